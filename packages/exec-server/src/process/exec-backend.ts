@@ -1,0 +1,97 @@
+import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import type { OutputLog } from "./output-log.js";
+
+/** Where processes run: in this process (`LocalBackend`) or behind an exec-server client. */
+export interface ExecBackend {
+  /**
+   * Starts a process. The caller owns it and ends it with `terminate`, or leaves that to `close`.
+   * @throws StartError when nothing was started; its `reason` names the thing that was missing.
+   */
+  start(spec: ProcessSpec): Promise<ExecProcess>;
+  /** Ends every process of this backend and frees it. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface ProcessSpec {
+  /** Program and arguments. The program is looked up in the `PATH` of `env` unless it has a slash. */
+  argv: readonly string[];
+  /** argv[0] as the program sees it, when it differs. */
+  arg0?: string;
+  /** Absolute directory. */
+  cwd: string;
+  /** Exactly the environment of the process. */
+  env: Readonly<Record<string, string>>;
+  stdio: ProcessStdio;
+  log?: Partial<OutputLogLimits>;
+}
+
+export type ProcessStdio = { kind: "pty"; size?: TerminalSize } | { kind: "pipe"; stdin: "null" | "open" };
+
+/** Retention of one process's output, bytes. */
+export interface OutputLogLimits {
+  /** Kept from the beginning. */
+  headBytes: number;
+  /** Kept from the end. */
+  tailBytes: number;
+  /** What leaves memory goes to a file of at most this size; 0 for none. */
+  spillBytes: number;
+  /** Directory of the spill file. */
+  spillDir: string;
+}
+
+export interface ExecProcess {
+  /** On the host where it runs; undefined when that host does not tell. */
+  readonly pid: number | undefined;
+  /** Milliseconds, `performance.now()` clock: when the process was started. */
+  readonly startedAt: number;
+  readonly log: OutputLog;
+  /** The present state; final once it is not `running`. */
+  readonly outcome: ProcessOutcome;
+  /** Resolves with the final outcome, as soon as the status is known. Never rejects. */
+  readonly exited: Promise<ProcessOutcome>;
+  /** Resolves when the output is complete too: exited, and nobody holds the streams. Never rejects. */
+  readonly closed: Promise<void>;
+  /**
+   * Writes to stdin, in the order of the calls. Resolves when every byte is in the kernel's buffer.
+   * @throws WriteError `stdin_closed` or `exited`, with the number of bytes that were taken.
+   */
+  write(bytes: Uint8Array): Promise<void>;
+  /** End of input: closes the pipe, or sends the terminal's end-of-file character. */
+  closeStdin(): Promise<void>;
+  /** Sends a signal to the whole group. False when there is nothing left to signal. */
+  signal(name: ProcessSignal): Promise<boolean>;
+  /** @throws ProcessError `no_terminal` for a process on pipes. */
+  resize(size: TerminalSize): Promise<void>;
+  /** The termination ladder: SIGTERM to the group, grace, SIGKILL. Resolves when the group is gone. */
+  terminate(options?: TerminateOptions): Promise<TerminationReceipt>;
+}
+
+export type ProcessSignal = "SIGINT" | "SIGTERM" | "SIGKILL" | "SIGHUP";
+
+export interface TerminateOptions {
+  /** Who asked; it becomes `by` of the outcome. Default `terminate`. */
+  by?: EndedBy;
+  /** Milliseconds between SIGTERM and SIGKILL; 0 kills at once. Default 2000. */
+  graceMs?: number;
+}
+
+/** What ending a process did, as seen afterwards. */
+export interface TerminationReceipt {
+  /** It had not exited when the request came. */
+  running: boolean;
+  /** Processes of the group when it began: pid and command name; undefined where the host cannot list them. */
+  members: readonly { pid: number; name: string }[] | undefined;
+  /** Signals that were sent, in order. */
+  signals: readonly ProcessSignal[];
+  /** No process of the group is left. */
+  gone: boolean;
+  outcome: ProcessOutcome;
+}
+
+/** One piece of output as it was read. `seq` counts from 1, `offset` is the byte offset over all streams. */
+export interface OutputChunk {
+  seq: number;
+  stream: OutputStream;
+  offset: number;
+  bytes: Buffer;
+}

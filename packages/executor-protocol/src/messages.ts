@@ -1,0 +1,110 @@
+import * as z from "zod/mini";
+import { processOutcomeSchema } from "./outcome.js";
+import { executorToolSpecSchema, toolCallOutcomeSchema } from "./tools.js";
+
+/** The version this package speaks; `initialize` carries it in both directions. */
+export const EXECUTOR_PROTOCOL_VERSION = "1";
+
+/** Chosen by the sender of a request; the response echoes it. */
+export const requestIdSchema = z.string().check(z.minLength(1));
+
+export const listToolsRequestSchema = z.object({ type: z.literal("list_tools"), requestId: requestIdSchema });
+export const callToolRequestSchema = z.object({
+  type: z.literal("call_tool"),
+  requestId: requestIdSchema,
+  toolName: z.string(),
+  arguments: z.unknown(),
+});
+export const shutdownRequestSchema = z.object({ type: z.literal("shutdown"), requestId: requestIdSchema });
+/** Optional first message; without it the base messages apply and nothing unasked is sent. */
+export const initializeRequestSchema = z.object({
+  type: z.literal("initialize"),
+  requestId: requestIdSchema,
+  clientName: z.string(),
+  protocolVersion: z.string(),
+  resumeSessionId: z.optional(z.nullable(z.string())),
+});
+/** Ends the wait of the call with this `requestId`; its session lives and its id is in the response. */
+export const cancelToolRequestSchema = z.object({ type: z.literal("cancel_tool"), requestId: requestIdSchema });
+
+export const orchestratorMessageSchema = z.discriminatedUnion("type", [
+  listToolsRequestSchema,
+  callToolRequestSchema,
+  shutdownRequestSchema,
+  initializeRequestSchema,
+  cancelToolRequestSchema,
+]);
+export type OrchestratorMessage = z.infer<typeof orchestratorMessageSchema>;
+
+export const listToolsResponseSchema = z.object({
+  type: z.literal("list_tools_response"),
+  requestId: requestIdSchema,
+  tools: z.array(executorToolSpecSchema),
+});
+export const callToolResponseSchema = z.object({
+  type: z.literal("call_tool_response"),
+  requestId: requestIdSchema,
+  toolName: z.string(),
+  outcome: toolCallOutcomeSchema,
+});
+export const shutdownResponseSchema = z.object({ type: z.literal("shutdown_response"), requestId: requestIdSchema });
+/** Answers what could not be read as a request; the channel stays open. */
+export const errorMessageSchema = z.object({
+  type: z.literal("error"),
+  requestId: z._default(z.nullable(z.string()), null),
+  message: z.string(),
+});
+
+export const capabilitySchema = z.enum(["tool_output", "cancel_tool", "session_exited"]);
+export type Capability = z.infer<typeof capabilitySchema>;
+
+/** The executor's host as the orchestrator needs it to resolve a call. */
+export const hostInfoSchema = z.object({
+  /** `linux`, `darwin` or `win32`. */
+  os: z.string(),
+  arch: z.string(),
+  shell: z.object({ name: z.string(), path: z.string() }),
+  cwd: z.string(),
+  home: z.string(),
+  user: z.string(),
+});
+export type HostInfo = z.infer<typeof hostInfoSchema>;
+
+export const initializeResponseSchema = z.object({
+  type: z.literal("initialize_response"),
+  requestId: requestIdSchema,
+  protocolVersion: z.string(),
+  sessionId: z.string(),
+  capabilities: z.array(z.string()),
+  host: hostInfoSchema,
+});
+export const toolsChangedSchema = z.object({ type: z.literal("tools_changed") });
+export const outputStreamSchema = z.enum(["stdout", "stderr", "pty"]);
+export type OutputStream = z.infer<typeof outputStreamSchema>;
+/** Live output of a call; `chunk` is base64, `offset` the byte offset of its first byte in the session's log. */
+export const toolOutputSchema = z.object({
+  type: z.literal("tool_output"),
+  requestId: requestIdSchema,
+  processId: z.int(),
+  seq: z.int().check(z.positive()),
+  offset: z.int().check(z.nonnegative()),
+  stream: outputStreamSchema,
+  chunk: z.string(),
+});
+export const sessionExitedSchema = z.object({
+  type: z.literal("session_exited"),
+  processId: z.int(),
+  outcome: processOutcomeSchema,
+});
+
+export const executorMessageSchema = z.discriminatedUnion("type", [
+  listToolsResponseSchema,
+  callToolResponseSchema,
+  shutdownResponseSchema,
+  errorMessageSchema,
+  initializeResponseSchema,
+  toolsChangedSchema,
+  toolOutputSchema,
+  sessionExitedSchema,
+]);
+export type ExecutorMessage = z.infer<typeof executorMessageSchema>;

@@ -1,0 +1,29 @@
+import * as z from "zod/mini";
+import { unifiedExecResultSchema } from "./unified-exec-result.js";
+
+/** Resolution that a tool asks of the orchestrator before its arguments go on the wire. */
+export const toolContractSchema = z.enum(["unified_exec.exec_command", "unified_exec.write_stdin"]);
+export type ToolContract = z.infer<typeof toolContractSchema>;
+
+/** A tool as an executor advertises it. `inputSchema` is JSON schema of the model-facing arguments. */
+export const executorToolSpecSchema = z.object({
+  name: z.string().check(z.minLength(1)),
+  description: z.string(),
+  inputSchema: z.unknown(),
+  contract: z.optional(z.string()),
+});
+export type ExecutorToolSpec = z.infer<typeof executorToolSpecSchema>;
+
+export const toolCallContentSchema = z.object({ type: z.literal("input_text"), text: z.string() });
+export type ToolCallContent = z.infer<typeof toolCallContentSchema>;
+
+/** What a tool call came to. A command that exits with a code other than 0 is a `success` of the tool. */
+export const toolCallOutcomeSchema = z.discriminatedUnion("status", [
+  z.object({
+    status: z.literal("success"),
+    content: z.array(toolCallContentSchema),
+    structured: z.optional(z.union([unifiedExecResultSchema, z.record(z.string(), z.unknown())])),
+  }),
+  z.object({ status: z.literal("error"), message: z.string() }),
+]);
+export type ToolCallOutcome = z.infer<typeof toolCallOutcomeSchema>;

@@ -1,0 +1,97 @@
+import * as z from "zod/mini";
+
+const count = z.int().check(z.nonnegative());
+/** Absent and null mean the same when read; null is what is written. */
+const nullable = <T extends z.ZodMiniType>(schema: T) => z._default(z.nullable(schema), null);
+
+/** Proposed execution-policy amendment: an argv prefix. */
+export const execPolicyAmendmentSchema = z.array(z.string());
+export type ExecPolicyAmendment = z.infer<typeof execPolicyAmendmentSchema>;
+
+/** Approval plan chosen by the orchestrator, externally tagged: exactly one of the three members. */
+export const execApprovalRequirementSchema = z.union([
+  z.strictObject({
+    skip: z.object({ bypassSandbox: z.boolean(), proposedExecPolicyAmendment: nullable(execPolicyAmendmentSchema) }),
+  }),
+  z.strictObject({
+    needsApproval: z.object({
+      reason: nullable(z.string()),
+      proposedExecPolicyAmendment: nullable(execPolicyAmendmentSchema),
+    }),
+  }),
+  z.strictObject({ forbidden: z.object({ reason: z.string() }) }),
+]);
+export type ExecApprovalRequirement = z.infer<typeof execApprovalRequirementSchema>;
+
+export const sandboxPermissionsSchema = z.enum(["use_default", "require_escalated", "with_additional_permissions"]);
+export type SandboxPermissions = z.infer<typeof sandboxPermissionsSchema>;
+
+/**
+ * How the executor makes the base environment from its own. Order: inherit, default excludes (names matching
+ * *KEY*, *SECRET*, *TOKEN*), `exclude`, `set`, `includeOnly`; the request's `env` is laid on top.
+ */
+export const envPolicySchema = z.object({
+  inherit: z.enum(["all", "core", "none"]),
+  ignoreDefaultExcludes: z.boolean(),
+  exclude: z.array(z.string()),
+  set: z.record(z.string(), z.string()),
+  includeOnly: z.array(z.string()),
+});
+export type EnvPolicy = z.infer<typeof envPolicySchema>;
+
+export const terminalSizeSchema = z.object({
+  rows: z.int().check(z.minimum(1), z.maximum(65_535)),
+  cols: z.int().check(z.minimum(1), z.maximum(65_535)),
+});
+export type TerminalSize = z.infer<typeof terminalSizeSchema>;
+
+/** Wire arguments of a tool with contract `unified_exec.exec_command`: resolved by the orchestrator. */
+export const execCommandRequestSchema = z.object({
+  /** Final argv. */
+  command: z.array(z.string()).check(z.minLength(1)),
+  /** Absolute directory on the executor's host. */
+  cwd: z.string(),
+  /** The complete environment, or the overlay when `envPolicy` is present. */
+  env: z.record(z.string(), z.string()),
+  tty: z.boolean(),
+  /** Window of the first poll, milliseconds. */
+  yieldTimeMs: count,
+  /** Budget of the result, tokens of 4 bytes. */
+  maxOutputTokens: count,
+  sandboxPermissions: sandboxPermissionsSchema,
+  additionalPermissions: nullable(z.record(z.string(), z.unknown())),
+  additionalPermissionsPreapproved: z.boolean(),
+  justification: nullable(z.string()),
+  execApprovalRequirement: execApprovalRequirementSchema,
+  envPolicy: z.optional(envPolicySchema),
+  /** The selected sandbox attempt; an executor without that sandbox refuses it. */
+  sandbox: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+  idempotencyKey: z.optional(z.string().check(z.minLength(1))),
+  /** Hard limit of the process, milliseconds; ends the session with `by: "timeout"`. */
+  timeoutMs: z.optional(z.int().check(z.positive())),
+  approvalId: z.optional(z.string()),
+  /** `open` keeps a pipe writable; the default `null` is /dev/null. No effect with `tty`. */
+  stdin: z.optional(z.enum(["null", "open"])),
+  /** Size of the terminal, default 24 × 80. */
+  size: z.optional(terminalSizeSchema),
+});
+export type ExecCommandRequest = z.infer<typeof execCommandRequestSchema>;
+
+export const sessionSignalSchema = z.enum(["interrupt", "terminate", "kill", "hangup"]);
+export type SessionSignal = z.infer<typeof sessionSignalSchema>;
+
+/** Wire arguments of a tool with contract `unified_exec.write_stdin`. */
+export const writeStdinRequestSchema = z.object({
+  processId: z.int(),
+  input: z.string(),
+  yieldTimeMs: count,
+  maxOutputTokens: count,
+  /** A repeat of the id gets the first answer and writes nothing. */
+  writeId: z.optional(z.string().check(z.minLength(1))),
+  closeStdin: z.optional(z.boolean()),
+  resize: z.optional(terminalSizeSchema),
+  signal: z.optional(sessionSignalSchema),
+  /** What ends the wait before the window does; default `exit`. */
+  until: z.optional(z.enum(["exit", "output"])),
+});
+export type WriteStdinRequest = z.infer<typeof writeStdinRequestSchema>;

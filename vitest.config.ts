@@ -1,0 +1,20 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+// Tests run against the TypeScript sources; only tests of the command itself use the built bundle.
+const source = (path: string) => fileURLToPath(new URL(`./packages/${path}`, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^@codex\/([^/]+)\/([^/]+)$/, replacement: source("$1/src/$2/index.ts") },
+      { find: /^@codex\/([^/]+)$/, replacement: source("$1/src/index.ts") },
+    ],
+  },
+  test: {
+    include: ["packages/*/test/**/*.test.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    pool: "forks",
+  },
+});
