@@ -64,6 +64,11 @@ export interface ExecProcess {
   resize(size: TerminalSize): Promise<void>;
   /** The termination ladder: SIGTERM to the group, grace, SIGKILL. Resolves when the group is gone. */
   terminate(options?: TerminateOptions): Promise<TerminationReceipt>;
+  /**
+   * Gives back what is held for reading: the spill file, and streams that somebody outside the group still holds. What
+   * is in memory stays readable. For a process that has ended; idempotent.
+   */
+  dispose(): void;
 }
 
 export type ProcessSignal = "SIGINT" | "SIGTERM" | "SIGKILL" | "SIGHUP";

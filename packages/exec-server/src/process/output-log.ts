@@ -1,4 +1,7 @@
-import type { OutputChunk } from "./exec-backend.js";
+import type { OutputStream } from "@codex/executor-protocol";
+import type { OutputChunk, OutputLogLimits } from "./exec-backend.js";
+import { DEFAULT_FOLLOW_WINDOW_BYTES, MAX_TAIL_CHUNKS } from "./limits.js";
+import { createSpillFile, type SpillFile } from "./spill-file.js";
 
 /**
  * Retained output of one process: numbered chunks with a byte offset over all streams. The first `headBytes` and the
@@ -20,13 +23,292 @@ export interface OutputLog {
   waitFor(from: number, signal?: AbortSignal): Promise<void>;
   /**
    * Follows the output from an offset. While a follower has more than `windowBytes` not yet taken the process is
-   * paused, so nothing a follower wants is evicted. Ends after the last byte, or when the consumer returns.
+   * paused, so nothing a follower wants is evicted. Ends after the last byte, when `signal` aborts, or when the
+   * consumer returns. An offset that jumps says that the bytes between were evicted before they could be followed.
    */
-  follow(options?: { from?: number; windowBytes?: number; signal?: AbortSignal }): AsyncIterable<OutputChunk>;
+  follow(options?: FollowOptions): AsyncIterable<OutputChunk>;
+}
+
+export interface FollowOptions {
+  from?: number;
+  windowBytes?: number;
+  signal?: AbortSignal;
 }
 
 export interface LogSlice {
   chunks: OutputChunk[];
   /** Ranges that were evicted, in order. */
   evicted: { from: number; to: number }[];
+}
+
+/** The writing side of a log; a backend owns it. */
+export interface WritableOutputLog extends OutputLog {
+  append(stream: OutputStream, bytes: Buffer): OutputChunk;
+  /** No byte will follow. Idempotent. */
+  finish(): void;
+  /** Frees the spill file. What is in memory stays readable. Idempotent. */
+  close(): void;
+}
+
+interface Follower {
+  position: number;
+  windowBytes: number;
+}
+
+/**
+ * @param onPressure told when the source should pause (true) and when it may go on (false): a follower lags behind, or
+ *   the spill file is slower than the process.
+ */
+export function createOutputLog(
+  limits: OutputLogLimits,
+  onPressure: (pause: boolean) => void = () => {},
+): WritableOutputLog {
+  const head: OutputChunk[] = [];
+  let headBytes = 0;
+  let headSealed = false;
+  const tail = createTail();
+  const followers = new Set<Follower>();
+  let wakers: (() => void)[] = [];
+  let spill: SpillFile | undefined;
+  let end = 0;
+  let lastSeq = 0;
+  let complete = false;
+  let closed = false;
+  let pressed = false;
+
+  const updatePressure = () => {
+    let pause = spill?.busy ?? false;
+    for (const follower of followers) pause ||= end - follower.position > follower.windowBytes;
+    if (pause !== pressed) {
+      pressed = pause;
+      onPressure(pause);
+    }
+  };
+  const wake = () => {
+    const waiting = wakers;
+    wakers = [];
+    for (const waker of waiting) waker();
+  };
+  const evict = () => {
+    while (tail.size > 1 && (tail.bytes > limits.tailBytes || tail.size > MAX_TAIL_CHUNKS)) {
+      const chunk = tail.shift();
+      if (limits.spillBytes === 0 || closed) continue;
+      spill ??= createSpillFile({ directory: limits.spillDir, maxBytes: limits.spillBytes, onIdle: updatePressure });
+      spill.append(chunk);
+    }
+  };
+  const retain = (chunk: OutputChunk) => {
+    headSealed ||= headBytes + chunk.bytes.length > limits.headBytes;
+    if (!headSealed) {
+      head.push(chunk);
+      headBytes += chunk.bytes.length;
+      return;
+    }
+    tail.push(chunk);
+    evict();
+  };
+  const changed = () =>
+    new Promise<void>((resolve) => {
+      wakers.push(resolve);
+    });
+  /** Chunks in memory from an offset on, at most about `maxBytes` of them; empty when the offset left memory. */
+  const inMemory = (from: number, maxBytes: number): OutputChunk[] => {
+    const found: OutputChunk[] = [];
+    let bytes = 0;
+    const source = from < headBytes ? head : tail.chunks;
+    for (let index = findChunk(source, from); index < source.length && bytes < maxBytes; index += 1) {
+      const chunk = source[index]!;
+      if (found.length === 0 && chunk.offset > from) return found;
+      found.push(chunk);
+      bytes += chunk.bytes.length;
+    }
+    return found;
+  };
+
+  return {
+    get end() {
+      return end;
+    },
+    get lastSeq() {
+      return lastSeq;
+    },
+    get complete() {
+      return complete;
+    },
+    append(stream, bytes) {
+      lastSeq += 1;
+      const chunk = { seq: lastSeq, stream, offset: end, bytes };
+      end += bytes.length;
+      retain(chunk);
+      if (wakers.length > 0) wake();
+      if (followers.size > 0 || spill !== undefined) updatePressure();
+      return chunk;
+    },
+    finish() {
+      if (complete) return;
+      complete = true;
+      wake();
+    },
+    close() {
+      closed = true;
+      spill?.close();
+    },
+    async read(from, to = end) {
+      const limit = Math.min(to, end);
+      const chunks: OutputChunk[] = [];
+      // The spill file is read first: while it is, chunks may move from the tail into it, never back.
+      const tailStart = () => tail.oldest?.offset ?? end;
+      const spilled: OutputChunk[] = [];
+      let position = Math.max(from, headBytes);
+      while (spill !== undefined && position < Math.min(limit, tailStart())) {
+        const part = await spill.read(position, Math.min(limit, tailStart()));
+        if (part.length === 0) break;
+        spilled.push(...part);
+        const last = part.at(-1)!;
+        position = last.offset + last.bytes.length;
+      }
+      for (const chunk of head) pushCut(chunks, chunk, from, limit);
+      for (const chunk of spilled) pushCut(chunks, chunk, from, limit);
+      const start = Math.max(from, position, headBytes);
+      const rest = tail.chunks;
+      for (let index = findChunk(rest, start); index < rest.length; index += 1) {
+        if (rest[index]!.offset >= limit) break;
+        pushCut(chunks, rest[index]!, start, limit);
+      }
+      return { chunks, evicted: findGaps(chunks, from, limit) };
+    },
+    async waitFor(from, signal) {
+      while (end <= from && !complete && !isAborted(signal)) {
+        await raceAbort(changed(), signal);
+      }
+    },
+    async *follow({ from = 0, windowBytes = DEFAULT_FOLLOW_WINDOW_BYTES, signal }: FollowOptions = {}) {
+      const follower = { position: from, windowBytes: Math.min(windowBytes, limits.tailBytes / 2) };
+      followers.add(follower);
+      try {
+        while (!isAborted(signal)) {
+          if (follower.position >= end) {
+            if (complete) return;
+            await raceAbort(changed(), signal);
+            continue;
+          }
+          let next = inMemory(follower.position, windowBytes);
+          if (next.length === 0) next = (await this.read(follower.position, nextInMemory(follower.position))).chunks;
+          if (next.length === 0) {
+            follower.position = nextInMemory(follower.position);
+            continue;
+          }
+          for (const chunk of next) {
+            const cut = cutChunk(chunk, follower.position, end);
+            if (cut !== undefined) yield cut;
+            follower.position = chunk.offset + chunk.bytes.length;
+            if (pressed) updatePressure();
+            if (isAborted(signal)) return;
+          }
+        }
+      } finally {
+        followers.delete(follower);
+        updatePressure();
+      }
+    },
+  };
+
+  function nextInMemory(from: number): number {
+    if (from < headBytes) return headBytes;
+    return Math.max(from, tail.oldest?.offset ?? end);
+  }
+}
+
+/** A queue of chunks whose front is dropped often; compacted now and then instead of shifted. */
+function createTail() {
+  let chunks: OutputChunk[] = [];
+  let first = 0;
+  let bytes = 0;
+  return {
+    get size() {
+      return chunks.length - first;
+    },
+    get bytes() {
+      return bytes;
+    },
+    push(chunk: OutputChunk) {
+      chunks.push(chunk);
+      bytes += chunk.bytes.length;
+    },
+    shift(): OutputChunk {
+      const chunk = chunks[first]!;
+      chunks[first] = EMPTY;
+      first += 1;
+      bytes -= chunk.bytes.length;
+      if (first > 64 && first * 2 > chunks.length) {
+        chunks = chunks.slice(first);
+        first = 0;
+      }
+      return chunk;
+    },
+    /** In order, oldest first, after some that stand for what was dropped and hold no byte. */
+    get chunks(): readonly OutputChunk[] {
+      return chunks;
+    },
+    get oldest(): OutputChunk | undefined {
+      return chunks[first];
+    },
+  };
+}
+
+/** Stands where a dropped chunk was, so that its bytes are freed at once. */
+const EMPTY: OutputChunk = Object.freeze({ seq: 0, stream: "stdout", offset: 0, bytes: Buffer.alloc(0) });
+
+/** Index of the chunk that holds `offset`, else of the first one after it. */
+function findChunk(chunks: readonly OutputChunk[], offset: number): number {
+  let low = 0;
+  let high = chunks.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const chunk = chunks[middle]!;
+    if (chunk.offset + chunk.bytes.length <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The part of a chunk inside `[from, to)`; undefined when there is none. */
+function cutChunk(chunk: OutputChunk, from: number, to: number): OutputChunk | undefined {
+  const start = Math.max(0, from - chunk.offset);
+  const stop = Math.min(chunk.bytes.length, to - chunk.offset);
+  if (start >= stop) return undefined;
+  if (start === 0 && stop === chunk.bytes.length) return chunk;
+  return { ...chunk, offset: chunk.offset + start, bytes: chunk.bytes.subarray(start, stop) };
+}
+
+function pushCut(into: OutputChunk[], chunk: OutputChunk, from: number, to: number): void {
+  const cut = cutChunk(chunk, from, to);
+  if (cut !== undefined) into.push(cut);
+}
+
+function findGaps(chunks: readonly OutputChunk[], from: number, to: number): { from: number; to: number }[] {
+  const gaps: { from: number; to: number }[] = [];
+  let expected = from;
+  for (const chunk of chunks) {
+    if (chunk.offset > expected) gaps.push({ from: expected, to: chunk.offset });
+    expected = chunk.offset + chunk.bytes.length;
+  }
+  if (expected < to) gaps.push({ from: expected, to });
+  return gaps;
+}
+
+/** A call, because the flow analysis of the compiler does not see that it changes while a generator is suspended. */
+const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
+
+/** Waits for a promise or for an abort, whichever is first; leaves no listener behind. */
+function raceAbort(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve) => {
+    const done = () => {
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    signal.addEventListener("abort", done, { once: true });
+    void promise.then(done);
+  });
 }

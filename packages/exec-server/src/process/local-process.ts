@@ -1,0 +1,165 @@
+import type { EndedBy, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import { ProcessError, WriteError } from "./errors.js";
+import type { ExecProcess, ProcessSignal, ProcessSpec } from "./exec-backend.js";
+import type { Guard } from "./guard.js";
+import { type Launched, launch } from "./launch.js";
+import { DEFAULT_LOG_LIMITS, MAX_WRITE_BYTES } from "./limits.js";
+import type { Native } from "./native.js";
+import { createOutputLog } from "./output-log.js";
+import { groupExists, signalGroup } from "./process-group.js";
+import { terminateGroup } from "./terminate.js";
+
+/** A process of this host, and what its backend needs to look after it. */
+export interface LocalProcess extends ExecProcess {
+  /** Looks whether the group is empty by now; true once it is. */
+  checkGroup(): boolean;
+}
+
+/** Starts a process of its own session. @throws StartError */
+export async function startLocalProcess(
+  spec: ProcessSpec,
+  file: string,
+  context: { native: Native; guard: Guard; onExit(): void },
+): Promise<LocalProcess> {
+  const log = createOutputLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, (pause) => {
+    for (const source of launched.sources) pause ? source.pause() : source.resume();
+  });
+  const { promise: exited, resolve: resolveExited } = withResolvers<ProcessOutcome>();
+  const { promise: closed, resolve: resolveClosed } = withResolvers<void>();
+  let outcome: ProcessOutcome = { kind: "running" };
+  /** Who asked for the end first; what a death by signal is put down to. */
+  let cause: EndedBy | undefined;
+  const sent = new Set<string>();
+  let openStreams = spec.stdio.kind === "pty" ? 1 : 2;
+  let groupGone = false;
+
+  const closeIfDone = () => {
+    if (openStreams > 0 || outcome.kind === "running") return;
+    log.finish();
+    resolveClosed();
+  };
+  const blame = (signal: string): EndedBy => {
+    if (cause !== undefined) return cause;
+    if (sent.has(signal)) return "terminate";
+    // A process cannot be its own cause of SIGKILL: somebody else, or the kernel short of memory, was.
+    return signal === "SIGKILL" ? "unknown" : "self";
+  };
+  const checkGroup = () => {
+    if (!groupGone && outcome.kind !== "running" && !groupExists(launched.pid)) {
+      groupGone = true;
+      context.guard.remove(launched.pid);
+    }
+    return groupGone;
+  };
+  const startedAt = performance.now();
+  const launched: Launched = await launch(spec, file, context.native, {
+    onOutput: (stream, bytes) => log.append(stream, bytes),
+    onStreamEnd: () => {
+      openStreams -= 1;
+      closeIfDone();
+    },
+    onExit: (status) => {
+      outcome =
+        "code" in status
+          ? { kind: "exited", code: status.code }
+          : { kind: "signaled", signal: status.signal, by: blame(status.signal) };
+      checkGroup();
+      resolveExited(outcome);
+      closeIfDone();
+      context.onExit();
+    },
+  });
+  context.guard.add(launched.pid);
+
+  const sendSignal = (signal: ProcessSignal): boolean => {
+    if (checkGroup()) return false;
+    if (outcome.kind === "running") sent.add(signal);
+    if (signalGroup(launched.pid, signal)) return true;
+    // Between fork and setsid the group does not exist yet, but the process does.
+    return outcome.kind === "running" && signalProcess(launched.pid, signal);
+  };
+
+  return {
+    pid: launched.pid,
+    startedAt,
+    log,
+    get outcome() {
+      return outcome;
+    },
+    exited,
+    closed,
+    async write(bytes) {
+      if (bytes.length > MAX_WRITE_BYTES) {
+        throw new WriteError(
+          "too_large",
+          0,
+          `a write has ${bytes.length} bytes; the limit is ${MAX_WRITE_BYTES} bytes`,
+        );
+      }
+      await launched.stdin.write(bytes);
+    },
+    closeStdin: () => launched.stdin.end(),
+    signal: async (name) => sendSignal(name),
+    async resize(size) {
+      checkSize(size);
+      if (launched.resize === undefined) throw new ProcessError("no_terminal", "the process has no terminal to resize");
+      try {
+        launched.resize(size);
+      } catch (error) {
+        throw new ProcessError("exited", "the terminal is gone", { cause: error });
+      }
+    },
+    terminate(options = {}) {
+      const running = outcome.kind === "running";
+      if (running) cause ??= options.by ?? "terminate";
+      return terminateGroup({
+        pgid: launched.pid,
+        running,
+        ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+        polite: spec.stdio.kind === "pty" ? ["SIGHUP", "SIGTERM"] : ["SIGTERM"],
+        send: sendSignal,
+        isGone: checkGroup,
+        exited,
+        getOutcome: () => outcome,
+        onGone: () => {
+          groupGone = true;
+          context.guard.remove(launched.pid);
+        },
+      });
+    },
+    dispose() {
+      launched.stdin.close();
+      for (const source of launched.sources) source.close();
+      log.close();
+    },
+    checkGroup,
+  };
+}
+
+function signalProcess(pid: number, signal: ProcessSignal): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const MAX_TERMINAL_CELLS = 65_535;
+
+function checkSize({ rows, cols }: TerminalSize): void {
+  for (const [name, value] of Object.entries({ rows, cols })) {
+    if (!Number.isInteger(value) || value < 1 || value > MAX_TERMINAL_CELLS) {
+      throw new ProcessError("bad_size", `${name} must be an integer from 1 to ${MAX_TERMINAL_CELLS}, got ${value}`);
+    }
+  }
+}
+
+/** `Promise.withResolvers`, which Node 20 does not have. */
+function withResolvers<T>(): { promise: Promise<T>; resolve(value: T): void } {
+  let resolve!: (value: T) => void;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

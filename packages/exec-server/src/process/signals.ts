@@ -1,0 +1,19 @@
+import { constants } from "node:os";
+
+/** POSIX name of a signal number, such as `SIGKILL` for 9; `SIG64` for one without a name. */
+export function getSignalName(number: number): string {
+  const known = Object.entries(constants.signals).find(([, value]) => value === number);
+  return known?.[0] ?? `SIG${number}`;
+}
+
+/** Number of a signal name; undefined for one this host does not know. */
+export const getSignalNumber = (name: string): number | undefined =>
+  (constants.signals as Record<string, number>)[name]; // the type lists the names of every platform
+
+/** Exit code as shells show it: the code, or 128 + the number of the signal. */
+export function getExitCode(outcome: { kind: string; code?: number; signal?: string }): number | undefined {
+  if (outcome.kind === "exited") return outcome.code;
+  if (outcome.kind !== "signaled" || outcome.signal === undefined) return undefined;
+  const number = getSignalNumber(outcome.signal) ?? Number(outcome.signal.replace(/^SIG/, ""));
+  return Number.isInteger(number) ? 128 + number : undefined;
+}
