@@ -2,24 +2,38 @@
  * One end of an ordered, bounded pipe of JSON values. A channel knows no message: it frames, bounds and carries.
  *
  * Memory is bounded on both sides: `send` resolves only when the peer has room again, and nothing more is read from
- * the wire while received values wait to be taken by `receive`.
+ * the wire while received values wait to be taken by `receive`. Whoever holds a channel closes it, also after its end.
  */
 export interface Channel {
   /**
    * Sends one JSON value. Order is the order of the calls. Resolves at once below the high-water mark, else when the
-   * queue has drained below it: whoever awaits it is held back by a slow reader.
-   * @throws ChannelError `closed` (nothing was or will be delivered from now on), `too_large` or `too_deep`
-   *   (this value alone was not sent, the channel stays open).
+   * queue has drained to half of it: whoever awaits it is held back by a slow reader.
+   * Rejects with ChannelError `closed` (nothing will be delivered from now on), `too_large`, `too_deep` or
+   * `unserializable` (this value alone was not sent, the channel stays open).
    */
   send(value: unknown): Promise<void>;
-  /** `send` of a value that is already encoded: UTF-8 JSON without a newline. Not parsed again, only measured. */
+  /**
+   * `send` of a value that is already encoded: UTF-8 JSON without a line feed. Not parsed again, only measured.
+   * The bytes belong to the channel from now on: they must not be changed.
+   */
   sendEncoded(json: Uint8Array): Promise<void>;
-  /** The next value, or undefined after the end. A value that could not be read is reported in its place. */
+  /**
+   * The next value, or undefined after the end. A value that could not be read is reported in its place.
+   * What had arrived before the peer's end is still delivered.
+   */
   receive(): Promise<Received | undefined>;
   /** Stops receiving, flushes what was sent (up to a deadline) and closes. Idempotent; never rejects. */
-  close(): Promise<void>;
-  /** Resolves, never rejects, when the channel is gone for whatever cause. */
+  close(options?: CloseOptions): Promise<void>;
+  /**
+   * Resolves, never rejects, at the first cause that ends the channel. Over stdio a peer that ended may still read
+   * what is sent until `close`.
+   */
   readonly closed: Promise<ChannelEnd>;
+}
+
+export interface CloseOptions {
+  /** Milliseconds for writing what was sent; after them it is dropped. Default 5000. */
+  deadlineMs?: number;
 }
 
 /** `malformed`: one frame was no JSON or over a limit; it was skipped and the channel goes on. */

@@ -1,15 +1,35 @@
 /** Bounds of a channel. What a peer can make grow is measured in bytes of encoded JSON. */
 export interface ChannelLimits {
-  /** Largest message in either direction, bytes. A larger one is skipped and reported as malformed. */
+  /** Largest message in either direction, bytes. */
   maxMessageBytes: number;
   /** Deepest nesting of arrays and objects. */
   maxDepth: number;
-  /** Above this many bytes waiting to be written, `send` holds its caller back. */
+  /** From this many bytes waiting to be written on, `send` holds its caller back until half of them are left. */
   highWaterBytes: number;
+  /** From this many received bytes waiting to be taken on, nothing more is read; one read may exceed it. */
+  maxWaitingBytes: number;
+  /** The same for the number of received messages, or of the reads that hold them. */
+  maxWaitingMessages: number;
 }
 
 export const DEFAULT_CHANNEL_LIMITS: ChannelLimits = {
   maxMessageBytes: 64 * 1024 * 1024,
   maxDepth: 128,
   highWaterBytes: 1024 * 1024,
+  maxWaitingBytes: 1024 * 1024,
+  maxWaitingMessages: 256,
 };
+
+/** Milliseconds that `close` waits for what was sent to be written. */
+export const DEFAULT_CLOSE_DEADLINE_MS = 5_000;
+
+/** The given limits over the defaults. @throws RangeError naming a limit that is not a positive integer. */
+export function resolveLimits(limits: Partial<ChannelLimits> = {}): ChannelLimits {
+  const resolved = { ...DEFAULT_CHANNEL_LIMITS, ...limits };
+  for (const [name, value] of Object.entries(resolved)) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new RangeError(`channel limit \`${name}\` must be a positive integer, got ${value}`);
+    }
+  }
+  return resolved;
+}

@@ -1,0 +1,52 @@
+import { ChannelError } from "../errors.js";
+import type { ChannelLimits } from "../limits.js";
+import { isDeeperThan } from "./depth.js";
+
+/** The JSON text of a value. @throws ChannelError `unserializable`, `too_deep`, `too_large` */
+export function stringify(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw stringifyError(cause);
+  }
+  if (text === undefined) throw new ChannelError("unserializable", `a ${typeof value} has no JSON form`);
+  return text;
+}
+
+function stringifyError(cause: unknown): ChannelError {
+  if (cause instanceof RangeError) {
+    // V8 throws the same class for a text over its longest string and for a stack used up by nesting.
+    return cause.message === "Invalid string length"
+      ? new ChannelError("too_large", "value is larger than the longest string of this runtime", { cause })
+      : new ChannelError("too_deep", "value nests deeper than the stack of this runtime allows", { cause });
+  }
+  const reason = cause instanceof Error ? cause.message.split("\n", 1)[0] : String(cause);
+  return new ChannelError("unserializable", `value has no JSON form: ${reason}`, { cause });
+}
+
+/** UTF-8 JSON of a value, within the limits. @throws ChannelError `unserializable`, `too_deep`, `too_large` */
+export function encodeValue(value: unknown, limits: ChannelLimits): Buffer {
+  const json = Buffer.from(stringify(value));
+  checkSize(json.length, limits);
+  checkDepth(json, limits);
+  return json;
+}
+
+/** @throws ChannelError `too_large` */
+export function checkSize(bytes: number, limits: ChannelLimits): void {
+  if (bytes <= limits.maxMessageBytes) return;
+  throw new ChannelError(
+    "too_large",
+    `message of ${bytes} bytes was not sent; the limit is ${limits.maxMessageBytes} bytes`,
+  );
+}
+
+/** @throws ChannelError `too_deep` */
+export function checkDepth(json: Uint8Array, limits: ChannelLimits): void {
+  if (!isDeeperThan(json, limits.maxDepth)) return;
+  throw new ChannelError(
+    "too_deep",
+    `message was not sent: it nests deeper than ${limits.maxDepth} levels of arrays and objects`,
+  );
+}

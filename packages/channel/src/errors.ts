@@ -1,0 +1,30 @@
+/** A local failure of a channel. It never crosses the wire; errors that a peer sent are `RpcError`. */
+export class ChannelError extends Error {
+  override readonly name = "ChannelError";
+  constructor(
+    readonly code: ChannelErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+export type ChannelErrorCode =
+  /** The channel has ended, by our close or by the peer. */
+  | "closed"
+  /** The wire broke: no orderly end was seen. */
+  | "connection_lost"
+  | "too_large"
+  | "too_deep"
+  /** No JSON can be made of the value. */
+  | "unserializable"
+  | "connect_failed"
+  | "connect_timeout"
+  /** The listener refused us with 401 or 403. */
+  | "unauthorized"
+  | "listen_failed";
+
+/** The `code` member of a Node system error, such as `EPIPE`. */
+export const errnoOf = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;

@@ -1,0 +1,47 @@
+/** How much waits to be written, in the unit of the channel's choice. */
+export interface SendBacklog {
+  isFull(): boolean;
+  hasRoom(): boolean;
+}
+
+/** Holds senders back while the backlog is full, and lets all of them go once it has room. */
+export class SendGate {
+  readonly #backlog: SendBacklog;
+  #held: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  #error: Error | undefined;
+
+  constructor(backlog: SendBacklog) {
+    this.#backlog = backlog;
+  }
+
+  /** What a send returns once its message is in the backlog. */
+  pass(): Promise<void> {
+    if (this.#error !== undefined) return Promise.reject(this.#error);
+    if (!this.#backlog.isFull()) return PASSED;
+    return new Promise((resolve, reject) => this.#held.push({ resolve, reject }));
+  }
+
+  /** Call when the backlog has shrunk. */
+  release(): void {
+    if (this.#held.length > 0 && this.#backlog.hasRoom()) this.open();
+  }
+
+  /** Everything in the backlog is certain to be delivered: lets all held senders go. */
+  open(): void {
+    for (const sender of this.#takeHeld()) sender.resolve();
+  }
+
+  /** From now on nothing is delivered: rejects the held senders, and those to come. */
+  fail(error: Error): void {
+    this.#error ??= error;
+    for (const sender of this.#takeHeld()) sender.reject(error);
+  }
+
+  #takeHeld() {
+    const held = this.#held;
+    this.#held = [];
+    return held;
+  }
+}
+
+const PASSED: Promise<void> = Promise.resolve();

@@ -1,0 +1,143 @@
+import { Fifo } from "../queue/fifo.js";
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** The buffer for a line that spans reads is kept for the next one up to this size, bytes. */
+const KEPT_CARRY_BYTES = 256 * 1024;
+
+/**
+ * Splits a stream of bytes into lines, one at a time when asked. Time is linear in the bytes; a line that lies in one
+ * chunk is not copied. At most one line, up to the limit, is buffered beside the chunks that wait.
+ */
+export class LineSplitter {
+  readonly #maxLineBytes: number;
+  readonly #chunks = new Fifo<Buffer>();
+  #chunk: Buffer | undefined;
+  #at = 0;
+  #waitingBytes = 0;
+  #carry: Buffer = Buffer.alloc(0);
+  #carried = 0;
+  #skipping = false;
+  #ended = false;
+
+  constructor(maxLineBytes: number) {
+    this.#maxLineBytes = maxLineBytes;
+  }
+
+  /** Bytes that were pushed and not looked at yet. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  get waitingChunks(): number {
+    return this.#chunks.length;
+  }
+
+  push(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.#chunks.push(chunk);
+    this.#waitingBytes += chunk.length;
+  }
+
+  /** What follows the last line feed is a line as well. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  clear(): void {
+    this.#chunks.clear();
+    this.#chunk = undefined;
+    this.#waitingBytes = 0;
+    this.#carry = Buffer.alloc(0);
+    this.#carried = 0;
+  }
+
+  /**
+   * The next line that is not blank, without LF or CRLF; its bytes are valid until the next call.
+   * `too_long` stands for a line over the limit, as soon as that is known; the rest of it is skipped as it comes.
+   */
+  next(): Buffer | "too_long" | undefined {
+    for (;;) {
+      const line = this.#nextPiece();
+      if (line === undefined || line === "too_long") return line;
+      if (line !== "partial" && !isBlank(line)) return line;
+    }
+  }
+
+  #nextPiece(): Buffer | "partial" | "too_long" | undefined {
+    this.#chunk ??= this.#chunks.shift();
+    const chunk = this.#chunk;
+    if (chunk === undefined) return this.#ended ? this.#lastLine() : undefined;
+    const start = this.#at;
+    const feed = chunk.indexOf(LINE_FEED, start);
+    const end = feed === -1 ? chunk.length : feed;
+    this.#advance(feed === -1 ? chunk.length : feed + 1);
+    if (this.#skipping) {
+      this.#skipping = feed === -1;
+      return "partial";
+    }
+    // One byte more than the limit is let through: it may be the CR of the line end.
+    if (this.#carried + end - start > this.#maxLineBytes + 1) {
+      this.#skipping = feed === -1;
+      this.#dropCarry();
+      return "too_long";
+    }
+    if (feed === -1) {
+      this.#append(chunk, start, end);
+      return "partial";
+    }
+    if (this.#carried === 0) return this.#finish(chunk.subarray(start, end));
+    this.#append(chunk, start, end);
+    return this.#finishCarry();
+  }
+
+  #advance(to: number): void {
+    this.#waitingBytes -= to - this.#at;
+    this.#at = to;
+    if (this.#chunk !== undefined && to === this.#chunk.length) {
+      this.#chunk = undefined;
+      this.#at = 0;
+    }
+  }
+
+  #lastLine(): Buffer | "too_long" | undefined {
+    return this.#carried === 0 ? undefined : this.#finishCarry();
+  }
+
+  #finishCarry(): Buffer | "too_long" {
+    const line = this.#carry.subarray(0, this.#carried);
+    this.#dropCarry();
+    return this.#finish(line);
+  }
+
+  #finish(line: Buffer): Buffer | "too_long" {
+    const bytes = line[line.length - 1] === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+    return bytes.length > this.#maxLineBytes ? "too_long" : bytes;
+  }
+
+  /** Doubling keeps the copying linear, however small the pieces are. */
+  #append(chunk: Buffer, start: number, end: number): void {
+    const needed = this.#carried + end - start;
+    if (needed > this.#carry.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(this.#carry.length * 2, this.#maxLineBytes + 1)));
+      this.#carry.copy(grown, 0, 0, this.#carried);
+      this.#carry = grown;
+    }
+    chunk.copy(this.#carry, this.#carried, start, end);
+    this.#carried = needed;
+  }
+
+  #dropCarry(): void {
+    this.#carried = 0;
+    if (this.#carry.length > KEPT_CARRY_BYTES) this.#carry = Buffer.alloc(0);
+  }
+}
+
+function isBlank(line: Buffer): boolean {
+  for (let i = 0; i < line.length; i++) {
+    const byte = line[i];
+    if (byte !== 0x20 && byte !== 0x09 && byte !== CARRIAGE_RETURN) return false;
+  }
+  return true;
+}

@@ -1,0 +1,98 @@
+import type { Writable } from "node:stream";
+import { checkDepth, checkSize, stringify } from "../codec/encode.js";
+import type { ChannelLimits } from "../limits.js";
+
+const LINE_FEED = 0x0a;
+const LINE_END = Buffer.from([LINE_FEED]);
+
+/** Small messages are gathered in pages of this size, bytes: no allocation and no system call of their own. */
+const PAGE_BYTES = 64 * 1024;
+
+/** A UTF-16 unit takes at most this many bytes in UTF-8. */
+const MAX_BYTES_PER_UNIT = 3;
+
+/** Encoded messages up to this size are copied into the page; larger ones are written as they are. */
+const MAX_COPIED_BYTES = 4 * 1024;
+
+/** Writes lines to a stream; those of one turn of the loop go out together. */
+export class LineWriter {
+  readonly #output: Writable;
+  readonly #limits: ChannelLimits;
+  readonly #onWritten: (error?: Error | null) => void;
+  #page: Buffer = Buffer.alloc(0);
+  #pageStart = 0;
+  #pageEnd = 0;
+  #scheduled = false;
+
+  /** `onWritten` is called whenever bytes have left, or could not. */
+  constructor(output: Writable, limits: ChannelLimits, onWritten: (error?: Error | null) => void) {
+    this.#output = output;
+    this.#limits = limits;
+    this.#onWritten = onWritten;
+  }
+
+  /** Bytes that wait to be written. */
+  get backlog(): number {
+    return this.#pageEnd - this.#pageStart + this.#output.writableLength;
+  }
+
+  /** @throws ChannelError; nothing of the value is written then */
+  writeValue(value: unknown): void {
+    const text = stringify(value);
+    const most = text.length * MAX_BYTES_PER_UNIT + 1;
+    if (most > PAGE_BYTES) {
+      checkSize(Buffer.byteLength(text), this.#limits);
+      const line = Buffer.from(`${text}\n`);
+      checkDepth(line, this.#limits);
+      this.#writeThrough(line);
+      return;
+    }
+    this.#reserve(most);
+    const bytes = this.#page.write(text, this.#pageEnd);
+    checkSize(bytes, this.#limits);
+    checkDepth(this.#page.subarray(this.#pageEnd, this.#pageEnd + bytes), this.#limits);
+    this.#pageEnd += bytes;
+    this.#page[this.#pageEnd++] = LINE_FEED;
+  }
+
+  writeEncoded(json: Uint8Array): void {
+    if (json.length > MAX_COPIED_BYTES) {
+      this.#writeThrough(json, LINE_END);
+      return;
+    }
+    this.#reserve(json.length + 1);
+    this.#page.set(json, this.#pageEnd);
+    this.#pageEnd += json.length;
+    this.#page[this.#pageEnd++] = LINE_FEED;
+  }
+
+  flush(): void {
+    if (this.#pageEnd === this.#pageStart) return;
+    const bytes = this.#page.subarray(this.#pageStart, this.#pageEnd);
+    this.#pageStart = this.#pageEnd;
+    this.#output.write(bytes, this.#onWritten);
+  }
+
+  /** Makes room for that many bytes in the page. What was handed to the stream is never written over. */
+  #reserve(bytes: number): void {
+    if (this.#pageEnd + bytes > this.#page.length) {
+      this.flush();
+      this.#page = Buffer.allocUnsafeSlow(PAGE_BYTES);
+      this.#pageStart = 0;
+      this.#pageEnd = 0;
+    }
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    process.nextTick(() => {
+      this.#scheduled = false;
+      this.flush();
+    });
+  }
+
+  #writeThrough(...parts: Uint8Array[]): void {
+    this.flush();
+    this.#output.cork();
+    for (const part of parts) this.#output.write(part, this.#onWritten);
+    this.#output.uncork();
+  }
+}

@@ -1,0 +1,176 @@
+import type { Readable, Writable } from "node:stream";
+import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
+import { decodeFrame, tooLarge } from "../codec/decode.js";
+import { checkSize } from "../codec/encode.js";
+import { ChannelError, errnoOf } from "../errors.js";
+import { type ChannelLimits, DEFAULT_CLOSE_DEADLINE_MS, resolveLimits } from "../limits.js";
+import { closedError, Ending } from "../queue/ending.js";
+import { Inbox } from "../queue/inbox.js";
+import { SendGate } from "../queue/send-gate.js";
+import { LineSplitter } from "./line-splitter.js";
+import { LineWriter } from "./line-writer.js";
+
+export interface StdioStreams {
+  /** Bytes, without an encoding. */
+  input: Readable;
+  output: Writable;
+  limits?: Partial<ChannelLimits>;
+}
+
+/**
+ * A channel over two streams of bytes: one JSON value per line, UTF-8, LF or CRLF; blank lines are skipped.
+ * Owns both streams and ends them in `close`. The end of `input` is the end of receiving only: what is sent afterwards
+ * is still written.
+ */
+export function createStdioChannel(streams: StdioStreams): Channel {
+  return new StdioChannel(streams.input, streams.output, resolveLimits(streams.limits));
+}
+
+class StdioChannel implements Channel {
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #limits: ChannelLimits;
+  readonly #ending = new Ending();
+  readonly #inbox = new Inbox(() => this.#take());
+  readonly #splitter: LineSplitter;
+  readonly #writer: LineWriter;
+  readonly #gate: SendGate;
+  #paused = false;
+  /** Set once nothing can be sent any more. */
+  #sendError: ChannelError | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(input: Readable, output: Writable, limits: ChannelLimits) {
+    this.#input = input;
+    this.#output = output;
+    this.#limits = limits;
+    this.#splitter = new LineSplitter(limits.maxMessageBytes);
+    this.#writer = new LineWriter(output, limits, () => this.#gate.release());
+    this.#gate = new SendGate({
+      isFull: () => this.#writer.backlog >= limits.highWaterBytes,
+      hasRoom: () => this.#writer.backlog <= limits.highWaterBytes / 2,
+    });
+    this.#listen();
+  }
+
+  get closed(): Promise<ChannelEnd> {
+    return this.#ending.closed;
+  }
+
+  send(value: unknown): Promise<void> {
+    if (this.#sendError !== undefined) return Promise.reject(this.#sendError);
+    try {
+      this.#writer.writeValue(value);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return this.#gate.pass();
+  }
+
+  sendEncoded(json: Uint8Array): Promise<void> {
+    if (this.#sendError !== undefined) return Promise.reject(this.#sendError);
+    try {
+      checkSize(json.length, this.#limits);
+      this.#writer.writeEncoded(json);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return this.#gate.pass();
+  }
+
+  receive(): Promise<Received | undefined> {
+    return this.#inbox.receive();
+  }
+
+  close(options: CloseOptions = {}): Promise<void> {
+    this.#closing ??= this.#close(options.deadlineMs ?? DEFAULT_CLOSE_DEADLINE_MS);
+    return this.#closing;
+  }
+
+  #listen(): void {
+    this.#input.on("data", this.#onData);
+    this.#input.once("end", () => this.#endInput({ kind: "peer_closed" }));
+    this.#input.once("close", () => this.#endInput({ kind: "peer_closed", detail: "input was closed" }));
+    this.#input.on("error", (error) => this.#endInput(failure("reading", error)));
+    this.#output.once("close", () => this.#endOutput({ kind: "peer_closed", detail: "output was closed" }));
+    this.#output.on("error", (error) => this.#endOutput(failure("writing", error)));
+    if (this.#input.destroyed || this.#input.readableEnded) this.#endInput({ kind: "peer_closed" });
+    if (this.#output.destroyed || this.#output.writableEnded) this.#endOutput({ kind: "peer_closed" });
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    // After close the input is read only so that a peer which is busy writing gets to read what we sent.
+    if (this.#closing !== undefined) return;
+    this.#splitter.push(chunk);
+    this.#inbox.wake();
+    const { maxWaitingBytes, maxWaitingMessages } = this.#limits;
+    if (this.#splitter.waitingBytes >= maxWaitingBytes || this.#splitter.waitingChunks >= maxWaitingMessages) {
+      this.#paused = true;
+      this.#input.pause();
+    }
+  };
+
+  #take(): Received | undefined {
+    const line = this.#splitter.next();
+    if (this.#paused) this.#resumeWithRoom();
+    if (line === undefined) return undefined;
+    return line === "too_long" ? tooLarge(this.#limits) : decodeFrame(line, this.#limits);
+  }
+
+  #resumeWithRoom(): void {
+    const { maxWaitingBytes, maxWaitingMessages } = this.#limits;
+    if (this.#splitter.waitingBytes > maxWaitingBytes / 2) return;
+    if (this.#splitter.waitingChunks > maxWaitingMessages / 2) return;
+    this.#paused = false;
+    this.#input.resume();
+  }
+
+  #endInput(end: ChannelEnd): void {
+    this.#ending.settle(end);
+    this.#splitter.end();
+    this.#inbox.end();
+  }
+
+  #endOutput(end: ChannelEnd): void {
+    this.#ending.settle(end);
+    this.#sendError ??= closedError(end);
+    this.#gate.fail(this.#sendError);
+  }
+
+  async #close(deadlineMs: number): Promise<void> {
+    this.#ending.settle({ kind: "closed" });
+    this.#sendError ??= closedError(this.#ending.end);
+    this.#splitter.clear();
+    this.#inbox.end();
+    this.#input.resume();
+    this.#writer.flush();
+    await endStream(this.#output, deadlineMs);
+    this.#gate.fail(this.#sendError);
+    this.#input.off("data", this.#onData);
+    this.#input.destroy();
+    this.#output.destroy();
+  }
+}
+
+/** Ends a stream and waits until everything is written, it has failed, or the deadline. */
+function endStream(output: Writable, deadlineMs: number): Promise<void> {
+  if (output.destroyed || output.writableFinished) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, deadlineMs);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    output.once("finish", done);
+    output.once("close", done);
+    output.once("error", done);
+    output.end();
+  });
+}
+
+function failure(doing: string, error: Error): ChannelEnd {
+  // A peer that has ended shows up as EPIPE when we happen to write first.
+  if (errnoOf(error) === "EPIPE") return { kind: "peer_closed", detail: "the peer does not read any more (EPIPE)" };
+  const lost = new ChannelError("connection_lost", `${doing} the channel failed: ${error.message}`, { cause: error });
+  return { kind: "failed", error: lost };
+}
