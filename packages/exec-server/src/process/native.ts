@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { TerminalSize } from "@codex/executor-protocol";
 
@@ -72,6 +73,7 @@ export function createNative(): Native {
     if (libc !== undefined) return libc;
     const library = (require("koffi") as Koffi).load(null);
     libc = { fcntl: library.func("int fcntl(int fd, int command, ...)") };
+    keepDescriptors(libc);
     if (process.platform === "linux") libc.pipe2 = library.func("int pipe2(_Out_ int *fds, int flags)");
     return libc;
   };
@@ -102,4 +104,13 @@ export function createNative(): Native {
       return { read: fds[0]!, write: fds[1]! };
     },
   };
+}
+
+/** Descriptors that this process inherited are its own business: no child gets more than its stdin, stdout and stderr. */
+function keepDescriptors(libc: Libc): void {
+  if (process.platform !== "linux") return; // macOS starts children with all others closed
+  for (const name of readdirSync("/proc/self/fd")) {
+    const fd = Number(name);
+    if (fd > 2) libc.fcntl(fd, F_SETFD, "int", FD_CLOEXEC);
+  }
 }

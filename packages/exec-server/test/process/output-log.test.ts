@@ -1,0 +1,178 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createOutputLog, type OutputLogLimits, type WritableOutputLog } from "../../src/index.js";
+import { joinBytes } from "./support.js";
+
+let spillDir: string;
+beforeEach(() => {
+  spillDir = mkdtempSync(join(tmpdir(), "output-log-"));
+});
+afterEach(() => rmSync(spillDir, { recursive: true }));
+
+const limits = (part: Partial<OutputLogLimits> = {}): OutputLogLimits => ({
+  headBytes: 8,
+  tailBytes: 8,
+  spillBytes: 0,
+  spillDir,
+  ...part,
+});
+/** Bytes whose value tells their offset. */
+const piece = (from: number, length: number) => Buffer.from(Array.from({ length }, (_, index) => (from + index) % 251));
+const fill = (log: WritableOutputLog, total: number, size = 4) => {
+  for (let offset = log.end; offset < total; offset += size) log.append("stdout", piece(offset, size));
+};
+
+describe("an output log", () => {
+  it("numbers chunks from 1 and counts bytes over all streams", () => {
+    const log = createOutputLog(limits());
+    log.append("stdout", Buffer.from("abc"));
+    log.append("stderr", Buffer.from("de"));
+    expect([log.lastSeq, log.end, log.complete]).toEqual([2, 5, false]);
+    log.finish();
+    expect(log.complete).toBe(true);
+  });
+
+  it("keeps the beginning and the end, and tells what is gone", async () => {
+    const log = createOutputLog(limits());
+    fill(log, 40);
+    const { chunks, evicted } = await log.read(0);
+    expect(chunks.map((chunk) => [chunk.seq, chunk.offset, chunk.bytes.length])).toEqual([
+      [1, 0, 4],
+      [2, 4, 4],
+      [9, 32, 4],
+      [10, 36, 4],
+    ]);
+    expect(evicted).toEqual([{ from: 8, to: 32 }]);
+  });
+
+  it.each([
+    [0, 40, [[8, 32]]],
+    [2, 6, []],
+    [6, 20, [[8, 20]]],
+    [10, 20, [[10, 20]]],
+    [20, 34, [[20, 32]]],
+    [33, 39, []],
+    [40, 40, []],
+    [50, 60, []],
+    [0, 1000, [[8, 32]]],
+  ])("reads [%d, %d) with the ranges %j missing, every byte accounted for", async (from, to, missing) => {
+    const log = createOutputLog(limits());
+    fill(log, 40);
+    const { chunks, evicted } = await log.read(from, to);
+    expect(evicted).toEqual(missing.map(([a, b]) => ({ from: a, to: b })));
+    for (const chunk of chunks) expect(chunk.bytes).toEqual(piece(chunk.offset, chunk.bytes.length));
+    const bytes = joinBytes(chunks).length + evicted.reduce((sum, gap) => sum + gap.to - gap.from, 0);
+    expect(bytes).toBe(Math.max(0, Math.min(to, 40) - from));
+  });
+
+  it("serves what left memory from the spill file, which has no name", async () => {
+    const log = createOutputLog(limits({ spillBytes: 1_000 }));
+    fill(log, 400);
+    expect(readdirSync(spillDir)).toEqual([]);
+    for (const [from, to] of [
+      [0, 400],
+      [9, 11],
+      [100, 395],
+    ] as const) {
+      const { chunks, evicted } = await log.read(from, to);
+      expect(evicted).toEqual([]);
+      expect(joinBytes(chunks)).toEqual(piece(from, to - from));
+    }
+    log.close();
+  });
+
+  it("bounds the spill file, keeps what came first and tells the rest", async () => {
+    const log = createOutputLog(limits({ spillBytes: 100 }));
+    fill(log, 400);
+    const { chunks, evicted } = await log.read(0);
+    expect(evicted).toEqual([{ from: 108, to: 392 }]);
+    expect(joinBytes(chunks).length).toBe(116);
+    log.close();
+  });
+
+  it("goes on without a spill file where none can be made", async () => {
+    const log = createOutputLog(limits({ spillBytes: 100, spillDir: join(spillDir, "missing") }));
+    fill(log, 40);
+    expect((await log.read(0)).evicted).toEqual([{ from: 8, to: 32 }]);
+    log.close();
+  });
+
+  it("bounds the number of small chunks", async () => {
+    const log = createOutputLog(limits({ headBytes: 0, tailBytes: 1_000_000 }));
+    for (let index = 0; index < 50_010; index += 1) log.append("stdout", Buffer.from("x"));
+    const { chunks, evicted } = await log.read(0);
+    expect(chunks.length).toBe(50_000);
+    expect(evicted).toEqual([{ from: 0, to: 10 }]);
+  });
+
+  it("wakes a waiter at the next chunk, at completion, or when it is aborted", async () => {
+    const log = createOutputLog(limits());
+    const waited = log.waitFor(0);
+    log.append("stdout", piece(0, 1));
+    await waited;
+    await log.waitFor(0);
+    const abort = new AbortController();
+    const aborted = log.waitFor(1, abort.signal);
+    abort.abort();
+    await aborted;
+    const finished = log.waitFor(1);
+    log.finish();
+    await finished;
+  });
+
+  it("holds the source back while a follower lags, and lets go when it has caught up", async () => {
+    const pressure: boolean[] = [];
+    const log = createOutputLog(limits({ tailBytes: 64 }), (pause) => pressure.push(pause));
+    const follower = log.follow({ windowBytes: 16 })[Symbol.asyncIterator]();
+    const first = follower.next();
+    fill(log, 16);
+    expect(pressure).toEqual([]);
+    fill(log, 20);
+    expect(pressure).toEqual([true]);
+    expect((await first).value).toMatchObject({ offset: 0 });
+    await follower.next(); // asking for the next says that the first was taken
+    await follower.next();
+    expect(pressure).toEqual([true, false]);
+    await follower.return?.();
+  });
+
+  it("lets the source go on when a follower leaves", async () => {
+    const pressure: boolean[] = [];
+    const log = createOutputLog(limits({ tailBytes: 64 }), (pause) => pressure.push(pause));
+    const follower = log.follow({ windowBytes: 4 })[Symbol.asyncIterator]();
+    const first = follower.next();
+    fill(log, 16);
+    await first;
+    await follower.return?.();
+    expect(pressure).toEqual([true, false]);
+  });
+
+  it("is followed from any offset to the end, through the spill file, over what is gone", async () => {
+    const log = createOutputLog(limits({ spillBytes: 100 }));
+    fill(log, 400);
+    log.finish();
+    const seen: [number, number][] = [];
+    for await (const chunk of log.follow({ from: 2 })) {
+      expect(chunk.bytes).toEqual(piece(chunk.offset, chunk.bytes.length));
+      seen.push([chunk.offset, chunk.offset + chunk.bytes.length]);
+    }
+    expect(seen[0]?.[0]).toBe(2);
+    expect(seen.at(-1)?.[1]).toBe(400);
+    const gaps = seen.flatMap(([from], index) =>
+      index > 0 && seen[index - 1]![1] !== from ? [[seen[index - 1]![1], from]] : [],
+    );
+    expect(gaps).toEqual([[108, 392]]);
+    log.close();
+  });
+
+  it("stops following when it is told to", async () => {
+    const log = createOutputLog(limits());
+    const abort = new AbortController();
+    const follower = log.follow({ signal: abort.signal })[Symbol.asyncIterator]();
+    const next = follower.next();
+    abort.abort();
+    expect((await next).done).toBe(true);
+  });
+});

@@ -1,0 +1,89 @@
+import { createHash, randomBytes } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { WriteError } from "../../src/index.js";
+import { outputOf, untilOutput, useBackend } from "./support.js";
+
+const TEN_MB = 10_000_000;
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const openPipe = { kind: "pipe", stdin: "open" } as const;
+const terminal = { kind: "pty" } as const;
+
+describe("writing to stdin", () => {
+  const host = useBackend();
+
+  it("delivers 10 MB whole and in order to a program on a raw terminal", async () => {
+    const script = [
+      "import hashlib, os, tty",
+      "tty.setraw(0)",
+      "os.write(1, b'ready')",
+      `digest, left = hashlib.sha256(), ${TEN_MB}`,
+      "while left:",
+      "    data = os.read(0, 65536)",
+      "    digest.update(data); left -= len(data)",
+      "print(digest.hexdigest())",
+    ].join("\n");
+    const process = await host.run(["python3", "-c", script], { stdio: terminal });
+    await untilOutput(process, "ready");
+    const input = randomBytes(TEN_MB);
+    const third = Math.ceil(TEN_MB / 3);
+    await Promise.all([0, 1, 2].map((part) => process.write(input.subarray(part * third, (part + 1) * third))));
+    expect(await outputOf(process)).toContain(sha256(input));
+  });
+
+  it("delivers 10 MB whole and in order to an open pipe", async () => {
+    const process = await host.run(["sha256sum"], { stdio: openPipe });
+    const input = randomBytes(TEN_MB);
+    await process.write(input);
+    await process.closeStdin();
+    expect(await outputOf(process)).toContain(sha256(input));
+  });
+
+  it("waits for a program that does not read, and tells how much was taken when it dies", async () => {
+    for (const stdio of [openPipe, terminal]) {
+      const process = await host.run(["sh", "-c", "stty raw 2>/dev/null; echo ready; exec sleep 100"], { stdio });
+      await untilOutput(process, "ready");
+      const write = process.write(randomBytes(4_000_000)).catch((error: unknown) => error);
+      await process.terminate({ graceMs: 0 });
+      const error = await write;
+      expect(error).toBeInstanceOf(WriteError);
+      const { written } = error as WriteError;
+      expect(written).toBeGreaterThanOrEqual(0);
+      expect(written).toBeLessThan(4_000_000);
+    }
+  });
+
+  it("goes through the line discipline of a terminal", async () => {
+    const process = await host.run(["sh", "-c", "echo ready; cat; exec sleep 100"], { stdio: terminal });
+    await untilOutput(process, "ready");
+    await process.write(Buffer.from("line\n"));
+    await untilOutput(process, "line\r\nline\r\n");
+    await process.closeStdin(); // ends `cat`, not the terminal
+    await process.signal("SIGINT");
+    expect(await process.exited).toEqual({ kind: "signaled", signal: "SIGINT", by: "terminate" });
+  });
+
+  it("interrupts with the character for it", async () => {
+    const process = await host.run(["sh", "-c", "echo ready; exec sleep 100"], { stdio: terminal });
+    await untilOutput(process, "ready");
+    await process.write(Buffer.from("\u0003"));
+    expect(await process.exited).toEqual({ kind: "signaled", signal: "SIGINT", by: "self" });
+  });
+
+  it("fails on /dev/null, after closeStdin, and after the exit", async () => {
+    const byte = new Uint8Array(1);
+    const closed = await host.run(["sleep", "100"]);
+    await expect(closed.write(byte)).rejects.toMatchObject({ code: "stdin_closed", written: 0 });
+    const ended = await host.run(["cat"], { stdio: openPipe });
+    await ended.closeStdin();
+    await expect(ended.write(byte)).rejects.toMatchObject({ code: "stdin_closed", written: 0 });
+    const exited = await host.run(["true"], { stdio: terminal });
+    await exited.closed;
+    await expect(exited.write(byte)).rejects.toMatchObject({ code: "exited", written: 0 });
+  });
+
+  it("takes at most 64 MiB at once", async () => {
+    const process = await host.run(["cat"], { stdio: openPipe });
+    const write = process.write(new Uint8Array(64 * 1024 * 1024 + 1));
+    await expect(write).rejects.toThrow("a write has 67108865 bytes; the limit is 67108864 bytes");
+  });
+});

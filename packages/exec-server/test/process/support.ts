@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { afterEach } from "vitest";
+import {
+  createLocalBackend,
+  type ExecBackend,
+  type ExecProcess,
+  type OutputChunk,
+  type ProcessSpec,
+  type ProcessStdio,
+} from "../../src/index.js";
+
+/** Both kinds of stdio, for bodies that run over each. */
+export const STDIO: readonly ProcessStdio[] = [{ kind: "pty" }, { kind: "pipe", stdin: "null" }];
+
+/** A backend that is closed after each test, with everything it started. */
+export function useBackend(): {
+  readonly backend: ExecBackend;
+  run(argv: string[], spec?: Partial<ProcessSpec>): Promise<ExecProcess>;
+} {
+  let backend: ExecBackend | undefined;
+  const get = () => {
+    backend ??= createLocalBackend();
+    return backend;
+  };
+  afterEach(async () => {
+    await backend?.close();
+    backend = undefined;
+  });
+  return {
+    get backend() {
+      return get();
+    },
+    run: (argv, spec = {}) =>
+      get().start({ argv, cwd: "/tmp", env: ENV, stdio: { kind: "pipe", stdin: "null" }, ...spec }),
+  };
+}
+
+export const ENV = { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+
+export const joinBytes = (chunks: readonly OutputChunk[]): Buffer => Buffer.concat(chunks.map((chunk) => chunk.bytes));
+
+/** All retained output as text, after the process has closed; terminal line ends made plain. */
+export async function outputOf(process: ExecProcess): Promise<string> {
+  await process.closed;
+  return joinBytes((await process.log.read(0)).chunks)
+    .toString()
+    .replaceAll("\r\n", "\n");
+}
+
+/** Resolves when the output so far holds `text`. */
+export async function untilOutput(process: ExecProcess, text: string): Promise<string> {
+  for (;;) {
+    const { end, complete } = process.log;
+    const output = joinBytes((await process.log.read(0, end)).chunks).toString();
+    if (output.includes(text)) return output;
+    if (complete) throw new Error(`the output ended without ${JSON.stringify(text)}: ${JSON.stringify(output)}`);
+    await process.log.waitFor(end);
+  }
+}
+
+/** Whether a process runs; one that has ended but that its parent has not collected yet does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch (error) {
+    return process.platform !== "linux" && !(error instanceof Error && "code" in error && error.code === "ESRCH");
+  }
+}
+
+/** Resolves when a process is gone; looks every few milliseconds because it is not our child. */
+export async function untilGone(pid: number, deadlineMs = 5_000): Promise<boolean> {
+  for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; ) {
+    if (!isAlive(pid)) return true;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return !isAlive(pid);
+}
