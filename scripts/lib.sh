@@ -1,0 +1,35 @@
+# Shared by codex and test: sets up the checkout. Everything it prints goes to stderr.
+PNPM=pnpm@10.34.8
+
+check_node() {
+  command -v node >/dev/null 2>&1 || { echo "codex: Node.js 20.19 or newer is needed; \`node\` was not found on PATH" >&2; exit 1; }
+  node -e 'const [a, b] = process.versions.node.split("."); process.exit(+a > 20 || (+a === 20 && +b >= 19) ? 0 : 1)' || {
+    echo "codex: Node.js 20.19 or newer is needed; this is $(node --version)" >&2
+    exit 1
+  }
+}
+
+install_dependencies() {
+  stamp=node_modules/.installed
+  if [ ! -f "$stamp" ] || [ pnpm-lock.yaml -nt "$stamp" ]; then
+    echo "codex: installing dependencies…" >&2
+    npx --yes "$PNPM" install --frozen-lockfile --prefer-offline >&2
+    touch "$stamp"
+  fi
+}
+
+# One set-up at a time, also when two commands are the first ones. A lock left behind by a killed set-up is taken over.
+with_lock() {
+  lock=$root/.setup-lock
+  until mkdir "$lock" 2>/dev/null; do
+    owner=$(cat "$lock/pid" 2>/dev/null || true)
+    if [ -n "$owner" ] && ! kill -0 "$owner" 2>/dev/null; then rm -rf "$lock"; fi
+    sleep 0.2
+  done
+  echo $$ > "$lock/pid"
+  trap 'rm -rf "$lock"' EXIT
+  trap 'exit 130' INT TERM
+  "$@"
+  rm -rf "$lock"
+  trap - EXIT INT TERM
+}
