@@ -50,3 +50,7 @@ export function checkDepth(json: Uint8Array, limits: ChannelLimits): void {
     `message was not sent: it nests deeper than ${limits.maxDepth} levels of arrays and objects`,
   );
 }
+
+/** The same bytes, as a Buffer. */
+export const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,9 +1,8 @@
 import type { Channel, ChannelEnd, Received } from "../channel.js";
-import { decodeFrame } from "../codec/decode.js";
-import { checkSize, encodeValue } from "../codec/encode.js";
+import { asBuffer, checkSize, encodeValue } from "../codec/encode.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
 import { closedError, Ending } from "../queue/ending.js";
-import { Fifo } from "../queue/fifo.js";
+import { FrameQueue } from "../queue/frame-queue.js";
 import { Inbox } from "../queue/inbox.js";
 import { SendGate } from "../queue/send-gate.js";
 
@@ -23,14 +22,17 @@ export function createMemoryChannelPair(limits?: Partial<ChannelLimits>): [Chann
 class MemoryChannel implements Channel {
   readonly #limits: ChannelLimits;
   readonly #ending = new Ending();
-  readonly #frames = new Fifo<Buffer>();
-  #waitingBytes = 0;
+  readonly #frames: FrameQueue;
   readonly #inbox = new Inbox(() => this.#take());
-  readonly #gate = new SendGate({ isFull: () => this.#peer.isFull(), hasRoom: () => this.#peer.hasRoom() });
+  readonly #gate = new SendGate({
+    isFull: () => this.#peer.#frames.isFull,
+    hasRoom: () => this.#peer.#frames.hasRoom,
+  });
   #peer!: MemoryChannel;
 
   constructor(limits: ChannelLimits) {
     this.#limits = limits;
+    this.#frames = new FrameQueue(limits, limits.highWaterBytes);
   }
 
   get closed(): Promise<ChannelEnd> {
@@ -41,15 +43,15 @@ class MemoryChannel implements Channel {
     this.#peer = peer;
   }
 
-  send(value: unknown): Promise<void> {
-    return this.#deliver(() => encodeValue(value, this.#limits));
+  async send(value: unknown): Promise<void> {
+    this.#checkOpen();
+    await this.#deliver(encodeValue(value, this.#limits));
   }
 
-  sendEncoded(json: Uint8Array): Promise<void> {
-    return this.#deliver(() => {
-      checkSize(json.length, this.#limits);
-      return Buffer.from(json.buffer, json.byteOffset, json.byteLength);
-    });
+  async sendEncoded(json: Uint8Array): Promise<void> {
+    this.#checkOpen();
+    checkSize(json.length, this.#limits);
+    await this.#deliver(asBuffer(json));
   }
 
   receive(): Promise<Received | undefined> {
@@ -59,43 +61,26 @@ class MemoryChannel implements Channel {
   async close(): Promise<void> {
     if (this.#ending.end?.kind === "closed") return;
     this.#frames.clear();
-    this.#waitingBytes = 0;
     // What we sent lies with the peer already, who may take it after our end.
     this.#gate.open();
     this.#end({ kind: "closed" });
     this.#peer.#end({ kind: "peer_closed" });
   }
 
-  isFull(): boolean {
-    const { highWaterBytes, maxWaitingMessages } = this.#limits;
-    return this.#waitingBytes >= highWaterBytes || this.#frames.length >= maxWaitingMessages;
+  #checkOpen(): void {
+    if (this.#ending.end !== undefined) throw closedError(this.#ending.end);
   }
 
-  hasRoom(): boolean {
-    const { highWaterBytes, maxWaitingMessages } = this.#limits;
-    return this.#waitingBytes <= highWaterBytes / 2 && this.#frames.length <= maxWaitingMessages / 2;
-  }
-
-  #deliver(encode: () => Buffer): Promise<void> {
-    if (this.#ending.end !== undefined) return Promise.reject(closedError(this.#ending.end));
-    let json: Buffer;
-    try {
-      json = encode();
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  #deliver(json: Buffer): Promise<void> {
     this.#peer.#frames.push(json);
-    this.#peer.#waitingBytes += json.length;
     this.#peer.#inbox.wake();
     return this.#gate.pass();
   }
 
   #take(): Received | undefined {
-    const json = this.#frames.shift();
-    if (json === undefined) return undefined;
-    this.#waitingBytes -= json.length;
+    const received = this.#frames.take();
     this.#peer.#gate.release();
-    return decodeFrame(json, this.#limits);
+    return received;
   }
 
   #end(end: ChannelEnd): void {

@@ -18,14 +18,14 @@ const MAX_COPIED_BYTES = 4 * 1024;
 export class LineWriter {
   readonly #output: Writable;
   readonly #limits: ChannelLimits;
-  readonly #onWritten: (error?: Error | null) => void;
+  readonly #onWritten: () => void;
   #page: Buffer = Buffer.alloc(0);
   #pageStart = 0;
   #pageEnd = 0;
   #scheduled = false;
 
-  /** `onWritten` is called whenever bytes have left, or could not. */
-  constructor(output: Writable, limits: ChannelLimits, onWritten: (error?: Error | null) => void) {
+  /** `onWritten` is called whenever bytes have left. */
+  constructor(output: Writable, limits: ChannelLimits, onWritten: () => void) {
     this.#output = output;
     this.#limits = limits;
     this.#onWritten = onWritten;
@@ -70,8 +70,13 @@ export class LineWriter {
     if (this.#pageEnd === this.#pageStart) return;
     const bytes = this.#page.subarray(this.#pageStart, this.#pageEnd);
     this.#pageStart = this.#pageEnd;
-    this.#output.write(bytes, this.#onWritten);
+    this.#output.write(bytes, this.#afterWrite);
   }
+
+  /** A stream that fails answers what it dropped as well. */
+  readonly #afterWrite = (error?: Error | null): void => {
+    if (error === undefined || error === null) this.#onWritten();
+  };
 
   /** Makes room for that many bytes in the page. What was handed to the stream is never written over. */
   #reserve(bytes: number): void {
@@ -92,7 +97,7 @@ export class LineWriter {
   #writeThrough(...parts: Uint8Array[]): void {
     this.flush();
     this.#output.cork();
-    for (const part of parts) this.#output.write(part, this.#onWritten);
+    for (const part of parts) this.#output.write(part, this.#afterWrite);
     this.#output.uncork();
   }
 }

@@ -1,1 +1,3 @@
-export {};
+export { type ConnectOptions, connectWebSocketChannel } from "./connect.js";
+export { type Authorization, createWebSocketListener, type ListenOptions, type WebSocketListener } from "./listen.js";
+export type { PingOptions } from "./websocket-channel.js";

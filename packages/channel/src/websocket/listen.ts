@@ -1,0 +1,199 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { Channel } from "../channel.js";
+import { ChannelError, errnoOf } from "../errors.js";
+import { type ChannelLimits, resolveLimits } from "../limits.js";
+import { type PingOptions, WebSocketChannel } from "./websocket-channel.js";
+
+export interface ListenOptions {
+  /** IP address or name to bind. Default `127.0.0.1`: other machines cannot connect. */
+  host?: string;
+  /** 0 for a free one. */
+  port: number;
+  /** The only path that upgrades. Default `/`. */
+  path?: string;
+  limits?: Partial<ChannelLimits>;
+  /** Asked before the upgrade. A rejection or a throw refuses with 500. Default: everybody. */
+  authorize?: (request: IncomingMessage) => Authorization | Promise<Authorization>;
+  /** Values of `Origin` that are let in. Any other, and every other request with one, is refused with 403. */
+  allowOrigin?: readonly string[];
+  /** Takes over the channel, and closes it. A throw closes the channel. */
+  onChannel: (channel: Channel, request: IncomingMessage) => void;
+  /** Answers a plain request; false leaves it to the listener: 400 at the path, else 404. */
+  onHttp?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Default: every 30 s, and missing answers are not punished. False for none. */
+  ping?: PingOptions | false;
+  /** Open channels; one more is refused with 503. Default 1024. */
+  maxChannels?: number;
+}
+
+export type Authorization = { ok: true } | { ok: false; status: number; message: string };
+
+export interface WebSocketListener {
+  /** `ws://ADDRESS:PORT` as bound, and the path unless it is `/`. */
+  readonly url: string;
+  readonly port: number;
+  /** Stops listening and closes every channel. Idempotent; never rejects. */
+  close(options?: { deadlineMs?: number }): Promise<void>;
+}
+
+const DEFAULT_PING: PingOptions = { intervalMs: 30_000 };
+const DEFAULT_MAX_CHANNELS = 1024;
+
+/** @throws ChannelError `listen_failed` */
+export async function createWebSocketListener(options: ListenOptions): Promise<WebSocketListener> {
+  const listener = new Listener(options);
+  await listener.listen();
+  return listener;
+}
+
+class Listener implements WebSocketListener {
+  readonly #options: ListenOptions;
+  readonly #limits: ChannelLimits;
+  readonly #path: string;
+  readonly #http: Server;
+  readonly #upgrader: WebSocketServer;
+  readonly #channels = new Set<WebSocketChannel>();
+  /** Connections between the upgrade request and its answer. */
+  readonly #pending = new Set<Duplex>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ListenOptions) {
+    this.#options = options;
+    this.#limits = resolveLimits(options.limits);
+    this.#path = options.path ?? "/";
+    this.#upgrader = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: this.#limits.maxMessageBytes,
+      skipUTF8Validation: true,
+      handleProtocols: () => false,
+    });
+    this.#http = createServer((request, response) => this.#answer(request, response));
+    this.#http.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
+  }
+
+  get port(): number {
+    return this.#address.port;
+  }
+
+  get url(): string {
+    const { address, family, port } = this.#address;
+    const host = family === "IPv6" ? `[${address}]` : address;
+    return `ws://${host}:${port}${this.#path === "/" ? "" : this.#path}`;
+  }
+
+  listen(): Promise<void> {
+    const { host = "127.0.0.1", port } = this.#options;
+    return new Promise((resolve, reject) => {
+      const onError = (cause: Error) => {
+        const reason = errnoOf(cause) === "EADDRINUSE" ? "the address is in use" : cause.message;
+        reject(new ChannelError("listen_failed", `cannot listen on ${host} port ${port}: ${reason}`, { cause }));
+      };
+      this.#http.once("error", onError);
+      this.#http.listen({ host, port }, () => {
+        this.#http.off("error", onError);
+        // Such as too many open files on accept: that connection is lost, the listener is not.
+        this.#http.on("error", () => {});
+        resolve();
+      });
+    });
+  }
+
+  close(options?: { deadlineMs?: number }): Promise<void> {
+    this.#closing ??= this.#close(options);
+    return this.#closing;
+  }
+
+  get #address() {
+    const address = this.#http.address();
+    if (address === null || typeof address === "string") {
+      throw new ChannelError("closed", "websocket listener is closed");
+    }
+    return address;
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    if (!this.#isOriginAllowed(request)) {
+      response.writeHead(403).end();
+      return;
+    }
+    if (this.#options.onHttp?.(request, response)) return;
+    const known = pathOf(request) === this.#path;
+    const text = known ? "expected a websocket upgrade: the Connection header does not include 'upgrade'\n" : "";
+    response.writeHead(known ? 400 : 404, { "content-type": "text/plain; charset=utf-8" }).end(text);
+  }
+
+  async #upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): Promise<void> {
+    wire.on("error", ignore);
+    this.#pending.add(wire);
+    const refused = await this.#check(request);
+    this.#pending.delete(wire);
+    if (wire.destroyed) return;
+    if (refused !== undefined) {
+      refuse(wire, refused.status, refused.message);
+      return;
+    }
+    this.#upgrader.handleUpgrade(request, wire, head, (socket) => this.#accept(socket, wire, request));
+    wire.off("error", ignore);
+  }
+
+  async #check(request: IncomingMessage): Promise<{ status: number; message: string } | undefined> {
+    if (!this.#isOriginAllowed(request)) return { status: 403, message: "" };
+    if (pathOf(request) !== this.#path) return { status: 404, message: "" };
+    try {
+      const answer = (await this.#options.authorize?.(request)) ?? { ok: true };
+      if (!answer.ok) return answer;
+    } catch {
+      return { status: 500, message: "authorization failed" };
+    }
+    const most = this.#options.maxChannels ?? DEFAULT_MAX_CHANNELS;
+    if (this.#closing !== undefined) return { status: 503, message: "the listener is closing" };
+    if (this.#channels.size >= most) return { status: 503, message: `the limit of ${most} connections is reached` };
+    return undefined;
+  }
+
+  #accept(socket: WebSocket, wire: Duplex, request: IncomingMessage): void {
+    const channel = new WebSocketChannel(socket, wire, this.#limits);
+    this.#channels.add(channel);
+    void channel.closed.then(() => this.#channels.delete(channel));
+    const { ping = DEFAULT_PING } = this.#options;
+    if (ping !== false) channel.startPings(ping);
+    try {
+      this.#options.onChannel(channel, request);
+    } catch {
+      void channel.close();
+    }
+  }
+
+  /** Browsers send `Origin`; a page of any site could reach a loopback listener otherwise. */
+  #isOriginAllowed(request: IncomingMessage): boolean {
+    const origin = request.headers.origin;
+    return origin === undefined || (this.#options.allowOrigin ?? []).includes(origin);
+  }
+
+  async #close(options?: { deadlineMs?: number }): Promise<void> {
+    const stopped = new Promise<void>((resolve) => this.#http.close(() => resolve()));
+    for (const wire of this.#pending) wire.destroy();
+    await Promise.all(Array.from(this.#channels, (channel) => channel.close(options)));
+    this.#http.closeAllConnections();
+    await stopped;
+  }
+}
+
+const ignore = (): void => {};
+
+const pathOf = (request: IncomingMessage): string => (request.url ?? "").split("?", 1)[0]!;
+
+function refuse(wire: Duplex, status: number, message: string): void {
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Refused"}`,
+    "Connection: close",
+    "Content-Type: text/plain; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(message)}`,
+  ];
+  wire.once("finish", () => wire.destroy());
+  wire.end(`${head.join("\r\n")}\r\n\r\n${message}`);
+}

@@ -1,0 +1,312 @@
+import { type Channel, ChannelError, type ChannelLimits, type Received } from "@codex/channel";
+import { afterEach, describe, expect, test } from "vitest";
+
+/** Two connected ends. `cut` breaks the wire between them without a word; a memory pair has no wire. */
+export interface Pair {
+  left: Channel;
+  right: Channel;
+  cut?: () => void;
+  dispose: () => Promise<void>;
+}
+
+export interface Transport {
+  name: string;
+  open: (limits?: Partial<ChannelLimits>) => Promise<Pair>;
+  hasWire: boolean;
+}
+
+const NASTY: readonly unknown[] = [
+  null,
+  0,
+  -1.5e300,
+  "",
+  '\u0000\u001f\u007f\u2028\u2029\r\n\t"\\/',
+  "\ud800 alone, 😀 paired, é, 漢字",
+  [[], {}, [[]], [{}]],
+  { "": { "": "" }, "a.b": ["}", "]", '"', '\\"{['] },
+  JSON.parse('{"__proto__":{"polluted":true},"constructor":1}'),
+  { id: 9007199254740991, method: "x".repeat(70_000) },
+  ["é".repeat(200_000)],
+];
+
+/** What every channel does, whatever carries it. */
+export function describeChannel(transport: Transport): void {
+  describe(`channel over ${transport.name}`, () => {
+    const open: Pair[] = [];
+    const connect = async (limits?: Partial<ChannelLimits>): Promise<Pair> => {
+      const pair = await transport.open(limits);
+      open.push(pair);
+      return pair;
+    };
+    afterEach(async () => {
+      for (const pair of open.splice(0)) await pair.dispose();
+    });
+
+    test("carries every value in order, in both directions", async () => {
+      const { left, right } = await connect();
+      for (const [from, to] of [
+        [left, right],
+        [right, left],
+      ] as const) {
+        const sending = NASTY.map((value) => from.send(value));
+        for (const value of NASTY) expect(await to.receive()).toEqual({ kind: "value", value: wire(value) });
+        await Promise.all(sending);
+      }
+    });
+
+    test("shares nothing between the ends", async () => {
+      const { left, right } = await connect();
+      const value = { list: [1] };
+      await left.send(value);
+      value.list.push(2);
+      const received = await nextValue(right);
+      expect(received).toEqual({ list: [1] });
+      expect(received).not.toBe(value);
+    });
+
+    test("carries encoded values as they are", async () => {
+      const { left, right } = await connect();
+      await left.sendEncoded(new TextEncoder().encode('{"a": [1, "é"] }'));
+      await left.sendEncoded(Buffer.from(JSON.stringify("x".repeat(300_000))));
+      await left.send("last");
+      expect(await nextValue(right)).toEqual({ a: [1, "é"] });
+      expect(await nextValue(right)).toBe("x".repeat(300_000));
+      expect(await nextValue(right)).toBe("last");
+    });
+
+    test("keeps the order of many sends that nobody awaits", async () => {
+      const { left, right } = await connect();
+      const count = 3_000;
+      const sends = Array.from({ length: count }, (_, n) => {
+        const value = { n, fill: "f".repeat(n % 100 === 0 ? 50_000 : n % 7) };
+        return n % 3 === 0 ? left.sendEncoded(Buffer.from(JSON.stringify(value))) : left.send(value);
+      });
+      for (let n = 0; n < count; n++) expect(await nextValue(right)).toMatchObject({ n });
+      await Promise.all(sends);
+    });
+
+    test("answers several waiting receives in their order", async () => {
+      const { left, right } = await connect();
+      const waiting = [right.receive(), right.receive(), right.receive()];
+      await left.send(1);
+      await left.send(2);
+      await left.send(3);
+      expect(await Promise.all(waiting)).toEqual([1, 2, 3].map((value) => ({ kind: "value", value })));
+    });
+
+    test("takes a message of the limit and refuses one byte more, in bytes of UTF-8", async () => {
+      const { left, right } = await connect({ maxMessageBytes: 1_000 });
+      await left.send("é".repeat(499));
+      await expectRejection(left.send(`${"é".repeat(499)}x`), "too_large", /1001 bytes.*1000 bytes/);
+      await expectRejection(left.sendEncoded(Buffer.alloc(1_001, 0x20)), "too_large", /1001 bytes.*1000 bytes/);
+      await left.send("still open");
+      expect(await nextValue(right)).toBe("é".repeat(499));
+      expect(await nextValue(right)).toBe("still open");
+    });
+
+    test("carries 64 MiB by default and refuses one byte more", async () => {
+      const { left, right } = await connect();
+      const text = "m".repeat(64 * 1024 * 1024 - 2);
+      await expectRejection(left.send(`${text}m`), "too_large", /67108865 bytes.*67108864 bytes/);
+      const sent = left.send(text);
+      expect((await nextValue(right)) === text).toBe(true);
+      await sent;
+    });
+
+    test("takes nesting of the limit and refuses one level more", async () => {
+      const { left, right } = await connect({ maxDepth: 5 });
+      await left.send(nest(5));
+      await expectRejection(left.send(nest(6)), "too_deep", /5 levels/);
+      await expectRejection(left.send(nest(200_000)), "too_deep", /deeper/);
+      await left.send(["[[[[[[", '{"{{{{{\\"[']);
+      expect(await nextValue(right)).toEqual(nest(5));
+      expect(await nextValue(right)).toEqual(["[[[[[[", '{"{{{{{\\"[']);
+    });
+
+    test("refuses values without a JSON form and stays open", async () => {
+      const { left, right } = await connect();
+      const cycle: { self?: unknown } = {};
+      cycle.self = cycle;
+      for (const value of [undefined, () => 1, 1n, cycle, Symbol("s")]) {
+        await expectRejection(left.send(value), "unserializable", /no JSON form/);
+      }
+      await left.send("still open");
+      expect(await nextValue(right)).toBe("still open");
+    });
+
+    test("reports malformed frames in their place and goes on", async () => {
+      const { left, right } = await connect({ maxDepth: 10 });
+      const frames: [Buffer, RegExp][] = [
+        [Buffer.from("{"), /1 bytes is not valid JSON/],
+        [Buffer.from('{"a":1}}'), /not valid JSON/],
+        [Buffer.from('{"token":secret}'), /not valid JSON/],
+        [Buffer.from([0x22, 0xc3, 0x28, 0x22]), /not valid UTF-8/],
+        [Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), /not valid UTF-8/],
+        [Buffer.from(`${"[".repeat(11)}${"]".repeat(11)}`), /deeper than 10 levels/],
+        [Buffer.from(`{"s":"]]]]\\"]]","a":${"[".repeat(700)}`), /deeper than 10 levels/],
+      ];
+      for (const [frame] of frames) {
+        await left.sendEncoded(frame);
+        await left.send("good");
+      }
+      for (const [, problem] of frames) {
+        const received = await right.receive();
+        expect(received).toEqual({ kind: "malformed", problem: expect.stringMatching(problem) });
+        expect(JSON.stringify(received)).not.toContain("secret");
+        expect(await nextValue(right)).toBe("good");
+      }
+    });
+
+    test("holds the sender back while the receiver takes nothing", async () => {
+      const { left, right } = await connect({ highWaterBytes: 256 * 1024, maxWaitingBytes: 256 * 1024 });
+      const total = 1_024;
+      const fill = "b".repeat(64 * 1024);
+      let accepted = 0;
+      const sending = (async () => {
+        for (let n = 0; n < total; n++) {
+          await left.send({ n, fill });
+          accepted++;
+        }
+      })();
+      await untilStill(() => accepted);
+      // 64 MiB were offered. What is taken without a reader: both queues, and the buffers of the system between them.
+      expect(accepted * fill.length).toBeLessThan(12 * 1024 * 1024);
+      for (let n = 0; n < total; n++) expect(await nextValue(right)).toMatchObject({ n });
+      await sending;
+    });
+
+    test("holds back a sender of many small messages", async () => {
+      const { left, right } = await connect({ highWaterBytes: 64 * 1024, maxWaitingMessages: 16 });
+      const total = 1_000_000;
+      let accepted = 0;
+      let stopped = false;
+      const sending = (async () => {
+        for (let n = 0; n < total && !stopped; n++) {
+          await left.send(n);
+          accepted++;
+          if (n % 1_000 === 0) await turn();
+        }
+      })();
+      await untilStill(() => accepted);
+      expect(accepted).toBeLessThan(total);
+      stopped = true;
+      let taken = 0;
+      while (taken < accepted) expect(await nextValue(right)).toBe(taken++);
+      await sending;
+    });
+
+    test("close delivers what was sent before it, then ends the peer", async () => {
+      const { left, right } = await connect();
+      const sends = Array.from({ length: 200 }, (_, n) => left.send({ n, fill: "c".repeat(2_000) }));
+      const closing = left.close();
+      for (let n = 0; n < 200; n++) expect(await nextValue(right)).toMatchObject({ n });
+      expect(await right.receive()).toBeUndefined();
+      expect(await right.receive()).toBeUndefined();
+      await right.close();
+      await closing;
+      await Promise.all(sends);
+      expect(await left.closed).toEqual({ kind: "closed" });
+      expect((await right.closed).kind).toBe("peer_closed");
+    });
+
+    test("close ends the waiting receive and every send after it", async () => {
+      const { left, right } = await connect();
+      const waiting = left.receive();
+      await right.send("not taken any more");
+      const closing = left.close();
+      await expectRejection(left.send(1), "closed", /closed/);
+      await expectRejection(left.sendEncoded(Buffer.from("1")), "closed", /closed/);
+      expect([undefined, "not taken any more"]).toContain(((await waiting) as { value?: unknown } | undefined)?.value);
+      expect(await left.receive()).toBeUndefined();
+      await right.close();
+      await closing;
+      await expectRejection(right.send(1), "closed", /closed/);
+    });
+
+    test("close is idempotent and never rejects, from both sides at once", async () => {
+      const { left, right } = await connect();
+      await Promise.all([left.close(), right.close(), left.close({ deadlineMs: 1 }), right.close()]);
+      await left.close();
+      expect((await left.closed).kind).toMatch(/^(peer_)?closed$/);
+      expect((await right.closed).kind).toMatch(/^(peer_)?closed$/);
+    });
+
+    test("close gives up at its deadline when the peer does not read", async () => {
+      const { left, right } = await connect({ highWaterBytes: 1024, maxWaitingBytes: 1024 });
+      const sends = Array.from({ length: 64 }, () => left.send("d".repeat(1024 * 1024)));
+      const results = Promise.allSettled(sends);
+      await left.close({ deadlineMs: 1 });
+      expect(await left.closed).toEqual({ kind: "closed" });
+      for (const result of await results) {
+        if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "closed" });
+      }
+      await right.close({ deadlineMs: 1 });
+    });
+
+    test.skipIf(!transport.hasWire)(
+      "a cut wire ends both sides, and frees held senders (memory has no wire)",
+      async () => {
+        const { left, right, cut } = await connect({ highWaterBytes: 1024, maxWaitingBytes: 1024 });
+        const held = Array.from({ length: 64 }, () => left.send("e".repeat(1024 * 1024)));
+        const results = Promise.allSettled(held);
+        await right.send("arrived");
+        expect(await nextValue(left)).toBe("arrived");
+        cut!();
+        expect(await left.receive()).toBeUndefined();
+        expect((await left.closed).kind).toMatch(/^(failed|peer_closed)$/);
+        expect((await results).some((result) => result.status === "rejected")).toBe(true);
+        await expectRejection(sendUntilRejected(left), "closed", /./);
+        await drain(right);
+        expect((await right.closed).kind).toMatch(/^(failed|peer_closed)$/);
+      },
+    );
+  });
+}
+
+export async function nextValue(channel: Channel): Promise<unknown> {
+  const received = await channel.receive();
+  if (received?.kind !== "value") throw new Error(`expected a value, got ${JSON.stringify(received)}`);
+  return received.value;
+}
+
+export async function drain(channel: Channel): Promise<Received[]> {
+  const all: Received[] = [];
+  for (let next = await channel.receive(); next !== undefined; next = await channel.receive()) all.push(next);
+  return all;
+}
+
+export async function expectRejection(promise: Promise<unknown>, code: string, message: RegExp): Promise<void> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ChannelError);
+  expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
+}
+
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function sendUntilRejected(channel: Channel): Promise<void> {
+  for (;;) {
+    await channel.send("f".repeat(10_000));
+    await turn();
+  }
+}
+
+/** Resolves once a counter has stood still for many turns of the loop. Too early makes a test weaker, never red. */
+async function untilStill(read: () => number): Promise<void> {
+  let last = -1;
+  for (let still = 0; still < 2_000; still++) {
+    if (read() !== last) still = 0;
+    last = read();
+    await turn();
+  }
+}
+
+const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+function nest(levels: number): unknown {
+  let value: unknown = [];
+  for (let level = 1; level < levels; level++) value = level % 2 === 0 ? [value] : { v: value };
+  return value;
+}
