@@ -12,6 +12,9 @@ export const DEFAULT_LOG_LIMITS: OutputLogLimits = {
 /** Chunks kept in the tail, whatever their size; bounds the memory of a program that writes single bytes. */
 export const MAX_TAIL_CHUNKS = 50_000;
 
+/** Chunks in a spill file, whatever their size: each takes about 100 bytes of memory. */
+export const MAX_SPILL_CHUNKS = 50_000;
+
 /** Bytes on their way to the spill file at which the process is paused. */
 export const MAX_SPILL_IN_FLIGHT_BYTES = 4 * 1024 * 1024;
 

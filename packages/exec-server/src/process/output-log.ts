@@ -161,11 +161,10 @@ export function createOutputLog(
       const spilled: OutputChunk[] = [];
       let position = Math.max(from, headBytes);
       while (spill !== undefined && position < Math.min(limit, tailStart())) {
-        const part = await spill.read(position, Math.min(limit, tailStart()));
-        if (part.length === 0) break;
-        spilled.push(...part);
-        const last = part.at(-1)!;
-        position = last.offset + last.bytes.length;
+        const chunk = await spill.read(position);
+        if (chunk === undefined) break;
+        spilled.push(chunk);
+        position = chunk.offset + chunk.bytes.length;
       }
       for (const chunk of head) pushCut(chunks, chunk, from, limit);
       for (const chunk of spilled) pushCut(chunks, chunk, from, limit);

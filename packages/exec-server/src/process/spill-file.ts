@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, openSync, read, unlinkSync, write } from "node:fs";
+import { closeSync, constants, openSync, read, unlinkSync, writev } from "node:fs";
 import { join } from "node:path";
 import type { OutputChunk } from "./exec-backend.js";
-import { MAX_SPILL_IN_FLIGHT_BYTES } from "./limits.js";
+import { MAX_SPILL_CHUNKS, MAX_SPILL_IN_FLIGHT_BYTES } from "./limits.js";
 
 /**
  * Chunks that left memory, in order, in a file that has no name: it is gone with the process, whatever happens.
@@ -12,12 +12,12 @@ export interface SpillFile {
   /** More is on its way to the disk than should be held in memory. */
   readonly busy: boolean;
   append(chunk: OutputChunk): void;
-  /** Chunks from `from` on up to `to`, as far as the file holds them; some at a time. */
-  read(from: number, to: number): Promise<OutputChunk[]>;
+  /** The chunk that holds offset `from`; undefined when the file does not hold it. */
+  read(from: number): Promise<OutputChunk | undefined>;
   close(): void;
 }
 
-interface Record {
+interface Entry {
   chunk: Omit<OutputChunk, "bytes">;
   position: number;
   length: number;
@@ -25,16 +25,18 @@ interface Record {
   bytes: Buffer | undefined;
 }
 
-/** Records kept for finding a chunk; small neighbours of one stream are joined, so this is not reached before the size is. */
-const JOIN_BELOW_BYTES = 16 * 1024;
+/** Buffers handed to one write. */
+const BATCH = 64;
 
 export function createSpillFile(options: { directory: string; maxBytes: number; onIdle(): void }): SpillFile {
-  const records: Record[] = [];
-  const queue: Record[] = [];
+  const entries: Entry[] = [];
+  /** Index of the first entry that is not on the disk yet. */
+  let written = 0;
   let fd: number | undefined;
   let size = 0;
   let inFlight = 0;
   let writing = false;
+  let reading = 0;
   let refused = false;
   let closed = false;
 
@@ -49,93 +51,93 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
     return fd;
   };
   const pump = () => {
-    const record = queue[0];
-    if (writing || record?.bytes === undefined || fd === undefined) return;
+    const batch = entries.slice(written, written + BATCH);
+    if (writing || batch.length === 0 || fd === undefined) return;
     writing = true;
-    writeWhole(fd, record.bytes, record.position, (error) => {
+    const buffers = batch.flatMap((entry) => (entry.bytes === undefined ? [] : [entry.bytes]));
+    writeWhole(fd, buffers, batch[0]!.position, (error) => {
       writing = false;
-      queue.shift();
-      inFlight -= record.length;
-      record.bytes = undefined;
-      if (error !== null) drop(record);
       if (closed) return closeNow();
+      if (error !== null) return refuseFrom(written);
+      for (const entry of batch) {
+        entry.bytes = undefined;
+        inFlight -= entry.length;
+      }
+      written += batch.length;
       pump();
       if (inFlight <= MAX_SPILL_IN_FLIGHT_BYTES / 2) options.onIdle();
     });
   };
-  /** The disk refused: this record and all later ones are not held. */
-  const drop = (record: Record) => {
+  /** The disk refused: this entry and all later ones are not held. */
+  const refuseFrom = (index: number) => {
     refused = true;
-    records.splice(records.indexOf(record));
-    queue.length = 0;
+    entries.splice(index);
     inFlight = 0;
     options.onIdle();
   };
+  /** Not while the number of the descriptor is on its way to the kernel: it could belong to another file by then. */
   const closeNow = () => {
-    if (fd !== undefined && !writing) closeSync(fd);
-    fd = undefined;
-  };
-  /** Joins a small chunk to the last record while that still waits to be written. */
-  const joinLast = (chunk: OutputChunk): boolean => {
-    const last = queue.at(-1);
-    if (last?.bytes === undefined || queue.length < 2 || last.chunk.stream !== chunk.stream) return false;
-    if (last.length + chunk.bytes.length > JOIN_BELOW_BYTES) return false;
-    last.bytes = Buffer.concat([last.bytes, chunk.bytes]);
-    last.length += chunk.bytes.length;
-    return true;
+    if (fd !== undefined && !writing && reading === 0) {
+      closeSync(fd);
+      fd = undefined;
+    }
   };
 
   return {
     get busy() {
       return inFlight > MAX_SPILL_IN_FLIGHT_BYTES;
     },
-    append(chunk) {
+    append({ bytes, ...chunk }) {
       if (refused || closed) return;
-      if (size + chunk.bytes.length > options.maxBytes) {
+      if (size + bytes.length > options.maxBytes || entries.length >= MAX_SPILL_CHUNKS) {
         refused = true;
         return;
       }
       if (fd === undefined && open() === undefined) return;
-      if (!joinLast(chunk)) {
-        const { bytes, ...rest } = chunk;
-        const record = { chunk: rest, position: size, length: bytes.length, bytes };
-        records.push(record);
-        queue.push(record);
-      }
-      size += chunk.bytes.length;
-      inFlight += chunk.bytes.length;
+      entries.push({ chunk, position: size, length: bytes.length, bytes });
+      size += bytes.length;
+      inFlight += bytes.length;
       pump();
     },
-    async read(from, to) {
-      const record = records[findRecord(records, from)];
-      if (record === undefined || record.chunk.offset >= to || fd === undefined) return [];
-      const bytes = record.bytes ?? (await readWhole(fd, record.length, record.position));
-      return bytes === undefined ? [] : [{ ...record.chunk, bytes }];
+    async read(from) {
+      const entry = entries[findEntry(entries, from)];
+      if (entry === undefined || entry.chunk.offset > from || fd === undefined || closed) return undefined;
+      if (entry.bytes !== undefined) return { ...entry.chunk, bytes: entry.bytes };
+      reading += 1;
+      const bytes = await readWhole(fd, entry.length, entry.position);
+      reading -= 1;
+      if (closed) closeNow();
+      return bytes && { ...entry.chunk, bytes };
     },
     close() {
       closed = true;
-      queue.splice(1);
+      entries.length = 0;
       closeNow();
     },
   };
 }
 
-function findRecord(records: readonly Record[], offset: number): number {
+function findEntry(entries: readonly Entry[], offset: number): number {
   let low = 0;
-  let high = records.length;
+  let high = entries.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const { chunk, length } = records[middle]!;
+    const { chunk, length } = entries[middle]!;
     if (chunk.offset + length <= offset) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function writeWhole(fd: number, bytes: Buffer, position: number, done: (error: Error | null) => void): void {
-  write(fd, bytes, 0, bytes.length, position, (error, written) => {
-    if (error !== null || written === bytes.length) return done(error);
-    writeWhole(fd, bytes.subarray(written), position + written, done);
+function writeWhole(fd: number, buffers: Buffer[], position: number, done: (error: Error | null) => void): void {
+  writev(fd, buffers, position, (error, size) => {
+    if (error !== null) return done(error);
+    const rest = buffers.slice();
+    let taken = size;
+    while (rest[0] !== undefined && taken >= rest[0].length) taken -= rest.shift()!.length;
+    if (rest[0] === undefined) return done(null);
+    rest[0] = rest[0].subarray(taken);
+    writeWhole(fd, rest, position + size, done);
   });
 }
 
