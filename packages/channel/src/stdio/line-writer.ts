@@ -73,9 +73,9 @@ export class LineWriter {
     this.#output.write(bytes, this.#afterWrite);
   }
 
-  /** A stream that fails answers what it dropped as well. */
+  /** A stream that fails calls this for what it dropped as well: with an error, or without one once destroyed. */
   readonly #afterWrite = (error?: Error | null): void => {
-    if (error === undefined || error === null) this.#onWritten();
+    if (!error && !this.#output.destroyed) this.#onWritten();
   };
 
   /** Makes room for that many bytes in the page. What was handed to the stream is never written over. */

@@ -120,9 +120,9 @@ export class WebSocketChannel implements Channel {
     });
   }
 
-  /** A socket that fails answers what it dropped as well. */
+  /** A stream that fails calls this for what it dropped as well: with an error, or without one once destroyed. */
   readonly #onWritten = (error?: Error | null): void => {
-    if (error === undefined || error === null) this.#gate.release();
+    if (!error && !this.#wire.destroyed) this.#gate.release();
   };
 
   readonly #onMessage = (data: unknown): void => {
