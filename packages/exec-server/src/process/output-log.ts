@@ -27,6 +27,10 @@ export interface OutputLog {
    * consumer returns. An offset that jumps says that the bytes between were evicted before they could be followed.
    */
   follow(options?: FollowOptions): AsyncIterable<OutputChunk>;
+  /** Holds the process back like a follower that does not move: while more than `windowBytes` came after `from`. */
+  hold(from: number, windowBytes: number): { release(): void };
+  /** Offset of the byte after chunk `seq`; when that chunk left memory, of the oldest byte after it that did not. */
+  offsetAfter(seq: number): number;
 }
 
 export interface FollowOptions {
@@ -210,6 +214,24 @@ export function createOutputLog(
         updatePressure();
       }
     },
+    hold(from, windowBytes) {
+      const follower = { position: from, windowBytes };
+      followers.add(follower);
+      updatePressure();
+      return {
+        release() {
+          if (followers.delete(follower)) updatePressure();
+        },
+      };
+    },
+    offsetAfter(seq) {
+      if (seq <= 0) return 0;
+      const inHead = head.at(-1)?.seq ?? 0;
+      const chunks = seq <= inHead ? head : tail.chunks;
+      const chunk = chunks[findIndex(chunks, (candidate) => candidate.seq >= seq)];
+      if (chunk === undefined) return end;
+      return chunk.seq === seq ? chunk.offset + chunk.bytes.length : chunk.offset;
+    },
   };
 
   function nextInMemory(from: number): number {
@@ -259,14 +281,17 @@ function createTail() {
 const EMPTY: OutputChunk = Object.freeze({ seq: 0, stream: "stdout", offset: 0, bytes: Buffer.alloc(0) });
 
 /** Index of the chunk that holds `offset`, else of the first one after it. */
-function findChunk(chunks: readonly OutputChunk[], offset: number): number {
+const findChunk = (chunks: readonly OutputChunk[], offset: number): number =>
+  findIndex(chunks, (chunk) => chunk.offset + chunk.bytes.length > offset);
+
+/** Index of the first chunk for which `holds`, which must hold for all after it too; the length when there is none. */
+function findIndex(chunks: readonly OutputChunk[], holds: (chunk: OutputChunk) => boolean): number {
   let low = 0;
   let high = chunks.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const chunk = chunks[middle]!;
-    if (chunk.offset + chunk.bytes.length <= offset) low = middle + 1;
-    else high = middle;
+    if (holds(chunks[middle]!)) high = middle;
+    else low = middle + 1;
   }
   return low;
 }

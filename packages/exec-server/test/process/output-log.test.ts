@@ -149,6 +149,35 @@ describe("an output log", () => {
     expect(pressure).toEqual([true, false]);
   });
 
+  it("holds the source back for somebody who is away, until released", () => {
+    const pressure: boolean[] = [];
+    const log = createOutputLog(limits(), (pause) => pressure.push(pause));
+    fill(log, 20);
+    const hold = log.hold(20, 6);
+    fill(log, 24);
+    expect(pressure).toEqual([]);
+    fill(log, 28);
+    expect(pressure).toEqual([true]);
+    hold.release();
+    hold.release();
+    expect(pressure).toEqual([true, false]);
+  });
+
+  it.each([
+    [0, 0],
+    [1, 4],
+    [2, 8],
+    [3, 32], // chunks 3 to 8 left memory
+    [8, 32],
+    [9, 36],
+    [10, 40],
+    [99, 40],
+  ])("finds the offset after chunk %d: %d", (seq, offset) => {
+    const log = createOutputLog(limits());
+    fill(log, 40);
+    expect(log.offsetAfter(seq)).toBe(offset);
+  });
+
   it("is followed from any offset to the end, through the spill file, over what is gone", async () => {
     const log = createOutputLog(limits({ spillBytes: 100 }));
     fill(log, 400);
