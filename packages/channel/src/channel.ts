@@ -37,7 +37,16 @@ export interface CloseOptions {
 }
 
 /** `malformed`: one frame was no JSON or over a limit; it was skipped and the channel goes on. */
-export type Received = { kind: "value"; value: unknown } | { kind: "malformed"; problem: string };
+export type Received = ReceivedValue | { kind: "malformed"; problem: string };
+
+export interface ReceivedValue {
+  kind: "value";
+  value: unknown;
+  /** The JSON it was read from, for what parsing does not keep: repeated keys, long integers. */
+  readonly text?: string;
+  /** Length of that JSON in bytes. */
+  readonly bytes?: number;
+}
 
 /** How a channel ended: our close, the peer's orderly end, or a failure of the wire. */
 export type ChannelEnd =

@@ -23,7 +23,9 @@ export type ChannelErrorCode =
   | "connect_timeout"
   /** The listener refused us with 401 or 403. */
   | "unauthorized"
-  | "listen_failed";
+  | "listen_failed"
+  /** More requests would wait for an answer than the bound of the JSON-RPC peer. */
+  | "too_many_requests";
 
 /** The `code` member of a Node system error, such as `EPIPE`. */
 export const errnoOf = (error: unknown): string | undefined =>

@@ -1,5 +1,25 @@
 export type { Channel, ChannelEnd, CloseOptions, Received } from "./channel.js";
 export { ChannelError, type ChannelErrorCode } from "./errors.js";
+export { type Envelope, parseEnvelope, type TraceContext } from "./json-rpc/envelope.js";
+export { Peer, type RequestOptions } from "./json-rpc/peer.js";
+export {
+  DEFAULT_PEER_LIMITS,
+  EncodedResponse,
+  type NotificationHandler,
+  type PeerLimits,
+  type PeerOptions,
+  type RequestHandler,
+  type UnexpectedMessage,
+} from "./json-rpc/peer-options.js";
+export type { RequestContext } from "./json-rpc/request-context.js";
+export {
+  RPC_INTERNAL_ERROR,
+  RPC_INVALID_PARAMS,
+  RPC_INVALID_REQUEST,
+  RPC_METHOD_NOT_FOUND,
+  RpcError,
+} from "./json-rpc/rpc-error.js";
+export { encodeId, type RpcId } from "./json-rpc/rpc-id.js";
 export { type ChannelLimits, DEFAULT_CHANNEL_LIMITS, DEFAULT_CLOSE_DEADLINE_MS, resolveLimits } from "./limits.js";
 export { createMemoryChannelPair } from "./memory/memory-channel.js";
 export { createStdioChannel, type StdioStreams } from "./stdio/stdio-channel.js";

@@ -1,7 +1,9 @@
 /** Bounds of a channel. What a peer can make grow is measured in bytes of encoded JSON. */
 export interface ChannelLimits {
-  /** Largest message in either direction, bytes. */
+  /** Largest message that is received, bytes. */
   maxMessageBytes: number;
+  /** Largest message that is sent, bytes; as received unless given. */
+  maxSentMessageBytes: number;
   /** Deepest nesting of arrays and objects. */
   maxDepth: number;
   /** From this many bytes waiting to be written on, `send` holds its caller back until half of them are left. */
@@ -14,6 +16,7 @@ export interface ChannelLimits {
 
 export const DEFAULT_CHANNEL_LIMITS: ChannelLimits = {
   maxMessageBytes: 64 * 1024 * 1024,
+  maxSentMessageBytes: 64 * 1024 * 1024,
   maxDepth: 128,
   highWaterBytes: 1024 * 1024,
   maxWaitingBytes: 1024 * 1024,
@@ -25,7 +28,8 @@ export const DEFAULT_CLOSE_DEADLINE_MS = 5_000;
 
 /** The given limits over the defaults. @throws RangeError naming a limit that is not a positive integer. */
 export function resolveLimits(limits: Partial<ChannelLimits> = {}): ChannelLimits {
-  const resolved = { ...DEFAULT_CHANNEL_LIMITS, ...limits };
+  const maxMessageBytes = limits.maxMessageBytes ?? DEFAULT_CHANNEL_LIMITS.maxMessageBytes;
+  const resolved = { ...DEFAULT_CHANNEL_LIMITS, maxSentMessageBytes: maxMessageBytes, ...limits };
   for (const [name, value] of Object.entries(resolved)) {
     if (!Number.isSafeInteger(value) || value < 1) {
       throw new RangeError(`channel limit \`${name}\` must be a positive integer, got ${value}`);

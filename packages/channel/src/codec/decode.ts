@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { Received } from "../channel.js";
+import type { Received, ReceivedValue } from "../channel.js";
 import type { ChannelLimits } from "../limits.js";
 import { isDeeperThan } from "./depth.js";
 
@@ -12,9 +12,32 @@ export function decodeFrame(json: Buffer, limits: ChannelLimits): Received {
     return malformed(`message nests deeper than ${limits.maxDepth} levels of arrays and objects`);
   }
   try {
-    return { kind: "value", value: JSON.parse(json.toString()) };
+    const text = json.toString();
+    return new DecodedValue(JSON.parse(text), text, json.length);
   } catch (error) {
     return malformed(`message of ${json.length} bytes is not valid JSON${parserDetail(error)}`);
+  }
+}
+
+/** Its source is not a property of its own: it neither shows in comparisons nor in what is printed. */
+class DecodedValue implements ReceivedValue {
+  readonly kind = "value";
+  readonly value: unknown;
+  readonly #text: string;
+  readonly #bytes: number;
+
+  constructor(value: unknown, text: string, bytes: number) {
+    this.value = value;
+    this.#text = text;
+    this.#bytes = bytes;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 }
 

@@ -35,10 +35,10 @@ export function encodeValue(value: unknown, limits: ChannelLimits): Buffer {
 
 /** @throws ChannelError `too_large` */
 export function checkSize(bytes: number, limits: ChannelLimits): void {
-  if (bytes <= limits.maxMessageBytes) return;
+  if (bytes <= limits.maxSentMessageBytes) return;
   throw new ChannelError(
     "too_large",
-    `message of ${bytes} bytes was not sent; the limit is ${limits.maxMessageBytes} bytes`,
+    `message of ${bytes} bytes was not sent; the limit is ${limits.maxSentMessageBytes} bytes`,
   );
 }
 

@@ -1,0 +1,59 @@
+import type { RequestContext } from "./request-context.js";
+import type { RpcError } from "./rpc-error.js";
+import type { RpcId } from "./rpc-id.js";
+
+/**
+ * Answers a request with what it returns, or with the error it throws: an RpcError as it is, anything else as
+ * `errorOf` says. Handlers are called in the order of arrival and do not wait for each other.
+ */
+export type RequestHandler = (params: unknown, context: RequestContext) => unknown;
+
+/** A throw or rejection makes the notification malformed. */
+export type NotificationHandler = (params: unknown) => unknown;
+
+export interface PeerOptions {
+  requests?: ReadonlyMap<string, RequestHandler>;
+  notifications?: ReadonlyMap<string, NotificationHandler>;
+  /** Handles requests without a handler. Default: RpcError -32601. */
+  unknownRequest?: RequestHandler;
+  /** A frame that is no JSON-RPC message. Default: closes the peer. */
+  onMalformed?: (problem: string) => void;
+  /** A notification without a handler, or an answer to no request of ours. Default: ignored. */
+  onUnexpected?: (message: UnexpectedMessage) => void;
+  /** The answer for what a handler threw that is no RpcError. Default: -32603 and the error's message. */
+  errorOf?: (error: unknown, context: RequestContext) => RpcError;
+  limits?: Partial<PeerLimits>;
+}
+
+export type UnexpectedMessage =
+  | { kind: "notification"; method: string; params: unknown }
+  | { kind: "response"; id: RpcId; result: unknown }
+  | { kind: "error"; id: RpcId; error: RpcError };
+
+export interface PeerLimits {
+  /** Requests of the peer that are handled at once. At the bound nothing more is read until one is answered. */
+  maxHandledRequests: number;
+  /** The same for the sum of their bytes. One request is always let in. */
+  maxHandledBytes: number;
+  /** Requests of ours that wait for an answer; one more is rejected with `too_many_requests`. */
+  maxPendingRequests: number;
+  /** Milliseconds that requests in work have left to be answered once the peer sends no more. */
+  drainMs: number;
+}
+
+export const DEFAULT_PEER_LIMITS: PeerLimits = {
+  maxHandledRequests: 4096,
+  maxHandledBytes: 128 * 1024 * 1024,
+  maxPendingRequests: 65_536,
+  drainMs: 5_000,
+};
+
+/** What a handler returns to answer with bytes of its own making. */
+export class EncodedResponse {
+  /** The whole message for an id: `{"id":…,"result":…}` in UTF-8, without a line feed. */
+  readonly encode: (id: RpcId) => Uint8Array;
+
+  constructor(encode: (id: RpcId) => Uint8Array) {
+    this.encode = encode;
+  }
+}

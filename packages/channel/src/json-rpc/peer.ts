@@ -1,0 +1,280 @@
+import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
+import { stringify } from "../codec/encode.js";
+import { ChannelError } from "../errors.js";
+import { closedError } from "../queue/ending.js";
+import { type Envelope, parseEnvelope } from "./envelope.js";
+import { HandledRequests } from "./handled-requests.js";
+import {
+  DEFAULT_PEER_LIMITS,
+  EncodedResponse,
+  type PeerLimits,
+  type PeerOptions,
+  type UnexpectedMessage,
+} from "./peer-options.js";
+import { PendingRequests } from "./pending-requests.js";
+import { RequestContext } from "./request-context.js";
+import { RPC_INTERNAL_ERROR, RPC_METHOD_NOT_FOUND, RpcError } from "./rpc-error.js";
+import type { RpcId } from "./rpc-id.js";
+
+export interface RequestOptions {
+  /** Gives up waiting; the call rejects with the signal's reason. The peer is not told. */
+  signal?: AbortSignal;
+}
+
+/**
+ * One end of JSON-RPC over a channel: both ends may send requests. Owns the channel and closes it: by `close`, or on
+ * its own after the peer's end, once the requests in work are answered.
+ */
+export class Peer {
+  readonly #channel: Channel;
+  readonly #options: PeerOptions;
+  readonly #limits: PeerLimits;
+  readonly #pending: PendingRequests;
+  readonly #handled: HandledRequests;
+  #endError: ChannelError | undefined;
+  #closing: Promise<void> | undefined;
+  /** Resolves when nothing more is received; what waited for an answer has been rejected by then. Never rejects. */
+  readonly ended: Promise<ChannelEnd>;
+  /** Resolves when the requests in work were answered, or could not be, and the channel is closed. Never rejects. */
+  readonly closed: Promise<ChannelEnd>;
+
+  /** Starts to receive at once; the first handler is called after the current turn. */
+  constructor(channel: Channel, options: PeerOptions = {}) {
+    this.#channel = channel;
+    this.#options = options;
+    this.#limits = { ...DEFAULT_PEER_LIMITS, ...options.limits };
+    this.#pending = new PendingRequests(this.#limits.maxPendingRequests);
+    this.#handled = new HandledRequests(this.#limits);
+    this.ended = this.#run();
+    this.closed = this.ended.then((end) => this.#closeAfterWork(end));
+  }
+
+  /**
+   * Sends a request and waits for its result.
+   * Rejects with RpcError (the peer's answer), ChannelError (`closed`, `too_many_requests`, or why it was not sent), or
+   * the reason of `signal`.
+   */
+  request(method: string, params?: unknown, options?: RequestOptions): Promise<unknown> {
+    const signal = options?.signal;
+    if (this.#endError !== undefined) return Promise.reject(this.#endError);
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const added = this.#pending.add();
+    if (added instanceof ChannelError) return Promise.reject(added);
+    const { id, answer } = added;
+    this.#channel.send({ id, method, params }).catch((error: Error) => this.#pending.reject(id, error));
+    if (signal !== undefined) this.#abandonOnAbort(id, answer, signal);
+    return answer;
+  }
+
+  /** Resolves as `Channel.send` does. */
+  notify(method: string, params?: unknown): Promise<void> {
+    return this.#channel.send({ method, params });
+  }
+
+  /** Sends a message that is already encoded, such as a notification on a hot path. */
+  sendEncoded(json: Uint8Array): Promise<void> {
+    return this.#channel.sendEncoded(json);
+  }
+
+  /** Sends an error response; with id -1 it answers a message whose id could not be read. */
+  sendError(id: RpcId, { code, message, data }: RpcError): Promise<void> {
+    const error = { code, message, data };
+    if (typeof id !== "bigint") return this.#channel.send({ error, id });
+    return this.#channel.sendEncoded(Buffer.from(`{"error":${JSON.stringify(error)},"id":${id}}`));
+  }
+
+  /** Aborts the requests in work, rejects those that wait, and closes the channel. Idempotent; never rejects. */
+  close(options: CloseOptions & { reason?: string } = {}): Promise<void> {
+    this.#closing ??= this.#close(options);
+    return this.#closing;
+  }
+
+  async #run(): Promise<ChannelEnd> {
+    for (let next = await this.#channel.receive(); next !== undefined; next = await this.#channel.receive()) {
+      this.#dispatch(next);
+      if (this.#handled.isFull) await this.#handled.room();
+    }
+    const end = await this.#channel.closed;
+    this.#end(closedError(end));
+    return end;
+  }
+
+  /** A peer that sends no more may still read answers; a broken channel cannot carry them. */
+  async #closeAfterWork(end: ChannelEnd): Promise<ChannelEnd> {
+    if (end.kind === "peer_closed") await before(this.#handled.idle(), this.#limits.drainMs);
+    await this.close();
+    return end;
+  }
+
+  async #close({ reason, ...options }: CloseOptions & { reason?: string }): Promise<void> {
+    const error = new ChannelError("closed", `JSON-RPC peer was closed${reason === undefined ? "" : `: ${reason}`}`);
+    this.#end(error);
+    this.#handled.abortAll(error);
+    await this.#channel.close(options);
+  }
+
+  #end(error: ChannelError): void {
+    this.#endError ??= error;
+    this.#pending.rejectAll(this.#endError);
+  }
+
+  #dispatch(received: Received): void {
+    if (received.kind === "malformed") {
+      this.#onMalformed(received.problem);
+      return;
+    }
+    const envelope = parseEnvelope(received.value, received.text);
+    switch (envelope.kind) {
+      case "request":
+        this.#handleRequest(envelope, received.bytes ?? 0);
+        break;
+      case "notification":
+        this.#handleNotification(envelope, received.bytes ?? 0);
+        break;
+      case "response":
+        if (!this.#pending.resolve(envelope.id, envelope.result)) this.#onUnexpected(envelope);
+        break;
+      case "error":
+        if (!this.#pending.reject(envelope.id, envelope.error)) this.#onUnexpected(envelope);
+        break;
+      case "malformed":
+        this.#onMalformed(envelope.problem);
+        break;
+    }
+  }
+
+  #onMalformed(problem: string): void {
+    const { onMalformed } = this.#options;
+    if (onMalformed !== undefined) this.#callHook(() => onMalformed(problem));
+    else void this.close({ reason: `malformed message: ${problem}` });
+  }
+
+  #onUnexpected(message: UnexpectedMessage): void {
+    this.#callHook(() => this.#options.onUnexpected?.(message));
+  }
+
+  /** A hook that throws leaves nobody to decide: the peer is closed. */
+  #callHook(hook: () => void): void {
+    try {
+      hook();
+    } catch (error) {
+      void this.close({ reason: messageOf(error) });
+    }
+  }
+
+  #handleRequest({ id, method, params, trace }: EnvelopeOf<"request">, bytes: number): void {
+    const context = new RequestContext(id, method, trace);
+    const handler = this.#options.requests?.get(method) ?? this.#options.unknownRequest ?? refuseMethod;
+    this.#handled.add(context, bytes);
+    let result: unknown;
+    try {
+      result = handler(params, context);
+    } catch (error) {
+      this.#answerError(context, error);
+      return;
+    }
+    if (!isPromiseLike(result)) this.#answer(context, result);
+    else {
+      result.then(
+        (value) => this.#answer(context, value),
+        (error: unknown) => this.#answerError(context, error),
+      );
+    }
+  }
+
+  #answer(context: RequestContext, result: unknown): void {
+    this.#sendResult(context.id, result).then(
+      () => this.#handled.delete(context),
+      // Too large, too deep or no JSON: this answer only. On a closed channel the error is lost as well.
+      (error: unknown) => this.#answerError(context, error),
+    );
+  }
+
+  #sendResult(id: RpcId, result: unknown): Promise<void> {
+    if (typeof id !== "bigint" && !(result instanceof EncodedResponse)) {
+      return this.#channel.send({ id, result: result ?? null });
+    }
+    return this.#sendEncodedResult(id, result);
+  }
+
+  async #sendEncodedResult(id: RpcId, result: unknown): Promise<void> {
+    if (result instanceof EncodedResponse) await this.#channel.sendEncoded(result.encode(id));
+    else await this.#channel.sendEncoded(Buffer.from(`{"id":${id},"result":${stringify(result ?? null)}}`));
+  }
+
+  #answerError(context: RequestContext, error: unknown): void {
+    const done = () => this.#handled.delete(context);
+    this.sendError(context.id, this.#toRpcError(error, context)).then(done, done);
+  }
+
+  #toRpcError(error: unknown, context: RequestContext): RpcError {
+    if (error instanceof RpcError) return error;
+    try {
+      const told = this.#options.errorOf?.(error, context);
+      if (told !== undefined) return told;
+    } catch {
+      // What it throws says less about the request than the error at hand.
+    }
+    return new RpcError(RPC_INTERNAL_ERROR, messageOf(error), { cause: error });
+  }
+
+  #handleNotification(envelope: EnvelopeOf<"notification">, bytes: number): void {
+    const handler = this.#options.notifications?.get(envelope.method);
+    if (handler === undefined) {
+      this.#onUnexpected(envelope);
+      return;
+    }
+    const fail = (error: unknown) => {
+      this.#onMalformed(
+        `notification \`${envelope.method}\`: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    };
+    try {
+      const result = handler(envelope.params);
+      if (isPromiseLike(result)) this.#awaitNotification(result, bytes, fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  #awaitNotification(result: PromiseLike<unknown>, bytes: number, fail: (error: unknown) => void): void {
+    const work = { abort: () => {} };
+    this.#handled.add(work, bytes);
+    result.then(
+      () => this.#handled.delete(work),
+      (error: unknown) => {
+        this.#handled.delete(work);
+        fail(error);
+      },
+    );
+  }
+
+  #abandonOnAbort(id: number, answer: Promise<unknown>, signal: AbortSignal): void {
+    const onAbort = () => this.#pending.abandon(id, signal.reason);
+    const stop = () => signal.removeEventListener("abort", onAbort);
+    signal.addEventListener("abort", onAbort);
+    answer.then(stop, stop);
+  }
+}
+
+type EnvelopeOf<Kind extends Envelope["kind"]> = Extract<Envelope, { kind: Kind }>;
+
+const refuseMethod = (_params: unknown, { method }: RequestContext): never => {
+  throw new RpcError(RPC_METHOD_NOT_FOUND, `unknown method \`${method}\``);
+};
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+
+/** Resolves with the promise or after the time, whatever comes first. */
+function before(promise: Promise<void>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

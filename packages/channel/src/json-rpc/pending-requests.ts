@@ -1,0 +1,73 @@
+import { ChannelError } from "../errors.js";
+import type { RpcId } from "./rpc-id.js";
+
+interface Pending {
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Our requests that wait for an answer, by id. */
+export class PendingRequests {
+  readonly #waiting = new Map<number, Pending>();
+  /** Given up by their callers and not answered yet; the oldest are forgotten beyond the bound. */
+  readonly #abandoned = new Set<number>();
+  readonly #most: number;
+  #nextId = 1;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** A new id and the promise of its answer, or `too_many_requests`. */
+  add(): { id: number; answer: Promise<unknown> } | ChannelError {
+    if (this.#waiting.size >= this.#most) {
+      const message = `request was not sent: ${this.#waiting.size} requests wait for an answer, which is the limit`;
+      return new ChannelError("too_many_requests", message);
+    }
+    const id = this.#nextId++;
+    const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    return { id, answer };
+  }
+
+  /** False when nobody asked. An answer to a request that was given up is dropped. */
+  resolve(id: RpcId, result: unknown): boolean {
+    const pending = this.#take(id);
+    pending?.resolve(result);
+    return pending !== undefined || this.#forget(id);
+  }
+
+  reject(id: RpcId, error: Error): boolean {
+    const pending = this.#take(id);
+    pending?.reject(error);
+    return pending !== undefined || this.#forget(id);
+  }
+
+  /** The caller does not want the answer any more; it may still come. */
+  abandon(id: number, reason: unknown): void {
+    const pending = this.#take(id);
+    if (pending === undefined) return;
+    pending.reject(reason);
+    this.#abandoned.add(id);
+    if (this.#abandoned.size <= this.#most) return;
+    for (const oldest of this.#abandoned) {
+      this.#abandoned.delete(oldest);
+      return;
+    }
+  }
+
+  rejectAll(error: Error): void {
+    for (const pending of this.#waiting.values()) pending.reject(error);
+    this.#waiting.clear();
+  }
+
+  #take(id: RpcId): Pending | undefined {
+    if (typeof id !== "number") return undefined;
+    const pending = this.#waiting.get(id);
+    if (pending !== undefined) this.#waiting.delete(id);
+    return pending;
+  }
+
+  #forget(id: RpcId): boolean {
+    return typeof id === "number" && this.#abandoned.delete(id);
+  }
+}

@@ -1,0 +1,20 @@
+/** An error response: what the peer answered, or what a handler throws to be answered. Never a local failure. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  constructor(
+    readonly code: number,
+    message: string,
+    options?: ErrorOptions & { data?: unknown },
+  ) {
+    super(message, options);
+    if (options !== undefined && "data" in options) this.data = options.data;
+  }
+  /** Member of JSON-RPC that the servers spoken to here do not send. */
+  readonly data?: unknown;
+}
+
+/** Codes of JSON-RPC 2.0, section 5.1. */
+export const RPC_INVALID_REQUEST = -32600;
+export const RPC_METHOD_NOT_FOUND = -32601;
+export const RPC_INVALID_PARAMS = -32602;
+export const RPC_INTERNAL_ERROR = -32603;
