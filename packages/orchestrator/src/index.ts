@@ -1,1 +1,45 @@
-export {};
+export type { ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
+export type { CallToolOptions } from "./call-tool.js";
+export { type Clock, systemClock } from "./clock.js";
+export type { OrchestratorDefaults } from "./config.js";
+export type { StdioCommand } from "./connect/child.js";
+export { connectStdio } from "./connect/stdio.js";
+export { connectWebSocket, type WebSocketOptions } from "./connect/websocket.js";
+export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
+export type { ModelTool } from "./executors/catalog.js";
+export type { InitializeOptions } from "./executors/executor.js";
+export type { LiveOutput } from "./executors/live-output.js";
+export type { ProblemKind, ProtocolProblem } from "./executors/problems.js";
+export {
+  DEFAULT_MAX_OUTPUT_TOKENS,
+  DEFAULT_MAX_OUTPUT_TOKENS_CAP,
+  DEFAULT_ORCHESTRATOR_LIMITS,
+  DEFAULT_ORCHESTRATOR_TIMINGS,
+  DEFAULT_WINDOW_BOUNDS,
+  type OrchestratorLimits,
+  type OrchestratorTimings,
+  type WindowBounds,
+} from "./limits.js";
+export {
+  type AttachedExecutor,
+  type AttachOptions,
+  createOrchestrator,
+  type Orchestrator,
+  type OrchestratorOptions,
+} from "./orchestrator.js";
+export type { ApprovalPolicy, GranularPolicy } from "./policy/approval-policy.js";
+export { DANGEROUS_COMMANDS, type DangerousEntry } from "./policy/dangerous.js";
+export { judgedCommand } from "./policy/evaluate.js";
+export { KNOWN_SAFE_COMMANDS, type KnownSafeEntry } from "./policy/known-safe.js";
+export type { LiteralCommands } from "./policy/literal-commands.js";
+export type { PolicyOptions, SandboxedCommand, SandboxSelector } from "./policy/policy-options.js";
+export {
+  type Cause,
+  type JudgedCommand,
+  type Requirement,
+  type RequirementContext,
+  requirement,
+} from "./policy/requirement.js";
+export type { RuleMatch, RulesPort } from "./policy/rules-port.js";
+export { FORCED_ENVIRONMENT } from "./resolve/environment.js";
+export type { AnsweredCall, LostCall, Refusal, RefusalCode, RefusedCall, ToolCallResult } from "./result.js";

@@ -1,0 +1,13 @@
+import type { ApprovalRequest } from "./approver.js";
+
+/** What a decision for the session covers: the same command at the same place with the same permissions. */
+export const sessionKey = (request: ApprovalRequest, canonical: readonly string[]): string =>
+  JSON.stringify([
+    request.environment,
+    canonical,
+    request.cwd,
+    request.tty,
+    request.sandboxPermissions,
+    // Normalized when it was resolved, so equal permissions are equal text.
+    request.additionalPermissions,
+  ]);

@@ -1,0 +1,238 @@
+import type { ApprovalResult, Approvals } from "./approvals/approvals.js";
+import { type ApprovalRequest, AVAILABLE_DECISIONS } from "./approvals/approver.js";
+import type { Config } from "./config.js";
+import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
+import type { LiveOutput } from "./executors/live-output.js";
+import type { SessionTable } from "./executors/sessions.js";
+import { judgedCommand, plainCommands } from "./policy/evaluate.js";
+import type { PolicyOptions } from "./policy/policy-options.js";
+import { type Requirement, requirement } from "./policy/requirement.js";
+import { parseArguments } from "./resolve/arguments.js";
+import { type ResolvedExec, resolveExecCommand } from "./resolve/exec-command.js";
+import type { Rejected } from "./resolve/resolved.js";
+import { resolveWriteStdin } from "./resolve/write-stdin.js";
+import { fail, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "./result.js";
+import { type Selected, selectExecutor } from "./select-executor.js";
+import { sendCall } from "./send-call.js";
+
+export interface CallToolOptions {
+  /** Ends the wait; what was started lives on, and its session id is in the result. */
+  signal?: AbortSignal;
+  onOutput?: (output: LiveOutput) => void;
+  /** Absolute directory of this turn, on the executor's host. */
+  cwd?: string;
+}
+
+/** The collaborators of a call. */
+export interface CallContext {
+  config: Config;
+  policy: PolicyOptions;
+  catalog: Catalog;
+  sessions: SessionTable;
+  approvals: Approvals;
+  /** A fresh unique id. */
+  newId: () => string;
+}
+
+/** One tool call of a model, from its words to its result. Never rejects for anything a model or executor did. */
+export async function handleToolCall(
+  toolName: string,
+  args: unknown,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  if (options.signal?.aborted) return interrupted();
+  const parsed = parseArguments(args, context.config.limits.argumentBytes);
+  if (parsed.kind === "rejected") return invalid(toolName, parsed);
+  const selected = selectExecutor(toolName, parsed.value, context.catalog, context.sessions);
+  if (selected.kind === "result") return selected.result;
+  switch (selected.tool.contract) {
+    case "unified_exec.exec_command":
+      return execCommand(selected, parsed.value, options, context);
+    case "unified_exec.write_stdin":
+      return writeStdin(selected, parsed.value, options, context);
+    case undefined:
+      return otherTool(selected, parsed.value, options, context);
+  }
+}
+
+async function execCommand(
+  selected: Selected,
+  args: Record<string, unknown>,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  const { executor, tool } = selected;
+  const { config, newId } = context;
+  const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd: options.cwd, newId });
+  if (resolved.kind === "rejected") return invalid(tool.name, resolved);
+  const permit = await obtainPermit(selected, resolved.value, options, context);
+  if (permit.kind === "result") return permit.result;
+  const { request, notices } = resolved.value;
+  const skip = { bypassSandbox: permit.bypassSandbox, proposedExecPolicyAmendment: null };
+  const sandbox = selectSandbox(selected, request, permit.bypassSandbox, context);
+  if (sandbox === "unable")
+    return fail("unsendable", `Executor \`${executor.name}\` cannot apply a sandbox. Nothing was run.`);
+  const wireArguments = {
+    ...request,
+    execApprovalRequirement: { skip },
+    ...(sandbox === undefined ? {} : { sandbox }),
+    ...(executor.initialized && permit.approvalId !== undefined ? { approvalId: permit.approvalId } : {}),
+  };
+  return send(selected, wireArguments, request.yieldTimeMs + config.timings.answerMarginMs, notices, options, context);
+}
+
+function writeStdin(
+  selected: Selected,
+  args: Record<string, unknown>,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> | ToolCallResult {
+  const { executor, tool, session } = selected;
+  const { config, newId } = context;
+  const resolved = resolveWriteStdin(args, { config, initialized: executor.initialized, newId });
+  if (resolved.kind === "rejected") return invalid(tool.name, resolved);
+  const { request, notices } = resolved.value;
+  const wireArguments = { ...request, processId: session?.processId ?? request.processId };
+  return send(selected, wireArguments, request.yieldTimeMs + config.timings.answerMarginMs, notices, options, context);
+}
+
+/** A tool of the executor's own gets what the model said, without what was only for us. */
+function otherTool(
+  selected: Selected,
+  args: Record<string, unknown>,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  const own = { ...args };
+  if (context.catalog.takesEnvironment(selected.tool.name)) delete own[ENVIRONMENT_ID];
+  if (selected.session !== undefined) own.session_id = selected.session.processId;
+  return send(selected, own, context.config.timings.toolAnswerMs, [], options, context);
+}
+
+function send(
+  { executor, tool, session }: Selected,
+  wireArguments: Record<string, unknown>,
+  deadlineMs: number,
+  notices: readonly string[],
+  { signal, onOutput }: CallToolOptions,
+  { sessions, config }: CallContext,
+): Promise<ToolCallResult> {
+  const call = { executor, tool, arguments: wireArguments, deadlineMs, notices, session, signal, onOutput };
+  return sendCall(call, { sessions, limits: config.limits, timings: config.timings });
+}
+
+type Permit =
+  | { kind: "granted"; bypassSandbox: boolean; approvalId: string | undefined }
+  | { kind: "result"; result: RefusedCall };
+
+/** Policy, and where it asks, a person. */
+async function obtainPermit(
+  selected: Selected,
+  resolved: ResolvedExec,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<Permit> {
+  const { request } = resolved;
+  const { host } = selected.executor;
+  const { approvalPolicy, rules, sandbox } = context.policy;
+  const needed = requirement(judgedCommand(request.command, host), {
+    approvalPolicy,
+    sandboxPermissions: request.sandboxPermissions,
+    unrestricted: sandbox?.unrestricted ?? true,
+    rules,
+    os: host?.os,
+  });
+  if (needed.kind === "skip") return { kind: "granted", bypassSandbox: needed.bypassSandbox, approvalId: undefined };
+  const refused = (status: "forbidden" | "denied" | "cancelled", reason: string): Permit => ({
+    kind: "result",
+    result: refuseCommand(status, reason, resolved),
+  });
+  if (needed.kind === "forbidden") return refused("forbidden", needed.reason);
+  const question = approvalRequest(selected, resolved, needed, context.newId());
+  const canonical = canonicalCommand(plainCommands(request.command, host), request.command);
+  const decision: ApprovalResult = await context.approvals.decide(question, canonical, options.signal);
+  switch (decision.kind) {
+    case "approved":
+      return {
+        kind: "granted",
+        bypassSandbox: request.sandboxPermissions === "require_escalated",
+        approvalId: question.id,
+      };
+    case "denied":
+      return refused("denied", `${decision.reason} (asked because ${needed.reason})`);
+    case "cancelled":
+      return refused("cancelled", "the user ended the turn");
+    case "interrupted":
+      return { kind: "result", result: interrupted() };
+  }
+}
+
+/** A script of one plain command is that command, however it was written. */
+const canonicalCommand = (commands: string[][] | null, argv: readonly string[]): readonly string[] =>
+  commands?.length === 1 ? (commands[0] ?? argv) : argv;
+
+function approvalRequest(
+  { executor, tool }: Selected,
+  { request }: ResolvedExec,
+  needed: Extract<Requirement, { kind: "needsApproval" }>,
+  id: string,
+): ApprovalRequest {
+  return {
+    id,
+    toolName: tool.name,
+    environment: executor.name,
+    command: request.command,
+    cwd: request.cwd,
+    tty: request.tty,
+    reason: needed.reason,
+    cause: needed.cause,
+    justification: request.justification,
+    sandboxPermissions: request.sandboxPermissions,
+    additionalPermissions: request.additionalPermissions,
+    proposedAmendment: null,
+    availableDecisions: AVAILABLE_DECISIONS,
+  };
+}
+
+/** Undefined where no sandbox is chosen at all; `unable` where the executor would not even read it. */
+function selectSandbox(
+  { executor }: Selected,
+  { cwd, sandboxPermissions, additionalPermissions }: ResolvedExec["request"],
+  bypassSandbox: boolean,
+  { policy }: CallContext,
+): Record<string, unknown> | null | undefined | "unable" {
+  if (policy.sandbox === undefined) return undefined;
+  const environment = executor.name;
+  const sandbox = policy.sandbox.select({ environment, cwd, sandboxPermissions, additionalPermissions, bypassSandbox });
+  if (executor.initialized) return sandbox;
+  return sandbox === null ? undefined : "unable";
+}
+
+function refuseCommand(
+  status: "forbidden" | "denied" | "cancelled",
+  reason: string,
+  { request }: ResolvedExec,
+): RefusedCall {
+  const { command, cwd } = request;
+  const text = `${REFUSALS[status]}: ${reason}. Nothing was run.`;
+  return refuse(status, text, { code: status, reason, command, cwd });
+}
+
+const REFUSALS = {
+  forbidden: "The command is forbidden",
+  denied: "The command was not approved",
+  cancelled: "The command was cancelled",
+} as const;
+
+function invalid(toolName: string, { field, problem }: Rejected): RefusedCall {
+  const reason = field === "" ? problem : `field \`${field}\`: ${problem}`;
+  const text = `Invalid arguments for \`${toolName}\`: ${reason}. Nothing was run.`;
+  const code: RefusalCode = "invalid_arguments";
+  return refuse("error", text, { code, ...(field === "" ? {} : { field }), reason });
+}
+
+function interrupted(): RefusedCall {
+  const reason = "the call was interrupted before anything was sent";
+  return refuse("interrupted", `Interrupted: ${reason}. Nothing was run.`, { code: "interrupted", reason });
+}

@@ -1,0 +1,130 @@
+import type { EnvPolicy } from "@codex/executor-protocol";
+import { OrchestratorError } from "./errors.js";
+import {
+  DEFAULT_MAX_OUTPUT_TOKENS,
+  DEFAULT_MAX_OUTPUT_TOKENS_CAP,
+  DEFAULT_ORCHESTRATOR_LIMITS,
+  DEFAULT_ORCHESTRATOR_TIMINGS,
+  DEFAULT_WINDOW_BOUNDS,
+  type OrchestratorLimits,
+  type OrchestratorTimings,
+  type WindowBounds,
+} from "./limits.js";
+import { FORCED_ENVIRONMENT } from "./resolve/environment.js";
+
+/** How calls are resolved. Everything has a default. */
+export interface OrchestratorDefaults {
+  /** Absolute directory of calls that name none; default the executor's own. */
+  cwd?: string;
+  /** Shell of calls that name none: a name or a path; default the one the executor's host reports, else `/bin/sh`. */
+  shell?: string;
+  /** Login-shell semantics of calls that do not say; default true where allowed. */
+  login?: boolean;
+  /** False: a call that asks for a login shell is an error. */
+  allowLogin?: boolean;
+  /** Budget of a result, tokens of 4 bytes, when the model asks for none. */
+  maxOutputTokens?: number;
+  /** Largest budget a model gets. */
+  maxOutputTokensCap?: number;
+  windows?: Partial<WindowBounds>;
+  /** How the executor makes the environment of a command from its own; the default excludes are on. */
+  envPolicy?: Partial<EnvPolicy>;
+  /** Names of forced variables that are not forced. */
+  dropForced?: readonly string[];
+  /** Environment for executors that know only the base messages: nothing is known of theirs. */
+  baseEnv?: Readonly<Record<string, string>>;
+  /** Let the model ask for `with_additional_permissions`. */
+  allowAdditionalPermissions?: boolean;
+  limits?: Partial<OrchestratorLimits>;
+  timings?: Partial<OrchestratorTimings>;
+}
+
+/** The same with every default filled in and checked. */
+export interface Config {
+  cwd: string | undefined;
+  shell: string | undefined;
+  login: boolean;
+  allowLogin: boolean;
+  maxOutputTokens: number;
+  maxOutputTokensCap: number;
+  windows: WindowBounds;
+  envPolicy: EnvPolicy;
+  forcedEnv: Record<string, string>;
+  baseEnv: Readonly<Record<string, string>>;
+  allowAdditionalPermissions: boolean;
+  limits: OrchestratorLimits;
+  timings: OrchestratorTimings;
+}
+
+/** @throws OrchestratorError `bad_option` naming the option. */
+export function resolveConfig(defaults: OrchestratorDefaults = {}): Config {
+  const allowLogin = defaults.allowLogin ?? true;
+  const maxOutputTokensCap = defaults.maxOutputTokensCap ?? DEFAULT_MAX_OUTPUT_TOKENS_CAP;
+  const config: Config = {
+    cwd: defaults.cwd,
+    shell: defaults.shell,
+    login: defaults.login ?? allowLogin,
+    allowLogin,
+    maxOutputTokens: defaults.maxOutputTokens ?? Math.min(DEFAULT_MAX_OUTPUT_TOKENS, maxOutputTokensCap),
+    maxOutputTokensCap,
+    windows: { ...DEFAULT_WINDOW_BOUNDS, ...defaults.windows },
+    envPolicy: { ...DEFAULT_ENV_POLICY, ...defaults.envPolicy },
+    forcedEnv: dropNames(FORCED_ENVIRONMENT, defaults.dropForced ?? []),
+    baseEnv: defaults.baseEnv ?? DEFAULT_BASE_ENV,
+    allowAdditionalPermissions: defaults.allowAdditionalPermissions ?? false,
+    limits: { ...DEFAULT_ORCHESTRATOR_LIMITS, ...defaults.limits },
+    timings: { ...DEFAULT_ORCHESTRATOR_TIMINGS, ...defaults.timings },
+  };
+  validateConfig(config);
+  return config;
+}
+
+const DEFAULT_ENV_POLICY: EnvPolicy = {
+  inherit: "all",
+  ignoreDefaultExcludes: false,
+  exclude: [],
+  set: {},
+  includeOnly: [],
+};
+
+const DEFAULT_BASE_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" };
+
+function dropNames(env: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+  const known = Object.keys(env);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw bad(`dropForced names \`${unknown}\`; forced variables are ${known.join(", ")}`);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
+}
+
+function validateConfig(config: Config): void {
+  const { windows } = config;
+  checkCounts("limits", config.limits, 1);
+  checkCounts("timings", config.timings, 0);
+  checkCounts("windows", windows, 0);
+  checkCounts(
+    "defaults",
+    { maxOutputTokens: config.maxOutputTokens, maxOutputTokensCap: config.maxOutputTokensCap },
+    0,
+  );
+  checkOrder("exec", windows.execMinMs, windows.execMaxMs);
+  checkOrder("write", windows.writeMinMs, windows.writeMaxMs);
+  checkOrder("poll", windows.pollMinMs, windows.pollMaxMs);
+  if (config.maxOutputTokens > config.maxOutputTokensCap) {
+    const values = `${config.maxOutputTokens} tokens is above maxOutputTokensCap ${config.maxOutputTokensCap} tokens`;
+    throw bad(`maxOutputTokens ${values}`);
+  }
+  if (config.login && !config.allowLogin) throw bad("login is true while allowLogin is false");
+}
+
+function checkCounts(group: string, values: object, minimum: number): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (Number.isSafeInteger(value) && value >= minimum) continue;
+    throw bad(`${group}.${name} is ${String(value)}; expected an integer of at least ${minimum}`);
+  }
+}
+
+function checkOrder(name: string, min: number, max: number): void {
+  if (min > max) throw bad(`windows.${name}MinMs ${min} ms is above windows.${name}MaxMs ${max} ms`);
+}
+
+const bad = (message: string) => new OrchestratorError("bad_option", message);

@@ -1,0 +1,131 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { messageOf, OrchestratorError } from "../errors.js";
+
+export interface StdioCommand {
+  command: string;
+  args?: readonly string[];
+  /** Default: the directory of this process. */
+  cwd?: string;
+  /** The complete environment; default that of this process. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** What the executor writes to stderr, as it comes. Only its last words are kept otherwise. */
+  onStderr?: (bytes: Buffer) => void;
+  /** Milliseconds for ending by itself once its stdin has ended. Default 5000. */
+  endGraceMs?: number;
+  /** Milliseconds between SIGTERM and SIGKILL. Default 2000. */
+  killGraceMs?: number;
+}
+
+/** A started executor process. Whoever holds it ends it with `end`. */
+export class ExecutorChild {
+  /** Resolves with how it ended. */
+  readonly exited: Promise<string>;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #endGraceMs: number;
+  readonly #killGraceMs: number;
+  #lastWords = Buffer.alloc(0);
+  #ending: Promise<void> | undefined;
+
+  constructor(child: ChildProcessByStdio<Writable, Readable, Readable>, command: StdioCommand) {
+    this.#child = child;
+    this.#endGraceMs = command.endGraceMs ?? DEFAULT_END_GRACE_MS;
+    this.#killGraceMs = command.killGraceMs ?? DEFAULT_KILL_GRACE_MS;
+    this.exited = new Promise((resolve) => {
+      child.once("exit", (code, signal) =>
+        resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`),
+      );
+    });
+    child.stderr.on("data", (bytes: Buffer) => {
+      this.#lastWords = Buffer.concat([this.#lastWords, bytes]).subarray(-LAST_WORDS_BYTES);
+      command.onStderr?.(bytes);
+    });
+    child.stderr.on("error", () => {});
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get streams(): { input: Readable; output: Writable } {
+    return { input: this.#child.stdout, output: this.#child.stdin };
+  }
+
+  /** The end of what it wrote to stderr; empty when it wrote nothing. */
+  get lastWords(): string {
+    return this.#lastWords.toString("utf8").trim();
+  }
+
+  /** The ladder: its stdin has ended → grace → SIGTERM to the group → grace → SIGKILL. Resolves after its exit. */
+  end(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
+    this.#child.stdin.destroy();
+    if (!(await this.exitsWithin(this.#endGraceMs))) {
+      this.#signal("SIGTERM");
+      if (!(await this.exitsWithin(this.#killGraceMs))) this.#signal("SIGKILL");
+    }
+    await this.exited;
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
+  }
+
+  async exitsWithin(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), ms);
+    });
+    const inTime = this.exited.then(() => true);
+    try {
+      return await Promise.race([inTime, tooLate]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** To the whole group: the command may be a wrapper around the executor. */
+  #signal(signal: NodeJS.Signals): void {
+    const { pid } = this.#child;
+    try {
+      if (pid !== undefined && process.platform !== "win32") process.kill(-pid, signal);
+      else this.#child.kill(signal);
+    } catch {
+      // Gone in the meantime.
+    }
+  }
+}
+
+const DEFAULT_END_GRACE_MS = 5_000;
+const DEFAULT_KILL_GRACE_MS = 2_000;
+/** Of stderr, for the message when it ends unexpectedly. */
+const LAST_WORDS_BYTES = 2_048;
+
+/** @throws OrchestratorError `connect_failed` naming the command. */
+export async function spawnExecutor(command: StdioCommand): Promise<ExecutorChild> {
+  const failed = (cause: unknown) => {
+    const where = command.cwd === undefined ? "" : ` in \`${command.cwd}\``;
+    const reason = `executor command \`${command.command}\`${where} could not be started: ${messageOf(cause)}`;
+    return new OrchestratorError("connect_failed", reason, { cause });
+  };
+  try {
+    const child = spawn(command.command, [...(command.args ?? [])], {
+      ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
+      env: command.env ?? process.env,
+      stdio: ["pipe", "pipe", "pipe"],
+      // A group of its own, so that it can be ended as a whole, and a Ctrl-C of the user is ours to handle.
+      detached: process.platform !== "win32",
+    });
+    const owned = new ExecutorChild(child, command);
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", reject);
+    });
+    child.on("error", () => {});
+    return owned;
+  } catch (cause) {
+    throw failed(cause);
+  }
+}

@@ -1,0 +1,45 @@
+import type { Channel } from "@codex/channel";
+import { messageOf, OrchestratorError } from "../errors.js";
+
+export interface WebSocketOptions {
+  /** Sent as `Authorization: Bearer …`; over `ws://` only to this machine. */
+  token?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Milliseconds until the connection must be open. Default 10000. */
+  timeoutMs?: number;
+  /** Gives up the attempt. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Connects to an executor that listens on a websocket.
+ * @throws OrchestratorError `connect_failed` or `connect_timeout`, and `bad_option` for a token that would go over an
+ *   open network in the clear.
+ */
+export async function connectWebSocket(url: string, options: WebSocketOptions = {}): Promise<Channel> {
+  const { token, headers, timeoutMs, signal } = options;
+  if (token !== undefined) checkConfidential(url);
+  // Loaded only when it is needed: stdio executors should not pay for it at start.
+  const { connectWebSocketChannel } = await import("@codex/channel/websocket");
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  try {
+    return await connectWebSocketChannel(url, {
+      headers: { ...headers, ...authorization },
+      ...(timeoutMs === undefined ? {} : { connectTimeoutMs: timeoutMs }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (cause) {
+    const timedOut = cause instanceof Error && "code" in cause && cause.code === "connect_timeout";
+    throw new OrchestratorError(timedOut ? "connect_timeout" : "connect_failed", messageOf(cause), { cause });
+  }
+}
+
+function checkConfidential(url: string): void {
+  if (!URL.canParse(url)) return;
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== "ws:" || LOOPBACK.test(hostname)) return;
+  const fix = "use wss://, or a loopback address through a tunnel";
+  throw new OrchestratorError("bad_option", `a token for \`${hostname}\` would travel unencrypted over ws://; ${fix}`);
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

@@ -1,0 +1,27 @@
+/** A failure of this side that the caller of the library has to handle. What a model caused is a result instead. */
+export class OrchestratorError extends Error {
+  override readonly name = "OrchestratorError";
+  constructor(
+    readonly code: OrchestratorErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+export type OrchestratorErrorCode =
+  | "bad_option"
+  | "closed"
+  | "name_taken"
+  | "too_many_executors"
+  /** The command could not be started or the address not be reached. */
+  | "connect_failed"
+  | "connect_timeout"
+  /** The executor refused `initialize`, speaks another version or answered what could not be read. */
+  | "initialize_failed"
+  | "initialize_timeout"
+  | "list_tools_failed"
+  | "list_tools_timeout";
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

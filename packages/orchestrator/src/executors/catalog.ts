@@ -1,0 +1,85 @@
+import type { Config } from "../config.js";
+import { describeWindows } from "../resolve/windows.js";
+import type { Executor } from "./executor.js";
+import { isObject, type LearnedTool } from "./tool-list.js";
+
+/** A tool as a model is told of it. */
+export interface ModelTool {
+  name: string;
+  description: string;
+  /** JSON schema of the arguments. */
+  inputSchema: Record<string, unknown>;
+}
+
+/** The argument that selects an executor where several are attached. */
+export const ENVIRONMENT_ID = "environment_id";
+
+/** The attached executors in order; the first that offers a tool is its default, also while it is offline. */
+export class Catalog {
+  readonly #executors = new Map<string, Executor>();
+
+  get all(): Executor[] {
+    return [...this.#executors.values()];
+  }
+
+  get(name: string): Executor | undefined {
+    return this.#executors.get(name);
+  }
+
+  /** A known name keeps its place in the order. */
+  set(executor: Executor): void {
+    this.#executors.set(executor.name, executor);
+  }
+
+  delete(name: string): void {
+    this.#executors.delete(name);
+  }
+
+  offering(toolName: string): Executor[] {
+    return this.all.filter((executor) => executor.tools.has(toolName));
+  }
+
+  /** One entry per name; where executors differ, the first attached describes the tool. */
+  list(config: Config): ModelTool[] {
+    const first = new Map<string, LearnedTool>();
+    for (const executor of this.all) {
+      for (const tool of executor.tools.values()) if (!first.has(tool.name)) first.set(tool.name, tool);
+    }
+    return [...first.values()].map((tool) => this.#describe(tool, config));
+  }
+
+  /** Whether `environment_id` is ours for this tool, and not an argument of its own. */
+  takesEnvironment(toolName: string): boolean {
+    const tool = this.offering(toolName)[0]?.tools.get(toolName);
+    if (tool === undefined) return false;
+    return tool.contract !== undefined || !(ENVIRONMENT_ID in propertiesOf(tool.inputSchema));
+  }
+
+  #describe(tool: LearnedTool, config: Config): ModelTool {
+    const inputSchema = structuredClone(tool.inputSchema);
+    const properties = propertiesOf(inputSchema);
+    if (tool.contract !== undefined) describeBounds(tool, properties, config);
+    if (this.#executors.size > 1 && this.takesEnvironment(tool.name)) {
+      const names = this.offering(tool.name).map((executor) => executor.name);
+      const description = `Environment to use, default \`${names[0]}\``;
+      properties[ENVIRONMENT_ID] = { type: "string", enum: names, description };
+      inputSchema.properties = properties;
+    }
+    return { name: tool.name, description: tool.description, inputSchema };
+  }
+}
+
+function describeBounds(tool: LearnedTool, properties: Record<string, unknown>, config: Config): void {
+  const { yield_time_ms: window, max_output_tokens: budget } = properties;
+  if (isObject(window)) {
+    properties.yield_time_ms = { ...window, description: describeWindows(tool.contract, config.windows) };
+  }
+  if (isObject(budget)) {
+    const { maxOutputTokens, maxOutputTokensCap } = config;
+    const description = `Most tokens of output to return: default ${maxOutputTokens}, at most ${maxOutputTokensCap}`;
+    properties.max_output_tokens = { ...budget, description };
+  }
+}
+
+const propertiesOf = (schema: Record<string, unknown>): Record<string, unknown> =>
+  isObject(schema.properties) ? schema.properties : {};

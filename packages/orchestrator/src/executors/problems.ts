@@ -1,0 +1,90 @@
+import { messageOf } from "../errors.js";
+import type { OrchestratorLimits } from "../limits.js";
+import { cleanLine } from "../text.js";
+
+/** Something an executor sent that the protocol does not allow. It was dropped; nothing else was changed by it. */
+export interface ProtocolProblem {
+  executor: string;
+  kind: ProblemKind;
+  /** One line, cut to `problemBytes`. */
+  detail: string;
+}
+
+export type ProblemKind =
+  /** A frame that is no JSON or over a limit of the channel. */
+  | "malformed"
+  /** A known message with a wrong or missing field. */
+  | "invalid_message"
+  | "unknown_type"
+  /** An answer or output for a request that was never made. */
+  | "unknown_request"
+  | "duplicate_answer"
+  /** An answer of a type, or for a tool, that was not asked. */
+  | "wrong_answer"
+  /** An `error` message that names no request. */
+  | "unassigned_error"
+  | "invalid_output"
+  | "invalid_tool"
+  /** A result that contradicts itself or its schema. */
+  | "invalid_result"
+  /** The same, but ours: a callback that was handed in threw. */
+  | "callback_failed"
+  | "too_many_problems";
+
+/** The problems of one executor: the newest are kept, all are counted. */
+export class ProblemLog {
+  readonly #executor: string;
+  readonly #limits: OrchestratorLimits;
+  readonly #report: ((problem: ProtocolProblem) => void) | undefined;
+  readonly #recent: ProtocolProblem[] = [];
+  #count = 0;
+  #onFull: (() => void) | undefined;
+
+  constructor(executor: string, limits: OrchestratorLimits, report?: (problem: ProtocolProblem) => void) {
+    this.#executor = executor;
+    this.#limits = limits;
+    this.#report = report;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get recent(): readonly ProtocolProblem[] {
+    return [...this.#recent];
+  }
+
+  /** Called once, when `problemsUntilClosed` is reached. */
+  whenFull(run: () => void): void {
+    this.#onFull = run;
+  }
+
+  note(kind: ProblemKind, detail: string): void {
+    this.#count++;
+    if (this.#count > this.#limits.problemsUntilClosed) return;
+    this.#keep({ executor: this.#executor, kind, detail: cleanLine(detail, this.#limits.problemBytes) });
+    if (this.#count < this.#limits.problemsUntilClosed) return;
+    const detailOfLast = `${this.#count} protocol problems (limit ${this.#limits.problemsUntilClosed}); closing the channel`;
+    this.#keep({ executor: this.#executor, kind: "too_many_problems", detail: detailOfLast });
+    this.#onFull?.();
+  }
+
+  /** Runs a callback that was handed in: what it throws is noted, and harms nobody. */
+  guard(name: string, run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.note("callback_failed", `${name}: ${messageOf(error)}`);
+    }
+  }
+
+  #keep(problem: ProtocolProblem): void {
+    this.#recent.push(problem);
+    if (this.#recent.length > this.#limits.problemsKept) this.#recent.shift();
+    try {
+      this.#report?.(problem);
+    } catch {
+      // A reporter that throws has nobody left to tell.
+    }
+  }
+}

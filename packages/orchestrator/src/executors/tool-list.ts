@@ -1,0 +1,74 @@
+import type { ExecutorToolSpec, ToolContract } from "@codex/executor-protocol";
+import { toolContractSchema } from "@codex/executor-protocol";
+import type { OrchestratorLimits } from "../limits.js";
+import { cutToBytes } from "../text.js";
+import type { ProblemLog } from "./problems.js";
+
+/** A tool as it was learned from an executor, checked and bounded. */
+export interface LearnedTool {
+  name: string;
+  description: string;
+  /** Always an object schema. */
+  inputSchema: Record<string, unknown>;
+  /** Undefined when the tool takes the model's arguments as they are. */
+  contract: ToolContract | undefined;
+}
+
+/** What can be used of an advertised list; each thing left out is noted. */
+export function parseToolList(
+  specs: readonly ExecutorToolSpec[],
+  limits: OrchestratorLimits,
+  problems: ProblemLog,
+): Map<string, LearnedTool> {
+  const tools = new Map<string, LearnedTool>();
+  for (const spec of specs.slice(0, limits.toolsPerExecutor)) {
+    const problem = problemOf(spec, limits) ?? (tools.has(spec.name) ? "advertised twice" : undefined);
+    if (problem === undefined) tools.set(spec.name, learn(spec, limits, problems));
+    else problems.note("invalid_tool", `tool \`${spec.name}\` is left out: ${problem}`);
+  }
+  if (specs.length > limits.toolsPerExecutor) {
+    problems.note(
+      "invalid_tool",
+      `${specs.length} tools (limit ${limits.toolsPerExecutor} tools); the rest is left out`,
+    );
+  }
+  return tools;
+}
+
+function problemOf(spec: ExecutorToolSpec, limits: OrchestratorLimits): string | undefined {
+  const nameBytes = Buffer.byteLength(spec.name);
+  if (nameBytes > limits.toolNameBytes) {
+    return `its name has ${nameBytes} bytes (limit ${limits.toolNameBytes} bytes)`;
+  }
+  if (!TOOL_NAME.test(spec.name)) return "its name has characters other than letters, digits and _ - . / :";
+  if (!isObject(spec.inputSchema)) return "its inputSchema is no object";
+  const schemaBytes = Buffer.byteLength(JSON.stringify(spec.inputSchema));
+  if (schemaBytes > limits.toolSchemaBytes) {
+    return `its inputSchema has ${schemaBytes} bytes (limit ${limits.toolSchemaBytes} bytes)`;
+  }
+  if (spec.contract !== undefined && !toolContractSchema.safeParse(spec.contract).success) {
+    return `its contract \`${spec.contract}\` is unknown here`;
+  }
+  return undefined;
+}
+
+const TOOL_NAME = /^[A-Za-z0-9_./:-]+$/;
+
+function learn(spec: ExecutorToolSpec, limits: OrchestratorLimits, problems: ProblemLog): LearnedTool {
+  const description = cutToBytes(spec.description, limits.toolDescriptionBytes);
+  if (description !== spec.description) {
+    const bytes = Buffer.byteLength(spec.description);
+    const limit = `limit ${limits.toolDescriptionBytes} bytes`;
+    problems.note("invalid_tool", `description of tool \`${spec.name}\` has ${bytes} bytes (${limit}); cut`);
+  }
+  const contract = toolContractSchema.safeParse(spec.contract);
+  return {
+    name: spec.name,
+    description,
+    inputSchema: isObject(spec.inputSchema) ? spec.inputSchema : {},
+    contract: contract.success ? contract.data : undefined,
+  };
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

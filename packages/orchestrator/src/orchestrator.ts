@@ -1,0 +1,297 @@
+import { randomUUID } from "node:crypto";
+import type { Channel } from "@codex/channel";
+import type { HostInfo, ProcessOutcome } from "@codex/executor-protocol";
+import { Approvals } from "./approvals/approvals.js";
+import type { Approver } from "./approvals/approver.js";
+import { type CallContext, type CallToolOptions, handleToolCall } from "./call-tool.js";
+import { type Clock, systemClock } from "./clock.js";
+import { type Config, type OrchestratorDefaults, resolveConfig } from "./config.js";
+import { messageOf, OrchestratorError } from "./errors.js";
+import { Catalog, type ModelTool } from "./executors/catalog.js";
+import { Executor, type InitializeOptions } from "./executors/executor.js";
+import { ProblemLog, type ProtocolProblem } from "./executors/problems.js";
+import { type SessionOwner, SessionTable } from "./executors/sessions.js";
+import type { ApprovalPolicy } from "./policy/approval-policy.js";
+import type { PolicyOptions } from "./policy/policy-options.js";
+import { fail, type ToolCallResult } from "./result.js";
+
+export interface OrchestratorOptions {
+  /** Attached in this order; `ready` tells when. */
+  executors?: readonly AttachOptions[];
+  policy: PolicyOptions | ApprovalPolicy;
+  /** Without one, what needs approval is denied. */
+  approver?: Approver;
+  defaults?: OrchestratorDefaults;
+  clock?: Clock;
+  /** Fresh unique ids; default random UUIDs. */
+  random?: () => string;
+  /** What executors sent that the protocol does not allow. */
+  onProblem?: (problem: ProtocolProblem) => void;
+  /** The tools of an attached executor have changed: `listTools` again. */
+  onToolsChanged?: (executor: string) => void;
+  /** A session ended, also one nobody polls. */
+  onSessionExited?: (session: { executor: string; sessionId: number; outcome: ProcessOutcome }) => void;
+  /** The channel of an executor ended. It stays attached; its calls are answered with the reason. */
+  onOffline?: (executor: string, reason: string) => void;
+}
+
+export interface AttachOptions {
+  /** What the model calls this executor as an environment. The name of an offline one replaces it. */
+  name: string;
+  /** Owned from now on: closed when attaching fails, by `detach` and by `close`. */
+  channel: Channel | Promise<Channel>;
+  /** `false`: speak the base messages only. */
+  initialize?: InitializeOptions | false;
+  /** Send `shutdown` before closing, so that the executor ends its sessions and itself. Default true. */
+  shutdownOnClose?: boolean;
+}
+
+/** An executor as its user sees it. */
+export interface AttachedExecutor {
+  readonly name: string;
+  /** Undefined for one that knows only the base messages. */
+  readonly host: HostInfo | undefined;
+  /** For `initialize.resumeSessionId`, after the channel was lost. */
+  readonly sessionId: string | undefined;
+  /** Undefined while the channel is open. */
+  readonly offlineReason: string | undefined;
+  /** The newest protocol problems. */
+  readonly problems: readonly ProtocolProblem[];
+  /** All of them, the forgotten ones included. */
+  readonly problemCount: number;
+}
+
+/** Resolves, permits and forwards the tool calls of a model. */
+export interface Orchestrator {
+  /** Settles when the executors of the options are attached; rejects with the first that could not be. */
+  readonly ready: Promise<void>;
+  readonly executors: readonly AttachedExecutor[];
+  /** @throws OrchestratorError when the executor cannot be reached or does not speak the protocol. */
+  attach(options: AttachOptions): Promise<AttachedExecutor>;
+  /** Ends the connection to an executor; false when there is none of that name. */
+  detach(name: string): Promise<boolean>;
+  /** The tools of all executors as a model is told of them. */
+  listTools(): ModelTool[];
+  /** Never rejects for what a model or an executor did; `args` is an object or its JSON text. */
+  callTool(name: string, args: unknown, options?: CallToolOptions): Promise<ToolCallResult>;
+  /** Detaches everything. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+/** @throws OrchestratorError `bad_option` for a default that cannot be used. */
+export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
+  return new OrchestratorCore(options);
+}
+
+class OrchestratorCore implements Orchestrator {
+  readonly ready: Promise<void>;
+  readonly #options: OrchestratorOptions;
+  readonly #config: Config;
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+  readonly #catalog = new Catalog();
+  readonly #sessions: SessionTable;
+  readonly #calls: CallContext;
+  readonly #attaching = new Set<string>();
+  #inFlight = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: OrchestratorOptions) {
+    this.#options = options;
+    this.#config = resolveConfig(options.defaults);
+    this.#clock = options.clock ?? systemClock;
+    this.#newId = options.random ?? randomUUID;
+    const { limits, timings } = this.#config;
+    this.#sessions = new SessionTable(limits.rememberedSessions);
+    this.#calls = {
+      config: this.#config,
+      policy: policyOptions(options.policy),
+      catalog: this.#catalog,
+      sessions: this.#sessions,
+      approvals: new Approvals({
+        approver: options.approver,
+        clock: this.#clock,
+        timeoutMs: timings.approvalMs,
+        limit: limits.rememberedApprovals,
+      }),
+      newId: this.#newId,
+    };
+    this.ready = this.#attachAll(options.executors ?? []);
+    // Whoever does not wait for it learns of the failure from the calls.
+    this.ready.catch(() => {});
+  }
+
+  get executors(): AttachedExecutor[] {
+    return this.#catalog.all.map(describeExecutor);
+  }
+
+  async attach(options: AttachOptions): Promise<AttachedExecutor> {
+    const refusal = this.#refusal(options.name);
+    if (refusal !== undefined) {
+      closeLater(options.channel);
+      throw refusal;
+    }
+    this.#attaching.add(options.name);
+    try {
+      const channel = await this.#connected(options);
+      return describeExecutor(await this.#open(options, channel));
+    } finally {
+      this.#attaching.delete(options.name);
+    }
+  }
+
+  async detach(name: string): Promise<boolean> {
+    const executor = this.#catalog.get(name);
+    if (executor === undefined) return false;
+    this.#catalog.delete(name);
+    await executor.close();
+    return true;
+  }
+
+  listTools(): ModelTool[] {
+    return this.#catalog.list(this.#config);
+  }
+
+  async callTool(name: string, args: unknown, options: CallToolOptions = {}): Promise<ToolCallResult> {
+    if (this.#closing !== undefined) return fail("closed", "the orchestrator is closed. Nothing was run.");
+    const { inFlightCalls } = this.#config.limits;
+    if (this.#inFlight >= inFlightCalls) {
+      const reason = `${this.#inFlight} tool calls are under way (limit ${inFlightCalls} calls); wait for one to end`;
+      return fail("too_many_calls", `${reason}. Nothing was run.`);
+    }
+    this.#inFlight++;
+    try {
+      await this.ready.catch(() => {});
+      return await handleToolCall(name, args, options, this.#calls);
+    } finally {
+      this.#inFlight--;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#closeAll();
+    return this.#closing;
+  }
+
+  async #attachAll(executors: readonly AttachOptions[]): Promise<void> {
+    const failures: unknown[] = [];
+    for (const options of executors) await this.attach(options).catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** What is still being attached finds the orchestrator closed and ends itself. */
+  async #closeAll(): Promise<void> {
+    await Promise.all(this.#catalog.all.map((executor) => this.detach(executor.name)));
+  }
+
+  /** Why this name cannot be attached now. */
+  #refusal(name: string): OrchestratorError | undefined {
+    if (this.#closing !== undefined) return closedError();
+    if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) {
+      const expected = "1 to 64 letters, digits and _ . -";
+      return new OrchestratorError("bad_option", `executor name ${JSON.stringify(name)}; expected ${expected}`);
+    }
+    const known = this.#catalog.get(name);
+    if (this.#attaching.has(name) || (known !== undefined && known.offlineReason === undefined)) {
+      return new OrchestratorError("name_taken", `an executor named \`${name}\` is attached`);
+    }
+    const { executors } = this.#config.limits;
+    const count = this.#catalog.all.length + this.#attaching.size;
+    if (known !== undefined || count < executors) return undefined;
+    return new OrchestratorError(
+      "too_many_executors",
+      `${count} executors are attached (limit ${executors} executors)`,
+    );
+  }
+
+  /** The channel, once it is there; one that comes too late is closed. */
+  async #connected({ name, channel }: AttachOptions): Promise<Channel> {
+    const { connectMs } = this.#config.timings;
+    let stopClock = () => {};
+    const late = new Promise<undefined>((resolve) => {
+      stopClock = this.#clock.after(connectMs, () => resolve(undefined));
+    });
+    const connected = await Promise.race([channel, late])
+      .catch((cause: unknown) => connectFailure(name, cause))
+      .finally(stopClock);
+    if (connected instanceof OrchestratorError) throw connected;
+    if (connected !== undefined && this.#closing === undefined) return connected;
+    closeLater(channel);
+    if (connected !== undefined) throw closedError();
+    throw new OrchestratorError("connect_timeout", `executor \`${name}\`: no connection within ${connectMs} ms`);
+  }
+
+  async #open(options: AttachOptions, channel: Channel): Promise<Executor> {
+    const { name, initialize = {} } = options;
+    const { limits, timings } = this.#config;
+    const { onProblem, onToolsChanged, onOffline } = this.#options;
+    const resumed = initialize !== false && initialize.resumeSessionId !== undefined;
+    const owner: SessionOwner = (resumed ? this.#catalog.get(name)?.owner : undefined) ?? { name };
+    const problems = new ProblemLog(name, limits, onProblem);
+    const executor = await Executor.open({
+      name,
+      channel,
+      initialize,
+      shutdownOnClose: options.shutdownOnClose ?? true,
+      clock: this.#clock,
+      limits,
+      timings,
+      problems,
+      idPrefix: this.#newId(),
+      owner,
+      onToolsChanged: () => problems.guard("onToolsChanged", () => onToolsChanged?.(name)),
+      onSessionExited: (processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
+    });
+    this.#catalog.set(executor);
+    this.#sessions.restore(owner);
+    void executor.ended.then((reason) => {
+      this.#sessions.lose(owner, reason);
+      problems.guard("onOffline", () => onOffline?.(name, reason));
+    });
+    if (this.#closing === undefined) return executor;
+    await this.detach(name);
+    throw closedError();
+  }
+
+  /** One that was never seen here has no id for the model, and needs none. */
+  #endSession(from: Pick<Executor, "owner" | "problems">, processId: number, outcome: ProcessOutcome): void {
+    const session = this.#sessions.find(from.owner, processId);
+    if (session === undefined) return;
+    session.state = { kind: "ended", outcome };
+    const exited = { executor: from.owner.name, sessionId: session.id, outcome };
+    from.problems.guard("onSessionExited", () => this.#options.onSessionExited?.(exited));
+  }
+}
+
+const closedError = () => new OrchestratorError("closed", "the orchestrator is closed");
+
+/** A channel nobody uses; it may not even be there yet. */
+function closeLater(channel: Channel | Promise<Channel>): void {
+  Promise.resolve(channel).then(
+    (opened) => opened.close(),
+    () => {},
+  );
+}
+
+const policyOptions = (policy: PolicyOptions | ApprovalPolicy): PolicyOptions =>
+  typeof policy === "object" && "approvalPolicy" in policy ? policy : { approvalPolicy: policy };
+
+const describeExecutor = (executor: Executor): AttachedExecutor => ({
+  name: executor.name,
+  host: executor.host,
+  sessionId: executor.sessionId,
+  get offlineReason() {
+    return executor.offlineReason;
+  },
+  get problems() {
+    return executor.problems.recent;
+  },
+  get problemCount() {
+    return executor.problems.count;
+  },
+});
+
+function connectFailure(name: string, cause: unknown): OrchestratorError {
+  if (cause instanceof OrchestratorError) return cause;
+  return new OrchestratorError("connect_failed", `executor \`${name}\`: ${messageOf(cause)}`, { cause });
+}

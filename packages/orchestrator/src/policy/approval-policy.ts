@@ -1,0 +1,19 @@
+/** Who is asked, and when. */
+export type ApprovalPolicy = "untrusted" | "on-request" | "on-failure" | "never" | { granular: GranularPolicy };
+
+/** Like `on-request`, but every kind of question can be turned off: it becomes a refusal. */
+export interface GranularPolicy {
+  /** Questions about running outside the sandbox, extra permissions and dangerous commands. */
+  sandbox_approval: boolean;
+  /** Questions that a rule asks for. */
+  rules: boolean;
+}
+
+export type QuestionCategory = keyof GranularPolicy;
+
+/** The name of the policy when it turns this category of questions into refusals. */
+export function refusingPolicy(policy: ApprovalPolicy, category: QuestionCategory): string | undefined {
+  if (policy === "never") return "`never`";
+  if (typeof policy === "object" && !policy.granular[category]) return `\`granular\` with \`${category}\` off`;
+  return undefined;
+}

@@ -1,0 +1,33 @@
+import { programName } from "./programs.js";
+
+/** A command that is never run without a question, whatever else is allowed. */
+export interface DangerousEntry {
+  /** By which a refusal names it. */
+  name: string;
+  program: string;
+  when: (args: readonly string[]) => boolean;
+  what: string;
+}
+
+export const DANGEROUS_COMMANDS: readonly DangerousEntry[] = [
+  { name: "rm-force", program: "rm", when: hasForceFlag, what: "`rm` with a force flag deletes without asking" },
+];
+
+/** How a refusal by this table is lifted; part of every such text. */
+export const HOW_TO_OVERRIDE =
+  "a rule that allows the command replaces this check, and under approval policy `on-request` a person is asked";
+
+/** The entry that this very command falls under; wrappers such as `sudo` are looked through by `literalCommands`. */
+export function dangerousEntry(command: readonly string[]): DangerousEntry | undefined {
+  const [program, ...args] = command;
+  if (program === undefined) return undefined;
+  const name = programName(program);
+  return DANGEROUS_COMMANDS.find((entry) => entry.program === name && entry.when(args));
+}
+
+/** `-f`, alone or in a cluster, or an abbreviation of `--force`; what follows `--` is a file. */
+function hasForceFlag(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  const options = end === -1 ? args : args.slice(0, end);
+  return options.some((arg) => /^-[^-]*f/.test(arg) || (arg.length > 2 && "--force".startsWith(arg)));
+}

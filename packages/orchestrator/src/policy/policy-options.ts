@@ -1,0 +1,26 @@
+import type { SandboxPermissions } from "@codex/executor-protocol";
+import type { ApprovalPolicy } from "./approval-policy.js";
+import type { RulesPort } from "./rules-port.js";
+
+export interface PolicyOptions {
+  approvalPolicy: ApprovalPolicy;
+  rules?: RulesPort;
+  /** Chooses the sandbox of each command. Without one nothing is sandboxed, and policy counts on none. */
+  sandbox?: SandboxSelector;
+}
+
+export interface SandboxSelector {
+  /** True when what is selected holds nothing back. */
+  readonly unrestricted: boolean;
+  /** The sandbox an executor is handed for one command; null for none. Pure. */
+  select(command: SandboxedCommand): Record<string, unknown> | null;
+}
+
+export interface SandboxedCommand {
+  environment: string;
+  cwd: string;
+  sandboxPermissions: SandboxPermissions;
+  additionalPermissions: Readonly<Record<string, unknown>> | null;
+  /** Policy or a person let it run outside. */
+  bypassSandbox: boolean;
+}

@@ -1,0 +1,127 @@
+import type { SandboxPermissions } from "@codex/executor-protocol";
+import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
+import { dangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
+import { knownSafeEntry } from "./known-safe.js";
+import type { LiteralCommands } from "./literal-commands.js";
+import type { RuleMatch, RulesPort } from "./rules-port.js";
+
+/** A command as policy sees it. */
+export interface JudgedCommand {
+  /** The plain commands, or the whole argv as the only one. */
+  commands: readonly (readonly string[])[];
+  /** Everything spelled out anywhere in it; only counted against it. */
+  literals: LiteralCommands;
+}
+
+export interface RequirementContext {
+  approvalPolicy: ApprovalPolicy;
+  sandboxPermissions: SandboxPermissions;
+  /** The command may write anywhere: no sandbox holds it. */
+  unrestricted: boolean;
+  rules?: RulesPort | undefined;
+  /** `os` of the executor's host; undefined when it does not tell. */
+  os?: string | undefined;
+}
+
+/** Whether a command may run, and why not at once. `cause` names what decided: a rule, a table entry, the policy. */
+export type Requirement =
+  | { kind: "skip"; bypassSandbox: boolean }
+  | { kind: "needsApproval"; reason: string; cause: Cause }
+  | { kind: "forbidden"; reason: string; cause: Cause };
+
+export type Cause =
+  | { kind: "rule"; rule: string }
+  | { kind: "dangerous"; entry: string }
+  /** The command is more than could be looked through. */
+  | { kind: "too_complex" }
+  | { kind: "override" }
+  | { kind: "policy" };
+
+/** One command's verdict. `explicit`: a rule allowed it, and out of the sandbox. */
+type Verdict = { decision: "allow"; explicit: boolean } | Restriction;
+type Restriction = { decision: "prompt" | "forbidden"; reason: string; cause: Cause };
+
+/** The requirement of a command: the strictest verdict over all of it. Pure. */
+export function requirement(command: JudgedCommand, context: RequirementContext): Requirement {
+  const override = context.sandboxPermissions !== "use_default";
+  const refusing = override ? refusingPolicy(context.approvalPolicy, "sandbox_approval") : undefined;
+  if (refusing !== undefined) {
+    const asked = `sandbox_permissions \`${context.sandboxPermissions}\``;
+    const reason = `approval policy ${refusing} does not let a command ask for ${asked}; run it with \`use_default\``;
+    return { kind: "forbidden", reason, cause: { kind: "override" } };
+  }
+  const verdicts = [
+    ...restrictions(command.literals, context),
+    ...command.commands.map((words) => judge(words, context)),
+  ].map((verdict) => withoutQuestion(verdict, context.approvalPolicy));
+  const stricter = verdicts.find(isForbidden) ?? verdicts.find(isPrompt);
+  if (stricter === undefined) {
+    const bypassSandbox = verdicts.length > 0 && verdicts.every((one) => one.decision === "allow" && one.explicit);
+    return { kind: "skip", bypassSandbox };
+  }
+  const { reason, cause } = stricter;
+  return { kind: stricter.decision === "forbidden" ? "forbidden" : "needsApproval", reason, cause };
+}
+
+const isForbidden = (verdict: Verdict): verdict is Restriction => verdict.decision === "forbidden";
+const isPrompt = (verdict: Verdict): verdict is Restriction => verdict.decision === "prompt";
+
+/** A question that the policy lets nobody ask is a refusal. */
+function withoutQuestion(verdict: Verdict, policy: ApprovalPolicy): Verdict {
+  if (verdict.decision !== "prompt") return verdict;
+  const { cause } = verdict;
+  const category: QuestionCategory = cause.kind === "rule" ? "rules" : "sandbox_approval";
+  const refusing = refusingPolicy(policy, category);
+  if (refusing === undefined) return verdict;
+  const override = cause.kind === "dangerous" ? ` (${HOW_TO_OVERRIDE})` : "";
+  const reason = `${verdict.reason}; approval policy ${refusing} does not ask${override}`;
+  return { decision: "forbidden", reason, cause };
+}
+
+function judge(command: readonly string[], context: RequirementContext): Verdict {
+  return ruleVerdict(command, context.rules) ?? dangerVerdict(command) ?? policyVerdict(command, context);
+}
+
+/** What no rule and no table decides. */
+function policyVerdict(command: readonly string[], context: RequirementContext): Verdict {
+  const allow: Verdict = { decision: "allow", explicit: false };
+  if (context.sandboxPermissions !== "use_default" && !context.unrestricted) {
+    const asked =
+      context.sandboxPermissions === "require_escalated" ? "to run outside the sandbox" : "extra permissions";
+    return { decision: "prompt", reason: `the command asks for ${asked}`, cause: { kind: "override" } };
+  }
+  if (context.approvalPolicy !== "untrusted" || knownSafeEntry(command, context.os) !== undefined) return allow;
+  const reason = `approval policy \`untrusted\` asks for every command that is not known to be safe`;
+  return { decision: "prompt", reason, cause: { kind: "policy" } };
+}
+
+/** Every rule that matches counts, the strictest wins, and a rule replaces the tables. */
+function ruleVerdict(command: readonly string[], rules: RulesPort | undefined): Verdict | undefined {
+  const matches = rules?.match(command) ?? [];
+  const match = (decision: RuleMatch["decision"]) => matches.find((one) => one.decision === decision);
+  const strict = match("forbidden") ?? match("prompt");
+  if (strict !== undefined && strict.decision !== "allow") {
+    const why = strict.justification === undefined ? "" : `: ${strict.justification}`;
+    const verb = strict.decision === "forbidden" ? "forbids" : "asks before";
+    const reason = `rule ${strict.rule} ${verb} this command${why}`;
+    return { decision: strict.decision, reason, cause: { kind: "rule", rule: strict.rule } };
+  }
+  if (matches.length === 0) return undefined;
+  return { decision: "allow", explicit: matches.every((one) => one.sandbox !== "keep") };
+}
+
+function dangerVerdict(command: readonly string[]): Verdict | undefined {
+  const entry = dangerousEntry(command);
+  if (entry === undefined) return undefined;
+  const reason = `${entry.what} (entry \`${entry.name}\` of the dangerous commands)`;
+  return { decision: "prompt", reason, cause: { kind: "dangerous", entry: entry.name } };
+}
+
+/** What is spelled out inside can make a command stricter, never more lenient. */
+function restrictions(literals: LiteralCommands, context: RequirementContext): Verdict[] {
+  const found = literals.commands.flatMap((words) => ruleVerdict(words, context.rules) ?? dangerVerdict(words) ?? []);
+  const strict = found.filter((verdict) => verdict.decision !== "allow");
+  if (literals.complete) return strict;
+  const reason = "the command is too long or too deeply nested to be looked through";
+  return [...strict, { decision: "prompt", reason, cause: { kind: "too_complex" } }];
+}

@@ -1,0 +1,68 @@
+import * as z from "zod/mini";
+import { isObject } from "../executors/tool-list.js";
+import { type Resolved, rejected } from "./resolved.js";
+
+/** A model's arguments as an object: an object as it is, or its JSON text. */
+export function parseArguments(args: unknown, limitBytes: number): Resolved<Record<string, unknown>> {
+  if (args === undefined || args === null || args === "") return { kind: "ok", value: {} };
+  if (typeof args !== "string") return asObject(args);
+  const bytes = Buffer.byteLength(args);
+  if (bytes > limitBytes) return rejected("", `the arguments have ${bytes} bytes (limit ${limitBytes} bytes)`);
+  try {
+    return asObject(JSON.parse(args));
+  } catch (error) {
+    return rejected("", `expected a JSON object, got text that is no JSON (${(error as SyntaxError).message})`);
+  }
+}
+
+const asObject = (value: unknown): Resolved<Record<string, unknown>> =>
+  isObject(value) ? { kind: "ok", value } : rejected("", `expected a JSON object, got ${describe(value)}`);
+
+/** Arguments against a schema. Unknown keys are dropped; the first field that does not fit is named. */
+export function readArguments<S extends z.ZodMiniType>(schema: S, args: Record<string, unknown>): Resolved<z.infer<S>> {
+  const result = z.safeParse(schema, args);
+  if (result.success) return { kind: "ok", value: result.data };
+  const issue = result.error.issues[0];
+  if (issue === undefined) return rejected("", "the arguments do not fit");
+  const got = issue.path.reduce<unknown>((value, key) => memberOf(value, key), args);
+  return rejected(issue.path.map(String).join("."), `expected ${expectation(issue)}, got ${describe(got)}`);
+}
+
+const memberOf = (value: unknown, key: PropertyKey): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
+
+function expectation(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return TYPE_NAMES.get(issue.expected) ?? issue.expected;
+    case "invalid_value":
+      return `one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    case "too_small":
+      return `${issue.origin === "array" ? "a list of " : "a number of "}at least ${issue.minimum}`;
+    case "too_big":
+      return `${issue.origin === "array" ? "a list of " : "a number of "}at most ${issue.maximum}`;
+    default:
+      return "a value that fits the tool's schema";
+  }
+}
+
+const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
+  ["string", "a string"],
+  ["number", "a number"],
+  ["int", "an integer"],
+  ["boolean", "true or false"],
+  ["array", "a list"],
+  ["object", "an object"],
+]);
+
+function describe(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  const shown = JSON.stringify(value);
+  return shown.length <= SHOWN_CHARACTERS ? shown : `a ${typeof value}`;
+}
+
+/** A longer value is not repeated to the model. */
+const SHOWN_CHARACTERS = 60;

@@ -1,0 +1,49 @@
+import type { ToolContract } from "@codex/executor-protocol";
+import type { Config } from "../config.js";
+import type { WindowBounds } from "../limits.js";
+
+/** A number as it is used, and what the model is told when it is not the one that was asked for. */
+export interface Bounded {
+  value: number;
+  notice: string | undefined;
+}
+
+/** Yield window of a first poll, milliseconds. */
+export const execWindow = (asked: number | undefined, bounds: WindowBounds): Bounded =>
+  clamp("yield_time_ms", asked, bounds.execDefaultMs, bounds.execMinMs, bounds.execMaxMs, "ms");
+
+/** Yield window of a write: one that only waits has longer bounds. */
+export const writeWindow = (asked: number | undefined, onlyWaits: boolean, bounds: WindowBounds): Bounded =>
+  onlyWaits
+    ? clamp("yield_time_ms", asked, bounds.writeDefaultMs, bounds.pollMinMs, bounds.pollMaxMs, "ms")
+    : clamp("yield_time_ms", asked, bounds.writeDefaultMs, bounds.writeMinMs, bounds.writeMaxMs, "ms");
+
+/** Budget of a result, tokens of 4 bytes. */
+export const outputBudget = (asked: number | undefined, config: Config): Bounded =>
+  clamp("max_output_tokens", asked, config.maxOutputTokens, 0, config.maxOutputTokensCap, "tokens");
+
+/** The sentence for the tool's schema. */
+export function describeWindows(contract: ToolContract | undefined, bounds: WindowBounds): string {
+  if (contract === "unified_exec.exec_command") {
+    const range = `${bounds.execMinMs}–${bounds.execMaxMs}`;
+    return `Milliseconds to wait for output before control returns: default ${bounds.execDefaultMs}, effective ${range}`;
+  }
+  const write = `default ${bounds.writeDefaultMs}, effective ${bounds.writeMinMs}–${bounds.writeMaxMs} with input`;
+  return `Milliseconds to wait for output: ${write}, ${bounds.pollMinMs}–${bounds.pollMaxMs} for an empty poll`;
+}
+
+/** A default is brought into the bounds without a word: the model did not ask for it. */
+function clamp(
+  name: string,
+  asked: number | undefined,
+  fallback: number,
+  min: number,
+  max: number,
+  unit: string,
+): Bounded {
+  const wanted = Math.round(asked ?? fallback);
+  const value = Math.min(Math.max(wanted, min), max);
+  const changed = asked !== undefined && value !== wanted;
+  const notice = `${name} ${wanted} ${unit} is outside ${min}–${max} ${unit}; ${value} ${unit} was used`;
+  return { value, notice: changed ? notice : undefined };
+}

@@ -1,0 +1,38 @@
+import type { WriteStdinRequest } from "@codex/executor-protocol";
+import type { Config } from "../config.js";
+import { readArguments } from "./arguments.js";
+import { writeStdinArgumentsSchema } from "./model-arguments.js";
+import type { Resolved } from "./resolved.js";
+import { outputBudget, writeWindow } from "./windows.js";
+
+export interface ResolvedWrite {
+  /** `processId` is still the model's session id. */
+  request: WriteStdinRequest;
+  notices: string[];
+}
+
+export function resolveWriteStdin(
+  args: Record<string, unknown>,
+  context: { config: Config; initialized: boolean; newId: () => string },
+): Resolved<ResolvedWrite> {
+  const read = readArguments(writeStdinArgumentsSchema, args);
+  if (read.kind === "rejected") return read;
+  const asked = read.value;
+  const input = asked.chars ?? "";
+  const acts = input !== "" || asked.close_stdin === true || asked.signal !== undefined || asked.resize !== undefined;
+  const window = writeWindow(asked.yield_time_ms, !acts, context.config.windows);
+  const budget = outputBudget(asked.max_output_tokens, context.config);
+  const request: WriteStdinRequest = {
+    processId: asked.session_id,
+    input,
+    yieldTimeMs: window.value,
+    maxOutputTokens: budget.value,
+    ...(context.initialized && acts ? { writeId: context.newId() } : {}),
+    ...(asked.close_stdin === undefined ? {} : { closeStdin: asked.close_stdin }),
+    ...(asked.resize === undefined ? {} : { resize: asked.resize }),
+    ...(asked.signal === undefined ? {} : { signal: asked.signal }),
+    ...(asked.until === undefined ? {} : { until: asked.until }),
+  };
+  const notices = [window.notice, budget.notice].filter((notice) => notice !== undefined);
+  return { kind: "ok", value: { request, notices } };
+}

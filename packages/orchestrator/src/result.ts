@@ -1,0 +1,73 @@
+import type { ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol";
+
+/** What a tool call came to: text for the model, and the same for programs. */
+export type ToolCallResult = AnsweredCall | RefusedCall | LostCall;
+
+/** The executor answered. A command that exits with a code other than 0 is a success of the tool. */
+export interface AnsweredCall {
+  /** `interrupted`: the caller's signal ended the wait; a session that still runs has its id in the text. */
+  status: "success" | "interrupted";
+  isError: false;
+  text: string;
+  /**
+   * A unified-exec result with the model's session id as `processId`, whatever another tool answered, or undefined
+   * when the executor gave none that can be trusted.
+   */
+  structured: UnifiedExecResult | Record<string, unknown> | undefined;
+}
+
+/** Nothing was run, or the tool itself failed. */
+export interface RefusedCall {
+  /**
+   * `forbidden`: the policy refuses. `denied`: approval was asked for and not given. `cancelled`: the user ended the
+   * turn. `interrupted`: the caller's signal came before anything was sent. `error`: everything else.
+   */
+  status: "error" | "forbidden" | "denied" | "cancelled" | "interrupted";
+  isError: true;
+  text: string;
+  structured: Refusal;
+}
+
+export interface Refusal {
+  code: RefusalCode;
+  /** Path of the argument that is wrong. */
+  field?: string;
+  /** The command that was refused. */
+  command?: readonly string[];
+  cwd?: string;
+  reason: string;
+}
+
+export type RefusalCode =
+  | "invalid_arguments"
+  | "unknown_tool"
+  | "unknown_environment"
+  | "executor_offline"
+  | "too_many_calls"
+  | "unsendable"
+  | "tool_failed"
+  | "forbidden"
+  | "denied"
+  | "cancelled"
+  | "interrupted"
+  | "closed";
+
+/** The call was sent and no answer can be had. What it did, and whether it still runs, is unknown. */
+export interface LostCall {
+  status: "lost";
+  isError: true;
+  text: string;
+  structured: {
+    outcome: Extract<ProcessOutcome, { kind: "lost" }>;
+    environment: string;
+    /** The session that was last seen running, by the model's id. */
+    sessionId?: number;
+  };
+}
+
+export function refuse(status: RefusedCall["status"], text: string, structured: Refusal): RefusedCall {
+  return { status, isError: true, text, structured };
+}
+
+/** A plain error: its text is its reason. */
+export const fail = (code: RefusalCode, reason: string): RefusedCall => refuse("error", reason, { code, reason });

@@ -1,0 +1,100 @@
+import type { Executor } from "./executors/executor.js";
+import { type LiveOutput, OutputTracker, type ToolOutputMessage } from "./executors/live-output.js";
+import type { Session, SessionTable } from "./executors/sessions.js";
+import type { LearnedTool } from "./executors/tool-list.js";
+import type { OrchestratorLimits, OrchestratorTimings } from "./limits.js";
+import { respond } from "./respond.js";
+import type { ToolCallResult } from "./result.js";
+
+/** A call as it goes on the wire, and who follows it. */
+export interface OutgoingCall {
+  executor: Executor;
+  tool: LearnedTool;
+  arguments: unknown;
+  /** Milliseconds until an answer is not waited for any longer. */
+  deadlineMs: number;
+  notices: readonly string[];
+  /** The session the arguments name. */
+  session: Session | undefined;
+  signal: AbortSignal | undefined;
+  onOutput: ((output: LiveOutput) => void) | undefined;
+}
+
+export interface SendContext {
+  sessions: SessionTable;
+  limits: OrchestratorLimits;
+  timings: OrchestratorTimings;
+}
+
+/** Sends a call and waits for what becomes of it. Always ends, never rejects. */
+export async function sendCall(call: OutgoingCall, context: SendContext): Promise<ToolCallResult> {
+  const { executor, tool } = call;
+  const { sessions } = context;
+  const followed = new FollowedOutput(call, sessions);
+  const onOutput = (message: ToolOutputMessage) => followed.take(message);
+  const sent = executor.call({
+    toolName: tool.name,
+    arguments: call.arguments,
+    deadlineMs: call.deadlineMs,
+    onOutput,
+  });
+  let interruption: string | undefined;
+  const onAbort = () => {
+    const graceMs = executor.can("cancel_tool") ? context.timings.cancelGraceMs : 0;
+    if (graceMs > 0) executor.cancel(sent.requestId);
+    interruption =
+      graceMs > 0
+        ? `the call was interrupted, and the executor did not answer within ${graceMs} ms`
+        : "the call was interrupted, and this executor cannot be asked to end one";
+    sent.expire(graceMs);
+  };
+  call.signal?.addEventListener("abort", onAbort, { once: true });
+  if (call.signal?.aborted) onAbort();
+  const reply = await sent.reply;
+  call.signal?.removeEventListener("abort", onAbort);
+  return respond({
+    reply,
+    toolName: tool.name,
+    unifiedExec: tool.contract !== undefined,
+    environment: executor.name,
+    owner: executor.owner,
+    sessions,
+    problems: executor.problems,
+    notices: call.notices,
+    interruption,
+    session: followed.session,
+    resultTextBytes: context.limits.resultTextBytes,
+  });
+}
+
+/** Live output on its way to the caller; it also tells which session a call belongs to before its answer does. */
+class FollowedOutput {
+  session: Session | undefined;
+  readonly #call: OutgoingCall;
+  readonly #sessions: SessionTable;
+  readonly #tracker = new OutputTracker();
+
+  constructor(call: OutgoingCall, sessions: SessionTable) {
+    this.#call = call;
+    this.#sessions = sessions;
+    this.session = call.session;
+    this.#tracker.processId = call.session?.processId;
+  }
+
+  take(message: ToolOutputMessage): void {
+    const { executor, onOutput } = this.#call;
+    const bytes = this.#tracker.accept(message);
+    if (typeof bytes === "string") return executor.problems.note("invalid_output", bytes);
+    const sessionId = this.#track(message);
+    const { stream, offset, seq } = message;
+    executor.problems.guard("onOutput", () => onOutput?.({ stream, bytes, offset, seq, sessionId }));
+  }
+
+  /** Only tools of the contract have sessions; another tool's `processId` is its own affair. */
+  #track(message: ToolOutputMessage): number {
+    if (this.#call.tool.contract === undefined) return message.processId;
+    this.session ??= this.#sessions.adopt(this.#call.executor.owner, message.processId);
+    this.session.lastSeq = Math.max(this.session.lastSeq, message.seq);
+    return this.session.id;
+  }
+}
