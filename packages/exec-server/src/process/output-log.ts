@@ -19,6 +19,8 @@ export interface OutputLog {
    * Reads the spill file where it must. `to` defaults to `end`.
    */
   read(from: number, to?: number): Promise<LogSlice>;
+  /** The ranges of `[from, to)` that are gone for good, without reading the rest. `to` defaults to `end`. */
+  getEvicted(from: number, to?: number): { from: number; to: number }[];
   /** Resolves at the next chunk after offset `from`, at completion, or when `signal` aborts; at once if already so. */
   waitFor(from: number, signal?: AbortSignal): Promise<void>;
   /**
@@ -72,7 +74,7 @@ export function createOutputLog(
   let headSealed = false;
   const tail = createTail();
   const followers = new Set<Follower>();
-  let wakers: (() => void)[] = [];
+  const wakers = new Set<() => void>();
   let spill: SpillFile | undefined;
   let end = 0;
   let lastSeq = 0;
@@ -89,9 +91,7 @@ export function createOutputLog(
     }
   };
   const wake = () => {
-    const waiting = wakers;
-    wakers = [];
-    for (const waker of waiting) waker();
+    for (const waker of [...wakers]) waker();
   };
   const evict = () => {
     while (tail.size > 1 && (tail.bytes > limits.tailBytes || tail.size > MAX_TAIL_CHUNKS)) {
@@ -111,9 +111,16 @@ export function createOutputLog(
     tail.push(chunk);
     evict();
   };
-  const changed = () =>
+  /** Resolves at the next change or abort, and leaves nothing behind on a log that stays silent. */
+  const changed = (signal: AbortSignal | undefined) =>
     new Promise<void>((resolve) => {
-      wakers.push(resolve);
+      const done = () => {
+        wakers.delete(done);
+        signal?.removeEventListener("abort", done);
+        resolve();
+      };
+      wakers.add(done);
+      signal?.addEventListener("abort", done, { once: true });
     });
   /** Chunks in memory from an offset on, at most about `maxBytes` of them; empty when the offset left memory. */
   const inMemory = (from: number, maxBytes: number): OutputChunk[] => {
@@ -144,7 +151,7 @@ export function createOutputLog(
       const chunk = { seq: lastSeq, stream, offset: end, bytes };
       end += bytes.length;
       retain(chunk);
-      if (wakers.length > 0) wake();
+      if (wakers.size > 0) wake();
       if (followers.size > 0 || spill !== undefined) updatePressure();
       return chunk;
     },
@@ -180,9 +187,17 @@ export function createOutputLog(
       }
       return { chunks, evicted: findGaps(chunks, from, limit) };
     },
+    getEvicted(from, to = end) {
+      // What is kept is the head, then what the spill file took, then the tail: at most one range is missing.
+      const gap = {
+        from: Math.max(from, headBytes, spill?.end ?? 0),
+        to: Math.min(to, tail.oldest?.offset ?? end),
+      };
+      return gap.from < gap.to ? [gap] : [];
+    },
     async waitFor(from, signal) {
       while (end <= from && !complete && !isAborted(signal)) {
-        await raceAbort(changed(), signal);
+        await changed(signal);
       }
     },
     async *follow({ from = 0, windowBytes = DEFAULT_FOLLOW_WINDOW_BYTES, signal }: FollowOptions = {}) {
@@ -192,7 +207,7 @@ export function createOutputLog(
         while (!isAborted(signal)) {
           if (follower.position >= end) {
             if (complete) return;
-            await raceAbort(changed(), signal);
+            await changed(signal);
             continue;
           }
           let next = inMemory(follower.position, windowBytes);
@@ -323,16 +338,3 @@ function findGaps(chunks: readonly OutputChunk[], from: number, to: number): { f
 
 /** A call, because the flow analysis of the compiler does not see that it changes while a generator is suspended. */
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
-
-/** Waits for a promise or for an abort, whichever is first; leaves no listener behind. */
-function raceAbort(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve) => {
-    const done = () => {
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    signal.addEventListener("abort", done, { once: true });
-    void promise.then(done);
-  });
-}

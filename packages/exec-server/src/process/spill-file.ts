@@ -11,6 +11,8 @@ import { MAX_SPILL_CHUNKS, MAX_SPILL_IN_FLIGHT_BYTES } from "./limits.js";
 export interface SpillFile {
   /** More is on its way to the disk than should be held in memory. */
   readonly busy: boolean;
+  /** Offset of the byte after the last one that the file holds; 0 when it holds none. */
+  readonly end: number;
   append(chunk: OutputChunk): void;
   /** The chunk that holds offset `from`; undefined when the file does not hold it. */
   read(from: number): Promise<OutputChunk | undefined>;
@@ -86,6 +88,10 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
   return {
     get busy() {
       return inFlight > MAX_SPILL_IN_FLIGHT_BYTES;
+    },
+    get end() {
+      const last = entries.at(-1);
+      return last === undefined ? 0 : last.chunk.offset + last.length;
     },
     append({ bytes, ...chunk }) {
       if (refused || closed) return;

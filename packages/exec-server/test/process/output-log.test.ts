@@ -62,6 +62,7 @@ describe("an output log", () => {
     fill(log, 40);
     const { chunks, evicted } = await log.read(from, to);
     expect(evicted).toEqual(missing.map(([a, b]) => ({ from: a, to: b })));
+    expect(log.getEvicted(from, Math.min(to, log.end))).toEqual(evicted);
     for (const chunk of chunks) expect(chunk.bytes).toEqual(piece(chunk.offset, chunk.bytes.length));
     const bytes = joinBytes(chunks).length + evicted.reduce((sum, gap) => sum + gap.to - gap.from, 0);
     expect(bytes).toBe(Math.max(0, Math.min(to, 40) - from));
@@ -88,6 +89,7 @@ describe("an output log", () => {
     fill(log, 400);
     const { chunks, evicted } = await log.read(0);
     expect(evicted).toEqual([{ from: 108, to: 392 }]);
+    expect(log.getEvicted(0)).toEqual(evicted);
     expect(joinBytes(chunks).length).toBe(116);
     log.close();
   });
