@@ -1,0 +1,32 @@
+/** Output of one process on its way to a connection, bytes; more holds the process back. */
+export const FOLLOW_WINDOW_BYTES = 256 * 1024;
+
+/** Output kept of each process in memory, bytes. Covers what a broken connection may have had under way. */
+export const RETAINED_BYTES = 8 * 1024 * 1024;
+
+/** Output a process may write while its session has no connection, bytes; more holds it back, so that none is lost. */
+export const AWAY_WINDOW_BYTES = 1024 * 1024;
+
+/** Output in one answer of `process/read`, bytes: its base64 stays within the 16 MiB frames that Codex 0.169.0 takes. */
+export const MAX_READ_BYTES = 11 * 1024 * 1024;
+
+/** Largest chunk that a pipe or a terminal makes, bytes. */
+export const MAX_CHUNK_BYTES = 64 * 1024;
+
+/** Write ids remembered of each process; the figure is Codex's. */
+export const MAX_REMEMBERED_WRITES = 4096;
+
+/** Processes of one session that have not ended. */
+export const MAX_LIVE_PROCESSES = 4096;
+
+/** Ended processes of one session that are still readable; beyond it the oldest is forgotten early. */
+export const MAX_ENDED_PROCESSES = 4096;
+
+/** Milliseconds an ended process stays readable after its output was complete; the figure is Codex's. */
+export const ENDED_RETENTION_MS = 80_000;
+
+/** Milliseconds a session without a connection lives; the figure is Codex's, whose client tries for 45 s. */
+export const DETACHED_SESSION_MS = 80_000;
+
+/** Sessions of one server, detached ones included. */
+export const MAX_SESSIONS = 1024;

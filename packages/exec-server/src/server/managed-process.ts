@@ -1,0 +1,281 @@
+import type { OutputStream } from "@codex/executor-protocol";
+import { WriteError } from "../process/errors.js";
+import type {
+  ExecProcess,
+  OutputChunk,
+  ProcessSignal,
+  TerminateOptions,
+  TerminationReceipt,
+} from "../process/exec-backend.js";
+import type { OutputLog } from "../process/output-log.js";
+import { getExitCode } from "../process/signals.js";
+import {
+  AWAY_WINDOW_BYTES,
+  FOLLOW_WINDOW_BYTES,
+  MAX_CHUNK_BYTES,
+  MAX_READ_BYTES,
+  MAX_REMEMBERED_WRITES,
+} from "./limits.js";
+
+/** What a process did, numbered from 1 without gaps over output, exit and close. */
+export interface ProcessEvents {
+  /** Awaited: a slow reader holds the process back. */
+  onOutput(processId: string, seq: number, stream: OutputStream, bytes: Buffer): Promise<void>;
+  onExited(processId: string, seq: number, exitCode: number): Promise<void>;
+  onClosed(processId: string, seq: number): Promise<void>;
+}
+
+export interface ReadParams {
+  afterSeq: number;
+  maxBytes: number | undefined;
+  waitMs: number;
+}
+
+export interface ReadResult {
+  chunks: { seq: number; stream: OutputStream; bytes: Buffer }[];
+  nextSeq: number;
+  exited: boolean;
+  exitCode: number | null;
+  closed: boolean;
+  /** Chunks between `afterSeq` and the first one here left memory and are gone. */
+  truncated: boolean;
+}
+
+export type WriteStatus = "accepted" | "unknownProcess" | "stdinClosed" | "starting";
+
+/**
+ * One process of a session as the protocol shows it. The output log numbers chunks; the exit takes a number among
+ * them, so chunks that came after it are one further here.
+ */
+export class ManagedProcess {
+  readonly id: string;
+  readonly #process: ExecProcess;
+  readonly #onClosed: () => void;
+  /** Chunks of the log before the exit; undefined while it runs. */
+  #chunksBeforeExit: number | undefined;
+  #closed = false;
+  /** Answers of the last writes by their ids; a repeat gets the first answer. */
+  readonly #writes = new Map<string, Promise<WriteStatus>>();
+  #detach: (() => void) | undefined;
+  /** Offset up to which events were handed to a connection. */
+  #delivered = 0;
+  #exitedDelivered = false;
+  #closedDelivered = false;
+  #wakers = new Set<() => void>();
+
+  constructor(id: string, process: ExecProcess, onClosed: () => void) {
+    this.id = id;
+    this.#process = process;
+    this.#onClosed = onClosed;
+    void process.exited.then(() => {
+      this.#chunksBeforeExit = process.log.lastSeq;
+      this.#wake();
+    });
+    void process.closed.then(() => {
+      this.#closed = true;
+      this.#wake();
+      this.#onClosed();
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  get running(): boolean {
+    return this.#chunksBeforeExit === undefined;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** -1 when the host could not tell. */
+  get exitCode(): number | null {
+    return this.running ? null : (getExitCode(this.#process.outcome) ?? -1);
+  }
+
+  /** The number the next event will have. */
+  get nextSeq(): number {
+    return this.#process.log.lastSeq + 1 + (this.running ? 0 : 1) + (this.#closed ? 1 : 0);
+  }
+
+  /**
+   * Hands every event from now on to a connection, until `detach`. What happened while nobody was attached is not
+   * told again: it is read with `read`.
+   */
+  attach(events: ProcessEvents, { fromStart }: { fromStart: boolean }): void {
+    this.detach();
+    if (!fromStart) {
+      this.#delivered = this.#process.log.end;
+      this.#exitedDelivered = !this.running;
+      this.#closedDelivered = this.#closed;
+    }
+    const abort = new AbortController();
+    this.#detach = () => abort.abort();
+    void this.#deliver(events, abort.signal).catch(() => {}); // the connection is gone; the next one attaches anew
+  }
+
+  /** Nobody listens: the process is held back before anything is lost. Idempotent. */
+  detach(): void {
+    this.#detach?.();
+    const hold = this.#process.log.hold(this.#delivered, AWAY_WINDOW_BYTES);
+    this.#detach = () => hold.release();
+  }
+
+  async read({ afterSeq, maxBytes, waitMs }: ReadParams, signal?: AbortSignal): Promise<ReadResult> {
+    if (waitMs > 0) await this.#waitForNews(afterSeq, waitMs, signal);
+    const { log } = this.#process;
+    const logSeq = this.#toLogSeq(afterSeq);
+    const wanted = await readWholeChunks(
+      log,
+      log.offsetAfter(logSeq),
+      Math.min(maxBytes ?? MAX_READ_BYTES, MAX_READ_BYTES),
+    );
+    const chunks = wanted.map(({ seq, stream, bytes }) => ({ seq: this.#toSeq(seq), stream, bytes }));
+    const last = wanted.at(-1);
+    const cut = maxBytes !== undefined || (last !== undefined && last.seq < log.lastSeq);
+    return {
+      chunks,
+      nextSeq: cut && last !== undefined ? this.#toSeq(last.seq) + 1 : this.nextSeq,
+      exited: !this.running,
+      exitCode: this.exitCode,
+      closed: this.#closed,
+      truncated: wanted[0] !== undefined && wanted[0].seq > logSeq + 1,
+    };
+  }
+
+  write(writeId: string | undefined, bytes: Uint8Array): Promise<WriteStatus> {
+    const known = writeId === undefined ? undefined : this.#writes.get(writeId);
+    if (known !== undefined) return known;
+    const status = this.#process.write(bytes).then(
+      () => "accepted" as const,
+      (error: unknown) => {
+        if (error instanceof WriteError && error.code === "stdin_closed") return "stdinClosed" as const;
+        // Accepted by the program that has ended meanwhile, as far as anybody can tell.
+        if (error instanceof WriteError && error.code === "exited") return "stdinClosed" as const;
+        throw error;
+      },
+    );
+    if (writeId !== undefined) this.#remember(writeId, status);
+    return status;
+  }
+
+  closeStdin(): Promise<void> {
+    return this.#process.closeStdin();
+  }
+
+  signal(name: ProcessSignal): Promise<boolean> {
+    return this.#process.signal(name);
+  }
+
+  resize(size: { rows: number; cols: number }): Promise<void> {
+    return this.#process.resize(size);
+  }
+
+  terminate(options: TerminateOptions): Promise<TerminationReceipt> {
+    return this.#process.terminate(options);
+  }
+
+  /** Frees what is kept for reading. Only for one that has ended. */
+  dispose(): void {
+    this.#detach?.();
+    this.#process.dispose();
+  }
+
+  async #deliver(events: ProcessEvents, signal: AbortSignal): Promise<void> {
+    const { log } = this.#process;
+    let deliveredChunks = this.#delivered === log.end ? log.lastSeq : 0;
+    const deliverExit = async () => {
+      const before = this.#chunksBeforeExit;
+      if (before === undefined || this.#exitedDelivered || deliveredChunks < before || signal.aborted) return;
+      this.#exitedDelivered = true;
+      await events.onExited(this.id, before + 1, this.exitCode ?? -1);
+    };
+    void this.#process.exited.then(deliverExit).catch(() => {});
+    for await (const chunk of log.follow({ from: this.#delivered, windowBytes: FOLLOW_WINDOW_BYTES, signal })) {
+      if (this.#chunksBeforeExit !== undefined && chunk.seq > this.#chunksBeforeExit) await deliverExit();
+      if (signal.aborted) return;
+      deliveredChunks = chunk.seq;
+      this.#delivered = chunk.offset + chunk.bytes.length;
+      const sent = events.onOutput(this.id, this.#toSeq(chunk.seq), chunk.stream, chunk.bytes);
+      if (chunk.seq === this.#chunksBeforeExit) void deliverExit();
+      await sent;
+    }
+    if (signal.aborted || this.#closedDelivered) return;
+    await this.#process.exited;
+    await deliverExit();
+    this.#closedDelivered = true;
+    await events.onClosed(this.id, log.lastSeq + 2);
+  }
+
+  async #waitForNews(afterSeq: number, waitMs: number, outer: AbortSignal | undefined): Promise<void> {
+    const { log } = this.#process;
+    const abort = new AbortController();
+    const stop = () => abort.abort();
+    const timer = setTimeout(stop, Math.min(waitMs, MAX_TIMER_MS));
+    outer?.addEventListener("abort", stop, { once: true });
+    const hasNews = () =>
+      this.#closed || log.lastSeq > this.#toLogSeq(afterSeq) || (!this.running && afterSeq < this.nextSeq - 1);
+    try {
+      while (!hasNews() && !abort.signal.aborted && outer?.aborted !== true) {
+        await Promise.race([log.waitFor(log.end, abort.signal), this.#woken(abort.signal)]);
+      }
+    } finally {
+      clearTimeout(timer);
+      outer?.removeEventListener("abort", stop);
+      abort.abort();
+    }
+  }
+
+  /** Resolves at the exit, at the close, or when `signal` aborts. */
+  #woken(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#wakers.delete(done);
+        resolve();
+      };
+      this.#wakers.add(done);
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  #wake(): void {
+    for (const waker of [...this.#wakers]) waker();
+  }
+
+  #remember(writeId: string, status: Promise<WriteStatus>): void {
+    this.#writes.set(writeId, status);
+    for (const oldest of this.#writes.keys()) {
+      if (this.#writes.size <= MAX_REMEMBERED_WRITES) break;
+      this.#writes.delete(oldest);
+    }
+    // A write that failed in an unknown way may be tried again.
+    status.catch(() => this.#writes.delete(writeId));
+  }
+
+  #toSeq(logSeq: number): number {
+    return this.#chunksBeforeExit !== undefined && logSeq > this.#chunksBeforeExit ? logSeq + 1 : logSeq;
+  }
+
+  #toLogSeq(seq: number): number {
+    return this.#chunksBeforeExit !== undefined && seq > this.#chunksBeforeExit ? seq - 1 : seq;
+  }
+}
+
+/** The largest delay that `setTimeout` takes, ms. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Chunks from an offset on, never split: the first one always, further ones while all together are within `maxBytes`. */
+async function readWholeChunks(log: OutputLog, from: number, maxBytes: number): Promise<OutputChunk[]> {
+  const { end } = log;
+  const to = Math.min(end, from + maxBytes + MAX_CHUNK_BYTES);
+  const { chunks } = await log.read(from, to);
+  let bytes = 0;
+  const count = chunks.findIndex((chunk, index) => {
+    bytes += chunk.bytes.length;
+    const cut = chunk.offset + chunk.bytes.length === to && to < end;
+    return index > 0 && (bytes > maxBytes || cut);
+  });
+  return count === -1 ? chunks : chunks.slice(0, count);
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
+import type { ExecBackend } from "../process/exec-backend.js";
+import { DETACHED_SESSION_MS, ENDED_RETENTION_MS, MAX_SESSIONS } from "./limits.js";
+import { Session } from "./session.js";
+
+export interface SessionTableOptions {
+  backend: ExecBackend;
+  /** Milliseconds a session without a connection lives. */
+  detachedMs?: number;
+  endedRetentionMs?: number;
+  newId?: () => string;
+}
+
+/** What a session needs to know of the connection that holds it. */
+export interface Holder {
+  /** Asks whether the other side is still there; resolves false when it does not answer. */
+  isAlive(): Promise<boolean>;
+  /** Another connection takes the session over. */
+  drop(reason: string): void;
+}
+
+interface Entry {
+  session: Session;
+  holder: Holder | undefined;
+  /** Ends the session when nobody resumes it. */
+  expiry: NodeJS.Timeout | undefined;
+}
+
+/** Error code of a session whose connection is still there; the official client tries again. */
+export const RPC_SESSION_BUSY = -32010;
+
+/** The sessions of a server: made by a handshake, kept for a while without a connection, ended when never resumed. */
+export class SessionTable {
+  readonly #options: Required<SessionTableOptions>;
+  readonly #entries = new Map<string, Entry>();
+  readonly #endings = new Set<Promise<void>>();
+
+  constructor(options: SessionTableOptions) {
+    this.#options = {
+      detachedMs: DETACHED_SESSION_MS,
+      endedRetentionMs: ENDED_RETENTION_MS,
+      newId: randomUUID,
+      ...options,
+    };
+  }
+
+  /** @throws RpcError -32600 at the limit of sessions */
+  create(holder: Holder): Session {
+    if (this.#entries.size >= MAX_SESSIONS) {
+      throw new RpcError(RPC_INVALID_REQUEST, `the limit of ${MAX_SESSIONS} sessions is reached`);
+    }
+    const { backend, endedRetentionMs, newId } = this.#options;
+    const session = new Session({ id: newId(), backend, endedRetentionMs });
+    this.#entries.set(session.id, { session, holder, expiry: undefined });
+    return session;
+  }
+
+  /**
+   * Gives a session to a new connection. One whose holder does not answer any more is taken over.
+   * @throws RpcError -32600 for an unknown id, -32010 while its connection is there
+   */
+  async resume(sessionId: string, holder: Holder): Promise<Session> {
+    const entry = this.#entries.get(sessionId);
+    if (entry === undefined) throw new RpcError(RPC_INVALID_REQUEST, `unknown session id ${sessionId}`);
+    const former = entry.holder;
+    if (former !== undefined) {
+      const alive = await former.isAlive();
+      if (alive || (entry.holder !== undefined && entry.holder !== former)) {
+        throw new RpcError(RPC_SESSION_BUSY, `session ${sessionId} is already attached to another connection`);
+      }
+      former.drop("the session was resumed by another connection");
+    }
+    if (!this.#entries.has(sessionId)) throw new RpcError(RPC_INVALID_REQUEST, `unknown session id ${sessionId}`);
+    clearTimeout(entry.expiry);
+    entry.expiry = undefined;
+    entry.holder = holder;
+    return entry.session;
+  }
+
+  /** The connection is gone. Nothing happens when the session has another one by now. */
+  release(session: Session, holder: Holder): void {
+    const entry = this.#entries.get(session.id);
+    if (entry?.holder !== holder) return;
+    entry.holder = undefined;
+    session.detach();
+    entry.expiry = setTimeout(() => this.#end(session.id), this.#options.detachedMs);
+    entry.expiry.unref();
+  }
+
+  /** Ends every session. Resolves when their processes are gone. */
+  async close(): Promise<void> {
+    for (const id of [...this.#entries.keys()]) this.#end(id);
+    await Promise.all(this.#endings);
+  }
+
+  #end(sessionId: string): void {
+    const entry = this.#entries.get(sessionId);
+    if (entry === undefined) return;
+    this.#entries.delete(sessionId);
+    clearTimeout(entry.expiry);
+    const ending = entry.session.close().finally(() => this.#endings.delete(ending));
+    this.#endings.add(ending);
+  }
+}

@@ -1,0 +1,147 @@
+import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
+import type { ExecBackend, ProcessSpec, TerminationReceipt } from "../process/exec-backend.js";
+import { ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_LIVE_PROCESSES } from "./limits.js";
+import { ManagedProcess, type ProcessEvents } from "./managed-process.js";
+
+export interface SessionOptions {
+  id: string;
+  backend: ExecBackend;
+  /** Milliseconds an ended process stays readable after its output was complete. */
+  endedRetentionMs?: number;
+}
+
+/**
+ * What survives a broken connection: the processes of one client, what they wrote, and which writes were taken.
+ * At most one connection is attached; it is told everything that happens from then on.
+ */
+export class Session {
+  readonly id: string;
+  readonly #backend: ExecBackend;
+  readonly #endedRetentionMs: number;
+  /** `starting`: the id is taken and the process is on its way. */
+  readonly #processes = new Map<string, ManagedProcess | StartingProcess>();
+  /** Ended ones in the order they closed, with the timers that forget them. */
+  readonly #ended = new Map<string, NodeJS.Timeout>();
+  #events: ProcessEvents | undefined;
+  #closed = false;
+
+  constructor({ id, backend, endedRetentionMs = ENDED_RETENTION_MS }: SessionOptions) {
+    this.id = id;
+    this.#backend = backend;
+    this.#endedRetentionMs = endedRetentionMs;
+  }
+
+  /** Tells a connection everything from now on. What it missed it reads. */
+  attach(events: ProcessEvents): void {
+    this.#events = events;
+    for (const process of this.#processes.values()) {
+      if (process instanceof ManagedProcess) process.attach(events, { fromStart: false });
+    }
+  }
+
+  /** The processes run on; before any of their output would be lost they are held back. */
+  detach(): void {
+    this.#events = undefined;
+    for (const process of this.#processes.values()) if (process instanceof ManagedProcess) process.detach();
+  }
+
+  /** @throws RpcError -32600 when the id is in use, StartError when nothing was started */
+  async start(processId: string, spec: ProcessSpec): Promise<ManagedProcess> {
+    this.#checkRoom(processId);
+    const starting: StartingProcess = { cancelled: false };
+    this.#processes.set(processId, starting);
+    try {
+      const process = await this.#backend.start(spec);
+      if (starting.cancelled || this.#closed) {
+        await process.terminate({ graceMs: 0 });
+        process.dispose();
+        throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} start was cancelled`);
+      }
+      const managed = new ManagedProcess(processId, process, () => this.#retire(managed));
+      this.#processes.set(processId, managed);
+      if (this.#events === undefined) managed.detach();
+      else managed.attach(this.#events, { fromStart: true });
+      return managed;
+    } catch (error) {
+      // A failed id can be used again at once.
+      if (this.#processes.get(processId) === starting) this.#processes.delete(processId);
+      throw error;
+    }
+  }
+
+  find(processId: string): ManagedProcess | "starting" | undefined {
+    const found = this.#processes.get(processId);
+    return found === undefined || found instanceof ManagedProcess ? found : "starting";
+  }
+
+  /** @throws RpcError -32600 */
+  get(processId: string): ManagedProcess {
+    const found = this.find(processId);
+    if (found === undefined) throw new RpcError(RPC_INVALID_REQUEST, `unknown process id ${processId}`);
+    if (found === "starting") throw new RpcError(RPC_INVALID_REQUEST, `process id ${processId} is starting`);
+    return found;
+  }
+
+  list(): ManagedProcess[] {
+    return [...this.#processes.values()].filter((process) => process instanceof ManagedProcess);
+  }
+
+  /** Ends a process or cancels its start. Undefined for an unknown id. */
+  async terminate(processId: string, graceMs: number): Promise<TerminationReceipt | "cancelled" | undefined> {
+    const found = this.#processes.get(processId);
+    if (found === undefined) return undefined;
+    if (found instanceof ManagedProcess) return found.terminate({ graceMs });
+    found.cancelled = true;
+    return "cancelled";
+  }
+
+  /** Ends every process with its group. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#events = undefined;
+    for (const timer of this.#ended.values()) clearTimeout(timer);
+    this.#ended.clear();
+    const processes = this.list();
+    for (const process of processes) process.detach();
+    await Promise.all(processes.map((process) => process.terminate({ by: "shutdown", graceMs: 0 })));
+    for (const process of processes) process.dispose();
+    this.#processes.clear();
+  }
+
+  #checkRoom(processId: string): void {
+    if (this.#closed) throw new RpcError(RPC_INVALID_REQUEST, `session ${this.id} has ended`);
+    if (this.#processes.has(processId)) {
+      throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} already exists`);
+    }
+    const live = this.#processes.size - this.#ended.size;
+    if (live >= MAX_LIVE_PROCESSES) {
+      const limit = `the limit of ${MAX_LIVE_PROCESSES} live processes in a session is reached`;
+      throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} was not started: ${limit}`);
+    }
+  }
+
+  /** Its output is complete: it stays readable for a while. */
+  #retire(process: ManagedProcess): void {
+    if (this.#closed) return;
+    const timer = setTimeout(() => this.#forget(process.id), this.#endedRetentionMs);
+    timer.unref();
+    this.#ended.set(process.id, timer);
+    if (this.#ended.size > MAX_ENDED_PROCESSES) {
+      const [oldest] = this.#ended.keys();
+      if (oldest !== undefined) this.#forget(oldest);
+    }
+  }
+
+  #forget(processId: string): void {
+    clearTimeout(this.#ended.get(processId));
+    this.#ended.delete(processId);
+    const process = this.#processes.get(processId);
+    this.#processes.delete(processId);
+    if (process instanceof ManagedProcess) process.dispose();
+  }
+}
+
+interface StartingProcess {
+  cancelled: boolean;
+}
