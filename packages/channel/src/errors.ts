@@ -17,6 +17,7 @@ export type ChannelErrorCode =
   | "connection_lost"
   | "too_large"
   | "too_deep"
+  | "too_many_values"
   /** No JSON can be made of the value. */
   | "unserializable"
   | "connect_failed"

@@ -6,6 +6,8 @@ export interface ChannelLimits {
   maxSentMessageBytes: number;
   /** Deepest nesting of arrays and objects. */
   maxDepth: number;
+  /** Most values in one message: parsed they take many times their bytes. Counted as commas and opening brackets. */
+  maxValues: number;
   /** From this many bytes waiting to be written on, `send` holds its caller back until half of them are left. */
   highWaterBytes: number;
   /** From this many received bytes waiting to be taken on, nothing more is read; one read may exceed it. */
@@ -18,6 +20,7 @@ export const DEFAULT_CHANNEL_LIMITS: ChannelLimits = {
   maxMessageBytes: 64 * 1024 * 1024,
   maxSentMessageBytes: 64 * 1024 * 1024,
   maxDepth: 128,
+  maxValues: 1024 * 1024,
   highWaterBytes: 1024 * 1024,
   maxWaitingBytes: 1024 * 1024,
   maxWaitingMessages: 256,

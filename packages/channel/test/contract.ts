@@ -123,6 +123,19 @@ export function describeChannel(transport: Transport): void {
       expect(await nextValue(right)).toEqual(["[[[[[[", '{"{{{{{\\"[']);
     });
 
+    test("takes as many values as the limit and refuses more", async () => {
+      const { left, right } = await connect({ maxValues: 1_000 });
+      await left.send(Array.from({ length: 1_000 }, () => 0));
+      await left.send([",".repeat(5_000)]);
+      await expectRejection(left.send(Array.from({ length: 1_001 }, () => 0)), "too_many_values", /1000 values/);
+      await left.sendEncoded(Buffer.from(`[${"[],".repeat(600)}0]`));
+      await left.send("still open");
+      expect(await nextValue(right)).toHaveLength(1_000);
+      expect(await nextValue(right)).toHaveLength(1);
+      expect(await right.receive()).toEqual({ kind: "malformed", problem: "message has more than 1000 values" });
+      expect(await nextValue(right)).toBe("still open");
+    });
+
     test("refuses values without a JSON form and stays open", async () => {
       const { left, right } = await connect();
       const cycle: { self?: unknown } = {};
@@ -177,12 +190,13 @@ export function describeChannel(transport: Transport): void {
 
     test("holds back a sender of many small messages", async () => {
       const { left, right } = await connect({ highWaterBytes: 64 * 1024, maxWaitingMessages: 16 });
-      const total = 1_000_000;
+      const total = 100_000;
+      const fill = "s".repeat(300);
       let accepted = 0;
       let stopped = false;
       const sending = (async () => {
         for (let n = 0; n < total && !stopped; n++) {
-          await left.send(n);
+          await left.send([n, fill]);
           accepted++;
           if (n % 1_000 === 0) await turn();
         }
@@ -191,7 +205,7 @@ export function describeChannel(transport: Transport): void {
       expect(accepted).toBeLessThan(total);
       stopped = true;
       let taken = 0;
-      while (taken < accepted) expect(await nextValue(right)).toBe(taken++);
+      while (taken < accepted) expect(await nextValue(right)).toEqual([taken++, fill]);
       await sending;
     });
 

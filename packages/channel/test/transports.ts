@@ -18,8 +18,8 @@ export const stdio: Transport = {
   name: "stdio",
   hasWire: true,
   async open(limits) {
-    const there = spawn("cat", { stdio: ["pipe", "pipe", "inherit"] });
-    const back = spawn("cat", { stdio: ["pipe", "pipe", "inherit"] });
+    const there = spawn("cat", { stdio: ["pipe", "pipe", "ignore"] });
+    const back = spawn("cat", { stdio: ["pipe", "pipe", "ignore"] });
     const exited = Promise.all([once(there, "exit"), once(back, "exit")]);
     const left = createStdioChannel({ input: back.stdout, output: there.stdin, ...optional(limits) });
     const right = createStdioChannel({ input: there.stdout, output: back.stdin, ...optional(limits) });

@@ -1,16 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import type { Received, ReceivedValue } from "../channel.js";
 import type { ChannelLimits } from "../limits.js";
-import { isDeeperThan } from "./depth.js";
+import { describeExcess, findExcess } from "./structure.js";
 
 /** One frame as `receive` hands it out. Never throws. */
 export function decodeFrame(json: Buffer, limits: ChannelLimits): Received {
   if (json.length > limits.maxMessageBytes) return tooLarge(limits);
   // A BOM, like anything else that is no JSON, is found by the parser.
   if (!isUtf8(json)) return malformed(`message of ${json.length} bytes is not valid UTF-8`);
-  if (isDeeperThan(json, limits.maxDepth)) {
-    return malformed(`message nests deeper than ${limits.maxDepth} levels of arrays and objects`);
-  }
+  const excess = findExcess(json, limits);
+  if (excess !== undefined) return malformed(`message ${describeExcess(excess, limits)}`);
   try {
     const text = json.toString();
     return new DecodedValue(JSON.parse(text), text, json.length);

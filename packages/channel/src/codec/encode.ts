@@ -1,8 +1,8 @@
 import { ChannelError } from "../errors.js";
 import type { ChannelLimits } from "../limits.js";
-import { isDeeperThan } from "./depth.js";
+import { describeExcess, findExcess } from "./structure.js";
 
-/** The JSON text of a value. @throws ChannelError `unserializable`, `too_deep`, `too_large` */
+/** The JSON text of a value. @throws ChannelError where there is none, or not on this runtime */
 export function stringify(value: unknown): string {
   let text: string | undefined;
   try {
@@ -25,11 +25,11 @@ function stringifyError(cause: unknown): ChannelError {
   return new ChannelError("unserializable", `value has no JSON form: ${reason}`, { cause });
 }
 
-/** UTF-8 JSON of a value, within the limits. @throws ChannelError `unserializable`, `too_deep`, `too_large` */
+/** UTF-8 JSON of a value, within the limits. @throws ChannelError */
 export function encodeValue(value: unknown, limits: ChannelLimits): Buffer {
   const json = Buffer.from(stringify(value));
   checkSize(json.length, limits);
-  checkDepth(json, limits);
+  checkStructure(json, limits);
   return json;
 }
 
@@ -42,13 +42,11 @@ export function checkSize(bytes: number, limits: ChannelLimits): void {
   );
 }
 
-/** @throws ChannelError `too_deep` */
-export function checkDepth(json: Uint8Array, limits: ChannelLimits): void {
-  if (!isDeeperThan(json, limits.maxDepth)) return;
-  throw new ChannelError(
-    "too_deep",
-    `message was not sent: it nests deeper than ${limits.maxDepth} levels of arrays and objects`,
-  );
+/** @throws ChannelError `too_deep`, `too_many_values` */
+export function checkStructure(json: Uint8Array, limits: ChannelLimits): void {
+  const excess = findExcess(json, limits);
+  if (excess === undefined) return;
+  throw new ChannelError(excess, `message was not sent: it ${describeExcess(excess, limits)}`);
 }
 
 /** The same bytes, as a Buffer. */

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { checkDepth, checkSize, stringify } from "../codec/encode.js";
+import { checkSize, checkStructure, stringify } from "../codec/encode.js";
 import type { ChannelLimits } from "../limits.js";
 
 const LINE_FEED = 0x0a;
@@ -43,14 +43,14 @@ export class LineWriter {
     if (most > PAGE_BYTES) {
       checkSize(Buffer.byteLength(text), this.#limits);
       const line = Buffer.from(`${text}\n`);
-      checkDepth(line, this.#limits);
+      checkStructure(line, this.#limits);
       this.#writeThrough(line);
       return;
     }
     this.#reserve(most);
     const bytes = this.#page.write(text, this.#pageEnd);
     checkSize(bytes, this.#limits);
-    checkDepth(this.#page.subarray(this.#pageEnd, this.#pageEnd + bytes), this.#limits);
+    checkStructure(this.#page.subarray(this.#pageEnd, this.#pageEnd + bytes), this.#limits);
     this.#pageEnd += bytes;
     this.#page[this.#pageEnd++] = LINE_FEED;
   }

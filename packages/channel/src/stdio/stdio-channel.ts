@@ -19,7 +19,7 @@ export interface StdioStreams {
 
 /**
  * A channel over two streams of bytes: one JSON value per line, UTF-8, LF or CRLF; blank lines are skipped.
- * Owns both streams and ends them in `close`. The end of `input` is the end of receiving only: what is sent afterwards
+ * Owns both streams and ends them in `close`, which drops what has not been received. The end of `input` is the end of receiving only: what is sent afterwards
  * is still written.
  */
 export function createStdioChannel(streams: StdioStreams): Channel {
@@ -71,6 +71,7 @@ class StdioChannel implements Channel {
     if (this.#sendError !== undefined) return Promise.reject(this.#sendError);
     try {
       checkSize(json.length, this.#limits);
+      checkOneLine(json);
       this.#writer.writeEncoded(json);
     } catch (error) {
       return Promise.reject(error);
@@ -148,9 +149,17 @@ class StdioChannel implements Channel {
     this.#gate.fail(this.#sendError);
     this.#input.off("data", this.#onData);
     this.#input.destroy();
-    this.#output.destroy();
+    // What is written whole ends by itself: destroying a pipe in this process would drop what its reader has not read.
+    if (!this.#output.writableFinished) this.#output.destroy();
   }
 }
+
+function checkOneLine(json: Uint8Array): void {
+  if (!json.includes(LINE_FEED)) return;
+  throw new ChannelError("unserializable", "encoded message was not sent: it contains a line feed, which ends a line");
+}
+
+const LINE_FEED = 0x0a;
 
 /** Ends a stream and waits until everything is written, it has failed, or the deadline. */
 function endStream(output: Writable, deadlineMs: number): Promise<void> {

@@ -48,9 +48,7 @@ export class WebSocketChannel implements Channel {
     socket.on("pong", () => {
       this.#missedPongs = 0;
     });
-    socket.on("error", (error) => {
-      this.#error ??= error;
-    });
+    socket.on("error", this.#onError);
     socket.once("close", (code, reason) => this.#end(this.#describeEnd(code, reason.toString())));
   }
 
@@ -131,6 +129,13 @@ export class WebSocketChannel implements Channel {
     this.#frames.push(data);
     this.#inbox.wake();
     if (this.#frames.isFull) this.#socket.pause();
+  };
+
+  /** Nothing more is read. The peer may leave the connection open, so it gets a deadline. */
+  readonly #onError = (error: Error): void => {
+    this.#error ??= error;
+    this.#end(this.#describeEnd(ABNORMAL_CLOSURE, ""));
+    void closeSocket(this.#socket, DEFAULT_CLOSE_DEADLINE_MS);
   };
 
   #take(): Received | undefined {

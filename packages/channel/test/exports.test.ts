@@ -1,0 +1,66 @@
+import * as channel from "@codex/channel";
+import * as websocket from "@codex/channel/websocket";
+import { expect, test } from "vitest";
+
+test("the names exported are these", () => {
+  expect(Object.keys(channel).sort()).toEqual([
+    "ChannelError",
+    "DEFAULT_CHANNEL_LIMITS",
+    "DEFAULT_CLOSE_DEADLINE_MS",
+    "DEFAULT_PEER_LIMITS",
+    "EncodedResponse",
+    "Peer",
+    "RPC_INTERNAL_ERROR",
+    "RPC_INVALID_PARAMS",
+    "RPC_INVALID_REQUEST",
+    "RPC_METHOD_NOT_FOUND",
+    "RpcError",
+    "createMemoryChannelPair",
+    "createStdioChannel",
+    "encodeId",
+    "parseEnvelope",
+    "resolveLimits",
+  ]);
+  expect(Object.keys(websocket).sort()).toEqual(["connectWebSocketChannel", "createWebSocketListener"]);
+});
+
+test("the defaults of the limits are these", () => {
+  expect(channel.DEFAULT_CHANNEL_LIMITS).toEqual({
+    maxMessageBytes: 67_108_864,
+    maxSentMessageBytes: 67_108_864,
+    maxDepth: 128,
+    maxValues: 1_048_576,
+    highWaterBytes: 1_048_576,
+    maxWaitingBytes: 1_048_576,
+    maxWaitingMessages: 256,
+  });
+  expect(channel.DEFAULT_PEER_LIMITS).toEqual({
+    maxHandledRequests: 4096,
+    maxHandledBytes: 134_217_728,
+    maxPendingRequests: 65_536,
+    drainMs: 5_000,
+  });
+});
+
+test("what may be sent follows what may be received, unless given", () => {
+  expect(channel.resolveLimits({ maxMessageBytes: 10 })).toMatchObject({
+    maxMessageBytes: 10,
+    maxSentMessageBytes: 10,
+  });
+  expect(channel.resolveLimits({ maxSentMessageBytes: 99 })).toMatchObject({
+    maxMessageBytes: 67_108_864,
+    maxSentMessageBytes: 99,
+  });
+});
+
+test.each([0, -1, 1.5, Number.NaN, 2 ** 60])("a limit of %d is refused by name", (value) => {
+  expect(() => channel.resolveLimits({ maxDepth: value })).toThrow(
+    `\`maxDepth\` must be a positive integer, got ${value}`,
+  );
+});
+
+test("the JSON-RPC codes are these", () => {
+  const { RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND, RPC_INVALID_PARAMS, RPC_INTERNAL_ERROR } = channel;
+  const codes = [RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND, RPC_INVALID_PARAMS, RPC_INTERNAL_ERROR];
+  expect(codes).toEqual([-32600, -32601, -32602, -32603]);
+});

@@ -1,0 +1,439 @@
+import { PassThrough } from "node:stream";
+import {
+  type Channel,
+  ChannelError,
+  createMemoryChannelPair,
+  createStdioChannel,
+  EncodedResponse,
+  encodeId,
+  Peer,
+  type PeerOptions,
+  type RequestContext,
+  RpcError,
+  type UnexpectedMessage,
+} from "@codex/channel";
+import { afterEach, expect, test } from "vitest";
+import { drain, nextValue, turn } from "../contract.js";
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+});
+
+/** A peer, and the other end of its channel to script. */
+function scripted(options: PeerOptions = {}): { peer: Peer; far: Channel } {
+  const [near, far] = createMemoryChannelPair();
+  const peer = new Peer(near, options);
+  open.push(peer, far);
+  return { peer, far };
+}
+
+const handlers = (table: Record<string, (params: unknown, context: RequestContext) => unknown>) =>
+  new Map(Object.entries(table));
+
+/** A promise with its handles. */
+function deferred<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
+const sendText = (far: Channel, text: string): Promise<void> => far.sendEncoded(Buffer.from(text));
+
+test("writes requests and notifications without a jsonrpc member, ids from 1", async () => {
+  const { peer, far } = scripted();
+  const first = peer.request("a", { x: 1 });
+  const second = peer.request("b");
+  await peer.notify("n", null);
+  expect(await nextValue(far)).toEqual({ id: 1, method: "a", params: { x: 1 } });
+  expect(await nextValue(far)).toEqual({ id: 2, method: "b" });
+  expect(await nextValue(far)).toEqual({ method: "n", params: null });
+  await far.send({ id: 2, result: "second" });
+  await far.send({ jsonrpc: "2.0", id: 1, result: null });
+  expect(await second).toBe("second");
+  expect(await first).toBeNull();
+});
+
+test("an error answer rejects with RpcError, apart from local errors", async () => {
+  const { peer, far } = scripted();
+  const answer = peer.request("a").catch((error: unknown) => error);
+  await far.send({ id: 1, error: { code: -32004, message: "not found", data: { path: "p" } } });
+  const error = await answer;
+  expect(error).toBeInstanceOf(RpcError);
+  expect(error).not.toBeInstanceOf(ChannelError);
+  expect(error).toMatchObject({ code: -32004, message: "not found", data: { path: "p" } });
+});
+
+test("answers with what a handler returns, throws or promises, and echoes ids of every kind", async () => {
+  const { far } = scripted({
+    requests: handlers({
+      sync: (params) => ({ params }),
+      async: async (params) => ({ params }),
+      nothing: () => undefined,
+      throws: () => {
+        throw new RpcError(-32602, "bad params");
+      },
+      rejects: async () => {
+        throw new Error("disk on fire");
+      },
+    }),
+  });
+  const exchange = async (text: string) => {
+    await sendText(far, text);
+    return nextValue(far);
+  };
+  expect(await exchange('{"id":"abc","method":"sync","params":[1]}')).toEqual({ id: "abc", result: { params: [1] } });
+  expect(await exchange('{"id":-7,"method":"async"}')).toEqual({ id: -7, result: {} });
+  expect(await exchange('{"id":"","method":"nothing"}')).toEqual({ id: "", result: null });
+  expect(await exchange('{"id":1,"method":"throws"}')).toEqual({
+    id: 1,
+    error: { code: -32602, message: "bad params" },
+  });
+  expect(await exchange('{"id":1,"method":"rejects"}')).toEqual({
+    id: 1,
+    error: { code: -32603, message: "disk on fire" },
+  });
+  expect(await exchange('{"id":1,"method":"none"}')).toEqual({
+    id: 1,
+    error: { code: -32601, message: "unknown method `none`" },
+  });
+  expect(await exchange('{"id":2,"method":"toString"}')).toMatchObject({ error: { code: -32601 } });
+});
+
+test("echoes an id of 64 bits digit by digit", async () => {
+  const { far } = scripted({
+    requests: handlers({ ok: () => ({ a: 1 }), nope: () => Promise.reject(new RpcError(5, "no")) }),
+  });
+  await sendText(far, '{"id":9007199254740993,"method":"ok"}');
+  const result = await far.receive();
+  expect(result).toMatchObject({ kind: "value", text: '{"id":9007199254740993,"result":{"a":1}}' });
+  await sendText(far, '{"id":-9223372036854775808,"method":"nope"}');
+  const error = await far.receive();
+  expect(error).toMatchObject({ text: '{"error":{"code":5,"message":"no"},"id":-9223372036854775808}' });
+});
+
+test("sends an answer that a handler has encoded itself", async () => {
+  const encoded = (id: Parameters<typeof encodeId>[0]) => Buffer.from(`{"id":${encodeId(id)},"result":{"big":"x"}}`);
+  const { far } = scripted({ requests: handlers({ raw: async () => new EncodedResponse(encoded) }) });
+  await far.send({ id: 'q"', method: "raw" });
+  expect(await nextValue(far)).toEqual({ id: 'q"', result: { big: "x" } });
+});
+
+test("an answer that cannot be sent becomes an error answer", async () => {
+  const [near, far] = createMemoryChannelPair({ maxMessageBytes: 1_000 });
+  const broken = new EncodedResponse(() => {
+    throw new Error("encoder broke");
+  });
+  open.push(
+    new Peer(near, {
+      requests: handlers({ large: () => "x".repeat(2_000), bad: () => ({ n: 1n }), broken: () => broken }),
+    }),
+    far,
+  );
+  for (const [id, method, message] of [
+    [1, "large", /2\d{3} bytes/],
+    [2, "bad", /no JSON form/],
+    [3, "broken", /encoder broke/],
+  ]) {
+    await far.send({ id, method });
+    expect(await nextValue(far)).toEqual({
+      id,
+      error: { code: -32603, message: expect.stringMatching(message as RegExp) },
+    });
+  }
+});
+
+test("handlers are called in order and do not wait for each other", async () => {
+  const slow = deferred<string>();
+  const order: unknown[] = [];
+  const { far } = scripted({
+    requests: handlers({
+      slow: (params) => {
+        order.push(params);
+        return slow.promise;
+      },
+      fast: (params) => {
+        order.push(params);
+        return "fast";
+      },
+    }),
+  });
+  await far.send({ id: 1, method: "slow", params: 1 });
+  await far.send({ id: 2, method: "fast", params: 2 });
+  await far.send({ id: 1, method: "fast", params: 3 });
+  expect(await nextValue(far)).toEqual({ id: 2, result: "fast" });
+  expect(await nextValue(far)).toEqual({ id: 1, result: "fast" });
+  slow.resolve("slow");
+  expect(await nextValue(far)).toEqual({ id: 1, result: "slow" });
+  expect(order).toEqual([1, 2, 3]);
+});
+
+test("requests that wait are rejected when the channel ends, and none can be made after", async () => {
+  const { peer, far } = scripted();
+  const waiting = [peer.request("a"), peer.request("b")].map((each) => each.catch((error: unknown) => error));
+  await far.close();
+  for (const error of await Promise.all(waiting)) expect(error).toMatchObject({ name: "ChannelError", code: "closed" });
+  expect(await peer.ended).toEqual({ kind: "peer_closed" });
+  await expect(peer.request("c")).rejects.toMatchObject({ code: "closed" });
+  await peer.closed;
+});
+
+test("close rejects what waits, aborts what is handled, and says why", async () => {
+  const started = deferred<AbortSignal>();
+  const { peer, far } = scripted({
+    requests: handlers({
+      hang: (_params, context) => {
+        started.resolve(context.signal);
+        return new Promise(() => {});
+      },
+    }),
+  });
+  await far.send({ id: 1, method: "hang" });
+  const signal = await started.promise;
+  const waiting = peer.request("a").catch((error: unknown) => error);
+  expect(signal.aborted).toBe(false);
+  await Promise.all([peer.close({ reason: "shutting down" }), peer.close()]);
+  expect(signal.aborted).toBe(true);
+  expect(await waiting).toMatchObject({ code: "closed", message: "JSON-RPC peer was closed: shutting down" });
+  expect(await peer.ended).toEqual({ kind: "closed" });
+  expect(await peer.closed).toEqual({ kind: "closed" });
+});
+
+test("a request given up rejects with the signal's reason, and its late answer is expected", async () => {
+  const unexpected: UnexpectedMessage[] = [];
+  const { peer, far } = scripted({ onUnexpected: (message) => unexpected.push(message) });
+  const controller = new AbortController();
+  const answer = peer.request("a", null, { signal: controller.signal });
+  controller.abort(new Error("user went away"));
+  await expect(answer).rejects.toThrow("user went away");
+  await expect(peer.request("b", null, { signal: controller.signal })).rejects.toThrow("user went away");
+  const next = peer.request("c");
+  await far.send({ id: 1, result: "late" });
+  await far.send({ id: 2, result: "c" });
+  expect(await next).toBe("c");
+  expect(unexpected).toEqual([]);
+  await far.send({ id: 1, result: "twice" });
+  await far.send({ id: "2", error: { code: 1, message: "nobody asked" } });
+  await far.send({ method: "unheard" });
+  await drainAfter(far, peer);
+  expect(unexpected).toMatchObject([
+    { kind: "response", id: 1, result: "twice" },
+    { kind: "error", id: "2", error: { code: 1, message: "nobody asked" } },
+    { kind: "notification", method: "unheard" },
+  ]);
+});
+
+test("asks its owner about malformed frames and messages, and goes on", async () => {
+  const { peer, far } = scripted({
+    requests: handlers({ ok: () => 1 }),
+    onMalformed: (problem) => void peer.sendError(-1, new RpcError(-32600, `failed to parse: ${problem}`)),
+  });
+  for (const text of ["{not json", "[]", '{"id":null,"method":"ok"}', "{}"]) {
+    await sendText(far, text);
+    expect(await nextValue(far)).toEqual({
+      id: -1,
+      error: { code: -32600, message: expect.stringMatching(/^failed to parse: ./) },
+    });
+  }
+  await far.send({ id: 1, method: "ok" });
+  expect(await nextValue(far)).toEqual({ id: 1, result: 1 });
+});
+
+test("closes on a malformed message when nobody decides otherwise", async () => {
+  const { peer, far } = scripted();
+  const waiting = peer.request("a").catch((error: unknown) => error);
+  await sendText(far, '{"id":null,"error":{"code":1,"message":"m"}}');
+  expect(await waiting).toMatchObject({
+    code: "closed",
+    message: expect.stringMatching(/malformed message: `id` must/),
+  });
+  expect(await peer.closed).toEqual({ kind: "closed" });
+  await drain(far);
+});
+
+test("calls notification handlers in order; one that throws is a malformed message", async () => {
+  const problems: string[] = [];
+  const seen: unknown[] = [];
+  const { peer, far } = scripted({
+    notifications: new Map<string, (params: unknown) => unknown>([
+      ["see", (params) => void seen.push(params)],
+      [
+        "throw",
+        () => {
+          throw new Error("no seq");
+        },
+      ],
+      ["reject", () => Promise.reject(new Error("no base64"))],
+    ]),
+    onMalformed: (problem) => problems.push(problem),
+  });
+  await far.send({ method: "see", params: 1 });
+  await far.send({ method: "throw" });
+  await far.send({ method: "reject" });
+  await far.send({ method: "see", params: 2 });
+  await drainAfter(far, peer);
+  expect(seen).toEqual([1, 2]);
+  expect(problems).toEqual(["notification `throw`: no seq", "notification `reject`: no base64"]);
+});
+
+test("a hook that throws closes the peer", async () => {
+  const { peer, far } = scripted({
+    onUnexpected: (message) => {
+      throw new Error(`unexpected ${message.kind}`);
+    },
+  });
+  const waiting = peer.request("a").catch((error: unknown) => error);
+  await far.send({ method: "surprise" });
+  expect(await waiting).toMatchObject({ message: "JSON-RPC peer was closed: unexpected notification" });
+  await peer.closed;
+});
+
+test("its owner chooses the answer to unknown methods and to errors of handlers", async () => {
+  const { far } = scripted({
+    unknownRequest: (_params, { method }) => {
+      throw new RpcError(-32601, `no ${method} here`);
+    },
+    requests: handlers({
+      fail: () => {
+        throw new TypeError("private detail");
+      },
+    }),
+    errorOf: (_error, { method }) => new RpcError(-32603, `${method} failed`),
+  });
+  await far.send({ id: 1, method: "x" });
+  expect(await nextValue(far)).toEqual({ id: 1, error: { code: -32601, message: "no x here" } });
+  await far.send({ id: 2, method: "fail" });
+  expect(await nextValue(far)).toEqual({ id: 2, error: { code: -32603, message: "fail failed" } });
+});
+
+test("reads no more than the bound of requests in work", async () => {
+  const gate = deferred<string>();
+  let started = 0;
+  const [near, far] = createMemoryChannelPair({ maxWaitingMessages: 10_000 });
+  const requests = handlers({
+    wait: () => {
+      started++;
+      return gate.promise;
+    },
+  });
+  const peer = new Peer(near, { requests, limits: { maxHandledRequests: 8 } });
+  open.push(peer, far);
+  for (let id = 0; id < 100; id++) await far.send({ id, method: "wait" });
+  await turn();
+  expect(started).toBe(8);
+  gate.resolve("go");
+  for (let n = 0; n < 100; n++) expect(await nextValue(far)).toMatchObject({ result: "go" });
+  expect(started).toBe(100);
+});
+
+test("bounds requests in work by their bytes as well, and always takes one", async () => {
+  const gate = deferred<string>();
+  let started = 0;
+  const { far } = scripted({
+    requests: handlers({
+      wait: () => {
+        started++;
+        return gate.promise;
+      },
+    }),
+    limits: { maxHandledBytes: 10_000 },
+  });
+  await far.send({ id: 1, method: "wait", params: "x".repeat(6_000) });
+  await far.send({ id: 2, method: "wait", params: "x".repeat(60_000) });
+  await far.send({ id: 3, method: "wait" });
+  await turn();
+  expect(started).toBe(2);
+  gate.resolve("go");
+  for (const id of [1, 2, 3]) expect(await nextValue(far)).toEqual({ id, result: "go" });
+});
+
+test("an answer counts as in work until the reader has taken it", async () => {
+  let started = 0;
+  const [near, far] = createMemoryChannelPair({ highWaterBytes: 100_000 });
+  const requests = handlers({
+    big: () => {
+      started++;
+      return "y".repeat(60_000);
+    },
+  });
+  open.push(new Peer(near, { requests, limits: { maxHandledRequests: 4 } }), far);
+  for (let id = 0; id < 50; id++) await far.send({ id, method: "big" });
+  await turn();
+  expect(started).toBeLessThan(8);
+  for (let n = 0; n < 50; n++) expect(await nextValue(far)).toMatchObject({ result: expect.any(String) });
+});
+
+test("bounds the requests that wait for an answer", async () => {
+  const { peer, far } = scripted({ limits: { maxPendingRequests: 3 } });
+  const waiting = [1, 2, 3].map(() => peer.request("a"));
+  await expect(peer.request("a")).rejects.toMatchObject({
+    code: "too_many_requests",
+    message: expect.stringContaining("3 requests"),
+  });
+  await far.send({ id: 1, result: "first" });
+  expect(await waiting[0]).toBe("first");
+  waiting.push(peer.request("a"));
+  for (const id of [2, 3, 4]) await far.send({ id, result: id });
+  expect(await Promise.all(waiting)).toEqual(["first", 2, 3, 4]);
+});
+
+test("a request that cannot be sent rejects alone", async () => {
+  const { peer, far } = scripted();
+  await expect(peer.request("a", { n: 1n })).rejects.toMatchObject({ code: "unserializable" });
+  const next = peer.request("b");
+  await far.send({ id: 2, result: "ok" });
+  expect(await next).toBe("ok");
+});
+
+test("both ends may ask, also while they answer", async () => {
+  const [left, right] = createMemoryChannelPair();
+  const asker = new Peer(left, { requests: handlers({ base: () => 40 }) });
+  const answerer: Peer = new Peer(right, {
+    requests: handlers({ add: async (params) => Number(await answerer.request("base")) + Number(params) }),
+  });
+  open.push(asker, answerer);
+  expect(await Promise.all([asker.request("add", 1), asker.request("add", 2)])).toEqual([41, 42]);
+});
+
+test("answers what was read before the end of stdio input, then closes", async () => {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const gate = deferred<string>();
+  const peer = new Peer(createStdioChannel({ input, output }), {
+    requests: handlers({ now: () => "now", later: () => gate.promise }),
+  });
+  const reading = output.setEncoding("utf8").toArray();
+  input.end('{"id":1,"method":"later"}\n{"id":2,"method":"now"}');
+  expect(await peer.ended).toEqual({ kind: "peer_closed" });
+  gate.resolve("later");
+  expect(await peer.closed).toEqual({ kind: "peer_closed" });
+  expect((await reading).join("")).toBe('{"id":2,"result":"now"}\n{"id":1,"result":"later"}\n');
+});
+
+test("requests in work have a bounded time after the end", async () => {
+  const seen = deferred<AbortSignal>();
+  const { peer, far } = scripted({
+    requests: handlers({
+      hang: (_params, context) => {
+        seen.resolve(context.signal);
+        return new Promise(() => {});
+      },
+    }),
+    limits: { drainMs: 1 },
+  });
+  await far.send({ id: 1, method: "hang" });
+  const signal = await seen.promise;
+  await far.close();
+  expect(await peer.closed).toEqual({ kind: "peer_closed" });
+  expect(signal.aborted).toBe(true);
+});
+
+/** Ends the far side and waits until the peer has seen everything before it. */
+async function drainAfter(far: Channel, peer: Peer): Promise<void> {
+  await far.close();
+  await peer.closed;
+}

@@ -1,0 +1,87 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { type Channel, createStdioChannel } from "@codex/channel";
+import { build } from "esbuild";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { drain, expectRejection, nextValue, turn } from "../contract.js";
+
+let directory: string;
+let program: string;
+let child: ChildProcessByStdio<Writable, Readable, null>;
+let channel: Channel;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "channel-test-"));
+  program = join(directory, "echo.mjs");
+  const entry = fileURLToPath(new URL("../fixtures/echo.ts", import.meta.url));
+  await build({ entryPoints: [entry], outfile: program, bundle: true, platform: "node", format: "esm" });
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function start(): void {
+  child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"] });
+  channel = createStdioChannel({ input: child.stdout, output: child.stdin });
+}
+
+afterEach(async () => {
+  await channel.close({ deadlineMs: 100 });
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+});
+
+test("echoes through a real process, which exits 0 when we close", async () => {
+  start();
+  const values = [{ a: "é\n" }, "x".repeat(1_000_000), [[1]]];
+  const sends = values.map((value) => channel.send(value));
+  for (const value of values) expect(await nextValue(channel)).toEqual(value);
+  await Promise.all(sends);
+  await channel.sendEncoded(Buffer.from("{oops"));
+  expect(await nextValue(channel)).toEqual({ problem: expect.stringContaining("not valid JSON") });
+  const exited = once(child, "exit");
+  await channel.close();
+  expect(await exited).toEqual([0, null]);
+});
+
+test("a process whose input ends answers everything it has read, an unterminated line too", async () => {
+  start();
+  for (let n = 0; n < 500; n++) child.stdin.write(`${JSON.stringify({ n })}\n`);
+  child.stdin.end('{"n":500}');
+  const received = await drain(channel);
+  expect(received).toEqual(Array.from({ length: 501 }, (_, n) => ({ kind: "value", value: { n } })));
+  expect((await channel.closed).kind).toBe("peer_closed");
+});
+
+test("a process that stops reading holds us back", async () => {
+  start();
+  await channel.send({ stop: true });
+  const fill = "f".repeat(64 * 1024);
+  let accepted = 0;
+  const sending = (async () => {
+    for (; accepted < 1024; accepted++) await channel.send(fill);
+  })();
+  for (let still = 0, last = -1; still < 5_000; still++) {
+    if (accepted !== last) still = 0;
+    last = accepted;
+    await turn();
+  }
+  expect(accepted * fill.length).toBeLessThan(12 * 1024 * 1024);
+  child.kill("SIGKILL");
+  await expectRejection(sending, "closed", /./);
+  expect(await channel.receive()).toBeUndefined();
+});
+
+test("a process that is killed ends the channel", async () => {
+  start();
+  await channel.send("ready");
+  expect(await nextValue(channel)).toBe("ready");
+  child.kill("SIGKILL");
+  expect(await channel.receive()).toBeUndefined();
+  expect((await channel.closed).kind).toBe("peer_closed");
+});

@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { connectWebSocketChannel } from "@codex/channel/websocket";
+import { afterEach, expect, test } from "vitest";
+import { expectRejection } from "../contract.js";
+
+let server: Server | undefined;
+const sockets = new Set<Socket>();
+
+/** A server of bytes; what it does with a connection is the test's. */
+async function serve(onConnection: (socket: Socket) => void): Promise<string> {
+  server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    onConnection(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  if (server === undefined) return;
+  const closed = once(server, "close");
+  server.close();
+  server = undefined;
+  await closed;
+});
+
+test.each(["http://127.0.0.1:1", "ws://", "nonsense", "", "ws://127.0.0.1:1/#part", "unix:/tmp/x"])(
+  "refuses the URL %j",
+  async (url) => {
+    await expectRejection(connectWebSocketChannel(url), "connect_failed", /is not a websocket URL; expected ws:\/\//);
+  },
+);
+
+test("gives up after the timeout on a server that says nothing", async () => {
+  const url = await serve(() => {});
+  const attempt = connectWebSocketChannel(url, { connectTimeoutMs: 20 });
+  await expectRejection(attempt, "connect_timeout", /within 20 ms/);
+});
+
+test("gives up when aborted, before and during the attempt", async () => {
+  const url = await serve(() => controller.abort());
+  const controller = new AbortController();
+  await expectRejection(connectWebSocketChannel(url, { signal: controller.signal }), "closed", /aborted/);
+  await expectRejection(connectWebSocketChannel(url, { signal: controller.signal }), "closed", /aborted/);
+});
+
+test("a server that is no websocket is an error with what it said, cut", async () => {
+  const body = "n".repeat(5_000);
+  const url = await serve((socket) => {
+    socket.once("data", () => socket.end(`HTTP/1.1 502 Bad Gateway\r\nContent-Length: 5000\r\n\r\n${body}`));
+  });
+  const error: unknown = await connectWebSocketChannel(url).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "connect_failed", message: expect.stringMatching(/HTTP 502: n{512}$/) });
+});
+
+test("a connection cut in the handshake is an error", async () => {
+  const url = await serve((socket) => socket.once("data", () => socket.destroy()));
+  await expectRejection(connectWebSocketChannel(url), "connect_failed", /socket hang up|ECONNRESET/);
+});
+
+test("errors do not tell the secrets of a URL", async () => {
+  const url = (await serve((socket) => socket.destroy())).replace("ws://", "ws://user:hunter2@");
+  const error: unknown = await connectWebSocketChannel(`${url}/?token=hunter3`).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "connect_failed", message: expect.not.stringMatching(/hunter/) });
+});
+
+test("a header that HTTP does not allow is an error of the connect", async () => {
+  const attempt = connectWebSocketChannel("ws://127.0.0.1:1", { headers: { authorization: "a\r\nb: c" } });
+  await expectRejection(attempt, "connect_failed", /[Ii]nvalid character/);
+});

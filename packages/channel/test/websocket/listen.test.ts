@@ -1,0 +1,274 @@
+import { once } from "node:events";
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import type { Channel } from "@codex/channel";
+import {
+  connectWebSocketChannel,
+  createWebSocketListener,
+  type ListenOptions,
+  type WebSocketListener,
+} from "@codex/channel/websocket";
+import { afterEach, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { drain, expectRejection, nextValue } from "../contract.js";
+
+let listener: WebSocketListener;
+let accepted: Channel[];
+const clients: Channel[] = [];
+
+async function listen(options: Partial<ListenOptions> = {}): Promise<void> {
+  accepted = [];
+  listener = await createWebSocketListener({ port: 0, onChannel: (channel) => accepted.push(channel), ...options });
+}
+
+async function connect(...args: Parameters<typeof connectWebSocketChannel>): Promise<Channel> {
+  const channel = await connectWebSocketChannel(...args);
+  clients.push(channel);
+  return channel;
+}
+
+afterEach(async () => {
+  await listener.close({ deadlineMs: 200 });
+  for (const client of clients.splice(0)) await client.close();
+});
+
+const UPGRADE = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+};
+
+/** Status and body of a request, upgraded or not. */
+async function ask(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<[number, string]> {
+  const { port } = listener;
+  const asked: ClientRequest = request({ host: "127.0.0.1", port, path, headers, method, agent: false });
+  asked.end();
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    asked.once("response", resolve);
+    asked.once("upgrade", (upgraded, socket) => {
+      socket.destroy();
+      resolve(upgraded);
+    });
+    asked.once("error", reject);
+  });
+  if (response.statusCode === 101) return [101, ""];
+  return [response.statusCode ?? 0, (await response.setEncoding("utf8").toArray()).join("")];
+}
+
+test("listens on loopback and says where", async () => {
+  await listen();
+  expect(listener.url).toBe(`ws://127.0.0.1:${listener.port}`);
+  const client = await connect(listener.url);
+  await client.send("hello");
+  expect(await nextValue(accepted[0]!)).toBe("hello");
+  await accepted[0]!.send("back");
+  expect(await nextValue(client)).toBe("back");
+});
+
+test("says the path, and brackets an IPv6 address", async () => {
+  await listen({ host: "::1", path: "/exec" });
+  expect(listener.url).toBe(`ws://[::1]:${listener.port}/exec`);
+  await connect(listener.url);
+});
+
+test("refuses every request with an Origin, before anything else", async () => {
+  let asked = 0;
+  const authorize = () => {
+    asked++;
+    return { ok: true } as const;
+  };
+  await listen({ authorize, onHttp: () => expect.unreachable("asked with an Origin") });
+  for (const origin of ["null", "https://evil.example", listener.url.replace("ws", "http")]) {
+    expect(await ask("/", { ...UPGRADE, origin })).toEqual([403, ""]);
+    expect(await ask("/", { origin })).toEqual([403, ""]);
+    expect(await ask("/none", { ...UPGRADE, origin })).toEqual([403, ""]);
+  }
+  expect(asked).toBe(0);
+  expect(accepted).toEqual([]);
+  await expectRejection(connect(listener.url, { headers: { origin: "https://evil.example" } }), "unauthorized", /403/);
+});
+
+test("lets in the origins that are listed, exactly", async () => {
+  await listen({ allowOrigin: ["https://good.example"] });
+  expect(await ask("/", { ...UPGRADE, origin: "https://good.example" })).toEqual([101, ""]);
+  expect(await ask("/", { ...UPGRADE, origin: "https://good.example.evil.example" })).toEqual([403, ""]);
+});
+
+test("asks authorize before the upgrade and answers with its status and message", async () => {
+  await listen({
+    authorize: async ({ headers }) => {
+      if (headers.authorization === "Bearer right") return { ok: true };
+      if (headers.authorization === "Bearer throw") throw new Error("no secrets in answers");
+      return { ok: false, status: 401, message: "invalid websocket bearer token" };
+    },
+  });
+  expect(await ask("/", UPGRADE)).toEqual([401, "invalid websocket bearer token"]);
+  expect(await ask("/", { ...UPGRADE, authorization: "Bearer throw" })).toEqual([500, "authorization failed"]);
+  const refused = connect(listener.url, { headers: { authorization: "Bearer wrong" } });
+  await expectRejection(refused, "unauthorized", /HTTP 401: invalid websocket bearer token/);
+  expect(accepted).toEqual([]);
+  await connect(listener.url, { headers: { authorization: "Bearer right" } });
+  expect(accepted).toHaveLength(1);
+});
+
+test("knows one path, and leaves plain requests to onHttp", async () => {
+  await listen({
+    path: "/exec",
+    onHttp: ({ url }, response) => {
+      if (url !== "/readyz") return false;
+      response.writeHead(200).end();
+      return true;
+    },
+  });
+  expect(await ask("/readyz")).toEqual([200, ""]);
+  expect(await ask("/readyz", {}, "HEAD")).toEqual([200, ""]);
+  expect(await ask("/exec")).toEqual([400, expect.stringContaining("upgrade")]);
+  expect(await ask("/")).toEqual([404, ""]);
+  expect(await ask("/", UPGRADE)).toEqual([404, ""]);
+  expect(await ask("/exec/", UPGRADE)).toEqual([404, ""]);
+  expect(await ask("/exec?token=x", UPGRADE)).toEqual([101, ""]);
+  expect(await ask("/exec", { ...UPGRADE, "sec-websocket-version": "7" })).toEqual([
+    400,
+    expect.stringContaining("Version"),
+  ]);
+  await expectRejection(connect(listener.url.replace("exec", "other")), "connect_failed", /404/);
+});
+
+test("selects no sub-protocol and no extension", async () => {
+  await listen();
+  const socket = new WebSocket(listener.url, { perMessageDeflate: true });
+  await once(socket, "open");
+  expect([socket.protocol, socket.extensions]).toEqual(["", ""]);
+  socket.terminate();
+  await drain(accepted[0]!);
+});
+
+test("reads text and binary frames, and writes text frames", async () => {
+  await listen();
+  const socket = new WebSocket(listener.url);
+  await once(socket, "open");
+  socket.send('{"text":1}');
+  socket.send(Buffer.from('{"binary":1}'), { binary: true });
+  socket.send("");
+  socket.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
+  const server = accepted[0]!;
+  expect([await nextValue(server), await nextValue(server)]).toEqual([{ text: 1 }, { binary: 1 }]);
+  expect(await server.receive()).toEqual({ kind: "malformed", problem: expect.stringContaining("0 bytes") });
+  expect(await server.receive()).toEqual({ kind: "malformed", problem: expect.stringContaining("not valid UTF-8") });
+  const frame = once(socket, "message");
+  await server.sendEncoded(Buffer.from('{"out":1}'));
+  expect(await frame).toEqual([Buffer.from('{"out":1}'), false]);
+  socket.terminate();
+  await drain(server);
+});
+
+test("a frame over the limit ends the connection with 1009, after what came before it", async () => {
+  await listen({ limits: { maxMessageBytes: 1_000 } });
+  const client = await connect(listener.url);
+  await client.send("before");
+  await client.send("x".repeat(1_000));
+  const server = accepted[0]!;
+  expect(await nextValue(server)).toBe("before");
+  expect(await server.receive()).toBeUndefined();
+  expect(await server.closed).toMatchObject({ kind: "failed", error: { code: "too_large", message: /1000 bytes/ } });
+  expect(await client.receive()).toBeUndefined();
+  expect(await client.closed).toEqual({ kind: "peer_closed", detail: "code 1009" });
+});
+
+test("tells a close frame with its code and reason from a broken connection", async () => {
+  await listen();
+  const orderly = new WebSocket(listener.url);
+  await once(orderly, "open");
+  orderly.close(4001, "bye now");
+  expect(await accepted[0]!.closed).toEqual({ kind: "peer_closed", detail: "code 4001, bye now" });
+  const broken = new WebSocket(listener.url);
+  await once(broken, "open");
+  broken.terminate();
+  expect(await accepted[1]!.closed).toMatchObject({ kind: "failed", error: { code: "connection_lost" } });
+});
+
+test("a frame against the protocol is a failure of that connection alone", async () => {
+  await listen();
+  const asked = request({ host: "127.0.0.1", port: listener.port, headers: UPGRADE });
+  asked.end();
+  const [, socket] = await once(asked, "upgrade");
+  socket.on("error", () => {});
+  socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff]));
+  expect(await accepted[0]!.closed).toMatchObject({ kind: "failed", error: { code: "connection_lost" } });
+  socket.destroy();
+  await connect(listener.url);
+});
+
+test("pings, and cuts off a peer that does not answer only when told to", async () => {
+  await listen({ ping: { intervalMs: 5, maxMissedPongs: 3 } });
+  const answering = new WebSocket(listener.url);
+  for (let pings = 0; pings < 8; pings++) await once(answering, "ping");
+  expect(answering.readyState).toBe(WebSocket.OPEN);
+  const deaf = new WebSocket(listener.url, { autoPong: false });
+  await once(deaf, "close");
+  expect(await accepted[1]!.closed).toMatchObject({
+    kind: "failed",
+    error: { message: "peer did not answer 3 pings" },
+  });
+  answering.terminate();
+  await listener.close();
+
+  await listen({ ping: { intervalMs: 5 } });
+  const tolerated = new WebSocket(listener.url, { autoPong: false });
+  for (let pings = 0; pings < 8; pings++) await once(tolerated, "ping");
+  expect(tolerated.readyState).toBe(WebSocket.OPEN);
+  tolerated.terminate();
+});
+
+test("refuses one connection more than the bound, and takes another when one has left", async () => {
+  await listen({ maxChannels: 1 });
+  const first = await connect(listener.url);
+  await expectRejection(connect(listener.url), "connect_failed", /503.*limit of 1 connections/);
+  await first.close();
+  await accepted[0]!.closed;
+  await connect(listener.url);
+});
+
+test("a channel that its owner will not have is closed", async () => {
+  await listen({
+    onChannel: () => {
+      throw new Error("not today");
+    },
+  });
+  const client = await connect(listener.url);
+  expect(await client.receive()).toBeUndefined();
+  expect(await client.closed).toEqual({ kind: "peer_closed" });
+});
+
+test("close ends every channel and request, and frees the port", async () => {
+  let release!: () => void;
+  const asked = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await listen({
+    authorize: ({ url }) => {
+      if (url === "/") return { ok: true };
+      release();
+      return new Promise(() => {});
+    },
+  });
+  const client = await connect(listener.url);
+  const hanging = connect(`${listener.url}/?wait`);
+  const refused = expectRejection(hanging, "connect_failed", /./);
+  await asked;
+  const { url, port } = listener;
+  await listener.close();
+  await listener.close();
+  await refused;
+  expect(await client.receive()).toBeUndefined();
+  expect(await accepted[0]!.closed).toEqual({ kind: "closed" });
+  await expectRejection(connect(url), "connect_failed", /ECONNREFUSED/);
+  await listen({ port });
+  expect(listener.port).toBe(port);
+});
+
+test("an address in use is a clear error", async () => {
+  await listen();
+  const second = createWebSocketListener({ port: listener.port, onChannel: () => {} });
+  await expectRejection(second, "listen_failed", new RegExp(`127.0.0.1 port ${listener.port}: the address is in use`));
+});
