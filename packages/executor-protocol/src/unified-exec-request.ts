@@ -84,6 +84,8 @@ export type SessionSignal = z.infer<typeof sessionSignalSchema>;
 export const writeStdinRequestSchema = z.object({
   processId: z.int(),
   input: z.string(),
+  /** `base64`: `input` holds bytes that may be no text. Default `utf8`. */
+  inputEncoding: z.optional(z.enum(["utf8", "base64"])),
   yieldTimeMs: count,
   maxOutputTokens: count,
   /** A repeat of the id gets the first answer and writes nothing. */

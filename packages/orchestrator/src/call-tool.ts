@@ -18,7 +18,8 @@ import { sendCall } from "./send-call.js";
 export interface CallToolOptions {
   /** Ends the wait; what was started lives on, and its session id is in the result. */
   signal?: AbortSignal;
-  onOutput?: (output: LiveOutput) => void;
+  /** Called in order; a promise holds the executor back until it settles. */
+  onOutput?: (output: LiveOutput) => void | Promise<void>;
   /** Absolute directory of this turn, on the executor's host. */
   cwd?: string;
 }

@@ -13,6 +13,8 @@ export class OrchestratorError extends Error {
 export type OrchestratorErrorCode =
   | "bad_option"
   | "closed"
+  /** The executor lacks what was asked of it. */
+  | "unsupported"
   | "name_taken"
   | "too_many_executors"
   /** The command could not be started or the address not be reached. */

@@ -26,6 +26,7 @@ export {
   createOrchestrator,
   type Orchestrator,
   type OrchestratorOptions,
+  type RunCommandOptions,
 } from "./orchestrator.js";
 export type { ApprovalPolicy, GranularPolicy } from "./policy/approval-policy.js";
 export { DANGEROUS_COMMANDS, type DangerousEntry } from "./policy/dangerous.js";
@@ -43,3 +44,4 @@ export {
 export type { RuleMatch, RulesPort } from "./policy/rules-port.js";
 export { FORCED_ENVIRONMENT } from "./resolve/environment.js";
 export type { AnsweredCall, LostCall, Refusal, RefusalCode, RefusedCall, ToolCallResult } from "./result.js";
+export type { RunCommandRequest, RunningCommand, RunOutcome } from "./run-command.js";

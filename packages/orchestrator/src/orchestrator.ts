@@ -9,11 +9,13 @@ import { type Config, type OrchestratorDefaults, resolveConfig } from "./config.
 import { messageOf, OrchestratorError } from "./errors.js";
 import { Catalog, type ModelTool } from "./executors/catalog.js";
 import { Executor, type InitializeOptions } from "./executors/executor.js";
+import type { LiveOutput } from "./executors/live-output.js";
 import { ProblemLog, type ProtocolProblem } from "./executors/problems.js";
 import { type SessionOwner, SessionTable } from "./executors/sessions.js";
 import type { ApprovalPolicy } from "./policy/approval-policy.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
 import { fail, type ToolCallResult } from "./result.js";
+import { type RunCommandRequest, type RunningCommand, runCommand } from "./run-command.js";
 
 export interface OrchestratorOptions {
   /** Attached in this order; `ready` tells when. */
@@ -74,8 +76,20 @@ export interface Orchestrator {
   listTools(): ModelTool[];
   /** Never rejects for what a model or an executor did; `args` is an object or its JSON text. */
   callTool(name: string, args: unknown, options?: CallToolOptions): Promise<ToolCallResult>;
+  /**
+   * Runs a program on the first executor, or a named one, for the person who asked for it: no policy is consulted.
+   * @throws OrchestratorError when there is no such executor or it cannot stream
+   */
+  runCommand(request: RunCommandRequest, options: RunCommandOptions): RunningCommand;
   /** Detaches everything. Idempotent; never rejects. */
   close(): Promise<void>;
+}
+
+export interface RunCommandOptions {
+  /** Default: the first that was attached. */
+  executor?: string;
+  /** Called in order, from the first byte on; a promise holds the program back until it settles. */
+  onOutput: (output: LiveOutput) => void | Promise<void>;
 }
 
 /** @throws OrchestratorError `bad_option` for a default that cannot be used. */
@@ -166,6 +180,16 @@ class OrchestratorCore implements Orchestrator {
     } finally {
       this.#inFlight--;
     }
+  }
+
+  runCommand(request: RunCommandRequest, { executor: name, onOutput }: RunCommandOptions): RunningCommand {
+    const executor = name === undefined ? this.#catalog.all[0] : this.#catalog.get(name);
+    if (this.#closing !== undefined) throw closedError();
+    if (executor === undefined) {
+      const missing = name === undefined ? "no executor is attached" : `no executor named \`${name}\` is attached`;
+      throw new OrchestratorError("unsupported", missing);
+    }
+    return runCommand(executor, request, { onOutput, answerMarginMs: this.#config.timings.answerMarginMs });
   }
 
   close(): Promise<void> {

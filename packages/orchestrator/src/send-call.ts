@@ -17,7 +17,7 @@ export interface OutgoingCall {
   /** The session the arguments name. */
   session: Session | undefined;
   signal: AbortSignal | undefined;
-  onOutput: ((output: LiveOutput) => void) | undefined;
+  onOutput: ((output: LiveOutput) => void | Promise<void>) | undefined;
 }
 
 export interface SendContext {
@@ -81,13 +81,13 @@ class FollowedOutput {
     this.#tracker.processId = call.session?.processId;
   }
 
-  take(message: ToolOutputMessage): void {
+  take(message: ToolOutputMessage): void | Promise<void> {
     const { executor, onOutput } = this.#call;
     const bytes = this.#tracker.accept(message);
     if (typeof bytes === "string") return executor.problems.note("invalid_output", bytes);
     const sessionId = this.#track(message);
     const { stream, offset, seq } = message;
-    executor.problems.guard("onOutput", () => onOutput?.({ stream, bytes, offset, seq, sessionId }));
+    return executor.problems.guard("onOutput", () => onOutput?.({ stream, bytes, offset, seq, sessionId }));
   }
 
   /** Only tools of the contract have sessions; another tool's `processId` is its own affair. */

@@ -47,7 +47,7 @@ export interface CallRequest {
   toolName: string;
   arguments: unknown;
   deadlineMs: number;
-  onOutput: (message: ToolOutputMessage) => void;
+  onOutput: (message: ToolOutputMessage) => void | Promise<void>;
 }
 
 /** One attached executor: what it said about itself, its tools, and calls to it. Owns its channel. */

@@ -69,12 +69,14 @@ export class ProblemLog {
     this.#onFull?.();
   }
 
-  /** Runs a callback that was handed in: what it throws is noted, and harms nobody. */
-  guard(name: string, run: () => void): void {
+  /** Runs a callback that was handed in: what it throws, or its promise rejects with, is noted and harms nobody. */
+  guard(name: string, run: () => void | Promise<void>): void | Promise<void> {
+    const failed = (error: unknown) => this.note("callback_failed", `${name}: ${messageOf(error)}`);
     try {
-      run();
+      const result = run();
+      if (result instanceof Promise) return result.catch(failed);
     } catch (error) {
-      this.note("callback_failed", `${name}: ${messageOf(error)}`);
+      return failed(error);
     }
   }
 

@@ -33,7 +33,7 @@ export type RequestBody = RequestMessage extends infer R
 export interface RequestOptions<T extends AnswerType> {
   answer: T;
   deadlineMs: number;
-  onOutput?: (message: ToolOutputMessage) => void;
+  onOutput?: (message: ToolOutputMessage) => void | Promise<void>;
 }
 
 export interface SentRequest<M> {
@@ -55,7 +55,7 @@ export interface WireOptions {
 
 interface Pending {
   answer: AnswerType;
-  onOutput: ((message: ToolOutputMessage) => void) | undefined;
+  onOutput: ((message: ToolOutputMessage) => void | Promise<void>) | undefined;
   /** False when the message is not the answer that was asked for. */
   accept(message: ExecutorMessage): boolean;
   settle(reply: Exclude<Reply<never>, { kind: "answer" }>): void;
@@ -152,13 +152,15 @@ export class Wire {
     for (let count = 1; ; count++) {
       const received = await this.#options.channel.receive();
       if (received === undefined) return;
-      this.#handle(received);
+      const taken = this.#handle(received);
+      // Whoever follows the output slowly holds the executor back: nothing more is received meanwhile.
+      if (taken !== undefined) await taken;
       // A peer that floods must not keep timers and other executors waiting.
       if (count % MESSAGES_PER_TURN === 0) await nextTurn();
     }
   }
 
-  #handle(received: Received): void {
+  #handle(received: Received): void | Promise<void> {
     if (this.#closeReason !== undefined) return;
     const { problems } = this.#options;
     if (received.kind === "malformed") return problems.note("malformed", received.problem);
@@ -188,7 +190,7 @@ export class Wire {
     }
   }
 
-  #handleOutput(message: ToolOutputMessage): void {
+  #handleOutput(message: ToolOutputMessage): void | Promise<void> {
     const pending = this.#pending.get(message.requestId);
     if (pending?.onOutput !== undefined) return pending.onOutput(message);
     if (pending === undefined && this.#settled.has(message.requestId)) return;

@@ -1,0 +1,228 @@
+import type {
+  ExecCommandRequest,
+  ProcessOutcome,
+  SessionSignal,
+  TerminalSize,
+  UnifiedExecResult,
+  WriteStdinRequest,
+} from "@codex/executor-protocol";
+import { unifiedExecResultSchema } from "@codex/executor-protocol";
+import { safeParse } from "zod/mini";
+import { messageOf, OrchestratorError } from "./errors.js";
+import { type CallReply, describeReply, type Executor } from "./executors/executor.js";
+import { type LiveOutput, OutputTracker, type ToolOutputMessage } from "./executors/live-output.js";
+
+/** A program to be followed from its start to its end, for a person or a program rather than for a model. */
+export interface RunCommandRequest {
+  /** Final argv: no shell is put in front of it. */
+  argv: readonly string[];
+  /** Absolute directory on the executor's host; default the executor's own. */
+  cwd?: string;
+  /** The complete environment, or the overlay when `envPolicy` is given. */
+  env: Readonly<Record<string, string>>;
+  envPolicy?: ExecCommandRequest["envPolicy"];
+  tty: boolean;
+  size?: TerminalSize;
+  /** `open` keeps a pipe writable; no effect on a terminal. */
+  stdin?: "null" | "open";
+  /** Ends the program, milliseconds. */
+  timeoutMs?: number;
+}
+
+/** A program that runs. Calls are carried out in their order. */
+export interface RunningCommand {
+  /** Resolves when the executor has handed the bytes on: awaiting it holds a fast writer back. */
+  write(bytes: Uint8Array): Promise<void>;
+  closeStdin(): Promise<void>;
+  resize(size: TerminalSize): Promise<void>;
+  signal(name: SessionSignal): Promise<void>;
+  /** How it ended; resolves after the last byte of output was handed to `onOutput`. Never rejects. */
+  readonly ended: Promise<RunOutcome>;
+}
+
+/** `refused`: nothing was started; the reason is the executor's. `lost`: whether it still runs is unknown. */
+export type RunOutcome =
+  | { kind: "ended"; outcome: ProcessOutcome; exitCode: number | undefined }
+  | { kind: "refused"; reason: string }
+  | { kind: "lost"; reason: string };
+
+export interface RunHooks {
+  /** Called in order, from the first byte on; a promise holds the executor back until it settles. */
+  onOutput: (output: LiveOutput) => void | Promise<void>;
+  /** Added to the window before an answer is given up, ms. */
+  answerMarginMs: number;
+}
+
+/** The longest wait of one call, ms; the executor's own bound. A call that ends without news is followed by another. */
+const WINDOW_MS = 300_000;
+
+/** Starts a program that its user approved by asking for it. @throws OrchestratorError when the executor cannot stream. */
+export function runCommand(executor: Executor, request: RunCommandRequest, hooks: RunHooks): RunningCommand {
+  const exec = [...executor.tools.values()].find((tool) => tool.contract === "unified_exec.exec_command");
+  const stdin = [...executor.tools.values()].find((tool) => tool.contract === "unified_exec.write_stdin");
+  if (exec === undefined || stdin === undefined || !executor.can("tool_output") || executor.host === undefined) {
+    const missing = "it does not offer unified exec with live output";
+    throw new OrchestratorError(
+      "unsupported",
+      `executor \`${executor.name}\` cannot run a program for a person: ${missing}`,
+    );
+  }
+  return new CommandFollower(executor, { exec: exec.name, stdin: stdin.name }, hooks).start(request, executor.host.cwd);
+}
+
+type Step = Partial<Pick<WriteStdinRequest, "input" | "inputEncoding" | "closeStdin" | "resize" | "signal">>;
+
+interface QueuedStep {
+  step: Step;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+class CommandFollower implements RunningCommand {
+  readonly ended: Promise<RunOutcome>;
+  readonly #executor: Executor;
+  readonly #tools: { exec: string; stdin: string };
+  readonly #hooks: RunHooks;
+  readonly #tracker = new OutputTracker();
+  readonly #queue: QueuedStep[] = [];
+  #end!: (outcome: RunOutcome) => void;
+  #over: RunOutcome | undefined;
+  /** Ends the present wait early; undefined while none is under way. */
+  #interruptWait: (() => void) | undefined;
+
+  constructor(executor: Executor, tools: { exec: string; stdin: string }, hooks: RunHooks) {
+    this.#executor = executor;
+    this.#tools = tools;
+    this.#hooks = hooks;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  start(request: RunCommandRequest, defaultCwd: string): this {
+    void this.#follow(toWire(request, defaultCwd)).catch((error: unknown) =>
+      this.#finish({ kind: "lost", reason: messageOf(error) }),
+    );
+    return this;
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#enqueue({ input: Buffer.from(bytes).toString("base64"), inputEncoding: "base64" });
+  }
+
+  closeStdin(): Promise<void> {
+    return this.#enqueue({ closeStdin: true });
+  }
+
+  resize(size: TerminalSize): Promise<void> {
+    return this.#enqueue({ resize: size });
+  }
+
+  signal(signal: SessionSignal): Promise<void> {
+    return this.#enqueue({ signal });
+  }
+
+  #enqueue(step: Step): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#over !== undefined) return reject(new Error("the program has ended"));
+      this.#queue.push({ step, resolve, reject });
+      this.#interruptWait?.();
+    });
+  }
+
+  /** One call at a time: the start, then a wait, which a step cuts short, and so on until the end. */
+  async #follow(request: ExecCommandRequest): Promise<void> {
+    let result = this.#read(await this.#call(this.#tools.exec, request, 0));
+    while (result !== undefined && !isOver(result)) {
+      const processId = result.processId ?? this.#tracker.processId;
+      if (processId === undefined) return this.#finish({ kind: "lost", reason: "the executor named no session" });
+      this.#tracker.processId = processId;
+      const queued = this.#queue.shift();
+      const yieldTimeMs = queued === undefined ? WINDOW_MS : 0;
+      const body = { processId, input: "", yieldTimeMs, maxOutputTokens: 0, ...queued?.step };
+      const reply = await this.#call(this.#tools.stdin, body, yieldTimeMs);
+      const failure = queued === undefined ? undefined : failureOf(reply);
+      if (failure === undefined) queued?.resolve();
+      else queued?.reject(new Error(failure));
+      // A step that was refused, such as input to a closed stdin, is no reason to stop following.
+      if (failure === undefined) result = this.#read(reply);
+      else if (reply.kind !== "answer") return this.#finish({ kind: "lost", reason: failure });
+    }
+  }
+
+  async #call(toolName: string, body: ExecCommandRequest | WriteStdinRequest, windowMs: number): Promise<CallReply> {
+    const sent = this.#executor.call({
+      toolName,
+      arguments: body,
+      deadlineMs: windowMs + this.#hooks.answerMarginMs,
+      onOutput: (message) => this.#take(message),
+    });
+    if (windowMs > 0) this.#interruptWait = () => this.#executor.cancel(sent.requestId);
+    const reply = await sent.reply;
+    this.#interruptWait = undefined;
+    return reply;
+  }
+
+  #take(message: ToolOutputMessage): void | Promise<void> {
+    const bytes = this.#tracker.accept(message);
+    if (typeof bytes === "string") return this.#executor.problems.note("invalid_output", bytes);
+    const { stream, offset, seq, processId } = message;
+    const output = { stream, bytes, offset, seq, sessionId: processId };
+    return this.#executor.problems.guard("onOutput", () => this.#hooks.onOutput(output));
+  }
+
+  /** The result of a call; undefined when there is none, and the end has been told then. */
+  #read(reply: CallReply): UnifiedExecResult | undefined {
+    const failure = failureOf(reply);
+    if (failure !== undefined) {
+      this.#finish(reply.kind === "answer" ? { kind: "refused", reason: failure } : { kind: "lost", reason: failure });
+      return undefined;
+    }
+    const { outcome } = (reply as Extract<CallReply, { kind: "answer" }>).message; // else it was a failure
+    const parsed = safeParse(unifiedExecResultSchema, outcome.status === "success" ? outcome.structured : undefined);
+    if (!parsed.success) {
+      this.#finish({ kind: "lost", reason: "the executor answered without a structured result" });
+      return undefined;
+    }
+    const result = parsed.data;
+    if (isOver(result)) this.#finish({ kind: "ended", outcome: result.outcome, exitCode: result.exitCode });
+    return result;
+  }
+
+  #finish(outcome: RunOutcome): void {
+    if (this.#over !== undefined) return;
+    this.#over = outcome;
+    for (const queued of this.#queue.splice(0)) queued.reject(new Error("the program has ended"));
+    this.#end(outcome);
+  }
+}
+
+const isOver = (result: UnifiedExecResult): boolean => result.outcome.kind !== "running";
+
+function failureOf(reply: CallReply): string | undefined {
+  if (reply.kind !== "answer") return describeReply(reply);
+  const { outcome } = reply.message;
+  return outcome.status === "error" ? outcome.message : undefined;
+}
+
+function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequest {
+  const { argv, cwd, env, envPolicy, tty, size, stdin, timeoutMs } = request;
+  return {
+    command: [...argv],
+    cwd: cwd ?? defaultCwd,
+    env: { ...env },
+    tty,
+    // The session id is needed before anything can be typed: the first answer is not waited for.
+    yieldTimeMs: 0,
+    maxOutputTokens: 0,
+    sandboxPermissions: "use_default",
+    additionalPermissions: null,
+    additionalPermissionsPreapproved: false,
+    justification: null,
+    execApprovalRequirement: { skip: { bypassSandbox: false, proposedExecPolicyAmendment: null } },
+    ...(envPolicy === undefined ? {} : { envPolicy }),
+    ...(size === undefined ? {} : { size }),
+    ...(stdin === undefined ? {} : { stdin }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
