@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { resolve } from "node:path";
+import type { ProcessOutcome, SessionSignal } from "@codex/executor-protocol";
+import { createOrchestrator, type RunningCommand, type RunOutcome } from "@codex/orchestrator";
+import { connectExecutor } from "../connect.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { getTerminalSize, takeTerminal } from "../terminal.js";
+
+export interface RunOptions {
+  tty?: boolean;
+  executor?: string;
+  cwd?: string;
+  env: string[];
+  timeout?: number;
+}
+
+/** Runs a program through an executor, as if it ran here. */
+export async function runRun(argv: string[], options: RunOptions): Promise<void> {
+  const tty = options.tty ?? (process.stdin.isTTY && process.stdout.isTTY);
+  // An executor of our own is on this host: the program starts where the user is, with all the user has.
+  const own = options.executor === undefined;
+  const cwd = options.cwd === undefined ? (own ? process.cwd() : undefined) : own ? resolve(options.cwd) : options.cwd;
+  const orchestrator = createOrchestrator({ policy: "never" });
+  try {
+    await orchestrator.attach({ name: "run", channel: connectExecutor(options) });
+    const output = createOutput();
+    const running = orchestrator.runCommand(
+      {
+        argv,
+        ...(cwd === undefined ? {} : { cwd }),
+        env: parseEnv(options.env, tty),
+        envPolicy: { inherit: "all", ignoreDefaultExcludes: own, exclude: [], set: {}, includeOnly: [] },
+        tty,
+        stdin: "open",
+        ...(tty ? { size: getTerminalSize() ?? { rows: 24, cols: 80 } } : {}),
+        ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
+      },
+      { onOutput: output.write },
+    );
+    const release = passThrough(running, tty);
+    const outcome = await running.ended;
+    release();
+    await output.flush();
+    process.exitCode = exitCodeOf(outcome);
+  } finally {
+    await orchestrator.close();
+  }
+}
+
+/** Input, signals and the size of the window go to the program. Returns what undoes it. */
+function passThrough(running: RunningCommand, tty: boolean): () => void {
+  const terminal = tty ? takeTerminal((size) => void running.resize(size).catch(() => {})) : undefined;
+  const passed: [NodeJS.Signals, SessionSignal][] = [
+    ["SIGINT", "interrupt"],
+    ["SIGTERM", "terminate"],
+    ["SIGHUP", "hangup"],
+  ];
+  const handlers = passed.map(([signal, name]) => {
+    const handler = () => void running.signal(name).catch(() => {});
+    process.on(signal, handler);
+    return () => process.off(signal, handler);
+  });
+  void passInput(running);
+  return () => {
+    terminal?.restore();
+    for (const off of handlers) off();
+    process.stdin.destroy();
+  };
+}
+
+/** Reads no faster than the program does. */
+async function passInput(running: RunningCommand): Promise<void> {
+  try {
+    for await (const bytes of process.stdin) await running.write(bytes as Buffer);
+    await running.closeStdin();
+  } catch {
+    // The program does not read any more, or has ended: that is told by its outcome.
+  }
+}
+
+/** Standard output and error of this process, written in order. */
+function createOutput() {
+  // A reader that went away, as in `codex run … | head`, ends the output, not the program.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  return {
+    write({ stream, bytes }: { stream: "stdout" | "stderr" | "pty"; bytes: Buffer }) {
+      (stream === "stderr" ? process.stderr : process.stdout).write(bytes);
+    },
+    async flush() {
+      for (const stream of [process.stdout, process.stderr]) {
+        if (stream.writableLength > 0 && !stream.destroyed) await once(stream, "drain").catch(() => {});
+      }
+    },
+  };
+}
+
+function parseEnv(pairs: readonly string[], tty: boolean): Record<string, string> {
+  const env: Record<string, string> = tty && process.env.TERM !== undefined ? { TERM: process.env.TERM } : {};
+  for (const pair of pairs) {
+    const equals = pair.indexOf("=");
+    if (equals < 1) throw new CommandError(`--env ${JSON.stringify(pair)}: expected NAME=VALUE`, EXIT.usage);
+    env[pair.slice(0, equals)] = pair.slice(equals + 1);
+  }
+  return env;
+}
+
+function exitCodeOf(result: RunOutcome): number {
+  if (result.kind === "lost") {
+    process.stderr.write(`codex: the outcome is unknown: ${result.reason}\n`);
+    return EXIT.lost;
+  }
+  if (result.kind === "refused") {
+    process.stderr.write(`codex: ${result.reason}\n`);
+    return /not found/.test(result.reason) ? EXIT.notFound : EXIT.notStarted;
+  }
+  const explained = explain(result.outcome);
+  if (explained !== undefined) process.stderr.write(`codex: ${explained}\n`);
+  return result.exitCode ?? EXIT.lost;
+}
+
+/** What the exit code alone would not say. */
+function explain(outcome: ProcessOutcome): string | undefined {
+  if (outcome.kind === "signaled" && outcome.by === "timeout") return "the program was ended: its time was over";
+  if (outcome.kind === "lost") return `the outcome is unknown: ${outcome.reason}`;
+  return undefined;
+}

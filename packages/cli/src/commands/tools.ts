@@ -1,0 +1,68 @@
+import { text } from "node:stream/consumers";
+import { type ApprovalPolicy, createOrchestrator, type ModelTool, type Orchestrator } from "@codex/orchestrator";
+import { connectExecutor } from "../connect.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { createTerminalApprover } from "../terminal-approver.js";
+
+interface ToolsOptions {
+  executor?: string;
+  json?: boolean;
+}
+
+export async function runToolsList(options: ToolsOptions): Promise<void> {
+  await withExecutor(options, "never", (orchestrator) => {
+    const tools = orchestrator.listTools();
+    if (options.json) return printJson(tools.map(({ name, description }) => ({ name, description })));
+    const width = Math.max(...tools.map((tool) => tool.name.length));
+    for (const { name, description } of tools) print(`${name.padEnd(width)}  ${description.split("\n")[0]}`);
+  });
+}
+
+export async function runToolsSpec(name: string | undefined, options: ToolsOptions): Promise<void> {
+  await withExecutor(options, "never", (orchestrator) => {
+    const tools = orchestrator.listTools();
+    printJson(name === undefined ? tools : findTool(tools, name));
+  });
+}
+
+export async function runToolsCall(
+  name: string,
+  json: string,
+  options: ToolsOptions & { approvalPolicy: "never" | "on-request" | "untrusted" },
+): Promise<void> {
+  const args = json === "-" ? await text(process.stdin) : json;
+  await withExecutor(options, options.approvalPolicy, async (orchestrator) => {
+    findTool(orchestrator.listTools(), name);
+    const abort = new AbortController();
+    const onInterrupt = () => abort.abort();
+    process.once("SIGINT", onInterrupt);
+    const result = await orchestrator.callTool(name, args, { signal: abort.signal, cwd: process.cwd() });
+    process.off("SIGINT", onInterrupt);
+    if (options.json) printJson({ status: result.status, isError: result.isError, structured: result.structured });
+    else print(result.text);
+    if (result.isError) process.exitCode = EXIT.failure;
+  });
+}
+
+async function withExecutor(
+  options: ToolsOptions,
+  policy: ApprovalPolicy,
+  use: (orchestrator: Orchestrator) => void | Promise<void>,
+): Promise<void> {
+  const orchestrator = createOrchestrator({ policy, approver: createTerminalApprover() });
+  try {
+    await use(orchestrator);
+  } finally {
+    await orchestrator.close();
+  }
+}
+
+function findTool(tools: readonly ModelTool[], name: string): ModelTool {
+  const tool = tools.find((candidate) => candidate.name === name);
+  if (tool !== undefined) return tool;
+  const known = tools.map((candidate) => candidate.name).join(", ");
+  throw new CommandError(`the executor has no tool ${JSON.stringify(name)}; it has ${known}`, EXIT.usage);
+}
+
+const print = (line: string) => process.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
+const printJson = (value: unknown) => print(JSON.stringify(value, null, 2));

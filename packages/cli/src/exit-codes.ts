@@ -1,0 +1,29 @@
+/**
+ * Exit codes of the command. `codex run` ends with the code of the program it ran: its own, or 128 + n when signal n
+ * ended it; 126, 127 and 125 are used as shells and `env` use them.
+ */
+export const EXIT = {
+  ok: 0,
+  /** The command ran into an error of its own or of its peer. */
+  failure: 1,
+  /** Arguments that make no sense. */
+  usage: 2,
+  /** `codex run`: the executor failed, or was lost before the outcome was known. */
+  lost: 125,
+  /** `codex run`: found, but could not be started; or not allowed. */
+  notStarted: 126,
+  /** `codex run`: the program was not found. */
+  notFound: 127,
+} as const;
+
+/** An error for the person at the shell: the message alone is shown, and the command ends with `exitCode`. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  constructor(
+    message: string,
+    readonly exitCode: number = EXIT.failure,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,155 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { CommandError, EXIT } from "./exit-codes.js";
+import { VERSION } from "./version.js";
+
+/** Parses the arguments and runs one command. Sets the exit code; never throws. */
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync([...argv]);
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Help and version were asked for and are on stdout; everything else is already on stderr.
+    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
+  if (error instanceof CommandError) {
+    process.stderr.write(`codex: ${error.message}\n`);
+    return error.exitCode;
+  }
+  const text = error instanceof Error ? (process.env.CODEX_DEBUG ? error.stack : error.message) : String(error);
+  process.stderr.write(`codex: ${text}\n`);
+  return EXIT.failure;
+}
+
+/** The tree of commands. Each loads its code only when it runs. */
+export function createProgram(): Command {
+  const program = new Command("codex")
+    .description("Run an agent's commands here or elsewhere: lossless output, truthful outcomes, nothing unapproved.")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .showHelpAfterError("(add --help for help)")
+    .exitOverride()
+    .enablePositionalOptions();
+
+  program
+    .command("executor")
+    .description("serve the tools of this host to an orchestrator")
+    .addOption(listenOption("where to be reached: stdio:// or ws://HOST:PORT (port 0: a free one)", "stdio://"))
+    .option("--token-file <path>", "websocket: only peers with the bearer token in this file may connect")
+    .option("--allow-insecure-listen", "websocket: listen beyond loopback without a token", false)
+    .option("--max-sessions <n>", "sessions at once", parseCount, 64)
+    .option("--deterministic-ids", "session ids count up from 1000", false)
+    .addHelpText(
+      "after",
+      `
+Protocol messages are the only thing on stdout; logs go to stderr. With ws:// the bound address is printed to stdout.
+Exit codes: 0 after shutdown or the end of the channel, 1 on an error, 2 on bad arguments.`,
+    )
+    .action(async (options) => (await import("./commands/executor.js")).runExecutor(options));
+
+  program
+    .command("run")
+    .description("run a program through an executor: streams, exit status, Ctrl-C and terminal are passed through")
+    .argument("<program>", "program")
+    .argument("[args...]", "its arguments, after --")
+    .option("-t, --tty", "give it a terminal (default when stdin and stdout are one)")
+    .option("-T, --no-tty", "give it pipes")
+    .addOption(executorOption())
+    .option("-C, --cwd <dir>", "directory on the executor's host")
+    .option("-e, --env <name=value>", "variable, repeatable", collect, [])
+    .option("--timeout <seconds>", "end it after this time", parseSeconds)
+    .passThroughOptions()
+    .addHelpText(
+      "after",
+      `
+Exit codes: that of the program; 128+n when signal n ended it; 125 when the executor failed or was lost;
+126 when it could not be started; 127 when it was not found.
+
+Examples:
+  codex run -- make test
+  codex run --tty -- vim notes.txt
+  codex run --executor ws://127.0.0.1:7000 -- uname -a
+  codex run --executor "ssh build codex executor" -- make`,
+    )
+    .action(async (name, args, options) => (await import("./commands/run.js")).runRun([name, ...args], options));
+
+  const tools = program.command("tools").description("look at and call the tools of an executor");
+  tools
+    .command("list")
+    .description("list the tools")
+    .addOption(executorOption())
+    .option("--json", "print JSON", false)
+    .action(async (options) => (await import("./commands/tools.js")).runToolsList(options));
+  tools
+    .command("spec")
+    .description("print the tools as a model is shown them")
+    .argument("[name]", "one tool")
+    .addOption(executorOption())
+    .action(async (name, options) => (await import("./commands/tools.js")).runToolsSpec(name, options));
+  tools
+    .command("call")
+    .description("call a tool with a model's arguments")
+    .argument("<name>", "tool")
+    .argument("[json]", "arguments as JSON, - for stdin", "{}")
+    .addOption(executorOption())
+    .addOption(
+      new Option("--approval-policy <policy>", "when to ask before a command runs")
+        .choices(["never", "on-request", "untrusted"])
+        .default("on-request"),
+    )
+    .option("--json", "print the structured result", false)
+    .addHelpText("after", "\nExit codes: 0 when the tool succeeded (whatever the command's exit code), 1 otherwise.")
+    .action(async (name, json, options) => (await import("./commands/tools.js")).runToolsCall(name, json, options));
+
+  program
+    .command("sessions")
+    .description("list, read or end the sessions of a running executor")
+    .requiredOption("--executor <url>", "ws://HOST:PORT of the executor")
+    .option("--token-file <path>", "bearer token for it")
+    .option("--kill <id>", "end a session", parseCount)
+    .option("--read <id>", "print the output of a session", parseCount)
+    .option("--json", "print JSON", false)
+    .action(async (options) => (await import("./commands/sessions.js")).runSessions(options));
+
+  program
+    .command("completion")
+    .description("print a completion script")
+    .argument("<shell>", "bash, zsh or fish")
+    .addHelpText(
+      "after",
+      '\nbash: eval "$(codex completion bash)"   zsh: eval "$(codex completion zsh)"\nfish: codex completion fish | source',
+    )
+    .action(async (shell) => (await import("./commands/completion.js")).runCompletion(shell, createProgram()));
+
+  return program;
+}
+
+const listenOption = (description: string, value: string) => new Option("--listen <url>", description).default(value);
+
+const executorOption = () =>
+  new Option(
+    "--executor <url|command>",
+    "ws://HOST:PORT, or a command that speaks the protocol on its stdin and stdout (default: an executor of its own on this host)",
+  );
+
+const collect = (value: string, values: string[]) => [...values, value];
+
+function parseCount(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number < 1) {
+    throw new InvalidArgumentError(`expected a whole number of at least 1, got ${JSON.stringify(value)}`);
+  }
+  return number;
+}
+
+function parseSeconds(value: string): number {
+  const number = Number(value);
+  if (!(number > 0) || number > 2_000_000) {
+    throw new InvalidArgumentError(`expected seconds between 0 and 2000000, got ${JSON.stringify(value)}`);
+  }
+  return number;
+}

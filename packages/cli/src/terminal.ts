@@ -1,0 +1,38 @@
+import type { ReadStream } from "node:tty";
+import type { TerminalSize } from "@codex/executor-protocol";
+
+/** This terminal, handed over to a program that runs elsewhere: every key goes there, and the size with it. */
+export interface TakenTerminal {
+  restore(): void;
+}
+
+/** The size of the terminal at stdout, else at stderr; undefined when neither is one. */
+export function getTerminalSize(): TerminalSize | undefined {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.isTTY && stream.rows > 0 && stream.columns > 0) return { rows: stream.rows, cols: stream.columns };
+  }
+  return undefined;
+}
+
+/** Puts stdin into raw mode, if it is a terminal, and tells changes of the size. `restore` is idempotent. */
+export function takeTerminal(onResize: (size: TerminalSize) => void): TakenTerminal {
+  const stdin: ReadStream = process.stdin;
+  const wasRaw = stdin.isTTY ? stdin.isRaw : undefined;
+  if (stdin.isTTY) stdin.setRawMode(true);
+  const resized = () => {
+    const size = getTerminalSize();
+    if (size !== undefined) onResize(size);
+  };
+  process.on("SIGWINCH", resized);
+  let restored = false;
+  const restore = () => {
+    if (restored) return;
+    restored = true;
+    process.off("SIGWINCH", resized);
+    process.off("exit", restore);
+    if (wasRaw !== undefined) stdin.setRawMode(wasRaw);
+  };
+  // Whatever ends this process in an orderly way must not leave the user's terminal raw.
+  process.on("exit", restore);
+  return { restore };
+}

@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const packages = fileURLToPath(new URL("../../", import.meta.url));
+
+/** The arrows of docs/architecture.md: what each package may import of the others. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  "executor-protocol": [],
+  channel: [],
+  "exec-server": ["channel", "executor-protocol"],
+  executor: ["channel", "exec-server", "executor-protocol"],
+  orchestrator: ["channel", "executor-protocol"],
+  cli: ["channel", "exec-server", "executor", "executor-protocol", "orchestrator"],
+  testkit: ["channel", "executor-protocol", "exec-server"],
+};
+
+/** Names that a source file imports, with what stands before the path where it matters. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, "utf8");
+  const found = text.matchAll(
+    /(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+|\brequire(?:\.resolve)?\(\s*)["'`]([^"'`]+)["'`]/g,
+  );
+  return [...found].map((match) => match[1] ?? "");
+}
+
+function sourcesOf(name: string): string[] {
+  const root = join(packages, name, "src");
+  return readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => join(root, path));
+}
+
+describe.each(Object.keys(ALLOWED))("package %s", (name) => {
+  const sources = sourcesOf(name);
+  const imports = sources.flatMap((file) => importsOf(file).map((specifier) => ({ file, specifier })));
+
+  it("imports only what the arrows allow, and declares it", () => {
+    const used = new Set(
+      imports.flatMap(({ specifier }) => {
+        const match = /^@codex\/([^/]+)/.exec(specifier);
+        return match?.[1] === undefined ? [] : [match[1]];
+      }),
+    );
+    const manifest = JSON.parse(readFileSync(join(packages, name, "package.json"), "utf8")) as {
+      dependencies: Record<string, string>;
+    };
+    for (const other of used) {
+      expect(ALLOWED[name], `${name} imports ${other}`).toContain(other);
+      expect(manifest.dependencies).toHaveProperty(`@codex/${other}`);
+    }
+  });
+
+  it("declares every library it imports", () => {
+    const manifest = JSON.parse(readFileSync(join(packages, name, "package.json"), "utf8")) as {
+      dependencies: Record<string, string>;
+    };
+    const libraries = new Set(
+      imports
+        .map(({ specifier }) => specifier)
+        .filter((specifier) => !/^(\.|node:|@codex\/)/.test(specifier))
+        .map((specifier) =>
+          specifier
+            .split("/")
+            .slice(0, specifier.startsWith("@") ? 2 : 1)
+            .join("/"),
+        ),
+    );
+    for (const library of libraries) expect(manifest.dependencies, library).toHaveProperty([library]);
+  });
+
+  it("has one door that nobody inside comes in by, and hides nothing behind a star", () => {
+    for (const { file, specifier } of imports) {
+      if (specifier.startsWith(".")) expect(specifier, file).not.toMatch(/^\.\.?\/(\.\.\/)*index\.js$/);
+    }
+    for (const file of sources) expect(readFileSync(file, "utf8"), file).not.toMatch(/^export \*/m);
+  });
+
+  it("uses the small schemas only", () => {
+    for (const { file, specifier } of imports) expect(specifier, file).not.toBe("zod");
+  });
+});
+
+it("touches node-pty and koffi in one file", () => {
+  const users = Object.keys(ALLOWED)
+    .flatMap(sourcesOf)
+    .filter((file) => importsOf(file).some((specifier) => /^(node-pty|koffi)/.test(specifier)));
+  expect(users.map((file) => file.slice(packages.length))).toEqual([
+    join("exec-server", "src", "process", "native.ts"),
+  ]);
+});
