@@ -58,6 +58,6 @@ class ChildChannel implements Channel {
 }
 
 /** For what a process left in its pipe when it exited, milliseconds. */
-const REST_OF_STDOUT_MS = 1_000;
+const REST_OF_STDOUT_MS = 500;
 /** Between the end of stdout and the exit status, milliseconds. */
 const EXIT_AFTER_STDOUT_MS = 1_000;

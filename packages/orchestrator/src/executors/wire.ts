@@ -69,12 +69,18 @@ export class Wire {
   readonly #pending = new Map<string, Pending>();
   /** True for the answered ones, false for those given up: their late answer is no fault of the executor. */
   readonly #settled = new Map<string, boolean>();
+  /** Resolves when `close` is called: nobody's listener can keep it waiting. */
+  readonly #closing: Promise<void>;
+  #beginClosing!: () => void;
   #endReason: string | undefined;
   #closeReason: string | undefined;
   #nextId = 1;
 
   constructor(options: WireOptions) {
     this.#options = options;
+    this.#closing = new Promise((resolve) => {
+      this.#beginClosing = resolve;
+    });
     options.problems.whenFull(() => void this.close("it sent too many messages that the protocol does not allow"));
     this.ended = this.#receiveAll();
   }
@@ -122,6 +128,7 @@ export class Wire {
 
   async close(reason = "it was closed by this side"): Promise<void> {
     this.#closeReason ??= reason;
+    this.#beginClosing();
     await this.#options.channel.close();
     await this.ended;
   }
@@ -154,7 +161,7 @@ export class Wire {
       if (received === undefined) return;
       const taken = this.#handle(received);
       // Whoever follows the output slowly holds the executor back: nothing more is received meanwhile.
-      if (taken !== undefined) await taken;
+      if (taken !== undefined) await Promise.race([taken, this.#closing]);
       // A peer that floods must not keep timers and other executors waiting.
       if (count % MESSAGES_PER_TURN === 0) await nextTurn();
     }

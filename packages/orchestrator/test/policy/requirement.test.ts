@@ -1,0 +1,172 @@
+import {
+  type ApprovalPolicy,
+  type JudgedCommand,
+  judgedCommand,
+  type RequirementContext,
+  type RuleMatch,
+  requirement,
+} from "@codex/orchestrator";
+import { describe, expect, it } from "vitest";
+
+const script = (text: string): JudgedCommand => judgedCommand(["/bin/bash", "-lc", text], undefined);
+
+const SAFE = script("ls src");
+const OTHER = script("make all");
+const OPAQUE = script("make all && ls > out");
+const DANGEROUS = script("rm -rf build");
+const HIDDEN = script("cd build && sudo rm -r --force .");
+
+const granular = (sandbox_approval: boolean, rules: boolean): ApprovalPolicy => ({
+  granular: { sandbox_approval, rules },
+});
+
+type Cell = "skip" | "ask" | "refuse";
+const KINDS: Record<Cell, string> = { skip: "skip", ask: "needsApproval", refuse: "forbidden" };
+
+// command × policy: [unrestricted; restricted; restricted and escalation asked; restricted and extra permissions asked]
+const TABLE: [string, JudgedCommand, ApprovalPolicy, [Cell, Cell, Cell, Cell]][] = [
+  ["safe", SAFE, "never", ["skip", "skip", "refuse", "refuse"]],
+  ["safe", SAFE, "on-request", ["skip", "skip", "ask", "ask"]],
+  ["safe", SAFE, "on-failure", ["skip", "skip", "ask", "ask"]],
+  ["safe", SAFE, "untrusted", ["skip", "skip", "ask", "ask"]],
+  ["safe", SAFE, granular(true, true), ["skip", "skip", "ask", "ask"]],
+  ["safe", SAFE, granular(false, true), ["skip", "skip", "refuse", "refuse"]],
+  ["other", OTHER, "never", ["skip", "skip", "refuse", "refuse"]],
+  ["other", OTHER, "on-request", ["skip", "skip", "ask", "ask"]],
+  ["other", OTHER, "on-failure", ["skip", "skip", "ask", "ask"]],
+  ["other", OTHER, "untrusted", ["ask", "ask", "ask", "ask"]],
+  ["other", OTHER, granular(true, true), ["skip", "skip", "ask", "ask"]],
+  ["other", OTHER, granular(false, true), ["skip", "skip", "refuse", "refuse"]],
+  ["opaque", OPAQUE, "never", ["skip", "skip", "refuse", "refuse"]],
+  ["opaque", OPAQUE, "on-request", ["skip", "skip", "ask", "ask"]],
+  ["opaque", OPAQUE, "on-failure", ["skip", "skip", "ask", "ask"]],
+  ["opaque", OPAQUE, "untrusted", ["ask", "ask", "ask", "ask"]],
+  ["dangerous", DANGEROUS, "never", ["refuse", "refuse", "refuse", "refuse"]],
+  ["dangerous", DANGEROUS, "on-request", ["ask", "ask", "ask", "ask"]],
+  ["dangerous", DANGEROUS, "on-failure", ["ask", "ask", "ask", "ask"]],
+  ["dangerous", DANGEROUS, "untrusted", ["ask", "ask", "ask", "ask"]],
+  ["dangerous", DANGEROUS, granular(true, false), ["ask", "ask", "ask", "ask"]],
+  ["dangerous", DANGEROUS, granular(false, true), ["refuse", "refuse", "refuse", "refuse"]],
+  ["hidden danger", HIDDEN, "never", ["refuse", "refuse", "refuse", "refuse"]],
+  ["hidden danger", HIDDEN, "on-request", ["ask", "ask", "ask", "ask"]],
+  ["hidden danger", HIDDEN, "untrusted", ["ask", "ask", "ask", "ask"]],
+];
+
+const PLACES: Pick<RequirementContext, "unrestricted" | "sandboxPermissions">[] = [
+  { unrestricted: true, sandboxPermissions: "use_default" },
+  { unrestricted: false, sandboxPermissions: "use_default" },
+  { unrestricted: false, sandboxPermissions: "require_escalated" },
+  { unrestricted: false, sandboxPermissions: "with_additional_permissions" },
+];
+
+describe("requirement without rules", () => {
+  it.each(TABLE)("%s command under %j", (_name, command, approvalPolicy, cells) => {
+    const kinds = PLACES.map((place) => requirement(command, { ...place, approvalPolicy }).kind);
+    expect(kinds).toEqual(cells.map((cell) => KINDS[cell]));
+  });
+
+  it.each(TABLE.filter(([, , policy]) => policy === "never" || policy === "on-request"))(
+    "%s command asking for an override where nothing is restricted, under %s",
+    (name, command, approvalPolicy) => {
+      const place = { unrestricted: true, sandboxPermissions: "require_escalated" } as const;
+      const without = name === "dangerous" || name === "hidden danger" ? "needsApproval" : "skip";
+      const expected = approvalPolicy === "never" ? "forbidden" : without;
+      expect(requirement(command, { ...place, approvalPolicy }).kind).toBe(expected);
+    },
+  );
+
+  it("never bypasses the sandbox by itself", () => {
+    for (const [, command, approvalPolicy] of TABLE) {
+      const found = requirement(command, { approvalPolicy, unrestricted: true, sandboxPermissions: "use_default" });
+      if (found.kind === "skip") expect(found.bypassSandbox).toBe(false);
+    }
+  });
+});
+
+describe("reasons", () => {
+  const base = { sandboxPermissions: "use_default", unrestricted: true } as const;
+
+  it("name the entry of the dangerous table and how to override it", () => {
+    const found = requirement(HIDDEN, { ...base, approvalPolicy: "never" });
+    expect(found).toMatchObject({ kind: "forbidden", cause: { kind: "dangerous", entry: "rm-force" } });
+    expect(found).toMatchObject({ reason: expect.stringMatching(/rm-force.*`never`.*a rule that allows/s) });
+  });
+
+  it("name the override and the policy that refuses it before anything else", () => {
+    const escalated = { ...base, sandboxPermissions: "require_escalated" } as const;
+    const found = requirement(DANGEROUS, { ...escalated, approvalPolicy: granular(false, true) });
+    expect(found).toMatchObject({ kind: "forbidden", cause: { kind: "override" } });
+    expect(found).toMatchObject({ reason: expect.stringMatching(/sandbox_approval.*require_escalated/) });
+  });
+
+  it("ask about a command that is too large to be looked through", () => {
+    const endless = script(`echo ${"$(".repeat(10)}${"env ".repeat(3000)}`);
+    expect(endless.literals.complete).toBe(false);
+    const found = requirement(endless, { ...base, approvalPolicy: "on-request" });
+    expect(found).toMatchObject({ kind: "needsApproval", cause: { kind: "too_complex" } });
+  });
+});
+
+describe("requirement with rules", () => {
+  const rulesFor = (program: string, ...matches: RuleMatch[]) => ({
+    match: (words: readonly string[]) => (words[0] === program ? matches : []),
+  });
+  const allow: RuleMatch = { decision: "allow", rule: "r-allow" };
+  const keep: RuleMatch = { decision: "allow", rule: "r-keep", sandbox: "keep" };
+  const prompt: RuleMatch = { decision: "prompt", rule: "r-prompt", justification: "ask the owner" };
+  const forbid: RuleMatch = { decision: "forbidden", rule: "r-forbid", justification: "use make" };
+  const base = { approvalPolicy: "untrusted", sandboxPermissions: "use_default", unrestricted: false } as const;
+
+  it("replaces the heuristic: an allowed command does not ask and bypasses the sandbox", () => {
+    expect(requirement(OTHER, { ...base, rules: rulesFor("make", allow) })).toEqual({
+      kind: "skip",
+      bypassSandbox: true,
+    });
+    expect(requirement(DANGEROUS, { ...base, approvalPolicy: "never", rules: rulesFor("rm", allow) })).toEqual({
+      kind: "skip",
+      bypassSandbox: true,
+    });
+  });
+
+  it("keeps the sandbox where the rule says so, or where not every command has a rule", () => {
+    expect(requirement(OTHER, { ...base, rules: rulesFor("make", allow, keep) })).toMatchObject({
+      bypassSandbox: false,
+    });
+    const two: JudgedCommand = { commands: [["make"], ["ls"]], literals: { commands: [], complete: true } };
+    expect(requirement(two, { ...base, rules: rulesFor("make", allow) })).toEqual({
+      kind: "skip",
+      bypassSandbox: false,
+    });
+  });
+
+  it("takes the strictest of several rules, and says its justification", () => {
+    const found = requirement(OTHER, { ...base, rules: rulesFor("make", allow, prompt, forbid) });
+    expect(found).toMatchObject({ kind: "forbidden", cause: { kind: "rule", rule: "r-forbid" } });
+    expect(found).toMatchObject({ reason: expect.stringContaining("use make") });
+  });
+
+  it("refuses what a rule wants asked when rules may not ask", () => {
+    const rules = rulesFor("make", prompt);
+    expect(requirement(OTHER, { ...base, rules, approvalPolicy: granular(true, false) }).kind).toBe("forbidden");
+    expect(requirement(OTHER, { ...base, rules, approvalPolicy: granular(false, true) }).kind).toBe("needsApproval");
+    expect(requirement(OTHER, { ...base, rules, approvalPolicy: "never" })).toMatchObject({
+      kind: "forbidden",
+      reason: expect.stringContaining("r-prompt"),
+    });
+  });
+
+  it("refuses when only one of two questions may be asked", () => {
+    const both: JudgedCommand = { commands: [["make"], ["rm", "-f", "x"]], literals: { commands: [], complete: true } };
+    const rules = rulesFor("make", prompt);
+    expect(requirement(both, { ...base, rules, approvalPolicy: granular(false, true) })).toMatchObject({
+      kind: "forbidden",
+      cause: { kind: "dangerous" },
+    });
+  });
+
+  it("sees a forbidden command inside an opaque one, and lets no rule allow an opaque one by its parts", () => {
+    expect(requirement(OPAQUE, { ...base, rules: rulesFor("make", forbid) }).kind).toBe("forbidden");
+    const allowAll = { match: (words: readonly string[]) => (words[0] === "/bin/bash" ? [] : [allow]) };
+    expect(requirement(OPAQUE, { ...base, rules: allowAll }).kind).toBe("needsApproval");
+  });
+});
