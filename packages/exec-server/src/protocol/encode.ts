@@ -1,0 +1,47 @@
+import { encodeId, type RpcId } from "@codex/channel";
+import type { OutputStream } from "@codex/executor-protocol";
+import type { BodyDelta } from "./http.js";
+
+/** `process/output` in UTF-8 JSON, its chunk written as base64 straight into the message. */
+export const encodeProcessOutput = (processId: string, seq: number, stream: OutputStream, bytes: Uint8Array): Buffer =>
+  encodeAround(
+    `{"method":"process/output","params":{"processId":${JSON.stringify(processId)},"seq":${seq},"stream":"${stream}","chunk":"`,
+    bytes,
+    '"}}',
+  );
+
+/** `http/request/bodyDelta` in UTF-8 JSON. */
+export const encodeBodyDelta = ({ requestId, seq, bytes, done, error }: BodyDelta): Buffer =>
+  encodeAround(
+    `{"method":"http/request/bodyDelta","params":{"requestId":${JSON.stringify(requestId)},"seq":${seq},"deltaBase64":"`,
+    bytes,
+    `","done":${done},"error":${JSON.stringify(error)}}}`,
+  );
+
+/** The answer `{"id":…,"result":{member: base64, …rest}}` in UTF-8 JSON. It may be longer than any string can be. */
+export function encodeBytesResult(
+  id: RpcId,
+  member: string,
+  bytes: Uint8Array,
+  rest: Record<string, unknown> = {},
+): Buffer {
+  const others = Object.entries(rest).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return encodeAround(`{"id":${encodeId(id)},"result":{${JSON.stringify(member)}:"`, bytes, `"${others.join("")}}}`);
+}
+
+/** Bytes turned into base64 at once: a multiple of 3, so that the pieces join without padding. */
+const PIECE_BYTES = 3 * 256 * 1024;
+
+function encodeAround(before: string, bytes: Uint8Array, after: string): Buffer {
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const encoded = Math.ceil(source.length / 3) * 4;
+  const beforeBytes = Buffer.byteLength(before);
+  const message = Buffer.allocUnsafe(beforeBytes + encoded + Buffer.byteLength(after));
+  message.write(before, 0, "utf8");
+  let at = beforeBytes;
+  for (let from = 0; from < source.length; from += PIECE_BYTES) {
+    at += message.write(source.toString("base64", from, Math.min(from + PIECE_BYTES, source.length)), at, "latin1");
+  }
+  message.write(after, at, "utf8");
+  return message;
+}

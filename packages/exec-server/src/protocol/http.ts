@@ -1,0 +1,56 @@
+import * as z from "zod/mini";
+import { decodeParams } from "./decode.js";
+import { base64Member, optional, unsigned, withDefault } from "./members.js";
+
+const httpRequestSchema = z.object({
+  /** Sent as it is: methods are case-sensitive. */
+  method: z.string(),
+  url: z.string(),
+  headers: withDefault(
+    z.array(
+      z.object({
+        name: z.string(),
+        value: z.string(),
+        /** Variable of the server's environment whose value is appended to `value`. */
+        valueEnvVar: optional(z.string()),
+      }),
+    ),
+    [],
+  ),
+  bodyBase64: optional(base64Member()),
+  /** Milliseconds for the whole exchange, its body included; absent for none. */
+  timeoutMs: optional(unsigned),
+  /** Names the body of the answer when it is streamed. */
+  requestId: z.string(),
+  streamResponse: withDefault(z.boolean(), false),
+  redirectPolicy: withDefault(z.enum(["follow", "stop"]), "follow"),
+});
+export type HttpRequestParams = z.output<typeof httpRequestSchema>;
+
+export interface HttpHeader {
+  /** In lower case. */
+  name: string;
+  /** UTF-8 where the bytes are UTF-8, else one character for each byte (ISO 8859-1). */
+  value: string;
+}
+
+export interface HttpRequestResult {
+  status: number;
+  /** In the order of arrival, repeated ones included. */
+  headers: HttpHeader[];
+  /** Empty when the body is streamed. */
+  bodyBase64: string;
+}
+
+/** A piece of a streamed body. The last one is empty and has `done`, and `error` when the body is not whole. */
+export interface BodyDelta {
+  requestId: string;
+  /** From 1. */
+  seq: number;
+  bytes: Uint8Array;
+  done: boolean;
+  error: string | null;
+}
+
+export const decodeHttpRequest = (params: unknown): HttpRequestParams =>
+  decodeParams(httpRequestSchema, params, "HttpRequestParams");

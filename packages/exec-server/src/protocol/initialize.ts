@@ -1,0 +1,19 @@
+import * as z from "zod/mini";
+import { decodeParams } from "./decode.js";
+import type { EnvironmentInfo } from "./environment.js";
+import { optional } from "./members.js";
+
+const initializeSchema = z.object({
+  clientName: z.string(),
+  /** Session of a connection that was lost. */
+  resumeSessionId: optional(z.string()),
+});
+export type InitializeParams = z.output<typeof initializeSchema>;
+
+export interface InitializeResult {
+  sessionId: string;
+  environmentInfo: EnvironmentInfo;
+}
+
+export const decodeInitialize = (params: unknown): InitializeParams =>
+  decodeParams(initializeSchema, params, "InitializeParams");

@@ -1,0 +1,53 @@
+/** Requests a client sends. The last three are of this project; Codex 0.169.0 answers them with -32601. */
+export const METHODS = {
+  initialize: "initialize",
+  environmentInfo: "environment/info",
+  environmentStatus: "environment/status",
+  environmentConfigRead: "environmentConfig/read",
+  processStart: "process/start",
+  processRead: "process/read",
+  processWrite: "process/write",
+  processSignal: "process/signal",
+  processTerminate: "process/terminate",
+  fsReadFile: "fs/readFile",
+  fsOpen: "fs/open",
+  fsReadBlock: "fs/readBlock",
+  fsWriteBlock: "fs/writeBlock",
+  fsClose: "fs/close",
+  fsWriteFile: "fs/writeFile",
+  fsCreateDirectory: "fs/createDirectory",
+  fsGetMetadata: "fs/getMetadata",
+  fsCanonicalize: "fs/canonicalize",
+  fsReadDirectory: "fs/readDirectory",
+  fsWalk: "fs/walk",
+  fsRemove: "fs/remove",
+  fsCopy: "fs/copy",
+  fsWatchMissing: "fs/watchMissing",
+  httpRequest: "http/request",
+  processList: "process/list",
+  processResize: "process/resize",
+  processCloseStdin: "process/closeStdin",
+} as const;
+
+/** Notifications: the first is the client's, the others the server's. */
+export const NOTIFICATIONS = {
+  initialized: "initialized",
+  processOutput: "process/output",
+  processExited: "process/exited",
+  processClosed: "process/closed",
+  fsMissingChanged: "fs/missingChanged",
+  httpBodyDelta: "http/request/bodyDelta",
+} as const;
+
+export const ERROR_CODES = {
+  /** The request does not fit the state, or the host refuses it. */
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  /** An error of the operating system, or of this server. */
+  internal: -32603,
+  /** A path or a file handle that is not there. Clients depend on it. */
+  notFound: -32004,
+  /** The session has a connection; clients try again. */
+  sessionBusy: -32010,
+} as const;

@@ -1,0 +1,120 @@
+import type { OutputStream } from "@codex/executor-protocol";
+import { envPolicySchema, terminalSizeSchema } from "@codex/executor-protocol";
+import * as z from "zod/mini";
+import { decodeParams } from "./decode.js";
+import { base64Member, cwdMember, optional, refuse, unsigned, withDefault } from "./members.js";
+import { sandboxMember } from "./sandbox.js";
+
+const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
+
+const uuidMember = z.pipe(
+  z.string(),
+  z.transform((text, context) => (UUID.test(text) ? text : refuse(context, text, `\`${text}\` is no UUID`))),
+);
+
+const argvMember = z.pipe(
+  z.array(z.string()),
+  z.transform((argv, context) => (argv.length > 0 ? argv : refuse(context, argv, "argv must not be empty"))),
+);
+
+const startSchema = z.object({
+  processId: z.string(),
+  argv: argvMember,
+  cwd: cwdMember,
+  /** The whole environment, or what is laid over the one that `envPolicy` makes. */
+  env: z.record(z.string(), z.string()),
+  tty: z.boolean(),
+  /** Without `tty`: a pipe to write to instead of /dev/null. */
+  pipeStdin: withDefault(z.boolean(), false),
+  arg0: optional(z.string()),
+  envPolicy: optional(envPolicySchema),
+  sandbox: sandboxMember,
+  enforceManagedNetwork: withDefault(z.boolean(), false),
+  managedNetwork: optional(z.looseObject({})),
+  /** A network proxy of its own for the process. */
+  networkProxy: optional(z.looseObject({})),
+  metadata: optional(z.object({ threadId: optional(uuidMember), toolCallId: optional(z.string()) })),
+  /** A hint; it may be ignored. */
+  shellSnapshot: optional(z.looseObject({ scopeId: z.string() })),
+  /** Size of the terminal, default 24 × 80; not known to Codex 0.169.0. */
+  rows: optional(terminalSizeSchema.shape.rows),
+  cols: optional(terminalSizeSchema.shape.cols),
+});
+export type StartParams = z.output<typeof startSchema>;
+
+export interface StartResult {
+  processId: string;
+  sandboxType: "none" | "linuxSeccomp" | "macosSeatbelt" | "windowsRestrictedToken";
+}
+
+const readSchema = z.object({
+  processId: z.string(),
+  /** Exclusive. */
+  afterSeq: withDefault(unsigned, 0),
+  maxBytes: optional(unsigned),
+  /** Milliseconds to wait for news. */
+  waitMs: withDefault(unsigned, 0),
+});
+export type ReadParams = z.output<typeof readSchema>;
+
+export interface ReadResult {
+  chunks: { seq: number; stream: OutputStream; chunk: string }[];
+  nextSeq: number;
+  exited: boolean;
+  exitCode: number | null;
+  closed: boolean;
+  failure: string | null;
+  sandboxDenied: boolean;
+}
+
+const writeSchema = z.object({
+  processId: z.string(),
+  chunk: base64Member(),
+  /** A repeated id writes nothing. Codex 0.169.0 refuses a write without; here such a write is never a repeat. */
+  writeId: optional(
+    z.pipe(
+      z.string(),
+      z.transform((id, context) => (id === "" ? refuse(context, id, "writeId must not be empty") : id)),
+    ),
+  ),
+});
+export type WriteParams = z.output<typeof writeSchema>;
+
+export interface WriteResult {
+  status: "accepted" | "unknownProcess" | "stdinClosed" | "starting";
+}
+
+const signalSchema = z.object({
+  processId: z.string(),
+  /** Codex 0.169.0 knows `interrupt` alone. */
+  signal: z.enum(["interrupt", "terminate", "hangup"]),
+});
+export type SignalParams = z.output<typeof signalSchema>;
+
+const terminateSchema = z.object({
+  processId: z.string(),
+  /** Milliseconds between SIGTERM and SIGKILL; absent kills at once, as Codex does. */
+  graceMs: optional(unsigned),
+});
+export type TerminateParams = z.output<typeof terminateSchema>;
+
+export interface TerminateResult {
+  /** It had not exited when the request came. */
+  running: boolean;
+}
+
+const resizeSchema = z.object({ processId: z.string(), ...terminalSizeSchema.shape });
+export type ResizeParams = z.output<typeof resizeSchema>;
+
+const closeStdinSchema = z.object({ processId: z.string() });
+export type CloseStdinParams = z.output<typeof closeStdinSchema>;
+
+export const decodeStart = (params: unknown): StartParams => decodeParams(startSchema, params, "ExecParams");
+export const decodeRead = (params: unknown): ReadParams => decodeParams(readSchema, params, "ReadParams");
+export const decodeWrite = (params: unknown): WriteParams => decodeParams(writeSchema, params, "WriteParams");
+export const decodeSignal = (params: unknown): SignalParams => decodeParams(signalSchema, params, "SignalParams");
+export const decodeTerminate = (params: unknown): TerminateParams =>
+  decodeParams(terminateSchema, params, "TerminateParams");
+export const decodeResize = (params: unknown): ResizeParams => decodeParams(resizeSchema, params, "ResizeParams");
+export const decodeCloseStdin = (params: unknown): CloseStdinParams =>
+  decodeParams(closeStdinSchema, params, "CloseStdinParams");
