@@ -80,7 +80,7 @@ async function execCommand(
     ...(sandbox === undefined ? {} : { sandbox }),
     ...(executor.initialized && permit.approvalId !== undefined ? { approvalId: permit.approvalId } : {}),
   };
-  return send(selected, wireArguments, request.yieldTimeMs + config.timings.answerMarginMs, notices, options, context);
+  return send(selected, wireArguments, request.yieldTimeMs, notices, options, context);
 }
 
 function writeStdin(
@@ -95,7 +95,7 @@ function writeStdin(
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
   const { request, notices } = resolved.value;
   const wireArguments = { ...request, processId: session?.processId ?? request.processId };
-  return send(selected, wireArguments, request.yieldTimeMs + config.timings.answerMarginMs, notices, options, context);
+  return send(selected, wireArguments, request.yieldTimeMs, notices, options, context);
 }
 
 /** A tool of the executor's own gets what the model said, without what was only for us. */
@@ -108,18 +108,21 @@ function otherTool(
   const own = { ...args };
   if (context.catalog.takesEnvironment(selected.tool.name)) delete own[ENVIRONMENT_ID];
   if (selected.session !== undefined) own.session_id = selected.session.processId;
-  return send(selected, own, context.config.timings.toolAnswerMs, [], options, context);
+  return send(selected, own, undefined, [], options, context);
 }
 
 function send(
   { executor, tool, session }: Selected,
   wireArguments: Record<string, unknown>,
-  deadlineMs: number,
+  windowMs: number | undefined,
   notices: readonly string[],
   { signal, onOutput }: CallToolOptions,
   { sessions, config }: CallContext,
 ): Promise<ToolCallResult> {
-  const call = { executor, tool, arguments: wireArguments, deadlineMs, notices, session, signal, onOutput };
+  const { answerMarginMs, toolAnswerMs } = config.timings;
+  const waits =
+    windowMs === undefined ? { windowMs: 0, marginMs: toolAnswerMs } : { windowMs, marginMs: answerMarginMs };
+  const call = { executor, tool, arguments: wireArguments, ...waits, notices, session, signal, onOutput };
   return sendCall(call, { sessions, limits: config.limits, timings: config.timings });
 }
 

@@ -1,9 +1,10 @@
-import { type UnifiedExecResult, unifiedExecResultSchema } from "@codex/executor-protocol";
-import { safeParse } from "zod/mini";
+import type { UnifiedExecResult } from "@codex/executor-protocol";
+import { checkResult } from "./check-result.js";
 import { type CallReply, describeReply } from "./executors/executor.js";
 import type { ProblemLog } from "./executors/problems.js";
 import type { Session, SessionOwner, SessionTable } from "./executors/sessions.js";
 import { fail, type LostCall, refuse, type ToolCallResult } from "./result.js";
+import { explainSessions, runningSession, translateResult, translateSentence } from "./session-text.js";
 import { cutToBytes } from "./text.js";
 
 /** A reply and what is needed to put it into the model's terms. */
@@ -62,11 +63,12 @@ function respondToAnswer(response: Response, message: Answer): ToolCallResult {
   if (outcome.status === "error") return toolFailed(response, outcome.message);
   const text = outcome.content.map((item) => item.text).join("\n");
   if (response.unifiedExec) return respondToExec(response, text, outcome.structured);
-  return answered(response, translateOther(response, text), outcome.structured, []);
+  const explained = explainSessions(text, response.sessions.renamed(response.owner));
+  return answered(response, explained, outcome.structured, []);
 }
 
 function toolFailed(response: Response, message: string): ToolCallResult {
-  const reason = bounded(response, translateError(response, message));
+  const reason = bounded(response, translateSentence(message, response.owner, response.sessions, false));
   const text = withNotices(reason, response.notices);
   return refuse("error", text, { code: "tool_failed", reason });
 }
@@ -82,16 +84,32 @@ function lost(response: Response, reason: string): LostCall {
 }
 
 function respondToExec(response: Response, text: string, structured: unknown): ToolCallResult {
+  const { owner, sessions } = response;
   const checked = structured === undefined ? undefined : checkResult(structured);
-  if (typeof checked === "string") {
+  if (checked === undefined || typeof checked === "string") {
+    trackText(response, text);
+    const translated = translateResult(text, true, owner, sessions);
+    if (checked === undefined) return answered(response, translated, undefined, []);
     response.problems.note("invalid_result", checked);
     const notice = `the executor's structured result was left out: ${checked}`;
-    return answered(response, trackText(response, text), undefined, [notice]);
+    return answered(response, translated, undefined, [notice]);
   }
-  if (checked === undefined) return answered(response, trackText(response, text), undefined, []);
   const session = trackResult(response, checked);
-  if (session === undefined || checked.processId === undefined) return answered(response, text, checked, []);
-  return answered(response, renameSession(text, session), { ...checked, processId: session.id }, []);
+  const translated = translateResult(text, checked.omitted.length > 0, owner, sessions);
+  return answered(response, translated, translateStructured(response, checked, session), []);
+}
+
+function translateStructured(
+  { owner, sessions }: Response,
+  result: UnifiedExecResult,
+  session: Session | undefined,
+): UnifiedExecResult {
+  const notices = result.notices?.map((notice) => translateSentence(notice, owner, sessions, true));
+  return {
+    ...result,
+    ...(result.processId === undefined || session === undefined ? {} : { processId: session.id }),
+    ...(notices === undefined ? {} : { notices }),
+  };
 }
 
 function answered(
@@ -123,78 +141,16 @@ function bounded(response: Response, text: string): string {
   return `${cut}\n[cut: the executor answered ${size}]`;
 }
 
-/** The checked result, or the contradiction in it. */
-function checkResult(structured: unknown): UnifiedExecResult | string {
-  const parsed = safeParse(unifiedExecResultSchema, structured);
-  if (!parsed.success) {
-    const path = parsed.error.issues[0]?.path.map(String).join(".") ?? "";
-    return `field \`structured.${path}\` does not fit`;
-  }
-  const { outcome, exitCode, processId, range, omitted } = parsed.data;
-  const ended = outcome.kind === "exited" || outcome.kind === "signaled";
-  if (exitCode !== undefined && !ended) return `exitCode ${exitCode} with outcome \`${outcome.kind}\``;
-  if (outcome.kind === "exited" && exitCode !== undefined && exitCode !== outcome.code) {
-    return `exitCode ${exitCode} with outcome \`exited\` and code ${outcome.code}`;
-  }
-  if (processId === undefined && outcome.kind === "running") return "outcome `running` without a processId";
-  const ranges = [range, ...omitted];
-  if (ranges.some(({ from, to }) => from > to)) return "a byte range that ends before it begins";
-  return parsed.data;
-}
-
 /** What a checked result says of its session. */
-function trackResult(response: Response, result: UnifiedExecResult): Session | undefined {
-  const { sessions, owner, session } = response;
-  if (result.processId === undefined) {
-    if (session !== undefined) session.state = { kind: "ended", outcome: result.outcome };
-    return session;
-  }
-  const own = sessions.adopt(owner, result.processId);
-  if (result.outcome.kind !== "running") own.state = { kind: "ended", outcome: result.outcome };
+function trackResult({ sessions, owner, session }: Response, result: UnifiedExecResult): Session | undefined {
+  const own = result.processId === undefined ? session : sessions.adopt(owner, result.processId);
+  if (own !== undefined && result.outcome.kind !== "running") own.state = { kind: "ended", outcome: result.outcome };
   return own;
 }
 
 /** The same for an executor that gives only text: its header names the session. */
-function trackText(response: Response, text: string): string {
-  const id = HEADER_SESSION.exec(headerOf(text))?.[2];
-  if (id === undefined) {
-    if (response.session !== undefined) response.session.state = { kind: "ended", outcome: undefined };
-    return text;
-  }
-  return renameSession(text, response.sessions.adopt(response.owner, Number(id)));
-}
-
-/** Gives the session of the header its id for the model; output below the header stays as it is. */
-function renameSession(text: string, session: Session): string {
-  if (session.id === session.processId) return text;
-  const header = headerOf(text);
-  return header.replace(HEADER_SESSION, `$1${session.id}`) + text.slice(header.length);
-}
-
-/** The lines in front of the output. */
-function headerOf(text: string): string {
-  const end = /^Output:$/m.exec(text)?.index;
-  return end === undefined ? text : text.slice(0, end);
-}
-
-const HEADER_SESSION = /^(Process running with session ID )(\d{1,15})$/m;
-
-/** Errors name a session in a sentence. */
-function translateError({ sessions, owner }: Response, message: string): string {
-  return message.replace(/(\bsession(?: id)? [`'"]?)(\d{1,15})(?!\d)/gi, (all, before: string, id: string) => {
-    const session = sessions.find(owner, Number(id));
-    return session === undefined ? all : `${before}${session.id}`;
-  });
-}
-
-/** Text of another tool is left as it is; where it may speak of a session by the executor's id, that is explained. */
-function translateOther(response: Response, text: string): string {
-  const named = response.sessions
-    .renamed(response.owner)
-    .filter(({ processId }) => new RegExp(`(?<!\\d)${processId}(?!\\d)`).test(text))
-    .map(
-      ({ id, processId }) =>
-        `Note: session ${processId} of executor \`${response.environment}\` is session ${id} here.`,
-    );
-  return [text, ...named].join("\n");
+function trackText({ sessions, owner, session }: Response, text: string): void {
+  const id = runningSession(text);
+  if (id !== undefined) sessions.adopt(owner, id);
+  else if (session !== undefined) session.state = { kind: "ended", outcome: undefined };
 }

@@ -11,8 +11,10 @@ export interface OutgoingCall {
   executor: Executor;
   tool: LearnedTool;
   arguments: unknown;
-  /** Milliseconds until an answer is not waited for any longer. */
-  deadlineMs: number;
+  /** How long the executor may take by the call's own terms, milliseconds. */
+  windowMs: number;
+  /** Milliseconds beyond that until an answer is not waited for any longer. */
+  marginMs: number;
   notices: readonly string[];
   /** The session the arguments name. */
   session: Session | undefined;
@@ -35,23 +37,25 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
   const sent = executor.call({
     toolName: tool.name,
     arguments: call.arguments,
-    deadlineMs: call.deadlineMs,
+    // Calls before it on the same session come first.
+    deadlineMs: followed.aheadMs + call.windowMs + call.marginMs,
     onOutput,
   });
   let interruption: string | undefined;
   const onAbort = () => {
-    const graceMs = executor.can("cancel_tool") ? context.timings.cancelGraceMs : 0;
-    if (graceMs > 0) executor.cancel(sent.requestId);
-    interruption =
-      graceMs > 0
-        ? `the call was interrupted, and the executor did not answer within ${graceMs} ms`
-        : "the call was interrupted, and this executor cannot be asked to end one";
+    const cancels = executor.can("cancel_tool");
+    const graceMs = cancels ? context.timings.cancelGraceMs : 0;
+    if (cancels) executor.cancel(sent.requestId);
+    interruption = cancels
+      ? `the call was interrupted, and the executor did not answer within ${graceMs} ms`
+      : "the call was interrupted, and this executor cannot be asked to end one";
     sent.expire(graceMs);
   };
   call.signal?.addEventListener("abort", onAbort, { once: true });
   if (call.signal?.aborted) onAbort();
   const reply = await sent.reply;
   call.signal?.removeEventListener("abort", onAbort);
+  followed.end();
   return respond({
     reply,
     toolName: tool.name,
@@ -70,6 +74,8 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
 /** Live output on its way to the caller; it also tells which session a call belongs to before its answer does. */
 class FollowedOutput {
   session: Session | undefined;
+  /** Windows of the calls that are under way on the session already, milliseconds. */
+  readonly aheadMs: number;
   readonly #call: OutgoingCall;
   readonly #sessions: SessionTable;
   readonly #tracker = new OutputTracker();
@@ -77,8 +83,20 @@ class FollowedOutput {
   constructor(call: OutgoingCall, sessions: SessionTable) {
     this.#call = call;
     this.#sessions = sessions;
-    this.session = call.session;
     this.#tracker.processId = call.session?.processId;
+    this.aheadMs = call.session?.pendingMs ?? 0;
+    if (call.session !== undefined) this.#join(call.session);
+  }
+
+  /** The call is over. */
+  end(): void {
+    if (this.session !== undefined) this.session.pendingMs -= this.#call.windowMs;
+  }
+
+  #join(session: Session): Session {
+    this.session = session;
+    session.pendingMs += this.#call.windowMs;
+    return session;
   }
 
   take(message: ToolOutputMessage): void | Promise<void> {
@@ -93,8 +111,8 @@ class FollowedOutput {
   /** Only tools of the contract have sessions; another tool's `processId` is its own affair. */
   #track(message: ToolOutputMessage): number {
     if (this.#call.tool.contract === undefined) return message.processId;
-    this.session ??= this.#sessions.adopt(this.#call.executor.owner, message.processId);
-    this.session.lastSeq = Math.max(this.session.lastSeq, message.seq);
-    return this.session.id;
+    const session = this.session ?? this.#join(this.#sessions.adopt(this.#call.executor.owner, message.processId));
+    session.lastSeq = Math.max(session.lastSeq, message.seq);
+    return session.id;
   }
 }

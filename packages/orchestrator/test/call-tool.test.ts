@@ -161,6 +161,31 @@ describe("deadlines", () => {
     });
   });
 
+  it("count the windows of the calls that come first on the same session", async () => {
+    const peer = new RawPeer();
+    const [{ orchestrator, clock }] = await Promise.all([attached(peer.channel), peer.introduce(scriptedTools)]);
+    const started = orchestrator.callTool("exec_command", { cmd: "x" });
+    const exec = await peer.expect("call_tool");
+    const output = { processId: 5, seq: 1, offset: 0, stream: "pty", chunk: "aGk=" };
+    await peer.say({ type: "tool_output", requestId: exec.requestId, ...output });
+    const range = { from: 0, to: 2 };
+    const structured = { ...RUNNING, processId: 5, range };
+    const outcome = { status: "success", content: [{ type: "input_text", text: "" }], structured };
+    await peer.say({ type: "call_tool_response", requestId: exec.requestId, toolName: "exec_command", outcome });
+    await started;
+    void orchestrator.callTool("write_stdin", { session_id: 5, yield_time_ms: 200_000 });
+    const poll = await peer.expect("call_tool");
+    const write = orchestrator.callTool("write_stdin", { session_id: 5, chars: "x" });
+    await peer.expect("call_tool");
+    await clock.timer(230_000);
+    await clock.timer(230_250);
+    await peer.say({ type: "call_tool_response", requestId: poll.requestId, toolName: "write_stdin", outcome });
+    clock.advance(230_250);
+    expect(await write).toMatchObject({ status: "lost", text: expect.stringContaining("230250 ms") });
+    void orchestrator.callTool("write_stdin", { session_id: 5, chars: "y" });
+    await clock.timer(30_250);
+  });
+
   it("end any other tool at its own", async () => {
     const peer = new RawPeer();
     const options = withDefaults({ timings: { toolAnswerMs: 700 } });
@@ -281,6 +306,16 @@ describe("close", () => {
     expect(await stuck).toMatchObject({ status: "lost" });
   });
 });
+
+const RUNNING = {
+  chunkId: "abc123",
+  wallTimeSeconds: 1,
+  outcome: { kind: "running" },
+  closed: false,
+  omitted: [],
+  originalTokenCount: 1,
+  sandboxDenied: false,
+};
 
 async function withScripted(defaults = {}) {
   const { channel, executor } = scriptedChannel();

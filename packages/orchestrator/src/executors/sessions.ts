@@ -16,6 +16,8 @@ export interface Session {
   state: SessionState;
   /** The last output chunk that was seen. */
   lastSeq: number;
+  /** Windows of the calls under way, milliseconds: the executor takes the calls of one session one after the other. */
+  pendingMs: number;
 }
 
 /** Sessions belong to one life of an executor: a new connection under the same name is another owner. */
@@ -51,7 +53,14 @@ export class SessionTable {
       if (known.state.kind !== "live") known.state = { kind: "live" };
       return known;
     }
-    const session: Session = { id: this.#freeId(processId), owner, processId, state: { kind: "live" }, lastSeq: 0 };
+    const session: Session = {
+      id: this.#freeId(processId),
+      owner,
+      processId,
+      state: { kind: "live" },
+      lastSeq: 0,
+      pendingMs: 0,
+    };
     this.#byId.set(session.id, session);
     const own = this.#byProcess.get(owner) ?? new Map<number, Session>();
     this.#byProcess.set(owner, own.set(processId, session));
