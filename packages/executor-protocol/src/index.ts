@@ -26,7 +26,15 @@ export {
   toolsChangedSchema,
 } from "./messages.js";
 export { type EndedBy, endedBySchema, type ProcessOutcome, processOutcomeSchema } from "./outcome.js";
-export { formatProblem, type Parsed, parseExecutorMessage, parseOrchestratorMessage } from "./parse.js";
+export {
+  type Parsed,
+  type ParsedArguments,
+  parseExecCommandRequest,
+  parseExecutorMessage,
+  parseOrchestratorMessage,
+  parseWriteStdinRequest,
+} from "./parse.js";
+export { formatProblem } from "./problem.js";
 export {
   type ExecutorToolSpec,
   executorToolSpecSchema,

@@ -1,12 +1,13 @@
 import * as z from "zod/mini";
 import { processOutcomeSchema } from "./outcome.js";
+import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
 import { executorToolSpecSchema, toolCallOutcomeSchema } from "./tools.js";
 
 /** The version this package speaks; `initialize` carries it in both directions. */
 export const EXECUTOR_PROTOCOL_VERSION = "1";
 
 /** Chosen by the sender of a request; the response echoes it. */
-export const requestIdSchema = z.string().check(z.minLength(1));
+export const requestIdSchema = keySchema;
 
 export const listToolsRequestSchema = z.object({ type: z.literal("list_tools"), requestId: requestIdSchema });
 export const callToolRequestSchema = z.object({
@@ -51,7 +52,7 @@ export const shutdownResponseSchema = z.object({ type: z.literal("shutdown_respo
 /** Answers what could not be read as a request; the channel stays open. */
 export const errorMessageSchema = z.object({
   type: z.literal("error"),
-  requestId: z._default(z.nullable(z.string()), null),
+  requestId: nullable(z.string()),
   message: z.string(),
 });
 
@@ -85,15 +86,15 @@ export type OutputStream = z.infer<typeof outputStreamSchema>;
 export const toolOutputSchema = z.object({
   type: z.literal("tool_output"),
   requestId: requestIdSchema,
-  processId: z.int(),
+  processId: processIdSchema,
   seq: z.int().check(z.positive()),
-  offset: z.int().check(z.nonnegative()),
+  offset: countSchema,
   stream: outputStreamSchema,
   chunk: z.string(),
 });
 export const sessionExitedSchema = z.object({
   type: z.literal("session_exited"),
-  processId: z.int(),
+  processId: processIdSchema,
   outcome: processOutcomeSchema,
 });
 

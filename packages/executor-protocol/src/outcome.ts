@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { countSchema } from "./scalars.js";
 
 /** Who ended a process that died of a signal. `self` also covers a signal sent from outside of this system. */
 export const endedBySchema = z.enum(["self", "terminate", "timeout", "prune", "shutdown", "oom", "sandbox", "unknown"]);
@@ -13,6 +14,6 @@ export const processOutcomeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("exited"), code: z.int() }),
   z.object({ kind: z.literal("signaled"), signal: z.string(), by: endedBySchema }),
   z.object({ kind: z.literal("failed_to_start"), reason: z.string() }),
-  z.object({ kind: z.literal("lost"), reason: z.string(), lastSeq: z.int().check(z.nonnegative()) }),
+  z.object({ kind: z.literal("lost"), reason: z.string(), lastSeq: countSchema }),
 ]);
 export type ProcessOutcome = z.infer<typeof processOutcomeSchema>;

@@ -1,55 +1,62 @@
-import type * as z from "zod/mini";
-import { safeParse } from "zod/mini";
+import * as z from "zod/mini";
 import {
   type ExecutorMessage,
   executorMessageSchema,
   type OrchestratorMessage,
   orchestratorMessageSchema,
 } from "./messages.js";
+import { formatProblem } from "./problem.js";
+import {
+  type ExecCommandRequest,
+  execCommandRequestSchema,
+  type WriteStdinRequest,
+  writeStdinRequestSchema,
+} from "./unified-exec-request.js";
 
-/** A received value, validated once at the edge. `requestId` is what could be read of it, else null. */
+/** A received message, validated once at the edge. `requestId` is what could be read of it, else null. */
 export type Parsed<T> =
   | { kind: "ok"; message: T }
   | { kind: "unknown"; type: string; requestId: string | null }
   | { kind: "invalid"; requestId: string | null; problem: string };
 
+/** The arguments of a tool call, validated. */
+export type ParsedArguments<T> = { kind: "ok"; value: T } | { kind: "invalid"; problem: string };
+
 export const parseOrchestratorMessage = (value: unknown): Parsed<OrchestratorMessage> =>
-  parseMessage(orchestratorMessageSchema, ORCHESTRATOR_TYPES, value);
+  parseMessage(orchestratorMessageSchema, value);
 
 export const parseExecutorMessage = (value: unknown): Parsed<ExecutorMessage> =>
-  parseMessage(executorMessageSchema, EXECUTOR_TYPES, value);
+  parseMessage(executorMessageSchema, value);
 
-const ORCHESTRATOR_TYPES: ReadonlySet<string> = new Set<string>(
-  orchestratorMessageSchema.def.options.map((option) => String(option.def.shape.type.def.values[0])),
-);
-const EXECUTOR_TYPES: ReadonlySet<string> = new Set<string>(
-  executorMessageSchema.def.options.map((option) => String(option.def.shape.type.def.values[0])),
-);
+export const parseExecCommandRequest = (value: unknown): ParsedArguments<ExecCommandRequest> =>
+  parseArguments(execCommandRequestSchema, value);
 
-function parseMessage<T>(schema: z.ZodMiniType<T>, types: ReadonlySet<string>, value: unknown): Parsed<T> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { kind: "invalid", requestId: null, problem: `expected a JSON object, got ${describe(value)}` };
-  }
-  const requestId = "requestId" in value && typeof value.requestId === "string" ? value.requestId : null;
-  if (!("type" in value) || typeof value.type !== "string") {
-    return { kind: "invalid", requestId, problem: "missing field `type`" };
-  }
-  if (!types.has(value.type)) return { kind: "unknown", type: value.type, requestId };
-  const result = safeParse(schema, value);
+export const parseWriteStdinRequest = (value: unknown): ParsedArguments<WriteStdinRequest> =>
+  parseArguments(writeStdinRequestSchema, value);
+
+function parseMessage<T>(schema: z.ZodMiniType<T>, value: unknown): Parsed<T> {
+  const result = z.safeParse(schema, value);
   if (result.success) return { kind: "ok", message: result.data };
-  return { kind: "invalid", requestId, problem: formatProblem(result.error) };
+  const requestId = getText(value, "requestId") || null;
+  const type = getText(value, "type");
+  if (type !== undefined && isUnknownType(result.error)) return { kind: "unknown", type, requestId };
+  return { kind: "invalid", requestId, problem: formatProblem(result.error, value) };
 }
 
-/** One line that names the field by its path and what was expected there. */
-export function formatProblem(error: z.core.$ZodError): string {
+function parseArguments<T>(schema: z.ZodMiniType<T>, value: unknown): ParsedArguments<T> {
+  const result = z.safeParse(schema, value);
+  if (result.success) return { kind: "ok", value: result.data };
+  return { kind: "invalid", problem: formatProblem(result.error, value) };
+}
+
+/** No option of the union of messages has this `type`. */
+function isUnknownType(error: z.core.$ZodError): boolean {
   const issue = error.issues[0];
-  if (issue === undefined) return "invalid value";
-  const path = issue.path.map(String).join(".");
-  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
-  return path === "" ? `${issue.message}${more}` : `field \`${path}\`: ${issue.message}${more}`;
+  return issue?.code === "invalid_union" && issue.path.length === 1 && issue.path[0] === "type";
 }
 
-function describe(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+function getText(value: unknown, key: string): string | undefined {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+  const text: unknown = Reflect.get(value, key);
+  return typeof text === "string" ? text : undefined;
 }

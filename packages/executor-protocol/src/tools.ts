@@ -22,7 +22,7 @@ export const toolCallOutcomeSchema = z.discriminatedUnion("status", [
   z.object({
     status: z.literal("success"),
     content: z.array(toolCallContentSchema),
-    structured: z.optional(z.union([unifiedExecResultSchema, z.record(z.string(), z.unknown())])),
+    structured: z.optional(z.union([unifiedExecResultSchema, z.record(z.string(), z.unknown())], "an object")),
   }),
   z.object({ status: z.literal("error"), message: z.string() }),
 ]);

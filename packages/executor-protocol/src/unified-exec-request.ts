@@ -1,26 +1,37 @@
 import * as z from "zod/mini";
-
-const count = z.int().check(z.nonnegative());
-/** Absent and null mean the same when read; null is what is written. */
-const nullable = <T extends z.ZodMiniType>(schema: T) => z._default(z.nullable(schema), null);
+import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
 
 /** Proposed execution-policy amendment: an argv prefix. */
 export const execPolicyAmendmentSchema = z.array(z.string());
 export type ExecPolicyAmendment = z.infer<typeof execPolicyAmendmentSchema>;
 
+const ONE_REQUIREMENT = "exactly one of `skip`, `needsApproval`, `forbidden`";
+
 /** Approval plan chosen by the orchestrator, externally tagged: exactly one of the three members. */
-export const execApprovalRequirementSchema = z.union([
-  z.strictObject({
-    skip: z.object({ bypassSandbox: z.boolean(), proposedExecPolicyAmendment: nullable(execPolicyAmendmentSchema) }),
-  }),
-  z.strictObject({
-    needsApproval: z.object({
-      reason: nullable(z.string()),
-      proposedExecPolicyAmendment: nullable(execPolicyAmendmentSchema),
-    }),
-  }),
-  z.strictObject({ forbidden: z.object({ reason: z.string() }) }),
-]);
+export const execApprovalRequirementSchema = z.union(
+  [
+    z.strictObject(
+      {
+        skip: z.object({
+          bypassSandbox: z.boolean(),
+          proposedExecPolicyAmendment: nullable(execPolicyAmendmentSchema),
+        }),
+      },
+      ONE_REQUIREMENT,
+    ),
+    z.strictObject(
+      {
+        needsApproval: z.object({
+          reason: nullable(z.string()),
+          proposedExecPolicyAmendment: nullable(execPolicyAmendmentSchema),
+        }),
+      },
+      ONE_REQUIREMENT,
+    ),
+    z.strictObject({ forbidden: z.object({ reason: z.string() }) }, ONE_REQUIREMENT),
+  ],
+  ONE_REQUIREMENT,
+);
 export type ExecApprovalRequirement = z.infer<typeof execApprovalRequirementSchema>;
 
 export const sandboxPermissionsSchema = z.enum(["use_default", "require_escalated", "with_additional_permissions"]);
@@ -45,19 +56,21 @@ export const terminalSizeSchema = z.object({
 });
 export type TerminalSize = z.infer<typeof terminalSizeSchema>;
 
+const ARGV = "a non-empty array of strings";
+
 /** Wire arguments of a tool with contract `unified_exec.exec_command`: resolved by the orchestrator. */
 export const execCommandRequestSchema = z.object({
   /** Final argv. */
-  command: z.array(z.string()).check(z.minLength(1)),
+  command: z.array(z.string(), ARGV).check(z.minLength(1, ARGV)),
   /** Absolute directory on the executor's host. */
   cwd: z.string(),
   /** The complete environment, or the overlay when `envPolicy` is present. */
   env: z.record(z.string(), z.string()),
   tty: z.boolean(),
   /** Window of the first poll, milliseconds. */
-  yieldTimeMs: count,
+  yieldTimeMs: countSchema,
   /** Budget of the result, tokens of 4 bytes. */
-  maxOutputTokens: count,
+  maxOutputTokens: countSchema,
   sandboxPermissions: sandboxPermissionsSchema,
   additionalPermissions: nullable(z.record(z.string(), z.unknown())),
   additionalPermissionsPreapproved: z.boolean(),
@@ -66,7 +79,7 @@ export const execCommandRequestSchema = z.object({
   envPolicy: z.optional(envPolicySchema),
   /** The selected sandbox attempt; an executor without that sandbox refuses it. */
   sandbox: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
-  idempotencyKey: z.optional(z.string().check(z.minLength(1))),
+  idempotencyKey: z.optional(keySchema),
   /** Hard limit of the process, milliseconds; ends the session with `by: "timeout"`. */
   timeoutMs: z.optional(z.int().check(z.positive())),
   approvalId: z.optional(z.string()),
@@ -82,14 +95,14 @@ export type SessionSignal = z.infer<typeof sessionSignalSchema>;
 
 /** Wire arguments of a tool with contract `unified_exec.write_stdin`. */
 export const writeStdinRequestSchema = z.object({
-  processId: z.int(),
+  processId: processIdSchema,
   input: z.string(),
   /** `base64`: `input` holds bytes that may be no text. Default `utf8`. */
   inputEncoding: z.optional(z.enum(["utf8", "base64"])),
-  yieldTimeMs: count,
-  maxOutputTokens: count,
+  yieldTimeMs: countSchema,
+  maxOutputTokens: countSchema,
   /** A repeat of the id gets the first answer and writes nothing. */
-  writeId: z.optional(z.string().check(z.minLength(1))),
+  writeId: z.optional(keySchema),
   closeStdin: z.optional(z.boolean()),
   resize: z.optional(terminalSizeSchema),
   signal: z.optional(sessionSignalSchema),

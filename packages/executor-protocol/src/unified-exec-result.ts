@@ -1,10 +1,9 @@
 import * as z from "zod/mini";
 import { processOutcomeSchema } from "./outcome.js";
-
-const byteOffset = z.int().check(z.nonnegative());
+import { countSchema, processIdSchema } from "./scalars.js";
 
 /** A half-open range `[from, to)` of byte offsets in a session's output log. */
-export const byteRangeSchema = z.object({ from: byteOffset, to: byteOffset });
+export const byteRangeSchema = z.object({ from: countSchema, to: countSchema });
 export type ByteRange = z.infer<typeof byteRangeSchema>;
 
 /** A range the result does not carry: cut by the `budget` (still readable), or `evicted` from the log. */
@@ -14,11 +13,11 @@ export type OmittedRange = z.infer<typeof omittedRangeSchema>;
 /** The `structured` member of a successful unified-exec call. */
 export const unifiedExecResultSchema = z.object({
   /** 6 lowercase hex digits. */
-  chunkId: z.string().check(z.regex(/^[0-9a-f]{6}$/)),
+  chunkId: z.string().check(z.regex(/^[0-9a-f]{6}$/, "6 lowercase hex digits")),
   /** Seconds since the process started (first call) or since the call began. */
   wallTimeSeconds: z.number().check(z.nonnegative()),
   /** Present only while the session lives after this poll. */
-  processId: z.optional(z.int()),
+  processId: z.optional(processIdSchema),
   /** Present only when the process has ended; `128+n` for signal n. */
   exitCode: z.optional(z.int()),
   outcome: processOutcomeSchema,
@@ -27,7 +26,7 @@ export const unifiedExecResultSchema = z.object({
   range: byteRangeSchema,
   omitted: z.array(omittedRangeSchema),
   /** ceil(bytes/4) over all bytes of the poll. */
-  originalTokenCount: z.int().check(z.nonnegative()),
+  originalTokenCount: countSchema,
   sandboxDenied: z.boolean(),
   /** A safety bound of the executor that changed the request, one sentence each. */
   notices: z.optional(z.array(z.string())),

@@ -1,0 +1,120 @@
+import type * as z from "zod/mini";
+
+/** Values under these fields may be secrets: never shown. */
+const SECRET_FIELDS: ReadonlySet<PropertyKey> = new Set(["env", "set", "input", "chunk", "arguments"]);
+
+/** As much of a text of the peer as goes into a problem, characters. */
+const MAX_SHOWN = 64;
+
+/** As many names of members of the peer as go into a problem. */
+const MAX_MEMBERS = 5;
+
+/** What zod says where a schema has no text of its own. */
+const NO_TEXT = "Invalid input";
+
+/** One line that names the first field that is wrong, what is expected there, and what `value` has instead. */
+export function formatProblem(error: z.core.$ZodError, value: unknown): string {
+  const first = error.issues[0];
+  if (first === undefined) return "invalid value";
+  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
+  return `${formatIssue(deepest(first), value)}${more}`;
+}
+
+function formatIssue(issue: z.core.$ZodIssue, value: unknown): string {
+  const found = getAt(value, issue.path);
+  const name = formatPath(issue.path);
+  if (found === undefined && name !== "") return `missing field \`${name}\``;
+  const expected = issue.message === NO_TEXT ? describeExpected(issue) : issue.message;
+  const text = `expected ${expected}, got ${describeFound(found, issue)}`;
+  return name === "" ? text : `field \`${name}\`: ${text}`;
+}
+
+/** Of a union that did not match: the one problem inside of the branch that was meant, if that can be told. */
+function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== "invalid_union") return issue;
+  const meant = issue.errors.filter((branch) => branch.length > 0 && branch.every(({ path }) => path.length > 0));
+  const inner = meant.length === 1 ? meant[0]![0] : undefined;
+  return inner === undefined ? issue : { ...deepest(inner), path: [...issue.path, ...inner.path] };
+}
+
+function describeExpected(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return TYPE_NAMES[issue.expected] ?? issue.expected;
+    case "invalid_value":
+      return formatChoice(issue.values);
+    case "invalid_union":
+      return "options" in issue && issue.options !== undefined ? formatChoice(issue.options) : "another value";
+    case "too_small":
+      return describeBound(issue.origin, issue.inclusive === false ? "more than" : "at least", issue.minimum);
+    case "too_big":
+      return describeBound(issue.origin, issue.inclusive === false ? "less than" : "at most", issue.maximum);
+    case "unrecognized_keys":
+      return `no member ${formatList(issue.keys)}`;
+    default:
+      return "another value";
+  }
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "an integer",
+  boolean: "true or false",
+  array: "an array",
+  object: "an object",
+  record: "an object",
+  null: "null",
+};
+
+function describeBound(origin: string, relation: string, bound: number | bigint): string {
+  if (origin === "string") return bound === 1 ? "a non-empty string" : `${relation} ${bound} characters`;
+  if (origin === "array") return bound === 1 ? "a non-empty array" : `${relation} ${bound} items`;
+  return `${origin === "int" ? "an integer of " : ""}${relation} ${bound}`;
+}
+
+const formatChoice = (values: readonly unknown[]): string =>
+  values.length === 1 ? formatList(values) : `one of ${formatList(values)}`;
+
+const formatList = (values: readonly unknown[]): string =>
+  values.map((value) => `\`${show(String(value))}\``).join(", ");
+
+/** The kind of a value; the value itself only where it is short, and no secret. */
+function describeFound(value: unknown, issue: z.core.$ZodIssue): string {
+  const open = !issue.path.some((key) => SECRET_FIELDS.has(key));
+  if (value === null) return "null";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
+  const isChoice =
+    issue.code === "invalid_value" || issue.code === "invalid_union" || issue.code === "unrecognized_keys";
+  if (typeof value === "object") return open && isChoice ? describeMembers(Object.keys(value)) : "an object";
+  if (value === "") return "an empty string";
+  if (open && (typeof value !== "string" || isChoice)) return show(JSON.stringify(value) ?? String(value));
+  return `a ${typeof value}`;
+}
+
+function describeMembers(names: readonly string[]): string {
+  if (names.length === 0) return "an empty object";
+  return `an object with ${formatList(names.slice(0, MAX_MEMBERS))}${names.length > MAX_MEMBERS ? " and more" : ""}`;
+}
+
+const show = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+
+/** `command[1]`, `env.PATH`, `env["a b"]`. */
+function formatPath(path: readonly PropertyKey[]): string {
+  let text = "";
+  for (const key of path) {
+    if (typeof key === "number") text += `[${key}]`;
+    else if (!/^[\w$-]+$/.test(String(key))) text += `[${JSON.stringify(show(String(key)))}]`;
+    else text += text === "" ? show(String(key)) : `.${show(String(key))}`;
+  }
+  return text;
+}
+
+function getAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value;
+  for (const key of path) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = Reflect.get(at, key);
+  }
+  return at;
+}

@@ -1,0 +1,101 @@
+import * as protocol from "@codex/executor-protocol";
+import { expect, test } from "vitest";
+
+test("the names exported are these", () => {
+  expect(Object.keys(protocol).sort()).toEqual([
+    "EXECUTOR_PROTOCOL_VERSION",
+    "byteRangeSchema",
+    "callToolRequestSchema",
+    "callToolResponseSchema",
+    "cancelToolRequestSchema",
+    "capabilitySchema",
+    "endedBySchema",
+    "envPolicySchema",
+    "errorMessageSchema",
+    "execApprovalRequirementSchema",
+    "execCommandRequestSchema",
+    "execPolicyAmendmentSchema",
+    "executorMessageSchema",
+    "executorToolSpecSchema",
+    "formatProblem",
+    "hostInfoSchema",
+    "initializeRequestSchema",
+    "initializeResponseSchema",
+    "listToolsRequestSchema",
+    "listToolsResponseSchema",
+    "omittedRangeSchema",
+    "orchestratorMessageSchema",
+    "outputStreamSchema",
+    "parseExecCommandRequest",
+    "parseExecutorMessage",
+    "parseOrchestratorMessage",
+    "parseWriteStdinRequest",
+    "processOutcomeSchema",
+    "requestIdSchema",
+    "sandboxPermissionsSchema",
+    "sessionExitedSchema",
+    "sessionSignalSchema",
+    "shutdownRequestSchema",
+    "shutdownResponseSchema",
+    "terminalSizeSchema",
+    "toolCallContentSchema",
+    "toolCallOutcomeSchema",
+    "toolContractSchema",
+    "toolOutputSchema",
+    "toolsChangedSchema",
+    "unifiedExecResultSchema",
+    "writeStdinRequestSchema",
+  ]);
+});
+
+test("the words of the protocol are these", () => {
+  expect(protocol.EXECUTOR_PROTOCOL_VERSION).toBe("1");
+  expect(protocol.capabilitySchema.def.entries).toEqual({
+    tool_output: "tool_output",
+    cancel_tool: "cancel_tool",
+    session_exited: "session_exited",
+  });
+  expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
+    "unified_exec.exec_command",
+    "unified_exec.write_stdin",
+  ]);
+  expect(Object.keys(protocol.sandboxPermissionsSchema.def.entries)).toEqual([
+    "use_default",
+    "require_escalated",
+    "with_additional_permissions",
+  ]);
+  expect(Object.keys(protocol.endedBySchema.def.entries)).toEqual([
+    "self",
+    "terminate",
+    "timeout",
+    "prune",
+    "shutdown",
+    "oom",
+    "sandbox",
+    "unknown",
+  ]);
+  expect(Object.keys(protocol.sessionSignalSchema.def.entries)).toEqual(["interrupt", "terminate", "kill", "hangup"]);
+  expect(Object.keys(protocol.outputStreamSchema.def.entries)).toEqual(["stdout", "stderr", "pty"]);
+});
+
+test("the message types are these, per direction", () => {
+  const typesOf = (options: readonly { shape: { type: { def: { values: readonly unknown[] } } } }[]) =>
+    options.map((option) => option.shape.type.def.values[0]);
+  expect(typesOf(protocol.orchestratorMessageSchema.def.options)).toEqual([
+    "list_tools",
+    "call_tool",
+    "shutdown",
+    "initialize",
+    "cancel_tool",
+  ]);
+  expect(typesOf(protocol.executorMessageSchema.def.options)).toEqual([
+    "list_tools_response",
+    "call_tool_response",
+    "shutdown_response",
+    "error",
+    "initialize_response",
+    "tools_changed",
+    "tool_output",
+    "session_exited",
+  ]);
+});

@@ -1,0 +1,99 @@
+import {
+  parseExecCommandRequest,
+  parseExecutorMessage,
+  parseOrchestratorMessage,
+  parseWriteStdinRequest,
+} from "@codex/executor-protocol";
+import { expect, test } from "vitest";
+
+test.each([
+  [null, "expected an object, got null"],
+  [[], "expected an object, got an empty array"],
+  [[{ type: "shutdown" }], "expected an object, got an array"],
+  ["shutdown", "expected an object, got a string"],
+  [5, "expected an object, got 5"],
+  [{}, "missing field `type`"],
+  [{ requestType: "shutdown" }, "missing field `type`"],
+  [
+    { type: 5 },
+    "field `type`: expected one of `list_tools`, `call_tool`, `shutdown`, `initialize`, `cancel_tool`, got 5",
+  ],
+])("what is no message is invalid: %j", (value, problem) => {
+  expect(parseOrchestratorMessage(value)).toEqual({ kind: "invalid", requestId: null, problem });
+});
+
+test("a type of another direction or of the future is unknown, with what could be read of its id", () => {
+  expect(parseOrchestratorMessage({ type: "error", requestId: "r" })).toEqual({
+    kind: "unknown",
+    type: "error",
+    requestId: "r",
+  });
+  expect(parseExecutorMessage({ type: "call_tool", requestId: 5 })).toEqual({
+    kind: "unknown",
+    type: "call_tool",
+    requestId: null,
+  });
+  expect(parseExecutorMessage({ type: "__proto__" })).toEqual({ kind: "unknown", type: "__proto__", requestId: null });
+  expect(parseOrchestratorMessage({ type: "" })).toEqual({ kind: "unknown", type: "", requestId: null });
+});
+
+test("an invalid message tells the id it answers to", () => {
+  expect(parseOrchestratorMessage({ type: "call_tool", requestId: "r-9", arguments: 1 })).toEqual({
+    kind: "invalid",
+    requestId: "r-9",
+    problem: "missing field `toolName`",
+  });
+  expect(parseOrchestratorMessage({ type: "shutdown", requestId: "" })).toMatchObject({
+    kind: "invalid",
+    requestId: null,
+  });
+  expect(parseOrchestratorMessage({ type: "shutdown", requestId: ["x"] })).toMatchObject({ requestId: null });
+});
+
+test("arguments are parsed with the same problems", () => {
+  expect(parseWriteStdinRequest({ processId: 1, input: "", yieldTimeMs: 0, maxOutputTokens: 0 })).toMatchObject({
+    kind: "ok",
+  });
+  expect(parseWriteStdinRequest({ input: "" })).toEqual({
+    kind: "invalid",
+    problem: "missing field `processId` (and 2 more)",
+  });
+  expect(parseExecCommandRequest("ls")).toEqual({ kind: "invalid", problem: "expected an object, got a string" });
+});
+
+test("a problem never shows what may be secret, and is short", () => {
+  const secret = "hunter2";
+  const long = "k".repeat(10_000);
+  const values = [
+    { env: { A: [secret] } },
+    { env: secret },
+    { env: { [long]: 1 } },
+    { envPolicy: { set: { A: { secret } } } },
+    { command: secret },
+    { sandboxPermissions: long },
+    { execApprovalRequirement: Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${long}${n}`, secret])) },
+  ];
+  for (const value of values) {
+    const parsed = parseExecCommandRequest({ ...VALID, ...value });
+    if (parsed.kind === "ok") expect.unreachable(`accepted ${Object.keys(value)}`);
+    else {
+      expect(parsed.problem).not.toContain(secret);
+      expect(parsed.problem.length).toBeLessThan(700);
+      expect(parsed.problem).not.toContain("\n");
+    }
+  }
+  const write = parseWriteStdinRequest({ processId: 1, input: { secret }, yieldTimeMs: 0, maxOutputTokens: 0 });
+  expect(write).toEqual({ kind: "invalid", problem: "field `input`: expected a string, got an object" });
+});
+
+const VALID = {
+  command: ["true"],
+  cwd: "/",
+  env: {},
+  tty: false,
+  yieldTimeMs: 0,
+  maxOutputTokens: 0,
+  sandboxPermissions: "use_default",
+  additionalPermissionsPreapproved: false,
+  execApprovalRequirement: { skip: { bypassSandbox: false } },
+};
