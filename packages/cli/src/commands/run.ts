@@ -16,7 +16,7 @@ export interface RunOptions {
 
 /** Runs a program through an executor, as if it ran here. */
 export async function runRun(argv: string[], options: RunOptions): Promise<void> {
-  const tty = options.tty ?? (process.stdin.isTTY && process.stdout.isTTY);
+  const tty = options.tty ?? Boolean(process.stdin.isTTY && process.stdout.isTTY);
   // An executor of our own is on this host: the program starts where the user is, with all the user has.
   const own = options.executor === undefined;
   const cwd = options.cwd === undefined ? (own ? process.cwd() : undefined) : own ? resolve(options.cwd) : options.cwd;

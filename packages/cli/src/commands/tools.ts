@@ -49,8 +49,10 @@ async function withExecutor(
   policy: ApprovalPolicy,
   use: (orchestrator: Orchestrator) => void | Promise<void>,
 ): Promise<void> {
-  const orchestrator = createOrchestrator({ policy, approver: createTerminalApprover() });
+  const approver = createTerminalApprover();
+  const orchestrator = createOrchestrator({ policy, ...(approver === undefined ? {} : { approver }) });
   try {
+    await orchestrator.attach({ name: "executor", channel: connectExecutor(options) });
     await use(orchestrator);
   } finally {
     await orchestrator.close();
@@ -64,5 +66,5 @@ function findTool(tools: readonly ModelTool[], name: string): ModelTool {
   throw new CommandError(`the executor has no tool ${JSON.stringify(name)}; it has ${known}`, EXIT.usage);
 }
 
-const print = (line: string) => process.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
+const print = (line: string) => void process.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
 const printJson = (value: unknown) => print(JSON.stringify(value, null, 2));

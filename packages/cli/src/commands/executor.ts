@@ -1,0 +1,104 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { createStdioChannel } from "@codex/channel";
+import { createLocalBackend } from "@codex/exec-server";
+import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
+import { readToken } from "../connect.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { isLoopback, parseListenUrl } from "../listen-url.js";
+
+export interface ExecutorCommandOptions {
+  listen: string;
+  tokenFile?: string;
+  allowInsecureListen: boolean;
+  maxSessions: number;
+  deterministicIds: boolean;
+}
+
+/** Serves this host until it is told to shut down, its channel ends, or a signal comes. */
+export async function runExecutor(options: ExecutorCommandOptions): Promise<void> {
+  const target = parseListenUrl(options.listen);
+  if (target.kind === "stdio" && options.tokenFile !== undefined) {
+    throw new CommandError("--token-file is for a websocket listener; stdio needs none", EXIT.usage);
+  }
+  const backend = createLocalBackend();
+  const executor = createExecutor({
+    backend,
+    limits: { sessions: options.maxSessions },
+    log: (problem) => void process.stderr.write(`codex executor: ${problem}\n`),
+    ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
+  });
+  try {
+    if (target.kind === "stdio") await serveStdio(executor);
+    else await serveWebSocket(executor, target, options);
+  } finally {
+    await backend.close();
+  }
+}
+
+async function serveStdio(executor: Executor): Promise<void> {
+  // Not process.stdout: on a pipe that writes synchronously, and a peer that does not read would stop everything.
+  const output = new Socket({ fd: 1, readable: false, writable: true });
+  const channel = createStdioChannel({ input: process.stdin, output });
+  const stop = onStopSignal(() => void channel.close());
+  await executor.serve(channel);
+  stop();
+}
+
+async function serveWebSocket(
+  executor: Executor,
+  { host, port }: { host: string; port: number },
+  options: ExecutorCommandOptions,
+): Promise<void> {
+  const token = readToken(options.tokenFile);
+  if (token === undefined && !isLoopback(host) && !options.allowInsecureListen) {
+    throw new CommandError(
+      `${host} can be reached from other machines, and whoever reaches an executor runs programs as you: ` +
+        "give --token-file, or --allow-insecure-listen if something else guards it",
+      EXIT.usage,
+    );
+  }
+  const { createWebSocketListener } = await import("@codex/channel/websocket");
+  const serving = new Set<Promise<void>>();
+  const listener = await createWebSocketListener({
+    host,
+    port,
+    ...(token === undefined ? {} : { authorize: bearer(token) }),
+    onChannel(channel) {
+      const served = executor.serve(channel).finally(() => serving.delete(served));
+      serving.add(served);
+    },
+  });
+  process.stdout.write(`${listener.url}\n`);
+  await new Promise<void>((resolve) => onStopSignal(resolve));
+  await listener.close();
+  await Promise.all(serving);
+}
+
+/** Compares digests: they have one length, and the time says nothing about the token. */
+function bearer(token: string) {
+  const expected = digest(token);
+  return (request: IncomingMessage) => {
+    const given = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+    if (given !== undefined && timingSafeEqual(digest(given), expected)) return { ok: true as const };
+    const message = given === undefined ? "a bearer token is needed" : "the bearer token is wrong";
+    return { ok: false as const, status: 401, message };
+  };
+}
+
+const digest = (text: string) => createHash("sha256").update(text).digest();
+
+/** Calls back at the first signal that asks for an end; a second one is not held back. Returns what undoes it. */
+function onStopSignal(stop: () => void): () => void {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const off = () => {
+    for (const signal of signals) process.off(signal, handler);
+  };
+  const handler = () => {
+    off();
+    stop();
+  };
+  for (const signal of signals) process.on(signal, handler);
+  return off;
+}

@@ -1,0 +1,41 @@
+import { createOrchestrator } from "@codex/orchestrator";
+import { connectExecutor } from "../connect.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+
+export interface SessionsOptions {
+  executor: string;
+  tokenFile?: string;
+  kill?: number;
+  read?: number;
+  json: boolean;
+}
+
+/** Looks at the sessions of a running executor, whoever started them. */
+export async function runSessions(options: SessionsOptions): Promise<void> {
+  if (!/^wss?:\/\//.test(options.executor)) {
+    throw new CommandError(
+      "--executor must be ws://HOST:PORT: an executor on stdio belongs to who started it",
+      EXIT.usage,
+    );
+  }
+  if (options.kill !== undefined && options.read !== undefined) {
+    throw new CommandError("--kill and --read exclude each other", EXIT.usage);
+  }
+  const orchestrator = createOrchestrator({ policy: "never" });
+  try {
+    await orchestrator.attach({ name: "executor", channel: connectExecutor(options) });
+    const [tool, args] = toCall(options);
+    const result = await orchestrator.callTool(tool, { ...args, scope: "executor" });
+    const text = options.json ? JSON.stringify(result.structured ?? null, null, 2) : result.text;
+    process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+    if (result.isError) process.exitCode = EXIT.failure;
+  } finally {
+    await orchestrator.close();
+  }
+}
+
+function toCall({ kill, read }: SessionsOptions): [string, Record<string, unknown>] {
+  if (kill !== undefined) return ["kill_session", { session_id: kill }];
+  if (read !== undefined) return ["read_output", { session_id: read, from: 0, max_output_tokens: 250_000 }];
+  return ["list_sessions", {}];
+}
