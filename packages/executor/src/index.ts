@@ -1,1 +1,8 @@
-export {};
+export { type Clock, systemClock } from "./clock.js";
+export { createEnvironment, type Environment } from "./environment.js";
+export { ToolError } from "./errors.js";
+export { createExecutor, type Executor, type ExecutorOptions } from "./executor.js";
+export { getHostInfo } from "./host/host-info.js";
+export { createCountingIds, createRandomIds, type Ids } from "./ids.js";
+export { DEFAULT_EXECUTOR_LIMITS, type ExecutorLimits } from "./limits.js";
+export type { ExecutorTool, ToolCallContext, ToolRegistry } from "./tool-registry.js";

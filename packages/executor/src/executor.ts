@@ -1,0 +1,106 @@
+import type { Channel } from "@codex/channel";
+import type { ExecBackend } from "@codex/exec-server";
+import type { HostInfo } from "@codex/executor-protocol";
+import { Calls } from "./calls.js";
+import { type Clock, systemClock } from "./clock.js";
+import { getHostInfo } from "./host/host-info.js";
+import { createRandomIds, type Ids } from "./ids.js";
+import { type ExecutorLimits, LAST_ANSWERS_MS, resolveLimits } from "./limits.js";
+import { receiveMessages } from "./loop.js";
+import { Outbox } from "./outbox.js";
+import { UnifiedExec } from "./sessions/unified-exec.js";
+import { createToolRegistry, type ExecutorTool, type ToolRegistry } from "./tool-registry.js";
+import { SESSION_TOOLS } from "./tools/tools.js";
+
+export interface ExecutorOptions {
+  /** Where processes run. Stays the caller's: close it after the last `serve` has ended. */
+  backend: ExecBackend;
+  /** Tools besides those for commands and sessions. */
+  tools?: readonly ExecutorTool[];
+  /** What `initialize` tells about the host; default: of this process. */
+  host?: HostInfo;
+  /** The executor's own environment, the base of an `envPolicy`; default: of this process. */
+  env?: Readonly<Record<string, string | undefined>>;
+  limits?: Partial<ExecutorLimits>;
+  ids?: Ids;
+  clock?: Clock;
+  /** For the default `ids`; as `Math.random`. */
+  random?: () => number;
+  /** Told what no orchestrator is told: that a tool has thrown, for example. */
+  log?: (problem: string) => void;
+}
+
+export interface Executor {
+  /** The tools besides those for commands and sessions; changes are announced to orchestrators that initialized. */
+  readonly tools: ToolRegistry;
+  /**
+   * Serves one orchestrator until it says `shutdown` or its channel ends; then ends every session it has, and closes
+   * the channel. Never rejects. Each channel has sessions of its own.
+   */
+  serve(channel: Channel): Promise<void>;
+}
+
+/** @throws RangeError for a limit that is no positive integer. @throws Error for two tools of one name. */
+export function createExecutor(options: ExecutorOptions): Executor {
+  const limits = resolveLimits(options.limits);
+  const tools = createToolRegistry(new Set(SESSION_TOOLS.keys()));
+  for (const tool of options.tools ?? []) tools.add(tool);
+  const env = options.env ?? process.env;
+  const context: ServeContext = {
+    backend: options.backend,
+    tools,
+    env,
+    limits,
+    ids: options.ids ?? createRandomIds(options.random),
+    clock: options.clock ?? systemClock,
+    getHost: () => options.host ?? getHostInfo(env),
+    log: options.log ?? (() => {}),
+  };
+  return { tools, serve: (channel) => serveChannel(channel, context) };
+}
+
+interface ServeContext {
+  backend: ExecBackend;
+  tools: ToolRegistry;
+  env: Readonly<Record<string, string | undefined>>;
+  limits: ExecutorLimits;
+  ids: Ids;
+  clock: Clock;
+  getHost: () => HostInfo;
+  log: (problem: string) => void;
+}
+
+async function serveChannel(channel: Channel, context: ServeContext): Promise<void> {
+  const { backend, tools: registry, env, limits, ids, clock, getHost, log } = context;
+  const outbox = new Outbox(channel);
+  const unifiedExec = new UnifiedExec({
+    backend,
+    env,
+    clock,
+    ids,
+    limits,
+    events: {
+      isLive: () => outbox.isLive(),
+      sendOutput: (delta) => outbox.sendOutput(delta),
+      sendExit: (processId, outcome) => void outbox.notify({ type: "session_exited", processId, outcome }),
+    },
+  });
+  const calls = new Calls({ outbox, registry, unifiedExec, maxInFlight: limits.inFlightCalls, log });
+  const unwatch = registry.watch(() => void outbox.notify({ type: "tools_changed" }));
+  await receiveMessages({ channel, outbox, calls, registry, connectionId: ids.connection(), getHost });
+  unwatch();
+  calls.cancelAll();
+  await unifiedExec.close();
+  await settleWithin(calls, clock);
+  await channel.close();
+}
+
+/** Lets calls answer, but not without end: a tool may ignore that it was cancelled. */
+async function settleWithin(calls: Calls, clock: Clock): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<void>((resolve) => {
+    cancel = clock.after(LAST_ANSWERS_MS, resolve);
+  });
+  await Promise.race([calls.settle(), late]);
+  cancel();
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+
+/** Where ids come from. */
+export interface Ids {
+  /** A session id from 1000 to 99999 that `isTaken` does not know. */
+  session(isTaken: (id: number) => boolean): number;
+  /** Of one answer: 6 lowercase hex digits. */
+  chunk(): string;
+  /** Of one orchestrator's life with this executor; not to be guessed. */
+  connection(): string;
+}
+
+const FIRST_ID = 1_000;
+const ID_COUNT = 99_000;
+const CHUNK_IDS = 0x1000000;
+
+/** @param random as `Math.random`: at least 0, below 1. */
+export const createRandomIds = (random: () => number = Math.random): Ids => ({
+  session: (isTaken) => findFree(Math.floor(random() * ID_COUNT), isTaken),
+  chunk: () => toChunkId(Math.floor(random() * CHUNK_IDS)),
+  connection: () => randomUUID(),
+});
+
+/** Deterministic ids: sessions count up from 1000. */
+export function createCountingIds(): Ids {
+  let sessions = 0;
+  let chunks = 0;
+  let connections = 0;
+  return {
+    session: (isTaken) => {
+      const id = findFree(sessions, isTaken);
+      sessions = (id - FIRST_ID + 1) % ID_COUNT;
+      return id;
+    },
+    chunk: () => toChunkId(chunks++ % CHUNK_IDS),
+    connection: () => `connection-${++connections}`,
+  };
+}
+
+/** The first free id from a place on, around the end. Callers keep far fewer ids than there are. */
+function findFree(start: number, isTaken: (id: number) => boolean): number {
+  for (let step = 0; step < ID_COUNT; step++) {
+    const id = FIRST_ID + ((start + step) % ID_COUNT);
+    if (!isTaken(id)) return id;
+  }
+  throw new RangeError(`all ${ID_COUNT} session ids are taken`);
+}
+
+const toChunkId = (value: number): string => value.toString(16).padStart(6, "0");

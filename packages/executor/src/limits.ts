@@ -1,0 +1,76 @@
+import type { OutputLogLimits } from "@codex/exec-server";
+
+/** Bounds of an executor: whatever an orchestrator or a process can make grow. All count for one channel. */
+export interface ExecutorLimits {
+  /** Tool calls under way at once. */
+  inFlightCalls: number;
+  /** Sessions kept at once; at the limit the least recently used one is ended. */
+  sessions: number;
+  /** The most recently used sessions, which are never ended to make room. */
+  newestSessions: number;
+  /** Ended sessions that are remembered by id and outcome. */
+  recentSessions: number;
+  /** Ended sessions of these whose output stays readable. */
+  retainedLogs: number;
+  /** Longest window of a call, milliseconds. */
+  windowMs: number;
+  /** Largest budget of a result, bytes: what is retained in memory of one session. */
+  budgetBytes: number;
+  /** Up to this many bytes a result over its budget is read whole, to count its lines. */
+  countedBytes: number;
+  /** Bytes of input that may wait until a program reads them, for one session. */
+  waitingInputBytes: number;
+  /** Answers kept for repeats of a keyed call, and their bytes together. */
+  keptAnswers: number;
+  keptAnswerBytes: number;
+  /** Keys remembered, so that a repeat whose answer is gone still does nothing. */
+  keptKeys: number;
+  /** Bytes of an `idempotencyKey` or `writeId`. */
+  keyBytes: number;
+  /** Retention of one session's output; what is left out is the backend's default. */
+  log: Partial<OutputLogLimits>;
+}
+
+export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
+  inFlightCalls: 256,
+  sessions: 64,
+  newestSessions: 8,
+  recentSessions: 256,
+  retainedLogs: 16,
+  windowMs: 300_000,
+  budgetBytes: 1024 * 1024,
+  countedBytes: 1024 * 1024,
+  waitingInputBytes: 16 * 1024 * 1024,
+  keptAnswers: 256,
+  keptAnswerBytes: 8 * 1024 * 1024,
+  keptKeys: 4096,
+  keyBytes: 256,
+  log: {},
+};
+
+/** Milliseconds that output may still come after an exit while somebody else holds the streams. */
+export const POST_EXIT_MS = 50;
+
+/** Largest piece of live output in one message, bytes. */
+export const MAX_DELTA_BYTES = 8192;
+
+/** Milliseconds between SIGTERM and SIGKILL for a session that makes room, or that is ended with its channel. */
+export const PRUNE_GRACE_MS = 500;
+export const SHUTDOWN_GRACE_MS = 500;
+
+/** Milliseconds after the end of all sessions in which calls may still answer. */
+export const LAST_ANSWERS_MS = 1_000;
+
+/** Bytes of a name or command that is quoted in a message. */
+export const MAX_QUOTED_BYTES = 256;
+
+/** The given limits over the defaults. @throws RangeError naming a limit that is not a positive integer. */
+export function resolveLimits(limits: Partial<ExecutorLimits> = {}): ExecutorLimits {
+  const resolved = { ...DEFAULT_EXECUTOR_LIMITS, ...limits };
+  for (const [name, value] of Object.entries(resolved)) {
+    if (name !== "log" && (!Number.isSafeInteger(value) || Number(value) < 1)) {
+      throw new RangeError(`executor limit \`${name}\` must be a positive integer, got ${value}`);
+    }
+  }
+  return resolved;
+}

@@ -1,0 +1,97 @@
+import { getExitCode } from "@codex/exec-server";
+import type { ToolCallOutcome, UnifiedExecResult } from "@codex/executor-protocol";
+import type { Clock } from "../clock.js";
+import type { Ids } from "../ids.js";
+import type { ExecutorLimits } from "../limits.js";
+import type { Bounds } from "./bounds.js";
+import { waitForWindow } from "./collect.js";
+import type { SentInput } from "./input.js";
+import { estimateTokens, renderResult } from "./render.js";
+import type { Session, SessionState } from "./session.js";
+import { findCharacterEnd, readSlice, type Slice } from "./slice.js";
+
+export interface AnswerContext {
+  clock: Clock;
+  ids: Ids;
+  limits: Pick<ExecutorLimits, "countedBytes">;
+  /** Whether the orchestrator asked for live output. */
+  isLive(): boolean;
+}
+
+export interface Poll {
+  requestId: string;
+  /** Ends the wait now. */
+  signal: AbortSignal;
+  /** Milliseconds on the clock; the wall time counts from here. */
+  startedAt: number;
+  bounds: Bounds;
+  /** Ends the wait at the first byte at or after this offset. */
+  outputFrom?: number | undefined;
+  input?: SentInput;
+}
+
+/**
+ * Waits for the window of a call, then answers with what no answer has covered yet. Live output of the same bytes is
+ * sent before. @throws ToolError when input could not be delivered; nothing counts as answered then.
+ */
+export async function answerPoll(session: Session, poll: Poll, context: AnswerContext): Promise<ToolCallOutcome> {
+  const follower = context.isLive() ? session.live.follow(poll.requestId) : undefined;
+  try {
+    const { input, bounds } = poll;
+    const signal = input === undefined ? poll.signal : AbortSignal.any([poll.signal, input.failed]);
+    await waitForWindow(session, context.clock, { ms: bounds.windowMs, signal, outputFrom: poll.outputFrom });
+    const notices = [...bounds.notices, ...(input?.getNotices() ?? [])];
+    const { log } = session.process;
+    const state = session.state;
+    const to = state.closed ? state.end : await findCharacterEnd(log, session.cursor, state.end);
+    await follower?.finish(to);
+    const budget = { bytes: bounds.budgetBytes, countedBytes: context.limits.countedBytes };
+    const slice = await readSlice(log, { from: session.cursor, to }, budget);
+    session.cursor = to;
+    session.seenEnd = state.end;
+    session.outcomeTold ||= state.outcome.kind !== "running";
+    session.wasCut ||= slice.omitted.some(({ reason }) => reason === "budget");
+    return createAnswer(session, { state, slice, notices, startedAt: poll.startedAt }, context);
+  } finally {
+    void follower?.stop();
+  }
+}
+
+/** The answer of a call that did not come to its turn: nothing was done, and no output counts as answered. */
+export function answerNothing(session: Session, startedAt: number, notice: string, context: AnswerContext) {
+  const at = session.cursor;
+  const slice: Slice = { range: { from: at, to: at }, chunks: [], omitted: [], lines: undefined };
+  return createAnswer(session, { state: session.state, slice, notices: [notice], startedAt }, context);
+}
+
+function createAnswer(
+  session: Session,
+  poll: { state: SessionState; slice: Slice; notices: readonly string[]; startedAt: number },
+  { clock, ids }: AnswerContext,
+): ToolCallOutcome {
+  const { outcome, closed } = poll.state;
+  const { range, omitted } = poll.slice;
+  const exitCode = getExitCode(outcome);
+  const notices = [...poll.notices, ...describeEnd(session, poll.state, range.to)];
+  const structured: UnifiedExecResult = {
+    chunkId: ids.chunk(),
+    wallTimeSeconds: Math.max(0, clock.now() - poll.startedAt) / 1000,
+    ...(outcome.kind === "running" ? { processId: session.id } : {}),
+    ...(exitCode === undefined ? {} : { exitCode }),
+    outcome,
+    closed,
+    range,
+    omitted,
+    originalTokenCount: estimateTokens(range.to - range.from),
+    sandboxDenied: false,
+    ...(notices.length === 0 ? {} : { notices }),
+  };
+  const text = renderResult(session.id, structured, poll.slice);
+  return { status: "success", content: [{ type: "input_text", text }], structured };
+}
+
+function describeEnd(session: Session, { outcome, closed }: SessionState, to: number): string[] {
+  if (outcome.kind === "running") return [];
+  const open = `a process that it left behind holds its output open; read_output with session_id ${session.id} and from ${to} reads what comes later`;
+  return [...(session.endNote === undefined ? [] : [session.endNote]), ...(closed ? [] : [open])];
+}

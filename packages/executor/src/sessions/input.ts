@@ -1,0 +1,117 @@
+import { type ProcessSignal, WriteError } from "@codex/exec-server";
+import type { SessionSignal, WriteStdinRequest } from "@codex/executor-protocol";
+import { messageOf, ToolError } from "../errors.js";
+import type { Session } from "./session.js";
+
+/** Input on its way to a program, which may take longer than the call that brought it. */
+export interface SentInput {
+  /** Aborts when a part of it can never be delivered. */
+  readonly failed: AbortSignal;
+  /** What became of it by now, one sentence each. @throws ToolError when nothing of it was taken and nothing will be. */
+  getNotices(): string[];
+}
+
+const SIGNALS = {
+  interrupt: "SIGINT",
+  terminate: "SIGTERM",
+  kill: "SIGKILL",
+  hangup: "SIGHUP",
+} satisfies Record<SessionSignal, ProcessSignal>;
+
+/** The byte that Ctrl-C types. */
+const INTERRUPT = 3;
+
+/** Does what a request asks of a session, in the order size, input, end of input, signal. @throws ToolError */
+export async function sendInput(session: Session, request: WriteStdinRequest, maxWaiting: number): Promise<SentInput> {
+  const notices: string[] = [];
+  const bytes = decodeInput(request);
+  const ended = session.process.outcome.kind !== "running";
+  if (request.resize !== undefined) await resize(session, request.resize);
+  let written: SentInput = { failed: new AbortController().signal, getNotices: () => [] };
+  if (bytes.length > 0 && ended) {
+    notices.push(`the process had ended: 0 of ${bytes.length} bytes of input were written`);
+  } else if (bytes.length === 1 && bytes[0] === INTERRUPT && session.stdio.kind === "pipe") {
+    await session.process.signal("SIGINT");
+  } else if (bytes.length > 0) {
+    written = writeInput(session, bytes, maxWaiting);
+  }
+  if (request.closeStdin === true && !ended) {
+    if (hasStdin(session))
+      void session.process.closeStdin().catch(() => {}); // it was closed before
+    else notices.push("stdin of this session was never open");
+  }
+  if (request.signal !== undefined && !(await session.process.signal(SIGNALS[request.signal]))) {
+    notices.push(`there is no process left for the signal \`${request.signal}\``);
+  }
+  return { failed: written.failed, getNotices: () => [...notices, ...written.getNotices()] };
+}
+
+function decodeInput({ input, inputEncoding }: WriteStdinRequest): Buffer {
+  if (inputEncoding !== "base64") return Buffer.from(input);
+  if (input.length % 4 === 0 && BASE64.test(input)) return Buffer.from(input, "base64");
+  throw new ToolError("field `input`: expected base64");
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+const hasStdin = ({ stdio }: Session): boolean => stdio.kind === "pty" || stdio.stdin === "open";
+
+async function resize(session: Session, size: { rows: number; cols: number }): Promise<void> {
+  try {
+    await session.process.resize(size);
+  } catch (error) {
+    throw new ToolError(`session ${session.id} was not resized: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentInput {
+  if (!hasStdin(session)) {
+    throw new ToolError('stdin is closed for this session; start it with tty=true, or with stdin="open"');
+  }
+  const waiting = session.waitingInput;
+  if (waiting + bytes.length > maxWaiting) {
+    throw new ToolError(
+      `input of ${bytes.length} bytes was not taken: ${waiting} bytes still wait for the program to read them, and the limit is ${maxWaiting} bytes`,
+    );
+  }
+  const failure = new AbortController();
+  let state: "waiting" | "done" | { error: unknown } = "waiting";
+  session.waitingInput += bytes.length;
+  const settle = (result: "done" | { error: unknown }) => {
+    state = result;
+    session.waitingInput -= bytes.length;
+    if (result !== "done") failure.abort();
+  };
+  session.process.write(bytes).then(
+    () => settle("done"),
+    (error: unknown) => settle({ error }),
+  );
+  return {
+    failed: failure.signal,
+    getNotices() {
+      if (state === "done") return [];
+      if (state === "waiting" && session.process.outcome.kind !== "running") {
+        return [`the process ended before it took all of the ${bytes.length} bytes of input`];
+      }
+      if (state === "waiting") {
+        return [
+          `the program has not read all of the ${bytes.length} bytes of input yet; they will be delivered in order`,
+        ];
+      }
+      return [explainFailure(session, bytes.length, state.error)];
+    },
+  };
+}
+
+function explainFailure(session: Session, size: number, error: unknown): string {
+  const taken = error instanceof WriteError ? error.written : 0;
+  if (taken > 0 || session.process.outcome.kind !== "running") {
+    return `${taken} of ${size} bytes of input were taken: ${messageOf(error)}`;
+  }
+  if (error instanceof WriteError && error.code === "stdin_closed") {
+    throw new ToolError(`stdin is closed for this session: ${error.message}; 0 of ${size} bytes of input were taken`, {
+      cause: error,
+    });
+  }
+  throw new ToolError(`0 of ${size} bytes of input were taken: ${messageOf(error)}`, { cause: error });
+}

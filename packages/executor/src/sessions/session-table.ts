@@ -1,0 +1,159 @@
+import type { ProcessOutcome } from "@codex/executor-protocol";
+import { ToolError } from "../errors.js";
+import type { Ids } from "../ids.js";
+import type { ExecutorLimits } from "../limits.js";
+import { renderOutcome } from "./render.js";
+import type { Session } from "./session.js";
+
+export type TableLimits = Pick<ExecutorLimits, "sessions" | "newestSessions" | "recentSessions" | "retainedLogs">;
+
+/** An ended session that gave its place up. */
+interface Recent {
+  /** Undefined once its output was dropped. */
+  session: Session | undefined;
+  /** Of the session when its output was dropped. */
+  last: { outcome: ProcessOutcome; unread: number } | undefined;
+  /** It was ended to make room, and nobody was told yet. */
+  untold: boolean;
+}
+
+/**
+ * The sessions of one orchestrator. A place is taken from before the start of a process until its end was answered;
+ * when all are taken, the least recently used one gives its place up.
+ */
+export class SessionTable {
+  readonly #limits: TableLimits;
+  readonly #ids: Ids;
+  /** Least recently used first; undefined for a place whose process is being started. */
+  readonly #live = new Map<number, Session | undefined>();
+  /** Oldest first. */
+  readonly #recent = new Map<number, Recent>();
+
+  constructor(limits: TableLimits, ids: Ids) {
+    this.#limits = limits;
+    this.#ids = ids;
+  }
+
+  /**
+   * Takes a place under a new id. `pruned` is the session that gave up its place and has to be ended.
+   * @throws ToolError when no place can be made.
+   */
+  reserve(): { id: number; pruned: Session | undefined } {
+    const pruned = this.#live.size < this.#limits.sessions ? undefined : this.#pickLeastUsed();
+    if (pruned !== undefined) {
+      this.#live.delete(pruned.id);
+      this.#remember(pruned, true);
+    }
+    const id = this.mintId();
+    this.#live.set(id, undefined);
+    return { id, pruned };
+  }
+
+  /** An id that names no session. */
+  mintId(): number {
+    return this.#ids.session((id) => this.#live.has(id) || this.#recent.has(id));
+  }
+
+  /** Fills a place that was reserved. */
+  add(session: Session): void {
+    this.#live.set(session.id, session);
+  }
+
+  /** Gives up a place whose process was not started. */
+  release(id: number): void {
+    this.#live.delete(id);
+  }
+
+  /** The end of a session was answered, with all of its output. */
+  retire(session: Session): void {
+    if (this.#live.delete(session.id)) return this.#remember(session, false);
+    const recent = this.#recent.get(session.id);
+    if (recent === undefined) return;
+    recent.untold = false;
+    if (!session.wasCut) drop(recent);
+  }
+
+  /** Of those that have a place, the least recently used first. */
+  list(): Session[] {
+    return [...this.#live.values()].filter((session) => session !== undefined);
+  }
+
+  /** Those that have a place, and those whose output is still readable. */
+  listAll(): Session[] {
+    const retained = [...this.#recent.values()].flatMap(({ session }) => session ?? []);
+    return [...this.list(), ...retained];
+  }
+
+  /** The session that a call means. Makes it the most recently used one. @throws ToolError when it cannot be called. */
+  contact(id: number): Session {
+    const session = this.#live.get(id);
+    if (session !== undefined) {
+      this.#live.delete(id);
+      this.#live.set(id, session);
+      return session;
+    }
+    const recent = this.#recent.get(id);
+    if (recent?.untold && recent.session !== undefined) return recent.session;
+    throw new ToolError(this.#explain(id, recent));
+  }
+
+  /** A session whose output can be read, ended or not. @throws ToolError when there is none. */
+  find(id: number): Session {
+    const recent = this.#recent.get(id);
+    const session = this.#live.get(id) ?? recent?.session;
+    if (session === undefined) throw new ToolError(this.#explain(id, recent));
+    return session;
+  }
+
+  #explain(id: number, recent: Recent | undefined): string {
+    if (recent === undefined) return `unknown session ${id}; list_sessions lists those there are`;
+    const { outcome, unread } = recent.last ?? { outcome: recent.session?.process.outcome, unread: 0 };
+    const ended = outcome === undefined ? "" : `: ${renderOutcome(outcome, id)}`;
+    if (!recent.untold) return `unknown session ${id}; it has ended and its end was answered${ended}`;
+    recent.untold = false;
+    return `session ${id} was ended to make room for another; ${describePlaces(this.#limits)}${ended}; ${unread} bytes of its output were dropped unread`;
+  }
+
+  /** Ended ones first; never one whose first call is under way, and one that a call waits for counts as just used. */
+  #pickLeastUsed(): Session {
+    const idle = this.list().filter(({ users }) => users === 0);
+    const busy = this.list().filter(({ users }) => users > 0);
+    const candidates = [...idle, ...busy]
+      .slice(0, Math.max(0, this.#live.size - this.#limits.newestSessions))
+      .filter(({ established }) => established);
+    const picked = candidates.find(({ state }) => state.outcome.kind !== "running") ?? candidates[0];
+    if (picked !== undefined) return picked;
+    throw new ToolError(
+      `no session can be started: ${describePlaces(this.#limits)} and none of them can be ended to make room; end one with kill_session or wait for one to end`,
+    );
+  }
+
+  #remember(session: Session, untold: boolean): void {
+    const recent: Recent = { session, last: undefined, untold };
+    this.#recent.set(session.id, recent);
+    if (!untold && !session.wasCut) drop(recent);
+    const retained = [...this.#recent.values()].filter((entry) => entry.session !== undefined);
+    const idle = retained.filter((entry) => entry.session?.users === 0);
+    for (const entry of idle.slice(0, Math.max(0, retained.length - this.#limits.retainedLogs))) drop(entry);
+    for (const [id, entry] of this.#recent) {
+      if (this.#recent.size <= this.#limits.recentSessions) break;
+      drop(entry);
+      this.#recent.delete(id);
+    }
+  }
+}
+
+const describePlaces = (limits: TableLimits): string => `at most ${limits.sessions} sessions are kept`;
+
+/** Frees the output of a session. */
+function drop(recent: Recent): void {
+  const { session } = recent;
+  if (session === undefined) return;
+  recent.session = undefined;
+  const last = { outcome: session.process.outcome, unread: session.unread };
+  recent.last = last;
+  void session.process.exited.then((outcome) => {
+    last.outcome = outcome;
+    session.process.dispose();
+  });
+}

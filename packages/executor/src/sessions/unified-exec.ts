@@ -1,0 +1,268 @@
+import {
+  type ExecBackend,
+  type ProcessSpec,
+  type ProcessStdio,
+  StartError,
+  type TerminateOptions,
+  type TerminationReceipt,
+} from "@codex/exec-server";
+import type { ExecCommandRequest, ProcessOutcome, ToolCallOutcome, WriteStdinRequest } from "@codex/executor-protocol";
+import type { Clock } from "../clock.js";
+import { createEnvironment } from "../environment.js";
+import { messageOf, ToolError } from "../errors.js";
+import type { Ids } from "../ids.js";
+import { Ledger } from "../ledger.js";
+import { type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
+import { getRefusal } from "../requirement.js";
+import { type AnswerContext, answerNothing, answerPoll } from "./answer.js";
+import { applyBounds, type Bounds } from "./bounds.js";
+import { sendInput } from "./input.js";
+import { LiveOutput, type SendDelta } from "./live-output.js";
+import { Session } from "./session.js";
+import { SessionTable } from "./session-table.js";
+
+export interface UnifiedExecOptions {
+  /** Not owned: what sessions left behind outside of their lives is ended by its `close`. */
+  backend: ExecBackend;
+  /** The executor's own environment, of which an `envPolicy` makes a base. */
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  ids: Ids;
+  limits: ExecutorLimits;
+  events: SessionEvents;
+}
+
+/** What an orchestrator may be told without asking. */
+export interface SessionEvents {
+  /** Whether it asked for live output. */
+  isLive(): boolean;
+  sendOutput: SendDelta;
+  sendExit(processId: number, outcome: ProcessOutcome): void;
+}
+
+/** The call on whose behalf something is done. */
+export interface CallScope {
+  requestId: string;
+  /** Ends the wait of the call; what it started lives on. */
+  signal: AbortSignal;
+  /** Resolves once the answer is on its way. */
+  answered: Promise<void>;
+}
+
+/** Commands and their sessions, for one orchestrator. Owns the processes it starts until `close`. */
+export class UnifiedExec {
+  readonly #options: UnifiedExecOptions;
+  readonly #table: SessionTable;
+  readonly #ledger: Ledger;
+  readonly #answers: AnswerContext;
+  /** Starts and terminations under way. */
+  readonly #pending = new Set<Promise<unknown>>();
+  #closing = false;
+
+  constructor(options: UnifiedExecOptions) {
+    const { clock, ids, limits, events } = options;
+    this.#options = options;
+    this.#table = new SessionTable(limits, ids);
+    this.#ledger = new Ledger(limits);
+    this.#answers = { clock, ids, limits, isLive: () => events.isLive() };
+  }
+
+  get table(): SessionTable {
+    return this.#table;
+  }
+
+  /** Milliseconds. */
+  now(): number {
+    return this.#options.clock.now();
+  }
+
+  /** Window and budget of a request, within the bounds of this executor. */
+  bound(request: { yieldTimeMs: number; maxOutputTokens: number }): Bounds {
+    return applyBounds(request, this.#options.limits);
+  }
+
+  /** Runs a command and waits for its first window. @throws ToolError */
+  async execCommand(request: ExecCommandRequest, call: CallScope): Promise<ToolCallOutcome> {
+    // Before the key counts: the same call may come again once it was approved.
+    const refusal = getRefusal(request);
+    if (refusal !== undefined) throw new ToolError(refusal);
+    return this.#once("exec_command", request.idempotencyKey, call, (scope) => this.#exec(request, scope));
+  }
+
+  /** Acts on a session and waits for a window. Calls on one session take turns. @throws ToolError */
+  async writeStdin(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
+    const scope = `write_stdin ${request.processId}`;
+    return this.#once(scope, request.writeId, call, (scope) => this.#write(request, scope));
+  }
+
+  /** Ends a session with its group, past calls that wait for it. @throws ToolError */
+  async kill(id: number): Promise<{ session: Session; receipt: TerminationReceipt }> {
+    const session = this.#table.contact(id);
+    return this.#use(session, async () => ({ session, receipt: await this.#terminate(session, { by: "terminate" }) }));
+  }
+
+  /** Ends every session, and waits for what is being started. Idempotent. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    const end = () =>
+      this.#table.listAll().map((session) => {
+        session.endNote ??= "the executor is shutting down";
+        return this.#terminate(session, { by: "shutdown", graceMs: SHUTDOWN_GRACE_MS });
+      });
+    await Promise.allSettled([...end(), ...this.#pending]);
+    await Promise.allSettled(end());
+    for (const session of this.#table.listAll()) session.process.dispose();
+  }
+
+  /** With a key: a repeat gets the first answer, also when that was an error. */
+  #once(scope: string, key: string | undefined, call: CallScope, run: (call: CallScope) => Promise<ToolCallOutcome>) {
+    if (key === undefined) return run(call);
+    return this.#ledger.run({ scope, key }, call.signal, async (signal) => {
+      try {
+        return await run({ ...call, signal });
+      } catch (error) {
+        if (error instanceof ToolError) return { status: "error", message: error.message };
+        throw error;
+      }
+    });
+  }
+
+  async #exec(request: ExecCommandRequest, call: CallScope): Promise<ToolCallOutcome> {
+    const session = await this.#track(this.#start(request));
+    const { requestId, signal } = call;
+    const { startedAt } = session.process;
+    return this.#use(session, async () => {
+      const endTurn = await session.turns.take();
+      try {
+        const poll = { requestId, signal, startedAt, bounds: this.bound(request) };
+        const answer = await answerPoll(session, poll, this.#answers);
+        if (!session.outcomeTold) this.#announceExit(session, call.answered);
+        return answer;
+      } finally {
+        session.established = true;
+        endTurn?.();
+      }
+    });
+  }
+
+  async #write(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
+    const { clock, limits } = this.#options;
+    const startedAt = clock.now();
+    const session = this.#table.contact(request.processId);
+    return this.#use(session, async () => {
+      const endTurn = await session.turns.take(call.signal);
+      if (endTurn === undefined) {
+        const notice = "the call was cancelled before its turn; nothing was written";
+        return answerNothing(session, startedAt, notice, this.#answers);
+      }
+      try {
+        // Another call may have told its end meanwhile.
+        this.#table.contact(request.processId);
+        const acts = request.input !== "" || request.closeStdin === true || request.signal !== undefined;
+        const from = acts ? session.process.log.end : session.seenEnd;
+        const outputFrom = request.until === "output" ? from : undefined;
+        const input = await sendInput(session, request, limits.waitingInputBytes);
+        const { requestId, signal } = call;
+        const bounds = this.bound(request);
+        return await answerPoll(session, { requestId, signal, startedAt, bounds, outputFrom, input }, this.#answers);
+      } finally {
+        endTurn();
+      }
+    });
+  }
+
+  async #start(request: ExecCommandRequest): Promise<Session> {
+    if (this.#closing) throw new ToolError("the executor is shutting down; the command was not run");
+    const { clock, events, limits } = this.#options;
+    const { id, pruned } = this.#table.reserve();
+    try {
+      if (pruned !== undefined) {
+        pruned.endNote ??= `the session was ended to make room for another: at most ${limits.sessions} are kept`;
+        await this.#terminate(pruned, { by: "prune", graceMs: PRUNE_GRACE_MS });
+      }
+      const stdio = getStdio(request);
+      const process = await this.#spawn(request, stdio);
+      const live = new LiveOutput(process.log, id, events.sendOutput);
+      const { command, cwd } = request;
+      const session = new Session({ id, process, command, cwd, stdio, clock, live });
+      this.#table.add(session);
+      session.watch(() => this.#settle(session));
+      if (request.timeoutMs !== undefined) this.#limitTime(session, request.timeoutMs);
+      return session;
+    } catch (error) {
+      this.#table.release(id);
+      throw error;
+    }
+  }
+
+  async #spawn(request: ExecCommandRequest, stdio: ProcessStdio) {
+    const { backend, env: own, limits } = this.#options;
+    const { command: argv, cwd, envPolicy } = request;
+    const env = envPolicy === undefined ? request.env : { ...createEnvironment(envPolicy, own), ...request.env };
+    const spec: ProcessSpec = { argv, cwd, env, stdio, log: limits.log };
+    try {
+      return await backend.start(spec);
+    } catch (error) {
+      const hint = error instanceof StartError ? (START_HINTS[error.code] ?? "") : "";
+      throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error });
+    }
+  }
+
+  #limitTime(session: Session, timeoutMs: number): void {
+    const cancel = this.#options.clock.after(timeoutMs, () => {
+      if (session.process.outcome.kind !== "running") return;
+      session.endNote ??= `the time limit of ${timeoutMs} ms was reached, and the session was ended`;
+      void this.#terminate(session, { by: "timeout" });
+    });
+    session.watch(cancel);
+  }
+
+  async #terminate(session: Session, options: TerminateOptions): Promise<TerminationReceipt> {
+    return this.#track(session.process.terminate(options));
+  }
+
+  #announceExit(session: Session, answered: Promise<void>): void {
+    void Promise.all([session.process.exited, answered]).then(([outcome]) => {
+      this.#options.events.sendExit(session.id, outcome);
+    });
+  }
+
+  async #use<T>(session: Session, run: () => Promise<T>): Promise<T> {
+    session.users += 1;
+    try {
+      return await run();
+    } finally {
+      session.users -= 1;
+      this.#settle(session);
+    }
+  }
+
+  /** Gives up the place of a session whose end was answered with all of its output. */
+  #settle(session: Session): void {
+    const isDone = session.outcomeTold && session.state.closed && session.unread === 0;
+    if (isDone && session.users === 0) this.#table.retire(session);
+  }
+
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#pending.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#pending.delete(work);
+    }
+  }
+}
+
+function getStdio({ tty, size, stdin }: ExecCommandRequest): ProcessStdio {
+  if (!tty) return { kind: "pipe", stdin: stdin ?? "null" };
+  return size === undefined ? { kind: "pty" } : { kind: "pty", size };
+}
+
+/** What to do about a failure to start. */
+const START_HINTS: Readonly<Partial<Record<string, string>>> = {
+  cwd_not_absolute: "; give an absolute path",
+  cwd_not_found: "; choose a directory that exists",
+  cwd_not_directory: "; choose a directory",
+  program_not_found: "; check its name, or install it",
+  not_executable: "; make it executable, or run it with its interpreter",
+};

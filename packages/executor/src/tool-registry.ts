@@ -1,0 +1,61 @@
+import type { ExecutorToolSpec, OutputStream, ToolCallOutcome } from "@codex/executor-protocol";
+
+/** A tool that an executor offers. */
+export interface ExecutorTool {
+  spec: ExecutorToolSpec;
+  /**
+   * Handles one call. `args` is what the model sent: not validated. What it throws becomes an error outcome.
+   * It should end soon after `context.signal` aborts.
+   */
+  call(args: unknown, context: ToolCallContext): Promise<ToolCallOutcome>;
+}
+
+export interface ToolCallContext {
+  readonly requestId: string;
+  /** Aborts when the orchestrator cancels the call, and when the executor ends. */
+  readonly signal: AbortSignal;
+  /**
+   * Live output of the call, in order; does nothing for an orchestrator that did not ask for it. Await it: a slow
+   * orchestrator holds the tool back instead of filling memory.
+   */
+  emitOutput(bytes: Uint8Array, stream?: OutputStream): Promise<void>;
+}
+
+export interface ToolRegistry {
+  /** Adds a tool; the answer removes it. @throws Error when the name is taken. */
+  add(tool: ExecutorTool): () => void;
+  get(name: string): ExecutorTool | undefined;
+  /** In the order in which they were added. */
+  list(): readonly ExecutorTool[];
+  /** Calls `listener` after each change; the answer ends that. */
+  watch(listener: () => void): () => void;
+}
+
+/** @param reserved names that belong to somebody else. */
+export function createToolRegistry(reserved: ReadonlySet<string> = new Set()): ToolRegistry {
+  const tools = new Map<string, ExecutorTool>();
+  const listeners = new Set<() => void>();
+  const notify = () => {
+    for (const listener of [...listeners]) listener();
+  };
+  return {
+    add(tool) {
+      const { name } = tool.spec;
+      if (name === "") throw new Error("a tool must have a name");
+      if (tools.has(name) || reserved.has(name)) throw new Error(`there is already a tool named \`${name}\``);
+      tools.set(name, tool);
+      notify();
+      return () => {
+        if (tools.get(name) !== tool) return;
+        tools.delete(name);
+        notify();
+      };
+    },
+    get: (name) => tools.get(name),
+    list: () => [...tools.values()],
+    watch(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { ParsedArguments } from "@codex/executor-protocol";
+import { ToolError } from "../errors.js";
+
+/** Arguments of a tool as a model sent them. @throws ToolError when they are no object. */
+export function asArguments(args: unknown): Readonly<Record<string, unknown>> {
+  if (args === undefined || args === null) return {};
+  if (typeof args !== "object" || Array.isArray(args)) throw new ToolError("arguments: expected a JSON object");
+  return Object.fromEntries(Object.entries(args));
+}
+
+/** A count among the arguments: an integer of at least 0. @throws ToolError that names it. */
+export function getCount(args: Readonly<Record<string, unknown>>, name: string, fallback?: number): number {
+  const value = args[name] ?? fallback;
+  if (value === undefined) throw new ToolError(`argument \`${name}\` is missing: expected an integer of at least 0`);
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  const shown = typeof value === "number" ? String(value) : `a ${typeof value}`;
+  throw new ToolError(`argument \`${name}\`: expected an integer of at least 0, got ${shown}`);
+}
+
+/** The wire arguments of a tool with a contract. @throws ToolError that names the field. */
+export function unwrap<T>(parsed: ParsedArguments<T>, toolName: string): T {
+  if (parsed.kind === "ok") return parsed.value;
+  throw new ToolError(`arguments of \`${toolName}\`: ${parsed.problem}`);
+}

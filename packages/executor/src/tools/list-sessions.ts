@@ -1,0 +1,42 @@
+import type { Session } from "../sessions/session.js";
+import { quote } from "../text.js";
+import type { SessionTool } from "./session-tool.js";
+
+export const listSessions: SessionTool = {
+  spec: {
+    name: "list_sessions",
+    description:
+      "Lists the sessions there are: which command runs where, for how long, how much of its output was not read yet, and how it ended.",
+    inputSchema: { type: "object", properties: {}, additionalProperties: false },
+  },
+  async call(_args, unifiedExec) {
+    const now = unifiedExec.now();
+    const sessions = unifiedExec.table.list().map((session) => describe(session, now));
+    const lines = sessions.map(
+      ({ sessionId, state, seconds, unreadBytes, cwd, command }) =>
+        `session ${sessionId}: ${state}, ${seconds.toFixed(1)} seconds, ${unreadBytes} bytes unread, in ${cwd}: ${command}`,
+    );
+    const text = lines.length === 0 ? "There are no sessions." : lines.join("\n");
+    return { status: "success", content: [{ type: "input_text", text }], structured: { sessions } };
+  },
+};
+
+/** Bytes of a command that are shown. */
+const MAX_COMMAND_BYTES = 512;
+
+function describe(session: Session, now: number) {
+  const { outcome, closed } = session.state;
+  const running = outcome.kind === "running";
+  return {
+    sessionId: session.id,
+    command: quote(session.command.join(" "), MAX_COMMAND_BYTES),
+    cwd: quote(session.cwd),
+    tty: session.stdio.kind === "pty",
+    /** How long it has run, or did run. */
+    seconds: ((running ? now : (session.exitedAt ?? now)) - session.process.startedAt) / 1000,
+    unreadBytes: session.unread,
+    outcome,
+    closed,
+    state: running ? "running" : outcome.kind === "exited" ? `exited with code ${outcome.code}` : outcome.kind,
+  };
+}

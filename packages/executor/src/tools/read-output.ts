@@ -1,0 +1,68 @@
+import { renderOutcome, renderOutput } from "../sessions/render.js";
+import type { Session } from "../sessions/session.js";
+import { findCharacterEnd, getGaps, skipForward } from "../sessions/slice.js";
+import { asArguments, getCount } from "./arguments.js";
+import type { SessionTool } from "./session-tool.js";
+
+const DEFAULT_TOKENS = 10_000;
+
+export const readOutput: SessionTool = {
+  spec: {
+    name: "read_output",
+    description:
+      "Reads output of a session again from a byte offset on, such as what an answer left out. Does not wait, and does not change what write_stdin answers next.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        session_id: { type: "integer", description: "The session." },
+        from: { type: "integer", description: "Offset of the first byte. Default 0." },
+        max_output_tokens: { type: "number", description: "Largest output, tokens. Default 10000." },
+      },
+      required: ["session_id"],
+      additionalProperties: false,
+    },
+  },
+  async call(args, unifiedExec) {
+    const given = asArguments(args);
+    const session = unifiedExec.table.find(getCount(given, "session_id"));
+    const tokens = getCount(given, "max_output_tokens", DEFAULT_TOKENS);
+    const { budgetBytes, notices } = unifiedExec.bound({ yieldTimeMs: 0, maxOutputTokens: tokens });
+    const part = await readPart(session, getCount(given, "from", 0), budgetBytes);
+    const text = renderPart(session, part, notices);
+    const { chunks, ...structured } = part;
+    return { status: "success", content: [{ type: "input_text", text }], structured: { ...structured, notices } };
+  },
+};
+
+type Part = Awaited<ReturnType<typeof readPart>>;
+
+/** What is retained from an offset on, up to a budget of bytes, and what of it is gone. */
+async function readPart(session: Session, asked: number, budgetBytes: number) {
+  const { log } = session.process;
+  const { end, closed, outcome } = session.state;
+  const from = Math.min(asked, end);
+  const wanted = Math.min(end, skipForward(from, budgetBytes, log.getEvicted(from, end)));
+  const to = wanted === end && closed ? end : await findCharacterEnd(log, from, wanted);
+  const { chunks } = await log.read(from, to);
+  return {
+    sessionId: session.id,
+    range: { from, to },
+    end,
+    closed,
+    outcome,
+    gone: getGaps(chunks, { from, to }),
+    chunks,
+  };
+}
+
+function renderPart(session: Session, { range, end, closed, outcome, gone, chunks }: Part, notices: readonly string[]) {
+  const lines = [
+    `Session ${session.id}: bytes ${range.from}-${range.to} of ${end}${closed ? "" : " so far"}`,
+    renderOutcome(outcome, session.id),
+    ...gone.map(({ from, to }) => `Bytes ${from}-${to} are gone: they were not retained`),
+    ...(range.to < end ? [`${end - range.to} bytes follow: read_output from ${range.to} reads them`] : []),
+    ...notices.map((notice) => `Note: ${notice}`),
+    "Output:",
+  ];
+  return `${lines.join("\n")}\n${renderOutput({ chunks, range })}`;
+}

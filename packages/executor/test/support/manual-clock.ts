@@ -1,0 +1,35 @@
+import type { Clock } from "../../src/index.js";
+
+/** Time that goes on only when told to. */
+export class ManualClock implements Clock {
+  #now = 0;
+  readonly #timers = new Set<{ at: number; run: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const timer = { at: this.#now + ms, run };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  /** Timers that wait. */
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
+  /** Runs what is due on the way, earliest first. */
+  advance(ms: number): void {
+    const target = this.#now + ms;
+    for (;;) {
+      const due = [...this.#timers].filter(({ at }) => at <= target).sort((a, b) => a.at - b.at)[0];
+      if (due === undefined) break;
+      this.#timers.delete(due);
+      this.#now = Math.max(this.#now, due.at);
+      due.run();
+    }
+    this.#now = target;
+  }
+}
