@@ -9,7 +9,8 @@ export interface Channel {
    * Sends one JSON value. Order is the order of the calls. Resolves at once below the high-water mark, else when the
    * queue has drained to half of it: whoever awaits it is held back by a slow reader.
    * Rejects with ChannelError `closed` (nothing will be delivered from now on), `too_large`, `too_deep`,
-   * `too_many_values` or `unserializable` (this value alone was not sent, the channel stays open).
+   * `too_many_values` or `unserializable` (this value alone was not sent, the channel stays open). A rejection that
+   * nobody awaits is let go: it does not end the process.
    */
   send(value: unknown): Promise<void>;
   /**

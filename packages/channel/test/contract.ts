@@ -237,6 +237,21 @@ export function describeChannel(transport: Transport): void {
       await expectRejection(right.send(1), "closed", /closed/);
     });
 
+    test("sends that nobody awaits do no harm after the end", async () => {
+      const { left, right } = await connect();
+      await right.close({ deadlineMs: 200 });
+      await left.close();
+      const seen: unknown[] = [];
+      const onUnhandled = (reason: unknown) => seen.push(reason);
+      process.on("unhandledRejection", onUnhandled);
+      void left.send(1);
+      void left.sendEncoded(Buffer.from("1"));
+      void right.send(undefined);
+      await turn();
+      process.off("unhandledRejection", onUnhandled);
+      expect(seen).toEqual([]);
+    });
+
     test("close is idempotent and never rejects, from both sides at once", async () => {
       const { left, right } = await connect();
       await Promise.all([left.close(), right.close(), left.close({ deadlineMs: 1 }), right.close()]);

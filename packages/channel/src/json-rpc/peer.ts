@@ -76,11 +76,14 @@ export class Peer {
     return this.#channel.sendEncoded(json);
   }
 
-  /** Sends an error response; with id -1 it answers a message whose id could not be read. */
-  sendError(id: RpcId, { code, message, data }: RpcError): Promise<void> {
-    const error = { code, message, data };
-    if (typeof id !== "bigint") return this.#channel.send({ error, id });
-    return this.#channel.sendEncoded(Buffer.from(`{"error":${JSON.stringify(error)},"id":${id}}`));
+  /** Sends an error response; with id -1 it answers a message whose id could not be read. Never rejects. */
+  async sendError(id: RpcId, { code, message, data }: RpcError): Promise<void> {
+    try {
+      await this.#sendErrorBody(id, { code, message, data });
+    } catch {
+      // Data without a JSON form must not cost the answer. On a closed channel both are lost.
+      await this.#sendErrorBody(id, { code, message }).catch(() => {});
+    }
   }
 
   /** Aborts the requests in work, rejects those that wait, and closes the channel. Idempotent; never rejects. */
@@ -90,13 +93,19 @@ export class Peer {
   }
 
   async #run(): Promise<ChannelEnd> {
-    for (let next = await this.#channel.receive(); next !== undefined; next = await this.#channel.receive()) {
-      this.#dispatch(next);
+    while (await this.#receive()) {
       if (this.#handled.isFull) await this.#handled.room();
     }
     const end = await this.#channel.closed;
     this.#end(closedError(end));
     return end;
+  }
+
+  /** In a call of its own, so that no message is kept in memory until the next one comes. */
+  async #receive(): Promise<boolean> {
+    const received = await this.#channel.receive();
+    if (received !== undefined) this.#dispatch(received);
+    return received !== undefined;
   }
 
   /** A peer that sends no more may still read answers; a broken channel cannot carry them. */
@@ -203,8 +212,12 @@ export class Peer {
   }
 
   #answerError(context: RequestContext, error: unknown): void {
-    const done = () => this.#handled.delete(context);
-    this.sendError(context.id, this.#toRpcError(error, context)).then(done, done);
+    void this.sendError(context.id, this.#toRpcError(error, context)).then(() => this.#handled.delete(context));
+  }
+
+  async #sendErrorBody(id: RpcId, error: { code: number; message: string; data?: unknown }): Promise<void> {
+    if (typeof id !== "bigint") await this.#channel.send({ error, id });
+    else await this.#channel.sendEncoded(Buffer.from(`{"error":${stringify(error)},"id":${id}}`));
   }
 
   #toRpcError(error: unknown, context: RequestContext): RpcError {

@@ -4,7 +4,7 @@ import { type ChannelLimits, resolveLimits } from "../limits.js";
 import { closedError, Ending } from "../queue/ending.js";
 import { FrameQueue } from "../queue/frame-queue.js";
 import { Inbox } from "../queue/inbox.js";
-import { SendGate } from "../queue/send-gate.js";
+import { rejected, SendGate } from "../queue/send-gate.js";
 
 /**
  * Two ends of one channel in this process. Values go through JSON as on a wire, so nothing is shared between the
@@ -43,15 +43,15 @@ class MemoryChannel implements Channel {
     this.#peer = peer;
   }
 
-  async send(value: unknown): Promise<void> {
-    this.#checkOpen();
-    await this.#deliver(encodeValue(value, this.#limits));
+  send(value: unknown): Promise<void> {
+    return this.#deliver(() => encodeValue(value, this.#limits));
   }
 
-  async sendEncoded(json: Uint8Array): Promise<void> {
-    this.#checkOpen();
-    checkSize(json.length, this.#limits);
-    await this.#deliver(asBuffer(json));
+  sendEncoded(json: Uint8Array): Promise<void> {
+    return this.#deliver(() => {
+      checkSize(json.length, this.#limits);
+      return asBuffer(json);
+    });
   }
 
   receive(): Promise<Received | undefined> {
@@ -67,12 +67,13 @@ class MemoryChannel implements Channel {
     this.#peer.#end({ kind: "peer_closed" });
   }
 
-  #checkOpen(): void {
-    if (this.#ending.end !== undefined) throw closedError(this.#ending.end);
-  }
-
-  #deliver(json: Buffer): Promise<void> {
-    this.#peer.#frames.push(json);
+  #deliver(encode: () => Buffer): Promise<void> {
+    if (this.#ending.end !== undefined) return rejected(closedError(this.#ending.end));
+    try {
+      this.#peer.#frames.push(encode());
+    } catch (error) {
+      return rejected(error);
+    }
     this.#peer.#inbox.wake();
     return this.#gate.pass();
   }

@@ -16,9 +16,9 @@ export class SendGate {
 
   /** What a send returns once its message is in the backlog. */
   pass(): Promise<void> {
-    if (this.#error !== undefined) return Promise.reject(this.#error);
+    if (this.#error !== undefined) return rejected(this.#error);
     if (!this.#backlog.isFull()) return PASSED;
-    return new Promise((resolve, reject) => this.#held.push({ resolve, reject }));
+    return tolerated(new Promise((resolve, reject) => this.#held.push({ resolve, reject })));
   }
 
   /** Call when the backlog has shrunk. */
@@ -45,3 +45,11 @@ export class SendGate {
 }
 
 const PASSED: Promise<void> = Promise.resolve();
+
+/** A rejection for who awaits it; for who does not, it is no unhandled rejection that would end the process. */
+export const rejected = (error: unknown): Promise<never> => tolerated(Promise.reject(error));
+
+function tolerated<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

@@ -48,6 +48,7 @@ export class LineSplitter {
   clear(): void {
     this.#chunks.clear();
     this.#chunk = undefined;
+    this.#at = 0;
     this.#waitingBytes = 0;
     this.#carry = Buffer.alloc(0);
     this.#carried = 0;

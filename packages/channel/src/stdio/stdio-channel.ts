@@ -6,7 +6,7 @@ import { ChannelError, errnoOf } from "../errors.js";
 import { type ChannelLimits, DEFAULT_CLOSE_DEADLINE_MS, resolveLimits } from "../limits.js";
 import { closedError, Ending } from "../queue/ending.js";
 import { Inbox } from "../queue/inbox.js";
-import { SendGate } from "../queue/send-gate.js";
+import { rejected, SendGate } from "../queue/send-gate.js";
 import { LineSplitter } from "./line-splitter.js";
 import { LineWriter } from "./line-writer.js";
 
@@ -58,23 +58,23 @@ class StdioChannel implements Channel {
   }
 
   send(value: unknown): Promise<void> {
-    if (this.#sendError !== undefined) return Promise.reject(this.#sendError);
+    if (this.#sendError !== undefined) return rejected(this.#sendError);
     try {
       this.#writer.writeValue(value);
     } catch (error) {
-      return Promise.reject(error);
+      return rejected(error);
     }
     return this.#gate.pass();
   }
 
   sendEncoded(json: Uint8Array): Promise<void> {
-    if (this.#sendError !== undefined) return Promise.reject(this.#sendError);
+    if (this.#sendError !== undefined) return rejected(this.#sendError);
     try {
       checkSize(json.length, this.#limits);
       checkOneLine(json);
       this.#writer.writeEncoded(json);
     } catch (error) {
-      return Promise.reject(error);
+      return rejected(error);
     }
     return this.#gate.pass();
   }

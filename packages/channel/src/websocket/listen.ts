@@ -20,7 +20,7 @@ export interface ListenOptions {
   allowOrigin?: readonly string[];
   /** Takes over the channel, and closes it. A throw closes the channel. */
   onChannel: (channel: Channel, request: IncomingMessage) => void;
-  /** Answers a plain request; false leaves it to the listener: 400 at the path, else 404. */
+  /** Answers a plain request; false leaves it to the listener: 400 at the path, else 404. A throw answers 500. */
   onHttp?: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Default: every 30 s, and missing answers are not punished. False for none. */
   ping?: PingOptions | false;
@@ -87,6 +87,10 @@ class Listener implements WebSocketListener {
 
   listen(): Promise<void> {
     const { host = "127.0.0.1", port } = this.#options;
+    if (!this.#path.startsWith("/")) {
+      const message = `cannot listen on path \`${this.#path}\`: it does not begin with a slash`;
+      return Promise.reject(new ChannelError("listen_failed", message));
+    }
     return new Promise((resolve, reject) => {
       const onError = (cause: Error) => {
         const reason = errnoOf(cause) === "EADDRINUSE" ? "the address is in use" : cause.message;
@@ -120,10 +124,20 @@ class Listener implements WebSocketListener {
       response.writeHead(403).end();
       return;
     }
-    if (this.#options.onHttp?.(request, response)) return;
+    if (this.#isAnswered(request, response)) return;
     const known = pathOf(request) === this.#path;
     const text = known ? "expected a websocket upgrade: the Connection header does not include 'upgrade'\n" : "";
     response.writeHead(known ? 400 : 404, { "content-type": "text/plain; charset=utf-8" }).end(text);
+  }
+
+  #isAnswered(request: IncomingMessage, response: ServerResponse): boolean {
+    try {
+      return this.#options.onHttp?.(request, response) ?? false;
+    } catch {
+      if (!response.headersSent) response.writeHead(500);
+      response.end();
+      return true;
+    }
   }
 
   async #upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): Promise<void> {

@@ -7,7 +7,7 @@ import { type ChannelLimits, DEFAULT_CLOSE_DEADLINE_MS } from "../limits.js";
 import { closedError, Ending } from "../queue/ending.js";
 import { FrameQueue } from "../queue/frame-queue.js";
 import { Inbox } from "../queue/inbox.js";
-import { SendGate } from "../queue/send-gate.js";
+import { rejected, SendGate } from "../queue/send-gate.js";
 
 export interface PingOptions {
   /** Milliseconds between two pings. */
@@ -57,21 +57,21 @@ export class WebSocketChannel implements Channel {
   }
 
   send(value: unknown): Promise<void> {
-    if (!this.#isOpen) return Promise.reject(closedError(this.#ending.end));
+    if (!this.#isOpen) return rejected(closedError(this.#ending.end));
     try {
       this.#write(encodeValue(value, this.#limits));
     } catch (error) {
-      return Promise.reject(error);
+      return rejected(error);
     }
     return this.#gate.pass();
   }
 
   sendEncoded(json: Uint8Array): Promise<void> {
-    if (!this.#isOpen) return Promise.reject(closedError(this.#ending.end));
+    if (!this.#isOpen) return rejected(closedError(this.#ending.end));
     try {
       checkSize(json.length, this.#limits);
     } catch (error) {
-      return Promise.reject(error);
+      return rejected(error);
     }
     this.#write(asBuffer(json));
     return this.#gate.pass();

@@ -1,4 +1,6 @@
 import { PassThrough } from "node:stream";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import {
   type Channel,
   ChannelError,
@@ -41,6 +43,9 @@ function deferred<T>() {
   });
   return { promise, resolve, reject };
 }
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
 
 const sendText = (far: Channel, text: string): Promise<void> => far.sendEncoded(Buffer.from(text));
 
@@ -145,6 +150,28 @@ test("an answer that cannot be sent becomes an error answer", async () => {
       error: { code: -32603, message: expect.stringMatching(message as RegExp) },
     });
   }
+});
+
+test("an error whose data has no JSON form is answered without it", async () => {
+  const { far } = scripted({ requests: handlers({ odd: () => Promise.reject(new RpcError(7, "odd", { data: 1n })) }) });
+  await far.send({ id: 1, method: "odd" });
+  expect(await nextValue(far)).toEqual({ id: 1, error: { code: 7, message: "odd" } });
+  await sendText(far, '{"id":9007199254740993,"method":"odd"}');
+  expect(await nextValue(far)).toMatchObject({ error: { code: 7, message: "odd" } });
+});
+
+test("keeps no message in memory until the next one comes", async () => {
+  let collected = false;
+  const registry = new FinalizationRegistry(() => {
+    collected = true;
+  });
+  const { far } = scripted({ notifications: new Map([["n", (params) => registry.register(params as object, 0)]]) });
+  await far.send({ method: "n", params: { x: 1 } });
+  for (let turns = 0; !collected && turns < 200; turns++) {
+    await turn();
+    collectGarbage();
+  }
+  expect(collected).toBe(true);
 });
 
 test("handlers are called in order and do not wait for each other", async () => {

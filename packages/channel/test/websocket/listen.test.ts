@@ -134,6 +134,15 @@ test("knows one path, and leaves plain requests to onHttp", async () => {
   await expectRejection(connect(listener.url.replace("exec", "other")), "connect_failed", /404/);
 });
 
+test("an onHttp that throws is answered with 500", async () => {
+  await listen({
+    onHttp: () => {
+      throw new Error("out of order");
+    },
+  });
+  expect(await ask("/")).toEqual([500, ""]);
+});
+
 test("selects no sub-protocol and no extension", async () => {
   await listen();
   const socket = new WebSocket(listener.url, { perMessageDeflate: true });
@@ -267,8 +276,10 @@ test("close ends every channel and request, and frees the port", async () => {
   expect(listener.port).toBe(port);
 });
 
-test("an address in use is a clear error", async () => {
+test("an address in use, and a path that none can ask for, are clear errors", async () => {
   await listen();
+  const odd = createWebSocketListener({ port: 0, path: "exec", onChannel: () => {} });
+  await expectRejection(odd, "listen_failed", /path `exec`: it does not begin with a slash/);
   const second = createWebSocketListener({ port: listener.port, onChannel: () => {} });
   await expectRejection(second, "listen_failed", new RegExp(`127.0.0.1 port ${listener.port}: the address is in use`));
 });
