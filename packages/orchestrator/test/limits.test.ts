@@ -165,10 +165,4 @@ describe("limits", () => {
       /limits.inFlightCalls is 0; expected an integer of at least 1/,
     );
   });
-
-  it("finds an id for the model at the end of the numbers", () => {
-    const table = new SessionTable(10);
-    const ids = ["a", "b", "c", "d"].map((name) => table.adopt({ name }, Number.MAX_SAFE_INTEGER).id);
-    expect(ids).toEqual([Number.MAX_SAFE_INTEGER, 1000, 1001, 1002]);
-  });
 });

@@ -211,10 +211,10 @@ export class Wire {
     this.#noteStray(requestId, "error");
   }
 
-  /** A peer that cannot read `initialize` may be unable to read its id as well. */
+  /** A peer that cannot read `initialize` may be unable to read its id as well. Nothing else is asked meanwhile. */
   #onlyInitialize(): Pending | undefined {
     const [only] = this.#pending.values();
-    return this.#pending.size === 1 && only?.answer === "initialize_response" ? only : undefined;
+    return only?.answer === "initialize_response" ? only : undefined;
   }
 
   #handleAnswer(requestId: string, message: ExecutorMessage): void {

@@ -1,6 +1,10 @@
+import { getEventListeners } from "node:events";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
+import { Approvals } from "../../src/approvals/approvals.js";
+import { sessionKey } from "../../src/approvals/session-key.js";
 import { scriptedChannel } from "../support/executors.js";
+import { FakeClock } from "../support/fake-clock.js";
 import { attached } from "../support/orchestrators.js";
 
 /** Answers from a list, and keeps what it was asked. */
@@ -29,6 +33,22 @@ async function untrusted(approver?: Approver, approvalMs = 0) {
   });
   return { ...made, executor, calls: () => executor.received.filter((message) => message.type === "call_tool") };
 }
+
+const QUESTION: ApprovalRequest = {
+  id: "1",
+  toolName: "exec_command",
+  environment: "a",
+  command: ["x"],
+  cwd: "/a",
+  tty: false,
+  reason: "because",
+  cause: { kind: "policy" },
+  justification: null,
+  sandboxPermissions: "use_default",
+  additionalPermissions: null,
+  proposedAmendment: null,
+  availableDecisions: ["accept"],
+};
 
 describe("approvals", () => {
   it("are asked with everything a person needs, and the command is sent with skip", async () => {
@@ -166,6 +186,59 @@ describe("approvals", () => {
       { sandbox: { mode: "read-only" }, execApprovalRequirement: { skip: { bypassSandbox: false } } },
     ]);
     expect(approver.asked.map((request) => request.cause.kind)).toEqual(["override", "dangerous"]);
+  });
+
+  it("are asked for each executor by itself", async () => {
+    const approver = new ListedApprover("accept_for_session", "decline");
+    const { orchestrator } = await untrusted(approver);
+    await orchestrator.attach({ name: "other", channel: scriptedChannel().channel, shutdownOnClose: false });
+    const run = (environment_id: string) => orchestrator.callTool("exec_command", { cmd: "say hi", environment_id });
+    expect([await run("main"), await run("main"), await run("other")].map(({ status }) => status)).toEqual([
+      "success",
+      "success",
+      "denied",
+    ]);
+  });
+
+  it("are not asked for an executor that is offline", async () => {
+    const { orchestrator, clock } = await untrusted(new ListedApprover("accept"));
+    const crashed = await orchestrator.callTool("exec_command", { cmd: "crash" });
+    expect(crashed.status).toBe("lost");
+    const result = await orchestrator.callTool("exec_command", { cmd: "say hi" });
+    expect(result).toMatchObject({ status: "error", structured: { code: "executor_offline" } });
+    expect(clock.pending).toBe(0);
+  });
+
+  it("of a call that was aborted already are not asked", async () => {
+    const approvals = new Approvals({ approver: new ListedApprover(), clock: new FakeClock(), timeoutMs: 0, limit: 1 });
+    expect(await approvals.decide(QUESTION, ["x"], AbortSignal.abort())).toEqual({ kind: "interrupted" });
+  });
+
+  it("leave nothing behind on the signal of a call", async () => {
+    const { orchestrator } = await untrusted(new ListedApprover("accept"));
+    const { signal } = new AbortController();
+    await orchestrator.callTool("exec_command", { cmd: "say hi" }, { signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  it.each<Partial<ApprovalRequest>>([
+    { environment: "b" },
+    { cwd: "/b" },
+    { tty: true },
+    { sandboxPermissions: "require_escalated" },
+    { additionalPermissions: { network: { enabled: true } } },
+  ])("for the session do not cover %j", (other) => {
+    expect(sessionKey({ ...QUESTION, ...other }, ["x"])).not.toBe(sessionKey(QUESTION, ["x"]));
+    expect(sessionKey({ ...QUESTION, id: "2", reason: "other" }, ["x"])).toBe(sessionKey(QUESTION, ["x"]));
+  });
+
+  it("do not help where an executor that knows only the base messages would have to apply a sandbox", async () => {
+    const { channel, executor } = scriptedChannel({ initialize: false });
+    const sandbox = { unrestricted: false, select: () => ({ mode: "read-only" }) };
+    const { orchestrator } = await attached(channel, { policy: { approvalPolicy: "on-request", sandbox } });
+    const result = await orchestrator.callTool("exec_command", { cmd: "say hi", workdir: "/w" });
+    expect(result).toMatchObject({ status: "error", text: "Executor `main` cannot apply a sandbox. Nothing was run." });
+    expect(executor.received.some((message) => message.type === "call_tool")).toBe(false);
   });
 
   it("are never asked for what is forbidden", async () => {

@@ -1,3 +1,4 @@
+import type { Channel } from "@codex/channel";
 import type { OrchestratorOptions, ProblemKind } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 import { scriptedTools } from "../programs/scripted-executor.mjs";
@@ -190,18 +191,25 @@ describe("an executor that floods", () => {
     expect(executor?.offlineReason).toMatch(/too many messages/);
   });
 
-  it("does not keep timers waiting", async () => {
-    const { peer, call, answer } = await hostile();
-    let flooding = true;
-    const flood = (async () => {
-      while (flooding) await peer.say({ type: "session_exited", processId: 1, outcome: { kind: "exited", code: 0 } });
-    })();
+  it("does not keep the rest of the program waiting", async () => {
+    const peer = new RawPeer();
+    const made = stage();
+    let left = 0;
+    const flooded: Channel = {
+      send: (value) => peer.channel.send(value),
+      sendEncoded: (json) => peer.channel.sendEncoded(json),
+      receive: () => (left-- > 0 ? Promise.resolve({ kind: "value", value: EXIT }) : peer.channel.receive()),
+      close: () => peer.channel.close(),
+      closed: peer.channel.closed,
+    };
+    await Promise.all([made.orchestrator.attach({ name: "main", channel: flooded }), peer.introduce(scriptedTools)]);
+    left = 100_000;
+    await peer.say(EXIT);
     await new Promise((resolve) => setImmediate(resolve));
-    const { result, requestId } = await call();
-    await answer(requestId, success(RESULT));
-    expect((await result).status).toBe("success");
-    flooding = false;
-    await flood;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(left).toBeGreaterThan(0);
+    left = 0;
+    await peer.close();
   });
 
   it("lists again once while a listing is under way, however often it is told to", async () => {
@@ -299,6 +307,23 @@ describe("attaching", () => {
     await expect(second.attaching).rejects.toMatchObject({ message: expect.stringMatching(/unknown session `old`/) });
   });
 
+  it("closes a channel also after it has ended by itself", async () => {
+    const peer = new RawPeer();
+    const { orchestrator } = stage();
+    const closed = new Promise<void>((resolve) => {
+      const close = peer.channel.close.bind(peer.channel);
+      peer.channel.close = () => {
+        resolve();
+        return close();
+      };
+    });
+    const attaching = orchestrator.attach({ name: "main", channel: peer.channel });
+    await peer.introduce([]);
+    await attaching;
+    await peer.close();
+    await closed;
+  });
+
   it("gives up on a channel that never comes, and closes it when it does", async () => {
     const peer = new RawPeer();
     let arrive!: (channel: RawPeer["channel"]) => void;
@@ -316,6 +341,8 @@ describe("attaching", () => {
     expect(await peer.channel.closed).toEqual({ kind: "closed" });
   });
 });
+
+const EXIT = { type: "session_exited", processId: 1, outcome: { kind: "exited", code: 0 } };
 
 function output(requestId: string, more: object) {
   return { type: "tool_output", requestId, processId: 9, seq: 1, offset: 0, stream: "stdout", chunk: "aGk=", ...more };
