@@ -4,6 +4,7 @@ import type { Clock } from "../../src/index.js";
 export class ManualClock implements Clock {
   #now = 0;
   readonly #timers = new Set<{ at: number; run: () => void }>();
+  readonly #watchers = new Set<() => void>();
 
   now(): number {
     return this.#now;
@@ -12,12 +13,26 @@ export class ManualClock implements Clock {
   after(ms: number, run: () => void): () => void {
     const timer = { at: this.#now + ms, run };
     this.#timers.add(timer);
+    for (const watcher of this.#watchers) watcher();
     return () => this.#timers.delete(timer);
   }
 
   /** Timers that wait. */
   get waiting(): number {
     return this.#timers.size;
+  }
+
+  /** Resolves once this many timers wait: each waiting call has one. */
+  async untilWaiting(count = 1): Promise<void> {
+    while (this.#timers.size < count) {
+      await new Promise<void>((resolve) => {
+        const watcher = () => {
+          this.#watchers.delete(watcher);
+          resolve();
+        };
+        this.#watchers.add(watcher);
+      });
+    }
   }
 
   /** Runs what is due on the way, earliest first. */
