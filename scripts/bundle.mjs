@@ -18,7 +18,7 @@ await build({
   platform: "node",
   target: "node20",
   minify: true,
-  keepNames: true,
+  keepNames: false,
   legalComments: "none",
   // Native code stays in its packages; the other two are optional speed-ups of ws that are not used.
   external: ["node-pty", "koffi", "bufferutil", "utf-8-validate"],

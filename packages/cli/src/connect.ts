@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import type { Channel } from "@codex/channel";
 import { connectStdio, connectWebSocket } from "@codex/orchestrator";
 import { CommandError, EXIT } from "./exit-codes.js";
+import { readToken } from "./token-file.js";
 
 export interface ConnectOptions {
   /** `ws://…`, or a command line; undefined for an executor in this process. */
@@ -24,18 +23,4 @@ export async function connectExecutor({ executor, tokenFile }: ConnectOptions): 
   // The user's own command line, for a shell to read. What it says on stderr is for the user.
   const onStderr = (bytes: Uint8Array) => void process.stderr.write(bytes);
   return connectStdio({ command: "/bin/sh", args: ["-c", executor], onStderr });
-}
-
-/** The token in a file, without the blanks around it; undefined without a file. */
-export function readToken(path: string | undefined): string | undefined {
-  if (path === undefined) return undefined;
-  let text: string;
-  try {
-    text = readFileSync(path.replace(/^~(?=\/)/, homedir()), "utf8").trim();
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`the token file cannot be read: ${detail}`, EXIT.usage, { cause: error });
-  }
-  if (text === "") throw new CommandError(`the token file ${path} is empty`, EXIT.usage);
-  return text;
 }

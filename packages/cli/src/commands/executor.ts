@@ -1,12 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { fstatSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
+import type { Writable } from "node:stream";
 import { createStdioChannel } from "@codex/channel";
 import { createLocalBackend } from "@codex/exec-server";
 import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
-import { readToken } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { isLoopback, parseListenUrl } from "../listen-url.js";
+import { readToken } from "../token-file.js";
 
 export interface ExecutorCommandOptions {
   listen: string;
@@ -38,12 +40,16 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
 }
 
 async function serveStdio(executor: Executor): Promise<void> {
-  // Not process.stdout: on a pipe that writes synchronously, and a peer that does not read would stop everything.
-  const output = new Socket({ fd: 1, readable: false, writable: true });
-  const channel = createStdioChannel({ input: process.stdin, output });
+  const channel = createStdioChannel({ input: process.stdin, output: openStdout() });
   const stop = onStopSignal(() => void channel.close());
   await executor.serve(channel);
   stop();
+}
+
+/** Not process.stdout for a pipe: that writes synchronously there, and a peer that does not read would stop everything. */
+function openStdout(): Writable {
+  const info = fstatSync(1);
+  return info.isFIFO() || info.isSocket() ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout;
 }
 
 async function serveWebSocket(

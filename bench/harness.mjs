@@ -1,0 +1,124 @@
+// Shared by the benches: executors over each channel, a bare client, and the arithmetic.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { createMemoryChannelPair, createStdioChannel } from "@codex/channel";
+import { connectWebSocketChannel } from "@codex/channel/websocket";
+import { createLocalBackend } from "@codex/exec-server";
+import { createExecutor } from "@codex/executor";
+
+export const codex = fileURLToPath(new URL("../packages/cli/dist/codex.js", import.meta.url));
+export const CHANNELS = ["memory", "stdio", "websocket"];
+
+/** An executor over a kind of channel, and a client that sends calls as they are. */
+export async function openClient(kind, { live = true } = {}) {
+  const { channel, close } = await open(kind);
+  const client = createClient(channel);
+  if (live) await client.request({ type: "initialize", clientName: "bench", protocolVersion: "1" });
+  return { ...client, close };
+}
+
+async function open(kind) {
+  if (kind === "memory") {
+    const [ours, its] = createMemoryChannelPair();
+    const backend = createLocalBackend();
+    const served = createExecutor({ backend }).serve(its);
+    return {
+      channel: ours,
+      close: async () => {
+        await ours.close();
+        await served;
+        await backend.close();
+      },
+    };
+  }
+  if (kind === "stdio") {
+    const child = spawn(process.execPath, [codex, "executor"], { stdio: ["pipe", "pipe", "inherit"] });
+    const channel = createStdioChannel({ input: child.stdout, output: child.stdin });
+    return { channel, close: () => Promise.all([channel.close(), once(child, "exit")]), pid: child.pid };
+  }
+  const child = spawn(process.execPath, [codex, "executor", "--listen", "ws://127.0.0.1:0"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = await once(child.stdout, "data");
+  const channel = await connectWebSocketChannel(String(line).trim());
+  return {
+    channel,
+    close: async () => {
+      await channel.close();
+      child.kill();
+      await once(child, "exit");
+    },
+  };
+}
+
+function createClient(channel) {
+  const waiting = new Map();
+  let onOutput = () => {};
+  let next = 0;
+  void (async () => {
+    for (let received = await channel.receive(); received !== undefined; received = await channel.receive()) {
+      const message = received.value;
+      if (message.type === "tool_output") onOutput(message);
+      else waiting.get(message.requestId)?.(message);
+    }
+  })();
+  const request = (body) =>
+    new Promise((resolve) => {
+      const requestId = `r${next++}`;
+      waiting.set(requestId, (message) => {
+        waiting.delete(requestId);
+        resolve(message);
+      });
+      void channel.send({ ...body, requestId });
+    });
+  const call = async (toolName, args) => {
+    const { outcome, message } = await request({ type: "call_tool", toolName, arguments: args });
+    if (outcome?.status !== "success") throw new Error(outcome?.message ?? message);
+    return outcome.structured;
+  };
+  return {
+    request,
+    call,
+    exec: (command, more = {}) => call("exec_command", { ...EXEC, command, ...more }),
+    cancel: (requestId) => channel.send({ type: "cancel_tool", requestId }),
+    follow: (listener) => {
+      onOutput = listener;
+    },
+    channel,
+  };
+}
+
+const EXEC = {
+  cwd: "/",
+  env: { PATH: "/usr/bin:/bin" },
+  tty: false,
+  yieldTimeMs: 60_000,
+  maxOutputTokens: 1000,
+  sandboxPermissions: "use_default",
+  additionalPermissions: null,
+  additionalPermissionsPreapproved: false,
+  justification: null,
+  execApprovalRequirement: { skip: { bypassSandbox: false, proposedExecPolicyAmendment: null } },
+};
+
+export const median = (values) => quantile(values, 0.5);
+export const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * q)];
+
+/** Runs the subjects in turns, so that noise of the machine meets all of them alike. Milliseconds each. */
+export async function interleave(subjects, rounds) {
+  const times = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, run] of Object.entries(subjects)) {
+      const start = performance.now();
+      const own = await run();
+      times[name].push(typeof own === "number" ? own : performance.now() - start);
+    }
+  }
+  return times;
+}
+
+export function printTable(title, rows) {
+  console.log(`\n${title}`);
+  console.table(rows);
+}

@@ -1,0 +1,54 @@
+// An agent's loop with a scripted model: tool calls in, results back, approvals answered by code.
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMemoryChannelPair } from "@codex/channel";
+import { createLocalBackend } from "@codex/exec-server";
+import { createExecutor } from "@codex/executor";
+import { createOrchestrator } from "@codex/orchestrator";
+
+/** Stands for a model: looks at what the last call said and makes the next one. */
+function* scriptedModel() {
+  const listing = yield { name: "exec_command", arguments: '{"cmd":"ls -a"}' };
+  assert.match(listing, /Process exited with code 0/);
+  yield { name: "exec_command", arguments: { cmd: "printf 'one\\ntwo\\n' > notes.txt" } };
+  const count = yield { name: "exec_command", arguments: { cmd: "wc -l < notes.txt" } };
+  assert.match(count, /\n2\n$/);
+  const refused = yield { name: "exec_command", arguments: { cmd: "rm -rf notes.txt" } };
+  assert.match(refused, /was not approved/);
+  const wrong = yield { name: "exec_command", arguments: { command: "ls" } };
+  assert.match(wrong, /cmd/);
+  return "There are two lines in notes.txt.";
+}
+
+const asked = [];
+const approver = {
+  async requestApproval(request) {
+    asked.push(request.command.at(-1));
+    return "decline";
+  },
+};
+
+const directory = await mkdtemp(join(tmpdir(), "agent-"));
+const [ours, its] = createMemoryChannelPair();
+const backend = createLocalBackend();
+const served = createExecutor({ backend }).serve(its);
+const orchestrator = createOrchestrator({ policy: "on-request", approver, defaults: { login: false } });
+await orchestrator.attach({ name: "local", channel: ours });
+
+const model = scriptedModel();
+let turn = model.next();
+while (!turn.done) {
+  const result = await orchestrator.callTool(turn.value.name, turn.value.arguments, { cwd: directory });
+  if (result.status === "cancelled") break;
+  turn = model.next(result.text);
+}
+console.log(turn.value);
+assert.deepEqual(asked, ["rm -rf notes.txt"]);
+assert.equal(await readFile(join(directory, "notes.txt"), "utf8"), "one\ntwo\n");
+
+await orchestrator.close();
+await served;
+await backend.close();
+await rm(directory, { recursive: true });

@@ -1,0 +1,37 @@
+// An orchestrator and an executor in one process: run a script, keep a session, read its outcome.
+import assert from "node:assert/strict";
+import { createMemoryChannelPair } from "@codex/channel";
+import { createLocalBackend } from "@codex/exec-server";
+import { createExecutor } from "@codex/executor";
+import { createOrchestrator } from "@codex/orchestrator";
+
+const [ours, its] = createMemoryChannelPair();
+const backend = createLocalBackend();
+const served = createExecutor({ backend }).serve(its);
+
+const orchestrator = createOrchestrator({ policy: "never", defaults: { login: false } });
+await orchestrator.attach({ name: "local", channel: ours });
+
+const answer = await orchestrator.callTool("exec_command", { cmd: "echo hello; exit 3" });
+console.log(answer.text);
+assert.equal(answer.structured.exitCode, 3);
+assert.deepEqual(answer.structured.outcome, { kind: "exited", code: 3 });
+
+// A shell that stays: its session id is in the result.
+const shell = await orchestrator.callTool("exec_command", {
+  cmd: "exec bash --norc -i",
+  tty: true,
+  yield_time_ms: 250,
+});
+const session_id = shell.structured.processId;
+await orchestrator.callTool("write_stdin", { session_id, chars: "export X=1\n", yield_time_ms: 250 });
+const echoed = await orchestrator.callTool("write_stdin", { session_id, chars: "echo X is $X\n", yield_time_ms: 250 });
+assert.match(echoed.text, /X is 1/);
+
+// Ending a session says what was there, and that it is gone.
+const killed = await orchestrator.callTool("kill_session", { session_id });
+assert.equal(killed.isError, false);
+
+await orchestrator.close();
+await served;
+await backend.close();

@@ -1,0 +1,50 @@
+// An executor behind a websocket, as it would run on another machine: live output while the call waits.
+import assert from "node:assert/strict";
+import { createWebSocketListener } from "@codex/channel/websocket";
+import { createLocalBackend } from "@codex/exec-server";
+import { createExecutor } from "@codex/executor";
+import { connectWebSocket, createOrchestrator } from "@codex/orchestrator";
+
+const backend = createLocalBackend();
+const executor = createExecutor({ backend });
+const serving = [];
+const listener = await createWebSocketListener({
+  port: 0,
+  onChannel: (channel) => serving.push(executor.serve(channel)),
+});
+
+const orchestrator = createOrchestrator({ policy: "never", defaults: { login: false } });
+const remote = await orchestrator.attach({ name: "build-host", channel: connectWebSocket(listener.url) });
+assert.equal(remote.host.os, process.platform);
+
+let live = "";
+const answer = await orchestrator.callTool(
+  "exec_command",
+  { cmd: "for i in 1 2 3; do echo line $i; sleep 0.05; done" },
+  {
+    onOutput({ bytes }) {
+      live += bytes;
+    },
+  },
+);
+assert.equal(live, "line 1\nline 2\nline 3\n");
+assert.ok(answer.text.endsWith(live));
+
+// Interrupting a call ends the wait, not the program: the session is in the answer.
+const abort = new AbortController();
+const call = orchestrator.callTool(
+  "exec_command",
+  { cmd: "echo started; sleep 60" },
+  {
+    signal: abort.signal,
+    onOutput: () => abort.abort(),
+  },
+);
+const interrupted = await call;
+assert.equal(interrupted.status, "interrupted");
+assert.ok(interrupted.structured.processId >= 1000);
+
+await orchestrator.close();
+await listener.close();
+await Promise.all(serving);
+await backend.close();
