@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { ProcessSignal, TerminationReceipt } from "./exec-backend.js";
 import { DEFAULT_TERMINATE_GRACE_MS, KILL_DEADLINE_MS } from "./limits.js";
@@ -50,26 +51,24 @@ const LONGEST_LOOK_MS = 50;
 /** The kernel tells when a child ends, but not when a group is empty: that has to be looked up, less and less often. */
 async function waitUntilGone(group: TerminateGroup, deadlineMs: number): Promise<boolean> {
   const deadline = performance.now() + deadlineMs;
-  let exited = group.getOutcome().kind !== "running";
-  const whenExited = group.exited.then(() => {
-    exited = true;
-  });
+  if (group.getOutcome().kind === "running") await settledWithin(group.exited, deadlineMs);
+  if (group.getOutcome().kind === "running") return false;
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 2, LONGEST_LOOK_MS)) {
-    if (exited) {
-      if (group.isGone()) return true;
-      if ((await listGroup(group.pgid))?.length === 0) {
-        group.onGone();
-        return true;
-      }
+    if (group.isGone()) return true;
+    if ((await listGroup(group.pgid))?.length === 0) {
+      group.onGone();
+      return true;
     }
     const left = deadline - performance.now();
     if (left <= 0) return false;
-    await (exited ? sleep(Math.min(pause, left)) : Promise.race([whenExited, sleep(left)]));
+    await setTimeout(Math.min(pause, left));
   }
 }
 
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
+/** Resolves with the promise or after the time. Leaves no timer behind: it would keep a host alive that is done. */
+async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
+  const abort = new AbortController();
+  const late = setTimeout(ms, undefined, { signal: abort.signal }).catch(() => {});
+  await Promise.race([promise, late]);
+  abort.abort();
 }

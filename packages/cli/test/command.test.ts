@@ -1,0 +1,91 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { VERSION } from "../src/version.js";
+import { useCommand } from "./support.js";
+
+const hasShell = (name: string) => {
+  try {
+    execFileSync(name, ["-c", "true"]);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe("codex", () => {
+  const command = useCommand();
+
+  it("has the version of its package", async () => {
+    const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+      version: string;
+    };
+    expect(VERSION).toBe(manifest.version);
+    expect((await command.run(["--version"])).stdout.toString()).toBe(`${VERSION}\n`);
+  });
+
+  it("helps", async () => {
+    const { code, stdout } = await command.run(["--help"]);
+    expect(code).toBe(0);
+    for (const name of ["executor", "run", "tools", "sessions", "completion"])
+      expect(stdout.toString()).toContain(name);
+  });
+
+  it.each([
+    [["dance"], "dance"],
+    [["run"], "program"],
+    [["run", "--dance"], "--dance"],
+    [["run", "--timeout", "soon", "--", "true"], "soon"],
+    [["executor", "--max-sessions", "0"], "0"],
+    [["completion", "tcsh"], "tcsh"],
+    [["tools", "call", "no_such_tool"], "no_such_tool"],
+  ])("says what is wrong with %j", async (args, named) => {
+    const { code, stdout, stderr } = await command.run(args);
+    expect(code).toBe(2);
+    expect(stdout.toString()).toBe("");
+    expect(stderr).toContain(named);
+  });
+
+  it.each(["bash", "zsh", "fish"])("prints a completion script that %s can read", async (shell) => {
+    const { code, stdout } = await command.run(["completion", shell]);
+    expect(code).toBe(0);
+    expect(stdout.toString()).toContain("executor");
+    if (hasShell(shell)) execFileSync(shell, ["-n", "-c", stdout.toString()]);
+  });
+
+  it("completes in bash", async () => {
+    const { stdout } = await command.run(["completion", "bash"]);
+    const script = `${stdout}\nCOMP_WORDS=(codex tools ""); COMP_CWORD=2; _codex; echo "\${COMPREPLY[@]}"`;
+    expect(execFileSync("bash", ["-c", script], { encoding: "utf8" })).toMatch(/list.*spec.*call/);
+  });
+});
+
+describe("codex tools", () => {
+  const command = useCommand();
+
+  it("lists and describes the tools", async () => {
+    const list = JSON.parse((await command.run(["tools", "list", "--json"])).stdout.toString()) as { name: string }[];
+    expect(list.map((tool) => tool.name)).toContain("exec_command");
+    const spec = JSON.parse((await command.run(["tools", "spec", "exec_command"])).stdout.toString());
+    expect(spec).toMatchObject({ name: "exec_command", inputSchema: { type: "object", required: ["cmd"] } });
+  });
+
+  it("calls a tool with a model's arguments", async () => {
+    const { code, stdout } = await command.run([
+      "tools",
+      "call",
+      "exec_command",
+      '{"cmd":"echo hi; exit 4","login":false}',
+    ]);
+    expect(code).toBe(0);
+    expect(stdout.toString()).toMatch(/Process exited with code 4\n.*\nOutput:\nhi\n$/s);
+    const json = await command.run(["tools", "call", "exec_command", "-", "--json"], '{"cmd":"exit 4","login":false}');
+    expect(JSON.parse(json.stdout.toString())).toMatchObject({ status: "success", structured: { exitCode: 4 } });
+  });
+
+  it("denies what needs approval where nobody can be asked", async () => {
+    const { code, stdout } = await command.run(["tools", "call", "exec_command", '{"cmd":"rm -rf /tmp/nothing-here"}']);
+    expect(code).toBe(1);
+    expect(stdout.toString()).toMatch(/not approved|needs approval/);
+  });
+});

@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import { codex, finish, useCommand } from "./support.js";
+
+describe("codex run", () => {
+  const command = useCommand();
+
+  it("ends with the exit code of the program and shows its output", async () => {
+    const { code, stdout, stderr } = await command.run(["run", "--", "sh", "-c", "echo $0; echo err >&2; exit 3"]);
+    expect([code, stdout.toString(), stderr]).toEqual([3, "sh\n", "err\n"]);
+  });
+
+  it("ends with 128 + n when signal n ended the program", async () => {
+    expect((await command.run(["run", "--", "sh", "-c", "kill -9 $$"])).code).toBe(137);
+  });
+
+  it.each([
+    [["no-such-program"], 127, "no-such-program"],
+    [["/etc/passwd"], 126, "/etc/passwd"],
+  ])("tells what could not be started: %j", async (argv, expected, named) => {
+    const { code, stderr } = await command.run(["run", "--", ...argv]);
+    expect(code).toBe(expected);
+    expect(stderr).toContain(named);
+  });
+
+  it("passes bytes through in both directions, whatever they are", async () => {
+    const input = randomBytes(5_000_000);
+    const { code, stdout } = await command.run(["run", "--", "cat"], input);
+    expect(code).toBe(0);
+    expect(createHash("sha256").update(stdout).digest("hex")).toBe(createHash("sha256").update(input).digest("hex"));
+  });
+
+  it("holds input back that the program does not read", async () => {
+    const input = randomBytes(40_000_000);
+    const script = "sleep 0.5; sha256sum";
+    const { code, stdout } = await command.run(["run", "--", "sh", "-c", script], input);
+    expect(code).toBe(0);
+    expect(stdout.toString()).toContain(createHash("sha256").update(input).digest("hex"));
+  });
+
+  it("gives a terminal when asked", async () => {
+    const { code, stdout } = await command.run(["run", "--tty", "--", "sh", "-c", "tty; stty size"]);
+    expect(code).toBe(0);
+    expect(stdout.toString()).toMatch(/^\/dev\/(pts|tty).*\r\n24 80\r\n$/);
+  });
+
+  it("passes Ctrl-C on", async () => {
+    const child = command.start([
+      "run",
+      "--",
+      "sh",
+      "-c",
+      "trap 'echo caught; exit 5' INT; echo ready; sleep 100 & wait",
+    ]);
+    const finished = finish(child);
+    await once(child.stdout, "data");
+    child.kill("SIGINT");
+    const { code, stdout } = await finished;
+    expect([code, stdout.toString()]).toEqual([5, "ready\ncaught\n"]);
+  });
+
+  it("ends a program whose time is over", async () => {
+    const { code, stderr } = await command.run(["run", "--timeout", "0.2", "--", "sleep", "100"]);
+    expect(code).toBe(143);
+    expect(stderr).toContain("its time was over");
+  });
+
+  it("sets directory and variables", async () => {
+    const { stdout } = await command.run(["run", "-C", "/usr", "-e", "A=b c", "--", "sh", "-c", "pwd; echo $A"]);
+    expect(stdout.toString()).toBe("/usr\nb c\n");
+  });
+
+  it("works through any command that speaks the protocol", async () => {
+    const executor = `'${process.execPath}' '${codex}' executor`;
+    const { code, stdout } = await command.run(["run", "--executor", executor, "--", "echo", "far"]);
+    expect([code, stdout.toString()]).toEqual([0, "far\n"]);
+  });
+
+  it.each([
+    ["false", /exit|closed|offline|ended/],
+    ["ws://127.0.0.1:1", /ECONNREFUSED|refused/],
+  ])("says why executor %j cannot be reached", async (executor, reason) => {
+    const { code, stderr } = await command.run(["run", "--executor", executor, "--", "true"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(reason);
+  });
+
+  it("never invents an outcome when the executor is killed", async () => {
+    const { child, url } = await command.listen();
+    const run = command.start(["run", "--executor", url, "--", "sh", "-c", "echo ready; sleep 100"]);
+    const finished = finish(run);
+    await once(run.stdout, "data");
+    child.kill("SIGKILL");
+    const { code, stderr } = await finished;
+    expect(code).toBe(125);
+    expect(stderr).toContain("the outcome is unknown");
+  });
+
+  it("loses nothing of a large output", async () => {
+    const { stdout } = await command.run(["run", "--", "sh", "-c", "seq 1000000"]);
+    expect(stdout.length).toBe(6_888_896);
+    expect(stdout.subarray(-8).toString()).toBe("1000000\n");
+  });
+});
