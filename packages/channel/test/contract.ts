@@ -210,7 +210,7 @@ export function describeChannel(transport: Transport): void {
     });
 
     test("close delivers what was sent before it, then ends the peer", async () => {
-      const { left, right } = await connect();
+      const { left, right } = await connect({ highWaterBytes: 64 * 1024 });
       const sends = Array.from({ length: 200 }, (_, n) => left.send({ n, fill: "c".repeat(2_000) }));
       const closing = left.close();
       for (let n = 0; n < 200; n++) expect(await nextValue(right)).toMatchObject({ n });
@@ -221,6 +221,18 @@ export function describeChannel(transport: Transport): void {
       await Promise.all(sends);
       expect(await left.closed).toEqual({ kind: "closed" });
       expect((await right.closed).kind).toBe("peer_closed");
+    });
+
+    test("close gets through to a peer that reads only once it has written", async () => {
+      const { left, right } = await connect({ highWaterBytes: 1024, maxWaitingBytes: 1024 });
+      const fill = "w".repeat(64 * 1024);
+      const writing = Promise.allSettled(Array.from({ length: 128 }, () => right.send(fill)));
+      const sends = Promise.all(Array.from({ length: 128 }, (_, n) => left.send([n, fill])));
+      const closing = left.close({ deadlineMs: 20_000 });
+      await writing;
+      expect(await drain(right)).toHaveLength(128);
+      await right.close();
+      await Promise.all([closing, sends]);
     });
 
     test("close ends the waiting receive and every send after it", async () => {
@@ -325,7 +337,7 @@ async function sendUntilRejected(channel: Channel): Promise<void> {
 /** Resolves once a counter has stood still for many turns of the loop. Too early makes a test weaker, never red. */
 async function untilStill(read: () => number): Promise<void> {
   let last = -1;
-  for (let still = 0; still < 2_000; still++) {
+  for (let still = 0; still < 20_000; still++) {
     if (read() !== last) still = 0;
     last = read();
     await turn();

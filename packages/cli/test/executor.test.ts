@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -120,7 +121,7 @@ describe("codex executor on stdio", () => {
     const child = command.start(["executor"]);
     child.stdout.destroy();
     child.stdin.end('{"type":"list_tools","requestId":"1"}\n');
-    const [code] = (await new Promise((resolve) => child.once("close", (...args) => resolve(args)))) as [number];
+    const [code] = (await once(child, "close")) as [number];
     expect(code).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import { Calls } from "./calls.js";
 import { type Clock, systemClock } from "./clock.js";
 import { getHostInfo } from "./host/host-info.js";
 import { createRandomIds, type Ids } from "./ids.js";
-import { type ExecutorLimits, LAST_ANSWERS_MS, resolveLimits } from "./limits.js";
+import { type ExecutorLimits, LAST_ANSWERS_MS, LAST_SESSIONS_MS, resolveLimits } from "./limits.js";
 import { receiveMessages } from "./loop.js";
 import { Outbox } from "./outbox.js";
 import { UnifiedExec } from "./sessions/unified-exec.js";
@@ -90,17 +90,17 @@ async function serveChannel(channel: Channel, context: ServeContext): Promise<vo
   await receiveMessages({ channel, outbox, calls, registry, connectionId: ids.connection(), getHost });
   unwatch();
   calls.cancelAll();
-  await unifiedExec.close();
-  await settleWithin(calls, clock);
+  await within(clock, LAST_SESSIONS_MS, unifiedExec.close());
+  await within(clock, LAST_ANSWERS_MS, calls.settle());
   await channel.close();
 }
 
-/** Lets calls answer, but not without end: a tool may ignore that it was cancelled. */
-async function settleWithin(calls: Calls, clock: Clock): Promise<void> {
+/** Waits, but not without end: a tool may ignore that it was cancelled, and a far host that it was asked. */
+async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
   let cancel = () => {};
   const late = new Promise<void>((resolve) => {
-    cancel = clock.after(LAST_ANSWERS_MS, resolve);
+    cancel = clock.after(ms, resolve);
   });
-  await Promise.race([calls.settle(), late]);
+  await Promise.race([work, late]);
   cancel();
 }

@@ -58,6 +58,9 @@ export const MAX_DELTA_BYTES = 8192;
 export const PRUNE_GRACE_MS = 500;
 export const SHUTDOWN_GRACE_MS = 500;
 
+/** Milliseconds for all sessions to be gone at the end; the ladder of a termination is shorter. */
+export const LAST_SESSIONS_MS = 10_000;
+
 /** Milliseconds after the end of all sessions in which calls may still answer. */
 export const LAST_ANSWERS_MS = 1_000;
 

@@ -1,7 +1,7 @@
 import type { LiveOutput } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 import { scriptedTools } from "./programs/scripted-executor.mjs";
-import { RawPeer, scriptedChannel } from "./support/executors.js";
+import { INTRODUCTION, RawPeer, scriptedChannel } from "./support/executors.js";
 import { attached, stage, withDefaults } from "./support/orchestrators.js";
 
 describe("callTool", () => {
@@ -234,6 +234,15 @@ describe("an executor that goes away", () => {
     }
   });
 
+  it("is not said to have lost a session that had ended", async () => {
+    const { orchestrator } = await attached(scriptedChannel().channel);
+    const outputs: LiveOutput[] = [];
+    await orchestrator.callTool("exec_command", { cmd: "say hi" }, { onOutput: (output) => void outputs.push(output) });
+    await orchestrator.callTool("exec_command", { cmd: "crash" });
+    const result = await orchestrator.callTool("write_stdin", { session_id: outputs[0]?.sessionId });
+    expect(result).toMatchObject({ status: "error", structured: { code: "executor_offline" } });
+  });
+
   it("answers later calls that nothing was run, and stays in the list", async () => {
     const { channel } = scriptedChannel();
     const { orchestrator } = await attached(channel);
@@ -278,6 +287,10 @@ describe("an executor that goes away", () => {
     const outcome = { status: "error", message: "seen" };
     await peer.say({ type: "call_tool_response", requestId, toolName: "write_stdin", outcome });
     expect(await polled).toMatchObject({ status: "error", text: "seen" });
+    await orchestrator.detach("main");
+    await orchestrator.attach({ name: "main", channel: scriptedChannel().channel, shutdownOnClose: false });
+    const after = await orchestrator.callTool("write_stdin", { session_id: 1000 });
+    expect(after).toMatchObject({ status: "lost", structured: { outcome: { reason: "it was detached" } } });
   });
 });
 
@@ -296,6 +309,21 @@ describe("close", () => {
     });
     await expect(orchestrator.attach({ name: "b", channel: scriptedChannel().channel })).rejects.toThrow(/is closed/);
     expect(clock.pending).toBe(0);
+  });
+
+  it("ends an executor that is just being attached", async () => {
+    const peer = new RawPeer();
+    const { orchestrator } = stage();
+    const attaching = orchestrator.attach({ name: "main", channel: peer.channel, shutdownOnClose: false });
+    const refused = expect(attaching).rejects.toMatchObject({ code: "closed" });
+    const { requestId } = await peer.expect("initialize");
+    await orchestrator.close();
+    await peer.say({ ...INTRODUCTION, requestId, capabilities: [] });
+    const list = await peer.expect("list_tools");
+    await peer.say({ type: "list_tools_response", requestId: list.requestId, tools: scriptedTools });
+    await refused;
+    expect(orchestrator.executors).toEqual([]);
+    expect(await peer.channel.closed).toEqual({ kind: "closed" });
   });
 
   it("does not wait for a listener that never lets go", async () => {

@@ -131,11 +131,10 @@ export class WebSocketChannel implements Channel {
     if (this.#frames.isFull) this.#socket.pause();
   };
 
-  /** Nothing more is read. The peer may leave the connection open, so it gets a deadline. */
+  /** Nothing more is read. ws has sent a close frame that says why; `close` cuts off a peer that ignores it. */
   readonly #onError = (error: Error): void => {
     this.#error ??= error;
     this.#end(this.#describeEnd(ABNORMAL_CLOSURE, ""));
-    void closeSocket(this.#socket, DEFAULT_CLOSE_DEADLINE_MS);
   };
 
   #take(): Received | undefined {

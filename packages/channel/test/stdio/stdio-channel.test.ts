@@ -63,6 +63,26 @@ test("writes one line per value and nothing else", async () => {
   );
 });
 
+test.each([
+  { what: "bytes", chunk: "0123456789\n".repeat(10), chunks: 10, lines: 55 },
+  { what: "reads", chunk: "0\n", chunks: 20, lines: 10 },
+])("pauses its input at the limit of waiting $what, and goes on at half of it", async ({ chunk, chunks, lines }) => {
+  const input = new PassThrough();
+  const limits = { maxWaitingBytes: 1_000, maxWaitingMessages: 20 };
+  const channel = createStdioChannel({ input, output: new PassThrough(), limits });
+  let written = 0;
+  for (; !input.isPaused() && written < 1_000; written++) {
+    input.write(chunk);
+    await turn();
+  }
+  expect(written).toBe(chunks);
+  for (let n = 0; n < lines - 1; n++) await channel.receive();
+  expect(input.isPaused()).toBe(true);
+  await channel.receive();
+  expect(input.isPaused()).toBe(false);
+  await channel.close({ deadlineMs: 1 });
+});
+
 test("refuses an encoded value that would be two lines", async () => {
   const channel = createStdioChannel({ input: new PassThrough(), output: new PassThrough() });
   await expectRejection(channel.sendEncoded(Buffer.from('{\n"a":1}')), "unserializable", /line feed/);

@@ -229,6 +229,19 @@ test("pings, and cuts off a peer that does not answer only when told to", async 
   tolerated.terminate();
 });
 
+test("does not take a peer for deaf whose answers we do not read", async () => {
+  await listen({ ping: { intervalMs: 5, maxMissedPongs: 2 }, limits: { maxWaitingMessages: 1 } });
+  const busy = new WebSocket(listener.url);
+  await once(busy, "open");
+  busy.send("1");
+  busy.send("2");
+  for (let pings = 0; pings < 8; pings++) await once(busy, "ping");
+  const server = accepted[0]!;
+  expect([await nextValue(server), await nextValue(server)]).toEqual([1, 2]);
+  busy.terminate();
+  await drain(server);
+});
+
 test("refuses one connection more than the bound, and takes another when one has left", async () => {
   await listen({ maxChannels: 1 });
   const first = await connect(listener.url);

@@ -156,8 +156,6 @@ export class UnifiedExec {
         return answerNothing(session, startedAt, notice, this.#answers);
       }
       try {
-        // Another call may have told its end meanwhile.
-        this.#table.contact(request.processId);
         const acts = request.input !== "" || request.closeStdin === true || request.signal !== undefined;
         const from = acts ? session.process.log.end : session.seenEnd;
         const outputFrom = request.until === "output" ? from : undefined;

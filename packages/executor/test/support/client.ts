@@ -1,4 +1,4 @@
-import { type Channel, type ChannelLimits, createMemoryChannelPair } from "@codex/channel";
+import { type Channel, createMemoryChannelPair } from "@codex/channel";
 import {
   type ExecCommandRequest,
   type ExecutorMessage,
@@ -24,8 +24,7 @@ export class Client {
   #nextId = 1;
   #gate: Promise<void> = Promise.resolve();
 
-  constructor(executor: Executor, limits?: Partial<ChannelLimits>) {
-    const [own, theirs] = createMemoryChannelPair(limits);
+  constructor(executor: Executor, [own, theirs]: [Channel, Channel] = createMemoryChannelPair()) {
     this.#channel = own;
     this.served = executor.serve(theirs);
     this.#received = this.#receive();

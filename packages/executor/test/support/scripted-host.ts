@@ -1,4 +1,4 @@
-import type { ChannelLimits } from "@codex/channel";
+import { type ChannelLimits, createMemoryChannelPair } from "@codex/channel";
 import { afterEach } from "vitest";
 import { createCountingIds, createExecutor, type ExecutorOptions } from "../../src/index.js";
 import { Client } from "./client.js";
@@ -25,7 +25,7 @@ export function useScriptedHosts() {
     const clock = new ManualClock();
     const backend = createScriptedBackend(clock);
     const executor = createExecutor({ backend, clock, ids: createCountingIds(), ...rest });
-    const host = { clock, backend, client: new Client(executor, channel) };
+    const host = { clock, backend, client: new Client(executor, createMemoryChannelPair(channel)) };
     hosts.push(host);
     return host;
   };

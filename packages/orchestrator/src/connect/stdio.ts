@@ -22,10 +22,10 @@ class ChildChannel implements Channel {
     this.#inner = createStdioChannel({ input, output });
     this.closed = this.#inner.closed.then((end) => this.#explain(end));
     // A grandchild may hold stdout open: once the executor is gone nobody answers any more.
-    void child.exited.then(async () => {
+    void child.exited.then(() => {
+      if (input.closed) return;
       const timer = setTimeout(() => input.destroy(), REST_OF_STDOUT_MS);
-      await this.#inner.closed;
-      clearTimeout(timer);
+      input.once("close", () => clearTimeout(timer));
     });
   }
 

@@ -64,6 +64,7 @@ describe("connectStdio", () => {
     const received = await channel.receive();
     const pid = received?.kind === "value" ? Number(Reflect.get(Object(received.value), "pid")) : Number.NaN;
     try {
+      expect(await channel.receive()).toBeUndefined();
       expect(await channel.closed).toEqual({ kind: "peer_closed", detail: "the executor process exited with code 0" });
     } finally {
       process.kill(pid, "SIGKILL");

@@ -41,6 +41,7 @@ describe("several executors", () => {
 
   it("do not show environment_id while there is one", async () => {
     const { orchestrator } = await two();
+    expect(orchestrator.listTools()[0]?.inputSchema.properties).toHaveProperty("environment_id");
     await orchestrator.detach("b");
     for (const tool of orchestrator.listTools())
       expect(tool.inputSchema.properties).not.toHaveProperty("environment_id");

@@ -158,6 +158,7 @@ describe("directory", () => {
 
   it("must be absolute where the executor does not tell its own", () => {
     expect(problem({ cmd: "x" }, { host: undefined })).toMatch(/^workdir: .*no `workdir` was given/);
+    expect(problem({ cmd: "x", workdir: "" }, { host: undefined })).toMatch(/no `workdir` was given/);
     expect(problem({ cmd: "x", workdir: "a" }, { host: undefined })).toMatch(/`a` is relative/);
     expect(problem({ cmd: "x" }, { turnCwd: "turn" })).toMatch(/^cwd: .*`turn`, is not absolute/);
   });
