@@ -1,0 +1,75 @@
+import { lstat, mkdir, realpath, stat } from "node:fs/promises";
+import { toFileUrl } from "../protocol/file-url.js";
+import type {
+  CanonicalizeParams,
+  CanonicalizeResult,
+  CreateDirectoryParams,
+  DirectoryEntry,
+  ReadDirectoryParams,
+  ReadDirectoryResult,
+} from "../protocol/fs.js";
+import { type HostPath, isSamePath, joinPath, parentPath, toHostPath } from "../protocol/host-path.js";
+import { about, getErrorName, invalidRequest, systemError } from "./errors.js";
+import { type ListedEntry, listDirectory } from "./list-directory.js";
+import { withoutLinks } from "./no-follow.js";
+
+export function createDirectory({ path, recursive, followSymlinks }: CreateDirectoryParams): Promise<void> {
+  return about(path, async () => {
+    if (followSymlinks) await mkdir(path, { recursive });
+    else if (recursive) await createDirectories(path);
+    else await withoutLinks(path, (entry) => mkdir(entry));
+  });
+}
+
+/** Each directory on the way, passing no link. */
+async function createDirectories(path: HostPath): Promise<void> {
+  const parent = parentPath(path);
+  if (isSamePath(parent, path)) return;
+  await createDirectories(parent);
+  await withoutLinks(path, async (entry) => {
+    try {
+      await mkdir(entry);
+    } catch (error) {
+      if (getErrorName(error) !== "EEXIST") throw error;
+      if (!(await lstat(entry)).isDirectory()) throw systemError("ENOTDIR");
+    }
+  });
+}
+
+export function canonicalize({ path }: CanonicalizeParams): Promise<CanonicalizeResult> {
+  return about(path, async () => ({ path: toFileUrl(toHostPath(await realpath(path, { encoding: "buffer" }))) }));
+}
+
+/** In directory order. Links are told as what they lead to, and left out where they lead nowhere. */
+export function readDirectory(
+  { path, extended }: ReadDirectoryParams,
+  maxEntries: number,
+): Promise<ReadDirectoryResult> {
+  return about(path, async () => {
+    const entries: DirectoryEntry[] = [];
+    for await (const listed of listDirectory(path)) {
+      const entry = await resolveEntry(path, listed, extended);
+      if (entry === undefined) continue;
+      if (entries.length >= maxEntries)
+        throw invalidRequest(`directory has more entries than the limit of ${maxEntries}`);
+      entries.push(entry);
+    }
+    return { entries };
+  });
+}
+
+async function resolveEntry(
+  directory: HostPath,
+  { name, kind }: ListedEntry,
+  extended: boolean,
+): Promise<DirectoryEntry | undefined> {
+  const isSymlink = kind === "symlink";
+  const target = isSymlink ? await stat(joinPath(directory, name)).catch(() => undefined) : undefined;
+  if (isSymlink && target === undefined && !extended) return undefined;
+  const entry = {
+    fileName: name.toString(),
+    isDirectory: target?.isDirectory() ?? kind === "directory",
+    isFile: target?.isFile() ?? kind === "file",
+  };
+  return extended ? { ...entry, isSymlink } : entry;
+}

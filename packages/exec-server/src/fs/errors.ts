@@ -1,0 +1,84 @@
+import { constants } from "node:os";
+import { getSystemErrorMap } from "node:util";
+import { RpcError } from "@codex/channel";
+import { displayPath, type HostPath } from "../protocol/host-path.js";
+import { ERROR_CODES } from "../protocol/methods.js";
+
+/** What a failed file operation is on the wire, with the path it is about. An RpcError stays what it is. */
+export function toRpcError(error: unknown, path?: HostPath): RpcError {
+  if (error instanceof RpcError) return error;
+  const suffix = path === undefined ? "" : `: ${displayPath(path)}`;
+  return new RpcError(codeOf(getErrorName(error)), `${describeError(error)}${suffix}`, { cause: error });
+}
+
+/** The text of the operating system and its number: `No such file or directory (os error 2)`. */
+export function describeError(error: unknown): string {
+  const name = getErrorName(error);
+  const number = name === undefined ? undefined : getErrorNumber(name);
+  if (name === undefined || number === undefined) return error instanceof Error ? error.message : String(error);
+  return `${TEXTS[name] ?? getSystemErrorMap().get(-number)?.[1] ?? name} (os error ${number})`;
+}
+
+/** An error as the operating system would have made it. */
+export function systemError(name: ErrorName): Error {
+  return Object.assign(new Error(name), { code: name });
+}
+
+export type ErrorName = "EBADF" | "EEXIST" | "EISDIR" | "ELOOP" | "ENOENT" | "ENOTDIR";
+
+/** The name of a system error, such as `ENOENT`. */
+export const getErrorName = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+
+/** Runs a step of an operation; its failure names the path. */
+export async function about<T>(path: HostPath, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw toRpcError(error, path);
+  }
+}
+
+export const notAFile = (path: HostPath): RpcError =>
+  new RpcError(ERROR_CODES.invalidRequest, `path \`${displayPath(path)}\` is not a file`);
+
+export const invalidRequest = (message: string): RpcError => new RpcError(ERROR_CODES.invalidRequest, message);
+
+function codeOf(name: string | undefined): number {
+  switch (name) {
+    case "ENOENT":
+      return ERROR_CODES.notFound;
+    case "EACCES":
+    case "EPERM":
+    case "EINVAL":
+      return ERROR_CODES.invalidRequest;
+    default:
+      return ERROR_CODES.internal;
+  }
+}
+
+const getErrorNumber = (name: string): number | undefined => new Map(Object.entries(constants.errno)).get(name);
+
+/** Where the runtime's own texts differ from those of the C library that clients know. */
+const TEXTS: Readonly<Record<string, string>> = {
+  EACCES: "Permission denied",
+  EBADF: "Bad file descriptor",
+  EBUSY: "Resource busy",
+  EEXIST: "File exists",
+  EFBIG: "File too large",
+  EINVAL: "Invalid argument",
+  EIO: "I/O error",
+  EISDIR: "Is a directory",
+  ELOOP: "Symbolic link loop",
+  EMFILE: "No file descriptors available",
+  ENAMETOOLONG: "Filename too long",
+  ENOENT: "No such file or directory",
+  ENOSPC: "No space left on device",
+  ENOTDIR: "Not a directory",
+  ENOTEMPTY: "Directory not empty",
+  ENXIO: "No such device or address",
+  EPERM: "Operation not permitted",
+  EROFS: "Read-only file system",
+  ETXTBSY: "Text file busy",
+  EXDEV: "Cross-device link",
+};

@@ -1,0 +1,43 @@
+import type { FileHandle } from "node:fs/promises";
+import type { HostPath } from "../protocol/host-path.js";
+import { about, invalidRequest } from "./errors.js";
+import { READ_STEP_BYTES, UNKNOWN_SIZE_BYTES } from "./limits.js";
+import { openForReading } from "./open-file.js";
+
+/** All bytes of a regular file. @throws RpcError, also for a file that is larger than `maxBytes` */
+export function readWholeFile(path: HostPath, followSymlinks: boolean, maxBytes: number): Promise<Buffer> {
+  return about(path, async () => {
+    const file = await openForReading(path, followSymlinks);
+    try {
+      const { size } = await file.stat();
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      return await readToEnd(file, size, maxBytes);
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+/** The file may be longer or shorter than it said: it is read until its end. One byte more than fits finds that end. */
+async function readToEnd(file: FileHandle, size: number, maxBytes: number): Promise<Buffer> {
+  let buffer: Buffer = Buffer.allocUnsafeSlow(size > 0 ? size + 1 : Math.min(UNKNOWN_SIZE_BYTES, maxBytes + 1));
+  let length = 0;
+  for (;;) {
+    if (length === buffer.length) {
+      if (length > maxBytes) throw tooLarge(maxBytes);
+      buffer = enlarge(buffer, Math.min(length * 2, maxBytes + 1));
+    }
+    // Positions are left to the system: files of /proc are no arrays of bytes.
+    const { bytesRead } = await file.read(buffer, length, Math.min(buffer.length - length, READ_STEP_BYTES), null);
+    if (bytesRead === 0) return buffer.subarray(0, length);
+    length += bytesRead;
+  }
+}
+
+function enlarge(buffer: Buffer, length: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(length);
+  buffer.copy(larger);
+  return larger;
+}
+
+const tooLarge = (maxBytes: number) => invalidRequest(`file is too large to read: limit is ${maxBytes} bytes`);
