@@ -1,3 +1,4 @@
+import { sandboxPermissionsSchema } from "@codex/executor-protocol";
 import type { Config } from "../config.js";
 import { describeWindows } from "../resolve/windows.js";
 import type { Executor } from "./executor.js";
@@ -74,12 +75,28 @@ function describeBounds(tool: LearnedTool, properties: Record<string, unknown>, 
   if (isObject(window)) {
     properties.yield_time_ms = { ...window, description: describeWindows(tool.contract, config.windows) };
   }
+  if (tool.contract === "unified_exec.exec_command" && config.allowAdditionalPermissions) {
+    properties.sandbox_permissions = { type: "string", enum: sandboxPermissionsSchema.options };
+    properties.additional_permissions = ADDITIONAL_PERMISSIONS;
+  }
   if (isObject(budget)) {
     const { maxOutputTokens, maxOutputTokensCap } = config;
     const description = `Most tokens of output to return: default ${maxOutputTokens}, at most ${maxOutputTokensCap}`;
     properties.max_output_tokens = { ...budget, description };
   }
 }
+
+const PATHS = { type: "array", items: { type: "string" } };
+const ADDITIONAL_PERMISSIONS = {
+  type: "object",
+  description:
+    'With sandbox_permissions "with_additional_permissions": what the sandbox is widened by for this command.',
+  properties: {
+    file_system: { type: "object", properties: { read: PATHS, write: PATHS }, additionalProperties: false },
+    network: { type: "object", properties: { enabled: { type: "boolean" } }, additionalProperties: false },
+  },
+  additionalProperties: false,
+};
 
 const propertiesOf = (schema: Record<string, unknown>): Record<string, unknown> =>
   isObject(schema.properties) ? schema.properties : {};

@@ -219,4 +219,18 @@ describe("listTools", () => {
     });
     expect(orchestrator.listTools()).toEqual([exec, write, expect.anything()]);
   });
+
+  it("offers extra permissions only where they may be asked for", async () => {
+    const list = async (allowAdditionalPermissions: boolean) => {
+      const executors = [{ name: "a", channel: scriptedChannel().channel }];
+      const { orchestrator } = stage({ executors, defaults: { allowAdditionalPermissions } });
+      await orchestrator.ready;
+      return orchestrator.listTools()[0]?.inputSchema.properties;
+    };
+    expect(await list(false)).not.toHaveProperty("additional_permissions");
+    expect(await list(true)).toMatchObject({
+      sandbox_permissions: { enum: ["use_default", "require_escalated", "with_additional_permissions"] },
+      additional_permissions: { properties: { file_system: { properties: { read: { type: "array" } } } } },
+    });
+  });
 });
