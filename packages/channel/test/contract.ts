@@ -226,7 +226,9 @@ export function describeChannel(transport: Transport): void {
     test("close gets through to a peer that reads only once it has written", async () => {
       const { left, right } = await connect({ highWaterBytes: 1024, maxWaitingBytes: 1024 });
       const fill = "w".repeat(64 * 1024);
-      const writing = Promise.allSettled(Array.from({ length: 128 }, () => right.send(fill)));
+      let written = 0;
+      const writing = Promise.allSettled(Array.from({ length: 128 }, () => right.send(fill).then(() => written++)));
+      await untilStill(() => written);
       const sends = Promise.all(Array.from({ length: 128 }, (_, n) => left.send([n, fill])));
       const closing = left.close({ deadlineMs: 20_000 });
       await writing;

@@ -44,7 +44,7 @@ export function getInteger(text: string, name: string): string | undefined {
   return undefined;
 }
 
-/** Index of the quote that ends the string which begins at `from`. */
+/** Index of the quote that ends the string which begins at `from`, or the length. */
 function endOfString(text: string, from: number): number {
   let i = from;
   for (const short = from + SHORT_STRING; i < short; i++) {
@@ -53,8 +53,8 @@ function endOfString(text: string, from: number): number {
     if (unit === BACKSLASH) i++;
   }
   let end = text.indexOf('"', i);
-  while (isEscaped(text, end, i)) end = text.indexOf('"', end + 1);
-  return end;
+  while (end !== -1 && isEscaped(text, end, i)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
 }
 
 /** Whether an odd number of backslashes stands before `at`; none before `from` counts. */

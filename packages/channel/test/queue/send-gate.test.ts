@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { SendGate } from "../../src/queue/send-gate.js";
+import { turn } from "../contract.js";
+
+/** A gate over a backlog in bytes: full from 100 on, room at 50. */
+function gateOver(backlog: { bytes: number }): SendGate {
+  return new SendGate({ isFull: () => backlog.bytes >= 100, hasRoom: () => backlog.bytes <= 50 });
+}
+
+test("lets through below the mark, holds at it, and lets go at half of it", async () => {
+  const backlog = { bytes: 99 };
+  const gate = gateOver(backlog);
+  await gate.pass();
+  backlog.bytes = 100;
+  let passed = 0;
+  const held = [gate.pass(), gate.pass()].map((each) => each.then(() => passed++));
+  for (const bytes of [99, 51]) {
+    backlog.bytes = bytes;
+    gate.release();
+    await turn();
+    expect(passed).toBe(0);
+  }
+  backlog.bytes = 50;
+  gate.release();
+  await Promise.all(held);
+  expect(passed).toBe(2);
+});
+
+test("after a failure nothing passes", async () => {
+  const backlog = { bytes: 100 };
+  const gate = gateOver(backlog);
+  const held = gate.pass();
+  gate.fail(new Error("first"));
+  await expect(held).rejects.toThrow("first");
+  backlog.bytes = 0;
+  gate.fail(new Error("second"));
+  await expect(gate.pass()).rejects.toThrow("first");
+});
