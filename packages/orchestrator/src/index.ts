@@ -1,3 +1,10 @@
+export type {
+  AttachedExecutor,
+  AttachOptions,
+  Orchestrator,
+  OrchestratorOptions,
+  RunCommandOptions,
+} from "./api.js";
 export type { ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
 export type { CallToolOptions } from "./call-tool.js";
 export { type Clock, systemClock } from "./clock.js";
@@ -20,14 +27,7 @@ export {
   type OrchestratorTimings,
   type WindowBounds,
 } from "./limits.js";
-export {
-  type AttachedExecutor,
-  type AttachOptions,
-  createOrchestrator,
-  type Orchestrator,
-  type OrchestratorOptions,
-  type RunCommandOptions,
-} from "./orchestrator.js";
+export { createOrchestrator } from "./orchestrator.js";
 export type { ApprovalPolicy, GranularPolicy } from "./policy/approval-policy.js";
 export { DANGEROUS_COMMANDS, type DangerousEntry } from "./policy/dangerous.js";
 export { judgedCommand } from "./policy/evaluate.js";

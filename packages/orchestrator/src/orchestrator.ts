@@ -1,96 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { Channel } from "@codex/channel";
-import type { HostInfo, ProcessOutcome } from "@codex/executor-protocol";
+import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import { Approvals } from "./approvals/approvals.js";
-import type { Approver } from "./approvals/approver.js";
 import { type CallContext, type CallToolOptions, handleToolCall } from "./call-tool.js";
 import { type Clock, systemClock } from "./clock.js";
-import { type Config, type OrchestratorDefaults, resolveConfig } from "./config.js";
+import { type Config, resolveConfig } from "./config.js";
 import { messageOf, OrchestratorError } from "./errors.js";
 import { Catalog, type ModelTool } from "./executors/catalog.js";
-import { Executor, type InitializeOptions } from "./executors/executor.js";
-import type { LiveOutput } from "./executors/live-output.js";
-import { ProblemLog, type ProtocolProblem } from "./executors/problems.js";
+import { Executor } from "./executors/executor.js";
+import { ProblemLog } from "./executors/problems.js";
 import { type SessionOwner, SessionTable } from "./executors/sessions.js";
 import type { ApprovalPolicy } from "./policy/approval-policy.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
 import { fail, type ToolCallResult } from "./result.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./run-command.js";
-
-export interface OrchestratorOptions {
-  /** Attached in this order; `ready` tells when. */
-  executors?: readonly AttachOptions[];
-  policy: PolicyOptions | ApprovalPolicy;
-  /** Without one, what needs approval is denied. */
-  approver?: Approver;
-  defaults?: OrchestratorDefaults;
-  clock?: Clock;
-  /** Fresh unique ids; default random UUIDs. */
-  random?: () => string;
-  /** What executors sent that the protocol does not allow. */
-  onProblem?: (problem: ProtocolProblem) => void;
-  /** The tools of an attached executor have changed: `listTools` again. */
-  onToolsChanged?: (executor: string) => void;
-  /** A session ended, also one nobody polls. */
-  onSessionExited?: (session: { executor: string; sessionId: number; outcome: ProcessOutcome }) => void;
-  /** The channel of an executor ended. It stays attached; its calls are answered with the reason. */
-  onOffline?: (executor: string, reason: string) => void;
-}
-
-export interface AttachOptions {
-  /** What the model calls this executor as an environment. The name of an offline one replaces it. */
-  name: string;
-  /** Owned from now on: closed when attaching fails, by `detach` and by `close`. */
-  channel: Channel | Promise<Channel>;
-  /** `false`: speak the base messages only. */
-  initialize?: InitializeOptions | false;
-  /** Send `shutdown` before closing, so that the executor ends its sessions and itself. Default true. */
-  shutdownOnClose?: boolean;
-}
-
-/** An executor as its user sees it. */
-export interface AttachedExecutor {
-  readonly name: string;
-  /** Undefined for one that knows only the base messages. */
-  readonly host: HostInfo | undefined;
-  /** For `initialize.resumeSessionId`, after the channel was lost. */
-  readonly sessionId: string | undefined;
-  /** Undefined while the channel is open. */
-  readonly offlineReason: string | undefined;
-  /** The newest protocol problems. */
-  readonly problems: readonly ProtocolProblem[];
-  /** All of them, the forgotten ones included. */
-  readonly problemCount: number;
-}
-
-/** Resolves, permits and forwards the tool calls of a model. */
-export interface Orchestrator {
-  /** Settles when the executors of the options are attached; rejects with the first that could not be. */
-  readonly ready: Promise<void>;
-  readonly executors: readonly AttachedExecutor[];
-  /** @throws OrchestratorError when the executor cannot be reached or does not speak the protocol. */
-  attach(options: AttachOptions): Promise<AttachedExecutor>;
-  /** Ends the connection to an executor; false when there is none of that name. */
-  detach(name: string): Promise<boolean>;
-  /** The tools of all executors as a model is told of them. */
-  listTools(): ModelTool[];
-  /** Never rejects for what a model or an executor did; `args` is an object or its JSON text. */
-  callTool(name: string, args: unknown, options?: CallToolOptions): Promise<ToolCallResult>;
-  /**
-   * Runs a program on the first executor, or a named one, for the person who asked for it: no policy is consulted.
-   * @throws OrchestratorError when there is no such executor or it cannot stream
-   */
-  runCommand(request: RunCommandRequest, options: RunCommandOptions): RunningCommand;
-  /** Detaches everything. Idempotent; never rejects. */
-  close(): Promise<void>;
-}
-
-export interface RunCommandOptions {
-  /** Default: the first that was attached. */
-  executor?: string;
-  /** Called in order, from the first byte on; a promise holds the program back until it settles. */
-  onOutput: (output: LiveOutput) => void | Promise<void>;
-}
 
 /** @throws OrchestratorError `bad_option` for a default that cannot be used. */
 export function createOrchestrator(options: OrchestratorOptions): Orchestrator {

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { messageOf } from "../errors.js";
 import { isObject } from "../executors/tool-list.js";
 import { type Resolved, rejected } from "./resolved.js";
 
@@ -11,7 +12,7 @@ export function parseArguments(args: unknown, limitBytes: number): Resolved<Reco
   try {
     return asObject(JSON.parse(args));
   } catch (error) {
-    return rejected("", `expected a JSON object, got text that is no JSON (${(error as SyntaxError).message})`);
+    return rejected("", `expected a JSON object, got text that is no JSON (${messageOf(error)})`);
   }
 }
 
