@@ -106,7 +106,7 @@ export const writeStdinRequestSchema = z.object({
   closeStdin: z.optional(z.boolean()),
   resize: z.optional(terminalSizeSchema),
   signal: z.optional(sessionSignalSchema),
-  /** What ends the wait before the window does; default `exit`. */
-  until: z.optional(z.enum(["exit", "output"])),
+  /** What ends the wait before the window does; default `exit`. `written`: the program has taken all of `input`. */
+  until: z.optional(z.enum(["exit", "output", "written"])),
 });
 export type WriteStdinRequest = z.infer<typeof writeStdinRequestSchema>;
