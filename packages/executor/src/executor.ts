@@ -55,6 +55,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     clock: options.clock ?? systemClock,
     getHost: () => options.host ?? getHostInfo(env),
     log: options.log ?? (() => {}),
+    all: new Set(),
   };
   return { tools, serve: (channel) => serveChannel(channel, context) };
 }
@@ -68,6 +69,7 @@ interface ServeContext {
   clock: Clock;
   getHost: () => HostInfo;
   log: (problem: string) => void;
+  all: Set<UnifiedExec>;
 }
 
 async function serveChannel(channel: Channel, context: ServeContext): Promise<void> {
@@ -79,6 +81,7 @@ async function serveChannel(channel: Channel, context: ServeContext): Promise<vo
     clock,
     ids,
     limits,
+    all: context.all,
     events: {
       isLive: () => outbox.isLive(),
       sendOutput: (delta) => outbox.sendOutput(delta),

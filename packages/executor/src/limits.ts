@@ -56,7 +56,7 @@ export const MAX_DELTA_BYTES = 8192;
 
 /** Milliseconds between SIGTERM and SIGKILL for a session that makes room, or that is ended with its channel. */
 export const PRUNE_GRACE_MS = 500;
-export const SHUTDOWN_GRACE_MS = 500;
+export const SHUTDOWN_GRACE_MS = 300;
 
 /** Milliseconds for all sessions to be gone at the end; the ladder of a termination is shorter. */
 export const LAST_SESSIONS_MS = 10_000;

@@ -7,6 +7,8 @@ import type { Session } from "./session.js";
 export interface SentInput {
   /** Aborts when a part of it can never be delivered. */
   readonly failed: AbortSignal;
+  /** Resolves when the program has taken all of it, or never will. Never rejects. */
+  readonly settled: Promise<void>;
   /** What became of it by now, one sentence each. @throws ToolError when nothing of it was taken and nothing will be. */
   getNotices(): string[];
 }
@@ -27,7 +29,7 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
   const bytes = decodeInput(request);
   const ended = session.process.outcome.kind !== "running";
   if (request.resize !== undefined) await resize(session, request.resize);
-  let written: SentInput = { failed: new AbortController().signal, getNotices: () => [] };
+  let written: SentInput = { failed: new AbortController().signal, settled: Promise.resolve(), getNotices: () => [] };
   if (bytes.length > 0 && ended) {
     notices.push(`the process had ended: 0 of ${bytes.length} bytes of input were written`);
   } else if (bytes.length === 1 && bytes[0] === INTERRUPT && session.stdio.kind === "pipe") {
@@ -43,7 +45,7 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
   if (request.signal !== undefined && !(await session.process.signal(SIGNALS[request.signal]))) {
     notices.push(`there is no process left for the signal \`${request.signal}\``);
   }
-  return { failed: written.failed, getNotices: () => [...notices, ...written.getNotices()] };
+  return { ...written, getNotices: () => [...notices, ...written.getNotices()] };
 }
 
 function decodeInput({ input, inputEncoding }: WriteStdinRequest): Buffer {
@@ -82,12 +84,13 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
     session.waitingInput -= bytes.length;
     if (result !== "done") failure.abort();
   };
-  session.process.write(bytes).then(
+  const settled = session.process.write(bytes).then(
     () => settle("done"),
     (error: unknown) => settle({ error }),
   );
   return {
     failed: failure.signal,
+    settled,
     getNotices() {
       if (state === "done") return [];
       if (state === "waiting" && session.process.outcome.kind !== "running") {

@@ -49,9 +49,13 @@ export class SessionTable {
     return { id, pruned };
   }
 
+  has(id: number): boolean {
+    return this.#live.has(id) || this.#recent.has(id);
+  }
+
   /** An id that names no session. */
   mintId(): number {
-    return this.#ids.session((id) => this.#live.has(id) || this.#recent.has(id));
+    return this.#ids.session((id) => this.has(id));
   }
 
   /** Fills a place that was reserved. */

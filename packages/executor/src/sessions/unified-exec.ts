@@ -30,6 +30,8 @@ export interface UnifiedExecOptions {
   ids: Ids;
   limits: ExecutorLimits;
   events: SessionEvents;
+  /** Those of every orchestrator of this executor; this one adds itself until it is closed. */
+  all: Set<UnifiedExec>;
 }
 
 /** What an orchestrator may be told without asking. */
@@ -65,6 +67,12 @@ export class UnifiedExec {
     this.#table = new SessionTable(limits, ids);
     this.#ledger = new Ledger(limits);
     this.#answers = { clock, ids, limits, isLive: () => events.isLive() };
+    options.all.add(this);
+  }
+
+  /** Those of every orchestrator, this one first. */
+  get all(): UnifiedExec[] {
+    return [this, ...[...this.#options.all].filter((other) => other !== this)];
   }
 
   get table(): SessionTable {
@@ -112,6 +120,7 @@ export class UnifiedExec {
     await Promise.allSettled([...end(), ...this.#pending]);
     await Promise.allSettled(end());
     for (const session of this.#table.listAll()) session.process.dispose();
+    this.#options.all.delete(this);
   }
 
   /** With a key: a repeat gets the first answer, also when that was an error. */
@@ -160,7 +169,8 @@ export class UnifiedExec {
         const from = acts ? session.process.log.end : session.seenEnd;
         const outputFrom = request.until === "output" ? from : undefined;
         const input = await sendInput(session, request, limits.waitingInputBytes);
-        const { requestId, signal } = call;
+        const { requestId } = call;
+        const signal = request.until === "written" ? abortWhen(input.settled, call.signal) : call.signal;
         const bounds = this.bound(request);
         return await answerPoll(session, { requestId, signal, startedAt, bounds, outputFrom, input }, this.#answers);
       } finally {
@@ -249,6 +259,13 @@ export class UnifiedExec {
       this.#pending.delete(work);
     }
   }
+}
+
+/** Aborts with a signal, or when a promise resolves. */
+function abortWhen(promise: Promise<void>, signal: AbortSignal): AbortSignal {
+  const settled = new AbortController();
+  void promise.then(() => settled.abort());
+  return AbortSignal.any([settled.signal, signal]);
 }
 
 function getStdio({ tty, size, stdin }: ExecCommandRequest): ProcessStdio {

@@ -1,7 +1,7 @@
 import { renderOutcome, renderOutput } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
 import { findCharacterEnd, getGaps, skipForward } from "../sessions/slice.js";
-import { asArguments, getCount } from "./arguments.js";
+import { asArguments, findOwner, getCount, getScope } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
 
 const DEFAULT_TOKENS = 10_000;
@@ -24,7 +24,8 @@ export const readOutput: SessionTool = {
   },
   async call(args, unifiedExec) {
     const given = asArguments(args);
-    const session = unifiedExec.table.find(getCount(given, "session_id"));
+    const id = getCount(given, "session_id");
+    const session = findOwner(getScope(given, unifiedExec), unifiedExec, id).table.find(id);
     const tokens = getCount(given, "max_output_tokens", DEFAULT_TOKENS);
     const { budgetBytes, notices } = unifiedExec.bound({ yieldTimeMs: 0, maxOutputTokens: tokens });
     const part = await readPart(session, getCount(given, "from", 0), budgetBytes);

@@ -1,0 +1,312 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { createCountingIds, createExecutor, type ExecutorTool, ToolError } from "../src/index.js";
+import { bytesOf, Client, errorOf, execRequest } from "./support/client.js";
+import { ManualClock } from "./support/manual-clock.js";
+import { createScriptedBackend } from "./support/scripted-backend.js";
+import { useScriptedHosts } from "./support/scripted-host.js";
+import { startSession } from "./support/sessions.js";
+import { TRANSPORTS } from "./support/transports.js";
+
+const text = (value: string) => ({
+  status: "success" as const,
+  content: [{ type: "input_text" as const, text: value }],
+});
+const tool = (name: string, call: ExecutorTool["call"]): ExecutorTool => ({
+  spec: { name, description: `The tool ${name}.`, inputSchema: { type: "object" } },
+  call,
+});
+
+describe.each(TRANSPORTS)("an executor over $name", ({ open }) => {
+  const clients: Client[] = [];
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.close();
+  });
+  const serve = async (tools: ExecutorTool[] = []) => {
+    const clock = new ManualClock();
+    const backend = createScriptedBackend(clock);
+    const client = new Client(createExecutor({ backend, clock, tools, ids: createCountingIds() }), await open());
+    clients.push(client);
+    return { client, backend, clock };
+  };
+
+  it("lists its tools, those that were added last", async () => {
+    const { client } = await serve([tool("echo", async () => text(""))]);
+    await client.send({ type: "list_tools", requestId: "req-1" });
+    const { tools } = await client.ofType("list_tools_response", "req-1");
+    expect(tools.map(({ name }) => name)).toEqual([
+      "exec_command",
+      "write_stdin",
+      "list_sessions",
+      "kill_session",
+      "read_output",
+      "echo",
+    ]);
+    expect(tools.at(-1)).toEqual({ name: "echo", description: "The tool echo.", inputSchema: { type: "object" } });
+    expect(tools.map(({ contract }) => contract).slice(0, 3)).toEqual([
+      "unified_exec.exec_command",
+      "unified_exec.write_stdin",
+      undefined,
+    ]);
+  });
+
+  it("answers a call of a tool that it does not know with an error outcome", async () => {
+    const { client } = await serve();
+    await client.send({ type: "call_tool", requestId: "req-2", toolName: "frobnicate", arguments: { cmd: "pwd" } });
+    expect(await client.ofType("call_tool_response")).toEqual({
+      type: "call_tool_response",
+      requestId: "req-2",
+      toolName: "frobnicate",
+      outcome: { status: "error", message: "unknown executor tool `frobnicate`" },
+    });
+  });
+
+  it("acknowledges shutdown, ends its sessions and closes the channel", async () => {
+    const { client, backend, clock } = await serve();
+    const host = { client, backend, clock };
+    const { process } = await startSession(host);
+    const call = client.exec({ command: ["scripted"] });
+    const running = await backend.started(1);
+    await client.send({ type: "shutdown", requestId: "req-3" });
+    expect(await client.ofType("shutdown_response")).toEqual({ type: "shutdown_response", requestId: "req-3" });
+    await client.served;
+    expect(process.outcome).toMatchObject({ kind: "signaled", by: "shutdown" });
+    expect(running.outcome).toMatchObject({ kind: "signaled", by: "shutdown" });
+    expect(process.disposed && running.disposed).toBe(true);
+    expect((await call).result).toHaveProperty("outcome");
+    expect(clock.waiting).toBe(0);
+  });
+
+  it("ends everything when the channel ends without shutdown", async () => {
+    const { client, backend, clock } = await serve();
+    const { process } = await startSession({ client, backend, clock });
+    await client.close();
+    expect(process.outcome).toMatchObject({ kind: "signaled", by: "shutdown" });
+    expect(client.all("shutdown_response")).toEqual([]);
+  });
+
+  it("introduces itself", async () => {
+    const { client } = await serve();
+    expect(await client.initialize()).toMatchObject({
+      protocolVersion: "1",
+      sessionId: "connection-1",
+      capabilities: ["tool_output", "cancel_tool", "session_exited"],
+      host: { os: process.platform, cwd: process.cwd() },
+    });
+    await client.send({ type: "initialize", requestId: "again", clientName: "x", protocolVersion: "1" });
+    expect(await client.ofType("error", "again")).toMatchObject({ message: "`initialize` was answered before" });
+  });
+
+  it("goes on after whatever a hostile orchestrator sends", async () => {
+    const { client } = await serve();
+    const garbage: [value: unknown, requestId: string | null, problem: RegExp][] = [
+      [null, null, /object/],
+      [42, null, /object/],
+      ["call_tool", null, /object/],
+      [[], null, /object/],
+      [{}, null, /type/],
+      [{ type: 7, requestId: "g1" }, "g1", /type/],
+      [{ type: "launch_missiles", requestId: "g2" }, "g2", /unknown message type `launch_missiles`/],
+      [{ type: "constructor", requestId: "g3" }, "g3", /unknown message type/],
+      [{ type: "x".repeat(100_000), requestId: "g4" }, "g4", /unknown message type `x{256}…`/],
+      [{ type: "list_tools" }, null, /requestId/],
+      [{ type: "list_tools", requestId: "" }, null, /requestId/],
+      [{ type: "list_tools", requestId: 5 }, null, /requestId/],
+      [{ type: "call_tool", requestId: "g5" }, "g5", /toolName/],
+      [{ type: "call_tool", requestId: "g6", toolName: {}, arguments: {} }, "g6", /toolName/],
+      [{ type: "call_tool", requestId: "g0", toolName: "list_sessions" }, "g0", /arguments/],
+      [{ type: "initialize", requestId: "g7", protocolVersion: "1" }, "g7", /clientName/],
+      [{ type: "list_tools_response", requestId: "g8", tools: [] }, "g8", /unknown message type/],
+      [{ type: "__proto__", requestId: "g9" }, "g9", /unknown message type/],
+    ];
+    for (const [value] of garbage) await client.send(value);
+    await client.call("list_sessions", {});
+    const errors = client.all("error");
+    expect(errors.map(({ requestId }) => requestId)).toEqual(garbage.map(([, requestId]) => requestId));
+    for (const [index, [, , problem]] of garbage.entries()) expect(errors[index]?.message).toMatch(problem);
+  });
+
+  it.each([
+    ["exec_command", null, /arguments of `exec_command`: /],
+    ["exec_command", "ls", /arguments of `exec_command`: /],
+    ["exec_command", { cmd: "ls" }, /missing field `command`/],
+    ["exec_command", { ...execRequest({ command: ["x"] }), command: [] }, /command/],
+    ["exec_command", { ...execRequest({ command: ["x"] }), command: ["a", 1] }, /command\[1\]/],
+    ["exec_command", { ...execRequest({ command: ["x"] }), yieldTimeMs: -1 }, /yieldTimeMs/],
+    ["exec_command", { ...execRequest({ command: ["x"] }), maxOutputTokens: 1.5 }, /maxOutputTokens/],
+    ["exec_command", { ...execRequest({ command: ["x"] }), env: { A: 1 } }, /env/],
+    ["exec_command", { ...execRequest({ command: ["x"] }), execApprovalRequirement: {} }, /execApprovalRequirement/],
+    ["exec_command", { ...execRequest({ command: ["x"] }), sandbox: { mode: "read-only" } }, /cannot apply/],
+    ["write_stdin", {}, /processId/],
+    ["write_stdin", { processId: "1000", input: "", yieldTimeMs: 0, maxOutputTokens: 0 }, /processId/],
+    [
+      "write_stdin",
+      { processId: 1, input: "", yieldTimeMs: 0, maxOutputTokens: 0, resize: { rows: 0, cols: 1 } },
+      /rows/,
+    ],
+    ["kill_session", {}, /`session_id` is missing/],
+    ["kill_session", { session_id: "1" }, /`session_id`: expected an integer of at least 0, got a string/],
+    ["kill_session", [1], /expected a JSON object/],
+    ["kill_session", { session_id: 1 }, /unknown session 1/],
+    ["read_output", { session_id: 1 }, /unknown session 1/],
+    ["read_output", { session_id: -1 }, /got -1/],
+    ["read_output", { session_id: 1e300 }, /got 1e\+300/],
+  ])("answers %s with arguments %j with an error outcome", async (toolName, args, problem) => {
+    const { client, backend } = await serve();
+    expect(errorOf(await client.call(toolName, args))).toMatch(problem);
+    expect(backend.processes.length).toBe(0);
+  });
+});
+
+describe("tool calls", () => {
+  const open = useScriptedHosts();
+
+  it("that reuse the id of one under way are refused, and do not disturb it", async () => {
+    const { client, backend } = open();
+    const first = client.exec({ command: ["scripted"] }, "twin");
+    const process = await backend.started(0);
+    await client.send({ type: "call_tool", requestId: "twin", toolName: "list_sessions", arguments: {} });
+    await client.send({ type: "list_tools", requestId: "twin" });
+    await client.call("list_sessions", {});
+    expect(client.all("error").map(({ requestId, message }) => [requestId, message])).toEqual([
+      ["twin", "request id `twin` belongs to a call that is under way"],
+      ["twin", "request id `twin` belongs to a call that is under way"],
+    ]);
+    process.end(9);
+    expect((await first).result.exitCode).toBe(9);
+    expect(client.all("call_tool_response").filter(({ requestId }) => requestId === "twin").length).toBe(1);
+  });
+
+  it("are bounded in number: one more is an error outcome", async () => {
+    const { client, backend } = open({ limits: { inFlightCalls: 2 } });
+    const calls = [client.exec({ command: ["scripted"] }), client.exec({ command: ["scripted"] })];
+    await backend.started(1);
+    expect(errorOf(await client.call("list_sessions", {}))).toBe(
+      "too many tool calls at once: 2 are under way, which is the limit; wait for one to be answered",
+    );
+    for (const process of backend.processes) process.end(0);
+    await Promise.all(calls);
+    expect((await client.call("list_sessions", {})).status).toBe("success");
+  });
+
+  it("of a tool that throws, or returns nonsense, are error outcomes and are logged", async () => {
+    const problems: string[] = [];
+    const tools = [
+      tool("throws", () => Promise.reject(new Error("boom"))),
+      tool("throws_at_once", () => {
+        throw new TypeError("at once");
+      }),
+      tool("explains", () => Promise.reject(new ToolError("give it a name"))),
+      tool("nonsense", async () => JSON.parse('{"status":"fine"}')),
+      tool("nothing", async () => JSON.parse("null")),
+      tool("huge", async () => text("x".repeat(2_000))),
+      tool("cyclic", async () => {
+        const structured: Record<string, unknown> = {};
+        structured.self = structured;
+        return { ...text(""), structured };
+      }),
+    ];
+    const log = (problem: string) => problems.push(problem);
+    const { client } = open({ tools, log, channel: { maxMessageBytes: 1_500 } });
+    const call = async (name: string) => errorOf(await client.call(name, {}));
+    expect(await call("throws")).toBe("tool `throws` failed: boom");
+    expect(await call("throws_at_once")).toBe("tool `throws_at_once` failed: at once");
+    expect(await call("explains")).toBe("give it a name");
+    expect(await call("nonsense")).toBe("tool `nonsense` returned no valid result");
+    expect(await call("nothing")).toBe("tool `nothing` returned no valid result");
+    expect(await call("huge")).toMatch(/^the result of `huge` could not be sent: .*1500 bytes/);
+    expect(await call("cyclic")).toMatch(/^the result of `cyclic` could not be sent/);
+    expect(problems).toEqual(["tool `throws` threw: boom", "tool `throws_at_once` threw: at once"]);
+  });
+
+  it("reach added tools with their arguments, live output and cancellation", async () => {
+    const seen: unknown[] = [];
+    const slow = tool("slow", async (args, { requestId, signal, emitOutput }) => {
+      seen.push(args, requestId);
+      await emitOutput(Buffer.from("a".repeat(10_000)));
+      await emitOutput(Buffer.from("b"), "stderr");
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      return text("cancelled");
+    });
+    const { client } = open({ tools: [slow] });
+    await client.initialize();
+    const answer = client.call("slow", { deep: [1, null, "x"] }, "s");
+    await client.find((message) => message.type === "tool_output" && message.stream === "stderr");
+    await client.send({ type: "cancel_tool", requestId: "s" });
+    expect(await answer).toEqual(text("cancelled"));
+    expect(seen).toEqual([{ deep: [1, null, "x"] }, "s"]);
+    const deltas = client.deltas("s");
+    expect(bytesOf(deltas).toString()).toBe(`${"a".repeat(10_000)}b`);
+    expect(deltas.map(({ offset, seq, stream }) => [offset, seq, stream])).toEqual([
+      [0, 1, "stdout"],
+      [8192, 2, "stdout"],
+      [10_000, 3, "stderr"],
+    ]);
+  });
+
+  it("emit nothing to an orchestrator that did not introduce itself", async () => {
+    const noisy = tool("noisy", async (_args, { emitOutput }) => {
+      await emitOutput(Buffer.from("noise"));
+      return text("done");
+    });
+    const { client } = open({ tools: [noisy] });
+    await client.call("noisy", {});
+    expect(client.messages.map(({ type }) => type)).toEqual(["call_tool_response"]);
+  });
+
+  it("of a tool that ignores the end do not keep the executor", async () => {
+    const deaf = tool("deaf", () => new Promise(() => {}));
+    const { client, clock } = open({ tools: [deaf] });
+    await client.send({ type: "call_tool", requestId: "d", toolName: "deaf", arguments: {} });
+    await client.send({ type: "shutdown", requestId: "s" });
+    await client.ofType("shutdown_response");
+    let served = false;
+    void client.served.then(() => {
+      served = true;
+    });
+    while (!served) {
+      await Promise.race([clock.untilWaiting(), client.served]);
+      clock.advance(10_000);
+    }
+  });
+
+  it("change with the registry, which is announced only after initialize", async () => {
+    const clock = new ManualClock();
+    const executor = createExecutor({ backend: createScriptedBackend(clock), clock });
+    const [plain, introduced] = [new Client(executor), new Client(executor)];
+    await introduced.initialize();
+    const remove = executor.tools.add(tool("late", async () => text("here")));
+    await introduced.ofType("tools_changed");
+    expect(await introduced.call("late", {})).toEqual(text("here"));
+    remove();
+    expect(errorOf(await plain.call("late", {}))).toBe("unknown executor tool `late`");
+    expect(plain.all("tools_changed")).toEqual([]);
+    expect(introduced.all("tools_changed").length).toBe(2);
+    expect(() => executor.tools.add(tool("exec_command", async () => text("")))).toThrow(/already a tool/);
+    await Promise.all([plain.close(), introduced.close()]);
+  });
+
+  it("of several orchestrators have sessions of their own", async () => {
+    const clock = new ManualClock();
+    const backend = createScriptedBackend(clock);
+    const executor = createExecutor({ backend, clock, ids: createCountingIds() });
+    const [one, two] = [new Client(executor), new Client(executor)];
+    const { id, process } = await startSession({ client: one, backend, clock });
+    const request = { processId: id, input: "", yieldTimeMs: 0, maxOutputTokens: 0 };
+    expect(errorOf(await two.call("write_stdin", request))).toMatch(/unknown session/);
+    await two.close();
+    expect(process.outcome.kind).toBe("running");
+    await one.close();
+    expect(process.outcome.kind).toBe("signaled");
+  });
+
+  it("resume no sessions yet", async () => {
+    const { client } = open();
+    const initialize = { type: "initialize", clientName: "x", protocolVersion: "1" };
+    await client.send({ ...initialize, requestId: "r", resumeSessionId: "lost" });
+    expect(await client.ofType("error", "r")).toMatchObject({
+      message: "unknown resumeSessionId `lost`: there are no sessions to resume",
+    });
+    await client.send({ ...initialize, requestId: "n", resumeSessionId: null });
+    await client.ofType("initialize_response", "n");
+  });
+});

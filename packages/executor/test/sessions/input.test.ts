@@ -1,0 +1,279 @@
+import { describe, expect, it } from "vitest";
+import { errorOf, writeRequest } from "../support/client.js";
+import { useScriptedHosts } from "../support/scripted-host.js";
+import { startSession } from "../support/sessions.js";
+
+const POLL = { yieldTimeMs: 10 };
+
+describe("input", () => {
+  const open = useScriptedHosts();
+
+  it("goes to a terminal as it is, and to an open pipe", async () => {
+    for (const request of [{ tty: true }, { stdin: "open" as const }]) {
+      const host = open();
+      const { id, process } = await startSession(host, request);
+      const answer = host.client.write({ processId: id, input: "é\u0004x", ...POLL });
+      await host.clock.untilWaiting();
+      expect(process.events).toEqual(["write é\u0004x"]);
+      host.clock.advance(10);
+      expect((await answer).result.processId).toBe(id);
+    }
+  });
+
+  it("may be bytes that are no text", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { stdin: "open" });
+    const input = Buffer.from([3]).toString("base64");
+    const answer = host.client.write({ processId: id, input, inputEncoding: "base64", ...POLL });
+    await host.clock.untilWaiting();
+    expect(process.events).toEqual(["signal SIGINT"]);
+    host.clock.advance(10);
+    await answer;
+    const bad = writeRequest({ processId: id, input: "no base64", inputEncoding: "base64" });
+    expect(errorOf(await host.client.call("write_stdin", bad))).toBe("field `input`: expected base64");
+  });
+
+  it("types Ctrl-C on a terminal, and signals the group on pipes", async () => {
+    for (const [request, event] of [
+      [{ tty: true }, "write \u0003"],
+      [{ stdin: "null" as const }, "signal SIGINT"],
+      [{ stdin: "open" as const }, "signal SIGINT"],
+    ] as const) {
+      const host = open();
+      const { id, process } = await startSession(host, request);
+      const answer = host.client.write({ processId: id, input: "\u0003", ...POLL });
+      await host.clock.untilWaiting();
+      expect(process.events).toEqual([event]);
+      host.clock.advance(10);
+      await answer;
+    }
+  });
+
+  it("to a closed stdin is refused, and says what would open it", async () => {
+    const host = open();
+    const { id, process } = await startSession(host);
+    const answer = await host.client.call("write_stdin", writeRequest({ processId: id, input: "\u0003\u0003" }));
+    expect(errorOf(answer)).toBe('stdin is closed for this session; start it with tty=true, or with stdin="open"');
+    expect(process.events).toEqual([]);
+  });
+
+  it("comes in the order size, input, end of input, signal", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { tty: true });
+    const request = { resize: { rows: 30, cols: 100 }, closeStdin: true, signal: "terminate" as const };
+    const answer = host.client.write({ processId: id, input: "x", ...request, ...POLL });
+    await host.clock.untilWaiting();
+    expect(process.events).toEqual(["resize 30x100", "write x", "close stdin", "signal SIGTERM"]);
+    host.clock.advance(10);
+    await answer;
+  });
+
+  it.each([
+    ["interrupt", "SIGINT"],
+    ["terminate", "SIGTERM"],
+    ["kill", "SIGKILL"],
+    ["hangup", "SIGHUP"],
+  ] as const)("sends the signal %s", async (signal, name) => {
+    const host = open();
+    const { id, process } = await startSession(host);
+    const answer = host.client.write({ processId: id, signal, ...POLL });
+    await host.clock.untilWaiting();
+    expect(process.events).toEqual([`signal ${name}`]);
+    host.clock.advance(10);
+    await answer;
+  });
+
+  it("is not resized without a terminal, and nothing else is done then", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { stdin: "open" });
+    const request = writeRequest({ processId: id, input: "x", resize: { rows: 1, cols: 1 } });
+    expect(errorOf(await host.client.call("write_stdin", request))).toMatch(/session 1000 was not resized: .*terminal/);
+    expect(process.events).toEqual([]);
+  });
+
+  it("that the program does not read does not hold the answer back, and is said to be under way", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { tty: true });
+    process.holdWrites = true;
+    const answer = host.client.write({ processId: id, input: "slow", ...POLL });
+    await host.clock.untilWaiting();
+    host.clock.advance(10);
+    expect((await answer).result.notices?.[0]).toMatch(/has not read all of the 4 bytes of input yet/);
+    process.takeWrites();
+    expect(process.events).toEqual(["write slow"]);
+  });
+
+  it("is bounded while the program does not read", async () => {
+    const host = open({ limits: { waitingInputBytes: 10 } });
+    const { id, process } = await startSession(host, { tty: true });
+    process.holdWrites = true;
+    const first = host.client.write({ processId: id, input: "123456", ...POLL });
+    await host.clock.untilWaiting();
+    host.clock.advance(10);
+    await first;
+    const second = await host.client.call("write_stdin", writeRequest({ processId: id, input: "éééé" }));
+    expect(errorOf(second)).toBe(
+      "input of 8 bytes was not taken: 6 bytes still wait for the program to read them, and the limit is 10 bytes",
+    );
+    process.takeWrites();
+    const third = host.client.write({ processId: id, input: "78", ...POLL });
+    await host.clock.untilWaiting();
+    process.takeWrites();
+    host.clock.advance(10);
+    await third;
+    expect(process.events).toEqual(["write 123456", "write 78"]);
+  });
+
+  it("that was taken in part ends the wait, and the answer says how much was", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { tty: true });
+    process.holdWrites = true;
+    const answer = host.client.write({ processId: id, input: "12345678" });
+    await host.clock.untilWaiting();
+    process.print("output");
+    process.breakWrites(3);
+    const { result, output } = await answer;
+    expect(output).toBe("output");
+    expect(result.notices).toEqual(["3 of 8 bytes of input were taken: the program went deaf"]);
+  });
+
+  it("of which nothing was taken is an error, and its output is left for the next call", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { tty: true });
+    process.holdWrites = true;
+    const answer = host.client.call("write_stdin", writeRequest({ processId: id, input: "12345678" }));
+    await host.clock.untilWaiting();
+    process.print("output");
+    process.breakWrites(0);
+    expect(errorOf(await answer)).toBe(
+      "stdin is closed for this session: the program went deaf; 0 of 8 bytes of input were taken",
+    );
+    process.end(0);
+    expect((await host.client.write({ processId: id })).output).toBe("output");
+  });
+
+  it("for a process that has ended is answered with its end", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { tty: true });
+    process.print("rest");
+    process.end(7);
+    const { result, output } = await host.client.write({ processId: id, input: "late" });
+    expect(output).toBe("rest");
+    expect(result).toMatchObject({
+      exitCode: 7,
+      notices: ["the process had ended: 0 of 4 bytes of input were written"],
+    });
+    expect(process.events).toEqual([]);
+  });
+
+  it("with a writeId is written once; a repeat gets the first answer, also after the end", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { tty: true });
+    const request = { processId: id, input: "once", writeId: "w1", ...POLL };
+    const first = host.client.write(request);
+    await host.clock.untilWaiting();
+    const meanwhile = host.client.write(request);
+    host.clock.advance(10);
+    const later = await host.client.write(request);
+    expect(await first).toEqual(later);
+    expect(await meanwhile).toEqual(later);
+    process.end(0);
+    await host.client.write({ processId: id });
+    expect(await host.client.write(request)).toEqual(later);
+    expect(process.events).toEqual(["write once"]);
+  });
+
+  it("from several calls on one session takes turns, in order, while other sessions go on", async () => {
+    const host = open();
+    const one = await startSession(host, { tty: true });
+    const two = await startSession(host, { tty: true });
+    const first = host.client.write({ processId: one.id, input: "a", yieldTimeMs: 10 });
+    const second = host.client.write({ processId: one.id, input: "b", yieldTimeMs: 10 });
+    const third = host.client.write({ processId: one.id, input: "c", yieldTimeMs: 10 });
+    const other = host.client.write({ processId: two.id, input: "d", yieldTimeMs: 10 });
+    await host.clock.untilWaiting(2);
+    expect([one.process.events, two.process.events]).toEqual([["write a"], ["write d"]]);
+    one.process.print("A");
+    host.clock.advance(10);
+    expect([(await first).output, (await other).output]).toEqual(["A", ""]);
+    await host.clock.untilWaiting();
+    expect(one.process.events).toEqual(["write a", "write b"]);
+    one.process.print("B");
+    host.clock.advance(10);
+    expect((await second).output).toBe("B");
+    await host.clock.untilWaiting();
+    one.process.end(0);
+    expect((await third).result).toMatchObject({ exitCode: 0, wallTimeSeconds: 0.02 });
+  });
+
+  it("of a call that was cancelled before its turn is not written", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { tty: true });
+    const first = host.client.write({ processId: id, input: "a", yieldTimeMs: 10 });
+    await host.clock.untilWaiting();
+    const second = host.client.write({ processId: id, input: "b", yieldTimeMs: 10 }, "queued");
+    await host.client.send({ type: "cancel_tool", requestId: "queued" });
+    expect((await second).result).toMatchObject({
+      processId: id,
+      notices: ["the call was cancelled before its turn; nothing was written"],
+    });
+    host.clock.advance(10);
+    await first;
+    expect(process.events).toEqual(["write a"]);
+  });
+
+  it("for no session, or one whose end was answered, is an error", async () => {
+    const host = open();
+    const unknown = await host.client.call("write_stdin", writeRequest({ processId: 4711 }));
+    expect(errorOf(unknown)).toBe("unknown session 4711; list_sessions lists those there are");
+    const { id, process } = await startSession(host);
+    process.end(0);
+    await host.client.write({ processId: id });
+    const ended = await host.client.call("write_stdin", writeRequest({ processId: id }));
+    expect(errorOf(ended)).toBe(
+      "unknown session 1000; it has ended and its end was answered: Process exited with code 0",
+    );
+  });
+
+  it("queued behind a call that told the end is told it as well: it was made before", async () => {
+    const host = open();
+    const { id, process } = await startSession(host);
+    const first = host.client.write({ processId: id });
+    const second = host.client.write({ processId: id });
+    await host.clock.untilWaiting();
+    process.print("last");
+    process.end(0);
+    expect(await first).toMatchObject({ output: "last", result: { exitCode: 0 } });
+    expect(await second).toMatchObject({ output: "", result: { exitCode: 0, range: { from: 4, to: 4 } } });
+    const third = await host.client.call("write_stdin", writeRequest({ processId: id }));
+    expect(errorOf(third)).toMatch(/unknown session 1000; it has ended/);
+  });
+});
+
+describe("a command with a key", () => {
+  const open = useScriptedHosts();
+
+  it("is started once, and runs once it was approved", async () => {
+    const host = open();
+    const request = { command: ["scripted"], idempotencyKey: "k" };
+    const needsApproval = { reason: "why", proposedExecPolicyAmendment: null };
+    const refused = host.client.exec({ ...request, execApprovalRequirement: { needsApproval } });
+    await expect(refused).rejects.toThrow(/needs approval and was not run: why/);
+    const first = host.client.exec(request);
+    const process = await host.backend.started(0);
+    process.end(5);
+    expect((await first).result.exitCode).toBe(5);
+    expect(await host.client.exec(request)).toEqual(await first);
+    expect(host.backend.processes.length).toBe(1);
+  });
+
+  it("that could not be started is not tried again under its key", async () => {
+    const host = open();
+    host.backend.failWith = new Error("no more processes");
+    const request = { command: ["scripted"], idempotencyKey: "k" };
+    await expect(host.client.exec(request)).rejects.toThrow("the command was not run: no more processes");
+    host.backend.failWith = undefined;
+    await expect(host.client.exec(request)).rejects.toThrow("the command was not run: no more processes");
+    expect(host.backend.processes.length).toBe(0);
+  });
+});
