@@ -173,3 +173,28 @@ describe("codex executor on a websocket", () => {
     }
   });
 });
+
+describe("codex sessions", () => {
+  const command = useCommand();
+
+  it("lists, reads and ends what any orchestrator started", async () => {
+    const { url } = await command.listen(["--deterministic-ids"]);
+    const run = command.start(["run", "--executor", url, "--", "sh", "-c", "echo here; sleep 300"]);
+    const finished = finish(run);
+    await once(run.stdout, "data");
+    const sessions = async (...args: string[]) => {
+      const { code, stdout, stderr } = await command.run(["sessions", "--executor", url, ...args]);
+      return { code, text: stdout.toString(), stderr };
+    };
+    expect(await sessions()).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(/^session 1000: running, .*sleep 300/),
+    });
+    const list = JSON.parse((await sessions("--json")).text) as { sessions: { sessionId: number }[] };
+    expect(list.sessions.map((session) => session.sessionId)).toEqual([1000]);
+    expect((await sessions("--read", "1000")).text).toContain("here");
+    expect((await sessions("--kill", "1000")).text).toContain("All of them are gone.");
+    expect((await finished).code).toBe(143);
+    expect((await sessions("--kill", "4711")).code).toBe(1);
+  });
+});

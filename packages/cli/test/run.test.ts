@@ -33,7 +33,7 @@ describe("codex run", () => {
 
   it("holds input back that the program does not read", async () => {
     const input = randomBytes(40_000_000);
-    const script = "sleep 0.5; sha256sum";
+    const script = "sleep 1.5; sha256sum";
     const { code, stdout } = await command.run(["run", "--", "sh", "-c", script], input);
     expect(code).toBe(0);
     expect(stdout.toString()).toContain(createHash("sha256").update(input).digest("hex"));

@@ -89,6 +89,7 @@ class CommandFollower implements RunningCommand {
   #over: RunOutcome | undefined;
   /** Ends the present wait early; undefined while none is under way. */
   #interruptWait: (() => void) | undefined;
+  #waitsIdle = false;
 
   constructor(executor: Executor, tools: { exec: string; stdin: string }, hooks: RunHooks) {
     this.#executor = executor;
@@ -126,7 +127,8 @@ class CommandFollower implements RunningCommand {
     return new Promise((resolve, reject) => {
       if (this.#over !== undefined) return reject(new Error("the program has ended"));
       this.#queue.push({ step, resolve, reject });
-      this.#interruptWait?.();
+      // Input waits for the program to take what was typed before; everything else does not.
+      if (step.input === undefined || this.#waitsIdle) this.#interruptWait?.();
     });
   }
 
@@ -138,9 +140,10 @@ class CommandFollower implements RunningCommand {
       if (processId === undefined) return this.#finish({ kind: "lost", reason: "the executor named no session" });
       this.#tracker.processId = processId;
       const queued = this.#queue.shift();
-      const yieldTimeMs = queued === undefined ? WINDOW_MS : 0;
-      const body = { processId, input: "", yieldTimeMs, maxOutputTokens: 0, ...queued?.step };
-      const reply = await this.#call(this.#tools.stdin, body, yieldTimeMs);
+      this.#waitsIdle = queued === undefined;
+      const until = queued === undefined ? {} : { until: "written" as const };
+      const body = { processId, input: "", yieldTimeMs: WINDOW_MS, maxOutputTokens: 0, ...until, ...queued?.step };
+      const reply = await this.#call(this.#tools.stdin, body, WINDOW_MS);
       const failure = queued === undefined ? undefined : failureOf(reply);
       if (failure === undefined) queued?.resolve();
       else queued?.reject(new Error(failure));
