@@ -10,6 +10,8 @@ export type Envelope =
   | { kind: "error"; id: RpcId; error: RpcError }
   | { kind: "malformed"; problem: string };
 
+export type EnvelopeOf<Kind extends Envelope["kind"]> = Extract<Envelope, { kind: Kind }>;
+
 /** W3C trace context of a request. */
 export interface TraceContext {
   traceparent?: string | null;

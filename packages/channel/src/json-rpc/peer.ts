@@ -1,20 +1,13 @@
 import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
-import { stringify } from "../codec/encode.js";
 import { ChannelError } from "../errors.js";
 import { closedError } from "../queue/ending.js";
-import { type Envelope, parseEnvelope } from "./envelope.js";
-import { HandledRequests } from "./handled-requests.js";
-import {
-  DEFAULT_PEER_LIMITS,
-  EncodedResponse,
-  type PeerLimits,
-  type PeerOptions,
-  type UnexpectedMessage,
-} from "./peer-options.js";
+import { type EnvelopeOf, parseEnvelope } from "./envelope.js";
+import { DEFAULT_PEER_LIMITS, type PeerLimits, type PeerOptions, type UnexpectedMessage } from "./peer-options.js";
 import { PendingRequests } from "./pending-requests.js";
-import { RequestContext } from "./request-context.js";
-import { RPC_INTERNAL_ERROR, RPC_METHOD_NOT_FOUND, RpcError } from "./rpc-error.js";
+import { isPromiseLike, messageOf, RequestAnswers } from "./request-answers.js";
+import type { RpcError } from "./rpc-error.js";
 import type { RpcId } from "./rpc-id.js";
+import { WorkInProgress } from "./work-in-progress.js";
 
 export interface RequestOptions {
   /** Gives up waiting; the call rejects with the signal's reason. The peer is not told. */
@@ -30,7 +23,8 @@ export class Peer {
   readonly #options: PeerOptions;
   readonly #limits: PeerLimits;
   readonly #pending: PendingRequests;
-  readonly #handled: HandledRequests;
+  readonly #work: WorkInProgress;
+  readonly #answers: RequestAnswers;
   #endError: ChannelError | undefined;
   #closing: Promise<void> | undefined;
   /** Resolves when nothing more is received; what waited for an answer has been rejected by then. Never rejects. */
@@ -44,7 +38,9 @@ export class Peer {
     this.#options = options;
     this.#limits = { ...DEFAULT_PEER_LIMITS, ...options.limits };
     this.#pending = new PendingRequests(this.#limits.maxPendingRequests);
-    this.#handled = new HandledRequests(this.#limits);
+    this.#work = new WorkInProgress(this.#limits);
+    this.#answers = new RequestAnswers(channel, options, this.#work);
+    void channel.closed.then(() => this.#work.lift());
     this.ended = this.#run();
     this.closed = this.ended.then((end) => this.#closeAfterWork(end));
   }
@@ -77,13 +73,8 @@ export class Peer {
   }
 
   /** Sends an error response; with id -1 it answers a message whose id could not be read. Never rejects. */
-  async sendError(id: RpcId, { code, message, data }: RpcError): Promise<void> {
-    try {
-      await this.#sendErrorBody(id, { code, message, data });
-    } catch {
-      // Data without a JSON form must not cost the answer. On a closed channel both are lost.
-      await this.#sendErrorBody(id, { code, message }).catch(() => {});
-    }
+  sendError(id: RpcId, error: RpcError): Promise<void> {
+    return this.#answers.sendError(id, error);
   }
 
   /** Aborts the requests in work, rejects those that wait, and closes the channel. Idempotent; never rejects. */
@@ -94,7 +85,7 @@ export class Peer {
 
   async #run(): Promise<ChannelEnd> {
     while (await this.#receive()) {
-      if (this.#handled.isFull) await this.#handled.room();
+      if (this.#work.isFull) await this.#work.room();
     }
     const end = await this.#channel.closed;
     this.#end(closedError(end));
@@ -110,7 +101,7 @@ export class Peer {
 
   /** A peer that sends no more may still read answers; a broken channel cannot carry them. */
   async #closeAfterWork(end: ChannelEnd): Promise<ChannelEnd> {
-    if (end.kind === "peer_closed") await before(this.#handled.idle(), this.#limits.drainMs);
+    if (end.kind === "peer_closed") await before(this.#work.idle(), this.#limits.drainMs);
     await this.close();
     return end;
   }
@@ -118,7 +109,7 @@ export class Peer {
   async #close({ reason, ...options }: CloseOptions & { reason?: string }): Promise<void> {
     const error = new ChannelError("closed", `JSON-RPC peer was closed${reason === undefined ? "" : `: ${reason}`}`);
     this.#end(error);
-    this.#handled.abortAll(error);
+    this.#work.abortAll(error);
     await this.#channel.close(options);
   }
 
@@ -135,7 +126,7 @@ export class Peer {
     const envelope = parseEnvelope(received.value, received.text);
     switch (envelope.kind) {
       case "request":
-        this.#handleRequest(envelope, received.bytes ?? 0);
+        this.#answers.handle(envelope, received.bytes ?? 0);
         break;
       case "notification":
         this.#handleNotification(envelope, received.bytes ?? 0);
@@ -171,66 +162,6 @@ export class Peer {
     }
   }
 
-  #handleRequest({ id, method, params, trace }: EnvelopeOf<"request">, bytes: number): void {
-    const context = new RequestContext(id, method, trace);
-    const handler = this.#options.requests?.get(method) ?? this.#options.unknownRequest ?? refuseMethod;
-    this.#handled.add(context, bytes);
-    let result: unknown;
-    try {
-      result = handler(params, context);
-    } catch (error) {
-      this.#answerError(context, error);
-      return;
-    }
-    if (!isPromiseLike(result)) this.#answer(context, result);
-    else {
-      result.then(
-        (value) => this.#answer(context, value),
-        (error: unknown) => this.#answerError(context, error),
-      );
-    }
-  }
-
-  #answer(context: RequestContext, result: unknown): void {
-    this.#sendResult(context.id, result).then(
-      () => this.#handled.delete(context),
-      // Too large, too deep or no JSON: this answer only. On a closed channel the error is lost as well.
-      (error: unknown) => this.#answerError(context, error),
-    );
-  }
-
-  #sendResult(id: RpcId, result: unknown): Promise<void> {
-    if (typeof id !== "bigint" && !(result instanceof EncodedResponse)) {
-      return this.#channel.send({ id, result: result ?? null });
-    }
-    return this.#sendEncodedResult(id, result);
-  }
-
-  async #sendEncodedResult(id: RpcId, result: unknown): Promise<void> {
-    if (result instanceof EncodedResponse) await this.#channel.sendEncoded(result.encode(id));
-    else await this.#channel.sendEncoded(Buffer.from(`{"id":${id},"result":${stringify(result ?? null)}}`));
-  }
-
-  #answerError(context: RequestContext, error: unknown): void {
-    void this.sendError(context.id, this.#toRpcError(error, context)).then(() => this.#handled.delete(context));
-  }
-
-  async #sendErrorBody(id: RpcId, error: { code: number; message: string; data?: unknown }): Promise<void> {
-    if (typeof id !== "bigint") await this.#channel.send({ error, id });
-    else await this.#channel.sendEncoded(Buffer.from(`{"error":${stringify(error)},"id":${id}}`));
-  }
-
-  #toRpcError(error: unknown, context: RequestContext): RpcError {
-    if (error instanceof RpcError) return error;
-    try {
-      const told = this.#options.errorOf?.(error, context);
-      if (told !== undefined) return told;
-    } catch {
-      // What it throws says less about the request than the error at hand.
-    }
-    return new RpcError(RPC_INTERNAL_ERROR, messageOf(error), { cause: error });
-  }
-
   #handleNotification(envelope: EnvelopeOf<"notification">, bytes: number): void {
     const handler = this.#options.notifications?.get(envelope.method);
     if (handler === undefined) {
@@ -238,9 +169,7 @@ export class Peer {
       return;
     }
     const fail = (error: unknown) => {
-      this.#onMalformed(
-        `notification \`${envelope.method}\`: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.#onMalformed(`notification \`${envelope.method}\`: ${messageOf(error)}`);
     };
     try {
       const result = handler(envelope.params);
@@ -252,11 +181,11 @@ export class Peer {
 
   #awaitNotification(result: PromiseLike<unknown>, bytes: number, fail: (error: unknown) => void): void {
     const work = { abort: () => {} };
-    this.#handled.add(work, bytes);
+    this.#work.add(work, bytes);
     result.then(
-      () => this.#handled.delete(work),
+      () => this.#work.delete(work),
       (error: unknown) => {
-        this.#handled.delete(work);
+        this.#work.delete(work);
         fail(error);
       },
     );
@@ -269,17 +198,6 @@ export class Peer {
     answer.then(stop, stop);
   }
 }
-
-type EnvelopeOf<Kind extends Envelope["kind"]> = Extract<Envelope, { kind: Kind }>;
-
-const refuseMethod = (_params: unknown, { method }: RequestContext): never => {
-  throw new RpcError(RPC_METHOD_NOT_FOUND, `unknown method \`${method}\``);
-};
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 
 /** Resolves with the promise or after the time, whatever comes first. */
 function before(promise: Promise<void>, ms: number): Promise<void> {

@@ -34,7 +34,7 @@ export class WebSocketChannel implements Channel {
   #missedPongs = 0;
   #closing: Promise<void> | undefined;
 
-  /** Takes over an open websocket with `maxPayload` of the limits, and its network stream. */
+  /** Takes over an open websocket with `maxPayload` of the limits, and its stream, where ws has turned Nagle off. */
   constructor(socket: WebSocket, wire: Duplex, limits: ChannelLimits) {
     this.#socket = socket;
     this.#wire = wire;

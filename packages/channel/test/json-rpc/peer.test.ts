@@ -357,6 +357,20 @@ test("reads no more than the bound of requests in work", async () => {
   expect(started).toBe(100);
 });
 
+test.each(["far", "near"])("sees the %s end also while its work is at the bound and hangs", async (end) => {
+  const { peer, far } = scripted({
+    requests: handlers({ hang: () => new Promise(() => {}) }),
+    limits: { maxHandledRequests: 1, drainMs: 1 },
+  });
+  const waiting = peer.request("a").catch((error: unknown) => error);
+  for (let id = 1; id <= 3; id++) await far.send({ id, method: "hang" });
+  await turn();
+  await (end === "far" ? far : peer).close();
+  expect(await waiting).toMatchObject({ code: "closed" });
+  expect(await peer.ended).toEqual({ kind: end === "far" ? "peer_closed" : "closed" });
+  await peer.closed;
+});
+
 test("bounds requests in work by their bytes as well, and always takes one", async () => {
   const gate = deferred<string>();
   let started = 0;

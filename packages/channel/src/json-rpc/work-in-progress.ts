@@ -5,11 +5,12 @@ export interface Work {
   abort(reason: Error): void;
 }
 
-/** Requests of the peer in work, until their answers are written: bounded in number and in bytes. */
-export class HandledRequests {
+/** What messages of the peer have set off, requests until their answers are written: bounded in number and bytes. */
+export class WorkInProgress {
   readonly #work = new Map<Work, number>();
   readonly #limits: PeerLimits;
   #bytes = 0;
+  #lifted = false;
   #onRoom: (() => void) | undefined;
   #onIdle: (() => void)[] = [];
 
@@ -18,6 +19,7 @@ export class HandledRequests {
   }
 
   get isFull(): boolean {
+    if (this.#lifted) return false;
     return this.#work.size >= this.#limits.maxHandledRequests || this.#bytes >= this.#limits.maxHandledBytes;
   }
 
@@ -29,11 +31,14 @@ export class HandledRequests {
   delete(work: Work): void {
     this.#bytes -= this.#work.get(work) ?? 0;
     this.#work.delete(work);
-    if (this.#onRoom !== undefined && !this.isFull) {
-      this.#onRoom();
-      this.#onRoom = undefined;
-    }
+    if (!this.isFull) this.#giveRoom();
     if (this.#work.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+
+  /** Nothing more arrives from the wire: what is left to be read is little, and work that hangs must not hide the end. */
+  lift(): void {
+    this.#lifted = true;
+    this.#giveRoom();
   }
 
   /** Resolves when it is not full; for one waiter. */
@@ -46,6 +51,11 @@ export class HandledRequests {
   /** Resolves when nothing is in work. */
   idle(): Promise<void> {
     return this.#work.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve));
+  }
+
+  #giveRoom(): void {
+    this.#onRoom?.();
+    this.#onRoom = undefined;
   }
 
   abortAll(reason: Error): void {

@@ -1,0 +1,101 @@
+import type { Channel } from "../channel.js";
+import { stringify } from "../codec/encode.js";
+import type { EnvelopeOf } from "./envelope.js";
+import { EncodedResponse, type PeerOptions } from "./peer-options.js";
+import { RequestContext } from "./request-context.js";
+import { RPC_INTERNAL_ERROR, RPC_METHOD_NOT_FOUND, RpcError } from "./rpc-error.js";
+import type { RpcId } from "./rpc-id.js";
+import type { WorkInProgress } from "./work-in-progress.js";
+
+/** Calls the handlers of requests and sends what they return or throw. Every request gets one answer. */
+export class RequestAnswers {
+  readonly #channel: Channel;
+  readonly #options: PeerOptions;
+  readonly #work: WorkInProgress;
+
+  constructor(channel: Channel, options: PeerOptions, work: WorkInProgress) {
+    this.#channel = channel;
+    this.#options = options;
+    this.#work = work;
+  }
+
+  handle({ id, method, params, trace }: EnvelopeOf<"request">, bytes: number): void {
+    const context = new RequestContext(id, method, trace);
+    const handler = this.#options.requests?.get(method) ?? this.#options.unknownRequest ?? refuseMethod;
+    this.#work.add(context, bytes);
+    let result: unknown;
+    try {
+      result = handler(params, context);
+    } catch (error) {
+      this.#answerError(context, error);
+      return;
+    }
+    if (!isPromiseLike(result)) {
+      this.#answer(context, result);
+      return;
+    }
+    result.then(
+      (value) => this.#answer(context, value),
+      (error: unknown) => this.#answerError(context, error),
+    );
+  }
+
+  /** Never rejects: on a closed channel the answer is lost. */
+  async sendError(id: RpcId, { code, message, data }: RpcError): Promise<void> {
+    try {
+      await this.#sendErrorBody(id, { code, message, data });
+    } catch {
+      // Data without a JSON form must not cost the answer.
+      await this.#sendErrorBody(id, { code, message }).catch(() => {});
+    }
+  }
+
+  #answer(context: RequestContext, result: unknown): void {
+    this.#sendResult(context.id, result).then(
+      () => this.#work.delete(context),
+      // Too large, too deep or no JSON: this answer only. On a closed channel the error is lost as well.
+      (error: unknown) => this.#answerError(context, error),
+    );
+  }
+
+  #answerError(context: RequestContext, error: unknown): void {
+    void this.sendError(context.id, this.#toRpcError(error, context)).then(() => this.#work.delete(context));
+  }
+
+  #toRpcError(error: unknown, context: RequestContext): RpcError {
+    if (error instanceof RpcError) return error;
+    try {
+      const told = this.#options.errorOf?.(error, context);
+      if (told !== undefined) return told;
+    } catch {
+      // What it throws says less about the request than the error at hand.
+    }
+    return new RpcError(RPC_INTERNAL_ERROR, messageOf(error), { cause: error });
+  }
+
+  #sendResult(id: RpcId, result: unknown): Promise<void> {
+    if (typeof id !== "bigint" && !(result instanceof EncodedResponse)) {
+      return this.#channel.send({ id, result: result ?? null });
+    }
+    return this.#sendEncodedResult(id, result);
+  }
+
+  async #sendEncodedResult(id: RpcId, result: unknown): Promise<void> {
+    if (result instanceof EncodedResponse) await this.#channel.sendEncoded(result.encode(id));
+    else await this.#channel.sendEncoded(Buffer.from(`{"id":${id},"result":${stringify(result ?? null)}}`));
+  }
+
+  async #sendErrorBody(id: RpcId, error: { code: number; message: string; data?: unknown }): Promise<void> {
+    if (typeof id !== "bigint") await this.#channel.send({ error, id });
+    else await this.#channel.sendEncoded(Buffer.from(`{"error":${stringify(error)},"id":${id}}`));
+  }
+}
+
+const refuseMethod = (_params: unknown, { method }: RequestContext): never => {
+  throw new RpcError(RPC_METHOD_NOT_FOUND, `unknown method \`${method}\``);
+};
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+export const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
