@@ -36,7 +36,10 @@ export async function withoutLinks<T>(path: HostPath, use: (entry: HostPath) => 
  * @throws ENOTDIR
  */
 export async function withDirectory<T>(path: HostPath, use: (directory: HostPath) => Promise<T>): Promise<T> {
-  if (process.platform !== "linux") return use(path);
+  if (process.platform !== "linux") {
+    if (!(await lstat(path)).isDirectory()) throw systemError("ENOTDIR");
+    return use(path);
+  }
   const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     return await use(`/proc/self/fd/${directory.fd}`);

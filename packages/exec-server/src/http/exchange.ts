@@ -1,0 +1,99 @@
+import type { IncomingMessage } from "node:http";
+import { RpcError } from "@codex/channel";
+import type { HttpHeader } from "../protocol/http.js";
+import { ERROR_CODES } from "../protocol/methods.js";
+import { MAX_TIMER_MS } from "./limits.js";
+import { displayUrl, type PreparedRequest } from "./prepare.js";
+import { findHeader, resolveRedirect } from "./redirect.js";
+import { type Agents, readHeaders, sendRequest } from "./send.js";
+
+export interface ExchangeAnswer {
+  status: number;
+  headers: HttpHeader[];
+}
+
+/** One request until the end of its answer's body: a time limit, redirects, and an end for any of several reasons. */
+export class Exchange {
+  readonly #agents: Agents;
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #response: IncomingMessage | undefined;
+
+  /** The time limit begins here. */
+  constructor(agents: Agents, timeoutMs: number | undefined) {
+    this.#agents = agents;
+    if (timeoutMs === undefined || timeoutMs > MAX_TIMER_MS) return;
+    const expire = () => this.cancel(`timed out after ${timeoutMs} ms`);
+    if (timeoutMs === 0) expire();
+    else this.#timer = setTimeout(expire, timeoutMs);
+  }
+
+  /** Ends it; whoever waits gets an error with the reason. The first reason counts. */
+  cancel(reason: string): void {
+    this.#controller.abort(new Cancelled(reason));
+    this.#response?.destroy();
+    this.end();
+  }
+
+  /** Frees the timer. For an exchange that is over; idempotent. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Sends the request and follows redirects. @throws RpcError -32603 */
+  async send(first: PreparedRequest, follow: boolean): Promise<ExchangeAnswer> {
+    let request = first;
+    for (let followed = 0; ; followed += 1) {
+      const response = await this.#sendOnce(request);
+      const answer = { status: response.statusCode ?? 0, headers: readHeaders(response) };
+      const location = follow ? findHeader(answer.headers, "location") : undefined;
+      const redirect = resolveRedirect(request, answer.status, location, followed);
+      if (redirect.kind === "stay") {
+        this.#response = response;
+        return answer;
+      }
+      response.destroy();
+      if (redirect.kind === "refuse") throw internal(`http/request failed: ${redirect.problem}`);
+      request = redirect.request;
+    }
+  }
+
+  /** The body of the answer as it arrives; nothing is read ahead of the consumer. @throws RpcError -32603 */
+  async *readBody(): AsyncGenerator<Buffer> {
+    try {
+      this.#controller.signal.throwIfAborted();
+      if (this.#response !== undefined) yield* this.#response as AsyncIterable<Buffer>;
+      this.#controller.signal.throwIfAborted();
+    } catch (error) {
+      throw internal(`failed to read http/request response body: ${this.#reasonOf(error)}`, error);
+    }
+  }
+
+  async #sendOnce(request: PreparedRequest): Promise<IncomingMessage> {
+    try {
+      this.#controller.signal.throwIfAborted();
+      return await sendRequest(request, this.#agents, this.#controller.signal);
+    } catch (error) {
+      const problem = `error sending request for url (${displayUrl(request.url)}): ${this.#reasonOf(error)}`;
+      throw internal(`http/request failed: ${problem}`, error);
+    }
+  }
+
+  #reasonOf(error: unknown): string {
+    const { aborted, reason } = this.#controller.signal;
+    return aborted && reason instanceof Cancelled ? reason.message : describe(error);
+  }
+}
+
+class Cancelled extends Error {}
+
+const internal = (message: string, cause?: unknown): RpcError =>
+  new RpcError(ERROR_CODES.internal, message, cause === undefined ? {} : { cause });
+
+/** A host with several addresses fails with one error for each. */
+function describe(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(describe))].join("; ");
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return error.message.includes(code) ? error.message : `${error.message} (${code})`;
+}

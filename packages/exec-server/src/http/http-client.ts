@@ -1,0 +1,158 @@
+import { RpcError } from "@codex/channel";
+import type { BodyDelta, HttpHeader, HttpRequestParams } from "../protocol/http.js";
+import { ERROR_CODES } from "../protocol/methods.js";
+import { Exchange } from "./exchange.js";
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
+import { prepareRequest } from "./prepare.js";
+import { type Agents, createAgents } from "./send.js";
+
+/** HTTP from this host, as every connection may use it. */
+export interface HttpClient {
+  /** Makes what belongs to one connection; the connection ends it with `dispose`. */
+  createConnectionHttp(options: ConnectionHttpOptions): ConnectionHttp;
+}
+
+export interface ConnectionHttpOptions {
+  /**
+   * A piece of a streamed body, never before the answer was made. Awaited: the server that sends the body is held back
+   * by a slow reader. A rejection ends the stream.
+   */
+  onBodyDelta(delta: BodyDelta): Promise<void>;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: HttpHeader[];
+  /** Empty when it is streamed. */
+  body: Buffer;
+}
+
+/** The HTTP calls of one connection. */
+export interface ConnectionHttp {
+  /**
+   * Sends a request. With `streamResponse` it resolves at the headers, and the body follows through `onBodyDelta`.
+   * `signal` cancels the exchange, its streamed body included; that body then ends with an error.
+   * @throws RpcError -32602 for what cannot be sent, -32603 for what failed
+   */
+  request(params: HttpRequestParams, signal?: AbortSignal): Promise<HttpAnswer>;
+  /** The connection is gone: ends every exchange, and nothing more is told. Idempotent. */
+  dispose(): void;
+}
+
+export interface HttpClientOptions {
+  /** The variables that `valueEnvVar` names; default those of this process. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Certificates in PEM that are trusted beside the usual ones. */
+  ca?: string;
+  limits?: Partial<HttpLimits>;
+}
+
+export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
+  const { env = process.env } = options;
+  const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
+  const agents = createAgents(options.ca);
+  return {
+    createConnectionHttp: ({ onBodyDelta }) => new Connection({ agents, env, limits, onBodyDelta }),
+  };
+}
+
+interface Collaborators extends ConnectionHttpOptions {
+  agents: Agents;
+  env: Readonly<Record<string, string | undefined>>;
+  limits: HttpLimits;
+}
+
+class Connection implements ConnectionHttp {
+  readonly #with: Collaborators;
+  readonly #exchanges = new Set<Exchange>();
+  readonly #streams = new Set<string>();
+  #gone = false;
+
+  constructor(collaborators: Collaborators) {
+    this.#with = collaborators;
+  }
+
+  async request(params: HttpRequestParams, signal?: AbortSignal): Promise<HttpAnswer> {
+    const prepared = prepareRequest(params, this.#with.env);
+    const { exchange, end } = this.#begin(params, signal);
+    try {
+      const head = await exchange.send(prepared, params.redirectPolicy === "follow");
+      if (params.streamResponse) {
+        // After the turn in which the caller gets the answer.
+        setImmediate(() => void this.#stream(exchange, params.requestId).finally(end));
+        return { ...head, body: Buffer.alloc(0) };
+      }
+      const body = await this.#readWhole(exchange);
+      end();
+      return { ...head, body };
+    } catch (error) {
+      exchange.cancel("the exchange has failed");
+      end();
+      throw error;
+    }
+  }
+
+  dispose(): void {
+    this.#gone = true;
+    for (const exchange of this.#exchanges) exchange.cancel("the connection is gone");
+  }
+
+  /** Counts an exchange until `end`. */
+  #begin({ requestId, streamResponse, timeoutMs }: HttpRequestParams, signal: AbortSignal | undefined) {
+    const { agents, limits } = this.#with;
+    if (this.#gone) throw new RpcError(ERROR_CODES.internal, "http/request failed: the connection is gone");
+    if (this.#exchanges.size >= limits.maxExchanges) {
+      const problem = `http/request was refused: ${limits.maxExchanges} are under way, which is the limit`;
+      throw new RpcError(ERROR_CODES.invalidRequest, problem);
+    }
+    if (streamResponse && this.#streams.has(requestId)) {
+      const problem = `http/request streamResponse requestId \`${requestId}\` is already active`;
+      throw new RpcError(ERROR_CODES.invalidParams, problem);
+    }
+    const exchange = new Exchange(agents, timeoutMs);
+    this.#exchanges.add(exchange);
+    if (streamResponse) this.#streams.add(requestId);
+    const cancel = () => exchange.cancel("the request was cancelled");
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted) cancel();
+    const end = () => {
+      signal?.removeEventListener("abort", cancel);
+      exchange.end();
+      this.#exchanges.delete(exchange);
+      if (streamResponse) this.#streams.delete(requestId);
+    };
+    return { exchange, end };
+  }
+
+  async #readWhole(exchange: Exchange): Promise<Buffer> {
+    const { maxBufferedBodyBytes } = this.#with.limits;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of exchange.readBody()) {
+      bytes += chunk.length;
+      if (bytes > maxBufferedBodyBytes) {
+        const problem = `it is larger than the limit of ${maxBufferedBodyBytes} bytes; use streamResponse`;
+        throw new RpcError(ERROR_CODES.internal, `failed to read http/request response body: ${problem}`);
+      }
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks, bytes);
+  }
+
+  /** Never rejects: what goes wrong is in the last delta, as far as anybody still listens. */
+  async #stream(exchange: Exchange, requestId: string): Promise<void> {
+    let seq = 0;
+    const tell = async (bytes: Buffer, done: boolean, error: string | null) => {
+      seq += 1;
+      if (!this.#gone) await this.#with.onBodyDelta({ requestId, seq, bytes, done, error });
+    };
+    let problem: string | null = null;
+    try {
+      for await (const chunk of exchange.readBody()) await tell(chunk, false, null);
+    } catch (error) {
+      exchange.cancel("the exchange has failed");
+      problem = error instanceof Error ? error.message : String(error);
+    }
+    await tell(Buffer.alloc(0), true, problem).catch(() => {});
+  }
+}

@@ -1,0 +1,89 @@
+import { isUtf8 } from "node:buffer";
+import { Agent, type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps, Agent as SecureAgent } from "node:https";
+import { rootCertificates } from "node:tls";
+import { urlToHttpOptions } from "node:url";
+import type { HttpHeader } from "../protocol/http.js";
+import { ADDRESS_ATTEMPT_MS, MAX_HEADER_BYTES } from "./limits.js";
+import { isName, type PreparedHeader, type PreparedRequest } from "./prepare.js";
+
+/** Where connections come from. */
+export interface Agents {
+  http: Agent;
+  https: SecureAgent;
+}
+
+/**
+ * A connection serves one request: on a used one, a request that is lost cannot be told from one that was served, and
+ * nothing is sent twice. Servers are not told to close it, since that changes what some of them answer.
+ * @param ca certificates in PEM that are trusted beside the usual ones
+ */
+export function createAgents(ca: string | undefined): Agents {
+  const options = {
+    keepAlive: true,
+    maxFreeSockets: 0,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+  };
+  return {
+    http: new Agent(options),
+    https: new SecureAgent(ca === undefined ? options : { ...options, ca: [...rootCertificates, ca] }),
+  };
+}
+
+/** Sends a request; resolves at the headers of its answer. The body is the caller's to read or to destroy. */
+export function sendRequest(request: PreparedRequest, agents: Agents, signal: AbortSignal): Promise<IncomingMessage> {
+  const { method, url, headers, body } = request;
+  const isSecure = url.protocol === "https:";
+  return new Promise((resolve, reject) => {
+    const sending = (isSecure ? requestHttps : requestHttp)({
+      ...urlToHttpOptions(url),
+      method,
+      agent: isSecure ? agents.https : agents.http,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      setHost: false,
+      signal,
+    });
+    sending.once("response", resolve);
+    sending.on("error", reject);
+    // A switch of protocols ends without either.
+    sending.once("close", () => reject(new Error("the connection ended without an answer")));
+    // Node writes methods in upper case unless they are set afterwards.
+    sending.method = method;
+    for (const [name, values] of groupHeaders(headers, url, body)) sending.setHeader(name, values);
+    sending.end(body);
+  });
+}
+
+/** Values by name, in the order of the first of each name: repeated headers go out one after the other. */
+function groupHeaders(headers: readonly PreparedHeader[], url: URL, body: Buffer | undefined): Map<string, string[]> {
+  const has = (wanted: string) => headers.some(({ name }) => isName(name, wanted));
+  const groups = new Map<string, { name: string; values: string[] }>();
+  for (const { name, value } of headers) {
+    const group = groups.get(name.toLowerCase());
+    if (group === undefined) groups.set(name.toLowerCase(), { name, values: [value] });
+    else group.values.push(value);
+  }
+  const grouped = new Map([...groups.values()].map(({ name, values }) => [name, values]));
+  if (!has("accept")) grouped.set("accept", ["*/*"]);
+  if (!has("host")) grouped.set("host", [url.host]);
+  if (body !== undefined && body.length > 0 && !has("content-length") && !has("transfer-encoding")) {
+    grouped.set("content-length", [String(body.length)]);
+  }
+  return grouped;
+}
+
+/** Every header of an answer, in order, names in lower case. */
+export function readHeaders({ rawHeaders }: IncomingMessage): HttpHeader[] {
+  const headers: HttpHeader[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    headers.push({ name: rawHeaders[index]!.toLowerCase(), value: toText(rawHeaders[index + 1]!) });
+  }
+  return headers;
+}
+
+/** Node gives one character for each byte. */
+function toText(value: string): string {
+  const bytes = Buffer.from(value, "latin1");
+  return isUtf8(bytes) ? bytes.toString() : value;
+}
