@@ -30,7 +30,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     for (const process of owned) if (process.checkGroup()) owned.delete(process);
   };
   const start = async (spec: ProcessSpec) => {
-    const file = await resolveProgram(spec);
+    const file = resolveProgram(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
     sweep();
     const process = await startLocalProcess(spec, file, { native, guard, onExit: sweep });

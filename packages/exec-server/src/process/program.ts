@@ -1,5 +1,4 @@
-import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { errnoOf, StartError } from "./errors.js";
 import type { ProcessSpec } from "./exec-backend.js";
@@ -7,18 +6,20 @@ import { MAX_ARGUMENT_BYTES } from "./limits.js";
 
 /**
  * The program of a spec, found as execvp would find it: `PATH` of the process's environment, else our own.
- * Checked before anything is started, so that a missing program and a missing directory are told apart.
+ * Checked before anything is started, so that a missing program and a missing directory are told apart. Looked up
+ * synchronously: the start that follows waits for the same file system anyway, and a turn through the thread pool
+ * costs more than the look-up.
  * @throws StartError
  */
-export async function resolveProgram(spec: ProcessSpec): Promise<string> {
+export function resolveProgram(spec: ProcessSpec): string {
   checkStrings(spec);
-  await checkDirectory(spec.cwd);
+  checkDirectory(spec.cwd);
   const name = spec.argv[0]!;
   if (name.includes("/")) return checkExecutable(resolve(spec.cwd, name), name);
   let denied = false;
   for (const directory of (spec.env.PATH ?? process.env.PATH ?? "/usr/bin:/bin").split(":")) {
     const candidate = resolve(spec.cwd, directory, name);
-    const state = await executableState(candidate);
+    const state = executableState(candidate);
     if (state === "ok") return candidate;
     denied ||= state === "denied";
   }
@@ -48,33 +49,36 @@ function checkStrings(spec: ProcessSpec): void {
   if (spec.cwd.includes("\0")) throw new StartError("nul_byte", "working directory contains a NUL byte");
 }
 
-async function checkDirectory(cwd: string): Promise<void> {
-  const info = await stat(cwd).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") {
-      throw new StartError("cwd_not_found", `working directory \`${cwd}\` does not exist`, { cause: error });
+function checkDirectory(cwd: string): void {
+  let info: Stats;
+  try {
+    info = statSync(cwd);
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") {
+      throw new StartError("cwd_not_found", `working directory \`${cwd}\` does not exist`, { cause });
     }
-    throw new StartError("os_error", `working directory \`${cwd}\`: ${errnoOf(error) ?? String(error)}`, {
-      cause: error,
-    });
-  });
+    throw new StartError("os_error", `working directory \`${cwd}\`: ${errnoOf(cause) ?? String(cause)}`, { cause });
+  }
   if (!info.isDirectory()) {
     throw new StartError("cwd_not_directory", `working directory \`${cwd}\` is not a directory`);
   }
 }
 
-async function checkExecutable(path: string, name: string): Promise<string> {
-  const state = await executableState(path);
+function checkExecutable(path: string, name: string): string {
+  const state = executableState(path);
   if (state === "ok") return path;
   if (state === "denied") throw new StartError("not_executable", `program \`${name}\` is not executable`);
   throw new StartError("program_not_found", `program \`${name}\` was not found`);
 }
 
-async function executableState(path: string): Promise<"ok" | "denied" | "missing"> {
-  const info = await stat(path).catch(() => undefined);
+function executableState(path: string): "ok" | "denied" | "missing" {
+  const info = statSync(path, { throwIfNoEntry: false });
   if (info === undefined) return "missing";
   if (!info.isFile()) return "denied";
-  return access(path, constants.X_OK).then(
-    () => "ok" as const,
-    () => "denied" as const,
-  );
+  try {
+    accessSync(path, constants.X_OK);
+    return "ok";
+  } catch {
+    return "denied";
+  }
 }

@@ -66,7 +66,9 @@ export class Client {
   }
 
   /** The first message that fits, which may have come already. */
-  async find<T extends ExecutorMessage>(fits: (message: ExecutorMessage) => message is T): Promise<T> {
+  find<T extends ExecutorMessage>(fits: (message: ExecutorMessage) => message is T): Promise<T>;
+  find(fits: (message: ExecutorMessage) => boolean): Promise<ExecutorMessage>;
+  async find(fits: (message: ExecutorMessage) => boolean): Promise<ExecutorMessage> {
     for (;;) {
       const found = this.messages.find(fits);
       if (found !== undefined) return found;
