@@ -23,11 +23,22 @@ while read -r op pgid; do
 done
 for pgid in $live; do kill -9 "-$pgid"; done 2>/dev/null`;
 
+/** Milliseconds after which a group that is gone is crossed out: on the way of an answer the write would be felt. */
+const CROSS_OUT_MS = 50;
+
 export function createGuard(): Guard {
   const groups = new Set<number>();
+  let crossedOut = "";
+  let timer: NodeJS.Timeout | undefined;
   let shell: ChildProcess | undefined;
   let closed = false;
   const send = (line: string) => shell?.stdin?.write(line);
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (crossedOut !== "") send(crossedOut);
+    crossedOut = "";
+  };
   const start = () => {
     const started = spawn("/bin/sh", ["-c", SCRIPT], {
       detached: true,
@@ -46,20 +57,26 @@ export function createGuard(): Guard {
       shell = undefined;
       if (groups.size > 0) start();
     });
+    crossedOut = "";
     for (const pgid of groups) send(`+ ${pgid}\n`);
   };
   return {
     add(pgid) {
       if (closed) return;
       groups.add(pgid);
-      if (shell === undefined) start();
-      else send(`+ ${pgid}\n`);
+      if (shell === undefined) return start();
+      // In one write with what is to be crossed out, which may be the same number used again.
+      send(`${crossedOut}+ ${pgid}\n`);
+      crossedOut = "";
     },
     remove(pgid) {
-      if (groups.delete(pgid)) send(`- ${pgid}\n`);
+      if (!groups.delete(pgid)) return;
+      crossedOut += `- ${pgid}\n`;
+      timer ??= setTimeout(flush, CROSS_OUT_MS).unref();
     },
     close() {
       closed = true;
+      flush();
       shell?.stdin?.end();
     },
   };

@@ -11,6 +11,9 @@ export interface Window {
   outputFrom: number | undefined;
 }
 
+/** A reason of our own: making the default one, with its stack, would cost more than the wait it ends. */
+const ENOUGH = "enough";
+
 /**
  * Waits until the process has exited and its output is complete, or the window is over; never because output paused.
  * After an exit, output that somebody else still holds open is waited for a moment more, also past the deadline: the
@@ -45,7 +48,7 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
     }
     look();
   });
-  done.abort();
+  done.abort(ENOUGH);
   cancelTimer();
   unwatch();
 }

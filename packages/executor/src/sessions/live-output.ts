@@ -16,6 +16,9 @@ export interface OutputDelta {
 /** Rejects when nothing can be delivered any more; until then it resolves when there is room for the next one. */
 export type SendDelta = (delta: OutputDelta) => Promise<void>;
 
+/** A reason of our own: making the default one, with its stack, would cost more than the wait it ends. */
+const ENOUGH = "enough";
+
 type Piece = Pick<OutputChunk, "stream" | "offset" | "bytes">;
 
 /**
@@ -43,12 +46,12 @@ export class LiveOutput {
     return {
       finish: (to) => {
         progress.limit = to;
-        if (this.#isDone(progress)) stopping.abort();
+        if (this.#isDone(progress)) stopping.abort(ENOUGH);
         return ended;
       },
       stop: () => {
         progress.limit = 0;
-        stopping.abort();
+        stopping.abort(ENOUGH);
         return ended;
       },
     };
