@@ -110,7 +110,7 @@ describe.each(STDIO)("a command on $name", ({ tty }) => {
   });
 
   it("is held back by an orchestrator that reads its live output, so that nothing is evicted", async () => {
-    const limits = { log: { headBytes: 64 * 1024, tailBytes: 64 * 1024, spillBytes: 0 } };
+    const limits = { log: { headBytes: 64 * 1024, tailBytes: 256 * 1024, spillBytes: 0 } };
     const client = open({ limits });
     await client.initialize();
     const command = ["sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' a"];
