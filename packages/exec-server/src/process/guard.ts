@@ -1,12 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { closeSync, constants, openSync, unlinkSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 /**
  * Ends process groups when this process dies of any cause, SIGKILL included.
  *
- * A small shell of its own session reads which groups are alive from a pipe. When the pipe ends, because this process
- * closed it or is gone, it kills what is left. It costs one process, started with the first group.
+ * The numbers of the living groups stand in a file without a name. A small shell of its own session holds the file, and a
+ * pipe from us that carries nothing: when the pipe ends, because this process closed it or is gone, the shell
+ * kills what stands in the file. Costs one sleeping process, started with the first group, and one small write to the
+ * page cache for each start and end.
  */
 export interface Guard {
+  /** @throws a system error when the group cannot be written down */
   add(pgid: number): void;
   remove(pgid: number): void;
   /** Kills every group that was not removed. Idempotent. */
@@ -14,70 +21,76 @@ export interface Guard {
 }
 
 const SCRIPT = `trap '' INT HUP TERM QUIT
-live=' '
-while read -r op pgid; do
-  case $op in
-    +) live="$live$pgid " ;;
-    -) live="\${live%% $pgid *} \${live#* $pgid }" ;;
-  esac
-done
-for pgid in $live; do kill -9 "-$pgid"; done 2>/dev/null`;
+read -r nothing
+while read -r pgid; do
+  case $pgid in '') ;; *) kill -9 "-$pgid" ;; esac
+done <&3 2>/dev/null`;
 
-/** Milliseconds after which a group that is gone is crossed out: on the way of an answer the write would be felt. */
-const CROSS_OUT_MS = 50;
+/** One number and a line feed; numbers of processes have at most 7 digits on Linux and fewer on macOS. */
+const SLOT_BYTES = 11;
 
-export function createGuard(): Guard {
-  const groups = new Set<number>();
-  let crossedOut = "";
-  let timer: NodeJS.Timeout | undefined;
+export function createGuard(directory: string = tmpdir()): Guard {
+  /** Groups and the places where they stand. */
+  const slots = new Map<number, number>();
+  const free: number[] = [];
+  let used = 0;
+  let file: number | undefined;
   let shell: ChildProcess | undefined;
   let closed = false;
-  const send = (line: string) => shell?.stdin?.write(line);
-  const flush = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (crossedOut !== "") send(crossedOut);
-    crossedOut = "";
+
+  const write = (slot: number, text: string) => {
+    if (file !== undefined) writeSync(file, `${text.padStart(SLOT_BYTES - 1)}\n`, slot * SLOT_BYTES);
   };
   const start = () => {
-    const started = spawn("/bin/sh", ["-c", SCRIPT], {
-      detached: true,
-      stdio: ["pipe", "ignore", "ignore"],
-      env: {},
-      cwd: "/",
-    });
-    shell = started;
-    started.on("error", () => {});
-    started.stdin.on("error", () => {}); // its end is seen below
-    started.unref();
-    // A pipe is a socket here; it must not keep this process alive.
-    (started.stdin as unknown as { unref(): void }).unref();
-    started.once("exit", () => {
-      if (closed || shell !== started) return;
+    const path = join(directory, `codex-guard-${randomBytes(9).toString("hex")}`);
+    const { O_RDWR, O_RDONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+    file = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    const reader = openSync(path, O_RDONLY | O_NOFOLLOW);
+    unlinkSync(path);
+    for (const [pgid, slot] of slots) write(slot, String(pgid));
+    shell = spawnShell(reader, () => {
       shell = undefined;
-      if (groups.size > 0) start();
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+      if (!closed && slots.size > 0) start();
     });
-    crossedOut = "";
-    for (const pgid of groups) send(`+ ${pgid}\n`);
+    closeSync(reader);
   };
   return {
     add(pgid) {
-      if (closed) return;
-      groups.add(pgid);
-      if (shell === undefined) return start();
-      // In one write with what is to be crossed out, which may be the same number used again.
-      send(`${crossedOut}+ ${pgid}\n`);
-      crossedOut = "";
+      if (closed || slots.has(pgid)) return;
+      if (shell === undefined) start();
+      const slot = free.pop() ?? used++;
+      slots.set(pgid, slot);
+      write(slot, String(pgid));
     },
     remove(pgid) {
-      if (!groups.delete(pgid)) return;
-      crossedOut += `- ${pgid}\n`;
-      timer ??= setTimeout(flush, CROSS_OUT_MS).unref();
+      const slot = slots.get(pgid);
+      if (slot === undefined) return;
+      slots.delete(pgid);
+      free.push(slot);
+      write(slot, "");
     },
     close() {
       closed = true;
-      flush();
       shell?.stdin?.end();
     },
   };
+}
+
+/** Neither the shell nor the pipe to it keeps this process alive. */
+function spawnShell(reader: number, onExit: () => void): ChildProcess {
+  const shell = spawn("/bin/sh", ["-c", SCRIPT], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore", reader],
+    env: {},
+    cwd: "/",
+  });
+  shell.on("error", () => {}); // without a shell there is no exit either: the next group tries again
+  shell.once("exit", onExit);
+  shell.unref();
+  const { stdin } = shell;
+  stdin?.on("error", () => {});
+  if (stdin !== null && "unref" in stdin && typeof stdin.unref === "function") stdin.unref();
+  return shell;
 }

@@ -1,5 +1,5 @@
 import type { EndedBy, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
-import { ProcessError, WriteError } from "./errors.js";
+import { ProcessError, StartError, WriteError } from "./errors.js";
 import type { ExecProcess, ProcessSignal, ProcessSpec } from "./exec-backend.js";
 import type { Guard } from "./guard.js";
 import { type Launched, launch } from "./launch.js";
@@ -69,7 +69,7 @@ export async function startLocalProcess(
       context.onExit();
     },
   });
-  context.guard.add(launched.pid);
+  guardGroup(launched.pid, context.guard);
 
   const sendSignal = (signal: ProcessSignal): boolean => {
     if (checkGroup()) return false;
@@ -134,6 +134,19 @@ export async function startLocalProcess(
     },
     checkGroup,
   };
+}
+
+/** A process that nobody would end after us is not left running. @throws StartError */
+function guardGroup(pgid: number, guard: Guard): void {
+  try {
+    guard.add(pgid);
+  } catch (cause) {
+    signalGroup(pgid, "SIGKILL") || signalProcess(pgid, "SIGKILL");
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new StartError("os_error", `the process was not started: its end could not be provided for: ${detail}`, {
+      cause,
+    });
+  }
 }
 
 function signalProcess(pid: number, signal: ProcessSignal): boolean {

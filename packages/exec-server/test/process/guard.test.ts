@@ -1,8 +1,12 @@
-import { fork } from "node:child_process";
+import { execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { createGuard } from "../../src/process/guard.js";
 import { isAlive, untilGone } from "./support.js";
 
 const program = fileURLToPath(new URL("../programs/host.mjs", import.meta.url));
@@ -16,5 +20,50 @@ describe("a host that dies", () => {
     host.kill(signal);
     await once(host, "exit");
     for (const pid of pids) expect(await untilGone(pid, 1_000)).toBe(true);
+  });
+});
+
+describe("the guard", () => {
+  const startGroup = async () => {
+    const child = spawn("sleep", ["300"], { detached: true, stdio: "ignore" });
+    await once(child, "spawn");
+    return { pid: child.pid!, ended: once(child, "exit") as Promise<[number | null, string | null]> };
+  };
+
+  it("kills what it was told of and what was not crossed out again", async () => {
+    const guard = createGuard();
+    const groups = await Promise.all([1, 2, 3, 4].map(startGroup));
+    for (const { pid } of groups) guard.add(pid);
+    guard.remove(groups[1]!.pid);
+    guard.remove(groups[2]!.pid);
+    guard.add(groups[2]!.pid);
+    guard.close();
+    for (const index of [0, 2, 3]) expect((await groups[index]!.ended)[1]).toBe("SIGKILL");
+    expect(isAlive(groups[1]!.pid)).toBe(true);
+    process.kill(groups[1]!.pid, "SIGKILL");
+  });
+
+  it("is there again after somebody killed it", async () => {
+    const guard = createGuard();
+    const group = await startGroup();
+    guard.add(group.pid);
+    const find = () =>
+      execFileSync("pgrep", ["-P", String(process.pid), "-f", "trap.*read -r nothing"], { encoding: "utf8" }).trim();
+    const first = find();
+    process.kill(Number(first), "SIGKILL");
+    await vi.waitFor(() => expect(find()).not.toBe(first));
+    guard.close();
+    expect((await group.ended)[1]).toBe("SIGKILL");
+  });
+
+  it("leaves no file behind, and says so when it cannot write one", () => {
+    const directory = mkdtempSync(join(tmpdir(), "guard-"));
+    const guard = createGuard(directory);
+    guard.add(2 ** 22 + 1);
+    expect(readdirSync(directory)).toEqual([]);
+    guard.remove(2 ** 22 + 1);
+    guard.close();
+    expect(() => createGuard(join(directory, "missing")).add(1)).toThrow("ENOENT");
+    rmSync(directory, { recursive: true });
   });
 });
