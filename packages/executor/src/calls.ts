@@ -22,39 +22,45 @@ export interface CallsOptions {
 /** The tool calls of one orchestrator that are under way. */
 export class Calls {
   readonly #options: CallsOptions;
-  readonly #inFlight = new Map<string, { wait: AbortController; done: Promise<void> }>();
+  /** Those without an answer, by their ids. */
+  readonly #waits = new Map<string, AbortController>();
+  /** Those whose answer the channel has not taken yet: what an orchestrator that does not read can make grow. */
+  readonly #running = new Set<Promise<void>>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
   }
 
   has(requestId: string): boolean {
-    return this.#inFlight.has(requestId);
+    return this.#waits.has(requestId);
   }
 
   /** Starts a call; its answer comes when it comes. Resolves when the next message may be taken. */
   async start(message: CallMessage): Promise<void> {
     const { maxInFlight } = this.#options;
-    if (this.#inFlight.size >= maxInFlight) {
+    if (this.#running.size >= maxInFlight) {
       const problem = `too many tool calls at once: ${maxInFlight} are under way, which is the limit; wait for one to be answered`;
       return this.#answer(message, { status: "error", message: problem });
     }
     const wait = new AbortController();
-    this.#inFlight.set(message.requestId, { wait, done: this.#run(message, wait.signal) });
+    this.#waits.set(message.requestId, wait);
+    const run = this.#run(message, wait.signal);
+    this.#running.add(run);
+    void run.then(() => this.#running.delete(run));
   }
 
   /** Ends the wait of a call. One that was answered meanwhile is no error. */
   cancel(requestId: string): void {
-    this.#inFlight.get(requestId)?.wait.abort();
+    this.#waits.get(requestId)?.abort();
   }
 
   cancelAll(): void {
-    for (const { wait } of this.#inFlight.values()) wait.abort();
+    for (const wait of this.#waits.values()) wait.abort();
   }
 
   /** Resolves when every call was answered. */
   async settle(): Promise<void> {
-    await Promise.all([...this.#inFlight.values()].map(({ done }) => done));
+    await Promise.all(this.#running);
   }
 
   async #run(message: CallMessage, signal: AbortSignal): Promise<void> {
@@ -64,7 +70,7 @@ export class Calls {
     });
     const outcome = await this.#call(message, { requestId: message.requestId, signal, answered });
     // Before the answer is on its way: whoever reads it may use the id again at once.
-    this.#inFlight.delete(message.requestId);
+    this.#waits.delete(message.requestId);
     await this.#answer(message, outcome);
     resolveAnswered();
   }

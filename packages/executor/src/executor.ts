@@ -3,6 +3,7 @@ import type { ExecBackend } from "@codex/exec-server";
 import type { HostInfo } from "@codex/executor-protocol";
 import { Calls } from "./calls.js";
 import { type Clock, systemClock } from "./clock.js";
+import { messageOf } from "./errors.js";
 import { getHostInfo } from "./host/host-info.js";
 import { createRandomIds, type Ids } from "./ids.js";
 import { type ExecutorLimits, LAST_ANSWERS_MS, LAST_SESSIONS_MS, resolveLimits } from "./limits.js";
@@ -90,7 +91,11 @@ async function serveChannel(channel: Channel, context: ServeContext): Promise<vo
   });
   const calls = new Calls({ outbox, registry, unifiedExec, maxInFlight: limits.inFlightCalls, log });
   const unwatch = registry.watch(() => void outbox.notify({ type: "tools_changed" }));
-  await receiveMessages({ channel, outbox, calls, registry, connectionId: ids.connection(), getHost });
+  try {
+    await receiveMessages({ channel, outbox, calls, registry, connectionId: ids.connection(), getHost });
+  } catch (error) {
+    log(`the receive loop failed: ${messageOf(error)}`); // a fault of ours; nothing is left behind for it
+  }
   unwatch();
   calls.cancelAll();
   await within(clock, LAST_SESSIONS_MS, unifiedExec.close());

@@ -1,6 +1,8 @@
+import { createMemoryChannelPair } from "@codex/channel";
 import { afterEach, describe, expect, it } from "vitest";
 import { createCountingIds, createExecutor, type ExecutorTool, ToolError } from "../src/index.js";
 import { bytesOf, Client, errorOf, execRequest } from "./support/client.js";
+import { CountedChannel } from "./support/counted-channel.js";
 import { ManualClock } from "./support/manual-clock.js";
 import { createScriptedBackend } from "./support/scripted-backend.js";
 import { useScriptedHosts } from "./support/scripted-host.js";
@@ -186,6 +188,26 @@ describe("tool calls", () => {
     for (const process of backend.processes) process.end(0);
     await Promise.all(calls);
     expect((await client.call("list_sessions", {})).status).toBe("success");
+  });
+
+  it("are bounded too while nobody reads their answers", async () => {
+    const clock = new ManualClock();
+    const limits = { inFlightCalls: 4 };
+    const executor = createExecutor({ backend: createScriptedBackend(clock), clock, limits });
+    const [own, theirs] = createMemoryChannelPair({ highWaterBytes: 2_000 });
+    const counted = new CountedChannel(theirs);
+    const client = new Client(executor, [own, counted]);
+    const release = client.stall();
+    const call = (index: number) =>
+      client.send({ type: "call_tool", requestId: `c${index}`, toolName: "list_sessions", arguments: {} });
+    const sent = Promise.all(Array.from({ length: 200 }, (_, index) => call(index)));
+    await counted.untilWaiting(5); // the four, and the answer that refuses a fifth
+    release();
+    await sent;
+    await client.ofType("call_tool_response", "c199");
+    expect(client.all("call_tool_response").length).toBe(200);
+    expect(counted.most).toBe(5);
+    await client.close();
   });
 
   it("of a tool that throws, or returns nonsense, are error outcomes and are logged", async () => {

@@ -4,7 +4,7 @@ import { isExecutable, resolveShell } from "./shell.js";
 
 /** The host of this process, as an orchestrator needs it to resolve a call. */
 export function getHostInfo(env: Readonly<Record<string, string | undefined>>): HostInfo {
-  const user = getUser();
+  const user = attempt(() => userInfo());
   return {
     os: process.platform,
     arch: process.arch,
@@ -14,16 +14,16 @@ export function getHostInfo(env: Readonly<Record<string, string | undefined>>): 
       searchPath: env.PATH,
       isExecutable,
     }),
-    cwd: process.cwd(),
-    home: homedir(),
+    cwd: attempt(process.cwd) ?? "/",
+    home: attempt(homedir) ?? "/",
     user: user?.username ?? env.USER ?? "",
   };
 }
 
-/** A container may run under a user id that its passwd database does not know. */
-function getUser() {
+/** A container may have no passwd entry for its user, and a directory may be gone. */
+function attempt<T>(get: () => T): T | undefined {
   try {
-    return userInfo();
+    return get();
   } catch {
     return undefined;
   }

@@ -88,14 +88,16 @@ export class SessionTable {
     return [...this.list(), ...retained];
   }
 
-  /** The session that a call means. Makes it the most recently used one. @throws ToolError when it cannot be called. */
+  /** Makes a session the most recently used one. */
+  touch(session: Session): void {
+    if (!this.#live.delete(session.id)) return;
+    this.#live.set(session.id, session);
+  }
+
+  /** The session that a call means. @throws ToolError when it cannot be called. */
   contact(id: number): Session {
     const session = this.#live.get(id);
-    if (session !== undefined) {
-      this.#live.delete(id);
-      this.#live.set(id, session);
-      return session;
-    }
+    if (session !== undefined) return session;
     const recent = this.#recent.get(id);
     if (recent?.untold && recent.session !== undefined) return recent.session;
     throw new ToolError(this.#explain(id, recent));

@@ -220,7 +220,8 @@ export class UnifiedExec {
     const cancel = this.#options.clock.after(timeoutMs, () => {
       if (session.process.outcome.kind !== "running") return;
       session.endNote ??= `the time limit of ${timeoutMs} ms was reached, and the session was ended`;
-      void this.#terminate(session, { by: "timeout" });
+      // A host that cannot be asked has lost the process, and its outcome tells.
+      this.#terminate(session, { by: "timeout" }).catch(() => {});
     });
     session.watch(cancel);
   }
@@ -237,10 +238,12 @@ export class UnifiedExec {
 
   async #use<T>(session: Session, run: () => Promise<T>): Promise<T> {
     session.users += 1;
+    this.#table.touch(session);
     try {
       return await run();
     } finally {
       session.users -= 1;
+      this.#table.touch(session);
       this.#settle(session);
     }
   }
