@@ -1,0 +1,54 @@
+import { findPrefixBan } from "./banned-prefixes.js";
+import { checkCommand } from "./check-command.js";
+import { findMatches, type MatchOptions } from "./match.js";
+import { addRule, type RulePolicy } from "./policy.js";
+import type { PrefixRule } from "./rule.js";
+
+export interface AmendmentRequest {
+  readonly policy: RulePolicy;
+  /** The plain commands of the call; none when it does not split and is not to be amended. */
+  readonly commands: readonly (readonly string[])[];
+  /** What the model asks to allow. */
+  readonly suggested?: readonly string[] | undefined;
+  /** The first command that needs approval. */
+  readonly asking?: readonly string[] | undefined;
+  readonly match?: MatchOptions;
+}
+
+/**
+ * The prefix to offer as a rule that allows: what the model suggests when that alone would allow every command, else
+ * the command that asks. Undefined when neither helps, such as when a rule is what asks.
+ */
+export function proposeAmendment(request: AmendmentRequest): readonly string[] | undefined {
+  const { suggested, asking } = request;
+  if (suggested !== undefined && isUsable(suggested, request) && allowsAll(suggested, request)) return suggested;
+  return asking !== undefined && isUsable(asking, request) && isUnruled(asking, request) ? asking : undefined;
+}
+
+function isUsable(prefix: readonly string[], { commands }: AmendmentRequest): boolean {
+  return commands.length > 0 && findPrefixBan(prefix) === undefined;
+}
+
+function allowsAll(prefix: readonly string[], { policy, commands, match }: AmendmentRequest): boolean {
+  const amended = addRule(policy, createAllowRule(prefix));
+  return commands.every((command) => checkCommand(amended, command, match).decision === "allow");
+}
+
+/** One more rule that allows does not outweigh a rule that asks or forbids. */
+function isUnruled(command: readonly string[], { policy, match }: AmendmentRequest): boolean {
+  return (
+    findMatches(policy, command, match).length === 0 && checkCommand(policy, command, match).decision === undefined
+  );
+}
+
+function createAllowRule([first = "", ...rest]: readonly string[]): PrefixRule {
+  return {
+    first,
+    rest: rest.map((token) => [token]),
+    canonicalMatching: false,
+    decision: "allow",
+    justification: undefined,
+    sandbox: undefined,
+    origin: { file: "", line: 0 },
+  };
+}

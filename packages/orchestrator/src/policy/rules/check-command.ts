@@ -1,0 +1,48 @@
+import { findMatches, type MatchOptions, type RuleMatch } from "./match.js";
+import type { BrokenRuleFile, RulePolicy } from "./policy.js";
+import { type Decision, getStrictest } from "./rule.js";
+import { isSuspect } from "./suspects.js";
+
+/** What `codex execpolicy check` prints. */
+export interface CheckResult {
+  readonly matchedRules: readonly MatchedRule[];
+  /** The strictest of all matches; missing when nothing matches. */
+  readonly decision?: Decision;
+}
+
+export type MatchedRule =
+  | { readonly prefixRuleMatch: PrefixRuleMatch }
+  /** The file does not load and may have meant to restrict this command. */
+  | { readonly brokenFileMatch: { readonly file: string; readonly decision: "prompt"; readonly error: string } };
+
+export interface PrefixRuleMatch {
+  readonly matchedPrefix: readonly string[];
+  readonly decision: Decision;
+  readonly resolvedProgram?: string;
+  readonly justification?: string;
+}
+
+/** What the rules say about one command. Pure: the same arguments give the same answer. */
+export function checkCommand(policy: RulePolicy, argv: readonly string[], options: MatchOptions = {}): CheckResult {
+  const matches = findMatches(policy, argv, options);
+  const broken = policy.broken.filter(({ suspects }) => isSuspect(suspects, argv));
+  const decision = getStrictest([...matches.map(({ rule }) => rule.decision), ...broken.map(() => "prompt" as const)]);
+  const matchedRules = [...matches.map(renderMatch), ...broken.map(renderBroken)];
+  return decision === undefined ? { matchedRules } : { matchedRules, decision };
+}
+
+function renderMatch({ rule, matchedPrefix, resolvedProgram }: RuleMatch): MatchedRule {
+  const { decision, justification } = rule;
+  return {
+    prefixRuleMatch: {
+      matchedPrefix,
+      decision,
+      ...(resolvedProgram === undefined ? {} : { resolvedProgram }),
+      ...(justification === undefined ? {} : { justification }),
+    },
+  };
+}
+
+function renderBroken({ file, message }: BrokenRuleFile): MatchedRule {
+  return { brokenFileMatch: { file, decision: "prompt", error: message } };
+}

@@ -1,0 +1,13 @@
+export { type AmendmentRequest, proposeAmendment } from "./amendment.js";
+export { findPrefixBan } from "./banned-prefixes.js";
+export { type CheckResult, checkCommand, type MatchedRule, type PrefixRuleMatch } from "./check-command.js";
+export { createRulesPort } from "./create-rules-port.js";
+export { FileLockError, type FileLockOptions } from "./file-lock.js";
+export { loadRulePolicy, parseRulePolicy, type RuleLayer } from "./load-policy.js";
+export { findMatches, type MatchOptions, type RuleMatch } from "./match.js";
+export { parseRuleFile } from "./parse-rule-file.js";
+export { addRule, type BrokenRuleFile, createRulePolicy, type RuleFile, type RulePolicy } from "./policy.js";
+export type { Decision, HostExecutable, NetworkRule, PrefixRule, RuleOrigin } from "./rule.js";
+export { renderAllowRule, SaveRuleError, saveAllowRule } from "./save-rule.js";
+export { RuleFileError } from "./starlark/errors.js";
+export type { Suspects } from "./suspects.js";

@@ -1,0 +1,46 @@
+/** What a rule does to a command it matches; from lenient to strict. */
+export const DECISIONS = ["allow", "prompt", "forbidden"] as const;
+
+export type Decision = (typeof DECISIONS)[number];
+
+/** The strictest of some decisions; undefined of none. */
+export function getStrictest(decisions: readonly Decision[]): Decision | undefined {
+  return DECISIONS.findLast((decision) => decisions.includes(decision));
+}
+
+/** Where a rule is declared; lines start at 1. */
+export interface RuleOrigin {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Applies to every command that starts with its pattern, token by token. */
+export interface PrefixRule {
+  readonly first: string;
+  /** Alternatives for each further token. */
+  readonly rest: readonly (readonly string[])[];
+  /** Tokens are compared without regard to case and Unicode composition. */
+  readonly canonicalMatching: boolean;
+  readonly decision: Decision;
+  readonly justification: string | undefined;
+  /** `keep`: what it allows still runs in the sandbox. */
+  readonly sandbox: "keep" | undefined;
+  readonly origin: RuleOrigin;
+}
+
+/** The absolute paths a program name may stand for. */
+export interface HostExecutable {
+  readonly name: string;
+  readonly paths: readonly string[];
+}
+
+export const NETWORK_PROTOCOLS = ["http", "https", "socks5_tcp", "socks5_udp"] as const;
+
+export interface NetworkRule {
+  /** Lower case, without port and brackets. */
+  readonly host: string;
+  readonly protocol: (typeof NETWORK_PROTOCOLS)[number];
+  readonly decision: Decision;
+  readonly justification: string | undefined;
+  readonly origin: RuleOrigin;
+}

@@ -1,0 +1,3 @@
+import type { CallArguments, CallContext, Value } from "./values.js";
+
+export type BuiltinFunction = (args: CallArguments, context: CallContext) => Value;

@@ -1,0 +1,9 @@
+export { type LiteralCommands, literalCommands } from "./literal-commands.js";
+export {
+  createLazyShellParser,
+  loadShellParser,
+  type ShellParser,
+  type ShellParserFiles,
+  type ShellParserOptions,
+} from "./parser.js";
+export { splitCommand, splitScript } from "./split.js";

@@ -1,0 +1,32 @@
+/** Largest script that is parsed, in bytes. A single argument of a Linux process is at most twice as long. */
+export const MAX_SCRIPT_BYTES = 64 * 1024;
+
+/** Longest one script may keep the parser busy, in milliseconds; ordinary scripts take well under one. */
+export const MAX_PARSE_MS = 250;
+
+/** Most nodes of one syntax tree. */
+export const MAX_TREE_NODES = 50_000;
+
+/** Deepest nesting of one syntax tree. */
+export const MAX_TREE_DEPTH = 256;
+
+/** Deepest nesting that is followed, of syntax and of commands in the arguments and scripts of other commands. */
+export const MAX_NESTING = 400;
+
+/** Most commands that are collected from one command. */
+export const MAX_LITERAL_COMMANDS = 4_096;
+
+/** Most work for one command: words of commands that are visited, and half of the characters of scripts that are read. */
+export const MAX_EFFORT = 200_000;
+
+/** How much of a script is looked at that the parser does not take, in UTF-16 units. */
+export const MAX_ROUGH_SCRIPT = 1024 * 1024;
+
+/** Most words the braces of one word may expand to. */
+export const MAX_BRACE_WORDS = 64;
+
+/** Longest known output of a command that is followed, in UTF-16 units. */
+export const MAX_LITERAL_OUTPUT = 64 * 1024;
+
+/** Most values of one variable that are tried. */
+export const MAX_VARIABLE_VALUES = 8;

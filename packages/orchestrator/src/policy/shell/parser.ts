@@ -1,0 +1,72 @@
+import { createRequire } from "node:module";
+import type { Parser } from "@vscode/tree-sitter-wasm";
+import { MAX_PARSE_MS, MAX_SCRIPT_BYTES } from "./limits.js";
+import { copyTree, type SyntaxTree } from "./syntax-tree.js";
+
+/** Parses scripts with the bash grammar of tree-sitter. */
+export interface ShellParser {
+  /** Undefined when the script is beyond a bound (bytes, time, size of the tree); then nothing is known about it. */
+  parse(script: string): SyntaxTree | undefined;
+}
+
+/** Absolute paths of the WebAssembly files. */
+export interface ShellParserFiles {
+  readonly runtime: string;
+  readonly grammar: string;
+}
+
+export interface ShellParserOptions {
+  /** By default where the package `@vscode/tree-sitter-wasm` has them. */
+  readonly files?: ShellParserFiles;
+  /** Milliseconds that only grow. */
+  readonly now?: () => number;
+}
+
+/**
+ * Loads the grammar, which takes some 40 ms: made to be called when the first script shows up. What is loaded stays
+ * for the life of the process and needs no closing.
+ */
+export async function loadShellParser(options: ShellParserOptions = {}): Promise<ShellParser> {
+  const { files = locateFiles(), now = () => performance.now() } = options;
+  const { default: treeSitter } = await import("@vscode/tree-sitter-wasm");
+  await treeSitter.Parser.init({ locateFile: () => files.runtime });
+  const parser = new treeSitter.Parser();
+  parser.setLanguage(await treeSitter.Language.load(files.grammar));
+  return { parse: (script) => parseScript(parser, script, now) };
+}
+
+/** Loads on the first call and hands out the same parser from then on; a failed load is tried again. */
+export function createLazyShellParser(load: () => Promise<ShellParser> = loadShellParser): () => Promise<ShellParser> {
+  let loading: Promise<ShellParser> | undefined;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}
+
+function locateFiles(): ShellParserFiles {
+  const { resolve } = createRequire(import.meta.url);
+  return {
+    runtime: resolve("@vscode/tree-sitter-wasm/wasm/tree-sitter.wasm"),
+    grammar: resolve("@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm"),
+  };
+}
+
+function parseScript(parser: Parser, script: string, now: () => number): SyntaxTree | undefined {
+  if (Buffer.byteLength(script) > MAX_SCRIPT_BYTES) return undefined;
+  const deadline = now() + MAX_PARSE_MS;
+  const tree = parser.parse(script, null, { progressCallback: () => now() > deadline });
+  if (tree === null) {
+    // Without this the next parse would go on with this script.
+    parser.reset();
+    return undefined;
+  }
+  try {
+    return copyTree(script, tree);
+  } finally {
+    tree.delete();
+  }
+}

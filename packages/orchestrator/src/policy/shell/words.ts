@@ -1,0 +1,167 @@
+import { MAX_BRACE_WORDS, MAX_LITERAL_OUTPUT } from "./limits.js";
+import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
+
+/** One word of a command, as far as the script spells it out. */
+export interface Word {
+  /** The value; where a part of it is unknown, that part as it is written. */
+  readonly text: string;
+  /** It may expand to nothing at all. */
+  readonly isOptional: boolean;
+}
+
+/** Known values of expansions: of a variable by its name, of a command substitution by its node. */
+export interface Expansions {
+  getVariable(name: string): string | undefined;
+  getOutput(substitution: SyntaxNode): string | undefined;
+}
+
+/** The words a node of a command's arguments expands to. */
+export function readWords(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): Word[] {
+  const words = splitFragments(readFragments(tree, node, expansions));
+  return words.flatMap(({ text, isOptional }) => expandBraces(text).map((each) => ({ text: each, isOptional })));
+}
+
+/** The value of a node that is not split into words, such as what is assigned. */
+export function readValue(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): string {
+  return readFragments(tree, node, expansions)
+    .map(({ text }) => text)
+    .join("");
+}
+
+interface Fragment {
+  readonly text: string;
+  /** Known and unquoted: white space in it separates words. */
+  readonly isSplit?: boolean;
+  /** Unknown and unquoted: it may be empty. */
+  readonly isUnknown?: boolean;
+}
+
+function readFragments(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): Fragment[] {
+  const text = getText(tree, node);
+  switch (node.type) {
+    case "raw_string":
+      return [{ text: text.slice(1, -1) }];
+    case "ansi_c_string":
+      return [{ text: decodeEscapes(text.slice(2, -1)) }];
+    case "string":
+    case "translated_string": {
+      const all = text === '"$@"' ? expansions.getVariable("@") : undefined;
+      return [all === undefined ? { text: readQuoted(tree, node, expansions) } : { text: all, isSplit: true }];
+    }
+    case "concatenation":
+    case "command_name":
+      return node.children.flatMap((child) => readFragments(tree, child, expansions));
+    case "simple_expansion":
+    case "expansion":
+    case "command_substitution": {
+      const value = readExpansion(tree, node, expansions);
+      return [value === undefined ? { text, isUnknown: true } : { text: value, isSplit: true }];
+    }
+    case "process_substitution":
+    case "arithmetic_expansion":
+      return [{ text }];
+    default:
+      return [{ text: text.replace(/\\\n/g, "").replace(/\\([\s\S])/g, "$1") }];
+  }
+}
+
+/** The text between double quotes, expansions replaced where they are known. */
+function readQuoted(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): string {
+  const end = node.end - 1;
+  let at = tree.script.indexOf('"', node.start) + 1;
+  let text = "";
+  for (const child of node.children) {
+    if (!EXPANSIONS.has(child.type)) continue;
+    text += unescapeQuoted(tree.script.slice(at, child.start));
+    text += readExpansion(tree, child, expansions) ?? getText(tree, child);
+    at = child.end;
+  }
+  return text + unescapeQuoted(tree.script.slice(at, end));
+}
+
+const EXPANSIONS: ReadonlySet<string> = new Set(["simple_expansion", "expansion", "command_substitution"]);
+
+function unescapeQuoted(text: string): string {
+  return text.replace(/\\\n/g, "").replace(/\\([$`"\\])/g, "$1");
+}
+
+function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): string | undefined {
+  if (node.type === "command_substitution") return expansions.getOutput(node)?.replace(/\n+$/, "");
+  const parameter = /^\$(?:\{([\w@*]+)(?::?[-=]([^{}]*))?\}|([\w@*]+))$/.exec(getText(tree, node));
+  const [, braced, fallback, bare] = parameter ?? [];
+  const name = braced ?? bare;
+  return name === undefined ? undefined : (expansions.getVariable(name) ?? fallback);
+}
+
+function splitFragments(fragments: readonly Fragment[]): Word[] {
+  const words: Word[] = [];
+  let open: Word | undefined;
+  const close = () => {
+    if (open !== undefined) words.push(open);
+    open = undefined;
+  };
+  const append = (text: string, isOptional: boolean) => {
+    open =
+      open === undefined ? { text, isOptional } : { text: open.text + text, isOptional: open.isOptional && isOptional };
+  };
+  for (const { text, isSplit = false, isUnknown = false } of fragments) {
+    if (!isSplit) {
+      append(text, isUnknown);
+      continue;
+    }
+    text.split(/([ \t\n]+)/).forEach((piece, index) => {
+      if (index % 2 === 1) close();
+      else if (piece !== "") append(piece, false);
+    });
+  }
+  close();
+  return words;
+}
+
+/** The alternatives of `{a,b}`; the word itself when it has none or too many. */
+export function expandBraces(text: string): string[] {
+  let words = [text];
+  for (;;) {
+    const next = words.flatMap(expandInnermost);
+    if (next.length === words.length) return words;
+    if (next.length > MAX_BRACE_WORDS) return [text, ...next.slice(0, MAX_BRACE_WORDS)];
+    words = next;
+  }
+}
+
+/** Braces that contain no other braces come first; the order of the words does not matter here. */
+function expandInnermost(text: string): string[] {
+  const braces = /\{([^{}]*,[^{}]*)\}/.exec(text);
+  if (braces === null) return [text];
+  const before = text.slice(0, braces.index);
+  const after = text.slice(braces.index + braces[0].length);
+  return (braces[1] ?? "").split(",").map((choice) => before + choice + after);
+}
+
+const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
+  a: "\x07",
+  b: "\b",
+  e: "\x1b",
+  E: "\x1b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+};
+
+/** The escapes of `$'…'`, `printf` and `echo -e`. */
+export function decodeEscapes(text: string): string {
+  const escapes = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|0?([0-7]{1,3})|([\s\S]))/g;
+  const decoded = text.replace(
+    escapes,
+    (_match, hex?: string, short?: string, long?: string, octal?: string, other = "") => {
+      if (octal !== undefined) return String.fromCodePoint(Number.parseInt(octal, 8) & 0xff);
+      const digits = hex ?? short ?? long;
+      if (digits === undefined) return SIMPLE_ESCAPES[other] ?? other;
+      const codePoint = Number.parseInt(digits, 16);
+      return codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : "";
+    },
+  );
+  return decoded.slice(0, MAX_LITERAL_OUTPUT);
+}

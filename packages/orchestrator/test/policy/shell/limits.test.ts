@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { literalCommands, loadShellParser, splitScript } from "../../../src/policy/shell/index.js";
+import {
+  MAX_EFFORT,
+  MAX_LITERAL_COMMANDS,
+  MAX_NESTING,
+  MAX_PARSE_MS,
+  MAX_SCRIPT_BYTES,
+  MAX_TREE_DEPTH,
+  MAX_TREE_NODES,
+} from "../../../src/policy/shell/limits.js";
+
+const parser = await loadShellParser();
+const find = (script: string) => literalCommands(parser, ["bash", "-c", script]);
+
+describe("bounds of scripts", () => {
+  it("are these", () => {
+    expect({ MAX_SCRIPT_BYTES, MAX_PARSE_MS, MAX_TREE_NODES, MAX_TREE_DEPTH }).toEqual({
+      MAX_SCRIPT_BYTES: 65_536,
+      MAX_PARSE_MS: 250,
+      MAX_TREE_NODES: 50_000,
+      MAX_TREE_DEPTH: 256,
+    });
+    expect({ MAX_NESTING, MAX_LITERAL_COMMANDS, MAX_EFFORT }).toEqual({
+      MAX_NESTING: 400,
+      MAX_LITERAL_COMMANDS: 4_096,
+      MAX_EFFORT: 200_000,
+    });
+  });
+
+  it("counts bytes of the script", () => {
+    const fits = `echo ${"é".repeat((MAX_SCRIPT_BYTES - 5) / 2)}`;
+    expect(splitScript(parser, fits)).toHaveLength(1);
+    expect(splitScript(parser, `${fits}é`)).toBeNull();
+    expect(find(`${fits}é`).complete).toBe(false);
+  });
+
+  it("finds commands even where a script is too large, and says that there may be more", () => {
+    const { commands, complete } = find(`rm -rf x\n# ${"x".repeat(MAX_SCRIPT_BYTES)}`);
+    expect(complete).toBe(false);
+    expect(commands).toContainEqual(["rm", "-rf", "x"]);
+  });
+
+  it("stops parsing at its deadline and parses the next script from its start", async () => {
+    let time = 0;
+    const impatient = await loadShellParser({ now: () => (time += MAX_PARSE_MS) });
+    expect(impatient.parse("echo a b c; ".repeat(1_000))).toBeUndefined();
+    expect(splitScript(impatient, "ls")).toEqual([["ls"]]);
+  });
+
+  it.each([
+    ["a deep tree", `${"$(".repeat(MAX_TREE_DEPTH)}rm${")".repeat(MAX_TREE_DEPTH)}`],
+    ["many commands", Array.from({ length: MAX_LITERAL_COMMANDS }, (_, index) => `a${index}`).join("\n")],
+    ["scripts in scripts", "eval ".repeat(10_000)],
+    ["wrappers in wrappers", `${"sudo ".repeat(1_000)}x`],
+    ["endless here-documents", "a<<x ".repeat(5_000)],
+    ["endless arrays", "a=( ".repeat(8_000)],
+    ["quotes", '"'.repeat(60_001)],
+  ])("gives up on %s", (_name, script) => {
+    expect(find(script).complete).toBe(false);
+  });
+
+  it.each([
+    ["forks", `${"coproc ".repeat(40)}x`],
+    ["ambiguous operands", `${"timeout ".repeat(60)}x`],
+    ["braces", "{a,b}".repeat(1_000)],
+    ["find", `find ${"-exec a ".repeat(7_000)}`],
+    ["twelve shells", Array.from({ length: 12 }).reduce<string>((inner) => `bash -c ${JSON.stringify(inner)}`, "rm")],
+  ])("looks through %s to the end", (_name, script) => expect(find(script).complete).toBe(true));
+});
