@@ -20,9 +20,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 function importsOf(file: string): string[] {
   const text = readFileSync(file, "utf8");
   const found = text.matchAll(
-    /(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+|\brequire(?:\.resolve)?\(\s*)["'`]([^"'`]+)["'`]/g,
+    /^(?:import|export)\s+(?:[^"=;]*?\bfrom\s+)?"([^"]+)";$|\b(?:import|require(?:\.resolve)?)\(\s*["'`]([^"'`]+)/gm,
   );
-  return [...found].map((match) => match[1] ?? "");
+  return [...found].map((match) => match[1] ?? match[2] ?? "");
 }
 
 function sourcesOf(name: string): string[] {
