@@ -1,3 +1,27 @@
+export {
+  type ConfigReader,
+  type ConfigReaderOptions,
+  createConfigReader,
+  type TomlCodec,
+} from "./environment/config-reader.js";
+export { createEnvironment } from "./environment/create-environment.js";
+export { createEnvironmentInfo, type EnvironmentInfoOptions } from "./environment/environment-info.js";
+export {
+  type ConnectionFileSystem,
+  type ConnectionFileSystemOptions,
+  createFileSystem,
+  type FileSystem,
+} from "./fs/file-system.js";
+export { DEFAULT_FILE_SYSTEM_LIMITS, type FileSystemLimits } from "./fs/limits.js";
+export {
+  type ConnectionHttp,
+  type ConnectionHttpOptions,
+  createHttpClient,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpClientOptions,
+} from "./http/http-client.js";
+export { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./http/limits.js";
 export { ProcessError, StartError, type StartErrorCode, WriteError } from "./process/errors.js";
 export type {
   ExecBackend,
@@ -19,3 +43,7 @@ export {
   type WritableOutputLog,
 } from "./process/output-log.js";
 export { getExitCode, getSignalName, getSignalNumber } from "./process/signals.js";
+export type { CapabilityName, EnvironmentCapabilities, EnvironmentInfo } from "./protocol/environment.js";
+export { type FileUrlOptions, type ParsedFileUrl, parseFileUrl, toFileUrl } from "./protocol/file-url.js";
+export type { HostPath } from "./protocol/host-path.js";
+export { ERROR_CODES, METHODS, NOTIFICATIONS } from "./protocol/methods.js";

@@ -1,8 +1,9 @@
 import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, readlink, stat, symlink } from "node:fs/promises";
+import { errnoOf } from "../process/errors.js";
 import type { CopyParams } from "../protocol/fs.js";
 import { displayPath, type HostPath, isBelow, isSamePath, joinPath, parentPath } from "../protocol/host-path.js";
-import { about, getErrorName, invalidRequest, systemError, toRpcError } from "./errors.js";
+import { about, invalidRequest, systemError, toRpcError } from "./errors.js";
 import { listDirectory } from "./list-directory.js";
 import { realPath, resolveMissing } from "./resolve-target.js";
 
@@ -52,7 +53,7 @@ async function makeDirectory(path: HostPath, mode: number): Promise<void> {
   try {
     await mkdir(path, { mode: (mode & 0o777) | 0o700 });
   } catch (error) {
-    if (getErrorName(error) !== "EEXIST" || !(await stat(path)).isDirectory()) throw error;
+    if (errnoOf(error) !== "EEXIST" || !(await stat(path)).isDirectory()) throw error;
   }
 }
 

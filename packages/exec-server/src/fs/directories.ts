@@ -1,4 +1,5 @@
 import { lstat, mkdir, realpath, stat } from "node:fs/promises";
+import { errnoOf } from "../process/errors.js";
 import { toFileUrl } from "../protocol/file-url.js";
 import type {
   CanonicalizeParams,
@@ -9,7 +10,7 @@ import type {
   ReadDirectoryResult,
 } from "../protocol/fs.js";
 import { type HostPath, isSamePath, joinPath, parentPath, toHostPath } from "../protocol/host-path.js";
-import { about, getErrorName, invalidRequest, systemError } from "./errors.js";
+import { about, invalidRequest, systemError } from "./errors.js";
 import { type ListedEntry, listDirectory } from "./list-directory.js";
 import { withoutLinks } from "./no-follow.js";
 
@@ -30,7 +31,7 @@ async function createDirectories(path: HostPath): Promise<void> {
     try {
       await mkdir(entry);
     } catch (error) {
-      if (getErrorName(error) !== "EEXIST") throw error;
+      if (errnoOf(error) !== "EEXIST") throw error;
       if (!(await lstat(entry)).isDirectory()) throw systemError("ENOTDIR");
     }
   });

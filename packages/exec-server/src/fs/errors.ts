@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { getSystemErrorMap } from "node:util";
 import { RpcError } from "@codex/channel";
+import { errnoOf } from "../process/errors.js";
 import { displayPath, type HostPath } from "../protocol/host-path.js";
 import { ERROR_CODES } from "../protocol/methods.js";
 
@@ -8,13 +9,13 @@ import { ERROR_CODES } from "../protocol/methods.js";
 export function toRpcError(error: unknown, path?: HostPath): RpcError {
   if (error instanceof RpcError) return error;
   const suffix = path === undefined ? "" : `: ${displayPath(path)}`;
-  return new RpcError(codeOf(getErrorName(error)), `${describeError(error)}${suffix}`, { cause: error });
+  return new RpcError(codeOf(errnoOf(error)), `${describeError(error)}${suffix}`, { cause: error });
 }
 
 /** The text of the operating system and its number: `No such file or directory (os error 2)`. */
 export function describeError(error: unknown): string {
-  const name = getErrorName(error);
-  const number = name === undefined ? undefined : getErrorNumber(name);
+  const name = errnoOf(error);
+  const number = name === undefined ? undefined : ERROR_NUMBERS.get(name);
   if (name === undefined || number === undefined) return error instanceof Error ? error.message : String(error);
   return `${TEXTS[name] ?? getSystemErrorMap().get(-number)?.[1] ?? name} (os error ${number})`;
 }
@@ -25,10 +26,6 @@ export function systemError(name: ErrorName): Error {
 }
 
 export type ErrorName = "EBADF" | "EEXIST" | "EISDIR" | "ELOOP" | "ENOENT" | "ENOTDIR";
-
-/** The name of a system error, such as `ENOENT`. */
-export const getErrorName = (error: unknown): string | undefined =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 
 /** Runs a step of an operation; its failure names the path. */
 export async function about<T>(path: HostPath, run: () => Promise<T>): Promise<T> {
@@ -57,7 +54,7 @@ function codeOf(name: string | undefined): number {
   }
 }
 
-const getErrorNumber = (name: string): number | undefined => new Map(Object.entries(constants.errno)).get(name);
+const ERROR_NUMBERS: ReadonlyMap<string, number> = new Map(Object.entries(constants.errno));
 
 /** Where the runtime's own texts differ from those of the C library that clients know. */
 const TEXTS: Readonly<Record<string, string>> = {

@@ -1,9 +1,10 @@
 import { lstat, rmdir, unlink } from "node:fs/promises";
 import { RpcError } from "@codex/channel";
+import { errnoOf } from "../process/errors.js";
 import type { RemoveParams } from "../protocol/fs.js";
 import { displayPath, type HostPath, joinPath } from "../protocol/host-path.js";
 import { ERROR_CODES } from "../protocol/methods.js";
-import { about, getErrorName, invalidRequest } from "./errors.js";
+import { about, invalidRequest } from "./errors.js";
 import { listDirectory } from "./list-directory.js";
 import { withDirectory, withoutLinks } from "./no-follow.js";
 
@@ -18,7 +19,7 @@ export function remove(params: RemoveParams, signal: AbortSignal): Promise<void>
       if (followSymlinks) await removeEntry(path, recursive, signal);
       else await withoutLinks(path, (entry) => removeUnlessLink(entry, path));
     } catch (error) {
-      if (!force || getErrorName(error) !== "ENOENT") throw error;
+      if (!force || errnoOf(error) !== "ENOENT") throw error;
     }
   });
 }
@@ -48,7 +49,7 @@ async function removeTree(path: HostPath, signal: AbortSignal): Promise<void> {
     try {
       return await rmdir(path);
     } catch (error) {
-      if (getErrorName(error) !== "ENOTEMPTY" || pass === MAX_PASSES) throw error;
+      if (errnoOf(error) !== "ENOTEMPTY" || pass === MAX_PASSES) throw error;
     }
   }
 }
@@ -74,5 +75,5 @@ async function unlinkAll(entries: readonly HostPath[]): Promise<void> {
 
 /** Somebody else was quicker. */
 function ignoreMissing(error: unknown): void {
-  if (getErrorName(error) !== "ENOENT") throw error;
+  if (errnoOf(error) !== "ENOENT") throw error;
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, copyFile, type FileHandle, open, rename, stat, unlink } from "node:fs/promises";
+import { errnoOf } from "../process/errors.js";
 import { type HostPath, joinPath, parentPath } from "../protocol/host-path.js";
-import { getErrorName, notAFile, systemError } from "./errors.js";
+import { notAFile, systemError } from "./errors.js";
 import { openForWriting } from "./open-file.js";
 import { resolveTarget } from "./resolve-target.js";
 
@@ -31,7 +32,7 @@ export async function createReplacement(path: HostPath): Promise<Replacement> {
   try {
     return await replaceBeside(target, existing);
   } catch (error) {
-    if (existing === undefined || !MEANS_IN_PLACE.has(getErrorName(error) ?? "")) throw error;
+    if (existing === undefined || !MEANS_IN_PLACE.has(errnoOf(error) ?? "")) throw error;
     return replaceInPlace(target);
   }
 }
@@ -44,7 +45,7 @@ async function statForReplacing(target: HostPath): Promise<Stats | undefined> {
   try {
     existing = await stat(target);
   } catch (error) {
-    if (getErrorName(error) === "ENOENT") return undefined;
+    if (errnoOf(error) === "ENOENT") return undefined;
     throw error;
   }
   if (existing.isDirectory()) throw systemError("EISDIR");
@@ -94,7 +95,7 @@ async function putInPlace(contentPath: HostPath, target: HostPath): Promise<void
   try {
     await rename(contentPath, target);
   } catch (error) {
-    if (getErrorName(error) !== "EBUSY") throw error;
+    if (errnoOf(error) !== "EBUSY") throw error;
     await copyFile(contentPath, target);
   }
 }

@@ -1,6 +1,7 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
+import { errnoOf } from "../process/errors.js";
 import { baseName, type HostPath, joinPath, parentPath, resolvePath, toHostPath } from "../protocol/host-path.js";
-import { getErrorName, systemError } from "./errors.js";
+import { systemError } from "./errors.js";
 import { MAX_LINKS } from "./limits.js";
 
 /** The path that writing to `path` writes to: links resolved, also one to a file that is not there yet. */
@@ -10,7 +11,7 @@ export async function resolveTarget(path: HostPath): Promise<HostPath> {
     try {
       return await realPath(current);
     } catch (error) {
-      if (getErrorName(error) !== "ENOENT") throw error;
+      if (errnoOf(error) !== "ENOENT") throw error;
     }
     const own = joinPath(await realPath(parentPath(current)), baseName(current));
     const target = await readLink(own);
@@ -25,7 +26,7 @@ export async function resolveMissing(path: HostPath): Promise<HostPath> {
   try {
     return await resolveTarget(path);
   } catch (error) {
-    if (getErrorName(error) !== "ENOENT") throw error;
+    if (errnoOf(error) !== "ENOENT") throw error;
     return joinPath(await resolveMissing(parentPath(path)), baseName(path));
   }
 }
@@ -40,7 +41,7 @@ async function readLink(path: HostPath): Promise<HostPath | undefined> {
     if (!(await lstat(path)).isSymbolicLink()) return undefined;
     return toHostPath(await readlink(path, { encoding: "buffer" }));
   } catch (error) {
-    if (getErrorName(error) === "ENOENT") return undefined;
+    if (errnoOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -1,8 +1,9 @@
 import { type FSWatcher, watch } from "node:fs";
 import { lstat, stat } from "node:fs/promises";
+import { errnoOf } from "../process/errors.js";
 import type { WatchMissingParams } from "../protocol/fs.js";
 import { baseName, type HostPath, isSamePath, joinPath, parentPath, pathBytes } from "../protocol/host-path.js";
-import { getErrorName } from "./errors.js";
+
 import { MAX_WATCHED_DIRECTORIES, MAX_WATCHED_PATHS } from "./limits.js";
 import { resolveMissing } from "./resolve-target.js";
 
@@ -67,7 +68,7 @@ async function isMissing(path: HostPath): Promise<boolean> {
     await lstat(path);
     return false;
   } catch (error) {
-    if (getErrorName(error) !== "ENOENT") throw error;
+    if (errnoOf(error) !== "ENOENT") throw error;
     return true;
   }
 }

@@ -5,7 +5,7 @@ import { ERROR_CODES } from "../protocol/methods.js";
 import { MAX_TIMER_MS } from "./limits.js";
 import { displayUrl, type PreparedRequest } from "./prepare.js";
 import { findHeader, resolveRedirect } from "./redirect.js";
-import { type Agents, readHeaders, sendRequest } from "./send.js";
+import { readHeaders, type Senders, sendRequest } from "./send.js";
 
 export interface ExchangeAnswer {
   status: number;
@@ -14,14 +14,14 @@ export interface ExchangeAnswer {
 
 /** One request until the end of its answer's body: a time limit, redirects, and an end for any of several reasons. */
 export class Exchange {
-  readonly #agents: Agents;
+  readonly #senders: () => Promise<Senders>;
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #response: IncomingMessage | undefined;
 
   /** The time limit begins here. */
-  constructor(agents: Agents, timeoutMs: number | undefined) {
-    this.#agents = agents;
+  constructor(senders: () => Promise<Senders>, timeoutMs: number | undefined) {
+    this.#senders = senders;
     if (timeoutMs === undefined || timeoutMs > MAX_TIMER_MS) return;
     const expire = () => this.cancel(`timed out after ${timeoutMs} ms`);
     if (timeoutMs === 0) expire();
@@ -72,7 +72,7 @@ export class Exchange {
   async #sendOnce(request: PreparedRequest): Promise<IncomingMessage> {
     try {
       this.#controller.signal.throwIfAborted();
-      return await sendRequest(request, this.#agents, this.#controller.signal);
+      return await sendRequest(request, await this.#senders(), this.#controller.signal);
     } catch (error) {
       const problem = `error sending request for url (${displayUrl(request.url)}): ${this.#reasonOf(error)}`;
       throw internal(`http/request failed: ${problem}`, error);
@@ -94,6 +94,7 @@ const internal = (message: string, cause?: unknown): RpcError =>
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(describe))].join("; ");
   if (!(error instanceof Error)) return String(error);
+  const [message = ""] = error.message.split("\n", 1); // that of TLS has more lines
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return error.message.includes(code) ? error.message : `${error.message} (${code})`;
+  return message.includes(code) ? message : `${message} (${code})`;
 }

@@ -4,7 +4,7 @@ import { ERROR_CODES } from "../protocol/methods.js";
 import { Exchange } from "./exchange.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
 import { prepareRequest } from "./prepare.js";
-import { type Agents, createAgents } from "./send.js";
+import { loadSenders, type Senders } from "./send.js";
 
 /** HTTP from this host, as every connection may use it. */
 export interface HttpClient {
@@ -50,14 +50,18 @@ export interface HttpClientOptions {
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   const { env = process.env } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
-  const agents = createAgents(options.ca);
+  let loaded: Promise<Senders> | undefined;
+  const senders = () => {
+    loaded ??= loadSenders(options.ca);
+    return loaded;
+  };
   return {
-    createConnectionHttp: ({ onBodyDelta }) => new Connection({ agents, env, limits, onBodyDelta }),
+    createConnectionHttp: ({ onBodyDelta }) => new Connection({ senders, env, limits, onBodyDelta }),
   };
 }
 
 interface Collaborators extends ConnectionHttpOptions {
-  agents: Agents;
+  senders: () => Promise<Senders>;
   env: Readonly<Record<string, string | undefined>>;
   limits: HttpLimits;
 }
@@ -99,7 +103,7 @@ class Connection implements ConnectionHttp {
 
   /** Counts an exchange until `end`. */
   #begin({ requestId, streamResponse, timeoutMs }: HttpRequestParams, signal: AbortSignal | undefined) {
-    const { agents, limits } = this.#with;
+    const { senders, limits } = this.#with;
     if (this.#gone) throw new RpcError(ERROR_CODES.internal, "http/request failed: the connection is gone");
     if (this.#exchanges.size >= limits.maxExchanges) {
       const problem = `http/request was refused: ${limits.maxExchanges} are under way, which is the limit`;
@@ -109,7 +113,7 @@ class Connection implements ConnectionHttp {
       const problem = `http/request streamResponse requestId \`${requestId}\` is already active`;
       throw new RpcError(ERROR_CODES.invalidParams, problem);
     }
-    const exchange = new Exchange(agents, timeoutMs);
+    const exchange = new Exchange(senders, timeoutMs);
     this.#exchanges.add(exchange);
     if (streamResponse) this.#streams.add(requestId);
     const cancel = () => exchange.cancel("the request was cancelled");

@@ -1,45 +1,51 @@
 import { isUtf8 } from "node:buffer";
-import { Agent, type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps, Agent as SecureAgent } from "node:https";
-import { rootCertificates } from "node:tls";
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { urlToHttpOptions } from "node:url";
 import type { HttpHeader } from "../protocol/http.js";
 import { ADDRESS_ATTEMPT_MS, MAX_HEADER_BYTES } from "./limits.js";
 import { isName, type PreparedHeader, type PreparedRequest } from "./prepare.js";
 
-/** Where connections come from. */
-export interface Agents {
-  http: Agent;
-  https: SecureAgent;
+/** How requests are sent, by scheme. */
+export interface Senders {
+  http: Sender;
+  https: Sender;
+}
+
+export interface Sender {
+  request: (options: RequestOptions) => ClientRequest;
+  agent: Agent;
 }
 
 /**
  * A connection serves one request: on a used one, a request that is lost cannot be told from one that was served, and
  * nothing is sent twice. Servers are not told to close it, since that changes what some of them answer.
+ * The modules are loaded here, not at the start of a program that may never need them: that takes 7 ms.
  * @param ca certificates in PEM that are trusted beside the usual ones
  */
-export function createAgents(ca: string | undefined): Agents {
+export async function loadSenders(ca: string | undefined): Promise<Senders> {
+  const [http, https, tls] = await Promise.all([import("node:http"), import("node:https"), import("node:tls")]);
   const options = {
     keepAlive: true,
     maxFreeSockets: 0,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
   };
+  const secure = ca === undefined ? options : { ...options, ca: [...tls.rootCertificates, ca] };
   return {
-    http: new Agent(options),
-    https: new SecureAgent(ca === undefined ? options : { ...options, ca: [...rootCertificates, ca] }),
+    http: { request: http.request, agent: new http.Agent(options) },
+    https: { request: https.request, agent: new https.Agent(secure) },
   };
 }
 
 /** Sends a request; resolves at the headers of its answer. The body is the caller's to read or to destroy. */
-export function sendRequest(request: PreparedRequest, agents: Agents, signal: AbortSignal): Promise<IncomingMessage> {
+export function sendRequest(request: PreparedRequest, senders: Senders, signal: AbortSignal): Promise<IncomingMessage> {
   const { method, url, headers, body } = request;
-  const isSecure = url.protocol === "https:";
+  const sender = url.protocol === "https:" ? senders.https : senders.http;
   return new Promise((resolve, reject) => {
-    const sending = (isSecure ? requestHttps : requestHttp)({
+    const sending = sender.request({
       ...urlToHttpOptions(url),
       method,
-      agent: isSecure ? agents.https : agents.http,
+      agent: sender.agent,
       maxHeaderSize: MAX_HEADER_BYTES,
       setHost: false,
       signal,

@@ -1,0 +1,126 @@
+import { hostname } from "node:os";
+import { posix } from "node:path";
+import { RpcError } from "@codex/channel";
+import { readWholeFile } from "../fs/read-file.js";
+import type { ConfigLayers, ConfigReadParams, ConfigReadResult, TomlPath } from "../protocol/environment.js";
+import { toFileUrl } from "../protocol/file-url.js";
+import { ERROR_CODES } from "../protocol/methods.js";
+import { getHome } from "./environment-info.js";
+
+/** Reads and writes TOML. Values it does not change must come out as they went in: integers, floats and dates. */
+export interface TomlCodec {
+  parse(text: string): Record<string, unknown>;
+  stringify(table: Record<string, unknown>): string;
+}
+
+/** Answers `environmentConfig/read`: the parts of this host's Codex configuration that a client asks for. */
+export interface ConfigReader {
+  /** @throws RpcError -32603 for a file that cannot be read or is no TOML */
+  read(params: ConfigReadParams): Promise<ConfigReadResult>;
+}
+
+export interface ConfigReaderOptions {
+  toml: TomlCodec;
+  /** Names the user's folder: `CODEX_HOME`, else `.codex` in `HOME`. Default: of this process. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Configuration of the whole host. */
+  systemDirectory?: string;
+}
+
+export function createConfigReader(options: ConfigReaderOptions): ConfigReader {
+  const { toml, env = process.env, systemDirectory = "/etc/codex" } = options;
+  const home = getHome(env);
+  const codexHome =
+    env.CODEX_HOME === undefined || env.CODEX_HOME === "" ? posix.join(home, ".codex") : posix.resolve(env.CODEX_HOME);
+  const inSystem = (name: string) => posix.join(systemDirectory, name);
+  const systemFile = inSystem("config.toml");
+  const userFile = posix.join(codexHome, "config.toml");
+  const managedFile = inSystem("managed_config.toml");
+  const requirementsFile = inSystem("requirements.toml");
+  return {
+    read: async ({ configPaths, requirementsPaths }) => ({
+      userHomeDir: toFileUrl(home),
+      codexHomeDir: toFileUrl(codexHome),
+      hostname: hostname(),
+      config: await readLayers(toml, configPaths, [
+        { file: systemFile, source: `system (${systemFile})`, isSystem: true },
+        { file: userFile, source: `user (${userFile})`, isSystem: false },
+        { file: managedFile, source: `legacy managed_config.toml (${managedFile})`, isSystem: false },
+      ]),
+      requirements: await readLayers(toml, requirementsPaths, [
+        { file: requirementsFile, source: requirementsFile, isSystem: true },
+      ]),
+    }),
+  };
+}
+
+interface LayerFile {
+  file: string;
+  source: string;
+  /** Weaker than what the client puts in. */
+  isSystem: boolean;
+}
+
+/** Configuration files are small; bytes. */
+const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
+
+async function readLayers(
+  toml: TomlCodec,
+  paths: readonly TomlPath[],
+  files: readonly LayerFile[],
+): Promise<ConfigLayers> {
+  const layers: ConfigLayers = { layers: [], cloudInsertionIndex: 0 };
+  if (paths.length === 0) return layers;
+  for (const { file, source, isSystem } of files) {
+    const table = await readTable(toml, file);
+    const selected = table === undefined ? undefined : selectPaths(table, paths);
+    if (selected === undefined) continue;
+    layers.layers.push({ source, baseDir: toFileUrl(posix.dirname(file)), toml: toml.stringify(selected) });
+    if (isSystem) layers.cloudInsertionIndex += 1;
+  }
+  return layers;
+}
+
+/** The content of a file, or undefined where there is none. */
+async function readTable(toml: TomlCodec, file: string): Promise<Table | undefined> {
+  try {
+    return toml.parse((await readWholeFile(file, true, MAX_CONFIG_BYTES)).toString());
+  } catch (error) {
+    if (error instanceof RpcError && error.code === ERROR_CODES.notFound) return undefined;
+    // Further lines of a parser's message quote the file, which may hold secrets.
+    const reason = (error instanceof Error ? error.message : String(error)).split("\n", 1)[0];
+    throw new RpcError(ERROR_CODES.internal, `failed to load executor-local config: ${file}: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+type Table = Record<string, unknown>;
+
+/** The values at the paths, within their tables; undefined when there are none. A path ends at what is no table. */
+export function selectPaths(table: Table, paths: readonly TomlPath[]): Table | undefined {
+  const selected = createTable();
+  for (const path of paths) selectPath(table, path, selected);
+  return Object.keys(selected).length === 0 ? undefined : selected;
+}
+
+function selectPath(table: Table, [key, ...rest]: TomlPath, into: Table): boolean {
+  if (key === undefined || !Object.hasOwn(table, key)) return false;
+  const value = table[key];
+  if (rest.length === 0 || !isTable(value)) {
+    into[key] = value;
+    return true;
+  }
+  const former = into[key];
+  if (former === value) return true; // selected as a whole by another path
+  const inner = isTable(former) ? former : createTable();
+  const found = selectPath(value, rest, inner);
+  if (found) into[key] = inner;
+  return found;
+}
+
+/** Without a prototype: a key may be named like one of its members. */
+const createTable = (): Table => Object.create(null);
+
+/** Dates and arrays are values. */
+const isTable = (value: unknown): value is Table => Object.prototype.toString.call(value) === "[object Object]";

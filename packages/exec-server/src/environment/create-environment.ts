@@ -1,0 +1,86 @@
+import type { EnvPolicy } from "@codex/executor-protocol";
+
+/**
+ * The environment of a process. Without a policy it is `overlay` alone; with one, what the policy makes of the host's
+ * own environment, in this order: inherit, default excludes, `exclude`, `set`, `includeOnly`; `overlay` is laid on top.
+ * Patterns are globs of `*` and `?` and match without regard to case.
+ */
+export function createEnvironment(
+  policy: EnvPolicy | undefined,
+  own: Readonly<Record<string, string | undefined>>,
+  overlay: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const environment = new Map(policy === undefined ? [] : applyPolicy(policy, own));
+  for (const [name, value] of Object.entries(overlay)) environment.set(name, value);
+  for (const name of NEVER_PASSED) environment.delete(name);
+  return Object.fromEntries(environment);
+}
+
+/** Of the server itself; no process gets them, not even when a client names them. */
+export const NEVER_PASSED: readonly string[] = [
+  "CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN",
+  "CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE",
+];
+
+/** What `inherit: "core"` keeps. */
+export const CORE_NAMES: readonly string[] = [
+  "HOME",
+  "LANG",
+  "LC_ALL",
+  "LC_CTYPE",
+  "LOGNAME",
+  "PATH",
+  "SHELL",
+  "TEMP",
+  "TMP",
+  "TMPDIR",
+  "USER",
+];
+
+/** Names that look like secrets. */
+export const DEFAULT_EXCLUDES: readonly string[] = ["*KEY*", "*SECRET*", "*TOKEN*"];
+
+function applyPolicy(
+  { inherit, ignoreDefaultExcludes, exclude, set, includeOnly }: EnvPolicy,
+  own: Readonly<Record<string, string | undefined>>,
+): [string, string][] {
+  const excluded = [...(ignoreDefaultExcludes ? [] : DEFAULT_EXCLUDES), ...exclude];
+  const made = new Map<string, string>();
+  for (const [name, value] of Object.entries(own)) {
+    if (value !== undefined && isInherited(name, inherit) && !matchesAny(name, excluded)) made.set(name, value);
+  }
+  for (const [name, value] of Object.entries(set)) made.set(name, value);
+  return [...made].filter(([name]) => includeOnly.length === 0 || matchesAny(name, includeOnly));
+}
+
+function isInherited(name: string, inherit: EnvPolicy["inherit"]): boolean {
+  return inherit === "all" || (inherit === "core" && CORE_NAMES.includes(name.toUpperCase()));
+}
+
+const matchesAny = (name: string, patterns: readonly string[]): boolean =>
+  patterns.some((pattern) => matchesGlob([...name.toLowerCase()], [...pattern.toLowerCase()]));
+
+/** Greedy, going back to the last `*` alone: no pattern takes longer than the product of both lengths. */
+function matchesGlob(name: readonly string[], pattern: readonly string[]): boolean {
+  let at = 0;
+  let next = 0;
+  let star = -1;
+  let resume = 0;
+  while (at < name.length) {
+    if (pattern[next] === "*") {
+      star = next;
+      resume = at;
+      next += 1;
+    } else if (pattern[next] === "?" || pattern[next] === name[at]) {
+      at += 1;
+      next += 1;
+    } else if (star >= 0) {
+      resume += 1;
+      at = resume;
+      next = star + 1;
+    } else {
+      return false;
+    }
+  }
+  return pattern.slice(next).every((character) => character === "*");
+}

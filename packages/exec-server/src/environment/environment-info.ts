@@ -1,0 +1,58 @@
+import { homedir } from "node:os";
+import { posix } from "node:path";
+import {
+  CAPABILITY_NAMES,
+  type CapabilityName,
+  type EnvironmentCapabilities,
+  type EnvironmentInfo,
+} from "../protocol/environment.js";
+import { toFileUrl } from "../protocol/file-url.js";
+import { getProviderId } from "./provider-id.js";
+import { detectShell } from "./shell.js";
+
+export interface EnvironmentInfoOptions {
+  /** Version of Codex that the server is compatible with; clients may compare it. */
+  executorVersion: string;
+  /** What the server can do beyond `BASE_CAPABILITIES`; all else is false. */
+  capabilities?: readonly CapabilityName[];
+  /** Default: this process's. */
+  cwd?: string;
+  env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** What the calls of this package do by themselves. */
+export const BASE_CAPABILITIES: readonly CapabilityName[] = [
+  "fsWatchMissing",
+  "httpHeaderEnvVars",
+  "fileWriteStreaming",
+];
+
+/** Looks at the host once. */
+export async function createEnvironmentInfo(options: EnvironmentInfoOptions): Promise<EnvironmentInfo> {
+  const { executorVersion, capabilities = [], cwd = process.cwd(), env = process.env } = options;
+  const temporary = env.TMPDIR === undefined || env.TMPDIR === "" ? undefined : posix.resolve(cwd, env.TMPDIR);
+  return {
+    shell: await detectShell(),
+    executorVersion,
+    providerId: await getProviderId(),
+    cwd: toFileUrl(cwd),
+    userHomeDir: toFileUrl(getHome(env)),
+    platformOs: PLATFORM_NAMES[process.platform] ?? process.platform,
+    prependPathDirs: [],
+    temporaryDirectories: temporary === undefined ? [] : [toFileUrl(temporary)],
+    tempDir: toFileUrl(temporary ?? "/tmp"),
+    capabilities: toCapabilities([...BASE_CAPABILITIES, ...capabilities]),
+  };
+}
+
+/** The home directory of the environment, else that of the user database. */
+export const getHome = (env: Readonly<Record<string, string | undefined>>): string =>
+  env.HOME !== undefined && env.HOME !== "" ? posix.resolve(env.HOME) : homedir();
+
+const PLATFORM_NAMES: Partial<Record<NodeJS.Platform, string>> = { darwin: "macos", win32: "windows" };
+
+function toCapabilities(available: readonly CapabilityName[]): EnvironmentCapabilities {
+  const capabilities = Object.fromEntries(CAPABILITY_NAMES.map((name) => [name, available.includes(name)]));
+  // `fromEntries` forgets the names.
+  return capabilities as EnvironmentCapabilities;
+}

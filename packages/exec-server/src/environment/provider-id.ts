@@ -1,0 +1,35 @@
+import { execFile } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { promisify } from "node:util";
+
+/** `sha256:` and a hash that is the same for every server of this host. The id it is made of cannot be told from it. */
+export async function getProviderId(): Promise<string> {
+  const id = (await readMachineId()) ?? hostname();
+  return `sha256:${createHmac("sha256", "exec-server provider").update(id).digest("hex")}`;
+}
+
+const MACHINE_ID_FILES: readonly string[] = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
+
+/** Containers may have an empty one, or none. */
+async function readMachineId(): Promise<string | undefined> {
+  if (process.platform === "darwin") return readMacId();
+  for (const path of MACHINE_ID_FILES) {
+    const id = await readFile(path, "utf8").then(
+      (text) => text.trim(),
+      () => "",
+    );
+    if (id !== "") return id;
+  }
+  return undefined;
+}
+
+async function readMacId(): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)("/usr/sbin/sysctl", ["-n", "kern.uuid"]);
+    return stdout.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import type { EnvPolicy } from "@codex/executor-protocol";
+import { describe, expect, it } from "vitest";
+import {
+  CORE_NAMES,
+  createEnvironment,
+  DEFAULT_EXCLUDES,
+  NEVER_PASSED,
+} from "../../src/environment/create-environment.js";
+
+const OWN = {
+  HOME: "/home/u",
+  PATH: "/bin",
+  lc_all: "C",
+  TERM: "xterm",
+  PWD: "/",
+  OPENAI_API_KEY: "k",
+  my_secret: "s",
+  KEYBOARD: "us",
+  Tokenizer: "t",
+  FOO: "foo",
+  UNSET: undefined,
+};
+const policy = (more: Partial<EnvPolicy>): EnvPolicy => ({
+  inherit: "all",
+  ignoreDefaultExcludes: false,
+  exclude: [],
+  set: {},
+  includeOnly: [],
+  ...more,
+});
+const namesOf = (more: Partial<EnvPolicy>, overlay = {}) =>
+  Object.keys(createEnvironment(policy(more), OWN, overlay)).sort();
+
+it("pins what is core, what looks secret and what is never passed", () => {
+  expect(CORE_NAMES.join(" ")).toBe("HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TEMP TMP TMPDIR USER");
+  expect(DEFAULT_EXCLUDES).toEqual(["*KEY*", "*SECRET*", "*TOKEN*"]);
+  expect(NEVER_PASSED).toEqual(["CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN", "CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE"]);
+});
+
+it("is exactly the overlay without a policy", () => {
+  expect(createEnvironment(undefined, OWN, { A: "1" })).toEqual({ A: "1" });
+});
+
+describe("a policy", () => {
+  it("inherits all, the core or nothing", () => {
+    expect(namesOf({})).toEqual(["FOO", "HOME", "PATH", "PWD", "TERM", "lc_all"]);
+    expect(namesOf({ inherit: "core" })).toEqual(["HOME", "PATH", "lc_all"]);
+    expect(namesOf({ inherit: "none" })).toEqual([]);
+  });
+
+  it("drops what looks secret, unless told not to", () => {
+    const secret = ["KEYBOARD", "OPENAI_API_KEY", "Tokenizer", "my_secret"];
+    expect(namesOf({ ignoreDefaultExcludes: true })).toEqual(expect.arrayContaining(secret));
+    expect(namesOf({ set: { MY_KEY: "1" } })).toContain("MY_KEY");
+  });
+
+  it("excludes by globs of * and ?, whatever the case", () => {
+    expect(namesOf({ exclude: ["f*", "h?me", "[PT]*"] })).toEqual(["PATH", "PWD", "TERM", "lc_all"]);
+    expect(namesOf({ exclude: ["*"] })).toEqual([]);
+    expect(namesOf({ exclude: ["P"] })).toContain("PATH");
+  });
+
+  it("sets after excluding, and keeps only what is included", () => {
+    const more = { exclude: ["FOO"], set: { FOO: "new", BAR: "1", MYKEY: "2" } };
+    expect(createEnvironment(policy(more), OWN)).toMatchObject({ FOO: "new", BAR: "1", MYKEY: "2" });
+    expect(namesOf({ ...more, includeOnly: ["foo", "*key*", "p??"] })).toEqual(["FOO", "MYKEY", "PWD"]);
+  });
+
+  it("lays the overlay on top, filtered by nothing", () => {
+    const overlay = { FOO: "over", X_TOKEN: "t" };
+    const made = createEnvironment(
+      policy({ inherit: "none", set: { FOO: "set" }, includeOnly: ["FOO"] }),
+      OWN,
+      overlay,
+    );
+    expect(made).toEqual(overlay);
+  });
+});
+
+it("never passes what is the server's own", () => {
+  const own = Object.fromEntries(NEVER_PASSED.map((name) => [name, "x"]));
+  expect(createEnvironment(undefined, {}, own)).toEqual({});
+  const made = createEnvironment(policy({ ignoreDefaultExcludes: true, set: own }), own, own);
+  expect(made).toEqual({});
+});
+
+it("takes names like those of object members, and hostile patterns", () => {
+  const own = Object.fromEntries([
+    ["__proto__", "p"],
+    ["constructor", "c"],
+  ]);
+  expect(Object.entries(createEnvironment(policy({}), own))).toEqual([
+    ["__proto__", "p"],
+    ["constructor", "c"],
+  ]);
+  const name = "A".repeat(5_000);
+  expect(createEnvironment(policy({ exclude: [`${"*A".repeat(2_000)}*B`] }), { [name]: "1" })).toEqual({ [name]: "1" });
+});

@@ -1,0 +1,75 @@
+import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { createEnvironmentInfo } from "../../src/environment/environment-info.js";
+import { detectShell } from "../../src/environment/shell.js";
+import { CAPABILITY_NAMES } from "../../src/protocol/environment.js";
+
+const create = (options = {}) => createEnvironmentInfo({ executorVersion: "1.2.3", cwd: "/a b", env: {}, ...options });
+
+it("pins the names of capabilities", () => {
+  expect(CAPABILITY_NAMES.join(" ")).toBe(
+    "networkProxyLaunch networkProxyReviewDomains credentialMasking credentialMaskingCustomProviders " +
+      "capabilityDiscoverySandbox fsWatchMissing capabilityDiscoveryV2 environmentConfigRead httpHeaderEnvVars " +
+      "sandboxedFileStreaming fileWriteStreaming shellSnapshotV2 windowsMxc linuxRootWritePreservesDevices " +
+      "linuxApprovedRootWritePreservesRestrictions",
+  );
+});
+
+it("describes this host", async () => {
+  const info = await create();
+  expect(info).toMatchObject({
+    executorVersion: "1.2.3",
+    providerId: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    cwd: "file:///a%20b",
+    userHomeDir: `file://${homedir()}`,
+    platformOs: process.platform === "darwin" ? "macos" : process.platform,
+    prependPathDirs: [],
+    temporaryDirectories: [],
+    tempDir: "file:///tmp",
+  });
+  accessSync(info.shell.path, constants.X_OK);
+  expect(info.shell.path.endsWith(`/${info.shell.name}`)).toBe(true);
+  expect((await create({ cwd: "/" })).providerId).toBe(info.providerId);
+});
+
+it("claims what it can do and nothing else", async () => {
+  const { capabilities } = await create({ capabilities: ["environmentConfigRead"] });
+  expect(Object.keys(capabilities)).toEqual([...CAPABILITY_NAMES]);
+  expect(Object.entries(capabilities).flatMap(([name, can]) => (can ? [name] : []))).toEqual([
+    "fsWatchMissing",
+    "environmentConfigRead",
+    "httpHeaderEnvVars",
+    "fileWriteStreaming",
+  ]);
+});
+
+it("takes home and temporary directory from the environment", async () => {
+  expect(await create({ env: { HOME: "/ü", TMPDIR: "/t/" } })).toMatchObject({
+    userHomeDir: "file:///%C3%BC",
+    temporaryDirectories: ["file:///t"],
+    tempDir: "file:///t",
+  });
+  expect(await create({ env: { TMPDIR: "rel" } })).toMatchObject({ tempDir: "file:///a%20b/rel" });
+  expect(await create({ env: { HOME: "", TMPDIR: "" } })).toMatchObject({
+    tempDir: "file:///tmp",
+    temporaryDirectories: [],
+  });
+});
+
+it("prefers the user's shell if it can be called, and falls back to one that is there", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "exec-server-shell-"));
+  const own = join(directory, "zsh");
+  writeFileSync(own, "#!/bin/sh\n", { mode: 0o755 });
+  writeFileSync(join(directory, "bash"), "not executable", { mode: 0o644 });
+  writeFileSync(join(directory, "fish"), "#!/bin/sh\n", { mode: 0o755 });
+  expect(await detectShell(own)).toEqual({ name: "zsh", path: own });
+  for (const other of ["bash", "fish", "missing/sh"]) {
+    const { path } = await detectShell(join(directory, other));
+    expect(path).not.toContain(directory);
+    accessSync(path, constants.X_OK);
+  }
+  expect((await detectShell("/usr/sbin/nologin")).name).toMatch(/^(ba|z)?sh$/);
+  rmSync(directory, { recursive: true });
+});
