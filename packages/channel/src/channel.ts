@@ -26,6 +26,11 @@ export interface Channel {
   /** Stops receiving, flushes what was sent (up to a deadline) and closes. Idempotent; never rejects. */
   close(options?: CloseOptions): Promise<void>;
   /**
+   * Asks the peer for a sign of life; false when none came within `deadlineMs` milliseconds. Never rejects. Not there
+   * where the wire cannot ask.
+   */
+  isPeerAlive?(deadlineMs: number): Promise<boolean>;
+  /**
    * Resolves, never rejects, at the first cause that ends the channel. Over stdio a peer that ended may still read
    * what is sent until `close`.
    */

@@ -86,6 +86,24 @@ export class WebSocketChannel implements Channel {
     return this.#closing;
   }
 
+  /** Any message counts: the answer to a ping may be late behind much that was sent. */
+  isPeerAlive(deadlineMs: number): Promise<boolean> {
+    if (!this.#isOpen) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const settle = (alive: boolean) => {
+        clearTimeout(timer);
+        this.#socket.off("pong", onSign).off("message", onSign).off("close", onClose);
+        resolve(alive);
+      };
+      const onSign = () => settle(true);
+      const onClose = () => settle(false);
+      // What is read no further may hold the sign.
+      const timer = setTimeout(() => settle(this.#socket.isPaused), deadlineMs);
+      this.#socket.on("pong", onSign).on("message", onSign).on("close", onClose);
+      this.#socket.ping();
+    });
+  }
+
   startPings({ intervalMs, maxMissedPongs = Number.POSITIVE_INFINITY }: PingOptions): void {
     this.#pings = setInterval(() => {
       if (this.#missedPongs >= maxMissedPongs) {

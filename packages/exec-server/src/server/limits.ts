@@ -30,3 +30,24 @@ export const DETACHED_SESSION_MS = 80_000;
 
 /** Sessions of one server, detached ones included. */
 export const MAX_SESSIONS = 1024;
+
+/** Milliseconds after a resume in which a process waits for the client to read what it missed. */
+export const CATCH_UP_MS = 10_000;
+
+/** Requests of one connection that are not answered yet; at the bound nothing more is read from it. */
+export const MAX_HANDLED_REQUESTS = 16_384;
+
+/** Answers to malformed messages that a client has not read; one more ends the connection. */
+export const MAX_UNSENT_COMPLAINTS = 1024;
+
+/** Milliseconds that requests in work have once stdin has ended. */
+export const DRAIN_MS = 5_000;
+
+/** Milliseconds that a client has to show that it is there when another connection wants its session. */
+export const LIVENESS_MS = 3_000;
+
+/** Milliseconds for writing what was sent to a client that broke the protocol. */
+export const VIOLATION_CLOSE_MS = 1_000;
+
+/** Milliseconds for writing what was sent when the server closes. */
+export const SERVER_CLOSE_MS = 200;

@@ -11,6 +11,7 @@ import type { OutputLog } from "../process/output-log.js";
 import { getExitCode } from "../process/signals.js";
 import {
   AWAY_WINDOW_BYTES,
+  CATCH_UP_MS,
   FOLLOW_WINDOW_BYTES,
   MAX_CHUNK_BYTES,
   MAX_READ_BYTES,
@@ -26,9 +27,9 @@ export interface ProcessEvents {
 }
 
 export interface ReadParams {
+  /** Exclusive. */
   afterSeq: number;
   maxBytes: number | undefined;
-  waitMs: number;
 }
 
 export interface ReadResult {
@@ -57,6 +58,8 @@ export class ManagedProcess {
   /** Answers of the last writes by their ids; a repeat gets the first answer. */
   readonly #writes = new Map<string, Promise<WriteStatus>>();
   #detach: (() => void) | undefined;
+  /** Holds the process back until a client that was away has read what it missed. */
+  #catchUp: { end(): void } | undefined;
   /** Offset up to which events were handed to a connection. */
   #delivered = 0;
   #exitedDelivered = false;
@@ -102,29 +105,36 @@ export class ManagedProcess {
 
   /**
    * Hands every event from now on to a connection, until `detach`. What happened while nobody was attached is not
-   * told again: it is read with `read`.
+   * told again: it is read with `read`, and until that has happened the process is held back.
    */
   attach(events: ProcessEvents, { fromStart }: { fromStart: boolean }): void {
     this.detach();
     if (!fromStart) {
+      if (!this.#closed) this.#holdForReader();
       this.#delivered = this.#process.log.end;
       this.#exitedDelivered = !this.running;
       this.#closedDelivered = this.#closed;
     }
     const abort = new AbortController();
+    const former = this.#detach;
     this.#detach = () => abort.abort();
-    void this.#deliver(events, abort.signal).catch(() => {}); // the connection is gone; the next one attaches anew
+    // The connection is gone: what it did not get is kept for the next one.
+    void this.#deliver(events, abort.signal).catch(() => {
+      if (!abort.signal.aborted) this.detach();
+    });
+    former?.();
   }
 
   /** Nobody listens: the process is held back before anything is lost. Idempotent. */
   detach(): void {
-    this.#detach?.();
+    const former = this.#detach;
     const hold = this.#process.log.hold(this.#delivered, AWAY_WINDOW_BYTES);
     this.#detach = () => hold.release();
+    former?.();
+    this.#catchUp?.end();
   }
 
-  async read({ afterSeq, maxBytes, waitMs }: ReadParams, signal?: AbortSignal): Promise<ReadResult> {
-    if (waitMs > 0) await this.#waitForNews(afterSeq, waitMs, signal);
+  async read({ afterSeq, maxBytes }: ReadParams): Promise<ReadResult> {
     const { log } = this.#process;
     const logSeq = this.#toLogSeq(afterSeq);
     const wanted = await readWholeChunks(
@@ -133,6 +143,7 @@ export class ManagedProcess {
       Math.min(maxBytes ?? MAX_READ_BYTES, MAX_READ_BYTES),
     );
     const chunks = wanted.map(({ seq, stream, bytes }) => ({ seq: this.#toSeq(seq), stream, bytes }));
+    this.#catchUp?.end();
     const last = wanted.at(-1);
     const cut = maxBytes !== undefined || (last !== undefined && last.seq < log.lastSeq);
     return {
@@ -180,6 +191,7 @@ export class ManagedProcess {
   /** Frees what is kept for reading. Only for one that has ended. */
   dispose(): void {
     this.#detach?.();
+    this.#catchUp?.end();
     this.#process.dispose();
   }
 
@@ -199,7 +211,7 @@ export class ManagedProcess {
       deliveredChunks = chunk.seq;
       this.#delivered = chunk.offset + chunk.bytes.length;
       const sent = events.onOutput(this.id, this.#toSeq(chunk.seq), chunk.stream, chunk.bytes);
-      if (chunk.seq === this.#chunksBeforeExit) void deliverExit();
+      if (chunk.seq === this.#chunksBeforeExit) void deliverExit().catch(() => {}); // told by `sent` as well
       await sent;
     }
     if (signal.aborted || this.#closedDelivered) return;
@@ -209,7 +221,8 @@ export class ManagedProcess {
     await events.onClosed(this.id, log.lastSeq + 2);
   }
 
-  async #waitForNews(afterSeq: number, waitMs: number, outer: AbortSignal | undefined): Promise<void> {
+  /** Resolves at output after `afterSeq`, an exit that was not seen, the end, after the time, or when `outer` aborts. */
+  async waitForNews(afterSeq: number, waitMs: number, outer: AbortSignal | undefined): Promise<void> {
     const { log } = this.#process;
     const abort = new AbortController();
     const stop = () => abort.abort();
@@ -226,6 +239,18 @@ export class ManagedProcess {
       outer?.removeEventListener("abort", stop);
       abort.abort();
     }
+  }
+
+  #holdForReader(): void {
+    const hold = this.#process.log.hold(this.#process.log.end, AWAY_WINDOW_BYTES);
+    const end = () => {
+      clearTimeout(timer);
+      hold.release();
+      this.#catchUp = undefined;
+    };
+    const timer = setTimeout(end, CATCH_UP_MS);
+    timer.unref();
+    this.#catchUp = { end };
   }
 
   /** Resolves at the exit, at the close, or when `signal` aborts. */

@@ -70,6 +70,7 @@ export class SessionTable {
         throw new RpcError(RPC_SESSION_BUSY, `session ${sessionId} is already attached to another connection`);
       }
       former.drop("the session was resumed by another connection");
+      entry.session.detach();
     }
     if (!this.#entries.has(sessionId)) throw new RpcError(RPC_INVALID_REQUEST, `unknown session id ${sessionId}`);
     clearTimeout(entry.expiry);
@@ -84,22 +85,29 @@ export class SessionTable {
     if (entry?.holder !== holder) return;
     entry.holder = undefined;
     session.detach();
-    entry.expiry = setTimeout(() => this.#end(session.id), this.#options.detachedMs);
+    entry.expiry = setTimeout(() => void this.#end(session.id), this.#options.detachedMs);
     entry.expiry.unref();
+  }
+
+  /** Ends a session that nobody can resume. Resolves when its processes are gone. */
+  async end(session: Session): Promise<void> {
+    if (this.#entries.get(session.id)?.session !== session) return;
+    await this.#end(session.id);
   }
 
   /** Ends every session. Resolves when their processes are gone. */
   async close(): Promise<void> {
-    for (const id of [...this.#entries.keys()]) this.#end(id);
+    for (const id of [...this.#entries.keys()]) void this.#end(id);
     await Promise.all(this.#endings);
   }
 
-  #end(sessionId: string): void {
+  #end(sessionId: string): Promise<void> {
     const entry = this.#entries.get(sessionId);
-    if (entry === undefined) return;
+    if (entry === undefined) return Promise.resolve();
     this.#entries.delete(sessionId);
     clearTimeout(entry.expiry);
     const ending = entry.session.close().finally(() => this.#endings.delete(ending));
     this.#endings.add(ending);
+    return ending;
   }
 }

@@ -22,6 +22,8 @@ export class Session {
   readonly #processes = new Map<string, ManagedProcess | StartingProcess>();
   /** Ended ones in the order they closed, with the timers that forget them. */
   readonly #ended = new Map<string, NodeJS.Timeout>();
+  /** Started, and the answer that says so not sent. */
+  readonly #unannounced = new Set<ManagedProcess>();
   #events: ProcessEvents | undefined;
   #closed = false;
 
@@ -31,24 +33,26 @@ export class Session {
     this.#endedRetentionMs = endedRetentionMs;
   }
 
-  /** Tells a connection everything from now on. What it missed it reads. */
+  /** Tells a connection everything from now on. What it missed it reads. Idempotent. */
   attach(events: ProcessEvents): void {
+    if (this.#events === events) return;
     this.#events = events;
-    for (const process of this.#processes.values()) {
-      if (process instanceof ManagedProcess) process.attach(events, { fromStart: false });
-    }
+    this.#unannounced.clear();
+    for (const process of this.list()) process.attach(events, { fromStart: false });
   }
 
   /** The processes run on; before any of their output would be lost they are held back. */
   detach(): void {
     this.#events = undefined;
-    for (const process of this.#processes.values()) if (process instanceof ManagedProcess) process.detach();
+    for (const process of this.list()) process.detach();
   }
 
-  /** @throws RpcError -32600 when the id is in use, StartError when nothing was started */
+  /**
+   * Its events wait for `announce`: they must not come before the answer to the start.
+   * @throws RpcError -32600 when the id is in use, StartError when nothing was started */
   async start(processId: string, spec: ProcessSpec): Promise<ManagedProcess> {
     this.#checkRoom(processId);
-    const starting: StartingProcess = { cancelled: false };
+    const starting: StartingProcess = { cancelled: false, waiting: [] };
     this.#processes.set(processId, starting);
     try {
       const process = await this.#backend.start(spec);
@@ -59,27 +63,42 @@ export class Session {
       }
       const managed = new ManagedProcess(processId, process, () => this.#retire(managed));
       this.#processes.set(processId, managed);
-      if (this.#events === undefined) managed.detach();
-      else managed.attach(this.#events, { fromStart: true });
+      this.#unannounced.add(managed);
+      managed.detach();
+      for (const go of starting.waiting) go(managed);
       return managed;
     } catch (error) {
       // A failed id can be used again at once.
       if (this.#processes.get(processId) === starting) this.#processes.delete(processId);
+      for (const go of starting.waiting) go(undefined);
       throw error;
     }
   }
 
-  find(processId: string): ManagedProcess | "starting" | undefined {
-    const found = this.#processes.get(processId);
-    return found === undefined || found instanceof ManagedProcess ? found : "starting";
+  /** The start was answered: its events go to the connection, from the first one on. */
+  announce(process: ManagedProcess): void {
+    if (this.#unannounced.delete(process) && this.#events !== undefined) {
+      process.attach(this.#events, { fromStart: true });
+    }
   }
 
-  /** @throws RpcError -32600 */
-  get(processId: string): ManagedProcess {
-    const found = this.find(processId);
-    if (found === undefined) throw new RpcError(RPC_INVALID_REQUEST, `unknown process id ${processId}`);
-    if (found === "starting") throw new RpcError(RPC_INVALID_REQUEST, `process id ${processId} is starting`);
-    return found;
+  /**
+   * Runs `work` with a process, or with undefined for an unknown id: at once, or as soon as the process has started or
+   * failed to. In the order of the calls.
+   */
+  use<T>(processId: string, work: (process: ManagedProcess | undefined) => T): T | Promise<Awaited<T>> {
+    const found = this.#processes.get(processId);
+    if (found === undefined || found instanceof ManagedProcess) return work(found);
+    return new Promise((resolve, reject) => {
+      found.waiting.push((process) => {
+        try {
+          // `resolve` takes a promise for its value; the type of its parameter does not say so for a generic one.
+          resolve(work(process) as Awaited<T>);
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
 
   list(): ManagedProcess[] {
@@ -138,10 +157,14 @@ export class Session {
     this.#ended.delete(processId);
     const process = this.#processes.get(processId);
     this.#processes.delete(processId);
-    if (process instanceof ManagedProcess) process.dispose();
+    if (!(process instanceof ManagedProcess)) return;
+    this.#unannounced.delete(process);
+    process.dispose();
   }
 }
 
 interface StartingProcess {
   cancelled: boolean;
+  /** Told when the start is over, with undefined when it failed. */
+  waiting: ((process: ManagedProcess | undefined) => void)[];
 }

@@ -1,0 +1,176 @@
+import { setMaxListeners } from "node:events";
+import { type Channel, Peer, type RequestHandler, RpcError } from "@codex/channel";
+import type { HostEnvironment } from "../environment/methods.js";
+import type { FileSystem } from "../fs/file-system.js";
+import type { HttpClient } from "../http/http-client.js";
+import { ProcessError } from "../process/errors.js";
+import { encodeBodyDelta, encodeProcessOutput } from "../protocol/encode.js";
+import { decodeInitialize } from "../protocol/initialize.js";
+import { ERROR_CODES, METHODS, NOTIFICATIONS } from "../protocol/methods.js";
+import { Handshake } from "./handshake.js";
+import { DRAIN_MS, LIVENESS_MS, MAX_HANDLED_REQUESTS, MAX_UNSENT_COMPLAINTS, VIOLATION_CLOSE_MS } from "./limits.js";
+import type { ProcessEvents } from "./managed-process.js";
+import { PacedChannel } from "./paced-channel.js";
+import type { SpecDefaults } from "./process-spec.js";
+import { createRequests } from "./requests.js";
+import type { Session } from "./session.js";
+import type { Holder, SessionTable } from "./session-table.js";
+
+/** How a client is connected. Without a way to come back, its session ends with the connection. */
+export type Transport = { kind: "stdio" } | { kind: "websocket" /** `IP:PORT` */; peer: string };
+
+export interface ConnectionContext {
+  sessions: SessionTable;
+  fileSystem: FileSystem;
+  http: HttpClient;
+  environment: HostEnvironment;
+  defaults: SpecDefaults;
+}
+
+/** Version of the protocol of the first exec-servers; their clients look for it, all others ignore it. */
+const FIRST_PROTOCOL_VERSION = "exec-server.v0";
+
+/** One client: its handshake, its requests, its events. Owns the channel. */
+export class Connection implements Holder {
+  readonly #context: ConnectionContext;
+  readonly #transport: Transport;
+  readonly #channel: PacedChannel;
+  readonly #peer: Peer;
+  readonly #handshake: Handshake;
+  readonly #ended = new AbortController();
+  #session: Session | undefined;
+  #unsentComplaints = 0;
+  /** Resolves when everything of the connection is over. Never rejects. */
+  readonly closed: Promise<void>;
+
+  constructor(channel: Channel, transport: Transport, context: ConnectionContext) {
+    this.#context = context;
+    this.#transport = transport;
+    this.#channel = new PacedChannel(channel);
+    this.#handshake = new Handshake((resumeSessionId) => this.#join(resumeSessionId));
+    setMaxListeners(0, this.#ended.signal);
+    const files = context.fileSystem.createConnectionFileSystem({
+      onMissingChanged: (watchId) => void this.#peer.notify(NOTIFICATIONS.fsMissingChanged, { watchId }),
+    });
+    const http = context.http.createConnectionHttp({
+      onBodyDelta: (delta) => this.#peer.sendEncoded(encodeBodyDelta(delta)),
+    });
+    const requests = createRequests({
+      ...context,
+      handshake: this.#handshake,
+      channel: this.#channel,
+      ended: this.#ended.signal,
+      files,
+      http,
+    });
+    requests.set(METHODS.initialize, this.#initialize);
+    this.#peer = new Peer(this.#channel, {
+      requests,
+      notifications: new Map([[NOTIFICATIONS.initialized, this.#initialized]]),
+      unknownRequest: refuseMethod,
+      onMalformed: (problem) => this.#complain(problem),
+      onUnexpected: () => this.#violate("a message was not expected"),
+      errorOf: toRpcError,
+      limits: { maxHandledRequests: MAX_HANDLED_REQUESTS, drainMs: transport.kind === "stdio" ? DRAIN_MS : 0 },
+    });
+    this.closed = this.#end(async () => {
+      http.dispose();
+      await files.dispose();
+    });
+  }
+
+  async isAlive(): Promise<boolean> {
+    if (this.#ended.signal.aborted) return false;
+    return (await this.#channel.isPeerAlive?.(LIVENESS_MS)) ?? true;
+  }
+
+  drop(reason: string): void {
+    void this.#peer.close({ reason, deadlineMs: 0 });
+  }
+
+  /** Answers nothing more. Resolves when everything is over; never rejects. */
+  async close(deadlineMs: number): Promise<void> {
+    await this.#peer.close({ reason: "the server is closing", deadlineMs });
+    await this.closed;
+  }
+
+  readonly #initialize: RequestHandler = async (params) => {
+    const { resumeSessionId } = decodeInitialize(params);
+    const { id } = await this.#handshake.initialize(resumeSessionId);
+    return {
+      sessionId: id,
+      environmentInfo: this.#context.environment.info,
+      protocolVersion: FIRST_PROTOCOL_VERSION,
+    };
+  };
+
+  readonly #initialized = (): unknown =>
+    this.#handshake.inTurn(() => {
+      const session = this.#handshake.confirm();
+      if (session === undefined) this.#violate("initialized was sent before initialize");
+      else if (!this.#ended.signal.aborted) session.attach(this.#events);
+    });
+
+  readonly #events: ProcessEvents = {
+    onOutput: (processId, seq, stream, bytes) =>
+      this.#peer.sendEncoded(encodeProcessOutput(processId, seq, stream, bytes)),
+    onExited: (processId, seq, exitCode) =>
+      this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, exitCode, sandboxDenied: false }),
+    onClosed: (processId, seq) => this.#peer.notify(NOTIFICATIONS.processClosed, { processId, seq }),
+  };
+
+  #join(resumeSessionId: string | undefined): Session | Promise<Session> {
+    const { sessions } = this.#context;
+    if (resumeSessionId === undefined) {
+      this.#session = sessions.create(this);
+      return this.#session;
+    }
+    return sessions.resume(resumeSessionId, this).then((session) => {
+      if (this.#ended.signal.aborted) sessions.release(session, this);
+      this.#session = session;
+      return session;
+    });
+  }
+
+  /** A message that cannot be read is answered, and the connection goes on. */
+  #complain(problem: string): void {
+    if (this.#unsentComplaints >= MAX_UNSENT_COMPLAINTS) {
+      this.#violate(`${MAX_UNSENT_COMPLAINTS} answers to malformed messages were not read`);
+      return;
+    }
+    this.#unsentComplaints += 1;
+    const source =
+      this.#transport.kind === "stdio"
+        ? "JSON-RPC message from exec-server stdio"
+        : `websocket JSON-RPC message from exec-server websocket ${this.#transport.peer}`;
+    const error = new RpcError(ERROR_CODES.invalidRequest, `failed to parse ${source}: ${problem}`);
+    void this.#peer.sendError(-1, error).then(() => {
+      this.#unsentComplaints -= 1;
+    });
+  }
+
+  #violate(reason: string): void {
+    void this.#peer.close({ reason, deadlineMs: VIOLATION_CLOSE_MS });
+  }
+
+  /** A session that can be resumed is free at once; one that cannot ends when the last answer is written. */
+  async #end(dispose: () => Promise<void>): Promise<void> {
+    await this.#peer.ended;
+    this.#ended.abort();
+    const { sessions } = this.#context;
+    if (this.#session !== undefined && this.#transport.kind === "websocket") sessions.release(this.#session, this);
+    await this.#peer.closed;
+    await dispose();
+    if (this.#session !== undefined && this.#transport.kind === "stdio") await sessions.end(this.#session);
+  }
+}
+
+const refuseMethod: RequestHandler = (_params, { method }) => {
+  throw new RpcError(ERROR_CODES.methodNotFound, `exec-server stub does not implement \`${method}\` yet`);
+};
+
+function toRpcError(error: unknown): RpcError {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof ProcessError ? ERROR_CODES.invalidRequest : ERROR_CODES.internal;
+  return new RpcError(code, message, { cause: error });
+}

@@ -1,0 +1,141 @@
+import { RpcError } from "@codex/channel";
+import type { ProcessSignal, TerminationReceipt } from "../process/exec-backend.js";
+import { decodeNoParams } from "../protocol/decode.js";
+import { ERROR_CODES, METHODS } from "../protocol/methods.js";
+import {
+  decodeCloseStdin,
+  decodeRead,
+  decodeResize,
+  decodeSignal,
+  decodeStart,
+  decodeTerminate,
+  decodeWrite,
+  type ReadParams,
+  type SignalParams,
+  type StartParams,
+  type TerminateParams,
+  type WriteParams,
+  type WriteResult,
+} from "../protocol/process.js";
+import type { ManagedProcess } from "./managed-process.js";
+import { encodedAnswer, type PacedChannel } from "./paced-channel.js";
+import { type SpecDefaults, toProcessSpec } from "./process-spec.js";
+import type { Session } from "./session.js";
+
+/** What the process requests of one connection run on. */
+export interface ProcessHost {
+  session: Session;
+  channel: PacedChannel;
+  defaults: SpecDefaults;
+  /** Aborts when the client sends no more: nobody waits for news then. */
+  ended: AbortSignal;
+}
+
+/** A request whose params are decoded. */
+export type ProcessRequest = (host: ProcessHost) => unknown;
+
+/** The `process/*` requests by name. A function throws RpcError for bad params. */
+export const PROCESS_REQUESTS: ReadonlyMap<string, (params: unknown) => ProcessRequest> = new Map([
+  [METHODS.processStart, request(decodeStart, start)],
+  [METHODS.processRead, request(decodeRead, read)],
+  [METHODS.processWrite, request(decodeWrite, write)],
+  [METHODS.processSignal, request(decodeSignal, signal)],
+  [METHODS.processTerminate, request(decodeTerminate, terminate)],
+  [
+    METHODS.processResize,
+    request(decodeResize, ({ session }, { processId, ...size }) =>
+      session.use(processId, async (process) => {
+        await known(process, processId).resize(size);
+        return {};
+      }),
+    ),
+  ],
+  [
+    METHODS.processCloseStdin,
+    request(decodeCloseStdin, ({ session }, { processId }) =>
+      session.use(processId, async (process) => {
+        await known(process, processId).closeStdin();
+        return {};
+      }),
+    ),
+  ],
+  [METHODS.processList, request(decodeNoParams, ({ session }) => ({ processes: session.list().map(describe) }))],
+]);
+
+function request<Params>(
+  decode: (params: unknown) => Params,
+  run: (host: ProcessHost, params: Params) => unknown,
+): (params: unknown) => ProcessRequest {
+  return (params) => {
+    const decoded = decode(params);
+    return (host) => run(host, decoded);
+  };
+}
+
+/** The answer comes before the first event of the process. */
+async function start({ session, defaults }: ProcessHost, params: StartParams): Promise<unknown> {
+  const process = await session.start(params.processId, toProcessSpec(params, defaults));
+  const result = { processId: params.processId, sandboxType: "none" };
+  return encodedAnswer(result, () => session.announce(process));
+}
+
+async function read({ session, channel, ended }: ProcessHost, params: ReadParams): Promise<unknown> {
+  const { processId, afterSeq, waitMs, maxBytes } = params;
+  const process = await session.use(processId, (found) => known(found, processId));
+  if (waitMs > 0) await process.waitForNews(afterSeq, waitMs, ended);
+  return channel.bulkAnswer(async () => {
+    const { chunks, truncated, ...state } = await process.read({ afterSeq, maxBytes });
+    return {
+      chunks: chunks.map(({ seq, stream, bytes }) => ({ seq, stream, chunk: bytes.toString("base64") })),
+      ...state,
+      failure: null,
+      sandboxDenied: false,
+      // Only where there is a gap: a client that knows no gaps sees the members it knows.
+      ...(truncated && chunks[0] !== undefined ? { truncatedBefore: chunks[0].seq } : {}),
+    };
+  });
+}
+
+function write({ session }: ProcessHost, { processId, chunk, writeId }: WriteParams): unknown {
+  return session.use(processId, async (process): Promise<WriteResult & { accepted?: boolean }> => {
+    const status = process === undefined ? "unknownProcess" : await process.write(writeId, chunk);
+    // The first exec-servers had no write ids, and told with `accepted`.
+    return writeId === undefined ? { status, accepted: status === "accepted" } : { status };
+  });
+}
+
+const SIGNALS = {
+  interrupt: "SIGINT",
+  terminate: "SIGTERM",
+  hangup: "SIGHUP",
+} as const satisfies Record<SignalParams["signal"], ProcessSignal>;
+
+/** Succeeds for a process that is unknown or over, as with Codex. */
+function signal({ session }: ProcessHost, { processId, signal: name }: SignalParams): unknown {
+  return session.use(processId, async (process) => {
+    await process?.signal(SIGNALS[name]);
+    return {};
+  });
+}
+
+async function terminate({ session }: ProcessHost, { processId, graceMs }: TerminateParams): Promise<unknown> {
+  const receipt = await session.terminate(processId, graceMs ?? 0);
+  if (receipt === undefined) return { running: false };
+  if (receipt === "cancelled") return { running: true };
+  // Who gives a grace knows more than Codex, and is told more.
+  return graceMs === undefined ? { running: receipt.running } : describeReceipt(receipt);
+}
+
+function describeReceipt({ running, members, signals, gone }: TerminationReceipt) {
+  return { running, signals, gone, ...(members === undefined ? {} : { members }) };
+}
+
+/** @throws RpcError -32600 */
+function known(process: ManagedProcess | undefined, processId: string): ManagedProcess {
+  if (process !== undefined) return process;
+  throw new RpcError(ERROR_CODES.invalidRequest, `unknown process id ${processId}`);
+}
+
+function describe({ id, pid, running, exitCode, closed, nextSeq }: ManagedProcess) {
+  return { processId: id, pid: pid ?? null, running, exitCode, closed, nextSeq };
+}

@@ -1,0 +1,56 @@
+import { RpcError } from "@codex/channel";
+import { createEnvironment } from "../environment/create-environment.js";
+import type { ProcessSpec, ProcessStdio } from "../process/exec-backend.js";
+import { ERROR_CODES, METHODS } from "../protocol/methods.js";
+import type { StartParams } from "../protocol/process.js";
+import { refuseSandbox } from "../protocol/refuse-sandbox.js";
+import { RETAINED_BYTES } from "./limits.js";
+
+export interface SpecDefaults {
+  /** The environment that an `envPolicy` starts from. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** `SHELL` of a process with a terminal whose environment has none. */
+  shell: string;
+}
+
+/** What `process/start` asks for. @throws RpcError -32603 for a sandbox or a network that this host cannot make */
+export function toProcessSpec(params: StartParams, { env: own, shell }: SpecDefaults): ProcessSpec {
+  refuseSandbox(METHODS.processStart, params.sandbox);
+  refuseNetwork(params);
+  const env = createEnvironment(params.envPolicy, own, { ...params.env, ...idsOf(params) });
+  if (params.tty) env.SHELL ??= shell;
+  return {
+    argv: params.argv,
+    cwd: params.cwd,
+    env,
+    stdio: stdioOf(params),
+    // Chunks stay whole and in memory: a reader asks for them by number.
+    log: { headBytes: 0, tailBytes: RETAINED_BYTES, spillBytes: 0 },
+    ...(params.arg0 === undefined ? {} : { arg0: params.arg0 }),
+  };
+}
+
+/** A process that was meant to have its network watched must not run without. */
+function refuseNetwork({ networkProxy, enforceManagedNetwork }: StartParams): void {
+  if (networkProxy === undefined && !enforceManagedNetwork) return;
+  const wanted = networkProxy === undefined ? "`enforceManagedNetwork`" : "`networkProxy`";
+  throw new RpcError(
+    ERROR_CODES.internal,
+    `${METHODS.processStart} was refused: it asks for ${wanted}, and this exec-server has no network proxy`,
+  );
+}
+
+function idsOf({ metadata }: StartParams): Record<string, string> {
+  return {
+    ...(metadata?.threadId === undefined ? {} : { CODEX_THREAD_ID: metadata.threadId }),
+    ...(metadata?.toolCallId === undefined ? {} : { CODEX_TOOL_CALL_ID: metadata.toolCallId }),
+  };
+}
+
+/** Size of a terminal of which only one side is given; the figures are Codex's. */
+const DEFAULT_ROWS = 24;
+const DEFAULT_COLS = 80;
+
+function stdioOf({ tty, pipeStdin, rows = DEFAULT_ROWS, cols = DEFAULT_COLS }: StartParams): ProcessStdio {
+  return tty ? { kind: "pty", size: { rows, cols } } : { kind: "pipe", stdin: pipeStdin ? "open" : "null" };
+}

@@ -1,0 +1,58 @@
+import type { RequestHandler } from "@codex/channel";
+import { ENVIRONMENT_REQUESTS, type HostEnvironment } from "../environment/methods.js";
+import type { ConnectionFileSystem } from "../fs/file-system.js";
+import { FS_REQUESTS } from "../fs/methods.js";
+import type { ConnectionHttp } from "../http/http-client.js";
+import { HTTP_REQUESTS } from "../http/methods.js";
+import { METHODS } from "../protocol/methods.js";
+import type { Handshake, MethodFamily } from "./handshake.js";
+import { PROCESS_REQUESTS, type ProcessHost } from "./process-requests.js";
+
+/** What the requests of one connection run on. */
+export interface RequestHost extends Omit<ProcessHost, "session"> {
+  handshake: Handshake;
+  files: ConnectionFileSystem;
+  http: ConnectionHttp;
+  environment: HostEnvironment;
+}
+
+/** The handlers of everything but the handshake. Params are decoded first, then the state is looked at. */
+export function createRequests(host: RequestHost): Map<string, RequestHandler> {
+  const { handshake, files, http, environment } = host;
+  const handlers = new Map<string, RequestHandler>();
+  const add = <Run>(
+    requests: ReadonlyMap<string, (params: unknown) => Run>,
+    familyOf: (method: string) => MethodFamily,
+    call: (run: Run, session: ReturnType<Handshake["require"]>) => unknown,
+  ) => {
+    for (const [method, decode] of requests) {
+      const family = familyOf(method);
+      handlers.set(method, (params) => {
+        const run = decode(params);
+        return handshake.inTurn(() => call(run, handshake.require(family)));
+      });
+    }
+  };
+  add(
+    PROCESS_REQUESTS,
+    () => "exec",
+    (run, session) => run({ ...host, session }),
+  );
+  add(
+    FS_REQUESTS,
+    () => "filesystem",
+    (run) => run(files),
+  );
+  add(
+    HTTP_REQUESTS,
+    () => "http",
+    (run) => run(http),
+  );
+  add(ENVIRONMENT_REQUESTS, environmentFamily, (run) => run(environment));
+  return handlers;
+}
+
+function environmentFamily(method: string): MethodFamily {
+  if (method === METHODS.environmentInfo) return "environment info";
+  return method === METHODS.environmentStatus ? "environment status" : "environment config";
+}

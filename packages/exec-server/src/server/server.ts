@@ -1,0 +1,62 @@
+import type { Channel } from "@codex/channel";
+import type { HostEnvironment } from "../environment/methods.js";
+import { createFileSystem, type FileSystem } from "../fs/file-system.js";
+import { createHttpClient, type HttpClient } from "../http/http-client.js";
+import type { ExecBackend } from "../process/exec-backend.js";
+import { Connection, type ConnectionContext, type Transport } from "./connection.js";
+import { SERVER_CLOSE_MS } from "./limits.js";
+import { SessionTable, type SessionTableOptions } from "./session-table.js";
+
+export interface ExecServerOptions {
+  /** Where processes run. Not owned. */
+  backend: ExecBackend;
+  environment: HostEnvironment;
+  fileSystem?: FileSystem;
+  http?: HttpClient;
+  /** The environment that an `envPolicy` starts from; default that of this process. */
+  env?: Readonly<Record<string, string | undefined>>;
+  sessions?: Omit<SessionTableOptions, "backend">;
+}
+
+/** Serves the exec-server protocol to any number of clients. */
+export interface ExecServer {
+  /** Takes over a channel. Resolves when its client is gone and everything of the connection is over; never rejects. */
+  serve(channel: Channel, options: { transport: Transport }): Promise<void>;
+  /** Ends every connection, session and process. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+export function createExecServer(options: ExecServerOptions): ExecServer {
+  const { backend, environment, fileSystem = createFileSystem(), http = createHttpClient() } = options;
+  const sessions = new SessionTable({ ...options.sessions, backend });
+  const context: ConnectionContext = {
+    sessions,
+    fileSystem,
+    http,
+    environment,
+    defaults: { env: options.env ?? process.env, shell: environment.info.shell.path },
+  };
+  const connections = new Set<Connection>();
+  let closing: Promise<void> | undefined;
+
+  const close = async () => {
+    // At once: who is asked to end may be killed if it takes long, and processes must not outlive it.
+    await Promise.all([
+      sessions.close(),
+      ...Array.from(connections, (connection) => connection.close(SERVER_CLOSE_MS)),
+    ]);
+  };
+  return {
+    async serve(channel, { transport }) {
+      if (closing !== undefined) return channel.close({ deadlineMs: 0 });
+      const connection = new Connection(channel, transport, context);
+      connections.add(connection);
+      await connection.closed;
+      connections.delete(connection);
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
