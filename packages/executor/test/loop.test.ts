@@ -178,6 +178,27 @@ describe("tool calls", () => {
     expect(client.all("call_tool_response").filter(({ requestId }) => requestId === "twin").length).toBe(1);
   });
 
+  it("may use an id again once it was answered", async () => {
+    const { client } = open();
+    for (let round = 1; round <= 3; round++) {
+      await client.send({ type: "call_tool", requestId: "same", toolName: "list_sessions", arguments: {} });
+      await client.find(() => client.all("call_tool_response").length === round);
+    }
+    expect(client.all("error")).toEqual([]);
+  });
+
+  it("are cancelled with their executor", async () => {
+    const patient = tool("patient", async (_args, { signal }) => {
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      return text("let go");
+    });
+    const { client } = open({ tools: [patient] });
+    const answer = client.call("patient", {});
+    await client.send({ type: "shutdown", requestId: "s" });
+    expect(await answer).toEqual(text("let go"));
+    await client.served;
+  });
+
   it("are bounded in number: one more is an error outcome", async () => {
     const { client, backend } = open({ limits: { inFlightCalls: 2 } });
     const calls = [client.exec({ command: ["scripted"] }), client.exec({ command: ["scripted"] })];

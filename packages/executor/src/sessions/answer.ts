@@ -53,7 +53,7 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
     session.wasCut ||= slice.omitted.some(({ reason }) => reason === "budget");
     return createAnswer(session, { state, slice, notices, startedAt: poll.startedAt }, context);
   } finally {
-    void follower?.stop();
+    await follower?.stop();
   }
 }
 

@@ -110,13 +110,11 @@ function joinPieces(held: Piece | undefined, chunk: OutputChunk): Piece {
 
 /** Parts of bounded size, cut between characters where there is a place; ends at the limit, which may move meanwhile. */
 function* splitPiece({ stream, offset, bytes }: Piece, progress: Progress): Generator<Piece> {
-  for (let at = 0; at < bytes.length; ) {
-    const room = Math.min(MAX_DELTA_BYTES, progress.limit - offset - at, bytes.length - at);
-    if (room <= 0) return;
-    const most = bytes.subarray(at, at + room);
-    const size = at + room < bytes.length ? most.length - getIncompleteTail(most) : most.length;
-    const part = most.subarray(0, size === 0 ? most.length : size);
-    yield { stream, offset: offset + at, bytes: part };
-    at += part.length;
+  for (let at = 0; at < bytes.length && offset + at < progress.limit; ) {
+    const most = bytes.subarray(at, at + MAX_DELTA_BYTES);
+    const isLast = at + most.length === bytes.length;
+    const whole = isLast ? most.length : most.length - getIncompleteTail(most);
+    yield { stream, offset: offset + at, bytes: most.subarray(0, whole) };
+    at += whole;
   }
 }

@@ -238,7 +238,6 @@ export class UnifiedExec {
 
   async #use<T>(session: Session, run: () => Promise<T>): Promise<T> {
     session.users += 1;
-    this.#table.touch(session);
     try {
       return await run();
     } finally {

@@ -116,12 +116,12 @@ describe("input", () => {
       "input of 8 bytes was not taken: 6 bytes still wait for the program to read them, and the limit is 10 bytes",
     );
     process.takeWrites();
-    const third = host.client.write({ processId: id, input: "78", ...POLL });
+    const third = host.client.write({ processId: id, input: "78901234", ...POLL });
     await host.clock.untilWaiting();
     process.takeWrites();
     host.clock.advance(10);
     await third;
-    expect(process.events).toEqual(["write 123456", "write 78"]);
+    expect(process.events).toEqual(["write 123456", "write 78901234"]);
   });
 
   it("that was taken in part ends the wait, and the answer says how much was", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bytesOf, type Client, type Delta } from "../support/client.js";
+import { bytesOf, type Client, type Delta, errorOf, writeRequest } from "../support/client.js";
+import { settle } from "../support/manual-clock.js";
 import { type ScriptedHost, useScriptedHosts } from "../support/scripted-host.js";
 import { startSession } from "../support/sessions.js";
 
@@ -159,7 +160,7 @@ describe("live output", () => {
     for (let printed = 0; !process.paused; printed += 65_536) {
       expect(printed).toBeLessThan(2 * 1024 * 1024);
       process.print(Buffer.alloc(65_536, 0x61));
-      await new Promise((resolve) => setImmediate(resolve));
+      await settle();
     }
     const total = process.log.end;
     process.end(0);
@@ -167,6 +168,28 @@ describe("live output", () => {
     expect((await answer).result.range).toEqual({ from: 0, to: total });
     expectWhole(client, total);
     expect(process.paused).toBe(false);
+  });
+
+  it("of a call that fails is left to the next one, nothing twice", async () => {
+    const host = await openLive(open({ channel: { highWaterBytes: 16 * 1024 } }));
+    const { client, clock } = host;
+    const { id, process } = await startSession(host, { tty: true });
+    const release = client.stall();
+    process.holdWrites = true;
+    process.print("x".repeat(100_000));
+    const failing = client.call("write_stdin", writeRequest({ processId: id, input: "lost" }), "failing");
+    await clock.untilWaiting();
+    await settle(); // the channel is full by now
+    process.breakWrites(0);
+    const next = client.write({ processId: id, yieldTimeMs: 0 }, "next");
+    await settle();
+    release();
+    expect(errorOf(await failing)).toMatch(/0 of 4 bytes of input were taken/);
+    await clock.untilWaiting();
+    clock.advance(0);
+    expect((await next).result.range).toEqual({ from: 0, to: 100_000 });
+    expectWhole(client, 100_000);
+    expect(client.deltas("failing").length).toBeLessThan(client.deltas("next").length);
   });
 
   it("ends with its call when that is cancelled", async () => {
@@ -199,6 +222,25 @@ describe("the end of a session", () => {
       outcome: { kind: "signaled", signal: "SIGSEGV", by: "self" },
     });
     expect((await host.client.write({ processId: id })).result.exitCode).toBe(139);
+  });
+
+  it("is told after the answer, also when it came while that was on its way", async () => {
+    const host = await openLive(open({ channel: { highWaterBytes: 16 * 1024 } }));
+    const { client, backend, clock } = host;
+    const release = client.stall();
+    const answer = client.exec({ command: ["scripted"], yieldTimeMs: 10 });
+    const process = await backend.started(0);
+    process.print("x".repeat(100_000));
+    await clock.untilWaiting();
+    clock.advance(10);
+    await settle(); // the window is over; its live output cannot be sent yet
+    process.end(6);
+    await settle();
+    release();
+    expect((await answer).result).toMatchObject({ processId: 1000, outcome: { kind: "running" } });
+    await client.ofType("session_exited");
+    const order = client.messages.map(({ type }) => type).filter((type) => type !== "tool_output");
+    expect(order).toEqual(["initialize_response", "call_tool_response", "session_exited"]);
   });
 
   it("is not told of a command that ended in its first window", async () => {

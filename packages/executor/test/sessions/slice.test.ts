@@ -52,9 +52,9 @@ describe("a slice", () => {
     expect(count).toBe(100);
   });
 
-  it("keeps a line whole that begins just where the cut is", async () => {
-    const { text } = await show([`${"a".repeat(99)}\n`, `${"b".repeat(60)}\n`, `${"c".repeat(74)}\n`], 150);
-    expect(text.endsWith(`…${"c".repeat(74)}\n`)).toBe(true);
+  it.each([1, 1 << 20])("keeps a line whole that begins just where the cut is (counting up to %d)", async (counted) => {
+    const { text } = await show([`${"a".repeat(99)}\n`, `${"b".repeat(60)}\n`, "cccc\n".repeat(15)], 150, counted);
+    expect(text.endsWith(`…${"cccc\n".repeat(15)}`)).toBe(true);
   });
 
   it("does not look far for a line", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../support/client.js";
+import { settle } from "../support/manual-clock.js";
 import { useScriptedHosts } from "../support/scripted-host.js";
 
 const COMMAND = { command: ["scripted"], yieldTimeMs: 1_000 };
@@ -71,6 +72,7 @@ describe("the window of a call", () => {
     await process.exited;
     expect(clock.waiting).toBe(1);
     clock.advance(49);
+    await settle();
     process.print(" something");
     clock.advance(1);
     const { result, output, text } = await answer;
@@ -110,7 +112,7 @@ describe("the window of a call", () => {
     clock.advance(990);
     process.exit(0);
     clock.advance(10);
-    await process.exited;
+    await settle();
     process.print("last");
     process.close();
     expect(await answer).toMatchObject({ output: "last", result: { closed: true } });
@@ -151,6 +153,26 @@ describe("the window of a call", () => {
     await clock.untilWaiting();
     clock.advance(10);
     expect((await fourth).output).toBe("");
+  });
+
+  it("ends at output that came after the input, and not at the rest of a character", async () => {
+    const { client, backend, clock } = open();
+    const first = client.exec({ ...COMMAND, tty: true, yieldTimeMs: 0 });
+    const process = await backend.started(0);
+    process.print(Buffer.from([0xe2, 0x82]));
+    await clock.untilWaiting();
+    clock.advance(0);
+    await first;
+    const second = client.write({ processId: 1000, until: "output", yieldTimeMs: 10 });
+    await clock.untilWaiting();
+    clock.advance(10);
+    expect(await second).toMatchObject({ output: "", result: { wallTimeSeconds: 0.01 } });
+    process.print(Buffer.from([0xac]));
+    const third = client.write({ processId: 1000, input: "x", until: "output" });
+    await clock.untilWaiting();
+    clock.advance(10);
+    process.print("!");
+    expect(await third).toMatchObject({ output: "€!", result: { wallTimeSeconds: 0.01 } });
   });
 
   it("is cut to the longest there is, as the budget is, and the answer says so", async () => {

@@ -48,3 +48,6 @@ export class ManualClock implements Clock {
     this.#now = target;
   }
 }
+
+/** Lets everything happen that is due. In a scripted world that takes one turn: nothing there waits for the outside. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
