@@ -1,3 +1,12 @@
+export type { ClientClock } from "./client/clock.js";
+export { type Connector, createWebSocketConnector, type WebSocketTarget } from "./client/connector.js";
+export { ClientError, type ClientErrorCode } from "./client/errors.js";
+export { ExecServerClient, type StartRequest } from "./client/exec-server-client.js";
+export type { LinkOptions } from "./client/link.js";
+export type { EventSink } from "./client/process-channel.js";
+export type { NumberedEvent, ProcessEvent } from "./client/process-event.js";
+export { RunningProcess, type WireSignal } from "./client/running-process.js";
+export type { ServerCommand } from "./client/spawn-server.js";
 export {
   type ConfigReader,
   type ConfigReaderOptions,

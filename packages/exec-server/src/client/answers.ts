@@ -1,0 +1,83 @@
+import { outputStreamSchema } from "@codex/executor-protocol";
+import * as z from "zod/mini";
+import { decodeBase64 } from "../protocol/base64.js";
+import { ClientError } from "./errors.js";
+import type { NumberedEvent } from "./process-event.js";
+
+/** Only what is needed is asked for: servers may leave out the rest and say more. */
+export const startAnswer = z.object({ processId: z.string(), sandboxType: z.nullish(z.string()) });
+
+export const readAnswer = z.object({
+  chunks: z.array(z.object({ seq: z.int(), stream: outputStreamSchema, chunk: z.string() })),
+  nextSeq: z.int(),
+  exited: z.boolean(),
+  exitCode: z.nullish(z.int()),
+  closed: z.boolean(),
+  failure: z.nullish(z.string()),
+  sandboxDenied: z.nullish(z.boolean()),
+});
+export type ReadAnswer = z.output<typeof readAnswer>;
+
+export const writeAnswer = z.object({ status: z.enum(["accepted", "unknownProcess", "stdinClosed", "starting"]) });
+export type WriteStatus = z.output<typeof writeAnswer>["status"];
+
+export const terminateAnswer = z.object({ running: z.nullish(z.boolean()) });
+
+export const initializeAnswer = z.object({ sessionId: z.string(), environmentInfo: z.nullish(z.unknown()) });
+
+const exitedNotification = z.object({
+  processId: z.string(),
+  seq: z.int(),
+  exitCode: z.int(),
+  sandboxDenied: z.nullish(z.boolean()),
+});
+const closedNotification = z.object({ processId: z.string(), seq: z.int() });
+const outputNotification = z.object({
+  processId: z.string(),
+  seq: z.int(),
+  stream: outputStreamSchema,
+  chunk: z.string(),
+});
+
+/** @throws ClientError `bad_answer` naming the member */
+export function parseAnswer<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  value: unknown,
+  method: string,
+): z.output<Schema> {
+  const result = z.safeParse(schema, value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  const member = issue.path.length === 0 ? "" : ` \`${issue.path.map(String).join(".")}\``;
+  throw new ClientError("bad_answer", `the answer to ${method} has a wrong or missing member${member}`);
+}
+
+/** Bytes of a member in base64. @throws ClientError `bad_answer` */
+export function parseBase64(text: string, name: string): Buffer {
+  const decoded = decodeBase64(text);
+  if (decoded.kind === "ok") return decoded.bytes;
+  throw new ClientError("bad_answer", `${name} is no base64: ${decoded.problem}`);
+}
+
+export interface ProcessNotification {
+  processId: string;
+  event: NumberedEvent;
+}
+
+/** @throws ClientError `bad_answer` */
+export function parseOutput(params: unknown): ProcessNotification {
+  const { processId, seq, stream, chunk } = parseAnswer(outputNotification, params, "process/output");
+  return { processId, event: { kind: "output", seq, stream, bytes: parseBase64(chunk, "process/output chunk") } };
+}
+
+/** @throws ClientError `bad_answer` */
+export function parseExited(params: unknown): ProcessNotification {
+  const { processId, seq, exitCode, sandboxDenied } = parseAnswer(exitedNotification, params, "process/exited");
+  return { processId, event: { kind: "exited", seq, exitCode, sandboxDenied: sandboxDenied ?? false } };
+}
+
+/** @throws ClientError `bad_answer` */
+export function parseClosed(params: unknown): ProcessNotification {
+  const { processId, seq } = parseAnswer(closedNotification, params, "process/closed");
+  return { processId, event: { kind: "closed", seq } };
+}

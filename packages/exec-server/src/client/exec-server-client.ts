@@ -1,0 +1,147 @@
+import { type Channel, createStdioChannel, type StdioStreams } from "@codex/channel";
+import { METHODS } from "../protocol/methods.js";
+import { parseAnswer, startAnswer } from "./answers.js";
+import { type CallOptions, Calls } from "./calls.js";
+import { type Connector, createFixedConnector, createWebSocketConnector, type WebSocketTarget } from "./connector.js";
+import { ClientError } from "./errors.js";
+import { CLOSE_DEADLINE_MS } from "./limits.js";
+import { type LinkOptions, SessionLink } from "./link.js";
+import type { EventSink, ProcessChannel } from "./process-channel.js";
+import { RunningProcess } from "./running-process.js";
+import type { ClientSession } from "./session.js";
+import { endChild, type ServerCommand, spawnServer } from "./spawn-server.js";
+
+/** `process/start` without what the client decides; see section 4.1 of the protocol for the meaning of each member. */
+export interface StartRequest {
+  /** Chosen by the caller, not in use in this session. */
+  processId: string;
+  argv: readonly string[];
+  /** `file:` URI. */
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  tty: boolean;
+  pipeStdin?: boolean;
+  arg0?: string | null;
+  /** Further members, such as `envPolicy`, `sandbox`, `metadata`, `rows` and `cols`. */
+  readonly [member: string]: unknown;
+}
+
+/**
+ * A client of an exec-server: Codex 0.169.0 or one of this project. Over a websocket it survives cuts: it resumes its
+ * session, reads what it missed, and fails exactly what cannot be recovered.
+ */
+export class ExecServerClient {
+  readonly #link: SessionLink;
+  readonly #calls: Calls;
+  #closing: Promise<void> | undefined;
+
+  /**
+   * Connects and does the handshake.
+   * @throws ChannelError (no connection), RpcError (refused), ClientError `initialize_timeout` or `bad_answer`
+   */
+  static async connect(connector: Connector, options: LinkOptions = {}): Promise<ExecServerClient> {
+    const link = new SessionLink(connector, options);
+    try {
+      await link.ready();
+    } catch (error) {
+      await link.close();
+      throw error;
+    }
+    return new ExecServerClient(link);
+  }
+
+  static connectWebSocket(url: string, options: LinkOptions & WebSocketTarget = {}): Promise<ExecServerClient> {
+    return ExecServerClient.connect(createWebSocketConnector(url, options), options);
+  }
+
+  /** Owns both streams. Such a server ends with its input: a cut loses everything. */
+  static connectStdio(streams: StdioStreams, options: LinkOptions = {}): Promise<ExecServerClient> {
+    return ExecServerClient.connectInProcess(createStdioChannel(streams), options);
+  }
+
+  /** Owns the channel. */
+  static connectInProcess(channel: Channel, options: LinkOptions = {}): Promise<ExecServerClient> {
+    return ExecServerClient.connect(createFixedConnector(channel), options);
+  }
+
+  /** Starts a server that speaks over its stdin and stdout, and owns it: `close` ends it. */
+  static async spawnLocal(command: ServerCommand, options: LinkOptions = {}): Promise<ExecServerClient> {
+    const child = await spawnServer(command);
+    const channel = createStdioChannel({ input: child.stdout, output: child.stdin });
+    return ExecServerClient.connect(
+      createFixedConnector(channel, () => endChild(child)),
+      options,
+    );
+  }
+
+  private constructor(link: SessionLink) {
+    this.#link = link;
+    this.#calls = new Calls(link);
+  }
+
+  /** Session of the present connection; undefined while there is none. */
+  get sessionId(): string | undefined {
+    return this.#link.attached?.session.id;
+  }
+
+  /** What the server told of itself in the handshake; undefined while there is no connection. */
+  get environmentInfo(): unknown {
+    return this.#link.attached?.connection.environmentInfo;
+  }
+
+  /** For requests of any kind; see `Calls.call` for what it rejects with. */
+  call(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
+    return this.#calls.call(method, params, options);
+  }
+
+  /**
+   * Starts a process; `onEvent` may be called before it resolves. A start whose answer is lost rejects with
+   * `connection_lost`, is not repeated, and what it may have started is ended after the resume.
+   */
+  async start(request: StartRequest, onEvent: EventSink): Promise<RunningProcess> {
+    const { processId } = request;
+    const params = { pipeStdin: false, arg0: null, envPolicy: null, sandbox: null, ...request };
+    let started: { session: ClientSession; channel: ProcessChannel } | undefined;
+    try {
+      const answer = await this.#calls.call(METHODS.processStart, params, {
+        onSend({ session }) {
+          started = { session, channel: session.register(processId, onEvent) };
+          session.addOrphan(processId);
+        },
+      });
+      const { sandboxType } = parseAnswer(startAnswer, answer, METHODS.processStart);
+      started!.session.deleteOrphan(processId);
+      return new RunningProcess(processId, sandboxType ?? undefined, this.#calls, started!.session);
+    } catch (error) {
+      if (started !== undefined) {
+        started.session.unregister(started.channel);
+        const unanswered = error instanceof ClientError && error.code === "connection_lost";
+        if (!unanswered) started.session.deleteOrphan(processId);
+      }
+      throw error;
+    }
+  }
+
+  /** Ends what runs, then the connection, then a server of its own. Idempotent; never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { attached, clock } = this.#link;
+    if (attached !== undefined) {
+      const { session, connection } = attached;
+      const live = session.live;
+      for (const { id: processId } of live) {
+        connection.request(METHODS.processTerminate, { processId }).catch(() => {}); // the session ends anyway
+      }
+      const ended = Promise.all(live.map((channel) => channel.ended));
+      const abort = new AbortController();
+      const late = clock.sleep(CLOSE_DEADLINE_MS, abort.signal).catch(() => {}); // all ended in time
+      if (live.length > 0) await Promise.race([ended, late]);
+      abort.abort();
+    }
+    await this.#link.close();
+  }
+}
