@@ -37,6 +37,7 @@ function sourceAliases() {
   const packages = ["executor-protocol", "channel", "exec-server", "executor", "orchestrator"];
   return Object.fromEntries([
     ["@codex/channel/websocket", path("packages/channel/src/websocket/index.ts")],
+    ["@codex/exec-server/server", path("packages/exec-server/src/server/index.ts")],
     ...packages.map((name) => [`@codex/${name}`, path(`packages/${name}/src/index.ts`)]),
   ]);
 }

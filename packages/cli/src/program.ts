@@ -52,6 +52,40 @@ Exit codes: 0 after shutdown or the end of the channel, 1 on an error, 2 on bad 
     .action(async (options) => (await import("./commands/executor.js")).runExecutor(options));
 
   program
+    .command("exec-server")
+    .description("serve processes, files and HTTP of this host to Codex clients (the exec-server protocol)")
+    .addOption(listenOption("where to be reached: ws://IP:PORT (port 0: a free one), stdio", "ws://127.0.0.1:0"))
+    .option(
+      "--concurrent-requests <count>",
+      "accepted for compatibility: requests never wait for each other",
+      parseCount,
+      1,
+    )
+    .addOption(
+      new Option("--ws-auth <mode>", "how websocket clients show who they are").choices([
+        "capability-token",
+        "signed-bearer-token",
+      ]),
+    )
+    .option("--ws-token-file <path>", "capability-token: file with the token")
+    .option("--ws-token-sha256 <hex>", "capability-token: SHA-256 of the token")
+    .option("--ws-shared-secret-file <path>", "signed-bearer-token: file with the key of HS256, at least 32 bytes")
+    .option("--ws-issuer <issuer>", "signed-bearer-token: `iss` the tokens must have")
+    .option("--ws-audience <audience>", "signed-bearer-token: `aud` the tokens must have")
+    .option("--ws-max-clock-skew-seconds <seconds>", "signed-bearer-token: tolerance, 30 unless given", parseWhole)
+    .option("--allow-insecure-listen", "listen beyond loopback without --ws-auth", false)
+    .addHelpText(
+      "after",
+      `
+With ws:// the bound address is the one line on stdout; on stdio only protocol messages are.
+Exit codes: 0 after SIGTERM, SIGINT or the end of stdin in stdio mode, 1 on an error, 2 on bad arguments.
+
+Example: export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000 for a Codex client after
+  codex exec-server --listen ws://127.0.0.1:7000`,
+    )
+    .action(async (options) => (await import("./commands/exec-server.js")).runExecServer(options));
+
+  program
     .command("run")
     .description("run a program through an executor: streams, exit status, Ctrl-C and terminal are passed through")
     .argument("<program>", "program")
@@ -142,6 +176,14 @@ function parseCount(value: string): number {
   const number = Number(value);
   if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number < 1) {
     throw new InvalidArgumentError(`expected a whole number of at least 1, got ${JSON.stringify(value)}`);
+  }
+  return number;
+}
+
+function parseWhole(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number)) {
+    throw new InvalidArgumentError(`expected a whole number of at least 0, got ${JSON.stringify(value)}`);
   }
   return number;
 }

@@ -1,12 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { fstatSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
-import { Socket } from "node:net";
-import type { Writable } from "node:stream";
 import { createStdioChannel } from "@codex/channel";
 import { createLocalBackend } from "@codex/exec-server";
 import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { onStopSignal, openStdout } from "../host-process.js";
 import { isLoopback, parseListenUrl } from "../listen-url.js";
 import { readToken } from "../token-file.js";
 
@@ -44,12 +42,6 @@ async function serveStdio(executor: Executor): Promise<void> {
   const stop = onStopSignal(() => void channel.close());
   await executor.serve(channel);
   stop();
-}
-
-/** Not process.stdout for a pipe: that writes synchronously there, and a peer that does not read would stop everything. */
-function openStdout(): Writable {
-  const info = fstatSync(1);
-  return info.isFIFO() || info.isSocket() ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout;
 }
 
 async function serveWebSocket(
@@ -94,17 +86,3 @@ function bearer(token: string) {
 }
 
 const digest = (text: string) => createHash("sha256").update(text).digest();
-
-/** Calls back at the first signal that asks for an end; a second one is not held back. Returns what undoes it. */
-function onStopSignal(stop: () => void): () => void {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  const off = () => {
-    for (const signal of signals) process.off(signal, handler);
-  };
-  const handler = () => {
-    off();
-    stop();
-  };
-  for (const signal of signals) process.on(signal, handler);
-  return off;
-}

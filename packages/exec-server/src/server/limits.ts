@@ -51,3 +51,9 @@ export const VIOLATION_CLOSE_MS = 1_000;
 
 /** Milliseconds for writing what was sent when the server closes. */
 export const SERVER_CLOSE_MS = 200;
+
+/** Largest message of a client, bytes; the figure is Codex's. */
+export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+
+/** Largest message to a client, bytes: a file of 512 MiB in base64. */
+export const MAX_ANSWER_BYTES = 720 * 1024 * 1024;

@@ -1,0 +1,67 @@
+import { createLocalBackend } from "@codex/exec-server";
+import {
+  type AuthOptions,
+  createEnvironmentInfo,
+  createExecServer,
+  type ExecServer,
+  type ListenWebSocketOptions,
+  listenWebSocket,
+  parseListenUrl,
+  resolveAuth,
+  serveStdio,
+} from "@codex/exec-server/server";
+import { EXIT } from "../exit-codes.js";
+import { onStopSignal, openStdout } from "../host-process.js";
+
+export interface ExecServerCommandOptions extends AuthOptions {
+  listen: string;
+  allowInsecureListen: boolean;
+}
+
+/** Version of Codex whose protocol this is; its clients are told. */
+const COMPATIBLE_VERSION = "0.169.0";
+
+/** Serves this host to Codex clients until a signal comes or, on stdio, the client is gone. */
+export async function runExecServer(options: ExecServerCommandOptions): Promise<void> {
+  try {
+    await serve(options);
+  } catch (error) {
+    // The form of Codex: who starts exec-servers may look for it.
+    process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = EXIT.failure;
+  }
+}
+
+async function serve(options: ExecServerCommandOptions): Promise<void> {
+  const auth = resolveAuth(options);
+  const target = parseListenUrl(options.listen);
+  if (target.kind === "stdio" && auth !== undefined) {
+    throw new Error("WebSocket auth requires a WebSocket listener, not stdio");
+  }
+  const backend = createLocalBackend();
+  const info = await createEnvironmentInfo({ executorVersion: COMPATIBLE_VERSION });
+  const server = createExecServer({ backend, environment: { info } });
+  try {
+    if (target.kind === "stdio") await serveStreams(server);
+    else {
+      const { allowInsecureListen: allowInsecure } = options;
+      await serveWebSocket(server, { ...target, allowInsecure, ...(auth === undefined ? {} : { auth }) });
+    }
+  } finally {
+    await server.close();
+    await backend.close();
+  }
+}
+
+async function serveStreams(server: ExecServer): Promise<void> {
+  const off = onStopSignal(() => void server.close());
+  await serveStdio(server, { input: process.stdin, output: openStdout() });
+  off();
+}
+
+async function serveWebSocket(server: ExecServer, options: ListenWebSocketOptions): Promise<void> {
+  const listener = await listenWebSocket(server, options);
+  process.stdout.write(`${listener.url}\n`);
+  await new Promise<void>((resolve) => onStopSignal(resolve));
+  await Promise.all([server.close(), listener.close()]);
+}
