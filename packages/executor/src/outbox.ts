@@ -3,6 +3,8 @@ import type { ExecutorMessage } from "@codex/executor-protocol";
 import { messageOf } from "./errors.js";
 import type { OutputDelta } from "./sessions/live-output.js";
 
+type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;
+
 /** What goes to one orchestrator. Nothing of it waits here: who sends is held back by the channel. */
 export class Outbox {
   readonly #channel: Channel;
@@ -27,14 +29,13 @@ export class Outbox {
       await this.#channel.send(message);
       return undefined;
     } catch (error) {
-      return isPerMessage(error) ? messageOf(error) : undefined;
+      return isOver(error) ? undefined : messageOf(error);
     }
   }
 
   /** Live output. @throws when the channel has ended. */
-  async sendOutput({ bytes, ...delta }: OutputDelta): Promise<void> {
-    const message = { type: "tool_output", ...delta, chunk: bytes.toString("base64") } satisfies ExecutorMessage;
-    await this.#channel.send(message);
+  sendOutput(delta: OutputDelta): Promise<void> {
+    return this.#channel.sendEncoded(encodeDelta(delta));
   }
 
   /** Something nobody asked for; only after `initialize`. */
@@ -43,6 +44,17 @@ export class Outbox {
   }
 }
 
-/** The channel goes on, only this message did not fit. */
-const isPerMessage = (error: unknown): boolean =>
-  error instanceof ChannelError && ["too_large", "too_deep", "unserializable"].includes(error.code);
+/** A `tool_output`, written straight into one buffer: made as an object its chunk would be copied at every step. */
+function encodeDelta({ bytes, ...delta }: OutputDelta): Buffer {
+  const fields = { type: "tool_output", ...delta } satisfies Omit<ToolOutputMessage, "chunk">;
+  const head = `${JSON.stringify(fields).slice(0, -1)},"chunk":"`;
+  const headBytes = Buffer.byteLength(head);
+  const json = Buffer.allocUnsafe(headBytes + Math.ceil(bytes.length / 3) * 4 + 2);
+  json.write(head);
+  const end = headBytes + json.write(bytes.toString("base64"), headBytes, "latin1");
+  json.write('"}', end);
+  return json;
+}
+
+const isOver = (error: unknown): boolean =>
+  error instanceof ChannelError && (error.code === "closed" || error.code === "connection_lost");

@@ -69,9 +69,11 @@ export class Client {
   find<T extends ExecutorMessage>(fits: (message: ExecutorMessage) => message is T): Promise<T>;
   find(fits: (message: ExecutorMessage) => boolean): Promise<ExecutorMessage>;
   async find(fits: (message: ExecutorMessage) => boolean): Promise<ExecutorMessage> {
-    for (;;) {
-      const found = this.messages.find(fits);
-      if (found !== undefined) return found;
+    for (let index = 0; ; ) {
+      for (; index < this.messages.length; index++) {
+        const message = this.messages[index];
+        if (message !== undefined && fits(message)) return message;
+      }
       if (this.#ended) throw new Error(`the channel ended without the message; there was ${this.summary()}`);
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
