@@ -336,6 +336,10 @@ describe("tool calls", () => {
     const { id, process } = await startSession({ client: one, backend, clock });
     const request = { processId: id, input: "", yieldTimeMs: 0, maxOutputTokens: 0 };
     expect(errorOf(await two.call("write_stdin", request))).toMatch(/unknown session/);
+    expect(errorOf(await two.call("kill_session", { session_id: id }))).toMatch(/unknown session/);
+    expect(await two.call("list_sessions", {})).toMatchObject({ structured: { sessions: [] } });
+    const everywhere = await two.call("list_sessions", { scope: "executor" });
+    expect(everywhere).toMatchObject({ structured: { sessions: [{ sessionId: id }] } });
     await two.close();
     expect(process.outcome.kind).toBe("running");
     await one.close();

@@ -103,6 +103,23 @@ describe("input", () => {
     expect(process.events).toEqual(["write slow"]);
   });
 
+  it("ends the wait when it was taken, where that was asked for", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { tty: true });
+    process.holdWrites = true;
+    const answer = host.client.write({ processId: id, input: "slow", until: "written" });
+    await host.clock.untilWaiting();
+    process.takeWrites();
+    expect((await answer).result).toMatchObject({ processId: id, wallTimeSeconds: 0 });
+    expect(process.events).toEqual(["write slow"]);
+    const nothing = await host.client.write({ processId: id, until: "written" });
+    expect(nothing.result).toMatchObject({ processId: id, wallTimeSeconds: 0 });
+    const unread = host.client.write({ processId: id, input: "x", until: "written", ...POLL });
+    await host.clock.untilWaiting();
+    host.clock.advance(10);
+    expect((await unread).result.notices?.[0]).toMatch(/has not read all of the 1 bytes of input yet/);
+  });
+
   it("is bounded while the program does not read", async () => {
     const host = open({ limits: { waitingInputBytes: 10 } });
     const { id, process } = await startSession(host, { tty: true });
