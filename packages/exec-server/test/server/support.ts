@@ -1,4 +1,5 @@
 import { type Channel, createMemoryChannelPair } from "@codex/channel";
+import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { afterEach } from "vitest";
 import { createLocalBackend, type ExecBackend } from "../../src/index.js";
 import {
@@ -6,7 +7,10 @@ import {
   createExecServer,
   type ExecServer,
   type ExecServerOptions,
+  type ListenWebSocketOptions,
+  listenWebSocket,
 } from "../../src/server/index.js";
+import { createRelay } from "./relay.js";
 
 export type Message = Record<string, unknown>;
 export interface Answer {
@@ -167,6 +171,19 @@ export function useServer(options: Partial<ExecServerOptions> = {}) {
       const client = await this.connect();
       await client.handshake();
       return client;
+    },
+    /** Listens on a websocket address, behind a network that can be cut. */
+    async listen(listenOptions: Partial<ListenWebSocketOptions> = {}) {
+      const listener = await listenWebSocket(await get(), { host: "127.0.0.1", port: 0, ...listenOptions });
+      closers.push(() => listener.close());
+      const relay = await createRelay(listener.url);
+      closers.push(() => relay.close());
+      const dial = async ({ read = true } = {}) => {
+        const channel = await connectWebSocketChannel(relay.url);
+        closers.push(() => channel.close({ deadlineMs: 0 }));
+        return new RawClient(channel, { read });
+      };
+      return { url: listener.url, relay, dial };
     },
   };
 }
