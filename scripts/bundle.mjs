@@ -20,8 +20,8 @@ await build({
   minify: true,
   keepNames: false,
   legalComments: "none",
-  // Native code stays in its packages; the other two are optional speed-ups of ws that are not used.
-  external: ["node-pty", "koffi", "bufferutil", "utf-8-validate"],
+  // Native and WebAssembly code stays in its packages; the last two are optional speed-ups of ws that are not used.
+  external: ["node-pty", "koffi", "@vscode/tree-sitter-wasm", "bufferutil", "utf-8-validate"],
   alias: sourceAliases(),
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

@@ -9,6 +9,7 @@ import type { InitializeOptions } from "./executors/executor.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { ProtocolProblem } from "./executors/problems.js";
 import type { ApprovalPolicy } from "./policy/approval-policy.js";
+import type { GetShellParser } from "./policy/evaluate.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
 import type { ToolCallResult } from "./result.js";
 import type { RunCommandRequest, RunningCommand } from "./run-command.js";
@@ -20,6 +21,8 @@ export interface OrchestratorOptions {
   /** Without one, what needs approval is denied. */
   approver?: Approver;
   defaults?: OrchestratorDefaults;
+  /** Default: loaded when the first script is judged, once per orchestrator. */
+  shellParser?: GetShellParser;
   clock?: Clock;
   /** Fresh unique ids; default random UUIDs. */
   random?: () => string;

@@ -4,7 +4,7 @@ import type { Config } from "./config.js";
 import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { SessionTable } from "./executors/sessions.js";
-import { judgedCommand, plainCommands } from "./policy/evaluate.js";
+import { type GetShellParser, judgedCommand } from "./policy/evaluate.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
 import { type Requirement, requirement } from "./policy/requirement.js";
 import { parseArguments } from "./resolve/arguments.js";
@@ -31,6 +31,7 @@ export interface CallContext {
   catalog: Catalog;
   sessions: SessionTable;
   approvals: Approvals;
+  shellParser: GetShellParser;
   /** A fresh unique id. */
   newId: () => string;
 }
@@ -140,7 +141,8 @@ async function obtainPermit(
   const { request } = resolved;
   const { host } = selected.executor;
   const { approvalPolicy, rules, sandbox } = context.policy;
-  const needed = requirement(judgedCommand(request.command, host), {
+  const command = await judgedCommand(request.command, host, context.shellParser);
+  const needed = requirement(command, {
     approvalPolicy,
     sandboxPermissions: request.sandboxPermissions,
     unrestricted: sandbox?.unrestricted ?? true,
@@ -154,7 +156,8 @@ async function obtainPermit(
   });
   if (needed.kind === "forbidden") return refused("forbidden", needed.reason);
   const question = approvalRequest(selected, resolved, needed, context.newId());
-  const canonical = canonicalCommand(plainCommands(request.command, host), request.command);
+  // A script of one plain command is that command, however it was written.
+  const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
   const decision: ApprovalResult = await context.approvals.decide(question, canonical, options.signal);
   switch (decision.kind) {
     case "approved":
@@ -171,10 +174,6 @@ async function obtainPermit(
       return { kind: "result", result: interrupted() };
   }
 }
-
-/** A script of one plain command is that command, however it was written. */
-const canonicalCommand = (commands: string[][] | null, argv: readonly string[]): readonly string[] =>
-  commands?.length === 1 ? (commands[0] ?? argv) : argv;
 
 function approvalRequest(
   { executor, tool }: Selected,

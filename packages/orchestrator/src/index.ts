@@ -30,9 +30,8 @@ export {
 export { createOrchestrator } from "./orchestrator.js";
 export type { ApprovalPolicy, GranularPolicy } from "./policy/approval-policy.js";
 export { DANGEROUS_COMMANDS, type DangerousEntry } from "./policy/dangerous.js";
-export { judgedCommand } from "./policy/evaluate.js";
+export { type GetShellParser, judgedCommand } from "./policy/evaluate.js";
 export { KNOWN_SAFE_COMMANDS, type KnownSafeEntry } from "./policy/known-safe.js";
-export type { LiteralCommands } from "./policy/literal-commands.js";
 export type { PolicyOptions, SandboxedCommand, SandboxSelector } from "./policy/policy-options.js";
 export {
   type Cause,
@@ -42,6 +41,12 @@ export {
   requirement,
 } from "./policy/requirement.js";
 export type { RuleMatch, RulesPort } from "./policy/rules-port.js";
+export {
+  createLazyShellParser,
+  type LiteralCommands,
+  loadShellParser,
+  type ShellParser,
+} from "./policy/shell/index.js";
 export { FORCED_ENVIRONMENT } from "./resolve/environment.js";
 export type { AnsweredCall, LostCall, Refusal, RefusalCode, RefusedCall, ToolCallResult } from "./result.js";
 export type { RunCommandRequest, RunningCommand, RunOutcome } from "./run-command.js";

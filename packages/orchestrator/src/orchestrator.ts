@@ -13,6 +13,7 @@ import { ProblemLog } from "./executors/problems.js";
 import { type SessionOwner, SessionTable } from "./executors/sessions.js";
 import type { ApprovalPolicy } from "./policy/approval-policy.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
+import { createLazyShellParser } from "./policy/shell/index.js";
 import { fail, type ToolCallResult } from "./result.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./run-command.js";
 
@@ -52,6 +53,7 @@ class OrchestratorCore implements Orchestrator {
         timeoutMs: timings.approvalMs,
         limit: limits.rememberedApprovals,
       }),
+      shellParser: options.shellParser ?? createLazyShellParser(),
       newId: this.#newId,
     };
     this.ready = this.#attachAll(options.executors ?? []);

@@ -1,19 +1,52 @@
 import type { HostInfo } from "@codex/executor-protocol";
-import { literalCommands } from "./literal-commands.js";
+import { messageOf } from "../errors.js";
 import { isStandardProgram } from "./programs.js";
 import type { JudgedCommand } from "./requirement.js";
-import { splitCommand } from "./split.js";
+import { literalCommands, type ShellParser, splitCommand } from "./shell/index.js";
+
+/** Hands out the parser of scripts; called when a command first has a script in it. */
+export type GetShellParser = () => Promise<ShellParser>;
 
 /**
  * An argv as policy sees it. A script is split only for a shell that is surely one: the model chooses the shell, and
- * a program of its own that is called `sh` may run anything.
+ * a program of its own that is called `sh` may run anything. Never rejects: without a parser it is opaque and unread.
  */
-export function judgedCommand(argv: readonly string[], host: HostInfo | undefined): JudgedCommand {
-  return { commands: plainCommands(argv, host) ?? [argv], literals: literalCommands(argv) };
+export async function judgedCommand(
+  argv: readonly string[],
+  host: HostInfo | undefined,
+  getParser: GetShellParser,
+): Promise<JudgedCommand> {
+  const plain = readPlainly(argv, host);
+  if (plain !== undefined) return plain;
+  try {
+    return readCommand(argv, host, await getParser());
+  } catch (error) {
+    const unread = `the parser of shell scripts does not load: ${messageOf(error)}`;
+    return { ...readCommand(argv, host, { parse: () => undefined }), unread };
+  }
 }
 
-export function plainCommands(argv: readonly string[], host: HostInfo | undefined): string[][] | null {
+function readCommand(argv: readonly string[], host: HostInfo | undefined, parser: ShellParser): JudgedCommand {
   const [shell] = argv;
-  const trusted = shell !== undefined && (isStandardProgram(shell) || shell === host?.shell.path);
-  return trusted ? splitCommand(argv) : null;
+  const isTrusted = shell !== undefined && (isStandardProgram(shell) || shell === host?.shell.path);
+  const commands = isTrusted ? splitCommand(parser, argv) : null;
+  return { commands: commands ?? [argv], isSplit: commands !== null, literals: literalCommands(parser, argv) };
 }
+
+/** Undefined when a script shows up: loading the parser takes its time, and plain arguments need none. */
+function readPlainly(argv: readonly string[], host: HostInfo | undefined): JudgedCommand | undefined {
+  try {
+    return readCommand(argv, host, NO_PARSER);
+  } catch (error) {
+    if (error instanceof ScriptFound) return undefined;
+    throw error;
+  }
+}
+
+class ScriptFound extends Error {}
+
+const NO_PARSER: ShellParser = {
+  parse: () => {
+    throw new ScriptFound();
+  },
+};

@@ -20,16 +20,3 @@ const STANDARD_DIRECTORIES: ReadonlySet<string> = new Set([
   "/opt/homebrew/bin",
   "/run/current-system/sw/bin",
 ]);
-
-/** Shells whose script is an argument: `[shell, -c | -lc, script]`. */
-export const POSIX_SHELLS: ReadonlySet<string> = new Set(["bash", "sh", "zsh", "dash", "ksh", "ash", "fish"]);
-
-/** Programs that run the command in their arguments. */
-export const WRAPPERS: ReadonlySet<string> = new Set([
-  ...["sudo", "doas", "su", "env", "xargs", "parallel", "time", "timeout", "nice", "ionice", "nohup", "setsid"],
-  ...["stdbuf", "chroot", "unshare", "nsenter", "flock", "watch", "script", "strace", "ltrace", "find", "fd", "ssh"],
-  ...["command", "builtin", "exec", "coproc", "function", "noglob", "nocorrect", "busybox", "toybox", "systemd-run"],
-]);
-
-/** Builtins whose arguments are script text. */
-export const EVALUATORS: ReadonlySet<string> = new Set(["eval", "trap", "alias", "source", "."]);

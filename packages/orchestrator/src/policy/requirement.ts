@@ -2,15 +2,19 @@ import type { SandboxPermissions } from "@codex/executor-protocol";
 import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
 import { dangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
 import { knownSafeEntry } from "./known-safe.js";
-import type { LiteralCommands } from "./literal-commands.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
+import type { LiteralCommands } from "./shell/index.js";
 
 /** A command as policy sees it. */
 export interface JudgedCommand {
   /** The plain commands, or the whole argv as the only one. */
   commands: readonly (readonly string[])[];
+  /** False: `commands` is the whole argv, as it stands. */
+  isSplit: boolean;
   /** Everything spelled out anywhere in it; only counted against it. */
   literals: LiteralCommands;
+  /** Why its scripts could not be read at all. */
+  unread?: string;
 }
 
 export interface RequirementContext {
@@ -50,10 +54,9 @@ export function requirement(command: JudgedCommand, context: RequirementContext)
     const reason = `approval policy ${refusing} does not let a command ask for ${asked}; run it with \`use_default\``;
     return { kind: "forbidden", reason, cause: { kind: "override" } };
   }
-  const verdicts = [
-    ...restrictions(command.literals, context),
-    ...command.commands.map((words) => judge(words, context)),
-  ].map((verdict) => withoutQuestion(verdict, context.approvalPolicy));
+  const verdicts = [...restrictions(command, context), ...command.commands.map((words) => judge(words, context))].map(
+    (verdict) => withoutQuestion(verdict, context.approvalPolicy),
+  );
   const stricter = verdicts.find(isForbidden) ?? verdicts.find(isPrompt);
   if (stricter === undefined) {
     const bypassSandbox = verdicts.length > 0 && verdicts.every((one) => one.decision === "allow" && one.explicit);
@@ -118,10 +121,10 @@ function dangerVerdict(command: readonly string[]): Verdict | undefined {
 }
 
 /** What is spelled out inside can make a command stricter, never more lenient. */
-function restrictions(literals: LiteralCommands, context: RequirementContext): Verdict[] {
+function restrictions({ literals, unread }: JudgedCommand, context: RequirementContext): Verdict[] {
   const found = literals.commands.flatMap((words) => ruleVerdict(words, context.rules) ?? dangerVerdict(words) ?? []);
   const strict = found.filter((verdict) => verdict.decision !== "allow");
   if (literals.complete) return strict;
-  const reason = "the command is too long or too deeply nested to be looked through";
+  const reason = unread ?? "the command is too long or too deeply nested to be looked through";
   return [...strict, { decision: "prompt", reason, cause: { kind: "too_complex" } }];
 }

@@ -1,9 +1,12 @@
-import { DANGEROUS_COMMANDS, judgedCommand } from "@codex/orchestrator";
+import { createLazyShellParser, DANGEROUS_COMMANDS, judgedCommand } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 import { dangerousEntry } from "../../src/policy/dangerous.js";
 
-const inScript = (script: string): boolean =>
-  judgedCommand(["bash", "-lc", script], undefined).literals.commands.some((words) => dangerousEntry(words));
+const shellParser = createLazyShellParser();
+const literals = async (argv: readonly string[]) => (await judgedCommand(argv, undefined, shellParser)).literals;
+const isFound = async (argv: readonly string[]): Promise<boolean> =>
+  (await literals(argv)).commands.some((words) => dangerousEntry(words));
+const inScript = (script: string) => isFound(["bash", "-lc", script]);
 
 describe("dangerous commands", () => {
   it("is this table", () => expect(DANGEROUS_COMMANDS.map((entry) => entry.name)).toEqual(["rm-force"]));
@@ -70,7 +73,7 @@ describe("dangerous commands", () => {
     "ssh host rm -rf x",
     "ssh host 'rm -rf x'",
     "env -S 'rm -rf x'",
-  ])("%j", (script) => expect(inScript(script)).toBe(true));
+  ])("%j", async (script) => expect(await inScript(script)).toBe(true));
 
   it.each([
     "rm x",
@@ -83,24 +86,21 @@ describe("dangerous commands", () => {
     "grep -rf patterns .",
     "ls -f",
     "cat rm -f",
-  ])("not %j", (script) => expect(inScript(script)).toBe(false));
+  ])("not %j", async (script) => expect(await inScript(script)).toBe(false));
 
-  it("is seen in an argv without a shell", () => {
-    const found = judgedCommand(["env", "bash", "-c", "rm -rf x"], undefined).literals.commands;
-    expect(found.some((words) => dangerousEntry(words))).toBe(true);
+  it("is seen in an argv without a shell", async () => {
+    expect(await isFound(["env", "bash", "-c", "rm -rf x"])).toBe(true);
   });
 
-  it("looks through a script of a hundred thousand lines", () => {
+  it("is not said to be absent from a script that is too large to be read", async () => {
     const lines = Array.from({ length: 100_000 }, (_, line) => `echo ${line}`);
-    const { literals } = judgedCommand(["bash", "-lc", [...lines, "rm -rf x"].join("\n")], undefined);
-    expect(literals.complete).toBe(true);
-    expect(literals.commands.some((words) => dangerousEntry(words))).toBe(true);
+    expect((await literals(["bash", "-lc", lines.join("\n")])).complete).toBe(false);
   });
 
   it.each(["'", '"', "$'", "`", "$(", "<", ">", "\\", "", "   ", "{,}", "$'\\x", "a=(", "<(", "\u0000"])(
     "reads the unfinished %j without failing",
-    (script) => {
-      expect(judgedCommand(["bash", "-lc", script], undefined).literals.complete).toBe(true);
+    async (script) => {
+      expect((await literals(["bash", "-lc", script])).complete).toBe(true);
     },
   );
 });

@@ -1,5 +1,6 @@
 import {
   type ApprovalPolicy,
+  createLazyShellParser,
   type JudgedCommand,
   judgedCommand,
   type RequirementContext,
@@ -8,13 +9,15 @@ import {
 } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 
-const script = (text: string): JudgedCommand => judgedCommand(["/bin/bash", "-lc", text], undefined);
+const shellParser = createLazyShellParser();
+const script = (text: string): Promise<JudgedCommand> =>
+  judgedCommand(["/bin/bash", "-lc", text], undefined, shellParser);
 
-const SAFE = script("ls src");
-const OTHER = script("make all");
-const OPAQUE = script("make all && ls > out");
-const DANGEROUS = script("rm -rf build");
-const HIDDEN = script("cd build && sudo rm -r --force .");
+const SAFE = await script("ls src");
+const OTHER = await script("make all");
+const OPAQUE = await script("make all && ls > out");
+const DANGEROUS = await script("rm -rf build");
+const HIDDEN = await script("cd build && sudo rm -r --force .");
 
 const granular = (sandbox_approval: boolean, rules: boolean): ApprovalPolicy => ({
   granular: { sandbox_approval, rules },
@@ -99,8 +102,8 @@ describe("reasons", () => {
     expect(found).toMatchObject({ reason: expect.stringMatching(/sandbox_approval.*require_escalated/) });
   });
 
-  it("ask about a command that is too large to be looked through", () => {
-    const endless = script(`echo ${"$(".repeat(10)}${"env ".repeat(3000)}`);
+  it("ask about a command that is too large to be looked through", async () => {
+    const endless = await script(`echo ${"$(".repeat(10)}${"env ".repeat(3000)}`);
     expect(endless.literals.complete).toBe(false);
     const found = requirement(endless, { ...base, approvalPolicy: "on-request" });
     expect(found).toMatchObject({ kind: "needsApproval", cause: { kind: "too_complex" } });
@@ -132,7 +135,11 @@ describe("requirement with rules", () => {
     expect(requirement(OTHER, { ...base, rules: rulesFor("make", allow, keep) })).toMatchObject({
       bypassSandbox: false,
     });
-    const two: JudgedCommand = { commands: [["make"], ["ls"]], literals: { commands: [], complete: true } };
+    const two: JudgedCommand = {
+      commands: [["make"], ["ls"]],
+      isSplit: true,
+      literals: { commands: [], complete: true },
+    };
     expect(requirement(two, { ...base, rules: rulesFor("make", allow) })).toEqual({
       kind: "skip",
       bypassSandbox: false,
@@ -156,7 +163,11 @@ describe("requirement with rules", () => {
   });
 
   it("refuses when only one of two questions may be asked", () => {
-    const both: JudgedCommand = { commands: [["make"], ["rm", "-f", "x"]], literals: { commands: [], complete: true } };
+    const both: JudgedCommand = {
+      commands: [["make"], ["rm", "-f", "x"]],
+      isSplit: true,
+      literals: { commands: [], complete: true },
+    };
     const rules = rulesFor("make", prompt);
     expect(requirement(both, { ...base, rules, approvalPolicy: granular(false, true) })).toMatchObject({
       kind: "forbidden",
