@@ -32,9 +32,10 @@ export async function openServer(command, transport) {
     const answer = peer.request("process/start", { processId, argv, cwd: "file:///", env: ENV, tty, arg0: null });
     return { processId, answer };
   };
+  const pid = serverPid(child.pid);
   return {
     coldStartMs,
-    pid: serverPid(child.pid),
+    pid,
     request: (method, params = null) => peer.request(method, params),
     start,
     /** Runs a program to its end; resolves with the bytes it wrote. */
@@ -54,10 +55,18 @@ export async function openServer(command, transport) {
     },
     async close() {
       await peer.close({ deadlineMs: 200 });
-      child.kill("SIGKILL");
+      for (const each of new Set([pid, child.pid])) tryKill(each);
       if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
     },
   };
+}
+
+function tryKill(pid) {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // ended by itself
+  }
 }
 
 /** The server may stand behind a launcher: the last of the chain is the one that serves. */
