@@ -1,5 +1,4 @@
 export { type Clock, systemClock } from "./clock.js";
-export { createEnvironment, type Environment } from "./environment.js";
 export { ToolError } from "./errors.js";
 export { createExecutor, type Executor, type ExecutorOptions } from "./executor.js";
 export { getHostInfo } from "./host/host-info.js";

@@ -1,4 +1,5 @@
 import {
+  createEnvironment,
   type ExecBackend,
   type ProcessSpec,
   type ProcessStdio,
@@ -8,7 +9,6 @@ import {
 } from "@codex/exec-server";
 import type { ExecCommandRequest, ProcessOutcome, ToolCallOutcome, WriteStdinRequest } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
-import { createEnvironment } from "../environment.js";
 import { messageOf, ToolError } from "../errors.js";
 import type { Ids } from "../ids.js";
 import { Ledger } from "../ledger.js";
@@ -205,8 +205,8 @@ export class UnifiedExec {
 
   async #spawn(request: ExecCommandRequest, stdio: ProcessStdio) {
     const { backend, env: own, limits } = this.#options;
-    const { command: argv, cwd, envPolicy } = request;
-    const env = envPolicy === undefined ? request.env : { ...createEnvironment(envPolicy, own), ...request.env };
+    const { command: argv, cwd } = request;
+    const env = createEnvironment(request.envPolicy, own, request.env);
     const spec: ProcessSpec = { argv, cwd, env, stdio, log: limits.log };
     try {
       return await backend.start(spec);
