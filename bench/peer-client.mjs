@@ -69,12 +69,15 @@ function tryKill(pid) {
   }
 }
 
-/** The server may stand behind a launcher: the last of the chain is the one that serves. */
+/** The server may stand behind a launcher: the last of the chain that was started as one is the one that serves. */
 function serverPid(pid) {
   for (let current = pid; ; ) {
-    const [child] = readFileSync(`/proc/${current}/task/${current}/children`, "utf8").trim().split(" ");
-    if (!child) return current;
-    current = Number(child);
+    const children = readFileSync(`/proc/${current}/task/${current}/children`, "utf8").trim().split(" ");
+    const server = children.find(
+      (child) => child && readFileSync(`/proc/${child}/cmdline`, "utf8").includes("exec-server"),
+    );
+    if (server === undefined) return current;
+    current = Number(server);
   }
 }
 
