@@ -1,10 +1,13 @@
 export type { ClientClock } from "./client/clock.js";
+export { type Communicated, communicate, wait } from "./client/communicate.js";
 export { type Connector, createWebSocketConnector, type WebSocketTarget } from "./client/connector.js";
 export { ClientError, type ClientErrorCode } from "./client/errors.js";
 export { ExecServerClient, type StartRequest } from "./client/exec-server-client.js";
 export type { LinkOptions } from "./client/link.js";
 export type { EventSink } from "./client/process-channel.js";
 export type { NumberedEvent, ProcessEvent } from "./client/process-event.js";
+export { createRemoteBackend, type RemoteBackend, type RemoteBackendOptions } from "./client/remote-backend.js";
+export { type MissingOutput, RemoteProcess } from "./client/remote-process.js";
 export { RunningProcess, type WireSignal } from "./client/running-process.js";
 export type { ServerCommand } from "./client/spawn-server.js";
 export {

@@ -21,7 +21,14 @@ export type ReadAnswer = z.output<typeof readAnswer>;
 export const writeAnswer = z.object({ status: z.enum(["accepted", "unknownProcess", "stdinClosed", "starting"]) });
 export type WriteStatus = z.output<typeof writeAnswer>["status"];
 
-export const terminateAnswer = z.object({ running: z.nullish(z.boolean()) });
+/** All but `running` is told by servers of this project alone. */
+export const terminateAnswer = z.object({
+  running: z.nullish(z.boolean()),
+  signals: z.optional(z.array(z.enum(["SIGINT", "SIGTERM", "SIGKILL", "SIGHUP"]))),
+  gone: z.optional(z.boolean()),
+  members: z.optional(z.array(z.object({ pid: z.int(), name: z.string() }))),
+});
+export type TerminateAnswer = Omit<z.output<typeof terminateAnswer>, "running"> & { running: boolean };
 
 export const initializeAnswer = z.object({ sessionId: z.string(), environmentInfo: z.nullish(z.unknown()) });
 

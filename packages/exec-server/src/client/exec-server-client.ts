@@ -2,6 +2,7 @@ import { type Channel, createStdioChannel, type StdioStreams } from "@codex/chan
 import { METHODS } from "../protocol/methods.js";
 import { parseAnswer, startAnswer } from "./answers.js";
 import { type CallOptions, Calls } from "./calls.js";
+import type { ClientClock } from "./clock.js";
 import { type Connector, createFixedConnector, createWebSocketConnector, type WebSocketTarget } from "./connector.js";
 import { ClientError } from "./errors.js";
 import { CLOSE_DEADLINE_MS } from "./limits.js";
@@ -89,6 +90,11 @@ export class ExecServerClient {
     return this.#link.attached?.connection.environmentInfo;
   }
 
+  /** What its time-outs go by. */
+  get clock(): ClientClock {
+    return this.#link.clock;
+  }
+
   /** For requests of any kind; see `Calls.call` for what it rejects with. */
   call(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
     return this.#calls.call(method, params, options);
@@ -111,7 +117,7 @@ export class ExecServerClient {
       });
       const { sandboxType } = parseAnswer(startAnswer, answer, METHODS.processStart);
       started!.session.deleteOrphan(processId);
-      return new RunningProcess(processId, sandboxType ?? undefined, this.#calls, started!.session);
+      return new RunningProcess(sandboxType ?? undefined, this.#calls, started!);
     } catch (error) {
       if (started !== undefined) {
         started.session.unregister(started.channel);

@@ -1,8 +1,17 @@
 import { RpcError } from "@codex/channel";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
-import { parseAnswer, type ReadAnswer, readAnswer, terminateAnswer, type WriteStatus, writeAnswer } from "./answers.js";
+import {
+  parseAnswer,
+  type ReadAnswer,
+  readAnswer,
+  type TerminateAnswer,
+  terminateAnswer,
+  type WriteStatus,
+  writeAnswer,
+} from "./answers.js";
 import type { CallOptions, Calls } from "./calls.js";
+import type { ProcessChannel } from "./process-channel.js";
 import type { ClientSession } from "./session.js";
 
 /** Signals of `process/signal`; Codex 0.169.0 knows the first alone. */
@@ -18,14 +27,25 @@ export class RunningProcess {
   readonly sandboxType: string | undefined;
   readonly #calls: Calls;
   readonly #session: ClientSession;
+  readonly #channel: ProcessChannel;
   #writes = 0;
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  constructor(id: string, sandboxType: string | undefined, calls: Calls, session: ClientSession) {
-    this.id = id;
+  constructor(
+    sandboxType: string | undefined,
+    calls: Calls,
+    { session, channel }: { session: ClientSession; channel: ProcessChannel },
+  ) {
+    this.id = channel.id;
     this.sandboxType = sandboxType;
     this.#calls = calls;
     this.#session = session;
+    this.#channel = channel;
+  }
+
+  /** Nothing more of its events is wanted. */
+  forget(): void {
+    this.#session.unregister(this.#channel);
   }
 
   /**
@@ -56,10 +76,14 @@ export class RunningProcess {
   }
 
   /** SIGKILL to the group; servers of this project give it `graceMs` to end before. */
-  async terminate(graceMs?: number): Promise<{ running: boolean }> {
+  async terminate(graceMs?: number): Promise<TerminateAnswer> {
     const params = graceMs === undefined ? {} : { graceMs };
-    const answer = await this.#call(METHODS.processTerminate, params);
-    return { running: parseAnswer(terminateAnswer, answer, METHODS.processTerminate).running ?? false };
+    const answer = parseAnswer(
+      terminateAnswer,
+      await this.#call(METHODS.processTerminate, params),
+      "process/terminate",
+    );
+    return { ...answer, running: answer.running ?? false };
   }
 
   /** False when the server cannot; it is asked once in a session. */

@@ -40,7 +40,7 @@ export class WriteError extends Error {
 export class ProcessError extends Error {
   override readonly name = "ProcessError";
   constructor(
-    readonly code: "no_terminal" | "exited" | "bad_size",
+    readonly code: "no_terminal" | "exited" | "bad_size" | "unsupported",
     message: string,
     options?: ErrorOptions,
   ) {

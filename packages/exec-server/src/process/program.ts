@@ -27,7 +27,8 @@ export function resolveProgram(spec: ProcessSpec): string {
   throw new StartError("program_not_found", `program \`${name}\` was not found on PATH`);
 }
 
-function checkStrings(spec: ProcessSpec): void {
+/** What can be said of a spec without its host. @throws StartError */
+export function checkStrings(spec: ProcessSpec): void {
   if (spec.argv.length === 0) throw new StartError("empty_argv", "argv must not be empty");
   if (spec.argv[0] === "") throw new StartError("empty_argv", "argv[0] must name a program, got an empty string");
   for (const text of spec.argv) {

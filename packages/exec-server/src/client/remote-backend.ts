@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { RpcError } from "@codex/channel";
+import { StartError } from "../process/errors.js";
+import type { ExecBackend, ProcessSpec } from "../process/exec-backend.js";
+import { checkStrings } from "../process/program.js";
+import { toFileUrl } from "../protocol/file-url.js";
+import type { ExecServerClient } from "./exec-server-client.js";
+import { RemoteProcess } from "./remote-process.js";
+import { checkRemoteDirectory, toStartError } from "./start-failure.js";
+
+export interface RemoteBackendOptions {
+  /** Default: random UUIDs. */
+  newId?: () => string;
+  /** Milliseconds that processes have to end by themselves when the backend is closed. */
+  closeGraceMs?: number;
+}
+
+/** Where processes run behind an exec-server. */
+export interface RemoteBackend extends ExecBackend {
+  start(spec: ProcessSpec): Promise<RemoteProcess>;
+}
+
+const DEFAULT_CLOSE_GRACE_MS = 500;
+
+/**
+ * Runs processes on the host of an exec-server. Does not own the client: `close` ends the processes alone.
+ *
+ * `start` throws ClientError when the connection was lost before the answer; what was started then is ended as soon as
+ * the session is resumed.
+ */
+export function createRemoteBackend(client: ExecServerClient, options: RemoteBackendOptions = {}): RemoteBackend {
+  const { newId = randomUUID, closeGraceMs = DEFAULT_CLOSE_GRACE_MS } = options;
+  const owned = new Set<RemoteProcess>();
+  const starting = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  const start = async (spec: ProcessSpec): Promise<RemoteProcess> => {
+    checkStrings(spec);
+    if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
+    if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client);
+    const process = new RemoteProcess(spec, client.clock);
+    try {
+      process.bind(await client.start(toRequest(newId(), spec), process.take));
+    } catch (error) {
+      throw error instanceof RpcError ? await toStartError(error, spec, client) : error;
+    }
+    owned.add(process);
+    void process.closed.then(() => owned.delete(process));
+    return process;
+  };
+  const close = async () => {
+    await Promise.allSettled(starting);
+    await Promise.allSettled([...owned].map((process) => process.terminate({ by: "shutdown", graceMs: closeGraceMs })));
+    for (const process of owned) process.dispose();
+    owned.clear();
+  };
+  return {
+    start(spec) {
+      const started = start(spec);
+      starting.add(started);
+      return started.finally(() => starting.delete(started));
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+const toRequest = (processId: string, { argv, arg0, cwd, env, stdio }: ProcessSpec) => ({
+  processId,
+  argv,
+  arg0: arg0 ?? null,
+  cwd: toFileUrl(cwd),
+  env,
+  tty: stdio.kind === "pty",
+  pipeStdin: stdio.kind === "pipe" && stdio.stdin === "open",
+  ...(stdio.kind === "pty" ? stdio.size : {}),
+});

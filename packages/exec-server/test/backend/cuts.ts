@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { afterEach, describe, expect, it } from "vitest";
+import { createRemoteBackend, ExecServerClient, type RemoteProcess } from "../../src/index.js";
+import { ENV, joinBytes, untilOutput } from "../process/support.js";
+import { type CuttingProxy, createCuttingProxy } from "./cutting-proxy.js";
+
+/** Cut connections must cost nothing: over a real server behind a proxy that breaks them at any byte. */
+export function describeCuts(name: string, listen: () => Promise<{ url: string; close(): Promise<void> }>): void {
+  describe(name, () => {
+    const closing: (() => Promise<void>)[] = [];
+    afterEach(async () => {
+      for (const close of closing.splice(0).reverse()) await close();
+    });
+
+    async function open() {
+      const server = await listen();
+      closing.push(() => server.close());
+      const proxy = await createCuttingProxy(server.url);
+      closing.push(() => proxy.close());
+      const client = await ExecServerClient.connectWebSocket(proxy.url);
+      closing.push(() => client.close());
+      const backend = createRemoteBackend(client);
+      const run = (argv: string[], stdin: "null" | "open" = "null") =>
+        backend.start({ argv, cwd: "/tmp", env: ENV, stdio: { kind: "pipe", stdin } });
+      return { proxy, client, run };
+    }
+
+    it("loses no output and no exit, wherever the wire breaks on the way to the client", async () => {
+      const { proxy, run } = await open();
+      const script = 'i=0; while [ $i -lt 4000 ]; do echo "line $i of a text"; i=$((i+1)); done; exit 5';
+      const wanted = Array.from({ length: 4000 }, (_, index) => `line ${index} of a text\n`).join("");
+      for (const bytes of [1, 2, 3, 7, 150, 1_001, 5_003, 20_011, 50_021]) {
+        const before = proxy.connections;
+        const process = await run(["sh", "-c", `read x <&0; ${script}`], "open");
+        proxy.cutAfterReceived(bytes);
+        await process.write(Buffer.from("go\n"));
+        await process.closed;
+        expect(process.outcome).toEqual({ kind: "exited", code: 5 });
+        expect(await digestOf(process)).toBe(digest(Buffer.from(wanted)));
+        expect(process.missing).toEqual([]);
+        expect(proxy.connections).toBe(before + 1);
+      }
+    });
+
+    it("writes everything once, wherever the wire breaks on the way to the server", async () => {
+      const { proxy, run } = await open();
+      for (const bytes of [1, 5, 20, 100, 300, 1_000, 3_000]) {
+        const before = proxy.connections;
+        const process = await run(["head", "-c", "5000"], "open");
+        proxy.cutAfterSent(bytes);
+        const lines = Array.from({ length: 50 }, (_, index) => `${String(index).padStart(99, ".")}\n`);
+        await Promise.all(lines.map((line) => process.write(Buffer.from(line))));
+        await process.closed;
+        expect(process.outcome).toEqual({ kind: "exited", code: 0 });
+        expect(await digestOf(process)).toBe(digest(Buffer.from(lines.join(""))));
+        expect(proxy.connections).toBe(before + 1);
+      }
+    });
+
+    it("goes on with several processes, cut again and again", async () => {
+      const { proxy, run } = await open();
+      const script = "i=0; while read line; do i=$((i+1)); echo $i; done";
+      const processes = await Promise.all(Array.from({ length: 5 }, () => run(["sh", "-c", script], "open")));
+      for (let round = 1; round <= 10; round += 1) {
+        cut(proxy, round);
+        await Promise.all(processes.map((process) => process.write(Buffer.from("line\n"))));
+        await Promise.all(processes.map((process) => untilOutput(process, `${round}\n`)));
+      }
+      const wanted = Array.from({ length: 10 }, (_, index) => `${index + 1}\n`).join("");
+      for (const process of processes) {
+        await process.terminate({ graceMs: 0 });
+        await process.closed;
+        expect(joinBytes((await process.log.read(0)).chunks).toString()).toBe(wanted);
+      }
+      expect(proxy.connections).toBeGreaterThan(3);
+    });
+  });
+}
+
+const cut = (proxy: CuttingProxy, round: number): void =>
+  round % 2 === 0 ? proxy.cutAfterSent(round * 61) : proxy.cutAfterReceived(round * 37);
+
+const digest = (bytes: Buffer): string => `${bytes.length} ${createHash("sha256").update(bytes).digest("hex")}`;
+
+const digestOf = async (process: RemoteProcess): Promise<string> =>
+  digest(joinBytes((await process.log.read(0)).chunks));

@@ -1,0 +1,76 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** A TCP proxy before a websocket server; its connections break where the test says. */
+export interface CuttingProxy {
+  readonly url: string;
+  /** Connections so far. */
+  readonly connections: number;
+  /** The connection of now breaks, in both directions, once that many further bytes went to the client. */
+  cutAfterReceived(bytes: number): void;
+  /** The same for bytes that went to the server. */
+  cutAfterSent(bytes: number): void;
+  close(): Promise<void>;
+}
+
+export async function createCuttingProxy(target: string): Promise<CuttingProxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const left = { received: Number.POSITIVE_INFINITY, sent: Number.POSITIVE_INFINITY };
+  let connections = 0;
+
+  const relay = (from: Socket, to: Socket, direction: keyof typeof left) => {
+    from.on("data", (bytes: Buffer) => {
+      const allowed = bytes.subarray(0, left[direction]);
+      left[direction] -= bytes.length;
+      if (left[direction] > 0) {
+        if (!to.write(bytes)) {
+          from.pause();
+          to.once("drain", () => from.resume());
+        }
+        return;
+      }
+      left[direction] = Number.POSITIVE_INFINITY;
+      from.pause();
+      // What is allowed arrives; then the wire is gone for both.
+      to.write(allowed, () => {
+        to.destroy();
+        from.destroy();
+      });
+    });
+    from.on("close", () => to.destroy());
+    from.on("error", () => {});
+  };
+  const server = createServer((client) => {
+    connections += 1;
+    const upstream = connect(Number(port), hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.once("close", () => sockets.delete(socket));
+    }
+    relay(upstream, client, "received");
+    relay(client, upstream, "sent");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // Listening on TCP, so it is no path.
+  const address = server.address() as AddressInfo;
+  return {
+    url: `ws://127.0.0.1:${address.port}`,
+    get connections() {
+      return connections;
+    },
+    cutAfterReceived(bytes) {
+      left.received = bytes;
+    },
+    cutAfterSent(bytes) {
+      left.sent = bytes;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
