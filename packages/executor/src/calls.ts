@@ -1,8 +1,12 @@
-import type { OrchestratorMessage, OutputStream, ToolCallOutcome } from "@codex/executor-protocol";
-import { toolCallOutcomeSchema } from "@codex/executor-protocol";
+import {
+  type OrchestratorMessage,
+  type OutputStream,
+  type ToolCallOutcome,
+  toolCallOutcomeSchema,
+} from "@codex/executor-protocol";
 import { messageOf, ToolError } from "./errors.js";
-import { MAX_DELTA_BYTES } from "./limits.js";
 import type { Outbox } from "./outbox.js";
+import { splitPiece } from "./sessions/live-output.js";
 import type { CallScope, UnifiedExec } from "./sessions/unified-exec.js";
 import { quote } from "./text.js";
 import type { ToolCallContext, ToolRegistry } from "./tool-registry.js";
@@ -96,16 +100,22 @@ export class Calls {
     let processId: number | undefined;
     let seq = 0;
     let offset = 0;
-    const emitOutput = async (bytes: Uint8Array, stream: OutputStream = "stdout") => {
-      if (!outbox.isLive()) return;
+    const send = async (bytes: Buffer, stream: OutputStream) => {
       processId ??= unifiedExec.table.mintId();
-      for (let at = 0; at < bytes.length; at += MAX_DELTA_BYTES) {
-        const part = Buffer.from(bytes.subarray(at, at + MAX_DELTA_BYTES));
+      const piece = { stream, offset, bytes };
+      offset += bytes.length;
+      for (const part of splitPiece(piece, { limit: offset })) {
         seq += 1;
-        const delta = { requestId, processId, seq, offset, stream, bytes: part };
-        offset += part.length;
-        await outbox.sendOutput(delta);
+        await outbox.sendOutput({ requestId, processId, seq, ...part });
       }
+    };
+    let sent = Promise.resolve();
+    const emitOutput = (bytes: Uint8Array, stream: OutputStream = "stdout") => {
+      if (!outbox.isLive()) return sent;
+      const copy = Buffer.from(bytes);
+      // In order also for a tool that does not await; and the end of the channel is not its fault.
+      sent = sent.then(() => send(copy, stream)).catch(() => {});
+      return sent;
     };
     return { requestId, signal, emitOutput };
   }

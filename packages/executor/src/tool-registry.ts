@@ -15,8 +15,8 @@ export interface ToolCallContext {
   /** Aborts when the orchestrator cancels the call, and when the executor ends. */
   readonly signal: AbortSignal;
   /**
-   * Live output of the call, in order; does nothing for an orchestrator that did not ask for it. Await it: a slow
-   * orchestrator holds the tool back instead of filling memory.
+   * Live output of the call, in order; does nothing for an orchestrator that did not ask for it, or that is gone. Never
+   * rejects. Await it: a slow orchestrator holds the tool back instead of filling memory.
    */
   emitOutput(bytes: Uint8Array, stream?: OutputStream): Promise<void>;
 }

@@ -265,9 +265,9 @@ describe("tool calls", () => {
     const seen: unknown[] = [];
     const slow = tool("slow", async (args, { requestId, signal, emitOutput }) => {
       seen.push(args, requestId);
-      await emitOutput(Buffer.from("a".repeat(10_000)));
+      await emitOutput(Buffer.from(`${"a".repeat(8_190)}€${"a".repeat(1_807)}`));
       await emitOutput(Buffer.from("b"), "stderr");
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
       return text("cancelled");
     });
     const { client } = open({ tools: [slow] });
@@ -278,12 +278,31 @@ describe("tool calls", () => {
     expect(await answer).toEqual(text("cancelled"));
     expect(seen).toEqual([{ deep: [1, null, "x"] }, "s"]);
     const deltas = client.deltas("s");
-    expect(bytesOf(deltas).toString()).toBe(`${"a".repeat(10_000)}b`);
+    expect(bytesOf(deltas).toString()).toBe(`${"a".repeat(8_190)}€${"a".repeat(1_807)}b`);
     expect(deltas.map(({ offset, seq, stream }) => [offset, seq, stream])).toEqual([
       [0, 1, "stdout"],
-      [8192, 2, "stdout"],
+      [8190, 2, "stdout"],
       [10_000, 3, "stderr"],
     ]);
+  });
+
+  it("emit in order what a tool does not wait for, and nothing once the orchestrator is gone", async () => {
+    let emit: ((bytes: Uint8Array) => Promise<void>) | undefined;
+    const hasty = tool("hasty", async (_args, { emitOutput }) => {
+      emit = emitOutput;
+      void emitOutput(Buffer.alloc(20_000, "a"));
+      void emitOutput(Buffer.alloc(20_000, "b"));
+      await emitOutput(Buffer.from("c"));
+      return text("done");
+    });
+    const { client } = open({ tools: [hasty] });
+    await client.initialize();
+    await client.call("hasty", {});
+    expect(bytesOf(client.deltas()).toString()).toBe(`${"a".repeat(20_000)}${"b".repeat(20_000)}c`);
+    const ends = client.deltas().map(({ offset, chunk }) => offset + Buffer.from(chunk, "base64").length);
+    expect(client.deltas().map(({ offset }) => offset)).toEqual([0, ...ends.slice(0, -1)]);
+    await client.close();
+    await emit?.(Buffer.from("late"));
   });
 
   it("emit nothing to an orchestrator that did not introduce itself", async () => {

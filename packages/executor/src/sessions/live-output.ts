@@ -19,7 +19,7 @@ export type SendDelta = (delta: OutputDelta) => Promise<void>;
 /** A reason of our own: making the default one, with its stack, would cost more than the wait it ends. */
 const ENOUGH = "enough";
 
-type Piece = Pick<OutputChunk, "stream" | "offset" | "bytes">;
+export type Piece = Pick<OutputChunk, "stream" | "offset" | "bytes">;
 
 /**
  * Live output of one session: whatever call waits, each byte is sent once, from byte 0 on. While a call waits, a slow
@@ -109,7 +109,7 @@ function joinPieces(held: Piece | undefined, chunk: OutputChunk): Piece {
 }
 
 /** Parts of bounded size, cut between characters where there is a place; ends at the limit, which may move meanwhile. */
-function* splitPiece({ stream, offset, bytes }: Piece, progress: Progress): Generator<Piece> {
+export function* splitPiece({ stream, offset, bytes }: Piece, progress: { limit: number }): Generator<Piece> {
   for (let at = 0; at < bytes.length && offset + at < progress.limit; ) {
     const most = bytes.subarray(at, at + MAX_DELTA_BYTES);
     const isLast = at + most.length === bytes.length;
