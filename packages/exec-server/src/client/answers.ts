@@ -30,6 +30,20 @@ export const terminateAnswer = z.object({
 });
 export type TerminateAnswer = Omit<z.output<typeof terminateAnswer>, "running"> & { running: boolean };
 
+export const listAnswer = z.object({
+  processes: z.array(
+    z.object({
+      processId: z.string(),
+      pid: z.nullish(z.int()),
+      running: z.boolean(),
+      exitCode: z.nullish(z.int()),
+      closed: z.boolean(),
+      nextSeq: z.int(),
+    }),
+  ),
+});
+export type ListedProcess = z.output<typeof listAnswer>["processes"][number];
+
 export const initializeAnswer = z.object({ sessionId: z.string(), environmentInfo: z.nullish(z.unknown()) });
 
 const exitedNotification = z.object({

@@ -23,6 +23,8 @@ export type ClientErrorCode =
   | "initialize_timeout"
   /** The server answered something else than the protocol says. */
   | "bad_answer"
+  /** The server could not read the whole body of an HTTP answer. */
+  | "http_failed"
   /** The command that should serve could not be started. */
   | "spawn_failed"
   /** The process id is in use in this session. */

@@ -1,6 +1,6 @@
 import { type Channel, createStdioChannel, type StdioStreams } from "@codex/channel";
 import { METHODS } from "../protocol/methods.js";
-import { parseAnswer, startAnswer } from "./answers.js";
+import { type ListedProcess, listAnswer, parseAnswer, startAnswer } from "./answers.js";
 import { type CallOptions, Calls } from "./calls.js";
 import type { ClientClock } from "./clock.js";
 import { type Connector, createFixedConnector, createWebSocketConnector, type WebSocketTarget } from "./connector.js";
@@ -8,6 +8,9 @@ import { ClientError } from "./errors.js";
 import { CLOSE_DEADLINE_MS } from "./limits.js";
 import { type LinkOptions, SessionLink } from "./link.js";
 import type { EventSink, ProcessChannel } from "./process-channel.js";
+import { RemoteEnvironment } from "./remote-environment.js";
+import { RemoteFileSystem } from "./remote-file-system.js";
+import { RemoteHttp } from "./remote-http.js";
 import { RunningProcess } from "./running-process.js";
 import type { ClientSession } from "./session.js";
 import { endChild, type ServerCommand, spawnServer } from "./spawn-server.js";
@@ -34,6 +37,9 @@ export interface StartRequest {
 export class ExecServerClient {
   readonly #link: SessionLink;
   readonly #calls: Calls;
+  readonly fileSystem: RemoteFileSystem;
+  readonly http: RemoteHttp;
+  readonly environment: RemoteEnvironment;
   #closing: Promise<void> | undefined;
 
   /**
@@ -78,6 +84,9 @@ export class ExecServerClient {
   private constructor(link: SessionLink) {
     this.#link = link;
     this.#calls = new Calls(link);
+    this.fileSystem = new RemoteFileSystem(this.#calls);
+    this.http = new RemoteHttp(this.#calls);
+    this.environment = new RemoteEnvironment(this.#calls);
   }
 
   /** Session of the present connection; undefined while there is none. */
@@ -126,6 +135,15 @@ export class ExecServerClient {
       }
       throw error;
     }
+  }
+
+  /**
+   * The processes of the session, ended ones that are still readable included.
+   * @throws RpcError -32601 from Codex 0.169.0, which has no such list
+   */
+  async list(): Promise<ListedProcess[]> {
+    const answer = await this.#calls.call(METHODS.processList, null, { again: true });
+    return parseAnswer(listAnswer, answer, METHODS.processList).processes;
   }
 
   /** Ends what runs, then the connection, then a server of its own. Idempotent; never rejects. */

@@ -1,0 +1,200 @@
+import * as z from "zod/mini";
+import { toFileUrl } from "../protocol/file-url.js";
+import type { DirectoryEntry, Metadata, WalkOptions, WalkResult } from "../protocol/fs.js";
+import type { HostPath } from "../protocol/host-path.js";
+import { METHODS, NOTIFICATIONS } from "../protocol/methods.js";
+import { parseAnswer, parseBase64 } from "./answers.js";
+import type { CallOptions, Calls } from "./calls.js";
+
+/** Members that most file requests take; see section 7 of the protocol for `sandbox`. */
+export interface FileOptions {
+  sandbox?: unknown;
+  followSymlinks?: boolean;
+}
+
+/** Why a watch has ended. `lost`: its connection has, and what happened since is not known. */
+export type MissingChange = "changed" | "replaced" | "lost";
+
+const metadata = z.object({
+  isDirectory: z.boolean(),
+  isFile: z.boolean(),
+  isSymlink: z.boolean(),
+  size: z.number(),
+  createdAtMs: z.number(),
+  modifiedAtMs: z.number(),
+  mode: z.optional(z.int()),
+});
+const entry = z.object({
+  fileName: z.string(),
+  isDirectory: z.boolean(),
+  isFile: z.boolean(),
+  isSymlink: z.optional(z.boolean()),
+});
+const walked = z.object({
+  entries: z.array(z.object({ path: z.string(), kind: z.enum(["file", "directory"]) })),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })),
+  truncated: z.boolean(),
+});
+const answers = {
+  readFile: z.object({ dataBase64: z.string() }),
+  readBlock: z.object({ chunk: z.string(), eof: z.boolean() }),
+  canonicalize: z.object({ path: z.string() }),
+  readDirectory: z.object({ entries: z.array(entry) }),
+  watchMissing: z.object({ watching: z.boolean() }),
+  nothing: z.unknown(),
+};
+const missingChanged = z.object({ watchId: z.int() });
+
+/**
+ * Files on the host of an exec-server. Paths are native there; paths in answers are `file:` URIs, as the server sends
+ * them. Errors of the server are RpcError, -32004 for what is not there. Questions are asked again after a cut;
+ * what changes something is not, and rejects with `connection_lost`.
+ */
+export class RemoteFileSystem {
+  readonly #calls: Pick<Calls, "call">;
+  #watches = 0;
+  #endWatch: ((change: MissingChange) => void) | undefined;
+
+  constructor(calls: Pick<Calls, "call">) {
+    this.#calls = calls;
+  }
+
+  async readFile(path: HostPath, options: FileOptions = {}): Promise<Buffer> {
+    const { dataBase64 } = await this.#ask(METHODS.fsReadFile, at(path, options), answers.readFile, AGAIN);
+    return parseBase64(dataBase64, METHODS.fsReadFile);
+  }
+
+  async writeFile(path: HostPath, bytes: Uint8Array, options: FileOptions = {}): Promise<void> {
+    const dataBase64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+    await this.#ask(METHODS.fsWriteFile, { ...at(path, options), dataBase64 }, answers.nothing);
+  }
+
+  async createDirectory(path: HostPath, options: FileOptions & { recursive?: boolean } = {}): Promise<void> {
+    await this.#ask(METHODS.fsCreateDirectory, at(path, options), answers.nothing);
+  }
+
+  async getMetadata(path: HostPath, options: FileOptions & { extended?: boolean } = {}): Promise<Metadata> {
+    const { mode, ...rest } = await this.#ask(METHODS.fsGetMetadata, at(path, options), metadata, AGAIN);
+    return { ...rest, ...(mode === undefined ? {} : { mode }) };
+  }
+
+  /** The resolved path as a `file:` URI. */
+  async canonicalize(path: HostPath, options: Pick<FileOptions, "sandbox"> = {}): Promise<string> {
+    return (await this.#ask(METHODS.fsCanonicalize, at(path, options), answers.canonicalize, AGAIN)).path;
+  }
+
+  async readDirectory(
+    path: HostPath,
+    options: Pick<FileOptions, "sandbox"> & { extended?: boolean } = {},
+  ): Promise<DirectoryEntry[]> {
+    const { entries } = await this.#ask(METHODS.fsReadDirectory, at(path, options), answers.readDirectory, AGAIN);
+    return entries.map(({ isSymlink, ...rest }) => ({ ...rest, ...(isSymlink === undefined ? {} : { isSymlink }) }));
+  }
+
+  walk(path: HostPath, options: WalkOptions, sandbox: unknown = null): Promise<WalkResult> {
+    return this.#ask(METHODS.fsWalk, { path: toFileUrl(path), options, sandbox }, walked, AGAIN);
+  }
+
+  /** By default, as in the protocol, with all that is in it, and without an error when it is not there. */
+  async remove(path: HostPath, options: FileOptions & { recursive?: boolean; force?: boolean } = {}): Promise<void> {
+    await this.#ask(METHODS.fsRemove, at(path, options), answers.nothing);
+  }
+
+  async copy(from: HostPath, to: HostPath, options: { recursive: boolean; sandbox?: unknown }): Promise<void> {
+    const { recursive, sandbox = null } = options;
+    const params = { sourcePath: toFileUrl(from), destinationPath: toFileUrl(to), recursive, sandbox };
+    await this.#ask(METHODS.fsCopy, params, answers.nothing);
+  }
+
+  /** A handle of the present connection: it ends with it. At most 32 bytes of `handleId`. */
+  async open(
+    handleId: string,
+    path: HostPath,
+    { mode = "read", sandbox }: { mode?: "read" | "replace"; sandbox?: unknown } = {},
+  ): Promise<void> {
+    await this.#ask(METHODS.fsOpen, { handleId, mode, ...at(path, { sandbox }) }, answers.nothing);
+  }
+
+  /** @param length 1 to 1 MiB */
+  async readBlock(handleId: string, offset: number, length: number): Promise<{ bytes: Buffer; eof: boolean }> {
+    const params = { handleId, offset, len: length };
+    const { chunk, eof } = await this.#ask(METHODS.fsReadBlock, params, answers.readBlock);
+    return { bytes: parseBase64(chunk, METHODS.fsReadBlock), eof };
+  }
+
+  /** @param bytes 1 to 1 MiB */
+  async writeBlock(handleId: string, offset: number, bytes: Uint8Array): Promise<void> {
+    const chunk = Buffer.from(bytes).toString("base64");
+    await this.#ask(METHODS.fsWriteBlock, { handleId, offset, chunk }, answers.nothing);
+  }
+
+  async close(handleId: string): Promise<void> {
+    await this.#ask(METHODS.fsClose, { handleId }, answers.nothing);
+  }
+
+  /**
+   * Watches for the first of some paths to appear, or `present` to go. A connection has one watch: a newer one takes
+   * the place of the older.
+   * `watching` is false when it is so already, or the server cannot; then `changed` is undefined.
+   */
+  async watchMissing(
+    missing: readonly HostPath[],
+    present?: HostPath,
+  ): Promise<{ watching: boolean; changed: Promise<MissingChange> | undefined }> {
+    this.#watches += 1;
+    const watchId = this.#watches;
+    this.#endWatch?.("replaced");
+    let stop: (() => void) | undefined;
+    let resolve!: (change: MissingChange) => void;
+    const changed = new Promise<MissingChange>((settle) => {
+      resolve = settle;
+    });
+    const told = (change: MissingChange) => {
+      stop?.();
+      resolve(change);
+    };
+    this.#endWatch = told;
+    const onNotification = (method: string, params: unknown) => {
+      if (method !== NOTIFICATIONS.fsMissingChanged) return undefined;
+      if (parseAnswer(missingChanged, params, method).watchId !== watchId) return undefined;
+      told("changed");
+      return undefined;
+    };
+    const params = {
+      watchId,
+      missing: missing.map(toFileUrl),
+      present: present === undefined ? null : toFileUrl(present),
+    };
+    try {
+      const { watching } = await this.#ask(METHODS.fsWatchMissing, params, answers.watchMissing, {
+        onSend({ connection }) {
+          stop = connection.listen({ onNotification, onEnd: () => told("lost") });
+        },
+      });
+      if (!watching) stop?.();
+      return { watching, changed: watching ? changed : undefined };
+    } catch (error) {
+      stop?.();
+      throw error;
+    }
+  }
+
+  async #ask<Schema extends z.ZodMiniType>(
+    method: string,
+    params: unknown,
+    schema: Schema,
+    options: CallOptions = {},
+  ): Promise<z.output<Schema>> {
+    return parseAnswer(schema, await this.#calls.call(method, params, options), method);
+  }
+}
+
+/** What only looks may be asked twice. */
+const AGAIN: CallOptions = { again: true };
+
+/** Members without a value are left to the server's defaults; `sandbox` is always named, as Codex does. */
+const at = (path: HostPath, { sandbox = null, ...options }: FileOptions): Record<string, unknown> => ({
+  path: toFileUrl(path),
+  ...options,
+  sandbox,
+});
