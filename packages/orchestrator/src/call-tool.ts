@@ -1,12 +1,13 @@
 import type { ApprovalResult, Approvals } from "./approvals/approvals.js";
-import { type ApprovalRequest, AVAILABLE_DECISIONS } from "./approvals/approver.js";
+import type { ApprovalDecision, ApprovalRequest } from "./approvals/approver.js";
 import type { Config } from "./config.js";
 import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { SessionTable } from "./executors/sessions.js";
 import { type GetShellParser, judgedCommand } from "./policy/evaluate.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
-import { type Requirement, requirement } from "./policy/requirement.js";
+import { type JudgedCommand, type Requirement, requirement } from "./policy/requirement.js";
+import type { RuleBook } from "./policy/rule-book.js";
 import { parseArguments } from "./resolve/arguments.js";
 import { type ResolvedExec, resolveExecCommand } from "./resolve/exec-command.js";
 import type { Rejected } from "./resolve/resolved.js";
@@ -28,6 +29,7 @@ export interface CallToolOptions {
 export interface CallContext {
   config: Config;
   policy: PolicyOptions;
+  rules: RuleBook;
   catalog: Catalog;
   sessions: SessionTable;
   approvals: Approvals;
@@ -71,7 +73,7 @@ async function execCommand(
   const permit = await obtainPermit(selected, resolved.value, options, context);
   if (permit.kind === "result") return permit.result;
   const { request, notices } = resolved.value;
-  const skip = { bypassSandbox: permit.bypassSandbox, proposedExecPolicyAmendment: null };
+  const skip = { bypassSandbox: permit.bypassSandbox, proposedExecPolicyAmendment: permit.proposedAmendment };
   const sandbox = selectSandbox(selected, request, permit.bypassSandbox, context);
   if (sandbox === "unable")
     return fail("unsendable", `Executor \`${executor.name}\` cannot apply a sandbox. Nothing was run.`);
@@ -81,7 +83,7 @@ async function execCommand(
     ...(sandbox === undefined ? {} : { sandbox }),
     ...(executor.initialized && permit.approvalId !== undefined ? { approvalId: permit.approvalId } : {}),
   };
-  return send(selected, wireArguments, request.yieldTimeMs, notices, options, context);
+  return send(selected, wireArguments, request.yieldTimeMs, [...notices, ...permit.notices], options, context);
 }
 
 function writeStdin(
@@ -128,7 +130,13 @@ function send(
 }
 
 type Permit =
-  | { kind: "granted"; bypassSandbox: boolean; approvalId: string | undefined }
+  | {
+      kind: "granted";
+      bypassSandbox: boolean;
+      approvalId: string | undefined;
+      proposedAmendment: readonly string[] | null;
+      notices: readonly string[];
+    }
   | { kind: "result"; result: RefusedCall };
 
 /** Policy, and where it asks, a person. */
@@ -140,22 +148,46 @@ async function obtainPermit(
 ): Promise<Permit> {
   const { request } = resolved;
   const { host } = selected.executor;
-  const { approvalPolicy, rules, sandbox } = context.policy;
+  const { approvalPolicy, sandbox } = context.policy;
   const command = await judgedCommand(request.command, host, context.shellParser);
   const needed = requirement(command, {
     approvalPolicy,
     sandboxPermissions: request.sandboxPermissions,
     unrestricted: sandbox?.unrestricted ?? true,
-    rules,
+    rules: context.rules.rulesIn(request.cwd),
     os: host?.os,
   });
-  if (needed.kind === "skip") return { kind: "granted", bypassSandbox: needed.bypassSandbox, approvalId: undefined };
-  const refused = (status: "forbidden" | "denied" | "cancelled", reason: string): Permit => ({
+  switch (needed.kind) {
+    case "skip": {
+      const { bypassSandbox } = needed;
+      return { kind: "granted", bypassSandbox, approvalId: undefined, proposedAmendment: null, notices: [] };
+    }
+    case "forbidden":
+      return { kind: "result", result: refuseCommand("forbidden", needed.reason, resolved) };
+    case "needsApproval":
+      return askForPermit(selected, resolved, { command, needed }, options, context);
+  }
+}
+
+interface Asked {
+  command: JudgedCommand;
+  needed: Extract<Requirement, { kind: "needsApproval" }>;
+}
+
+async function askForPermit(
+  selected: Selected,
+  resolved: ResolvedExec,
+  { command, needed }: Asked,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<Permit> {
+  const { request, prefixRule } = resolved;
+  const refused = (status: "denied" | "cancelled", reason: string): Permit => ({
     kind: "result",
     result: refuseCommand(status, reason, resolved),
   });
-  if (needed.kind === "forbidden") return refused("forbidden", needed.reason);
-  const question = approvalRequest(selected, resolved, needed, context.newId());
+  const proposedAmendment = context.rules.propose(command, needed.asking, prefixRule);
+  const question = approvalRequest(selected, resolved, needed, proposedAmendment, context);
   // A script of one plain command is that command, however it was written.
   const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
   const decision: ApprovalResult = await context.approvals.decide(question, canonical, options.signal);
@@ -165,6 +197,8 @@ async function obtainPermit(
         kind: "granted",
         bypassSandbox: request.sandboxPermissions === "require_escalated",
         approvalId: question.id,
+        proposedAmendment,
+        notices: await saveRule(decision.rule, context),
       };
     case "denied":
       return refused("denied", `${decision.reason} (asked because ${needed.reason})`);
@@ -175,14 +209,23 @@ async function obtainPermit(
   }
 }
 
+/** The command is approved either way: that a rule could not be saved is only told. */
+async function saveRule(prefix: readonly string[] | undefined, { rules }: CallContext): Promise<string[]> {
+  const problem = prefix === undefined ? undefined : await rules.save(prefix);
+  return problem === undefined ? [] : [`the rule that was to be saved with the approval is not saved: ${problem}`];
+}
+
 function approvalRequest(
   { executor, tool }: Selected,
   { request }: ResolvedExec,
-  needed: Extract<Requirement, { kind: "needsApproval" }>,
-  id: string,
+  needed: Asked["needed"],
+  proposedAmendment: readonly string[] | null,
+  { rules, newId }: CallContext,
 ): ApprovalRequest {
+  const canSave = proposedAmendment !== null && rules.canSave;
+  const save: ApprovalDecision[] = canSave ? ["accept_and_save"] : [];
   return {
-    id,
+    id: newId(),
     toolName: tool.name,
     environment: executor.name,
     command: request.command,
@@ -193,8 +236,8 @@ function approvalRequest(
     justification: request.justification,
     sandboxPermissions: request.sandboxPermissions,
     additionalPermissions: request.additionalPermissions,
-    proposedAmendment: null,
-    availableDecisions: AVAILABLE_DECISIONS,
+    proposedAmendment,
+    availableDecisions: ["accept", "accept_for_session", ...save, "decline", "cancel"],
   };
 }
 

@@ -5,7 +5,7 @@ export type {
   OrchestratorOptions,
   RunCommandOptions,
 } from "./api.js";
-export type { ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
+export type { ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
 export type { CallToolOptions } from "./call-tool.js";
 export { type Clock, systemClock } from "./clock.js";
 export type { OrchestratorDefaults } from "./config.js";
@@ -40,6 +40,19 @@ export {
   type RequirementContext,
   requirement,
 } from "./policy/requirement.js";
+export { effectiveRules, RuleBook, type SaveRule } from "./policy/rule-book.js";
+export { createRuleSaver } from "./policy/rule-saver.js";
+export {
+  type BrokenRuleFile,
+  type CheckResult,
+  checkCommand,
+  loadRulePolicy,
+  parseRulePolicy,
+  type RuleLayer,
+  type RuleOrigin,
+  type RulePolicy,
+  renderAllowRule,
+} from "./policy/rules/index.js";
 export type { RuleMatch, RulesPort } from "./policy/rules-port.js";
 export {
   createLazyShellParser,

@@ -107,3 +107,5 @@ export const DEFAULT_WINDOW_BOUNDS: WindowBounds = {
 export const DEFAULT_MAX_OUTPUT_TOKENS = 10_000;
 /** Largest budget a model may ask for, tokens of 4 bytes. */
 export const DEFAULT_MAX_OUTPUT_TOKENS_CAP = 50_000;
+/** Largest rule that is proposed to a person, bytes of its tokens. */
+export const MAX_PROPOSED_RULE_BYTES = 4096;

@@ -13,6 +13,7 @@ import { ProblemLog } from "./executors/problems.js";
 import { type SessionOwner, SessionTable } from "./executors/sessions.js";
 import type { ApprovalPolicy } from "./policy/approval-policy.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
+import { RuleBook } from "./policy/rule-book.js";
 import { createLazyShellParser } from "./policy/shell/index.js";
 import { fail, type ToolCallResult } from "./result.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./run-command.js";
@@ -42,9 +43,11 @@ class OrchestratorCore implements Orchestrator {
     this.#newId = options.random ?? randomUUID;
     const { limits, timings } = this.#config;
     this.#sessions = new SessionTable(limits.rememberedSessions);
+    const policy = policyOptions(options.policy);
     this.#calls = {
       config: this.#config,
-      policy: policyOptions(options.policy),
+      policy,
+      rules: new RuleBook(policy.rules, policy.saveRule),
       catalog: this.#catalog,
       sessions: this.#sessions,
       approvals: new Approvals({

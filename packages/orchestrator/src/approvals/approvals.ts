@@ -1,10 +1,11 @@
 import type { Clock } from "../clock.js";
 import { messageOf } from "../errors.js";
-import { type ApprovalRequest, type Approver, AVAILABLE_DECISIONS } from "./approver.js";
+import type { ApprovalRequest, Approver } from "./approver.js";
 import { sessionKey } from "./session-key.js";
 
 export type ApprovalResult =
-  | { kind: "approved" }
+  /** `rule`: the prefix of a rule to save. */
+  | { kind: "approved"; rule?: readonly string[] }
   /** The model is told why. */
   | { kind: "denied"; reason: string }
   /** The turn ends. */
@@ -37,18 +38,22 @@ export class Approvals {
     const { approver } = this.#options;
     if (approver === undefined) return { kind: "denied", reason: "it needs approval, and nobody is there to give it" };
     if (signal?.aborted) return { kind: "interrupted" };
-    const decision = await this.#ask(approver, request, signal);
-    if (typeof decision !== "string") return decision;
-    if (!AVAILABLE_DECISIONS.some((available) => available === decision)) {
-      return { kind: "denied", reason: `the decision \`${decision}\` is not one of ${AVAILABLE_DECISIONS.join(", ")}` };
+    const answer = await this.#ask(approver, request, signal);
+    if ("kind" in answer) return answer;
+    const { decision, rule } = answer;
+    const available = request.availableDecisions;
+    if (!available.some((one) => one === decision)) {
+      return { kind: "denied", reason: `the decision \`${decision}\` is not one of ${available.join(", ")}` };
     }
     if (decision === "accept_for_session") this.#remember(key);
     if (decision === "cancel") return { kind: "cancelled" };
-    return decision === "decline" ? { kind: "denied", reason: "the user declined it" } : { kind: "approved" };
+    if (decision === "decline") return { kind: "denied", reason: "the user declined it" };
+    const saved = decision === "accept_and_save" ? (rule ?? request.proposedAmendment) : null;
+    return saved === null ? { kind: "approved" } : { kind: "approved", rule: saved };
   }
 
   /** The decision, or what came in its place. */
-  async #ask(approver: Approver, request: ApprovalRequest, signal?: AbortSignal): Promise<string | ApprovalResult> {
+  async #ask(approver: Approver, request: ApprovalRequest, signal?: AbortSignal): Promise<Answer | ApprovalResult> {
     const { clock, timeoutMs } = this.#options;
     const given = new AbortController();
     let stopClock = () => {};
@@ -77,14 +82,22 @@ export class Approvals {
   }
 }
 
+/** What an approver says, not yet checked. */
+interface Answer {
+  decision: string;
+  rule: readonly string[] | undefined;
+}
+
 /** An approver that fails has decided nothing. */
 async function requestDecision(
   approver: Approver,
   request: ApprovalRequest,
   signal: AbortSignal,
-): Promise<string | ApprovalResult> {
+): Promise<Answer | ApprovalResult> {
   try {
-    return String(await approver.requestApproval(request, { signal }));
+    const answer = await approver.requestApproval(request, { signal });
+    if (typeof answer === "object" && answer !== null) return { decision: String(answer.decision), rule: answer.rule };
+    return { decision: String(answer), rule: undefined };
   } catch (error) {
     return { kind: "denied", reason: `it needs approval, and asking for it failed: ${messageOf(error)}` };
   }

@@ -7,15 +7,18 @@ export interface Approver {
    * A person's decision. The signal aborts when nobody waits for it any more; the answer is ignored then.
    * A rejection counts as no decision, and the command does not run.
    */
-  requestApproval(request: ApprovalRequest, options: { signal: AbortSignal }): Promise<ApprovalDecision>;
+  requestApproval(request: ApprovalRequest, options: { signal: AbortSignal }): Promise<ApprovalAnswer>;
 }
 
 /**
  * `accept`: this once. `accept_for_session`: this command at this place, until the orchestrator is closed.
- * `accept_and_save`: reserved for saving a rule; never among the available decisions yet. `decline`: the model is
- * told, and goes on. `cancel`: the turn ends.
+ * `accept_and_save`: this once, and the proposed rule allows it from now on. `decline`: the model is told, and goes on.
+ * `cancel`: the turn ends.
  */
 export type ApprovalDecision = "accept" | "accept_for_session" | "accept_and_save" | "decline" | "cancel";
+
+/** A decision, or one with a rule that the person changed: the prefix of the commands that are allowed. */
+export type ApprovalAnswer = ApprovalDecision | { decision: "accept_and_save"; rule: readonly string[] };
 
 /** Everything a person needs for deciding. */
 export interface ApprovalRequest {
@@ -37,9 +40,7 @@ export interface ApprovalRequest {
   justification: string | null;
   sandboxPermissions: SandboxPermissions;
   additionalPermissions: Readonly<Record<string, unknown>> | null;
-  /** A rule that would answer this question from now on; null while none can be proposed. */
+  /** Prefix of a rule that allows, for `accept_and_save`; null where none would help or may be proposed. */
   proposedAmendment: readonly string[] | null;
   availableDecisions: readonly ApprovalDecision[];
 }
-
-export const AVAILABLE_DECISIONS: readonly ApprovalDecision[] = ["accept", "accept_for_session", "decline", "cancel"];

@@ -1,10 +1,14 @@
 import type { SandboxPermissions } from "@codex/executor-protocol";
 import type { ApprovalPolicy } from "./approval-policy.js";
-import type { RulesPort } from "./rules-port.js";
+import type { SaveRule } from "./rule-book.js";
+import type { RulePolicy } from "./rules/index.js";
 
 export interface PolicyOptions {
   approvalPolicy: ApprovalPolicy;
-  rules?: RulesPort;
+  /** As `loadRulePolicy` reads them. What its `broken` files may have forbidden is asked. */
+  rules?: RulePolicy;
+  /** Where the decision `accept_and_save` puts a rule, such as `createRuleSaver`; without it nobody is offered that. */
+  saveRule?: SaveRule;
   /** Chooses the sandbox of each command. Without one nothing is sandboxed, and policy counts on none. */
   sandbox?: SandboxSelector;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { SandboxPermissions } from "@codex/executor-protocol";
 import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
 import { dangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
@@ -30,7 +31,8 @@ export interface RequirementContext {
 /** Whether a command may run, and why not at once. `cause` names what decided: a rule, a table entry, the policy. */
 export type Requirement =
   | { kind: "skip"; bypassSandbox: boolean }
-  | { kind: "needsApproval"; reason: string; cause: Cause }
+  /** `asking`: the first plain command that asks; null where no rule that allows plain commands would answer. */
+  | { kind: "needsApproval"; reason: string; cause: Cause; asking: readonly string[] | null }
   | { kind: "forbidden"; reason: string; cause: Cause };
 
 export type Cause =
@@ -54,16 +56,33 @@ export function requirement(command: JudgedCommand, context: RequirementContext)
     const reason = `approval policy ${refusing} does not let a command ask for ${asked}; run it with \`use_default\``;
     return { kind: "forbidden", reason, cause: { kind: "override" } };
   }
-  const verdicts = [...restrictions(command, context), ...command.commands.map((words) => judge(words, context))].map(
-    (verdict) => withoutQuestion(verdict, context.approvalPolicy),
-  );
+  const allowed = (verdict: Verdict) => withoutQuestion(verdict, context.approvalPolicy);
+  const inside = restrictions(command, context).map((found) => ({ ...found, verdict: allowed(found.verdict) }));
+  const plain = command.commands.map((words) => ({ words, verdict: allowed(judge(words, context)) }));
+  const verdicts = [...inside, ...plain].map(({ verdict }) => verdict);
   const stricter = verdicts.find(isForbidden) ?? verdicts.find(isPrompt);
   if (stricter === undefined) {
     const bypassSandbox = verdicts.length > 0 && verdicts.every((one) => one.decision === "allow" && one.explicit);
     return { kind: "skip", bypassSandbox };
   }
   const { reason, cause } = stricter;
-  return { kind: stricter.decision === "forbidden" ? "forbidden" : "needsApproval", reason, cause };
+  if (stricter.decision === "forbidden") return { kind: "forbidden", reason, cause };
+  return { kind: "needsApproval", reason, cause, asking: findAsking(inside, plain) };
+}
+
+/** What a verdict is about; without words, the command as a whole. */
+interface Judged {
+  words: readonly string[] | undefined;
+  verdict: Verdict;
+}
+
+/** Null where a rule asks, and where something asks that is only found inside: no further rule lifts that. */
+function findAsking(inside: readonly Judged[], plain: readonly Judged[]): readonly string[] | null {
+  const isPlain = (words: unknown) => plain.some((one) => isDeepStrictEqual(one.words, words));
+  const fixed = inside.some(({ words, verdict }) => isPrompt(verdict) && !isPlain(words));
+  const asking = plain.filter(({ verdict }) => isPrompt(verdict));
+  if (fixed || asking.some(({ verdict }) => isPrompt(verdict) && verdict.cause.kind === "rule")) return null;
+  return asking[0]?.words ?? null;
 }
 
 const isForbidden = (verdict: Verdict): verdict is Restriction => verdict.decision === "forbidden";
@@ -88,7 +107,7 @@ function judge(command: readonly string[], context: RequirementContext): Verdict
 /** What no rule and no table decides. */
 function policyVerdict(command: readonly string[], context: RequirementContext): Verdict {
   const allow: Verdict = { decision: "allow", explicit: false };
-  if (context.sandboxPermissions !== "use_default" && !context.unrestricted) {
+  if (asksForOverride(context)) {
     const asked =
       context.sandboxPermissions === "require_escalated" ? "to run outside the sandbox" : "extra permissions";
     return { decision: "prompt", reason: `the command asks for ${asked}`, cause: { kind: "override" } };
@@ -96,6 +115,12 @@ function policyVerdict(command: readonly string[], context: RequirementContext):
   if (context.approvalPolicy !== "untrusted" || knownSafeEntry(command, context.os) !== undefined) return allow;
   const reason = `approval policy \`untrusted\` asks for every command that is not known to be safe`;
   return { decision: "prompt", reason, cause: { kind: "policy" } };
+}
+
+/** `on-request` asks because it was requested, whether or not there is a sandbox now; the others where it matters. */
+function asksForOverride({ sandboxPermissions, approvalPolicy, unrestricted }: RequirementContext): boolean {
+  if (sandboxPermissions === "use_default") return false;
+  return !unrestricted || approvalPolicy === "on-request" || typeof approvalPolicy === "object";
 }
 
 /** Every rule that matches counts, the strictest wins, and a rule replaces the tables. */
@@ -121,10 +146,13 @@ function dangerVerdict(command: readonly string[]): Verdict | undefined {
 }
 
 /** What is spelled out inside can make a command stricter, never more lenient. */
-function restrictions({ literals, unread }: JudgedCommand, context: RequirementContext): Verdict[] {
-  const found = literals.commands.flatMap((words) => ruleVerdict(words, context.rules) ?? dangerVerdict(words) ?? []);
-  const strict = found.filter((verdict) => verdict.decision !== "allow");
-  if (literals.complete) return strict;
+function restrictions({ literals, unread }: JudgedCommand, context: RequirementContext): Judged[] {
+  const found: Judged[] = [];
+  for (const words of literals.commands) {
+    const verdict = ruleVerdict(words, context.rules) ?? dangerVerdict(words);
+    if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict });
+  }
+  if (literals.complete) return found;
   const reason = unread ?? "the command is too long or too deeply nested to be looked through";
-  return [...strict, { decision: "prompt", reason, cause: { kind: "too_complex" } }];
+  return [...found, { words: undefined, verdict: { decision: "prompt", reason, cause: { kind: "too_complex" } } }];
 }

@@ -70,14 +70,14 @@ describe("approvals", () => {
         justification: "greeting",
         sandboxPermissions: "use_default",
         additionalPermissions: null,
-        proposedAmendment: null,
+        proposedAmendment: ["say", "hi"],
         availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
       },
     ]);
     expect(calls()).toMatchObject([
       {
         arguments: {
-          execApprovalRequirement: { skip: { bypassSandbox: false, proposedExecPolicyAmendment: null } },
+          execApprovalRequirement: { skip: { bypassSandbox: false, proposedExecPolicyAmendment: ["say", "hi"] } },
           approvalId: approver.asked[0]?.id,
         },
       },

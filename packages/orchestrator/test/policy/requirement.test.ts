@@ -68,13 +68,24 @@ describe("requirement without rules", () => {
     expect(kinds).toEqual(cells.map((cell) => KINDS[cell]));
   });
 
-  it.each(TABLE.filter(([, , policy]) => policy === "never" || policy === "on-request"))(
-    "%s command asking for an override where nothing is restricted, under %s",
+  // The table of policies says that `on-request` asks when an override was requested: also while there is no sandbox
+  // that it would lead out of. `untrusted` and `on-failure` ask there for what they ask about anyway.
+  it.each(TABLE)(
+    "%s command under %j asking for an override where nothing is restricted",
     (name, command, approvalPolicy) => {
-      const place = { unrestricted: true, sandboxPermissions: "require_escalated" } as const;
-      const without = name === "dangerous" || name === "hidden danger" ? "needsApproval" : "skip";
-      const expected = approvalPolicy === "never" ? "forbidden" : without;
-      expect(requirement(command, { ...place, approvalPolicy }).kind).toBe(expected);
+      const isAsked = {
+        never: false,
+        "on-request": true,
+        "on-failure": name.includes("danger"),
+        untrusted: name !== "safe",
+      };
+      const { sandbox_approval = true } = typeof approvalPolicy === "object" ? approvalPolicy.granular : {};
+      const asks = typeof approvalPolicy === "object" ? sandbox_approval : isAsked[approvalPolicy];
+      const refuses = approvalPolicy === "never" || !sandbox_approval;
+      for (const sandboxPermissions of ["require_escalated", "with_additional_permissions"] as const) {
+        const found = requirement(command, { unrestricted: true, sandboxPermissions, approvalPolicy });
+        expect(found.kind).toBe(refuses ? "forbidden" : asks ? "needsApproval" : "skip");
+      }
     },
   );
 

@@ -1,0 +1,93 @@
+import { MAX_PROPOSED_RULE_BYTES } from "../limits.js";
+import { isStandardProgram } from "./programs.js";
+import type { JudgedCommand } from "./requirement.js";
+import {
+  addRule,
+  createRulePolicy,
+  createRulesPort,
+  findPrefixBan,
+  proposeAmendment,
+  type RuleOrigin,
+  type RulePolicy,
+} from "./rules/index.js";
+import type { RulesPort } from "./rules-port.js";
+
+/** Saves a rule that allows every command with this prefix, and tells where it is now. A rejection: it is not saved. */
+export type SaveRule = (prefix: readonly string[]) => Promise<RuleOrigin>;
+
+/** The rules in force: those that were handed in, and those that were saved since. */
+export class RuleBook {
+  #policy: RulePolicy;
+  readonly #saveRule: SaveRule | undefined;
+
+  constructor(policy: RulePolicy | undefined, saveRule: SaveRule | undefined) {
+    this.#policy = policy ?? createRulePolicy([]);
+    this.#saveRule = saveRule;
+  }
+
+  get canSave(): boolean {
+    return this.#saveRule !== undefined;
+  }
+
+  /** The rules for commands in this directory. */
+  rulesIn(cwd: string): RulesPort {
+    return effectiveRules(this.#policy, cwd);
+  }
+
+  /** A rule to offer: what the model suggests if it is of use, else the first command that asks. Null for none. */
+  propose(
+    { commands }: JudgedCommand,
+    asking: readonly string[] | null,
+    suggested: readonly string[] | undefined,
+  ): readonly string[] | null {
+    if (asking === null) return null;
+    const short = (prefix: readonly string[] | undefined) =>
+      prefix !== undefined && prefixBytes(prefix) <= MAX_PROPOSED_RULE_BYTES ? prefix : undefined;
+    const policy = this.#policy;
+    return proposeAmendment({ policy, commands, suggested: short(suggested), asking: short(asking) }) ?? null;
+  }
+
+  /** Saves the rule, which is in force when this settles. Never rejects; the reason why it is not saved. */
+  async save(prefix: readonly string[]): Promise<string | undefined> {
+    const ban = findPrefixBan(prefix);
+    if (ban !== undefined) return ban;
+    if (this.#saveRule === undefined) return "there is no place for saved rules";
+    try {
+      const origin = await this.#saveRule(prefix);
+      const [first = "", ...rest] = prefix;
+      this.#policy = addRule(this.#policy, {
+        first,
+        rest: rest.map((token) => [token]),
+        canonicalMatching: false,
+        decision: "allow",
+        justification: undefined,
+        sandbox: undefined,
+        origin,
+      });
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+/**
+ * Rules as commands are judged by them: a path to a program also falls under the rules for its name. One that allows
+ * does so only where that name means this program: in a directory of the system, or declared by `host_executable`.
+ */
+export function effectiveRules(policy: RulePolicy, cwd: string): RulesPort {
+  const asWritten = createRulesPort(policy);
+  const byName = createRulesPort(policy, { resolveHostExecutables: true, cwd });
+  const declared = new Set([...policy.hostExecutables.values()].flat());
+  return {
+    match(command) {
+      const [program = ""] = command;
+      const matches = byName.match(command);
+      if (isStandardProgram(program) || declared.has(program)) return matches;
+      const isWritten = asWritten.match(command).some(({ decision }) => decision === "allow");
+      return isWritten ? matches : matches.filter(({ decision }) => decision !== "allow");
+    },
+  };
+}
+
+const prefixBytes = (prefix: readonly string[]) => prefix.reduce((sum, token) => sum + Buffer.byteLength(token), 0);
