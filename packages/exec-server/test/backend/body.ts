@@ -55,8 +55,9 @@ export function describeBackend(name: string, { open, extended }: BackendUnderTe
         expect(output.endsWith("aend")).toBe(true);
       });
 
-      it("holds back for who follows, and loses nothing", async () => {
-        const process = await run(["sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' b"], { stdio });
+      it("is held back for who follows: more comes than is kept, and nothing is lost", async () => {
+        const log = { headBytes: 0, tailBytes: 128 * 1024, spillBytes: 0 };
+        const process = await run(["sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' b"], { stdio, log });
         let bytes = 0;
         for await (const chunk of process.log.follow({ windowBytes: 64 * 1024 })) {
           expect(chunk.offset).toBe(bytes);
@@ -154,6 +155,14 @@ export function describeBackend(name: string, { open, extended }: BackendUnderTe
       const process = await run(["sh", "-c", "(sleep 0.3; echo late) & echo now; exit 2"]);
       expect(await process.exited).toEqual({ kind: "exited", code: 2 });
       expect(await outputOf(process)).toBe("now\nlate\n");
+    });
+
+    it("starts many at once", async () => {
+      const processes = await Promise.all(
+        Array.from({ length: 150 }, (_, index) => run(["sh", "-c", `exit ${index % 7}`])),
+      );
+      const codes = await Promise.all(processes.map(codeOf));
+      expect(codes).toEqual(processes.map((_, index) => index % 7));
     });
 
     if (extended) describeExtended(run);

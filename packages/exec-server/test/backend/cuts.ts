@@ -38,7 +38,8 @@ export function describeCuts(name: string, listen: () => Promise<{ url: string; 
         expect(process.outcome).toEqual({ kind: "exited", code: 5 });
         expect(await digestOf(process)).toBe(digest(Buffer.from(wanted)));
         expect(process.missing).toEqual([]);
-        expect(proxy.connections).toBe(before + 1);
+        // A server that has not noticed the cut yet refuses the first attempts.
+        expect(proxy.connections).toBeGreaterThan(before);
       }
     });
 
@@ -53,7 +54,8 @@ export function describeCuts(name: string, listen: () => Promise<{ url: string; 
         await process.closed;
         expect(process.outcome).toEqual({ kind: "exited", code: 0 });
         expect(await digestOf(process)).toBe(digest(Buffer.from(lines.join(""))));
-        expect(proxy.connections).toBe(before + 1);
+        // A server that has not noticed the cut yet refuses the first attempts.
+        expect(proxy.connections).toBeGreaterThan(before);
       }
     });
 
