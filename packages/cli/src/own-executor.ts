@@ -5,9 +5,6 @@ import { createExecutor } from "@codex/executor";
 /** An executor of this host in this process. Closing the channel ends it and everything it started. */
 export function startOwnExecutor(): Channel {
   const [ours, its] = createMemoryChannelPair();
-  const backend = createLocalBackend();
-  void createExecutor({ backend })
-    .serve(its)
-    .then(() => backend.close());
+  void createExecutor({ backend: () => createLocalBackend() }).serve(its);
   return ours;
 }

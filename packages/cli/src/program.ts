@@ -130,14 +130,35 @@ Examples:
     .argument("<name>", "tool")
     .argument("[json]", "arguments as JSON, - for stdin", "{}")
     .addOption(executorOption())
-    .addOption(
-      new Option("--approval-policy <policy>", "when to ask before a command runs")
-        .choices(["never", "on-request", "untrusted"])
-        .default("on-request"),
-    )
+    .addOption(approvalPolicyOption())
+    .addOption(rulesOption("file of rules, repeatable (default: rules/*.rules in $CODEX_HOME, else in ~/.codex)"))
     .option("--json", "print the structured result", false)
     .addHelpText("after", "\nExit codes: 0 when the tool succeeded (whatever the command's exit code), 1 otherwise.")
     .action(async (name, json, options) => (await import("./commands/tools.js")).runToolsCall(name, json, options));
+
+  const execPolicy = program
+    .command("execpolicy")
+    .description("look at what rules and policy say about a command")
+    .enablePositionalOptions();
+  execPolicy
+    .command("check")
+    .description("print the rules that match a command, and their decision, as JSON")
+    .argument("<command...>", "the words of one command")
+    .addOption(rulesOption("file of rules, repeatable").makeOptionMandatory())
+    .option("--pretty", "print it on several lines", false)
+    .option("--resolve-host-executables", "a path to a program also falls under the rules for its name", false)
+    .passThroughOptions()
+    .addHelpText("after", "\nExit codes: 0 whatever the decision, 1 when a file cannot be read or does not load.")
+    .action(async (words, options) => (await import("./commands/execpolicy.js")).runExecPolicyCheck(words, options));
+  execPolicy
+    .command("explain")
+    .description("print how a command is judged: how it splits, which rules match, whether it is asked about, and why")
+    .argument("<command...>", "one word is a script for bash -lc; several are the words of one command")
+    .addOption(rulesOption("file of rules, repeatable (default: rules/*.rules in $CODEX_HOME, else in ~/.codex)"))
+    .addOption(approvalPolicyOption())
+    .option("--json", "print JSON", false)
+    .addHelpText("after", "\nExample:\n  codex execpolicy explain -- 'cd src && git push'")
+    .action(async (words, options) => (await import("./commands/execpolicy.js")).runExecPolicyExplain(words, options));
 
   program
     .command("sessions")
@@ -169,6 +190,16 @@ const executorOption = () =>
     "--executor <url|command>",
     "ws://HOST:PORT, or a command that speaks the protocol on its stdin and stdout (default: an executor of its own on this host)",
   );
+
+const approvalPolicyOption = () =>
+  new Option("--approval-policy <policy>", "when to ask before a command runs")
+    .choices(["never", "on-request", "untrusted"])
+    .default("on-request");
+
+/** The default is made by the collector: a list in the option itself would be shared by all parses, and satisfy it. */
+const rulesOption = (description: string) => new Option("-r, --rules <file>", description).argParser(collectRules);
+
+const collectRules = (value: string, values: string[] = []) => [...values, value];
 
 const collect = (value: string, values: string[]) => [...values, value];
 

@@ -1,25 +1,33 @@
 import { createInterface } from "node:readline/promises";
-import type { ApprovalDecision, ApprovalRequest, Approver } from "@codex/orchestrator";
+import { type ApprovalDecision, type ApprovalRequest, type Approver, renderAllowRule } from "@codex/orchestrator";
+import { quoteWords, visible } from "./visible.js";
 
-const KEYS: Readonly<Record<string, ApprovalDecision>> = {
-  y: "accept",
-  s: "accept_for_session",
-  n: "decline",
-  q: "cancel",
-};
+/** Keys, decisions and how they are offered, in the order of the question. */
+const CHOICES: readonly { key: string; decision: ApprovalDecision; label: string }[] = [
+  { key: "y", decision: "accept", label: "[y]es" },
+  { key: "s", decision: "accept_for_session", label: "for the [s]ession" },
+  { key: "a", decision: "accept_and_save", label: "[a]llow and save the rule" },
+  { key: "n", decision: "decline", label: "[n]o" },
+  { key: "q", decision: "cancel", label: "[q]uit" },
+];
 
-/** Asks the person at the terminal. Undefined where there is none: what needs approval is denied then. */
-export function createTerminalApprover(): Approver | undefined {
+/**
+ * Asks the person at the terminal; saved rules go to `rulesFile`. Undefined where there is none: what needs approval
+ * is denied then.
+ */
+export function createTerminalApprover(rulesFile: string): Approver | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   return {
     async requestApproval(request, { signal }) {
+      const choices = CHOICES.filter(({ decision }) => request.availableDecisions.includes(decision));
+      const question = `Run it? ${choices.map(({ label }) => label).join(", ")}: `;
       const prompt = createInterface({ input: process.stdin, output: process.stderr });
       try {
-        process.stderr.write(describeRequest(request));
+        process.stderr.write(describeRequest(request, rulesFile));
         for (;;) {
-          const answer = await prompt.question("Run it? [y]es, for the [s]ession, [n]o, [q]uit: ", { signal });
-          const decision = KEYS[answer.trim().toLowerCase().charAt(0)];
-          if (decision !== undefined) return decision;
+          const answer = (await prompt.question(question, { signal })).trim().toLowerCase();
+          const chosen = choices.find(({ key }) => key === answer.charAt(0));
+          if (chosen !== undefined) return chosen.decision;
         }
       } finally {
         prompt.close();
@@ -29,25 +37,20 @@ export function createTerminalApprover(): Approver | undefined {
 }
 
 /** What a person needs for deciding. Control characters are made visible: a command must not repaint the question. */
-function describeRequest({ command, cwd, environment, reason, justification }: ApprovalRequest): string {
+function describeRequest(request: ApprovalRequest, rulesFile: string): string {
+  const { command, cwd, environment, reason, justification, proposedAmendment, availableDecisions } = request;
+  const rule = availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
   const lines = [
     "",
-    `  command      ${command.map(quoteWord).join(" ")}`,
+    `  command      ${quoteWords(command)}`,
     `  directory    ${visible(cwd)}`,
     `  environment  ${visible(environment)}`,
     `  reason       ${visible(reason)}`,
     ...(justification === null ? [] : [`  the model    ${visible(justification)}`]),
+    ...(rule === null
+      ? []
+      : [`  rule to save ${visible(renderAllowRule(rule))}`, `  saved to     ${visible(rulesFile)}`]),
     "",
   ];
   return lines.join("\n");
 }
-
-const quoteWord = (word: string) =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${visible(word.replaceAll("'", "'\\''"))}'`;
-
-/** Control and direction-changing characters as escapes; line ends and tabs of a script stay. */
-const visible = (text: string) =>
-  text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );

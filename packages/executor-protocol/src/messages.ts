@@ -15,6 +15,8 @@ export const callToolRequestSchema = z.object({
   requestId: requestIdSchema,
   toolName: z.string(),
   arguments: z.unknown(),
+  /** Whose sessions the call may see; default `own`. Not among the arguments, which are a model's. */
+  sessionScope: z.optional(z.enum(["own", "executor"])),
 });
 export const shutdownRequestSchema = z.object({ type: z.literal("shutdown"), requestId: requestIdSchema });
 /** Optional first message; without it the base messages apply and nothing unasked is sent. */

@@ -80,11 +80,11 @@ export class Calls {
   }
 
   /** Never rejects: whatever a tool does becomes an outcome. */
-  async #call({ toolName, arguments: args }: CallMessage, scope: CallScope): Promise<ToolCallOutcome> {
+  async #call({ toolName, arguments: args, sessionScope }: CallMessage, scope: CallScope): Promise<ToolCallOutcome> {
     const { unifiedExec, registry, log } = this.#options;
     try {
       const own = SESSION_TOOLS.get(toolName);
-      if (own !== undefined) return await own.call(args, unifiedExec, scope);
+      if (own !== undefined) return await own.call(args, unifiedExec, { ...scope, sessions: sessionScope ?? "own" });
       const tool = registry.get(toolName);
       if (tool === undefined) return { status: "error", message: `unknown executor tool \`${quote(toolName)}\`` };
       return checkOutcome(toolName, await tool.call(args, this.#createContext(scope)));

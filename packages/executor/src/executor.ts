@@ -14,8 +14,12 @@ import { createToolRegistry, type ExecutorTool, type ToolRegistry } from "./tool
 import { SESSION_TOOLS } from "./tools/tools.js";
 
 export interface ExecutorOptions {
-  /** Where processes run. Stays the caller's: close it after the last `serve` has ended. */
-  backend: ExecBackend;
+  /**
+   * Where processes run. One that is handed in stays the caller's: close it after the last `serve` has ended. A function
+   * makes one for each orchestrator, closed with its channel: then nothing outlives the channel, not even what a
+   * session that has ended left running.
+   */
+  backend: ExecBackend | (() => ExecBackend);
   /** Tools besides those for commands and sessions. */
   tools?: readonly ExecutorTool[];
   /** What `initialize` tells about the host; default: of this process. */
@@ -62,7 +66,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 }
 
 interface ServeContext {
-  backend: ExecBackend;
+  backend: ExecBackend | (() => ExecBackend);
   tools: ToolRegistry;
   env: Readonly<Record<string, string | undefined>>;
   limits: ExecutorLimits;
@@ -74,8 +78,10 @@ interface ServeContext {
 }
 
 async function serveChannel(channel: Channel, context: ServeContext): Promise<void> {
-  const { backend, tools: registry, env, limits, ids, clock, getHost, log } = context;
+  const { tools: registry, env, limits, ids, clock, getHost, log } = context;
   const outbox = new Outbox(channel);
+  const isOwn = typeof context.backend === "function";
+  const backend = typeof context.backend === "function" ? context.backend() : context.backend;
   const unifiedExec = new UnifiedExec({
     backend,
     env,
@@ -99,6 +105,7 @@ async function serveChannel(channel: Channel, context: ServeContext): Promise<vo
   unwatch();
   calls.cancelAll();
   await within(clock, LAST_SESSIONS_MS, unifiedExec.close());
+  if (isOwn) await backend.close();
   await within(clock, LAST_ANSWERS_MS, calls.settle());
   await channel.close();
 }

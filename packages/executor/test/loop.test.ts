@@ -357,7 +357,9 @@ describe("tool calls", () => {
     expect(errorOf(await two.call("write_stdin", request))).toMatch(/unknown session/);
     expect(errorOf(await two.call("kill_session", { session_id: id }))).toMatch(/unknown session/);
     expect(await two.call("list_sessions", {})).toMatchObject({ structured: { sessions: [] } });
-    const everywhere = await two.call("list_sessions", { scope: "executor" });
+    const asked = await two.call("list_sessions", { scope: "executor", sessionScope: "executor" });
+    expect(asked, "no argument of a model widens the scope").toMatchObject({ structured: { sessions: [] } });
+    const everywhere = await two.call("list_sessions", {}, "all", { sessionScope: "executor" });
     expect(everywhere).toMatchObject({ structured: { sessions: [{ sessionId: id }] } });
     await two.close();
     expect(process.outcome.kind).toBe("running");

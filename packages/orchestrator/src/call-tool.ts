@@ -23,6 +23,8 @@ export interface CallToolOptions {
   onOutput?: (output: LiveOutput) => void | Promise<void>;
   /** Absolute directory of this turn, on the executor's host. */
   cwd?: string;
+  /** `executor`: tools that look at sessions see those of every orchestrator of the executor. Default `own`. */
+  sessionScope?: "own" | "executor";
 }
 
 /** The collaborators of a call. */
@@ -119,13 +121,13 @@ function send(
   wireArguments: Record<string, unknown>,
   windowMs: number | undefined,
   notices: readonly string[],
-  { signal, onOutput }: CallToolOptions,
+  { signal, onOutput, sessionScope }: CallToolOptions,
   { sessions, config }: CallContext,
 ): Promise<ToolCallResult> {
   const { answerMarginMs, toolAnswerMs } = config.timings;
   const waits =
     windowMs === undefined ? { windowMs: 0, marginMs: toolAnswerMs } : { windowMs, marginMs: answerMarginMs };
-  const call = { executor, tool, arguments: wireArguments, ...waits, notices, session, signal, onOutput };
+  const call = { executor, tool, arguments: wireArguments, ...waits, notices, session, signal, onOutput, sessionScope };
   return sendCall(call, { sessions, limits: config.limits, timings: config.timings });
 }
 

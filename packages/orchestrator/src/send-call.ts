@@ -20,6 +20,7 @@ export interface OutgoingCall {
   session: Session | undefined;
   signal: AbortSignal | undefined;
   onOutput: ((output: LiveOutput) => void | Promise<void>) | undefined;
+  sessionScope: "own" | "executor" | undefined;
 }
 
 export interface SendContext {
@@ -40,6 +41,7 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
     // Calls before it on the same session come first.
     deadlineMs: followed.aheadMs + call.windowMs + call.marginMs,
     onOutput,
+    sessionScope: call.sessionScope,
   });
   let interruption: string | undefined;
   const onAbort = () => {

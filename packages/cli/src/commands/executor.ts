@@ -22,19 +22,14 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
   if (target.kind === "stdio" && options.tokenFile !== undefined) {
     throw new CommandError("--token-file is for a websocket listener; stdio needs none", EXIT.usage);
   }
-  const backend = createLocalBackend();
   const executor = createExecutor({
-    backend,
+    backend: () => createLocalBackend(),
     limits: { sessions: options.maxSessions },
     log: (problem) => void process.stderr.write(`codex executor: ${problem}\n`),
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
   });
-  try {
-    if (target.kind === "stdio") await serveStdio(executor);
-    else await serveWebSocket(executor, target, options);
-  } finally {
-    await backend.close();
-  }
+  if (target.kind === "stdio") await serveStdio(executor);
+  else await serveWebSocket(executor, target, options);
 }
 
 async function serveStdio(executor: Executor): Promise<void> {

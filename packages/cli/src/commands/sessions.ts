@@ -25,7 +25,7 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
   try {
     await orchestrator.attach({ name: "executor", channel: connectExecutor(options) });
     const [tool, args] = toCall(options);
-    const result = await orchestrator.callTool(tool, { ...args, scope: "executor" });
+    const result = await orchestrator.callTool(tool, args, { sessionScope: "executor" });
     const text = options.json ? JSON.stringify(result.structured ?? null, null, 2) : result.text;
     process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
     if (result.isError) process.exitCode = EXIT.failure;

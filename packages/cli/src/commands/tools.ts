@@ -1,7 +1,14 @@
 import { text } from "node:stream/consumers";
-import { type ApprovalPolicy, createOrchestrator, type ModelTool, type Orchestrator } from "@codex/orchestrator";
+import {
+  createOrchestrator,
+  createRuleSaver,
+  type ModelTool,
+  type Orchestrator,
+  type PolicyOptions,
+} from "@codex/orchestrator";
 import { connectExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { loadRules, savedRulesFile } from "../rule-files.js";
 import { createTerminalApprover } from "../terminal-approver.js";
 
 interface ToolsOptions {
@@ -10,7 +17,7 @@ interface ToolsOptions {
 }
 
 export async function runToolsList(options: ToolsOptions): Promise<void> {
-  await withExecutor(options, "never", (orchestrator) => {
+  await withExecutor(options, { approvalPolicy: "never" }, (orchestrator) => {
     const tools = orchestrator.listTools();
     if (options.json) return printJson(tools.map(({ name, description }) => ({ name, description })));
     const width = Math.max(...tools.map((tool) => tool.name.length));
@@ -19,7 +26,7 @@ export async function runToolsList(options: ToolsOptions): Promise<void> {
 }
 
 export async function runToolsSpec(name: string | undefined, options: ToolsOptions): Promise<void> {
-  await withExecutor(options, "never", (orchestrator) => {
+  await withExecutor(options, { approvalPolicy: "never" }, (orchestrator) => {
     const tools = orchestrator.listTools();
     printJson(name === undefined ? tools : findTool(tools, name));
   });
@@ -28,10 +35,13 @@ export async function runToolsSpec(name: string | undefined, options: ToolsOptio
 export async function runToolsCall(
   name: string,
   json: string,
-  options: ToolsOptions & { approvalPolicy: "never" | "on-request" | "untrusted" },
+  options: ToolsOptions & { approvalPolicy: "never" | "on-request" | "untrusted"; rules?: string[] },
 ): Promise<void> {
   const args = json === "-" ? await text(process.stdin) : json;
-  await withExecutor(options, options.approvalPolicy, async (orchestrator) => {
+  const { approvalPolicy } = options;
+  const rules = await loadRules(options.rules ?? []);
+  const saveRule = createRuleSaver(savedRulesFile());
+  await withExecutor(options, { approvalPolicy, rules, saveRule }, async (orchestrator) => {
     findTool(orchestrator.listTools(), name);
     const abort = new AbortController();
     const onInterrupt = () => abort.abort();
@@ -46,10 +56,10 @@ export async function runToolsCall(
 
 async function withExecutor(
   options: ToolsOptions,
-  policy: ApprovalPolicy,
+  policy: PolicyOptions,
   use: (orchestrator: Orchestrator) => void | Promise<void>,
 ): Promise<void> {
-  const approver = createTerminalApprover();
+  const approver = createTerminalApprover(savedRulesFile());
   const orchestrator = createOrchestrator({ policy, ...(approver === undefined ? {} : { approver }) });
   try {
     await orchestrator.attach({ name: "executor", channel: connectExecutor(options) });

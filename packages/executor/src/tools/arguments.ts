@@ -1,6 +1,7 @@
 import type { ParsedArguments } from "@codex/executor-protocol";
 import { ToolError } from "../errors.js";
 import type { UnifiedExec } from "../sessions/unified-exec.js";
+import type { SessionCallScope } from "./session-tool.js";
 
 /** Arguments of a tool as a model sent them. @throws ToolError when they are no object. */
 export function asArguments(args: unknown): Readonly<Record<string, unknown>> {
@@ -18,17 +19,13 @@ export function getCount(args: Readonly<Record<string, unknown>>, name: string, 
   throw new ToolError(`argument \`${name}\`: expected an integer of at least 0, got ${shown}`);
 }
 
-/**
- * Whose sessions are meant: `scope: "executor"` takes in those of every orchestrator of this executor. It is for people
- * who look after an executor, and not among the arguments that a model is told of.
- */
-export function getScope(args: Readonly<Record<string, unknown>>, own: UnifiedExec): UnifiedExec[] {
-  return args.scope === "executor" ? own.all : [own];
-}
+/** The sessions that a call may see, by their owners. */
+export const getOwners = ({ sessions }: SessionCallScope, own: UnifiedExec): UnifiedExec[] =>
+  sessions === "executor" ? own.all : [own];
 
-/** The one that has a session, else the first, which knows best what to say of it. */
-export const findOwner = (scope: readonly UnifiedExec[], own: UnifiedExec, id: number): UnifiedExec =>
-  scope.find(({ table }) => table.has(id)) ?? own;
+/** The owner of a session, else the first, which knows best what to say of it. */
+export const findOwner = (scope: SessionCallScope, own: UnifiedExec, id: number): UnifiedExec =>
+  getOwners(scope, own).find(({ table }) => table.has(id)) ?? own;
 
 /** The wire arguments of a tool with a contract. @throws ToolError that names the field. */
 export function unwrap<T>(parsed: ParsedArguments<T>, toolName: string): T {

@@ -2,7 +2,7 @@ import type { TerminationReceipt } from "@codex/exec-server";
 import { renderOutcome } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
 import { quote } from "../text.js";
-import { asArguments, findOwner, getCount, getScope } from "./arguments.js";
+import { asArguments, findOwner, getCount } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
 
 export const killSession: SessionTool = {
@@ -17,11 +17,9 @@ export const killSession: SessionTool = {
       additionalProperties: false,
     },
   },
-  async call(args, unifiedExec, { signal }) {
-    const given = asArguments(args);
-    const id = getCount(given, "session_id");
-    const owner = findOwner(getScope(given, unifiedExec), unifiedExec, id);
-    const killed = await unlessAborted(owner.kill(id), signal);
+  async call(args, unifiedExec, scope) {
+    const id = getCount(asArguments(args), "session_id");
+    const killed = await unlessAborted(findOwner(scope, unifiedExec, id).kill(id), scope.signal);
     if (killed === undefined) {
       const text = `Session ${id} is being ended; the call was cancelled before it was gone.`;
       return { status: "success", content: [{ type: "input_text", text }], structured: { sessionId: id, gone: false } };

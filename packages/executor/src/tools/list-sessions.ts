@@ -1,6 +1,6 @@
 import type { Session } from "../sessions/session.js";
 import { quote } from "../text.js";
-import { asArguments, getScope } from "./arguments.js";
+import { getOwners } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
 
 export const listSessions: SessionTool = {
@@ -10,10 +10,11 @@ export const listSessions: SessionTool = {
       "Lists the sessions there are: which command runs where, for how long, how much of its output was not read yet, and how it ended.",
     inputSchema: { type: "object", properties: {}, additionalProperties: false },
   },
-  async call(args, unifiedExec) {
+  async call(_args, unifiedExec, scope) {
     const now = unifiedExec.now();
-    const scope = getScope(asArguments(args), unifiedExec);
-    const sessions = scope.flatMap(({ table }) => table.list().map((session) => describe(session, now)));
+    const sessions = getOwners(scope, unifiedExec).flatMap(({ table }) =>
+      table.list().map((session) => describe(session, now)),
+    );
     const lines = sessions.map(
       ({ sessionId, state, seconds, unreadBytes, cwd, command }) =>
         `session ${sessionId}: ${state}, ${seconds.toFixed(1)} seconds, ${unreadBytes} bytes unread, in ${cwd}: ${command}`,

@@ -1,7 +1,7 @@
 import { renderOutcome, renderOutput } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
 import { findCharacterEnd, getGaps, skipForward } from "../sessions/slice.js";
-import { asArguments, findOwner, getCount, getScope } from "./arguments.js";
+import { asArguments, findOwner, getCount } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
 
 const DEFAULT_TOKENS = 10_000;
@@ -22,10 +22,10 @@ export const readOutput: SessionTool = {
       additionalProperties: false,
     },
   },
-  async call(args, unifiedExec) {
+  async call(args, unifiedExec, scope) {
     const given = asArguments(args);
     const id = getCount(given, "session_id");
-    const session = findOwner(getScope(given, unifiedExec), unifiedExec, id).table.find(id);
+    const session = findOwner(scope, unifiedExec, id).table.find(id);
     const tokens = getCount(given, "max_output_tokens", DEFAULT_TOKENS);
     const { budgetBytes, notices } = unifiedExec.bound({ yieldTimeMs: 0, maxOutputTokens: tokens });
     const part = await readPart(session, getCount(given, "from", 0), budgetBytes);

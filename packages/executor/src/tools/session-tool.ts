@@ -1,9 +1,12 @@
 import type { ExecutorToolSpec, ToolCallOutcome } from "@codex/executor-protocol";
 import type { CallScope, UnifiedExec } from "../sessions/unified-exec.js";
 
+/** `sessions: "executor"` takes in those of every orchestrator: for people who look after an executor. */
+export type SessionCallScope = CallScope & { sessions: "own" | "executor" };
+
 /** A tool of this package: unlike others it works on the sessions of the orchestrator that calls it. */
 export interface SessionTool {
   spec: ExecutorToolSpec;
   /** @throws ToolError */
-  call(args: unknown, unifiedExec: UnifiedExec, scope: CallScope): Promise<ToolCallOutcome>;
+  call(args: unknown, unifiedExec: UnifiedExec, scope: SessionCallScope): Promise<ToolCallOutcome>;
 }

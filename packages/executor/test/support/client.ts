@@ -101,8 +101,8 @@ export class Client {
     return this.ofType("initialize_response", requestId);
   }
 
-  async call(toolName: string, args: unknown, requestId = this.newId()): Promise<ToolCallOutcome> {
-    await this.send({ type: "call_tool", requestId, toolName, arguments: args });
+  async call(toolName: string, args: unknown, requestId = this.newId(), more: object = {}): Promise<ToolCallOutcome> {
+    await this.send({ type: "call_tool", requestId, toolName, arguments: args, ...more });
     return (await this.ofType("call_tool_response", requestId)).outcome;
   }
 

@@ -47,6 +47,8 @@ export interface CallRequest {
   toolName: string;
   arguments: unknown;
   deadlineMs: number;
+  /** Beside the arguments, which may be a model's. */
+  sessionScope?: "own" | "executor" | undefined;
   onOutput: (message: ToolOutputMessage) => void | Promise<void>;
 }
 
@@ -106,8 +108,9 @@ export class Executor {
   }
 
   call(request: CallRequest): SentRequest<CallAnswer> {
-    const { toolName, deadlineMs, onOutput } = request;
-    const body = { type: "call_tool" as const, toolName, arguments: request.arguments };
+    const { toolName, deadlineMs, onOutput, sessionScope } = request;
+    const scope = sessionScope === undefined ? {} : { sessionScope };
+    const body = { type: "call_tool" as const, toolName, arguments: request.arguments, ...scope };
     return this.#wire.request(body, { answer: "call_tool_response", deadlineMs, onOutput });
   }
 

@@ -1,0 +1,97 @@
+import {
+  checkCommand,
+  createLazyShellParser,
+  type ExplainedCommand,
+  type Explanation,
+  explainCommand,
+  judgedCommand,
+  type Requirement,
+  renderAllowRule,
+} from "@codex/orchestrator";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { describePolicyError, loadRules, readRules } from "../rule-files.js";
+import { quoteWords, visible } from "../visible.js";
+
+export interface CheckOptions {
+  rules?: string[];
+  pretty: boolean;
+  resolveHostExecutables: boolean;
+}
+
+/** Prints what the rules say about one command, as Codex does. */
+export async function runExecPolicyCheck(argv: readonly string[], options: CheckOptions): Promise<void> {
+  const policy = await readRules(options.rules ?? []);
+  const [broken] = policy.broken;
+  if (broken !== undefined) {
+    throw new CommandError(describePolicyError("parse", broken.file, broken.message), EXIT.failure);
+  }
+  const { resolveHostExecutables } = options;
+  const result = checkCommand(policy, argv, { resolveHostExecutables, cwd: process.cwd() });
+  process.stdout.write(`${JSON.stringify(result, null, options.pretty ? 2 : undefined)}\n`);
+}
+
+export interface ExplainOptions {
+  rules?: string[];
+  approvalPolicy: "never" | "on-request" | "untrusted";
+  json: boolean;
+}
+
+/** Prints how a command is judged: one word is a script, several are an argv. */
+export async function runExecPolicyExplain(words: readonly string[], options: ExplainOptions): Promise<void> {
+  const rules = await loadRules(options.rules ?? []);
+  const argv = words.length === 1 ? ["/bin/bash", "-lc", words[0] ?? ""] : words;
+  const command = await judgedCommand(argv, undefined, createLazyShellParser());
+  const explanation = explainCommand(command, {
+    rules,
+    cwd: process.cwd(),
+    approvalPolicy: options.approvalPolicy,
+    sandboxPermissions: "use_default",
+    unrestricted: true,
+    os: process.platform,
+  });
+  const json = {
+    argv,
+    approvalPolicy: options.approvalPolicy,
+    ...explanation,
+    brokenRules: rules.broken.map(pickError),
+  };
+  process.stdout.write(options.json ? `${JSON.stringify(json, null, 2)}\n` : render(argv, explanation));
+}
+
+const pickError = ({ file, message }: { file: string; message: string }) => ({ file, message });
+
+function render(argv: readonly string[], explanation: Explanation): string {
+  const { commands, isSplit, inside, isComplete, requirement, why, proposedAmendment } = explanation;
+  const split = isSplit ? `${commands.length} plain ${commands.length === 1 ? "command" : "commands"}` : "no: opaque";
+  const lines = [
+    `command      ${quoteWords(argv)}`,
+    `split        ${split}`,
+    ...commands.flatMap(renderCommand),
+    ...(inside.length === 0 ? [] : ["inside       spelled out in it, and only restricting"]),
+    ...inside.flatMap(renderCommand),
+    ...(isComplete ? [] : ["             there may be more than was found"]),
+    `requirement  ${REQUIREMENTS[requirement.kind]}`,
+    `why          ${visible(why)}`,
+    ...(proposedAmendment === null ? [] : [`rule to save ${visible(renderAllowRule(proposedAmendment))}`]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function renderCommand({ words, matches, requirement, why }: ExplainedCommand): string[] {
+  return [
+    `  ${quoteWords(words)}`,
+    ...matches.map(({ decision, rule }) => `    rule       ${decision}: ${visible(rule)}`),
+    `    ${VERDICTS[requirement].padEnd(9)}  ${visible(why)}`,
+  ];
+}
+
+const VERDICTS: Record<Requirement["kind"], string> = {
+  skip: "allowed",
+  needsApproval: "asked",
+  forbidden: "forbidden",
+};
+const REQUIREMENTS: Record<Requirement["kind"], string> = {
+  skip: "runs without a question",
+  needsApproval: "needs approval",
+  forbidden: "forbidden",
+};

@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { loadRulePolicy, parseRulePolicy, type RulePolicy } from "@codex/orchestrator";
+import { CommandError } from "./exit-codes.js";
+
+/** The user's own directory of settings. */
+export const codexHome = (): string => process.env.CODEX_HOME || join(homedir(), ".codex");
+
+/** Where saved rules go. */
+export const savedRulesFile = (): string => join(codexHome(), "rules", "default.rules");
+
+/**
+ * The rules of these files in their order; without any, the user's own. What does not load is said on stderr, and what
+ * it may have restricted is asked.
+ * @throws CommandError for a file that cannot be read
+ */
+export async function loadRules(files: readonly string[]): Promise<RulePolicy> {
+  const own = [{ directory: join(codexHome(), "rules") }];
+  const policy = files.length === 0 ? await loadRulePolicy(own) : await readRules(files);
+  for (const { message } of policy.broken) process.stderr.write(`codex: rules are broken: ${message}\n`);
+  return policy;
+}
+
+/** @throws CommandError for a file that cannot be read; one that does not load is in `broken`. */
+export async function readRules(files: readonly string[]): Promise<RulePolicy> {
+  return parseRulePolicy(await Promise.all(files.map(async (file) => ({ file, text: await readText(file) }))));
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file));
+  } catch (error) {
+    throw new CommandError(
+      describePolicyError("read", file, error instanceof Error ? error.message : String(error)),
+      1,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** As Codex puts it, so that what reads it finds the same lines. */
+export const describePolicyError = (what: "read" | "parse", file: string, reason: string): string =>
+  `failed to ${what} policy at ${file}\n\nCaused by:\n    ${reason.replaceAll("\n", "\n    ")}`;
