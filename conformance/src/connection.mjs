@@ -1,0 +1,123 @@
+// A client that says exactly what it is told to, over a websocket or the pipes of a server.
+import { createInterface } from "node:readline";
+import WebSocket from "ws";
+
+/** Bytes of one message; more than any server sends here. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/** Milliseconds from the start of connecting to the open socket. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * One connection and all that came over it. Whoever holds it calls `drop` at the end.
+ * @typedef {{ connectionClosed: true, wsCloseCode?: number }} Closed
+ */
+export class Connection {
+  /** Messages in the order of arrival. @type {import("./messages.mjs").Message[]} */
+  received = [];
+  /** How the server closed it; stays undefined when it was dropped here. @type {Closed | undefined} */
+  closedByServer;
+  isOpen = true;
+  #wire;
+  #wakers = new Set();
+
+  /** @param {{ send(text: string): void, sendBinary(text: string): void, drop(): void }} wire */
+  constructor(wire) {
+    this.#wire = wire;
+  }
+
+  /** What a closed connection can not take is not sent. @param {string} text */
+  sendText(text) {
+    if (this.isOpen) this.#wire.send(text);
+  }
+
+  /** @param {string} text */
+  sendBinary(text) {
+    if (this.isOpen) this.#wire.sendBinary(text);
+  }
+
+  /** Closes at once, without a word. Idempotent. */
+  drop() {
+    this.isOpen = false;
+    this.#wire.drop();
+    this.#wake();
+  }
+
+  /** Resolves at the next message or the end; at once on `signal`. @param {AbortSignal} signal */
+  async changed(signal) {
+    if (signal.aborted) return;
+    await new Promise((resolve) => {
+      const done = () => {
+        this.#wakers.delete(done);
+        signal.removeEventListener("abort", done);
+        resolve(undefined);
+      };
+      this.#wakers.add(done);
+      signal.addEventListener("abort", done);
+    });
+  }
+
+  /** @param {string} text */
+  accept(text, { isBinary = false } = {}) {
+    const message = parse(text);
+    this.received.push(isBinary ? { $binary: message } : message);
+    this.#wake();
+  }
+
+  /** @param {Closed} closed */
+  end(closed) {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.closedByServer = closed;
+    this.#wake();
+  }
+
+  #wake() {
+    for (const waker of [...this.#wakers]) waker();
+  }
+}
+
+/** What is no JSON object matches no recorded message. */
+function parse(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : { $noObject: value };
+  } catch {
+    return { $noJson: text };
+  }
+}
+
+/** @param {string} url @returns {Promise<Connection>} */
+export function connectWebSocket(url) {
+  const socket = new WebSocket(url, {
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handshakeTimeout: CONNECT_TIMEOUT_MS,
+  });
+  const connection = new Connection({
+    send: (text) => socket.send(text),
+    sendBinary: (text) => socket.send(Buffer.from(text), { binary: true }),
+    drop: () => socket.terminate(),
+  });
+  socket.on("message", (data, isBinary) => connection.accept(data.toString(), { isBinary }));
+  socket.on("close", (code) => connection.end({ connectionClosed: true, wsCloseCode: code }));
+  return new Promise((resolve, reject) => {
+    socket.once("open", () => resolve(connection));
+    socket.on("error", (cause) => reject(new Error(`connecting to ${url} failed: ${cause.message}`, { cause })));
+  });
+}
+
+/** @param {import("node:child_process").ChildProcess} child with pipes on stdin and stdout */
+export function connectStdio({ stdin, stdout }) {
+  const connection = new Connection({
+    send: (text) => stdin.write(`${text}\n`),
+    sendBinary: () => {
+      throw new Error("a binary frame needs a websocket");
+    },
+    drop: () => stdin.destroy(),
+  });
+  stdin.on("error", () => {});
+  createInterface({ input: stdout }).on("line", (line) => connection.accept(line));
+  stdout.on("close", () => connection.end({ connectionClosed: true }));
+  return connection;
+}

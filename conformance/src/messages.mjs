@@ -1,0 +1,68 @@
+// One message against the recorded one: answers, notifications, the texts of errors.
+import { findDifference, isObject, show } from "./values.mjs";
+
+/**
+ * @typedef {Record<string, unknown>} Message
+ * @typedef {{ kind: "final" | "open", text: string }} Finding `open`: more messages may still settle it
+ * @typedef {{
+ *   messageMatters: boolean,
+ *   sortEntries: boolean,
+ *   linesAreASet: boolean,
+ *   known: (id: unknown) => import("./values.mjs").Known,
+ *   requestOf: (id: unknown) => Message | undefined,
+ * }} Rules how messages of one connection are compared
+ */
+
+/** @param {Message} message */
+export const isAnswer = (message) => !Object.hasOwn(message, "method");
+
+/**
+ * The first difference of one message, as text.
+ * @param {Message} expected
+ * @param {Message} actual
+ * @param {Rules} rules
+ * @returns {string | undefined}
+ */
+export function compareMessages(expected, actual, rules) {
+  const known = rules.known(expected.id);
+  const wanted = withoutText(sorted(expected, rules), rules);
+  const difference = findDifference(wanted, withoutText(sorted(actual, rules), rules), known);
+  if (difference !== undefined) return `${difference.path || "message"}: ${difference.problem}`;
+  return isErrorReply(expected) ? compareErrorText(expected, actual, rules) : undefined;
+}
+
+/** The text of an error is advice, unless the case says that it matters; the member itself must be text. */
+function withoutText(message, { messageMatters }) {
+  if (messageMatters || !isErrorReply(message) || typeof message.error.message !== "string") return message;
+  return { ...message, error: { ...message.error, message: "(advisory)" } };
+}
+
+const isErrorReply = (message) => isAnswer(message) && isObject(message.error);
+
+function sorted(message, { sortEntries }) {
+  if (!sortEntries || !isObject(message.result) || !Array.isArray(message.result.entries)) return message;
+  const entries = [...message.result.entries].sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1));
+  return { ...message, result: { ...message.result, entries } };
+}
+
+/** Members in any order give the same key. */
+const sortKey = (entry) => JSON.stringify(isObject(entry) ? Object.entries(entry).sort() : entry);
+
+function compareErrorText(expected, actual, rules) {
+  const text = actual.error.message;
+  if (text === "") return "error.message: empty";
+  const thing = namedThing(expected, rules);
+  if (thing === undefined || text.includes(thing)) return undefined;
+  return `error.message: does not name ${show(thing)}: ${show(text)}`;
+}
+
+/** What the text of an error must name: the first thing in backquotes, else the process. */
+function namedThing({ id, error }, { requestOf }) {
+  // A message that could not be parsed has no name.
+  if (id === -1) return undefined;
+  const quoted = /`([^`]+)`/.exec(error.message)?.[1];
+  if (quoted !== undefined) return quoted;
+  const processId = requestOf(id)?.params?.processId;
+  const words = error.message.split(/[\s,:]+/);
+  return typeof processId === "string" && words.includes(processId) ? processId : undefined;
+}

@@ -1,0 +1,112 @@
+// One case from its start to its verdict, with everything ended.
+import { setTimeout as sleep } from "node:timers/promises";
+import { whyNotStdio } from "./cases.mjs";
+import { judge } from "./judge.mjs";
+import { replay } from "./replay.mjs";
+import { createFixture } from "./surroundings.mjs";
+import { show } from "./values.mjs";
+
+/** Milliseconds that a message may take after the last step. */
+const PATIENCE_MS = 2000;
+/** Milliseconds of silence in which nothing more may come. */
+const SILENCE_MS = 150;
+/** Milliseconds for ending the processes that a case left on a shared server. */
+const CLEAN_UP_MS = 1000;
+
+/**
+ * @typedef {"passed" | "differs" | "failed" | "skipped"} Verdict
+ * @typedef {{ name: string, verdict: Verdict, detail?: string, mayDiffer?: string, durationMs: number }} Result
+ */
+
+/**
+ * @param {import("./cases.mjs").Case} recorded
+ * @param {{
+ *   servers: import("./server.mjs").Servers, httpBase: string, timeoutMs: number, overStdio: boolean
+ * }} options `overStdio`: every case over stdio
+ * @returns {Promise<Result>}
+ */
+export async function runCase(recorded, { servers, httpBase, timeoutMs, overStdio }) {
+  const { name, mayDiffer } = recorded;
+  const started = performance.now();
+  const result = (verdict, detail) => ({
+    name,
+    verdict,
+    ...(detail === undefined ? {} : { detail }),
+    ...(mayDiffer === undefined ? {} : { mayDiffer }),
+    durationMs: Math.round(performance.now() - started),
+  });
+  const transport = overStdio ? "stdio" : (recorded.transport ?? "websocket");
+  const obstacle = whyNot(recorded, transport, servers);
+  if (obstacle !== undefined) return result("skipped", obstacle);
+  try {
+    const difference = await findDifference(recorded, transport, { servers, httpBase, timeoutMs });
+    if (difference === undefined) return result("passed");
+    return result(mayDiffer === undefined ? "failed" : "differs", difference);
+  } catch (error) {
+    return result("failed", error.message);
+  }
+}
+
+function whyNot(recorded, transport, { isShared }) {
+  if (transport !== "stdio") return undefined;
+  if (isShared) return "stdio needs a command, the server is a URL";
+  return recorded.transport === "stdio" ? undefined : whyNotStdio(recorded);
+}
+
+async function findDifference(recorded, transport, { servers, httpBase, timeoutMs }) {
+  const fixture = await createFixture();
+  const names = { fixture: fixture.path, httpBase };
+  /** @type {import("./replay.mjs").Exchange} */
+  const exchange = { connections: [], sent: [], session: undefined };
+  let server;
+  try {
+    server = await servers.start(transport);
+    const signal = AbortSignal.timeout(timeoutMs);
+    await replay(recorded, { connect: () => server.connect(), names, signal }, exchange);
+    const finding = await settle(recorded, exchange, names);
+    const { problem } = exchange;
+    return finding === undefined ? problem : [finding.text, problem].filter(Boolean).join("; ");
+  } finally {
+    if (servers.isShared) await endProcesses(exchange);
+    for (const connection of exchange.connections) connection.drop();
+    await server?.end();
+    await fixture.remove();
+  }
+}
+
+/** The difference that is left when everything had its time to come, and nothing more came. */
+async function settle(recorded, exchange, names) {
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  let finding = judge(recorded, exchange, names);
+  // Nobody waits twice: a step has waited already.
+  while (finding?.kind === "open" && exchange.problem === undefined && !patience.aborted) {
+    await changed(exchange.connections, patience);
+    finding = judge(recorded, exchange, names);
+  }
+  if (finding !== undefined) return finding;
+  await sleep(SILENCE_MS);
+  return judge(recorded, exchange, names);
+}
+
+async function changed(connections, signal) {
+  const abort = new AbortController();
+  const either = AbortSignal.any([signal, abort.signal]);
+  await Promise.race(connections.map((connection) => connection.changed(either)));
+  abort.abort();
+}
+
+/** A shared server goes on: what was started on it is ended. */
+async function endProcesses({ connections, sent }) {
+  const started = sent.filter(({ message }) => message.method === "process/start");
+  const processIds = new Set(started.map(({ message }) => message.params?.processId).filter(Boolean));
+  const signal = AbortSignal.timeout(CLEAN_UP_MS);
+  for (const [index, connection] of connections.entries()) {
+    for (const processId of processIds) {
+      const id = `end ${index} ${show(processId)}`;
+      connection.sendText(JSON.stringify({ id, method: "process/terminate", params: { processId } }));
+      while (connection.isOpen && !signal.aborted && !connection.received.some((message) => message.id === id)) {
+        await connection.changed(signal);
+      }
+    }
+  }
+}
