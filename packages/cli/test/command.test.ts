@@ -27,7 +27,7 @@ describe("codex", () => {
   it("helps", async () => {
     const { code, stdout } = await command.run(["--help"]);
     expect(code).toBe(0);
-    for (const name of ["executor", "run", "tools", "sessions", "completion"])
+    for (const name of ["executor", "run", "tools", "execpolicy", "sessions", "completion"])
       expect(stdout.toString()).toContain(name);
   });
 

@@ -31,6 +31,7 @@ export { createOrchestrator } from "./orchestrator.js";
 export type { ApprovalPolicy, GranularPolicy } from "./policy/approval-policy.js";
 export { DANGEROUS_COMMANDS, type DangerousEntry } from "./policy/dangerous.js";
 export { type GetShellParser, judgedCommand } from "./policy/evaluate.js";
+export { type ExplainContext, type ExplainedCommand, type Explanation, explainCommand } from "./policy/explain.js";
 export { KNOWN_SAFE_COMMANDS, type KnownSafeEntry } from "./policy/known-safe.js";
 export type { PolicyOptions, SandboxedCommand, SandboxSelector } from "./policy/policy-options.js";
 export {

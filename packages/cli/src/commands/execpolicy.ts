@@ -8,7 +8,7 @@ import {
   type Requirement,
   renderAllowRule,
 } from "@codex/orchestrator";
-import { CommandError, EXIT } from "../exit-codes.js";
+import { EXIT } from "../exit-codes.js";
 import { describePolicyError, loadRules, readRules } from "../rule-files.js";
 import { quoteWords, visible } from "../visible.js";
 
@@ -20,15 +20,22 @@ export interface CheckOptions {
 
 /** Prints what the rules say about one command, as Codex does. */
 export async function runExecPolicyCheck(argv: readonly string[], options: CheckOptions): Promise<void> {
-  const policy = await readRules(options.rules ?? []);
+  const policy = await readRules(options.rules ?? []).catch(toError);
+  if (policy instanceof Error) return refuse(policy.message);
   const [broken] = policy.broken;
-  if (broken !== undefined) {
-    throw new CommandError(describePolicyError("parse", broken.file, broken.message), EXIT.failure);
-  }
+  if (broken !== undefined) return refuse(describePolicyError("parse", broken.file, broken.message));
   const { resolveHostExecutables } = options;
   const result = checkCommand(policy, argv, { resolveHostExecutables, cwd: process.cwd() });
   process.stdout.write(`${JSON.stringify(result, null, options.pretty ? 2 : undefined)}\n`);
 }
+
+/** As Codex says it: whatever reads this finds the same first line. */
+function refuse(problem: string): void {
+  process.stderr.write(`Error: ${problem}\n`);
+  process.exitCode = EXIT.failure;
+}
+
+const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 export interface ExplainOptions {
   rules?: string[];

@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ApprovalPolicy } from "./approval-policy.js";
+import { knownSafeEntry } from "./known-safe.js";
+import { type JudgedCommand, type Requirement, type RequirementContext, requirement } from "./requirement.js";
+import { effectiveRules, RuleBook } from "./rule-book.js";
+import type { RulePolicy } from "./rules/index.js";
+import type { RuleMatch } from "./rules-port.js";
+
+/** How a command is judged, step by step. */
+export interface Explanation {
+  /** The plain commands, or the whole argv as the only one. */
+  readonly commands: readonly ExplainedCommand[];
+  readonly isSplit: boolean;
+  /** Further commands that are spelled out inside; they can only restrict. */
+  readonly inside: readonly ExplainedCommand[];
+  /** False: there may be more inside than was found. */
+  readonly isComplete: boolean;
+  readonly requirement: Requirement;
+  readonly why: string;
+  /** What a person would be offered to save, as a prefix that is allowed. */
+  readonly proposedAmendment: readonly string[] | null;
+}
+
+export interface ExplainedCommand {
+  readonly words: readonly string[];
+  readonly matches: readonly RuleMatch[];
+  /** What this command alone comes to. */
+  readonly requirement: Requirement["kind"];
+  readonly why: string;
+}
+
+export interface ExplainContext extends Omit<RequirementContext, "rules"> {
+  readonly rules: RulePolicy;
+  /** Absolute, for programs named by a relative path. */
+  readonly cwd: string;
+}
+
+/** The same answer as a call gets, and how it comes about. Pure. */
+export function explainCommand(command: JudgedCommand, context: ExplainContext): Explanation {
+  const rules = effectiveRules(context.rules, context.cwd);
+  const judging: RequirementContext = { ...context, rules };
+  const explain = (words: readonly string[], isInside: boolean): ExplainedCommand => {
+    const alone = isInside ? asInside(words) : asPlain(words);
+    const found = requirement(alone, judging);
+    const matches = rules.match(words);
+    return { words, matches, requirement: found.kind, why: explainOne(found, words, matches, judging, isInside) };
+  };
+  const inside = command.literals.commands.filter(
+    (words) => !command.commands.some((plain) => isDeepStrictEqual(plain, words)) && !isArgvOf(words, command),
+  );
+  const found = requirement(command, judging);
+  const asking = found.kind === "needsApproval" ? found.asking : null;
+  return {
+    commands: command.commands.map((words) => explain(words, false)),
+    isSplit: command.isSplit,
+    inside: inside.map((words) => explain(words, true)),
+    isComplete: command.literals.complete,
+    requirement: found,
+    why: explainAll(found, context.approvalPolicy),
+    proposedAmendment: new RuleBook(context.rules, undefined).propose(command, asking, undefined),
+  };
+}
+
+const asPlain = (words: readonly string[]): JudgedCommand => ({
+  commands: [words],
+  isSplit: true,
+  literals: { commands: [], complete: true },
+});
+
+const asInside = (words: readonly string[]): JudgedCommand => ({
+  commands: [],
+  isSplit: true,
+  literals: { commands: [[...words]], complete: true },
+});
+
+/** The argv of a script that was split is the first of what is spelled out in it. */
+const isArgvOf = (words: readonly string[], { isSplit, literals }: JudgedCommand) =>
+  isSplit && words === literals.commands[0];
+
+function explainOne(
+  found: Requirement,
+  words: readonly string[],
+  matches: readonly RuleMatch[],
+  { approvalPolicy, os }: RequirementContext,
+  isInside: boolean,
+): string {
+  if (found.kind !== "skip") return found.reason;
+  if (matches.length > 0) {
+    if (isInside) return "a rule allows it, which does not allow what it stands in";
+    return found.bypassSandbox ? "a rule allows it, outside the sandbox" : "a rule allows it, in the sandbox";
+  }
+  if (isInside) return "nothing restricts it";
+  if (approvalPolicy === "untrusted" && knownSafeEntry(words, os) !== undefined) return "it is known to be safe";
+  return `no rule matches, and approval policy ${nameOf(approvalPolicy)} does not ask`;
+}
+
+function explainAll(found: Requirement, policy: ApprovalPolicy): string {
+  if (found.kind !== "skip") return found.reason;
+  if (found.bypassSandbox) return "rules allow every command, outside the sandbox";
+  return `nothing in it asks under approval policy ${nameOf(policy)}`;
+}
+
+const nameOf = (policy: ApprovalPolicy) => `\`${typeof policy === "string" ? policy : "granular"}\``;
