@@ -42,6 +42,10 @@ export function createProgram(): Command {
     .option("--token-file <path>", "websocket: only peers with the bearer token in this file may connect")
     .option("--allow-insecure-listen", "websocket: listen beyond loopback without a token", false)
     .option("--max-sessions <n>", "sessions at once", parseCount, 64)
+    .option(
+      "--exec-server <url|command>",
+      "run programs on this exec-server: ws://HOST:PORT, or a command that speaks on stdio",
+    )
     .option("--deterministic-ids", "session ids count up from 1000", false)
     .addHelpText(
       "after",

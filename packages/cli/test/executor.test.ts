@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { describe, expect, it } from "vitest";
-import { finish, useCommand } from "./support.js";
+import { codex, finish, useCommand } from "./support.js";
 
 const seedArguments = {
   command: ["sh", "-c", "pwd"],
@@ -196,5 +196,27 @@ describe("codex sessions", () => {
     expect((await sessions("--kill", "1000")).text).toContain("All of them are gone.");
     expect((await finished).code).toBe(143);
     expect((await sessions("--kill", "4711")).code).toBe(1);
+  });
+});
+
+describe("codex executor on a far host", () => {
+  const command = useCommand();
+
+  it("runs programs on an exec-server, over stdio and over a websocket", async () => {
+    const server = command.start(["exec-server"]);
+    const [url] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
+    for (const address of [url, `'${process.execPath}' '${codex}' exec-server --listen stdio`]) {
+      const executor = `'${process.execPath}' '${codex}' executor --exec-server "${address}"`;
+      const script = "echo $0 $FAR; cat; exit 3";
+      const args = ["run", "--executor", executor, "-C", "/", "-e", "FAR=away", "--", "sh", "-c", script];
+      const { code, stdout, stderr } = await command.run(args, "typed");
+      expect([code, stdout.toString(), stderr]).toEqual([3, "sh away\ntyped", ""]);
+    }
+  });
+
+  it("says why it cannot be reached", async () => {
+    const { code, stderr } = await command.run(["executor", "--exec-server", "ws://127.0.0.1:1"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("ws://127.0.0.1:1");
   });
 });

@@ -14,6 +14,8 @@ export interface ExecutorCommandOptions {
   allowInsecureListen: boolean;
   maxSessions: number;
   deterministicIds: boolean;
+  /** Where programs run instead of here. */
+  execServer?: string;
 }
 
 /** Serves this host until it is told to shut down, its channel ends, or a signal comes. */
@@ -22,15 +24,25 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
   if (target.kind === "stdio" && options.tokenFile !== undefined) {
     throw new CommandError("--token-file is for a websocket listener; stdio needs none", EXIT.usage);
   }
+  const far = options.execServer === undefined ? undefined : await connectExecServer(options.execServer);
   const executor = createExecutor({
-    backend: () => createLocalBackend(),
+    backend: far?.createBackend ?? (() => createLocalBackend()),
+    ...(far === undefined ? {} : { host: far.host }),
     limits: { sessions: options.maxSessions },
     log: (problem) => void process.stderr.write(`codex executor: ${problem}\n`),
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
   });
-  if (target.kind === "stdio") await serveStdio(executor);
-  else await serveWebSocket(executor, target, options);
+  try {
+    if (target.kind === "stdio") await serveStdio(executor);
+    else await serveWebSocket(executor, target, options);
+  } finally {
+    await far?.close();
+  }
 }
+
+/** Loaded only where it is asked for: a local executor should not pay for it at start. */
+const connectExecServer = async (address: string) =>
+  (await import("../exec-server-host.js")).connectExecServer(address);
 
 async function serveStdio(executor: Executor): Promise<void> {
   const channel = createStdioChannel({ input: process.stdin, output: openStdout() });

@@ -55,6 +55,7 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
     owned.clear();
   };
   return {
+    appliesEnvPolicy: true,
     start(spec) {
       const started = start(spec);
       starting.add(started);
@@ -67,12 +68,13 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   };
 }
 
-const toRequest = (processId: string, { argv, arg0, cwd, env, stdio }: ProcessSpec) => ({
+const toRequest = (processId: string, { argv, arg0, cwd, env, envPolicy, stdio }: ProcessSpec) => ({
   processId,
   argv,
   arg0: arg0 ?? null,
   cwd: toFileUrl(cwd),
   env,
+  ...(envPolicy === undefined ? {} : { envPolicy }),
   tty: stdio.kind === "pty",
   pipeStdin: stdio.kind === "pipe" && stdio.stdin === "open",
   ...(stdio.kind === "pty" ? stdio.size : {}),

@@ -1,8 +1,10 @@
-import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import type { EndedBy, EnvPolicy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import type { OutputLog } from "./output-log.js";
 
 /** Where processes run: in this process (`LocalBackend`) or behind an exec-server client. */
 export interface ExecBackend {
+  /** Makes environments of its host's own (`ProcessSpec.envPolicy`); others get the finished environment. */
+  readonly appliesEnvPolicy?: true;
   /**
    * Starts a process. The caller owns it and ends it with `terminate`, or leaves that to `close`.
    * @throws StartError when nothing was started; its `reason` names the thing that was missing.
@@ -19,8 +21,10 @@ export interface ProcessSpec {
   arg0?: string;
   /** Absolute directory. */
   cwd: string;
-  /** Exactly the environment of the process. */
+  /** Exactly the environment of the process; laid over what `envPolicy` makes where that is given. */
   env: Readonly<Record<string, string>>;
+  /** Only for a backend that applies it: how to make a base of the host's own environment. */
+  envPolicy?: EnvPolicy;
   stdio: ProcessStdio;
   log?: Partial<OutputLogLimits>;
 }

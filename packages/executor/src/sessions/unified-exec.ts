@@ -206,8 +206,12 @@ export class UnifiedExec {
   async #spawn(request: ExecCommandRequest, stdio: ProcessStdio) {
     const { backend, env: own, limits } = this.#options;
     const { command: argv, cwd } = request;
-    const env = createEnvironment(request.envPolicy, own, request.env);
-    const spec: ProcessSpec = { argv, cwd, env, stdio, log: limits.log };
+    // A far host makes environments of its own; what is here would be the wrong one.
+    const environment =
+      backend.appliesEnvPolicy && request.envPolicy !== undefined
+        ? { env: request.env, envPolicy: request.envPolicy }
+        : { env: createEnvironment(request.envPolicy, own, request.env) };
+    const spec: ProcessSpec = { argv, cwd, ...environment, stdio, log: limits.log };
     try {
       return await backend.start(spec);
     } catch (error) {
