@@ -1,13 +1,13 @@
 import { ClientError, isConnectionEnd, messageOf } from "./errors.js";
 import { InFlight } from "./in-flight.js";
-import { MAX_REQUESTS_IN_FLIGHT } from "./limits.js";
+import { MAX_REQUESTS_IN_FLIGHT, MAX_SENDS } from "./limits.js";
 import type { Attached, SessionLink } from "./link.js";
 import type { ClientSession } from "./session.js";
 
 export interface CallOptions {
   /** Only this session will do; its loss rejects the call. */
   session?: ClientSession;
-  /** A repeat does no harm: the request is sent again when the answer was lost. */
+  /** A repeat does no harm: the request is sent again when the answer was lost, at most `MAX_SENDS` times. */
   again?: boolean;
   /** Takes no place among the bounded calls: it may take long, or must not wait for others. */
   unbounded?: boolean;
@@ -36,7 +36,7 @@ export class Calls {
   }
 
   async #call(method: string, params: unknown, options: CallOptions): Promise<unknown> {
-    for (;;) {
+    for (let sends = 1; ; sends += 1) {
       const attached = await this.link.ready(options.session);
       try {
         options.onSend?.(attached);
@@ -44,7 +44,7 @@ export class Calls {
       } catch (error) {
         if (!isConnectionEnd(error)) throw error;
         this.link.lose(attached.connection);
-        if (options.again === true) continue;
+        if (options.again === true && sends < MAX_SENDS) continue;
         const text = `the connection was lost before ${method} was answered: ${messageOf(error)}`;
         throw new ClientError("connection_lost", text, { cause: error });
       }

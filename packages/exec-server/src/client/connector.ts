@@ -1,5 +1,5 @@
 import type { Channel } from "@codex/channel";
-import { CONNECT_TIMEOUT_MS } from "./limits.js";
+import { CONNECT_TIMEOUT_MS, MAX_SENT_FRAME_BYTES } from "./limits.js";
 
 /** How an exec-server is reached. */
 export interface Connector {
@@ -26,7 +26,8 @@ export function createWebSocketConnector(url: string, target: WebSocketTarget = 
       const token = typeof target.token === "function" ? await target.token() : target.token;
       const headers = { ...target.headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
       const connectTimeoutMs = target.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
-      return connectWebSocketChannel(url, { headers, connectTimeoutMs, signal });
+      const limits = { maxSentMessageBytes: MAX_SENT_FRAME_BYTES };
+      return connectWebSocketChannel(url, { headers, connectTimeoutMs, signal, limits });
     },
   };
 }

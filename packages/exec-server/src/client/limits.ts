@@ -13,6 +13,24 @@ export const FIRST_RETRY_MS = 100;
 /** Longest pause between two attempts to reconnect, ms. */
 export const LONGEST_RETRY_MS = 2_000;
 
+/** A connection that lasts shorter is a quick cut, ms. */
+export const QUICK_CUT_MS = 1_000;
+
+/** Quick cuts in a row that are answered at once; then there are pauses, or a broken server would be asked for ever. */
+export const MAX_QUICK_CUTS = 10;
+
+/** Times one request is sent when its answer is lost again and again. */
+export const MAX_SENDS = 16;
+
+/** Largest message sent over a websocket, bytes: Codex 0.169.0 drops the connection at a larger frame. */
+export const MAX_SENT_FRAME_BYTES = 16 * 1024 * 1024;
+
+/** Files above it are read and written in blocks, bytes: in base64 they would not fit into one frame. */
+export const MAX_WHOLE_FILE_BYTES = 11 * 1024 * 1024;
+
+/** Bytes in one block of a file; the figure is the protocol's. */
+export const FILE_BLOCK_BYTES = 1024 * 1024;
+
 /** Events of one process that wait for an earlier one. What comes beyond it is dropped and read again. */
 export const MAX_HELD_EVENTS = 1024;
 

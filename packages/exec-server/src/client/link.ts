@@ -5,7 +5,14 @@ import { type ClientClock, systemClock, withDeadline } from "./clock.js";
 import { Connection } from "./connection.js";
 import type { Connector } from "./connector.js";
 import { ClientError, isConnectionEnd, messageOf } from "./errors.js";
-import { FIRST_RETRY_MS, LONGEST_RETRY_MS, MAX_CONCURRENT_GAP_READS, RECOVERY_WINDOW_MS } from "./limits.js";
+import {
+  FIRST_RETRY_MS,
+  LONGEST_RETRY_MS,
+  MAX_CONCURRENT_GAP_READS,
+  MAX_QUICK_CUTS,
+  QUICK_CUT_MS,
+  RECOVERY_WINDOW_MS,
+} from "./limits.js";
 import type { ProcessChannel } from "./process-channel.js";
 import { ClientSession } from "./session.js";
 
@@ -43,6 +50,8 @@ export class SessionLink {
   readonly #clock: ClientClock;
   readonly #abort = new AbortController();
   #state: LinkState = { kind: "idle" };
+  #attachedAt = 0;
+  #quickCuts = 0;
 
   constructor(connector: Connector, options: LinkOptions = {}) {
     this.#connector = connector;
@@ -137,6 +146,7 @@ export class SessionLink {
     }
     const attached = { session, connection };
     this.#state = { kind: "open", ...attached };
+    this.#attachedAt = this.#clock.now();
     void connection.ended.then(() => this.lose(connection));
     for (const channel of session.live) if (channel.hasGap) this.#fillGap(session, channel);
     return attached;
@@ -159,6 +169,9 @@ export class SessionLink {
 
   async #retryResume(session: ClientSession, signal: AbortSignal): Promise<void> {
     const random = this.#options.random ?? Math.random;
+    const pause = (pauseMs: number) => this.#clock.sleep(pauseMs * (0.5 + random() / 2), signal);
+    this.#quickCuts = this.#clock.now() - this.#attachedAt < QUICK_CUT_MS ? this.#quickCuts + 1 : 0;
+    if (this.#quickCuts > MAX_QUICK_CUTS) await pause(LONGEST_RETRY_MS);
     for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)) {
       try {
         await this.#resume(session, signal);
@@ -166,7 +179,7 @@ export class SessionLink {
       } catch (error) {
         if (signal.aborted || isFinal(error)) throw error;
       }
-      await this.#clock.sleep(pauseMs * (0.5 + random() / 2), signal);
+      await pause(pauseMs);
     }
   }
 

@@ -5,6 +5,10 @@ import type { HostPath } from "../protocol/host-path.js";
 import { METHODS, NOTIFICATIONS } from "../protocol/methods.js";
 import { parseAnswer, parseBase64 } from "./answers.js";
 import type { CallOptions, Calls } from "./calls.js";
+import type { Connection } from "./connection.js";
+import { ClientError } from "./errors.js";
+import { readBlocks, writeBlocks } from "./file-blocks.js";
+import { MAX_WHOLE_FILE_BYTES } from "./limits.js";
 
 /** Members that most file requests take; see section 7 of the protocol for `sandbox`. */
 export interface FileOptions {
@@ -53,18 +57,29 @@ const missingChanged = z.object({ watchId: z.int() });
 export class RemoteFileSystem {
   readonly #calls: Pick<Calls, "call">;
   #watches = 0;
+  #newHandles = 0;
+  /** The connections that open handles belong to. */
+  readonly #handles = new Map<string, Connection>();
   #endWatch: ((change: MissingChange) => void) | undefined;
 
   constructor(calls: Pick<Calls, "call">) {
     this.#calls = calls;
   }
 
+  /**
+   * In one message, or in blocks when it is larger than `MAX_WHOLE_FILE_BYTES`.
+   * @throws ClientError `connection_lost` when the connection ends between two blocks
+   */
   async readFile(path: HostPath, options: FileOptions = {}): Promise<Buffer> {
+    const { size } = await this.getMetadata(path, options);
+    if (size > MAX_WHOLE_FILE_BYTES) return readBlocks(this, this.#nextHandle(), path, options);
     const { dataBase64 } = await this.#ask(METHODS.fsReadFile, at(path, options), answers.readFile, AGAIN);
     return parseBase64(dataBase64, METHODS.fsReadFile);
   }
 
+  /** As `readFile`. Codex 0.169.0 leaves a file that was not written whole. */
   async writeFile(path: HostPath, bytes: Uint8Array, options: FileOptions = {}): Promise<void> {
+    if (bytes.length > MAX_WHOLE_FILE_BYTES) return writeBlocks(this, this.#nextHandle(), path, bytes, options);
     const dataBase64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
     await this.#ask(METHODS.fsWriteFile, { ...at(path, options), dataBase64 }, answers.nothing);
   }
@@ -106,30 +121,43 @@ export class RemoteFileSystem {
     await this.#ask(METHODS.fsCopy, params, answers.nothing);
   }
 
-  /** A handle of the present connection: it ends with it. At most 32 bytes of `handleId`. */
+  /**
+   * A handle of the present connection: it ends with it, and its calls then throw ClientError `connection_lost`.
+   * `handleId` has at most 32 bytes; `client-…` is taken. In `replace` mode servers of this project put the new content
+   * in place at `close`, Codex 0.169.0 at once.
+   */
   async open(
     handleId: string,
     path: HostPath,
-    { mode = "read", sandbox }: { mode?: "read" | "replace"; sandbox?: unknown } = {},
+    { mode = "read", ...options }: FileOptions & { mode?: "read" | "replace" } = {},
   ): Promise<void> {
-    await this.#ask(METHODS.fsOpen, { handleId, mode, ...at(path, { sandbox }) }, answers.nothing);
+    const params = { handleId, mode, ...at(path, options) };
+    let opened: Connection | undefined;
+    await this.#ask(METHODS.fsOpen, params, answers.nothing, {
+      onSend: ({ connection }) => {
+        opened = connection;
+      },
+    });
+    for (const [id, connection] of this.#handles) if (connection !== opened) this.#handles.delete(id);
+    this.#handles.set(handleId, opened!);
   }
 
   /** @param length 1 to 1 MiB */
   async readBlock(handleId: string, offset: number, length: number): Promise<{ bytes: Buffer; eof: boolean }> {
     const params = { handleId, offset, len: length };
-    const { chunk, eof } = await this.#ask(METHODS.fsReadBlock, params, answers.readBlock);
+    const { chunk, eof } = await this.#ask(METHODS.fsReadBlock, params, answers.readBlock, this.#on(handleId));
     return { bytes: parseBase64(chunk, METHODS.fsReadBlock), eof };
   }
 
   /** @param bytes 1 to 1 MiB */
   async writeBlock(handleId: string, offset: number, bytes: Uint8Array): Promise<void> {
     const chunk = Buffer.from(bytes).toString("base64");
-    await this.#ask(METHODS.fsWriteBlock, { handleId, offset, chunk }, answers.nothing);
+    await this.#ask(METHODS.fsWriteBlock, { handleId, offset, chunk }, answers.nothing, this.#on(handleId));
   }
 
   async close(handleId: string): Promise<void> {
-    await this.#ask(METHODS.fsClose, { handleId }, answers.nothing);
+    await this.#ask(METHODS.fsClose, { handleId }, answers.nothing, this.#on(handleId));
+    this.#handles.delete(handleId);
   }
 
   /**
@@ -177,6 +205,21 @@ export class RemoteFileSystem {
       stop?.();
       throw error;
     }
+  }
+
+  /** Another connection does not know the handle, and would not say so at `close`. */
+  #on(handleId: string): CallOptions {
+    return {
+      onSend: ({ connection }) => {
+        if (this.#handles.get(handleId) === connection) return;
+        throw new ClientError("connection_lost", `file handle \`${handleId}\` has ended with its connection`);
+      },
+    };
+  }
+
+  #nextHandle(): string {
+    this.#newHandles += 1;
+    return `client-${this.#newHandles}`;
   }
 
   async #ask<Schema extends z.ZodMiniType>(

@@ -50,7 +50,7 @@ export class RemoteHttp {
     this.#calls = calls;
   }
 
-  /** The whole body in one answer. */
+  /** The whole body in one message, which ends the connection at 64 MiB of base64: stream what may be long. */
   async request(request: RemoteHttpRequest): Promise<RemoteHttpResponse<Buffer>> {
     const params = { ...toParams(request), requestId: this.#nextId(), streamResponse: false };
     const got = await this.#calls.call(METHODS.httpRequest, params, { unbounded: true });

@@ -33,7 +33,7 @@ export interface MissingOutput {
 
 /**
  * A process behind an exec-server. The protocol knows exit codes alone: a death by signal is `exited` with 128 + the
- * number, as the server tells it.
+ * number, as the server tells it. Its exit is told after the output before it, so who holds back the log holds it back.
  */
 export class RemoteProcess implements ExecProcess {
   readonly pid = undefined;

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAX_WHOLE_FILE_BYTES } from "../../src/client/limits.js";
 import { ExecServerClient, toFileUrl } from "../../src/index.js";
 
 /** File, HTTP and environment calls, over whatever server there is. */
@@ -88,6 +89,14 @@ export function describeHostCalls(name: string, listen: () => Promise<{ url: str
       const block = await fileSystem.readBlock("r", 6, 100);
       expect([block.bytes.toString(), block.eof]).toEqual(["world", true]);
       await fileSystem.close("r");
+    });
+
+    it("writes and reads files that are too large for one message", async () => {
+      const path = join(folder, "large");
+      const bytes = Buffer.alloc(MAX_WHOLE_FILE_BYTES + 5, "0123456789");
+      await client.fileSystem.writeFile(path, bytes);
+      expect(statSync(path).size).toBe(bytes.length);
+      expect((await client.fileSystem.readFile(path)).equals(bytes)).toBe(true);
     });
 
     it("watches for what is missing", async () => {

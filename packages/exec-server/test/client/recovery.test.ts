@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { MAX_QUICK_CUTS, MAX_SENDS, QUICK_CUT_MS } from "../../src/client/limits.js";
 import { ExecServerClient } from "../../src/index.js";
 import {
   Recorder,
@@ -222,6 +223,86 @@ describe("a connection that was cut", () => {
     await second.read([[1, "a"]], { nextSeq: 2 });
     await second.read([], { nextSeq: 2 });
     await recorder.until("output");
+  });
+
+  it("ends file handles and watches, and fails what would change something", async () => {
+    const { server, connection, client } = await connect();
+    const { fileSystem } = client;
+    const opening = fileSystem.open("h", "/f", { mode: "replace" });
+    await connection.answer(await connection.take("fs/open"), { handleId: "h" });
+    await opening;
+    const watching = fileSystem.watchMissing(["/m"]);
+    await connection.answer(await connection.take("fs/watchMissing"), { watching: true });
+    const { changed } = await watching;
+    const removing = fileSystem.remove("/f");
+    await connection.take("fs/remove");
+    await connection.cut();
+    await expect(removing).rejects.toMatchObject({ name: "ClientError", code: "connection_lost" });
+    expect(await changed).toBe("lost");
+    await (await server.accept()).shakeHands("session");
+    await expect(fileSystem.close("h")).rejects.toMatchObject({ name: "ClientError", code: "connection_lost" });
+  });
+
+  it("fails a streamed body after what had arrived, and asks again for what only looks", async () => {
+    const { server, connection, client } = await connect();
+    const streaming = client.http.stream({ url: "http://x" });
+    const asked = await connection.take("http/request");
+    await connection.answer(asked, { status: 200, headers: [], bodyBase64: "" });
+    const delta = { requestId: asked.params.requestId, seq: 1, deltaBase64: "YQ==", done: false, error: null };
+    await connection.notify("http/request/bodyDelta", delta);
+    const { body } = await streaming;
+    const looking = client.fileSystem.getMetadata("/f");
+    await connection.take("fs/getMetadata");
+    await connection.cut();
+    const pieces: string[] = [];
+    const reading = (async () => {
+      for await (const piece of body) pieces.push(piece.toString());
+    })();
+    await expect(reading).rejects.toMatchObject({ name: "ClientError", code: "connection_lost" });
+    expect(pieces).toEqual(["a"]);
+    const second = await server.accept();
+    await second.shakeHands("session");
+    const metadata = { isDirectory: false, isFile: true, isSymlink: false, size: 1, createdAtMs: 0, modifiedAtMs: 2 };
+    await second.answer(await second.take("fs/getMetadata"), metadata);
+    expect(await looking).toEqual(metadata);
+  });
+
+  it("is not opened again and again without a pause by a server that breaks each one", async () => {
+    const { server, clock, connection, client } = await connect();
+    await startOne(client, connection);
+    await connection.cut();
+    for (let cuts = 1; cuts < MAX_QUICK_CUTS; cuts += 1) {
+      const next = await server.accept();
+      await next.shakeHands("session");
+      await next.read([], { nextSeq: 1 });
+      await untilTrue(() => client.sessionId !== undefined);
+      await next.cut();
+    }
+    const last = await server.accept();
+    await last.shakeHands("session");
+    await last.read([], { nextSeq: 1 });
+    await untilTrue(() => client.sessionId !== undefined);
+    const { attempts } = server;
+    await last.cut();
+    await untilTrue(() => clock.slept.includes(1_000));
+    expect(server.attempts).toBe(attempts);
+    clock.pass(1_000);
+    await (await server.accept()).shakeHands("session");
+  });
+
+  it("is asked a bounded number of times for one answer", async () => {
+    const { server, clock, connection, client } = await connect();
+    const looking = client.fileSystem.getMetadata("/f");
+    let current = connection;
+    for (let sends = 1; sends <= MAX_SENDS; sends += 1) {
+      await current.take("fs/getMetadata");
+      clock.pass(QUICK_CUT_MS);
+      await current.cut();
+      if (sends === MAX_SENDS) break;
+      current = await server.accept();
+      await current.shakeHands("session");
+    }
+    await expect(looking).rejects.toMatchObject({ code: "connection_lost" });
   });
 
   it("loses everything over a channel that cannot be opened again", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { MAX_UNDELIVERED_BYTES } from "../../src/client/limits.js";
 import { createRemoteBackend, ExecServerClient, type RemoteProcess } from "../../src/index.js";
 import { ENV, joinBytes } from "../process/support.js";
 import { ScriptedClock, ScriptedServer, useClients } from "./scripted-server.js";
@@ -152,4 +153,38 @@ describe("a remote process", () => {
     await process.closed;
     expect(await textOf(process)).toBe("more than ten bytesheld back");
   });
+
+  it("stops the connection from being read when too much waits for a follower", async () => {
+    const { connection, start } = await connect();
+    const process = await start();
+    const hold = process.log.hold(0, 10);
+    const pieces = (2 * MAX_UNDELIVERED_BYTES) / PIECE.length;
+    let sent = 0;
+    const sending = (async () => {
+      for (let seq = 1; seq <= pieces; seq += 1) {
+        await connection.output("p", seq, PIECE);
+        sent = seq;
+      }
+    })();
+    await untilQuiet(() => sent);
+    expect(sent).toBeLessThan(pieces);
+    expect(process.log.lastSeq).toBe(1);
+    hold.release();
+    await sending;
+    await connection.exited("p", pieces + 1, 0);
+    await connection.closed("p", pieces + 2);
+    await process.closed;
+    expect(process.log.end).toBe(2 * MAX_UNDELIVERED_BYTES);
+  });
 });
+
+const PIECE = "x".repeat(1024 * 1024);
+
+/** Resolves when a count has not changed for many turns of the event loop: nothing but the test moves it then. */
+async function untilQuiet(count: () => number): Promise<void> {
+  for (let turns = 0, last = count(); turns < 200; turns += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (count() !== last) turns = 0;
+    last = count();
+  }
+}
