@@ -18,6 +18,9 @@ export interface ConnectOptions {
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 
+/** Silence after which the system asks whether a peer is still there, ms: one that vanished without a word is noticed. */
+const KEEP_ALIVE_MS = 30_000;
+
 /** As much of a refusal's body as goes into the error, bytes. */
 const MAX_REFUSAL_BYTES = 512;
 
@@ -55,6 +58,7 @@ export async function connectWebSocketChannel(url: string, options: ConnectOptio
     });
     socket.once("upgrade", (response) => {
       wire = response.socket;
+      response.socket.setKeepAlive(true, KEEP_ALIVE_MS);
     });
     socket.once("open", () => {
       settle();
