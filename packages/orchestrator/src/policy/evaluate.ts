@@ -21,7 +21,7 @@ export async function judgedCommand(
   try {
     return readCommand(argv, host, await getParser());
   } catch (error) {
-    const unread = `the parser of shell scripts does not load: ${messageOf(error)}`;
+    const unread = `the script in the command cannot be parsed: ${messageOf(error)}`;
     return { ...readCommand(argv, host, { parse: () => undefined }), unread };
   }
 }

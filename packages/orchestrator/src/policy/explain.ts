@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { ApprovalPolicy } from "./approval-policy.js";
 import { knownSafeEntry } from "./known-safe.js";
 import { type JudgedCommand, type Requirement, type RequirementContext, requirement } from "./requirement.js";
@@ -45,8 +44,9 @@ export function explainCommand(command: JudgedCommand, context: ExplainContext):
     const matches = rules.match(words);
     return { words, matches, requirement: found.kind, why: explainOne(found, words, matches, judging, isInside) };
   };
+  const plain = new Set(command.commands.map((words) => JSON.stringify(words)));
   const inside = command.literals.commands.filter(
-    (words) => !command.commands.some((plain) => isDeepStrictEqual(plain, words)) && !isArgvOf(words, command),
+    (words) => !plain.has(JSON.stringify(words)) && !isArgvOf(words, command),
   );
   const found = requirement(command, judging);
   const asking = found.kind === "needsApproval" ? found.asking : null;

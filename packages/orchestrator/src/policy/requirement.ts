@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { SandboxPermissions } from "@codex/executor-protocol";
 import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
 import { dangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
@@ -78,8 +77,8 @@ interface Judged {
 
 /** Null where a rule asks, and where something asks that is only found inside: no further rule lifts that. */
 function findAsking(inside: readonly Judged[], plain: readonly Judged[]): readonly string[] | null {
-  const isPlain = (words: unknown) => plain.some((one) => isDeepStrictEqual(one.words, words));
-  const fixed = inside.some(({ words, verdict }) => isPrompt(verdict) && !isPlain(words));
+  const texts = new Set(plain.map(({ words }) => JSON.stringify(words)));
+  const fixed = inside.some(({ words, verdict }) => isPrompt(verdict) && !texts.has(JSON.stringify(words ?? null)));
   const asking = plain.filter(({ verdict }) => isPrompt(verdict));
   if (fixed || asking.some(({ verdict }) => isPrompt(verdict) && verdict.cause.kind === "rule")) return null;
   return asking[0]?.words ?? null;

@@ -49,10 +49,10 @@ export class RuleBook {
 
   /** Saves the rule, which is in force when this settles. Never rejects; the reason why it is not saved. */
   async save(prefix: readonly string[]): Promise<string | undefined> {
-    const ban = findPrefixBan(prefix);
-    if (ban !== undefined) return ban;
-    if (this.#saveRule === undefined) return "there is no place for saved rules";
     try {
+      const ban = findPrefixBan(prefix);
+      if (ban !== undefined) return ban;
+      if (this.#saveRule === undefined) return "there is no place for saved rules";
       const origin = await this.#saveRule(prefix);
       const [first = "", ...rest] = prefix;
       this.#policy = addRule(this.#policy, {
