@@ -100,20 +100,24 @@ function withoutQuestion(verdict: Verdict, policy: ApprovalPolicy): Verdict {
 }
 
 function judge(command: readonly string[], context: RequirementContext): Verdict {
-  return ruleVerdict(command, context.rules) ?? dangerVerdict(command) ?? policyVerdict(command, context);
+  const ruled = ruleVerdict(command, context.rules);
+  // A rule that keeps the sandbox has not allowed to leave or widen it.
+  if (ruled?.decision === "allow" && !ruled.explicit) return overrideVerdict(context) ?? ruled;
+  return ruled ?? dangerVerdict(command) ?? overrideVerdict(context) ?? policyVerdict(command, context);
 }
 
 /** What no rule and no table decides. */
 function policyVerdict(command: readonly string[], context: RequirementContext): Verdict {
   const allow: Verdict = { decision: "allow", explicit: false };
-  if (asksForOverride(context)) {
-    const asked =
-      context.sandboxPermissions === "require_escalated" ? "to run outside the sandbox" : "extra permissions";
-    return { decision: "prompt", reason: `the command asks for ${asked}`, cause: { kind: "override" } };
-  }
   if (context.approvalPolicy !== "untrusted" || knownSafeEntry(command, context.os) !== undefined) return allow;
   const reason = `approval policy \`untrusted\` asks for every command that is not known to be safe`;
   return { decision: "prompt", reason, cause: { kind: "policy" } };
+}
+
+function overrideVerdict(context: RequirementContext): Restriction | undefined {
+  if (!asksForOverride(context)) return undefined;
+  const asked = context.sandboxPermissions === "require_escalated" ? "to run outside the sandbox" : "extra permissions";
+  return { decision: "prompt", reason: `the command asks for ${asked}`, cause: { kind: "override" } };
 }
 
 /** `on-request` asks because it was requested, whether or not there is a sandbox now; the others where it matters. */

@@ -157,6 +157,17 @@ describe("requirement with rules", () => {
     });
   });
 
+  it("asks for an override of a command that a rule allows in the sandbox only", () => {
+    for (const sandboxPermissions of ["require_escalated", "with_additional_permissions"] as const) {
+      const asking = { ...base, sandboxPermissions };
+      expect(requirement(OTHER, { ...asking, rules: rulesFor("make", allow) }).kind).toBe("skip");
+      expect(requirement(OTHER, { ...asking, rules: rulesFor("make", keep) })).toMatchObject({
+        kind: "needsApproval",
+        cause: { kind: "override" },
+      });
+    }
+  });
+
   it("takes the strictest of several rules, and says its justification", () => {
     const found = requirement(OTHER, { ...base, rules: rulesFor("make", allow, prompt, forbid) });
     expect(found).toMatchObject({ kind: "forbidden", cause: { kind: "rule", rule: "r-forbid" } });
