@@ -6,7 +6,7 @@ export { ClientError, type ClientErrorCode } from "./client/errors.js";
 export { ExecServerClient, type StartRequest } from "./client/exec-server-client.js";
 export type { LinkOptions } from "./client/link.js";
 export type { EventSink } from "./client/process-channel.js";
-export type { NumberedEvent, ProcessEvent } from "./client/process-event.js";
+export type { Exit, NumberedEvent, ProcessEvent } from "./client/process-event.js";
 export { createRemoteBackend, type RemoteBackend, type RemoteBackendOptions } from "./client/remote-backend.js";
 export { RemoteEnvironment, type RemoteEnvironmentInfo } from "./client/remote-environment.js";
 export { type FileOptions, type MissingChange, RemoteFileSystem } from "./client/remote-file-system.js";

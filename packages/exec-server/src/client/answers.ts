@@ -1,8 +1,11 @@
-import { outputStreamSchema } from "@codex/executor-protocol";
+import { outputStreamSchema, processOutcomeSchema } from "@codex/executor-protocol";
 import * as z from "zod/mini";
 import { decodeBase64 } from "../protocol/base64.js";
 import { ClientError } from "./errors.js";
 import type { NumberedEvent } from "./process-event.js";
+
+/** How a process ended, where a server tells more than its exit code. What else a server may mean by it is let go. */
+const outcomeMember = z.catch(z.optional(processOutcomeSchema), undefined);
 
 /** Only what is needed is asked for: servers may leave out the rest and say more. */
 export const startAnswer = z.object({ processId: z.string(), sandboxType: z.nullish(z.string()) });
@@ -15,6 +18,7 @@ export const readAnswer = z.object({
   closed: z.boolean(),
   failure: z.nullish(z.string()),
   sandboxDenied: z.nullish(z.boolean()),
+  outcome: outcomeMember,
 });
 export type ReadAnswer = z.output<typeof readAnswer>;
 
@@ -51,6 +55,7 @@ const exitedNotification = z.object({
   seq: z.int(),
   exitCode: z.int(),
   sandboxDenied: z.nullish(z.boolean()),
+  outcome: outcomeMember,
 });
 const closedNotification = z.object({ processId: z.string(), seq: z.int() });
 const outputNotification = z.object({
@@ -93,8 +98,18 @@ export function parseOutput(params: unknown): ProcessNotification {
 
 /** @throws ClientError `bad_answer` */
 export function parseExited(params: unknown): ProcessNotification {
-  const { processId, seq, exitCode, sandboxDenied } = parseAnswer(exitedNotification, params, "process/exited");
-  return { processId, event: { kind: "exited", seq, exitCode, sandboxDenied: sandboxDenied ?? false } };
+  const { processId, seq, ...exit } = parseAnswer(exitedNotification, params, "process/exited");
+  return { processId, event: { kind: "exited", seq, ...toExit(exit) } };
+}
+
+/** What `process/exited` and `process/read` tell of an exit. */
+export function toExit({
+  exitCode,
+  sandboxDenied,
+  outcome,
+}: Omit<z.output<typeof exitedNotification>, "processId" | "seq">) {
+  const ended = outcome?.kind === "exited" || outcome?.kind === "signaled" ? { outcome } : {};
+  return { exitCode, sandboxDenied: sandboxDenied ?? false, ...ended };
 }
 
 /** @throws ClientError `bad_answer` */

@@ -1,6 +1,6 @@
 import { RpcError } from "@codex/channel";
 import { METHODS } from "../protocol/methods.js";
-import { parseAnswer, parseBase64, type ReadAnswer, readAnswer } from "./answers.js";
+import { parseAnswer, parseBase64, type ReadAnswer, readAnswer, toExit } from "./answers.js";
 import { ClientError, messageOf } from "./errors.js";
 import { MAX_FRUITLESS_READS, MAX_GAP_BYTES, MAX_GAP_READS } from "./limits.js";
 import type { ProcessChannel } from "./process-channel.js";
@@ -65,8 +65,6 @@ const isLast = ({ chunks, nextSeq }: ReadAnswer, channel: ProcessChannel): boole
 const toCatchup = (chunks: Catchup["chunks"], page: ReadAnswer): Catchup => ({
   chunks,
   nextSeq: page.nextSeq,
-  exited: page.exited,
-  exitCode: page.exitCode ?? null,
+  exit: page.exited ? toExit({ ...page, exitCode: page.exitCode ?? -1 }) : undefined,
   closed: page.closed,
-  sandboxDenied: page.sandboxDenied ?? false,
 });

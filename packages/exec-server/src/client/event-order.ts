@@ -1,5 +1,5 @@
 import { MAX_HELD_BYTES, MAX_HELD_EVENTS } from "./limits.js";
-import type { Catchup, NumberedEvent, ProcessEvent } from "./process-event.js";
+import type { Catchup, Exit, NumberedEvent, ProcessEvent } from "./process-event.js";
 
 /** Puts the events of one process in order: drops what was there before, and holds what came too early. */
 export class EventOrder {
@@ -36,19 +36,15 @@ export class EventOrder {
   }
 
   /** Takes over what `process/read` tells; what the server does not have any more becomes a gap. */
-  catchUp({ chunks, nextSeq, ...state }: Catchup): ProcessEvent[] {
+  catchUp({ chunks, nextSeq, closed, exit }: Catchup): ProcessEvent[] {
     if (this.#closedSeen) return [];
     const last = nextSeq - 1;
     const known = new Map([...this.#held].filter(([seq]) => seq <= last));
     for (const chunk of chunks) known.set(chunk.seq, chunk);
-    if (state.closed && last > this.#position) known.set(last, { kind: "closed", seq: last });
+    if (closed && last > this.#position) known.set(last, { kind: "closed", seq: last });
     const events = [...known.values()].filter(({ seq }) => seq > this.#position).sort((a, b) => a.seq - b.seq);
-    const told = events.some(({ kind }) => kind === "exited");
-    const exit =
-      state.exited && !this.#exitSeen && !told
-        ? { exitCode: state.exitCode ?? -1, sandboxDenied: state.sandboxDenied }
-        : undefined;
-    const passed = this.#takeAll(events, last, exit);
+    const told = this.#exitSeen || events.some(({ kind }) => kind === "exited");
+    const passed = this.#takeAll(events, last, told ? undefined : exit);
     for (const seq of [...this.#held.keys()]) if (seq <= this.#position) this.#release(seq);
     passed.push(...this.#takeHeld());
     return passed;
@@ -58,7 +54,7 @@ export class EventOrder {
    * Events up to `last` with numbers missing between them. Those are chunks that were evicted, oldest first, and the
    * exit, which `process/read` tells without its number: it is taken for the last missing one.
    */
-  #takeAll(events: NumberedEvent[], last: number, exit: Omit<ExitEvent, "kind" | "seq"> | undefined): ProcessEvent[] {
+  #takeAll(events: NumberedEvent[], last: number, exit: Exit | undefined): ProcessEvent[] {
     const passed: ProcessEvent[] = [];
     const exitSeq = exit === undefined ? undefined : findLastMissing(events, this.#position, last);
     const skipTo = (seq: number) => {
@@ -81,7 +77,7 @@ export class EventOrder {
   }
 
   /** The exit is known though no number is left for it: the event itself, when it comes, is a repeat. */
-  #takeExit(exit: Omit<ExitEvent, "kind" | "seq"> | undefined): ProcessEvent[] {
+  #takeExit(exit: Exit | undefined): ProcessEvent[] {
     if (exit === undefined || this.#exitSeen) return [];
     this.#exitSeen = true;
     return [{ kind: "exited", seq: this.#position, ...exit }];
@@ -127,8 +123,6 @@ export class EventOrder {
     this.#heldBytes -= sizeOf(event);
   }
 }
-
-type ExitEvent = Extract<NumberedEvent, { kind: "exited" }>;
 
 const sizeOf = (event: NumberedEvent): number => (event.kind === "output" ? event.bytes.length : 0);
 

@@ -1,10 +1,18 @@
-import type { OutputStream } from "@codex/executor-protocol";
+import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 import type { ClientError } from "./errors.js";
+
+export interface Exit {
+  /** 128 + the number of a signal, as servers tell it. */
+  exitCode: number;
+  sandboxDenied: boolean;
+  /** Where the server tells more. */
+  outcome?: Extract<ProcessOutcome, { kind: "exited" | "signaled" }>;
+}
 
 /** What the server tells of a process, by one counter from 1. `closed` is the last. */
 export type NumberedEvent =
   | { kind: "output"; seq: number; stream: OutputStream; bytes: Buffer }
-  | { kind: "exited"; seq: number; exitCode: number; sandboxDenied: boolean }
+  | ({ kind: "exited"; seq: number } & Exit)
   | { kind: "closed"; seq: number };
 
 /**
@@ -24,8 +32,6 @@ export interface Catchup {
   chunks: Extract<NumberedEvent, { kind: "output" }>[];
   /** The number the next event will have. */
   nextSeq: number;
-  exited: boolean;
-  exitCode: number | null;
+  exit: Exit | undefined;
   closed: boolean;
-  sandboxDenied: boolean;
 }

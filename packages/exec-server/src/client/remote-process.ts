@@ -32,8 +32,8 @@ export interface MissingOutput {
 }
 
 /**
- * A process behind an exec-server. The protocol knows exit codes alone: a death by signal is `exited` with 128 + the
- * number, as the server tells it. Its exit is told after the output before it, so who holds back the log holds it back.
+ * A process behind an exec-server. Codex 0.169.0 knows exit codes alone: a death by signal is `exited` with 128 + the
+ * number (1 on a terminal), as the server tells it; nothing is made of it here. The exit is told after the output before it, so who holds back the log holds it back.
  */
 export class RemoteProcess implements ExecProcess {
   readonly pid = undefined;
@@ -99,7 +99,7 @@ export class RemoteProcess implements ExecProcess {
         this.#missing.push({ offset: this.#log.end, chunks: event.chunks });
         break;
       case "exited":
-        this.#exit({ kind: "exited", code: event.exitCode });
+        this.#exit(event.outcome ?? { kind: "exited", code: event.exitCode });
         break;
       case "closed":
         this.#close();
@@ -171,12 +171,11 @@ export class RemoteProcess implements ExecProcess {
     try {
       const { signals, gone, members, ...answer } = await this.#running.terminate(graceMs);
       if (answer.running) await this.#untilExited();
-      const hasExited = this.#outcome.kind === "exited";
       return {
         running: answer.running,
         members,
         signals: signals ?? (answer.running ? ["SIGKILL"] : []),
-        gone: gone ?? (hasExited && (answer.running || this.#isClosed)),
+        gone: gone ?? (this.#hasExited && (answer.running || this.#isClosed)),
         outcome: this.#outcome,
       };
     } catch (error) {
@@ -204,7 +203,7 @@ export class RemoteProcess implements ExecProcess {
   async #send(chunk: Uint8Array, written: number): Promise<void> {
     const status = await this.#running.write(chunk).catch((cause: unknown) => {
       const text = `after ${written} bytes the write failed: ${messageOf(cause)}`;
-      throw new WriteError(this.#outcome.kind === "exited" ? "exited" : "os_error", written, text, { cause });
+      throw new WriteError(this.#hasExited ? "exited" : "os_error", written, text, { cause });
     });
     if (status === "accepted") return;
     if (status === "stdinClosed" && this.#outcome.kind === "running") {
@@ -212,6 +211,11 @@ export class RemoteProcess implements ExecProcess {
     }
     if (status === "starting") throw new WriteError("os_error", written, "the process is not started yet");
     throw new WriteError("exited", written, "the process has ended");
+  }
+
+  /** And how is known, unlike one that was lost. */
+  get #hasExited(): boolean {
+    return this.#outcome.kind === "exited" || this.#outcome.kind === "signaled";
   }
 
   #inOrder<T>(work: () => Promise<T>): Promise<T> {

@@ -10,8 +10,8 @@ const output = (seq: number, text = `<${seq}>`): Extract<NumberedEvent, { kind: 
   bytes: Buffer.from(text),
 });
 const exited = (seq: number): NumberedEvent => ({ kind: "exited", seq, exitCode: 5, sandboxDenied: false });
-const running = { exited: false, exitCode: null, closed: false, sandboxDenied: false };
-const ended = { exited: true, exitCode: 5, closed: true, sandboxDenied: false };
+const running = { exit: undefined, closed: false };
+const ended = { exit: { exitCode: 5, sandboxDenied: false }, closed: true };
 
 describe("the order of events", () => {
   it("is kept for any order of arrival, with repeats and answers in between", () => {
@@ -27,8 +27,7 @@ describe("the order of events", () => {
       for (const event of arrivals) {
         if (random() < 0.1) {
           const known = Math.max(order.position, Math.floor(random() * 22));
-          const isExited = known >= exitAt + 1;
-          const state = { exited: isExited, exitCode: isExited ? 5 : null, closed: known === 21, sandboxDenied: false };
+          const state = { exit: known >= exitAt + 1 ? ended.exit : undefined, closed: known === 21 };
           const chunks = all
             .filter((each) => each.kind === "output")
             .filter(({ seq }) => seq <= known && seq > order.position);

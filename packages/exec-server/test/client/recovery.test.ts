@@ -88,10 +88,14 @@ describe("a connection that was cut", () => {
     await busy.refuse(await busy.take("initialize"), -32010, text);
     await untilTrue(() => sleeping().length === 3);
     clock.pass(200);
+    const older = await server.accept();
+    await older.refuse(await older.take("initialize"), -32600, text);
+    await untilTrue(() => sleeping().length === 4);
+    clock.pass(400);
     const second = await server.accept();
     await second.shakeHands("session");
     await second.read([], { nextSeq: 1 });
-    expect(sleeping()).toEqual([50, 100, 200]);
+    expect(sleeping()).toEqual([50, 100, 200, 400]);
   });
 
   it("fails what ran when the session is unknown, and the next start opens a fresh one", async () => {
@@ -140,6 +144,9 @@ describe("a connection that was cut", () => {
     const first = process.write(Buffer.from("one"));
     const next = process.write(Buffer.from("two"));
     const sent = await connection.take("process/write");
+    const asking = client.environment.status();
+    await connection.answer(await connection.take("environment/status"), { status: "ready" });
+    await asking;
     await connection.cut();
     const second = await server.accept();
     await second.shakeHands("session");

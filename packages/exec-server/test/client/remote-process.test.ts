@@ -96,6 +96,21 @@ describe("a remote process", () => {
     expect(await textOf(process)).toBe("abcxyz");
   });
 
+  it("has died of a signal where the server says so, and only there", async () => {
+    const { connection, start } = await connect();
+    const outcome = { kind: "signaled", signal: "SIGKILL", by: "terminate" };
+    const told = await start();
+    await connection.notify("process/exited", { processId: "p", seq: 1, exitCode: 137, outcome });
+    expect(await told.exited).toEqual(outcome);
+    await connection.closed("p", 2);
+    await told.closed;
+    const untold = await start();
+    await connection.notify("process/exited", { processId: "p", seq: 1, exitCode: 137, outcome: "killed" });
+    expect(await untold.exited).toEqual({ kind: "exited", code: 137 });
+    await connection.closed("p", 2);
+    await untold.closed;
+  });
+
   it("fails a write with the bytes that were taken", async () => {
     const { connection, start } = await connect();
     const process = await start("open");
