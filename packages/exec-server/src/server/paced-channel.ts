@@ -1,5 +1,5 @@
 import type { Channel, ChannelEnd, CloseOptions, Received } from "@codex/channel";
-import { EncodedResponse, encodeId } from "@codex/channel";
+import { ChannelError, EncodedResponse, encodeId } from "@codex/channel";
 
 /** A channel that tells when it has room, and makes large answers only then. */
 export class PacedChannel implements Channel {
@@ -35,16 +35,23 @@ export class PacedChannel implements Channel {
 
   /**
    * An answer that may be large. They are made one at a time, each when what was sent before it is below the high-water
-   * mark: a client that asks for much and reads nothing costs the memory of one.
+   * mark: a client that asks for much and reads nothing costs the memory of one. Rejects when nobody can read it.
    */
   bulkAnswer(make: () => Promise<unknown>): Promise<EncodedResponse> {
-    const result = this.#bulk.then(() => this.#lastSend.catch(ignore)).then(make);
+    const result = this.#bulk.then(() => this.#room()).then(make);
     let release = ignore;
     const sent = new Promise<void>((resolve) => {
       release = resolve;
     });
     this.#bulk = result.then(() => sent, ignore);
     return result.then((value) => encodedAnswer(value, release));
+  }
+
+  /** Rejects once nothing can be sent any more; what could not be sent for a reason of its own says nothing. */
+  #room(): Promise<void> {
+    return this.#lastSend.catch((error: unknown) => {
+      if (error instanceof ChannelError && error.code === "closed") throw error;
+    });
   }
 
   #watch(sent: Promise<void>): Promise<void> {

@@ -6,6 +6,8 @@ export interface Relay {
   url: string;
   /** Both ends see a reset. */
   cut(): void;
+  /** How often it was. */
+  readonly cuts: number;
   /** The client's end is cut; the server is told nothing. */
   loseClient(): void;
   close(): Promise<void>;
@@ -32,7 +34,9 @@ export async function createRelay(target: string): Promise<Relay> {
   const silent = new WeakSet<Socket>();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  let cuts = 0;
   const cut = () => {
+    cuts += 1;
     for (const { near, far } of pairs) {
       near.resetAndDestroy();
       far.resetAndDestroy();
@@ -41,6 +45,9 @@ export async function createRelay(target: string): Promise<Relay> {
   return {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
+    get cuts() {
+      return cuts;
+    },
     loseClient() {
       for (const { near, far } of pairs) {
         silent.add(near);
