@@ -59,8 +59,11 @@ export const MAX_UNDELIVERED_BYTES = 16 * 1024 * 1024;
 /** The same for the number of messages. */
 export const MAX_UNDELIVERED_MESSAGES = 65_536;
 
-/** Bytes in one `process/write`. */
-export const MAX_WRITE_CHUNK_BYTES = 256 * 1024;
+/**
+ * Bytes in one `process/write`. Codex 0.169.0 queues 128 of them and then answers nothing on the connection until the
+ * program reads: the largest write stays below that.
+ */
+export const MAX_WRITE_CHUNK_BYTES = 1024 * 1024;
 
 /** Processes whose start was not answered and that have to be ended after a resume. */
 export const MAX_ORPHANS = 4096;

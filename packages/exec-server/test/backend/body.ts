@@ -128,6 +128,19 @@ export function describeBackend(name: string, { open, extended }: BackendUnderTe
       });
     });
 
+    it("can be ended while it does not read its input", async () => {
+      const process = await run(["sh", "-c", "echo ready; exec sleep 300"], { stdio: { kind: "pipe", stdin: "open" } });
+      await untilOutput(process, "ready");
+      const writing = process.write(Buffer.alloc(64 * 1024 * 1024)).then(
+        () => "taken",
+        (error: unknown) => error,
+      );
+      const receipt = await process.terminate({ graceMs: 0 });
+      expect(receipt).toMatchObject({ running: true, gone: true });
+      // Codex 0.169.0 takes what a program has not read and never will.
+      expect(["taken", "WriteError"]).toContain(nameOf(await writing));
+    });
+
     it("refuses input where there is none", async () => {
       const process = await run(["sleep", "30"]);
       const error = await process.write(Buffer.from("x")).catch((reason: unknown) => reason);
@@ -184,6 +197,8 @@ export function describeBackend(name: string, { open, extended }: BackendUnderTe
     });
   });
 }
+
+const nameOf = (result: unknown): unknown => (result instanceof Error ? result.name : result);
 
 type Run = (argv: string[], spec?: Partial<ProcessSpec>) => Promise<ExecProcess>;
 

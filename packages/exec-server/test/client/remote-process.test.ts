@@ -114,11 +114,11 @@ describe("a remote process", () => {
   it("fails a write with the bytes that were taken", async () => {
     const { connection, start } = await connect();
     const process = await start("open");
-    const writing = process.write(Buffer.alloc(600_000));
+    const writing = process.write(Buffer.alloc(2_600_000));
     for (const status of ["accepted", "accepted", "stdinClosed"]) {
       await connection.answer(await connection.take("process/write"), { status });
     }
-    await expect(writing).rejects.toMatchObject({ name: "WriteError", code: "stdin_closed", written: 524_288 });
+    await expect(writing).rejects.toMatchObject({ name: "WriteError", code: "stdin_closed", written: 2_097_152 });
   });
 
   it("asks once for what the server does not have", async () => {
