@@ -1,6 +1,5 @@
 import {
   checkCommand,
-  createLazyShellParser,
   type ExplainedCommand,
   type Explanation,
   explainCommand,
@@ -10,6 +9,7 @@ import {
 } from "@codex/orchestrator";
 import { EXIT } from "../exit-codes.js";
 import { describePolicyError, loadRules, readRules } from "../rule-files.js";
+import { createBriefShellParser } from "../shell-parser.js";
 import { quoteWords, visible } from "../visible.js";
 
 export interface CheckOptions {
@@ -47,7 +47,7 @@ export interface ExplainOptions {
 export async function runExecPolicyExplain(words: readonly string[], options: ExplainOptions): Promise<void> {
   const rules = await loadRules(options.rules ?? []);
   const argv = words.length === 1 ? ["/bin/bash", "-lc", words[0] ?? ""] : words;
-  const command = await judgedCommand(argv, undefined, createLazyShellParser());
+  const command = await judgedCommand(argv, undefined, createBriefShellParser());
   const explanation = explainCommand(command, {
     rules,
     cwd: process.cwd(),

@@ -9,6 +9,7 @@ import {
 import { connectExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
+import { createBriefShellParser } from "../shell-parser.js";
 import { createTerminalApprover } from "../terminal-approver.js";
 
 interface ToolsOptions {
@@ -60,7 +61,11 @@ async function withExecutor(
   use: (orchestrator: Orchestrator) => void | Promise<void>,
 ): Promise<void> {
   const approver = createTerminalApprover(savedRulesFile());
-  const orchestrator = createOrchestrator({ policy, ...(approver === undefined ? {} : { approver }) });
+  const orchestrator = createOrchestrator({
+    policy,
+    shellParser: createBriefShellParser(),
+    ...(approver === undefined ? {} : { approver }),
+  });
   try {
     await orchestrator.attach({ name: "executor", channel: connectExecutor(options) });
     await use(orchestrator);
