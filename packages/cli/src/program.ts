@@ -135,7 +135,11 @@ Examples:
     .argument("[json]", "arguments as JSON, - for stdin", "{}")
     .addOption(executorOption())
     .addOption(approvalPolicyOption())
-    .addOption(rulesOption("file of rules, repeatable (default: rules/*.rules in $CODEX_HOME, else in ~/.codex)"))
+    .addOption(
+      rulesOption(
+        "file of rules, repeatable (default: rules/*.rules in $CODEX_HOME, else in ~/.codex; rules are saved there)",
+      ),
+    )
     .option("--json", "print the structured result", false)
     .addHelpText("after", "\nExit codes: 0 when the tool succeeded (whatever the command's exit code), 1 otherwise.")
     .action(async (name, json, options) => (await import("./commands/tools.js")).runToolsCall(name, json, options));
