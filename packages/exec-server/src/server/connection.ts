@@ -8,9 +8,17 @@ import { encodeBodyDelta, encodeProcessOutput } from "../protocol/encode.js";
 import { decodeInitialize } from "../protocol/initialize.js";
 import { ERROR_CODES, METHODS, NOTIFICATIONS } from "../protocol/methods.js";
 import { Handshake } from "./handshake.js";
-import { DRAIN_MS, LIVENESS_MS, MAX_HANDLED_REQUESTS, MAX_UNSENT_COMPLAINTS, VIOLATION_CLOSE_MS } from "./limits.js";
+import {
+  DRAIN_MS,
+  LIVENESS_MS,
+  MAX_FILE_CALLS,
+  MAX_HANDLED_REQUESTS,
+  MAX_UNSENT_COMPLAINTS,
+  VIOLATION_CLOSE_MS,
+} from "./limits.js";
 import type { ProcessEvents } from "./managed-process.js";
 import { PacedChannel } from "./paced-channel.js";
+import { PacedLane } from "./paced-lane.js";
 import type { SpecDefaults } from "./process-spec.js";
 import { createRequests } from "./requests.js";
 import type { Session } from "./session.js";
@@ -58,7 +66,8 @@ export class Connection implements Holder {
     const requests = createRequests({
       ...context,
       handshake: this.#handshake,
-      channel: this.#channel,
+      reads: new PacedLane(this.#channel, 1),
+      fileLane: new PacedLane(this.#channel, MAX_FILE_CALLS),
       ended: this.#ended.signal,
       files,
       http,

@@ -57,3 +57,6 @@ export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
 /** Largest message to a client, bytes: a file of 512 MiB in base64. */
 export const MAX_ANSWER_BYTES = 720 * 1024 * 1024;
+
+/** File calls of one connection at work, or with an answer that was not sent. */
+export const MAX_FILE_CALLS = 16;

@@ -1,4 +1,4 @@
-import { RpcError } from "@codex/channel";
+import { EncodedResponse, encodeId, RpcError } from "@codex/channel";
 import type { ProcessSignal, TerminationReceipt } from "../process/exec-backend.js";
 import { decodeNoParams } from "../protocol/decode.js";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
@@ -18,14 +18,15 @@ import {
   type WriteResult,
 } from "../protocol/process.js";
 import type { ManagedProcess } from "./managed-process.js";
-import { encodedAnswer, type PacedChannel } from "./paced-channel.js";
+import type { PacedLane } from "./paced-lane.js";
 import { type SpecDefaults, toProcessSpec } from "./process-spec.js";
 import type { Session } from "./session.js";
 
 /** What the process requests of one connection run on. */
 export interface ProcessHost {
   session: Session;
-  channel: PacedChannel;
+  /** Where output is read. */
+  reads: PacedLane;
   defaults: SpecDefaults;
   /** Aborts when the client sends no more: nobody waits for news then. */
   ended: AbortSignal;
@@ -76,23 +77,32 @@ function request<Params>(
 async function start({ session, defaults }: ProcessHost, params: StartParams): Promise<unknown> {
   const process = await session.start(params.processId, toProcessSpec(params, defaults));
   const result = { processId: params.processId, sandboxType: "none" };
-  return encodedAnswer(result, () => session.announce(process));
+  return encoded(result, () => session.announce(process));
 }
 
-async function read({ session, channel, ended }: ProcessHost, params: ReadParams): Promise<unknown> {
+async function read({ session, reads, ended }: ProcessHost, params: ReadParams): Promise<unknown> {
   const { processId, afterSeq, waitMs, maxBytes } = params;
   const process = await session.use(processId, (found) => known(found, processId));
   if (waitMs > 0) await process.waitForNews(afterSeq, waitMs, ended);
-  return channel.bulkAnswer(async () => {
+  return reads.run(async () => {
     const { chunks, truncated, ...state } = await process.read({ afterSeq, maxBytes });
-    return {
+    return encoded({
       chunks: chunks.map(({ seq, stream, bytes }) => ({ seq, stream, chunk: bytes.toString("base64") })),
       ...state,
       failure: null,
       sandboxDenied: false,
       // Only where there is a gap: a client that knows no gaps sees the members it knows.
       ...(truncated && chunks[0] !== undefined ? { truncatedBefore: chunks[0].seq } : {}),
-    };
+    });
+  });
+}
+
+/** An answer that tells when it was handed to the channel. */
+function encoded(result: unknown, onSent: () => void = () => {}): EncodedResponse {
+  return new EncodedResponse((id) => {
+    // The peer sends what this returns in the same turn.
+    queueMicrotask(onSent);
+    return Buffer.from(`{"id":${encodeId(id)},"result":${JSON.stringify(result)}}`);
   });
 }
 

@@ -6,19 +6,22 @@ import type { ConnectionHttp } from "../http/http-client.js";
 import { HTTP_REQUESTS } from "../http/methods.js";
 import { METHODS } from "../protocol/methods.js";
 import type { Handshake, MethodFamily } from "./handshake.js";
+import type { PacedLane } from "./paced-lane.js";
 import { PROCESS_REQUESTS, type ProcessHost } from "./process-requests.js";
 
 /** What the requests of one connection run on. */
 export interface RequestHost extends Omit<ProcessHost, "session"> {
   handshake: Handshake;
   files: ConnectionFileSystem;
+  /** Where files are read and written. */
+  fileLane: PacedLane;
   http: ConnectionHttp;
   environment: HostEnvironment;
 }
 
 /** The handlers of everything but the handshake. Params are decoded first, then the state is looked at. */
 export function createRequests(host: RequestHost): Map<string, RequestHandler> {
-  const { handshake, files, http, environment } = host;
+  const { handshake, files, fileLane, http, environment } = host;
   const handlers = new Map<string, RequestHandler>();
   const add = <Run>(
     requests: ReadonlyMap<string, (params: unknown) => Run>,
@@ -41,7 +44,7 @@ export function createRequests(host: RequestHost): Map<string, RequestHandler> {
   add(
     FS_REQUESTS,
     () => "filesystem",
-    (run) => run(files),
+    (run) => fileLane.run(() => run(files)),
   );
   add(
     HTTP_REQUESTS,
