@@ -50,7 +50,9 @@ export class RunningProcess {
 
   /**
    * Writes to stdin. One write is under way at a time: a server that handles several requests at once would not keep
-   * their order. `accepted` of Codex 0.169.0 means queued, also for a program that does not read any more.
+   * their order. `accepted` of Codex 0.169.0 means queued, also for a program that does not read any more. It queues
+   * 128 writes of a process; started without `--concurrent-requests` it then answers nothing more on the connection,
+   * `terminate` included, until the program reads or ends.
    */
   write(bytes: Uint8Array): Promise<WriteStatus> {
     this.#writes += 1;

@@ -8,9 +8,9 @@ import { createInterface } from "node:readline";
 export const CODEX_BINARY = process.env.CODEX_BINARY ?? "";
 
 /** `codex exec-server` on a port of its own. */
-export async function startCodexServer(): Promise<{ url: string; close(): Promise<void> }> {
+export async function startCodexServer(...options: string[]): Promise<{ url: string; close(): Promise<void> }> {
   const home = mkdtempSync(join(tmpdir(), "codex-home-"));
-  const child = spawn(CODEX_BINARY, ["exec-server", "--listen", "ws://127.0.0.1:0"], {
+  const child = spawn(CODEX_BINARY, ["exec-server", "--listen", "ws://127.0.0.1:0", ...options], {
     stdio: ["ignore", "pipe", "ignore"],
     env: { ...process.env, CODEX_HOME: home },
   });

@@ -5,20 +5,25 @@ import { describeBackend } from "./body.js";
 import { CODEX_BINARY, startCodexServer } from "./codex-server.js";
 
 describe.skipIf(CODEX_BINARY === "")("codex exec-server, named by CODEX_BINARY", () => {
-  describeBackend("a remote backend over a websocket", {
-    extended: false,
-    async open() {
-      const server = await startCodexServer();
-      const client = await ExecServerClient.connectWebSocket(server.url);
-      return {
-        backend: createRemoteBackend(client),
-        async close() {
-          await client.close();
-          await server.close();
+  describe.each([{ options: [] }, { options: ["--concurrent-requests", "8"] }])(
+    "with options $options",
+    ({ options }) => {
+      describeBackend("a remote backend over a websocket", {
+        extended: false,
+        async open() {
+          const server = await startCodexServer(...options);
+          const client = await ExecServerClient.connectWebSocket(server.url);
+          return {
+            backend: createRemoteBackend(client),
+            async close() {
+              await client.close();
+              await server.close();
+            },
+          };
         },
-      };
+      });
     },
-  });
+  );
 
   it("runs over stdio as a child of the client", async () => {
     const client = await ExecServerClient.spawnLocal({

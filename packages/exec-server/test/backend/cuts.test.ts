@@ -6,5 +6,5 @@ import { listenOwnServer } from "./own-server.js";
 describeCuts("a connection to our server", listenOwnServer);
 
 describe.skipIf(CODEX_BINARY === "")("with CODEX_BINARY", () => {
-  describeCuts("a connection to codex exec-server", startCodexServer);
+  describeCuts("a connection to codex exec-server", () => startCodexServer());
 });

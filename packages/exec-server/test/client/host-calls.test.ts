@@ -6,5 +6,5 @@ import { describeHostCalls } from "./host-calls.js";
 describeHostCalls("host calls over our server", listenOwnServer);
 
 describe.skipIf(CODEX_BINARY === "")("with CODEX_BINARY", () => {
-  describeHostCalls("host calls over codex exec-server", startCodexServer);
+  describeHostCalls("host calls over codex exec-server", () => startCodexServer());
 });
