@@ -59,6 +59,12 @@ describe("codex exec-server", () => {
     }
   });
 
+  it("takes a signal as soon as it says where it listens", async () => {
+    const { child, finished } = await listen();
+    child.kill("SIGTERM");
+    expect((await finished).code).toBe(0);
+  });
+
   it("serves one client on stdio until its input ends", async () => {
     const input = [
       { id: 1, method: "initialize", params: { clientName: "x", resumeSessionId: null } },

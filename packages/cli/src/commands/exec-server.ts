@@ -60,8 +60,10 @@ async function serveStreams(server: ExecServer): Promise<void> {
 }
 
 async function serveWebSocket(server: ExecServer, options: ListenWebSocketOptions): Promise<void> {
+  // Before the address is told: a signal may follow at once.
+  const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const listener = await listenWebSocket(server, options);
   process.stdout.write(`${listener.url}\n`);
-  await new Promise<void>((resolve) => onStopSignal(resolve));
+  await stopped;
   await Promise.all([server.close(), listener.close()]);
 }
