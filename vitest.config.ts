@@ -12,7 +12,7 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["packages/*/test/**/*.test.ts"],
+    include: ["packages/*/test/**/*.test.ts", "conformance/test/**/*.test.mjs"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",

@@ -7,7 +7,9 @@ async function main() {
   const options = parseOptions(process.argv.slice(2));
   if (options.help) return process.stdout.write(`${USAGE}\n`);
   const started = performance.now();
-  const results = await runAll(options, endWithUs);
+  const interruption = new AbortController();
+  const results = await runAll(options, { stop: interruption.signal, onServers: endWithUs(interruption) });
+  if (interruption.signal.aborted) return;
   const durationMs = Math.round(performance.now() - started);
   const counts = count(results);
   const text = options.json
@@ -17,13 +19,19 @@ async function main() {
   process.exitCode = counts.failed > 0 ? 1 : 0;
 }
 
-/** No server outlives a run that is cut short. */
-function endWithUs(servers) {
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+
+/** No server outlives a run that is cut short: the first signal ends what runs, a second one does so by force. */
+const endWithUs = (interruption) => (servers) => {
   process.once("exit", () => servers.killAll());
-  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
-    process.once(signal, () => process.exit(code));
+  for (const [signal, code] of Object.entries(SIGNALS)) {
+    process.on(signal, () => {
+      if (interruption.signal.aborted) process.exit(code);
+      process.exitCode = code;
+      interruption.abort();
+    });
   }
-}
+};
 
 main().catch((error) => {
   const text = error instanceof UsageError ? `conformance: ${error.message}\n\n${USAGE}` : String(error.stack);

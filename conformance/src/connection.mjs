@@ -21,7 +21,7 @@ export class Connection {
   #wire;
   #wakers = new Set();
 
-  /** @param {{ send(text: string): void, sendBinary(text: string): void, drop(): void }} wire */
+  /** @param {{ send(text: string): void, sendBinary(text: string): void, endInput(): void, drop(): void }} wire */
   constructor(wire) {
     this.#wire = wire;
   }
@@ -34,6 +34,11 @@ export class Connection {
   /** @param {string} text */
   sendBinary(text) {
     if (this.isOpen) this.#wire.sendBinary(text);
+  }
+
+  /** Sends no more; what is still answered is received. */
+  endInput() {
+    this.#wire.endInput();
   }
 
   /** Closes at once, without a word. Idempotent. */
@@ -97,6 +102,9 @@ export function connectWebSocket(url) {
   const connection = new Connection({
     send: (text) => socket.send(text),
     sendBinary: (text) => socket.send(Buffer.from(text), { binary: true }),
+    endInput: () => {
+      throw new Error("a websocket has no end of input");
+    },
     drop: () => socket.terminate(),
   });
   socket.on("message", (data, isBinary) => connection.accept(data.toString(), { isBinary }));
@@ -114,6 +122,7 @@ export function connectStdio({ stdin, stdout }) {
     sendBinary: () => {
       throw new Error("a binary frame needs a websocket");
     },
+    endInput: () => stdin.end(),
     drop: () => stdin.destroy(),
   });
   stdin.on("error", () => {});

@@ -9,9 +9,22 @@ import { show } from "./values.mjs";
  * @param {import("./cases.mjs").Case} recorded
  * @param {import("./replay.mjs").Exchange} exchange
  * @param {{ fixture: string, httpBase: string }} names
- * @returns {import("./messages.mjs").Finding | undefined} the first difference
+ * @returns {{ finding?: import("./messages.mjs").Finding, additions: string[] }} the first difference, and members
+ *   that were added and are forgiven
  */
 export function judge(recorded, exchange, names) {
+  /** @type {Set<string>} */
+  const additions = new Set();
+  const finding = findFirst(recorded, exchange, {
+    ...names,
+    onAdditions: (names) => {
+      for (const name of names) additions.add(name);
+    },
+  });
+  return { ...(finding === undefined ? {} : { finding }), additions: [...additions] };
+}
+
+function findFirst(recorded, exchange, names) {
   const { connections } = exchange;
   const expected = splitByConnection(fill(recorded.expect, names), connections.length);
   const rules = connections.map((_, index) => createRules(recorded, exchange, names, index));
@@ -47,12 +60,13 @@ const withRequests = (lists, rules) =>
   );
 
 /** @returns {import("./messages.mjs").Rules} */
-function createRules(recorded, { sent, session }, { httpBase }, connection) {
+function createRules(recorded, { sent, session }, { httpBase, onAdditions }, connection) {
   const own = sent.filter((each) => each.connection === connection);
   const find = (id) => own.find(({ message }) => message.id === id && "method" in message);
   const { note = "", messageMatters = false } = recorded;
   return {
     messageMatters,
+    onAdditions,
     sortEntries: note.includes("compare sorted"),
     linesAreASet: note.includes("compare as a set of lines"),
     requestOf: (id) => find(id)?.message,

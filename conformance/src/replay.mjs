@@ -78,6 +78,7 @@ function createPlayer(recorded, { connect, names, signal }, exchange) {
     },
     $raw: (text) => current().sendText(text),
     $binary: (text) => current().sendBinary(text),
+    $endInput: () => current().endInput(),
     $drop: () => current().drop(),
     $newConnection: async () => connections.push(await connect()),
     $touch: (path) => writeFile(path, ""),

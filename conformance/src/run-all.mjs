@@ -10,19 +10,20 @@ const EXTENSIONS = new URL("../cases/extensions.json", import.meta.url);
 /**
  * Runs the cases that were asked for, a few at a time.
  * @param {ReturnType<typeof import("./options.mjs").parseOptions>} options
- * @param {(servers: import("./server.mjs").Servers) => void} [onServers] told before the first one starts
+ * @param {{ stop?: AbortSignal, onServers?: (servers: import("./server.mjs").Servers) => void }} [more] `stop`: no case
+ *   starts any more, and those that run end at once; `onServers` is told before the first one starts
  * @returns {Promise<import("./run-case.mjs").Result[]>} in the order of the files
  * @throws UsageError when there is nothing to run
  */
-export async function runAll(options, onServers) {
+export async function runAll(options, { stop = new AbortController().signal, onServers } = {}) {
   const cases = selectCases(options);
   const servers = createServers(options.server);
   onServers?.(servers);
   const web = await startWeb();
   try {
-    const { timeoutMs, stdio: overStdio } = options;
-    const run = (each) => runCase(each, { servers, httpBase: web.base, timeoutMs, overStdio });
-    return await inParallel(cases, options.jobs, run);
+    const { timeoutMs, patienceMs, stdio: overStdio } = options;
+    const run = (each) => runCase(each, { servers, httpBase: web.base, timeoutMs, patienceMs, overStdio, stop });
+    return await inParallel(cases, options.jobs, run, stop);
   } finally {
     await web.close();
     servers.killAll();
@@ -47,11 +48,14 @@ function readAll(sources) {
   }
 }
 
-async function inParallel(items, jobs, run) {
+async function inParallel(items, jobs, run, stop) {
   const results = [];
   const queue = items.entries();
   const work = async () => {
-    for (const [index, item] of queue) results[index] = await run(item);
+    for (const [index, item] of queue) {
+      if (stop.aborted) return;
+      results[index] = await run(item);
+    }
   };
   await Promise.all(Array.from({ length: jobs }, work));
   return results;

@@ -6,8 +6,6 @@ import { replay } from "./replay.mjs";
 import { createFixture } from "./surroundings.mjs";
 import { show } from "./values.mjs";
 
-/** Milliseconds that a message may take after the last step. */
-const PATIENCE_MS = 2000;
 /** Milliseconds of silence in which nothing more may come. */
 const SILENCE_MS = 150;
 /** Milliseconds for ending the processes that a case left on a shared server. */
@@ -21,11 +19,12 @@ const CLEAN_UP_MS = 1000;
 /**
  * @param {import("./cases.mjs").Case} recorded
  * @param {{
- *   servers: import("./server.mjs").Servers, httpBase: string, timeoutMs: number, overStdio: boolean
- * }} options `overStdio`: every case over stdio
+ *   servers: import("./server.mjs").Servers, httpBase: string, timeoutMs: number, patienceMs: number, overStdio: boolean,
+ *   stop: AbortSignal
+ * }} options `patienceMs`: for what comes after the last step; `overStdio`: every case over stdio
  * @returns {Promise<Result>}
  */
-export async function runCase(recorded, { servers, httpBase, timeoutMs, overStdio }) {
+export async function runCase(recorded, { servers, overStdio, ...more }) {
   const { name, mayDiffer } = recorded;
   const started = performance.now();
   const result = (verdict, detail) => ({
@@ -39,8 +38,9 @@ export async function runCase(recorded, { servers, httpBase, timeoutMs, overStdi
   const obstacle = whyNot(recorded, transport, servers);
   if (obstacle !== undefined) return result("skipped", obstacle);
   try {
-    const difference = await findDifference(recorded, transport, { servers, httpBase, timeoutMs });
-    if (difference === undefined) return result("passed");
+    const { difference, additions } = await findDifference(recorded, transport, { servers, ...more });
+    if (difference === undefined)
+      return result("passed", additions.length > 0 ? `adds ${additions.join(", ")}` : undefined);
     return result(mayDiffer === undefined ? "failed" : "differs", difference);
   } catch (error) {
     return result("failed", error.message);
@@ -53,7 +53,7 @@ function whyNot(recorded, transport, { isShared }) {
   return recorded.transport === "stdio" ? undefined : whyNotStdio(recorded);
 }
 
-async function findDifference(recorded, transport, { servers, httpBase, timeoutMs }) {
+async function findDifference(recorded, transport, { servers, httpBase, timeoutMs, patienceMs, stop }) {
   const fixture = await createFixture();
   const names = { fixture: fixture.path, httpBase };
   /** @type {import("./replay.mjs").Exchange} */
@@ -61,11 +61,14 @@ async function findDifference(recorded, transport, { servers, httpBase, timeoutM
   let server;
   try {
     server = await servers.start(transport);
-    const signal = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
     await replay(recorded, { connect: () => server.connect(), names, signal }, exchange);
-    const finding = await settle(recorded, exchange, names);
-    const { problem } = exchange;
-    return finding === undefined ? problem : [finding.text, problem].filter(Boolean).join("; ");
+    const { finding, additions } = await settle(recorded, exchange, {
+      names,
+      patience: AbortSignal.any([stop, AbortSignal.timeout(patienceMs)]),
+    });
+    const problems = [finding?.text, exchange.problem].filter((each) => each !== undefined);
+    return { difference: problems.length > 0 ? problems.join("; ") : undefined, additions };
   } finally {
     if (servers.isShared) await endProcesses(exchange);
     for (const connection of exchange.connections) connection.drop();
@@ -75,15 +78,14 @@ async function findDifference(recorded, transport, { servers, httpBase, timeoutM
 }
 
 /** The difference that is left when everything had its time to come, and nothing more came. */
-async function settle(recorded, exchange, names) {
-  const patience = AbortSignal.timeout(PATIENCE_MS);
-  let finding = judge(recorded, exchange, names);
+async function settle(recorded, exchange, { names, patience }) {
+  let judgement = judge(recorded, exchange, names);
   // Nobody waits twice: a step has waited already.
-  while (finding?.kind === "open" && exchange.problem === undefined && !patience.aborted) {
+  while (judgement.finding?.kind === "open" && exchange.problem === undefined && !patience.aborted) {
     await changed(exchange.connections, patience);
-    finding = judge(recorded, exchange, names);
+    judgement = judge(recorded, exchange, names);
   }
-  if (finding !== undefined) return finding;
+  if (judgement.finding !== undefined) return judgement;
   await sleep(SILENCE_MS);
   return judge(recorded, exchange, names);
 }

@@ -11,10 +11,14 @@ const TEXT_KINDS = {
   peer: "[^\\s]+:\\d+",
   date: "[A-Z][a-z]{2}, \\d{2} [A-Z][a-z]{2} \\d{4} \\d{2}:\\d{2}:\\d{2} GMT",
   ms: "\\d+",
+  pid: "\\d+",
   httpBase: "https?://[^\\s/]+",
 };
 
-const PLACEHOLDER = /<(sessionId|environmentInfo|providerId|fileUri|peer|ms|date|httpBase)>/;
+/** Kinds that are numbers where they stand alone. */
+const LEAST_NUMBERS = { ms: 0, pid: 1 };
+
+const PLACEHOLDER = /<(sessionId|environmentInfo|providerId|fileUri|peer|ms|date|httpBase|pid)>/;
 
 /**
  * @typedef {{ path: string, problem: string }} Difference where, and what
@@ -53,8 +57,9 @@ function compareText(expected, actual, known, path) {
   if (whole === null) return expected === actual ? undefined : differs(path, show(expected), actual);
   const kind = whole[1];
   if (whole[0] === expected && kind === "environmentInfo") return compareEnvironmentInfo(actual, path);
-  if (whole[0] === expected && kind === "ms") {
-    return Number.isSafeInteger(actual) && actual >= 0 ? undefined : differs(path, "milliseconds (<ms>)", actual);
+  if (whole[0] === expected && Object.hasOwn(LEAST_NUMBERS, kind)) {
+    const isOfKind = Number.isSafeInteger(actual) && actual >= LEAST_NUMBERS[kind];
+    return isOfKind ? undefined : differs(path, `a whole number (${expected})`, actual);
   }
   if (typeof actual === "string" && toPattern(expected, known).test(actual)) return undefined;
   const wanted = known[kind] === undefined ? show(expected) : `${show(expected)} (${known[kind]})`;
@@ -65,13 +70,13 @@ function toPattern(text, known) {
   const parts = text.split(new RegExp(PLACEHOLDER, "g"));
   // Every second part is the name of a kind.
   const source = parts.map((part, index) => {
-    if (index % 2 === 0) return escape(part);
-    return known[part] === undefined ? `(?:${TEXT_KINDS[part] ?? ".*"})` : escape(known[part]);
+    if (index % 2 === 0) return escapePattern(part);
+    return known[part] === undefined ? `(?:${TEXT_KINDS[part] ?? ".*"})` : escapePattern(known[part]);
   });
   return new RegExp(`^${source.join("")}$`, "s");
 }
 
-const escape = (text) => text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+const escapePattern = (text) => text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
 function compareArrays(expected, actual, known, path) {
   if (!Array.isArray(actual)) return differs(path, show(expected), actual);
