@@ -1,6 +1,7 @@
 // One case from its start to its verdict, with everything ended.
 import { setTimeout as sleep } from "node:timers/promises";
 import { whyNotStdio } from "./cases.mjs";
+import { createDeadline } from "./deadline.mjs";
 import { judge } from "./judge.mjs";
 import { replay } from "./replay.mjs";
 import { createFixture } from "./surroundings.mjs";
@@ -58,18 +59,16 @@ async function findDifference(recorded, transport, { servers, httpBase, timeoutM
   const names = { fixture: fixture.path, httpBase };
   /** @type {import("./replay.mjs").Exchange} */
   const exchange = { connections: [], sent: [], session: undefined };
+  const deadline = createDeadline(timeoutMs, stop);
   let server;
   try {
     server = await servers.start(transport);
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
-    await replay(recorded, { connect: () => server.connect(), names, signal }, exchange);
-    const { finding, additions } = await settle(recorded, exchange, {
-      names,
-      patience: AbortSignal.any([stop, AbortSignal.timeout(patienceMs)]),
-    });
+    await replay(recorded, { connect: () => server.connect(), names, signal: deadline.signal }, exchange);
+    const { finding, additions } = await settle(recorded, exchange, { names, patienceMs, stop });
     const problems = [finding?.text, exchange.problem].filter((each) => each !== undefined);
     return { difference: problems.length > 0 ? problems.join("; ") : undefined, additions };
   } finally {
+    deadline.clear();
     if (servers.isShared) await endProcesses(exchange);
     for (const connection of exchange.connections) connection.drop();
     await server?.end();
@@ -78,30 +77,34 @@ async function findDifference(recorded, transport, { servers, httpBase, timeoutM
 }
 
 /** The difference that is left when everything had its time to come, and nothing more came. */
-async function settle(recorded, exchange, { names, patience }) {
+async function settle(recorded, exchange, { names, patienceMs, stop }) {
+  const patience = createDeadline(patienceMs, stop);
   let judgement = judge(recorded, exchange, names);
   // Nobody waits twice: a step has waited already.
-  while (judgement.finding?.kind === "open" && exchange.problem === undefined && !patience.aborted) {
-    await changed(exchange.connections, patience);
+  while (judgement.finding?.kind === "open" && exchange.problem === undefined && !patience.signal.aborted) {
+    await changed(exchange.connections, patience.signal);
     judgement = judge(recorded, exchange, names);
   }
+  patience.clear();
   if (judgement.finding !== undefined) return judgement;
   await sleep(SILENCE_MS);
   return judge(recorded, exchange, names);
 }
 
 async function changed(connections, signal) {
-  const abort = new AbortController();
-  const either = AbortSignal.any([signal, abort.signal]);
-  await Promise.race(connections.map((connection) => connection.changed(either)));
-  abort.abort();
+  const others = new AbortController();
+  const stop = () => others.abort();
+  signal.addEventListener("abort", stop);
+  await Promise.race(connections.map((connection) => connection.changed(others.signal)));
+  signal.removeEventListener("abort", stop);
+  stop();
 }
 
 /** A shared server goes on: what was started on it is ended. */
 async function endProcesses({ connections, sent }) {
   const started = sent.filter(({ message }) => message.method === "process/start");
   const processIds = new Set(started.map(({ message }) => message.params?.processId).filter(Boolean));
-  const signal = AbortSignal.timeout(CLEAN_UP_MS);
+  const { signal, clear } = createDeadline(CLEAN_UP_MS);
   for (const [index, connection] of connections.entries()) {
     for (const processId of processIds) {
       const id = `end ${index} ${show(processId)}`;
@@ -111,4 +114,5 @@ async function endProcesses({ connections, sent }) {
       }
     }
   }
+  clear();
 }
