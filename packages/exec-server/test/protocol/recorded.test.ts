@@ -23,7 +23,9 @@ interface Case {
   mayDiffer?: string;
 }
 
-const recorded: Case[] = JSON.parse(readFileSync(new URL("./recorded-cases.json", import.meta.url), "utf8"));
+const recorded: Case[] = JSON.parse(
+  readFileSync(new URL("../../../../conformance/cases/exec-server.json", import.meta.url), "utf8"),
+);
 
 // The handshake is left out: requests go straight to what answers them.
 describe("recorded from Codex 0.169.0", () => {

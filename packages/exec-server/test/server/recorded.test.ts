@@ -8,10 +8,9 @@ import { serveStdio } from "../../src/server/index.js";
 import { createFixture, type RecordedCase, replay, summarize } from "./replay.js";
 import { type Message, paramsOf, RawClient, useServer } from "./support.js";
 
-const [, ...cases] = JSON.parse(readFileSync(new URL("corpus/recorded.json", import.meta.url), "utf8")) as [
-  unknown,
-  ...RecordedCase[],
-];
+const [, ...cases] = JSON.parse(
+  readFileSync(new URL("../../../../conformance/cases/exec-server.json", import.meta.url), "utf8"),
+) as [unknown, ...RecordedCase[]];
 
 /** Answers that differ from Codex 0.169.0 on purpose, by the case and the id. */
 const DELIBERATE: Record<string, Record<number, unknown>> = {
