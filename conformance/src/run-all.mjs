@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { readCases } from "./cases.mjs";
 import { UsageError } from "./options.mjs";
 import { runCase } from "./run-case.mjs";
@@ -19,6 +20,8 @@ export async function runAll(options, { stop = new AbortController().signal, onS
   const cases = selectCases(options);
   const servers = createServers(options.server);
   onServers?.(servers);
+  // Each case that runs listens.
+  setMaxListeners(0, stop);
   const web = await startWeb();
   try {
     const { timeoutMs, patienceMs, stdio: overStdio } = options;
