@@ -40,6 +40,8 @@ export interface Channel {
 export interface CloseOptions {
   /** Milliseconds for writing what was sent; after them it is dropped. Default 5000. */
   deadlineMs?: number;
+  /** End the wire without a word: a websocket sends no close frame, and its peer sees a broken connection. */
+  abrupt?: boolean;
 }
 
 /** `malformed`: one frame was no JSON or over a limit; it was skipped and the channel goes on. */

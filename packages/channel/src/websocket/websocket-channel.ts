@@ -82,7 +82,7 @@ export class WebSocketChannel implements Channel {
   }
 
   close(options: CloseOptions = {}): Promise<void> {
-    this.#closing ??= this.#close(options.deadlineMs ?? DEFAULT_CLOSE_DEADLINE_MS);
+    this.#closing ??= this.#close(options.deadlineMs ?? DEFAULT_CLOSE_DEADLINE_MS, options.abrupt ?? false);
     return this.#closing;
   }
 
@@ -189,11 +189,11 @@ export class WebSocketChannel implements Channel {
     return new ChannelError("connection_lost", `websocket failed: ${cause.message}`, { cause });
   }
 
-  async #close(deadlineMs: number): Promise<void> {
+  async #close(deadlineMs: number, abrupt: boolean): Promise<void> {
     this.#ending.settle({ kind: "closed" });
     this.#frames.clear();
     this.#inbox.end();
-    await closeSocket(this.#socket, deadlineMs);
+    await (abrupt ? cutSocket(this.#socket, deadlineMs) : closeSocket(this.#socket, deadlineMs));
     this.#end({ kind: "closed" });
   }
 }
@@ -205,6 +205,20 @@ const NORMAL_CLOSURE = 1000;
 const NO_STATUS = 1005;
 /** There was no close frame. */
 const ABNORMAL_CLOSURE = 1006;
+
+/** Sends what is queued, up to the deadline, and ends the connection without a close frame. */
+function cutSocket(socket: WebSocket, deadlineMs: number): Promise<void> {
+  if (socket.readyState === WebSocket.CLOSED) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => socket.terminate(), deadlineMs);
+    socket.once("close", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    // Frames leave in order: when this one is written, everything before it is.
+    socket.ping(undefined, undefined, () => socket.terminate());
+  });
+}
 
 /** Sends what is queued and a close frame, and waits for the peer's, up to the deadline. */
 function closeSocket(socket: WebSocket, deadlineMs: number): Promise<void> {

@@ -296,3 +296,11 @@ test("an address in use, and a path that none can ask for, are clear errors", as
   const second = createWebSocketListener({ port: listener.port, onChannel: () => {} });
   await expectRejection(second, "listen_failed", new RegExp(`127.0.0.1 port ${listener.port}: the address is in use`));
 });
+
+test("an abrupt end sends what was queued, and no close frame", async () => {
+  await listen({ onChannel: (channel) => void channel.send("last words").then(() => channel.close({ abrupt: true })) });
+  const client = await connect(listener.url);
+  expect(await nextValue(client)).toBe("last words");
+  expect(await client.receive()).toBeUndefined();
+  expect(await client.closed).toMatchObject({ kind: "failed", error: { code: "connection_lost" } });
+});

@@ -159,7 +159,8 @@ export class Connection implements Holder {
   }
 
   #violate(reason: string): void {
-    void this.#peer.close({ reason, deadlineMs: VIOLATION_CLOSE_MS });
+    // As Codex ends such a connection: its client takes that for a cut, and comes back.
+    void this.#peer.close({ reason, deadlineMs: VIOLATION_CLOSE_MS, abrupt: true });
   }
 
   /** A session that can be resumed is free at once; one that cannot ends when the last answer is written. */
