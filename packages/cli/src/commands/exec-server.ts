@@ -1,6 +1,8 @@
 import { createLocalBackend } from "@codex/exec-server";
 import {
   type AuthOptions,
+  type ConfigReader,
+  createConfigReader,
   createEnvironmentInfo,
   createExecServer,
   type ExecServer,
@@ -39,8 +41,11 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     throw new Error("WebSocket auth requires a WebSocket listener, not stdio");
   }
   const backend = createLocalBackend();
-  const info = await createEnvironmentInfo({ executorVersion: COMPATIBLE_VERSION });
-  const server = createExecServer({ backend, environment: { info } });
+  const info = await createEnvironmentInfo({
+    executorVersion: COMPATIBLE_VERSION,
+    capabilities: ["environmentConfigRead"],
+  });
+  const server = createExecServer({ backend, environment: { info, config: createLazyConfigReader() } });
   try {
     if (target.kind === "stdio") await serveStreams(server);
     else {
@@ -51,6 +56,26 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     await server.close();
     await backend.close();
   }
+}
+
+/** TOML is read when a client first asks for it. */
+function createLazyConfigReader(): ConfigReader {
+  let reader: Promise<ConfigReader> | undefined;
+  const load = async () => {
+    const { parse, stringify } = await import("smol-toml");
+    return createConfigReader({
+      toml: {
+        parse: (text) => parse(text, { integersAsBigInt: true }),
+        stringify: (table) => stringify(table, { numbersAsFloat: true }),
+      },
+    });
+  };
+  return {
+    async read(params) {
+      reader ??= load();
+      return (await reader).read(params);
+    },
+  };
 }
 
 async function serveStreams(server: ExecServer): Promise<void> {

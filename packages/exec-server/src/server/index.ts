@@ -1,4 +1,4 @@
-export type { ConfigReader, TomlCodec } from "../environment/config-reader.js";
+export { type ConfigReader, createConfigReader, type TomlCodec } from "../environment/config-reader.js";
 export { createEnvironmentInfo, type EnvironmentInfoOptions } from "../environment/environment-info.js";
 export type { HostEnvironment } from "../environment/methods.js";
 export { type AuthOptions, resolveAuth } from "./auth-options.js";
