@@ -207,30 +207,27 @@ const NO_STATUS = 1005;
 const ABNORMAL_CLOSURE = 1006;
 
 /** Sends what is queued, up to the deadline, and ends the connection without a close frame. */
-function cutSocket(socket: WebSocket, deadlineMs: number): Promise<void> {
-  if (socket.readyState === WebSocket.CLOSED) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => socket.terminate(), deadlineMs);
-    socket.once("close", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    // Frames leave in order: when this one is written, everything before it is.
-    socket.ping(undefined, undefined, () => socket.terminate());
-  });
-}
+const cutSocket = (socket: WebSocket, deadlineMs: number): Promise<void> =>
+  // Frames leave in order: when this one is written, everything before it is.
+  endSocket(socket, deadlineMs, () => socket.ping(undefined, undefined, () => socket.terminate()));
 
 /** Sends what is queued and a close frame, and waits for the peer's, up to the deadline. */
-function closeSocket(socket: WebSocket, deadlineMs: number): Promise<void> {
-  if (socket.readyState === WebSocket.CLOSED) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => socket.terminate(), deadlineMs);
-    socket.once("close", () => {
-      clearTimeout(timer);
-      resolve();
-    });
+const closeSocket = (socket: WebSocket, deadlineMs: number): Promise<void> =>
+  endSocket(socket, deadlineMs, () => {
     // The close frame of the peer comes behind what it has sent.
     socket.resume();
     socket.close(NORMAL_CLOSURE);
+  });
+
+/** Begins an end and waits for it; at the deadline the connection is cut. */
+function endSocket(socket: WebSocket, deadlineMs: number, begin: () => void): Promise<void> {
+  if (socket.readyState === WebSocket.CLOSED) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => socket.terminate(), deadlineMs);
+    socket.once("close", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    begin();
   });
 }
