@@ -47,6 +47,8 @@ export type {
   ProcessSignal,
   ProcessSpec,
   ProcessStdio,
+  SandboxDenial,
+  SandboxType,
   TerminateOptions,
   TerminationReceipt,
 } from "./process/exec-backend.js";

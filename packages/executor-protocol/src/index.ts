@@ -36,6 +36,14 @@ export {
 } from "./parse.js";
 export { formatProblem } from "./problem.js";
 export {
+  type Sandbox,
+  type SandboxMode,
+  type SandboxSupport,
+  sandboxModeSchema,
+  sandboxSchema,
+  sandboxSupportSchema,
+} from "./sandbox.js";
+export {
   type ExecutorToolSpec,
   executorToolSpecSchema,
   type ToolCallContent,

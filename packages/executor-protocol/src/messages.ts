@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { processOutcomeSchema } from "./outcome.js";
+import { sandboxSupportSchema } from "./sandbox.js";
 import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
 import { executorToolSpecSchema, toolCallOutcomeSchema } from "./tools.js";
 
@@ -70,6 +71,8 @@ export const hostInfoSchema = z.object({
   cwd: z.string(),
   home: z.string(),
   user: z.string(),
+  /** Absent: this executor knows no sandbox. */
+  sandbox: z.optional(sandboxSupportSchema),
 });
 export type HostInfo = z.infer<typeof hostInfoSchema>;
 

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { sandboxSchema } from "./sandbox.js";
 import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
 
 /** Proposed execution-policy amendment: an argv prefix. */
@@ -78,7 +79,7 @@ export const execCommandRequestSchema = z.object({
   execApprovalRequirement: execApprovalRequirementSchema,
   envPolicy: z.optional(envPolicySchema),
   /** The selected sandbox attempt; an executor without that sandbox refuses it. */
-  sandbox: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+  sandbox: z.optional(z.nullable(sandboxSchema)),
   idempotencyKey: z.optional(keySchema),
   /** Hard limit of the process, milliseconds; ends the session with `by: "timeout"`. */
   timeoutMs: z.optional(z.int().check(z.positive())),

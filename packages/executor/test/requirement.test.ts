@@ -26,7 +26,7 @@ describe("what an executor runs", () => {
       { execApprovalRequirement: { needsApproval: { reason: null, proposedExecPolicyAmendment: ["ls"] } } },
       /needs approval.*not run/,
     ],
-    [{ sandbox: { mode: "read-only" } }, /sandbox.*cannot apply.*not run/],
+    [{ sandbox: { permissions: { type: "disabled" as const } } }, /sandbox.*cannot apply.*not run/],
     [{ sandboxPermissions: "with_additional_permissions" as const }, /additional permissions.*not run/],
   ])("refuses %j", (part, expected) => {
     expect(refusal(part)).toMatch(expected);

@@ -1,3 +1,4 @@
+import type { Sandbox } from "@codex/executor-protocol";
 import type { Config } from "./config.js";
 import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
 import type { LiveOutput } from "./executors/live-output.js";
@@ -126,7 +127,7 @@ function selectSandbox(
   { cwd, sandboxPermissions, additionalPermissions }: ResolvedExec["request"],
   bypassSandbox: boolean,
   { policy }: CallContext,
-): Record<string, unknown> | null | undefined | "unable" {
+): Sandbox | null | undefined | "unable" {
   if (policy.sandbox === undefined) return undefined;
   const environment = executor.name;
   const sandbox = policy.sandbox.select({ environment, cwd, sandboxPermissions, additionalPermissions, bypassSandbox });

@@ -1,10 +1,20 @@
-import type { EndedBy, EnvPolicy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import type {
+  EndedBy,
+  EnvPolicy,
+  OutputStream,
+  ProcessOutcome,
+  Sandbox,
+  SandboxSupport,
+  TerminalSize,
+} from "@codex/executor-protocol";
 import type { OutputLog } from "./output-log.js";
 
 /** Where processes run: in this process (`LocalBackend`) or behind an exec-server client. */
 export interface ExecBackend {
   /** Makes environments of its host's own (`ProcessSpec.envPolicy`); others get the finished environment. */
   readonly appliesEnvPolicy?: true;
+  /** Whether `ProcessSpec.sandbox` can be applied here. Absent: it cannot, and such a start is refused. Never rejects. */
+  getSandboxSupport?(): Promise<SandboxSupport>;
   /**
    * Starts a process. The caller owns it and ends it with `terminate`, or leaves that to `close`.
    * @throws StartError when nothing was started; its `reason` names the thing that was missing.
@@ -26,6 +36,8 @@ export interface ProcessSpec {
   /** Only for a backend that applies it: how to make a base of the host's own environment. */
   envPolicy?: EnvPolicy;
   stdio: ProcessStdio;
+  /** What the process may touch; absent for no limit. What cannot be enforced is a StartError, never run without. */
+  sandbox?: Sandbox;
   log?: Partial<OutputLogLimits>;
 }
 
@@ -49,6 +61,10 @@ export interface ExecProcess {
   /** Milliseconds, `performance.now()` clock: when the process was started. */
   readonly startedAt: number;
   readonly log: OutputLog;
+  /** The sandbox that holds it; absent for none. */
+  readonly sandboxType?: SandboxType;
+  /** What the sandbox refused, as far as it is known; final once the process has exited. */
+  readonly denial?: SandboxDenial | undefined;
   /** The present state; final once it is not `running`. */
   readonly outcome: ProcessOutcome;
   /** Resolves with the final outcome, as soon as the status is known. Never rejects. */
@@ -73,6 +89,16 @@ export interface ExecProcess {
    * is in memory stays readable. For a process that has ended; idempotent.
    */
   dispose(): void;
+}
+
+/** Named as the exec-server protocol does. */
+export type SandboxType = "linuxSeccomp" | "macosSeatbelt";
+
+export interface SandboxDenial {
+  /** False: guessed from the output alone. */
+  certain: boolean;
+  /** One sentence for a person: what was refused. */
+  reason: string;
 }
 
 export type ProcessSignal = "SIGINT" | "SIGTERM" | "SIGKILL" | "SIGHUP";

@@ -1,4 +1,4 @@
-import type { SandboxPermissions } from "@codex/executor-protocol";
+import type { Sandbox, SandboxPermissions } from "@codex/executor-protocol";
 import type { ApprovalPolicy } from "./approval-policy.js";
 import type { SaveRule } from "./rule-book.js";
 import type { RulePolicy } from "./rules/index.js";
@@ -17,7 +17,7 @@ export interface SandboxSelector {
   /** True when what is selected holds nothing back. */
   readonly unrestricted: boolean;
   /** The sandbox an executor is handed for one command; null for none. Pure. */
-  select(command: SandboxedCommand): Record<string, unknown> | null;
+  select(command: SandboxedCommand): Sandbox | null;
 }
 
 export interface SandboxedCommand {

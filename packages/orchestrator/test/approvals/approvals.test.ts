@@ -173,7 +173,10 @@ describe("approvals", () => {
       approver,
       policy: {
         approvalPolicy: "on-request",
-        sandbox: { unrestricted: false, select: ({ bypassSandbox }) => (bypassSandbox ? null : { mode: "read-only" }) },
+        sandbox: {
+          unrestricted: false,
+          select: ({ bypassSandbox }) => (bypassSandbox ? null : { permissions: { type: "disabled" } }),
+        },
       },
     });
     await orchestrator.callTool("exec_command", { cmd: "say a", sandbox_permissions: "require_escalated" });
@@ -182,8 +185,8 @@ describe("approvals", () => {
     const sent = executor.received.flatMap((message) => (message.type === "call_tool" ? [message.arguments] : []));
     expect(sent).toMatchObject([
       { sandbox: null, execApprovalRequirement: { skip: { bypassSandbox: true } } },
-      { sandbox: { mode: "read-only" }, execApprovalRequirement: { skip: { bypassSandbox: false } } },
-      { sandbox: { mode: "read-only" }, execApprovalRequirement: { skip: { bypassSandbox: false } } },
+      { sandbox: { permissions: { type: "disabled" } }, execApprovalRequirement: { skip: { bypassSandbox: false } } },
+      { sandbox: { permissions: { type: "disabled" } }, execApprovalRequirement: { skip: { bypassSandbox: false } } },
     ]);
     expect(approver.asked.map((request) => request.cause.kind)).toEqual(["override", "dangerous"]);
   });
@@ -234,7 +237,7 @@ describe("approvals", () => {
 
   it("do not help where an executor that knows only the base messages would have to apply a sandbox", async () => {
     const { channel, executor } = scriptedChannel({ initialize: false });
-    const sandbox = { unrestricted: false, select: () => ({ mode: "read-only" }) };
+    const sandbox = { unrestricted: false, select: () => ({ permissions: { type: "disabled" as const } }) };
     const { orchestrator } = await attached(channel, { policy: { approvalPolicy: "on-request", sandbox } });
     const result = await orchestrator.callTool("exec_command", { cmd: "say hi", workdir: "/w" });
     expect(result).toMatchObject({ status: "error", text: "Executor `main` cannot apply a sandbox. Nothing was run." });

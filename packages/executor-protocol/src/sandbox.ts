@@ -1,0 +1,72 @@
+import * as z from "zod/mini";
+
+/** An absolute path of the executor's host. */
+const pathSchema = z.string();
+
+const sandboxPathSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("path"), path: pathSchema }),
+  /** `*`, `?`, `**` and classes; matched when the sandbox is made. */
+  z.object({ type: z.literal("glob_pattern"), pattern: z.string() }),
+  z.object({
+    type: z.literal("special"),
+    value: z.object({
+      kind: z.enum(["root", "minimal", "current_working_directory", "project_roots", "tmpdir", "slash_tmp", "unknown"]),
+      /** Relative, below what `kind` names. */
+      subpath: z.optional(z.string()),
+    }),
+  }),
+]);
+
+const fileSystemSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("unrestricted") }),
+  z.object({
+    type: z.literal("restricted"),
+    entries: z.array(z.object({ path: sandboxPathSchema, access: z.enum(["read", "write", "deny", "none"]) })),
+    /** Directories below the fixed part of a pattern that are looked at. */
+    glob_scan_max_depth: z.optional(z.int().check(z.nonnegative())),
+  }),
+]);
+
+const networkSchema = z.enum(["restricted", "enabled"]);
+
+/**
+ * The sandbox that was selected for one command. The members are those of `sandbox` in the exec-server's `process/start`,
+ * with native paths where that has file URLs. Members within `permissions` are in snake case.
+ */
+export const sandboxSchema = z.object({
+  permissions: z.discriminatedUnion("type", [
+    z.object({ type: z.literal("disabled") }),
+    /** Something outside holds the command already. */
+    z.object({ type: z.literal("external"), network: networkSchema }),
+    z.object({ type: z.literal("managed"), file_system: fileSystemSchema, network: networkSchema }),
+  ]),
+  /** What `current_working_directory` names. */
+  cwd: z.optional(pathSchema),
+  /** What `project_roots` names. */
+  workspaceRoots: z.optional(z.array(pathSchema)),
+  userHomeDir: z.optional(pathSchema),
+  /** What `tmpdir` names. */
+  temporaryDirectories: z.optional(z.array(pathSchema)),
+});
+export type Sandbox = z.infer<typeof sandboxSchema>;
+
+export const sandboxModeSchema = z.enum(["read-only", "workspace-write", "danger-full-access"]);
+export type SandboxMode = z.infer<typeof sandboxModeSchema>;
+
+/** How an executor can hold commands back, as `initialize` tells it. */
+export const sandboxSupportSchema = z.object({
+  /** `none`: not at all on this host. */
+  kind: z.enum(["bubblewrap", "seatbelt", "none"]),
+  /** Why there is none, and what would mend it. */
+  problem: z.optional(z.string()),
+  /** The most this executor lets any command do. */
+  ceiling: z.optional(
+    z.object({
+      mode: sandboxModeSchema,
+      /** Directories within which commands may be started and may write; empty for any. */
+      roots: z.array(pathSchema),
+      network: z.boolean(),
+    }),
+  ),
+});
+export type SandboxSupport = z.infer<typeof sandboxSupportSchema>;
