@@ -1,0 +1,147 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseRuleFile, parseRulePolicy, RuleFileError } from "../../../orchestrator/src/policy/rules/index.js";
+import { Budget } from "../../../orchestrator/src/policy/rules/starlark/budget.js";
+import { readSuspects } from "../../../orchestrator/src/policy/rules/suspects.js";
+import { literalCommands, loadShellParser, splitScript } from "../../../orchestrator/src/policy/shell/index.js";
+import { joinWords, splitWords } from "../../../orchestrator/src/policy/shell/line-words.js";
+import { readRoughCommands } from "../../../orchestrator/src/policy/shell/rough-words.js";
+import { check, mutatedText, repeatedText } from "./support.js";
+
+const read = (path: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../../../orchestrator/test/policy/${path}`, import.meta.url), "utf8"));
+
+const ruleTexts = [
+  ...(read("rules/corpus/rules.json") as { files: Record<string, string> }[]).flatMap(({ files }) =>
+    Object.values(files),
+  ),
+  ...(read("rules/corpus/starlark.json") as { expression?: string }[]).map(({ expression }) => `x = ${expression}\n`),
+];
+const scripts = ["split", "literal"].flatMap((name) =>
+  (read(`shell/corpus/${name}.json`) as { script: string }[]).map(({ script }) => script),
+);
+const parser = await loadShellParser();
+
+// biome-ignore format: a dictionary
+const STARLARK = [
+  "(", ")", "[", "]", "{", "}", "'", '"', '"""', "\\", "\n", "\n  ", "#", ":", ",", "=", "f'{", "}'", "%", "*", "**",
+  "def f(x):\n ", "for i in range(9): ", "if ", " else ", "lambda x: ", "prefix_rule(", "pattern=", "not ", "-", "0x", "1e9",
+  " in ", ".format(", "load(", "\t", "\ufeff", "\0", "r'", "b'", "u'",
+];
+// biome-ignore format: a dictionary
+const SHELL = [
+  "'", '"', "\\", "\n", "\\\n", ";", "&", "&&", "|", "||", "(", ")", "{", "}", "$(", "`", "$", "${", "<<EOF\n", "<(",
+  ">", "<", "2>&1", "#", "!", "*", "?", "[", "~", "{a,b}", "{1..9}", "=", "if ", "then ", "do ", "bash -c '", "eval ",
+  "sudo ", "xargs ", "\t", "\r", "\0", "$'\\x41'", "\u00a0",
+];
+
+const small = () => new Budget({ steps: 50_000, allocatedBytes: 1024 * 1024, callDepth: 16, evaluationDepth: 300 });
+
+describe("a rule file", () => {
+  const texts = fc.oneof(
+    { weight: 6, arbitrary: mutatedText(ruleTexts, STARLARK) },
+    { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+    { weight: 1, arbitrary: repeatedText(STARLARK, 3_000) },
+  );
+
+  it("loads or says where it is wrong, within its budget", () =>
+    check(
+      fc.property(texts, (text) => {
+        try {
+          parseRuleFile({ file: "a.rules", text }, [], small());
+        } catch (error) {
+          expect(error).toBeInstanceOf(RuleFileError);
+          const { location } = error as RuleFileError;
+          expect(location.line).toBeGreaterThan(0);
+          expect(location.line).toBeLessThanOrEqual(text.split("\n").length);
+          expect(location.column).toBeGreaterThan(0);
+        }
+      }),
+      600,
+    ));
+
+  it("is never in the way of others: one that does not load is set aside with what it may have meant", () =>
+    check(
+      fc.property(texts, (text) => {
+        const suspects = readSuspects(text);
+        expect(suspects === "everything" || suspects instanceof Set).toBe(true);
+        const policy = parseRulePolicy([{ file: "a.rules", text }]);
+        expect(policy).toBeDefined();
+      }),
+      150,
+    ));
+
+  it("that does not load suspects every program it names in a list of its own", () =>
+    check(
+      fc.property(fc.stringMatching(/^[a-z]{2,8}$/), fc.constantFrom("forbidden", "prompt"), (program, decision) => {
+        const suspects = readSuspects(`prefix_rule(["${program}", "x"], decision="${decision}")\nprefix_rule(\n`);
+        expect(suspects === "everything" || suspects.has(program)).toBe(true);
+      }),
+    ));
+});
+
+describe("a script", () => {
+  const texts = fc.oneof(
+    { weight: 6, arbitrary: mutatedText(scripts, SHELL) },
+    { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+    { weight: 1, arbitrary: repeatedText(SHELL, 1_000) },
+  );
+
+  it("is split into words or not at all; split, it names the same commands to whoever looks for dangerous ones", () =>
+    check(
+      fc.property(texts, (script) => {
+        const split = splitScript(parser, script);
+        const literal = literalCommands(parser, ["bash", "-c", script]);
+        if (split === null) return;
+        expect(split.length).toBeGreaterThan(0);
+        for (const command of split) {
+          expect(command.length).toBeGreaterThan(0);
+          if (!literal.complete) continue;
+          expect(literal.commands).toContainEqual(command);
+        }
+      }),
+      200,
+    ));
+
+  it("is read roughly in a time that grows with its length alone", () =>
+    check(
+      fc.property(fc.oneof(texts, repeatedText(SHELL, 100_000)), (script) => {
+        for (const command of readRoughCommands(script)) expect(command.length).toBeGreaterThan(0);
+      }),
+      20,
+    ));
+});
+
+describe("words of a line", () => {
+  const words = fc.array(fc.oneof(fc.constantFrom(...SHELL, ""), fc.string(), fc.string({ unit: "binary" })), {
+    minLength: 1,
+    maxLength: 6,
+  });
+
+  it("are read back as they were joined", () =>
+    check(
+      fc.property(words, (wanted) => {
+        expect(splitWords(joinWords(wanted))).toEqual(wanted);
+      }),
+      1_000,
+    ));
+
+  it("are the one command of the script they make, where that is split", () =>
+    check(
+      fc.property(words, (wanted) => {
+        const split = splitScript(parser, joinWords(wanted));
+        if (split !== null) expect(split).toEqual([wanted]);
+      }),
+      300,
+    ));
+
+  it("of any line are words or none", () =>
+    check(
+      fc.property(fc.oneof(mutatedText(scripts, SHELL), repeatedText(SHELL, 50_000)), (line) => {
+        const found = splitWords(line);
+        if (found !== undefined) expect(splitWords(joinWords(found))).toEqual(found);
+      }),
+      200,
+    ));
+});
