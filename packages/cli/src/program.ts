@@ -128,19 +128,19 @@ Examples:
     .argument("[name]", "one tool")
     .addOption(executorOption())
     .action(async (name, options) => (await import("./commands/tools.js")).runToolsSpec(name, options));
-  tools
+  const toolsCall = tools
     .command("call")
     .description("call a tool with a model's arguments")
     .argument("<name>", "tool")
     .argument("[json]", "arguments as JSON, - for stdin", "{}")
     .addOption(executorOption())
-    .addOption(approvalPolicyOption())
     .addOption(
       rulesOption(
-        "file of rules, repeatable (default: rules/*.rules in $CODEX_HOME, else in ~/.codex; rules are saved there)",
+        "file of rules, repeatable (default: those of system, user and trusted project); rules are saved to the user's",
       ),
     )
-    .option("--json", "print the structured result", false)
+    .option("--json", "print the structured result", false);
+  addConfigOptions(toolsCall)
     .addHelpText("after", "\nExit codes: 0 when the tool succeeded (whatever the command's exit code), 1 otherwise.")
     .action(async (name, json, options) => (await import("./commands/tools.js")).runToolsCall(name, json, options));
 
@@ -158,15 +158,27 @@ Examples:
     .passThroughOptions()
     .addHelpText("after", "\nExit codes: 0 whatever the decision, 1 when a file cannot be read or does not load.")
     .action(async (words, options) => (await import("./commands/execpolicy.js")).runExecPolicyCheck(words, options));
-  execPolicy
+  const explain = execPolicy
     .command("explain")
     .description("print how a command is judged: how it splits, which rules match, whether it is asked about, and why")
     .argument("<command...>", "one word is a script for bash -lc; several are the words of one command")
-    .addOption(rulesOption("file of rules, repeatable (default: rules/*.rules in $CODEX_HOME, else in ~/.codex)"))
-    .addOption(approvalPolicyOption())
-    .option("--json", "print JSON", false)
+    .addOption(rulesOption("file of rules, repeatable (default: those of system, user and trusted project)"))
+    .option("--json", "print JSON", false);
+  addConfigOptions(explain)
     .addHelpText("after", "\nExample:\n  codex execpolicy explain -- 'cd src && git push'")
     .action(async (words, options) => (await import("./commands/execpolicy.js")).runExecPolicyExplain(words, options));
+
+  const config = program.command("config").description("look at the configuration");
+  const show = config
+    .command("show")
+    .description("print every setting, what it is, and where that was said")
+    .option("--json", "print JSON", false);
+  addConfigOptions(show)
+    .addHelpText(
+      "after",
+      "\nIn this order, each over the ones before: defaults, /etc/codex/config.toml, $CODEX_HOME/config.toml, --profile,\n.codex/config.toml of a trusted project, flags; all within /etc/codex/requirements.toml. See docs/configuration.md.",
+    )
+    .action(async (options) => (await import("./commands/config.js")).runConfigShow(options));
 
   program
     .command("sessions")
@@ -199,10 +211,29 @@ const executorOption = () =>
     "ws://HOST:PORT, or a command that speaks the protocol on its stdin and stdout (default: an executor of its own on this host)",
   );
 
-const approvalPolicyOption = () =>
-  new Option("--approval-policy <policy>", "when to ask before a command runs")
-    .choices(["never", "on-request", "untrusted"])
-    .default("on-request");
+const APPROVAL_POLICIES = ["never", "on-request", "on-failure", "untrusted"];
+
+/** What a command that decides about commands takes; without them, the configuration counts. */
+const addConfigOptions = (command: Command) =>
+  command
+    .addOption(
+      new Option(
+        "-c, --config <key=value>",
+        "a setting for this once, repeatable; the value is TOML, else a string",
+      ).argParser(collectRules),
+    )
+    .option("-p, --profile <name>", "settings of $CODEX_HOME/<name>.config.toml over those of config.toml")
+    .addOption(
+      new Option("-a, --approval-policy <policy>", "when to ask before a command runs").choices(APPROVAL_POLICIES),
+    )
+    .addOption(new Option("--ask-for-approval <policy>").choices(APPROVAL_POLICIES).hideHelp())
+    .addOption(
+      new Option("-s, --sandbox <mode>", "what a command may do").choices([
+        "read-only",
+        "workspace-write",
+        "danger-full-access",
+      ]),
+    );
 
 /** The default is made by the collector: a list in the option itself would be shared by all parses, and satisfy it. */
 const rulesOption = (description: string) => new Option("-r, --rules <file>", description).argParser(collectRules);

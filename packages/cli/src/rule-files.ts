@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { loadRulePolicy, parseRulePolicy, type RulePolicy } from "@codex/orchestrator";
+import type { LoadedConfig } from "./config/load-config.js";
+import { ruleDirectories } from "./config/open-config.js";
 import { CommandError } from "./exit-codes.js";
 
 /** The user's own directory of settings. */
@@ -11,20 +13,27 @@ export const codexHome = (): string => process.env.CODEX_HOME || join(homedir(),
 export const savedRulesFile = (): string => join(codexHome(), "rules", "default.rules");
 
 /**
- * The rules of these files in their order; without any, the user's own. What does not load is said on stderr, and what
- * it may have restricted is asked.
+ * The rules of these files in their order; without any, those of the system, the user and the trusted project. What the
+ * administrator requires comes with both. What does not load is said on stderr, and what it may have restricted is asked.
  * @throws CommandError for a file that cannot be read
  */
-export async function loadRules(files: readonly string[]): Promise<RulePolicy> {
-  const own = [{ directory: join(codexHome(), "rules") }];
-  const policy = files.length === 0 ? await loadRulePolicy(own) : await readRules(files);
+export async function loadRules(files: readonly string[], config: LoadedConfig): Promise<RulePolicy> {
+  const required = config.requirements?.rules === undefined ? [] : [config.requirements.rules];
+  const layers = ruleDirectories(config).map((directory) => ({ directory }));
+  const policy = files.length === 0 ? await loadRulePolicy(layers, required) : await readRules(files, required);
   for (const { message } of policy.broken) process.stderr.write(`codex: rules are broken: ${message}\n`);
   return policy;
 }
 
 /** @throws CommandError for a file that cannot be read; one that does not load is in `broken`. */
-export async function readRules(files: readonly string[]): Promise<RulePolicy> {
-  return parseRulePolicy(await Promise.all(files.map(async (file) => ({ file, text: await readText(file) }))));
+export async function readRules(files: readonly string[], before: readonly RuleText[] = []): Promise<RulePolicy> {
+  const read = await Promise.all(files.map(async (file) => ({ file, text: await readText(file) })));
+  return parseRulePolicy([...before, ...read]);
+}
+
+interface RuleText {
+  file: string;
+  text: string;
 }
 
 async function readText(file: string): Promise<string> {

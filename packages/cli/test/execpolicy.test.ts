@@ -120,6 +120,17 @@ why          rule ["git", "push"] (${file}:1) asks before this command: net é
     });
   });
 
+  it("shows rules for hosts, and says that they are not enforced", async () => {
+    const hosts = join(home, "hosts.rules");
+    const rule = (host: string) => `network_rule(host="${host}", protocol="https", decision="forbidden")\n`;
+    await writeFile(hosts, rule("evil.example") + rule("other.example"));
+    const { stdout } = await run("execpolicy", "explain", "-r", hosts, "true && curl https://EVIL.example:8443/x");
+    expect(stdout).toContain(`
+network      2 rules for hosts, checked but not enforced: access is on or off
+    forbidden  https://evil.example (${hosts}:1), named in the command
+`);
+  });
+
   it("goes on with rules that do not load: says so, and asks for what they may have restricted", async () => {
     const { code, stdout, stderr } = await run("execpolicy", "explain", "--rules", broken, "make all");
     expect(code).toBe(0);

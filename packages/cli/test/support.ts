@@ -21,14 +21,16 @@ export function useCommand() {
     for (const child of children) child.kill("SIGKILL");
     children.clear();
   });
-  const start = (args: readonly string[], env: Record<string, string> = {}) => {
-    const child = spawn(process.execPath, [codex, ...args], { env: { ...process.env, ...env } });
+  const startIn = (cwd: string, args: readonly string[], env: Record<string, string> = {}) => {
+    const child = spawn(process.execPath, [codex, ...args], { cwd, env: { ...process.env, ...env } });
     child.stdin.on("error", () => {}); // a command that ends does not read its input any more
     children.add(child);
     return child;
   };
+  const start = (args: readonly string[], env?: Record<string, string>) => startIn(process.cwd(), args, env);
   return {
     start,
+    startIn,
     async run(args: readonly string[], input: string | Uint8Array = ""): Promise<Finished> {
       const child = start(args);
       child.stdin.end(input);

@@ -7,7 +7,10 @@ import {
   type Requirement,
   renderAllowRule,
 } from "@codex/orchestrator";
+import type { ConfigFlags } from "../config/flags.js";
+import { openConfig } from "../config/open-config.js";
 import { EXIT } from "../exit-codes.js";
+import { findNamedHosts, renderNetworkRules } from "../network-rules.js";
 import { describePolicyError, loadRules, readRules } from "../rule-files.js";
 import { createBriefShellParser } from "../shell-parser.js";
 import { quoteWords, visible } from "../visible.js";
@@ -37,37 +40,40 @@ function refuse(problem: string): void {
 
 const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
-export interface ExplainOptions {
+export interface ExplainOptions extends ConfigFlags {
   rules?: string[];
-  approvalPolicy: "never" | "on-request" | "untrusted";
   json: boolean;
 }
 
 /** Prints how a command is judged: one word is a script, several are an argv. */
 export async function runExecPolicyExplain(words: readonly string[], options: ExplainOptions): Promise<void> {
-  const rules = await loadRules(options.rules ?? []);
+  const config = await openConfig(options);
+  const { approvalPolicy } = config.settings;
+  const rules = await loadRules(options.rules ?? [], config);
   const argv = words.length === 1 ? ["/bin/bash", "-lc", words[0] ?? ""] : words;
   const command = await judgedCommand(argv, undefined, createBriefShellParser());
   const explanation = explainCommand(command, {
     rules,
     cwd: process.cwd(),
-    approvalPolicy: options.approvalPolicy,
+    approvalPolicy,
     sandboxPermissions: "use_default",
     unrestricted: true,
     os: process.platform,
   });
   const json = {
     argv,
-    approvalPolicy: options.approvalPolicy,
+    approvalPolicy,
     ...explanation,
+    networkRules: rules.networkRules,
     brokenRules: rules.broken.map(pickError),
   };
-  process.stdout.write(options.json ? `${JSON.stringify(json, null, 2)}\n` : render(argv, explanation));
+  const network = renderNetworkRules(rules.networkRules, findNamedHosts(rules, explanation));
+  process.stdout.write(options.json ? `${JSON.stringify(json, null, 2)}\n` : render(argv, explanation, network));
 }
 
 const pickError = ({ file, message }: { file: string; message: string }) => ({ file, message });
 
-function render(argv: readonly string[], explanation: Explanation): string {
+function render(argv: readonly string[], explanation: Explanation, network: readonly string[]): string {
   const { commands, isSplit, inside, isComplete, requirement, why, proposedAmendment } = explanation;
   const split = isSplit ? `${commands.length} plain ${commands.length === 1 ? "command" : "commands"}` : "no: opaque";
   const lines = [
@@ -79,6 +85,7 @@ function render(argv: readonly string[], explanation: Explanation): string {
     ...(isComplete ? [] : ["             there may be more than was found"]),
     `requirement  ${REQUIREMENTS[requirement.kind]}`,
     `why          ${visible(why)}`,
+    ...network,
     ...(proposedAmendment === null ? [] : [`rule to save ${visible(renderAllowRule(proposedAmendment))}`]),
   ];
   return `${lines.join("\n")}\n`;

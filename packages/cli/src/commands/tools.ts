@@ -4,8 +4,11 @@ import {
   createRuleSaver,
   type ModelTool,
   type Orchestrator,
+  type OrchestratorDefaults,
   type PolicyOptions,
 } from "@codex/orchestrator";
+import type { ConfigFlags } from "../config/flags.js";
+import { openConfig } from "../config/open-config.js";
 import { connectExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
@@ -15,6 +18,7 @@ import { createTerminalApprover } from "../terminal-approver.js";
 interface ToolsOptions {
   executor?: string;
   json?: boolean;
+  defaults?: OrchestratorDefaults;
 }
 
 export async function runToolsList(options: ToolsOptions): Promise<void> {
@@ -36,13 +40,14 @@ export async function runToolsSpec(name: string | undefined, options: ToolsOptio
 export async function runToolsCall(
   name: string,
   json: string,
-  options: ToolsOptions & { approvalPolicy: "never" | "on-request" | "untrusted"; rules?: string[] },
+  options: ToolsOptions & ConfigFlags & { rules?: string[] },
 ): Promise<void> {
   const args = json === "-" ? await text(process.stdin) : json;
-  const { approvalPolicy } = options;
-  const rules = await loadRules(options.rules ?? []);
+  const config = await openConfig(options);
+  const { approvalPolicy, defaults } = config.settings;
+  const rules = await loadRules(options.rules ?? [], config);
   const saveRule = createRuleSaver(savedRulesFile());
-  await withExecutor(options, { approvalPolicy, rules, saveRule }, async (orchestrator) => {
+  await withExecutor({ ...options, defaults }, { approvalPolicy, rules, saveRule }, async (orchestrator) => {
     findTool(orchestrator.listTools(), name);
     const abort = new AbortController();
     const onInterrupt = () => abort.abort();
@@ -63,6 +68,7 @@ async function withExecutor(
   const approver = createTerminalApprover(savedRulesFile());
   const orchestrator = createOrchestrator({
     policy,
+    ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
     shellParser: createBriefShellParser(),
     ...(approver === undefined ? {} : { approver }),
   });

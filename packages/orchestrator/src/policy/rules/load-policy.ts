@@ -15,11 +15,14 @@ export interface RuleLayer {
 
 /**
  * Reads every layer. Never fails: a file or directory that cannot be read or does not load is in `broken`, for the
- * user to see, and restricts what it may have meant to restrict.
+ * user to see, and restricts what it may have meant to restrict. `before` are texts that are there already.
  */
-export async function loadRulePolicy(layers: readonly RuleLayer[]): Promise<RulePolicy> {
+export async function loadRulePolicy(
+  layers: readonly RuleLayer[],
+  before: readonly Source[] = [],
+): Promise<RulePolicy> {
   const broken: BrokenRuleFile[] = [];
-  const sources: Source[] = [];
+  const sources = [...before];
   for (const { directory } of layers) {
     for (const file of await listRuleFiles(directory, broken)) {
       const text = await readRuleFile(file, broken);

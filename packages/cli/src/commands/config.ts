@@ -1,0 +1,64 @@
+import { renderValue } from "../config/config-error.js";
+import type { ConfigFlags } from "../config/flags.js";
+import { KEY_BY_NAME } from "../config/keys.js";
+import type { LoadedConfig } from "../config/load-config.js";
+import { openConfig } from "../config/open-config.js";
+import { describePlace, type Origin } from "../config/origin.js";
+import { HIDDEN } from "../config/secrets.js";
+import { visible } from "../visible.js";
+
+/** Prints every setting, what it is, and where that was said. */
+export async function runConfigShow(options: ConfigFlags & { json: boolean }): Promise<void> {
+  const config = await openConfig(options);
+  process.stdout.write(options.json ? `${JSON.stringify(describe(config), null, 2)}\n` : render(config));
+}
+
+interface Shown {
+  key: string;
+  value: unknown;
+  origin: Origin;
+}
+
+function listShown({ values }: LoadedConfig): Shown[] {
+  return [...KEY_BY_NAME.values()].map((key) => {
+    const { value, origin } = values.get(key.name) ?? { value: key.fallback, origin: { kind: "default" as const } };
+    return { key: key.name, value: key.secret === true ? hideValues(value) : value, origin };
+  });
+}
+
+/** The names are shown; the values may be secrets, whatever they are called. */
+const hideValues = (value: unknown) =>
+  Object.fromEntries(Object.keys(Object(value)).map((name) => [name, HIDDEN] as const));
+
+function describe(config: LoadedConfig) {
+  const { sources, project, layers, unused, notices } = config;
+  return {
+    codexHome: { value: sources.home, origin: sources.homeOrigin },
+    project: { root: project.root, trust: project.trust ?? null },
+    layers,
+    values: listShown(config),
+    unused,
+    ignored: notices,
+  };
+}
+
+function render(config: LoadedConfig): string {
+  const { sources, project, layers, unused } = config;
+  const trust = project.trust ?? `not trusted: nobody marked ${visible(project.toMark)}`;
+  const rows = listShown(config).map(({ key, value, origin }) => [key, renderValue(value), describePlace(origin)]);
+  const widths = [0, 1].map((column) => Math.min(48, Math.max(...rows.map((row) => row[column]?.length ?? 0))));
+  const lines = [
+    `codex home  ${visible(sources.home)} (${describePlace(sources.homeOrigin)})`,
+    `project     ${visible(project.root)} (${trust})`,
+    ...layers.map(
+      ({ layer, file, state }) => `${layer.padEnd(11)} ${visible(file)}${state === "used" ? "" : ` (${state})`}`,
+    ),
+    "",
+    ...rows.map(([key = "", value = "", where = ""]) =>
+      visible(`${key.padEnd(widths[0] ?? 0)}  ${value.padEnd(widths[1] ?? 0)}  ${where}`),
+    ),
+    ...(unused.length === 0 ? [] : ["", "not used here:"]),
+    ...unused.map(({ key, origin }) => visible(`  ${key}  ${describePlace(origin)}`)),
+  ];
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,19 @@
+import { CommandError, EXIT } from "../exit-codes.js";
+import { MAX_SHOWN_VALUE } from "./limits.js";
+import { describeOrigin, type Origin } from "./origin.js";
+import { HIDDEN } from "./secrets.js";
+
+/** A setting that cannot be used. The message names the place, the key, the value and what is expected. */
+export class ConfigError extends CommandError {}
+
+export function createValueError(origin: Origin, key: string, shown: string, expected: string): ConfigError {
+  const code = origin.kind === "flag" ? EXIT.usage : EXIT.failure;
+  return new ConfigError(`${describeOrigin(origin)}: \`${key}\` is ${shown}; expected ${expected}`, code);
+}
+
+/** A value as a person wrote it, about; one that may be a secret is not shown. */
+export function renderValue(value: unknown, isSecret = false): string {
+  if (isSecret) return HIDDEN;
+  const text = JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? String(part) : part)) ?? String(value);
+  return text.length <= MAX_SHOWN_VALUE ? text : `${text.slice(0, MAX_SHOWN_VALUE)}…`;
+}

@@ -1,0 +1,57 @@
+import { ConfigError } from "./config-error.js";
+import { parseKeyPath } from "./key-path.js";
+import { type Entry, type Layer, readLayer } from "./layer.js";
+import type { Origin } from "./origin.js";
+import { parseFlagValue } from "./read-toml.js";
+
+/** A setting given as a flag: how the user wrote it, and `key=value`. */
+export interface FlagSetting {
+  flag: string;
+  setting: string;
+}
+
+/**
+ * The settings of the flags in their order. Relative paths start at `directory`.
+ * @throws ConfigError for one that is no `key=value`, or whose value does not fit
+ */
+export function parseFlags(flags: readonly FlagSetting[], directory: string): Layer {
+  const entries: Entry[] = [];
+  const unused: Layer["unused"][number][] = [];
+  for (const { flag, setting } of flags) {
+    const equals = setting.indexOf("=");
+    const path = parseKeyPath(equals < 0 ? "" : setting.slice(0, equals));
+    if (path === undefined) throw new ConfigError(`${flag}: expected key=value, with a dotted key`, 2);
+    const origin: Origin = { kind: "flag", flag };
+    const table = path.reduceRight<unknown>(
+      (inner, part) => ({ [part]: inner }),
+      parseFlagValue(setting.slice(equals + 1).trim()),
+    );
+    const layer = readLayer({ table: table as Record<string, unknown>, locate: () => origin }, directory);
+    entries.push(...layer.entries);
+    unused.push(...layer.unused);
+  }
+  return { entries, unused };
+}
+
+/** The flags of a command that has them. */
+export interface ConfigFlags {
+  config?: string[];
+  profile?: string;
+  approvalPolicy?: string;
+  /** What Codex calls it. */
+  askForApproval?: string;
+  sandbox?: string;
+}
+
+/** Those with a name of their own count before `-c`, as in Codex. */
+export function listFlags({ config = [], approvalPolicy, askForApproval, sandbox }: ConfigFlags): FlagSetting[] {
+  const own = (flag: string, key: string, value: string | undefined): FlagSetting[] =>
+    value === undefined ? [] : [{ flag: `${flag} ${value}`, setting: `${key}=${JSON.stringify(value)}` }];
+  return [
+    // Only the key: the value may be a secret.
+    ...config.map((setting) => ({ flag: `-c ${setting.split("=", 1)[0]}`, setting })),
+    ...own("--ask-for-approval", "approval_policy", askForApproval),
+    ...own("--approval-policy", "approval_policy", approvalPolicy),
+    ...own("--sandbox", "sandbox_mode", sandbox),
+  ];
+}

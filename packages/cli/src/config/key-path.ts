@@ -1,0 +1,33 @@
+/** A dotted TOML key, such as `a."b.c".'d'`, as its parts; undefined when it is none. */
+export function parseKeyPath(text: string): string[] | undefined {
+  const parts: string[] = [];
+  let rest = text.trim();
+  for (;;) {
+    const match = PART.exec(rest);
+    if (match === null) return undefined;
+    const [whole, bare, literal, basic] = match;
+    const part = bare ?? literal ?? readBasic(basic);
+    if (part === undefined) return undefined;
+    parts.push(part);
+    rest = rest.slice(whole.length).trimStart();
+    if (rest === "") return parts;
+    if (!rest.startsWith(".")) return undefined;
+    rest = rest.slice(1).trimStart();
+  }
+}
+
+const PART = /^(?:([A-Za-z0-9_-]+)|'([^'\n]*)'|("(?:[^"\\\n]|\\.)*"))/;
+
+/** What TOML escapes otherwise than JSON does not occur in keys that anybody writes. */
+function readBasic(quoted: string | undefined): string | undefined {
+  try {
+    const value: unknown = JSON.parse(quoted ?? "");
+    return typeof value === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parts as one dotted key. */
+export const renderKeyPath = (parts: readonly string[]): string =>
+  parts.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join(".");

@@ -1,0 +1,176 @@
+import * as z from "zod/mini";
+import {
+  intersectPatterns,
+  narrowApproval,
+  narrowInherit,
+  narrowSandboxMode,
+  onlyFalse,
+  onlyTrue,
+  rootsWithin,
+  unite,
+} from "./tighten.js";
+
+/** One setting: what it may be, and what it is when nobody says. Its name is a dotted key of `config.toml`. */
+export interface Key<T> {
+  readonly name: string;
+  readonly schema: z.ZodMiniType<T>;
+  /** For messages: `expected …`. */
+  readonly expected: string;
+  readonly fallback: T;
+  /** Later layers add to a table name by name instead of replacing it. */
+  readonly merges?: boolean;
+  /** Its values are the user's own and may be secrets. */
+  readonly secret?: boolean;
+  /** Strings in it are paths: `~/` is the home directory, and a relative one starts where the file is. */
+  readonly paths?: boolean;
+  /**
+   * What is taken of a trusted project's wish: at most as much as `base` gives, which is what counts without it.
+   * Without this a project has no say.
+   */
+  tighten?(base: T, wish: T, project: string): T;
+}
+
+const strings = z.array(z.string());
+const texts = z.record(z.string(), z.string());
+const flag = (name: string, fallback: boolean, tighten?: Key<boolean>["tighten"]): Key<boolean> => ({
+  name,
+  schema: z.boolean(),
+  expected: "true or false",
+  fallback,
+  ...(tighten === undefined ? {} : { tighten }),
+});
+const count = (name: string, expected: string, fallback: number, project = false): Key<number> => ({
+  name,
+  schema: z.int().check(z.positive()),
+  expected,
+  fallback,
+  ...(project ? { tighten: (_base: number, wish: number) => wish } : {}),
+});
+
+const POLICIES = ["untrusted", "on-request", "on-failure", "never"] as const;
+export const approvalPolicySchema = z.union([
+  z.enum(POLICIES),
+  z.strictObject({
+    granular: z.object({ sandbox_approval: z.boolean(), rules: z.boolean() }),
+  }),
+]);
+export const sandboxModeSchema = z.enum(["read-only", "workspace-write", "danger-full-access"]);
+
+const approvalPolicy: Key<z.infer<typeof approvalPolicySchema>> = {
+  name: "approval_policy",
+  schema: approvalPolicySchema,
+  expected: `${POLICIES.map((name) => JSON.stringify(name)).join(", ")} or { granular = { sandbox_approval = …, rules = … } }`,
+  fallback: "on-request",
+  tighten: narrowApproval,
+};
+const sandboxMode: Key<z.infer<typeof sandboxModeSchema>> = {
+  name: "sandbox_mode",
+  schema: sandboxModeSchema,
+  expected: '"read-only", "workspace-write" or "danger-full-access"',
+  fallback: "read-only",
+  tighten: narrowSandboxMode,
+};
+const writableRoots: Key<string[]> = {
+  name: "sandbox_workspace_write.writable_roots",
+  schema: strings,
+  expected: "a list of directories",
+  fallback: [],
+  paths: true,
+  tighten: rootsWithin,
+};
+const denyRead: Key<string[]> = {
+  name: "sandbox_workspace_write.deny_read",
+  schema: strings,
+  expected: "a list of patterns of files",
+  fallback: [],
+  paths: true,
+  tighten: unite,
+};
+const inherit: Key<"all" | "core" | "none"> = {
+  name: "shell_environment_policy.inherit",
+  schema: z.enum(["all", "core", "none"]),
+  expected: '"all", "core" or "none"',
+  fallback: "all",
+  tighten: narrowInherit,
+};
+const patterns = (name: string, tighten: Key<string[]>["tighten"]): Key<string[]> => ({
+  name,
+  schema: strings,
+  expected: "a list of patterns of names, with * and ?",
+  fallback: [],
+  ...(tighten === undefined ? {} : { tighten }),
+});
+const setVariables: Key<Record<string, string>> = {
+  name: "shell_environment_policy.set",
+  schema: texts,
+  expected: "a table of strings",
+  fallback: {},
+  merges: true,
+  secret: true,
+};
+const filters: Key<Record<string, "include" | "exclude">> = {
+  name: "shell_environment_policy.filters",
+  schema: z.record(z.string(), z.enum(["include", "exclude"])),
+  expected: 'a table of patterns, each "include" or "exclude"',
+  fallback: {},
+  merges: true,
+};
+const projects: Key<Record<string, { trust_level?: "trusted" | "untrusted" | undefined }>> = {
+  name: "projects",
+  schema: z.record(z.string(), z.object({ trust_level: z.optional(z.enum(["trusted", "untrusted"])) })),
+  expected: 'a table of directories, each with trust_level = "trusted" or "untrusted"',
+  fallback: {},
+  merges: true,
+};
+const projectRootMarkers: Key<string[]> = {
+  name: "project_root_markers",
+  schema: strings,
+  expected: "a list of names of files",
+  fallback: [".git"],
+};
+const auditPath: Key<string> = {
+  name: "audit.path",
+  schema: z.string().check(z.minLength(1)),
+  expected: "a file",
+  fallback: "audit.jsonl",
+  paths: true,
+};
+
+/** Every setting that is used here. `ours`: Codex does not have it. */
+export const KEYS = {
+  approvalPolicy,
+  sandboxMode,
+  writableRoots,
+  networkAccess: flag("sandbox_workspace_write.network_access", false, onlyFalse),
+  excludeTmpdir: flag("sandbox_workspace_write.exclude_tmpdir_env_var", false, onlyTrue),
+  excludeSlashTmp: flag("sandbox_workspace_write.exclude_slash_tmp", false, onlyTrue),
+  allowGitCommit: flag("sandbox_workspace_write.allow_git_commit", false, onlyFalse),
+  denyRead,
+  inherit,
+  ignoreDefaultExcludes: flag("shell_environment_policy.ignore_default_excludes", false, onlyFalse),
+  exclude: patterns("shell_environment_policy.exclude", unite),
+  includeOnly: patterns("shell_environment_policy.include_only", intersectPatterns),
+  filters,
+  setVariables,
+  allowLoginShell: flag("allow_login_shell", true, onlyFalse),
+  toolOutputTokenLimit: count("tool_output_token_limit", "a number of tokens of at least 1", 50_000, true),
+  backgroundTerminalMaxTimeout: count(
+    "background_terminal_max_timeout",
+    "a number of milliseconds of at least 1",
+    300_000,
+    true,
+  ),
+  projectRootMarkers,
+  projects,
+  auditEnabled: flag("audit.enabled", false),
+  auditPath,
+  auditRequired: flag("audit.required", false),
+  auditIncludeArgv: flag("audit.include_argv", false),
+  auditSync: flag("audit.sync", false),
+  auditMaxBytes: count("audit.max_bytes", "a number of bytes of at least 1", 64 * 1024 * 1024),
+} as const;
+
+/** By its name in the file. */
+export const KEY_BY_NAME: ReadonlyMap<string, Key<unknown>> = new Map(
+  Object.values(KEYS).map((key) => [key.name, key as Key<unknown>]),
+);

@@ -1,0 +1,102 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { safeParse } from "zod/mini";
+import { ConfigError, createValueError, renderValue } from "./config-error.js";
+import { renderKeyPath } from "./key-path.js";
+import { KEY_BY_NAME, KEYS, type Key } from "./keys.js";
+import { describePlace, type Origin } from "./origin.js";
+import type { Source, Table } from "./read-toml.js";
+
+/** A value of a known key, checked. */
+export interface Entry {
+  key: Key<unknown>;
+  value: unknown;
+  origin: Origin;
+}
+
+/** One file, or the flags. */
+export interface Layer {
+  entries: readonly Entry[];
+  /** Keys that are not used here. */
+  unused: readonly { key: string; origin: Origin }[];
+}
+
+/**
+ * The settings of one source. `directory` is where relative paths start.
+ * @throws ConfigError for a value that does not fit
+ */
+export function readLayer({ table, locate }: Source, directory: string): Layer {
+  const entries: Entry[] = [];
+  const unused: { key: string; origin: Origin }[] = [];
+  const visit = (path: readonly string[], value: unknown) => {
+    const name = renderKeyPath(path);
+    const key = KEY_BY_NAME.get(name);
+    const origin = locate(path);
+    if (key !== undefined)
+      return entries.push({ key, value: readValue(key, value, { path, locate, directory }), origin });
+    if (!hasKeysBelow(name)) return unused.push({ key: name, origin });
+    if (!isTable(value)) throw createValueError(origin, name, renderValue(value), "a table");
+    for (const [part, inner] of Object.entries(value)) visit([...path, part], inner);
+    return undefined;
+  };
+  for (const [part, value] of Object.entries(usePermissions(table, locate(["default_permissions"]))))
+    visit([part], value);
+  checkFilters(entries);
+  return { entries, unused };
+}
+
+const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([
+  [":read-only", "read-only"],
+  [":workspace", "workspace-write"],
+  [":danger-full-access", "danger-full-access"],
+]);
+
+/** Codex's other way to name a sandbox mode. A profile of the user's own may restrict, so it is not passed over. */
+function usePermissions(table: Table, origin: Origin): Table {
+  const { default_permissions: name, ...rest } = table;
+  if (name === undefined) return table;
+  const mode = BUILT_IN_PERMISSIONS.get(name);
+  if (mode !== undefined) return { sandbox_mode: mode, ...rest };
+  const expected = `one of ${[...BUILT_IN_PERMISSIONS.keys()].join(", ")}; permission profiles of your own are not supported`;
+  throw createValueError(origin, "default_permissions", renderValue(name), expected);
+}
+
+export const isTable = (value: unknown): value is Table =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+const hasKeysBelow = (name: string) => [...KEY_BY_NAME.keys()].some((known) => known.startsWith(`${name}.`));
+
+interface Reading extends Pick<Source, "locate"> {
+  path: readonly string[];
+  directory: string;
+}
+
+function readValue(key: Key<unknown>, value: unknown, { path: at, locate, directory }: Reading): unknown {
+  const parsed = safeParse(key.schema, value);
+  if (parsed.success) return key.paths === true ? resolvePaths(parsed.data, directory) : parsed.data;
+  const path = parsed.error.issues[0]?.path ?? [];
+  const names = path.map(String);
+  const isSecret = key.secret === true;
+  const wrong = path.reduce<unknown>((part, step) => (isTable(part) ? part[String(step)] : part), value);
+  const shown = renderValue(Array.isArray(value) ? value : wrong, isSecret);
+  const name = Array.isArray(value) ? key.name : renderKeyPath([...key.name.split("."), ...names]);
+  throw createValueError(locate([...at, ...names]), name, shown, key.expected);
+}
+
+function resolvePaths(value: unknown, directory: string): unknown {
+  if (Array.isArray(value)) return value.map((path: unknown) => resolvePaths(path, directory));
+  if (typeof value !== "string") return value;
+  return value === "~" || value.startsWith("~/") ? resolve(homedir(), value.slice(2)) : resolve(directory, value);
+}
+
+/** As Codex has it: the two ways to name variables do not mix. */
+function checkFilters(entries: readonly Entry[]): void {
+  const find = (key: Key<never> | Key<unknown> | { name: string }) =>
+    entries.find((entry) => entry.key.name === key.name);
+  const filters = find(KEYS.filters);
+  const other = find(KEYS.exclude) ?? find(KEYS.includeOnly);
+  if (filters === undefined || other === undefined) return;
+  throw new ConfigError(
+    `${describePlace(filters.origin)}: \`${filters.key.name}\` does not go with \`${other.key.name}\`; use one of them`,
+  );
+}

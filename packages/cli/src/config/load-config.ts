@@ -1,0 +1,196 @@
+import { join } from "node:path";
+import { ConfigError, createValueError, renderValue } from "./config-error.js";
+import { parseFlags } from "./flags.js";
+import { KEYS, type Key } from "./keys.js";
+import { type Entry, type Layer, readLayer } from "./layer.js";
+import { MAX_PROJECT_LAYERS } from "./limits.js";
+import { describeOrigin, describePlace, type FileLayer, type Origin } from "./origin.js";
+import { readToml } from "./read-toml.js";
+import { type Requirements, readRequirements } from "./requirements.js";
+import { createSettings, readSetting, type Settings, type Values } from "./settings.js";
+import { findProject, type Project } from "./trust.js";
+
+export interface ConfigSources {
+  /** `$CODEX_HOME`. */
+  home: string;
+  homeOrigin: Origin;
+  /** `/etc/codex`. */
+  system: string;
+  /** Where the user is. */
+  directory: string;
+  /** `--profile`. */
+  profile?: string | undefined;
+  /** Settings given as flags, `key=value` each, in their order; the last one counts. */
+  flags?: readonly { flag: string; setting: string }[];
+}
+
+export interface LoadedConfig {
+  settings: Settings;
+  values: Values;
+  layers: readonly { layer: FileLayer; file: string; state: "used" | "missing" | "not trusted" }[];
+  project: Project;
+  /** Keys nobody reads here. */
+  unused: Layer["unused"];
+  /** What was asked for and is not done, for the user to see. */
+  notices: readonly string[];
+  requirements: Requirements | undefined;
+  sources: ConfigSources;
+}
+
+/**
+ * All settings: defaults, system, user, profile, trusted project, flags; each over the ones before, all within the
+ * requirements.
+ * @throws ConfigError for a file that cannot be read or a value that does not fit
+ */
+export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
+  const stack = new Stack();
+  await stack.addFile("system", join(sources.system, "config.toml"), sources.system);
+  await addUser(stack, sources);
+  const flags = parseFlags(sources.flags ?? [], sources.directory);
+  const own = stack.with(flags);
+  const markers = readSetting(own, KEYS.projectRootMarkers);
+  const project = await findProject(sources.directory, markers, readSetting(own, KEYS.projects));
+  stack.setDefaults(project, sources.home);
+  await addProject(stack, project, sources);
+  stack.add(flags);
+  const requirements = await readRequirements(sources.system);
+  if (requirements !== undefined) applyRequirements(stack, requirements);
+  const { values, layers, unused, notices } = stack;
+  return { settings: createSettings(values), values, layers, project, unused, notices, requirements, sources };
+}
+
+class Stack {
+  readonly values = new Map<string, { value: unknown; origin: Origin }>();
+  readonly layers: { layer: FileLayer; file: string; state: "used" | "missing" | "not trusted" }[] = [];
+  readonly unused: Layer["unused"][number][] = [];
+  readonly notices: string[] = [];
+
+  /** False when there is no such file. */
+  async addFile(layer: FileLayer, file: string, directory: string): Promise<boolean> {
+    const source = await readToml(file, layer);
+    this.layers.push({ layer, file, state: source === undefined ? "missing" : "used" });
+    if (source !== undefined) this.add(readLayer(source, directory));
+    return source !== undefined;
+  }
+
+  add({ entries, unused }: Layer): void {
+    for (const entry of entries) this.set(entry);
+    this.unused.push(...unused);
+  }
+
+  set({ key, value, origin }: Entry): void {
+    const before = this.values.get(key.name)?.value;
+    const merged =
+      key.merges === true && before !== undefined ? { ...(before as object), ...(value as object) } : value;
+    this.values.set(key.name, { value: merged, origin });
+  }
+
+  /** What would count with these on top. */
+  with({ entries }: Layer): Values {
+    const copy = new Stack();
+    for (const [name, value] of this.values) copy.values.set(name, value);
+    for (const entry of entries) copy.set(entry);
+    return copy.values;
+  }
+
+  /** Defaults that are no constants. */
+  setDefaults({ trust }: Project, home: string): void {
+    const offer = <T>(key: Key<T>, value: T, why: string) => {
+      if (!this.values.has(key.name)) this.values.set(key.name, { value, origin: { kind: "default", why } });
+    };
+    offer(KEYS.auditPath, join(home, KEYS.auditPath.fallback), "in $CODEX_HOME");
+    if (trust !== undefined) offer(KEYS.sandboxMode, "workspace-write", `the project is marked ${trust}`);
+    if (trust === "untrusted") offer(KEYS.approvalPolicy, "untrusted", "the project is marked untrusted");
+  }
+
+  /** A project's wish, as far as it takes something away. */
+  narrow({ key, value, origin }: Entry, project: string): void {
+    const base = this.values.get(key.name)?.value ?? key.fallback;
+    const taken = key.tighten?.(base, value, project) ?? base;
+    const isTaken = JSON.stringify(taken) === JSON.stringify(value);
+    if (JSON.stringify(taken) !== JSON.stringify(base)) this.values.set(key.name, { value: taken, origin });
+    if (isTaken || JSON.stringify(taken) === JSON.stringify(unionOf(base, value))) return;
+    const shown = renderValue(value, key.secret);
+    const why = key.tighten === undefined ? "a project has no say in it" : "a project can only restrict";
+    const stays = key.secret === true ? "" : `; it is ${renderValue(taken)}`;
+    this.notices.push(`${describePlace(origin)}: \`${key.name}\` = ${shown} is ignored: ${why}${stays}`);
+  }
+}
+
+/** What adding a list to a list comes to: nothing of the wish is lost then. */
+const unionOf = (base: unknown, wish: unknown): unknown =>
+  Array.isArray(base) && Array.isArray(wish) ? [...new Set([...base, ...wish])] : undefined;
+
+async function addUser(stack: Stack, { home, profile }: ConfigSources): Promise<void> {
+  const file = join(home, "config.toml");
+  await stack.addFile("user", file, home);
+  const legacy = stack.unused.find(({ key, origin }) => key === "profile" && isUser(origin));
+  if (legacy !== undefined) {
+    const move = "use `--profile NAME` with a file NAME.config.toml beside config.toml";
+    throw new ConfigError(
+      `${describePlace(legacy.origin)}: \`profile\` is not supported any more, as in Codex; ${move}`,
+    );
+  }
+  if (profile === undefined) return;
+  if (!/^[A-Za-z0-9_-]+$/.test(profile)) {
+    throw new ConfigError(`--profile is ${JSON.stringify(profile)}; expected letters, digits, _ and -`, 2);
+  }
+  const own = join(home, `${profile}.config.toml`);
+  if (await stack.addFile("profile", own, home)) return;
+  throw new ConfigError(`--profile ${profile}: there is no file ${own}`, 2);
+}
+
+const isUser = (origin: Origin) => origin.kind === "file" && origin.layer === "user";
+
+async function addProject(stack: Stack, project: Project, { home }: ConfigSources): Promise<void> {
+  for (const { path, trust } of project.directories.slice(-MAX_PROJECT_LAYERS)) {
+    const directory = join(path, ".codex");
+    const file = join(directory, "config.toml");
+    if (directory === home) continue;
+    if (trust !== "trusted") {
+      stack.layers.push({ layer: "project", file, state: "not trusted" });
+      continue;
+    }
+    const source = await readToml(file, "project");
+    stack.layers.push({ layer: "project", file, state: source === undefined ? "missing" : "used" });
+    if (source === undefined) continue;
+    const { entries, unused } = readLayer(source, directory);
+    for (const entry of entries) stack.narrow(entry, project.root);
+    stack.unused.push(...unused);
+  }
+}
+
+function applyRequirements(
+  stack: Stack,
+  { approvalPolicies, sandboxModes, denyRead, audit, unused }: Requirements,
+): void {
+  restrict(stack, KEYS.approvalPolicy, approvalPolicies);
+  restrict(stack, KEYS.sandboxMode, sandboxModes);
+  const before = readSetting(stack.values, KEYS.denyRead);
+  const origin = stack.values.get(KEYS.denyRead.name)?.origin ?? { kind: "default" };
+  if (denyRead.length > 0) stack.set({ key: KEYS.denyRead, value: [...new Set([...before, ...denyRead])], origin });
+  stack.add(audit);
+  stack.unused.push(...unused);
+}
+
+/** A file that asks for what is not allowed gets the first that is, as in Codex; a flag is refused. */
+function restrict<T>(
+  stack: Stack,
+  key: Key<T>,
+  requirement: { allowed: readonly T[]; origin: Origin } | undefined,
+): void {
+  if (requirement === undefined) return;
+  const { allowed, origin } = requirement;
+  const value = readSetting(stack.values, key);
+  if (allowed.some((one) => JSON.stringify(one) === JSON.stringify(value))) return;
+  const asked = stack.values.get(key.name)?.origin ?? { kind: "default" };
+  const list = allowed.map((one) => renderValue(one)).join(", ");
+  if (asked.kind === "flag")
+    throw createValueError(asked, key.name, renderValue(value), `${list} (${describePlace(origin)})`);
+  stack.values.set(key.name, { value: allowed[0], origin });
+  if (asked.kind === "default") return;
+  const first = renderValue(allowed[0]);
+  stack.notices.push(
+    `${describeOrigin(asked)}: \`${key.name}\` = ${renderValue(value)} is not allowed by ${describePlace(origin)}; it is ${first}`,
+  );
+}

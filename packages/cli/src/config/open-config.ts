@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import { codexHome } from "../rule-files.js";
+import { type ConfigFlags, listFlags } from "./flags.js";
+import { type LoadedConfig, loadConfig } from "./load-config.js";
+
+/** Where the administrator of this host keeps settings, requirements and rules. */
+const SYSTEM_DIRECTORY = "/etc/codex";
+
+/**
+ * The configuration as it counts for a command with these flags, here. What is ignored is said on stderr.
+ * @throws ConfigError
+ */
+export async function openConfig(flags: ConfigFlags): Promise<LoadedConfig> {
+  const config = await loadConfig({
+    home: codexHome(),
+    homeOrigin: process.env.CODEX_HOME ? { kind: "environment", variable: "CODEX_HOME" } : { kind: "default" },
+    system: SYSTEM_DIRECTORY,
+    directory: process.cwd(),
+    profile: flags.profile,
+    flags: listFlags(flags),
+  });
+  for (const notice of config.notices) process.stderr.write(`codex: ${notice}\n`);
+  return config;
+}
+
+/** Directories with rules, from the least to the most specific: system, user, trusted project. */
+export const ruleDirectories = ({ sources, project }: LoadedConfig): string[] => [
+  join(sources.system, "rules"),
+  join(sources.home, "rules"),
+  ...project.directories
+    .filter(({ path, trust }) => trust === "trusted" && join(path, ".codex") !== sources.home)
+    .map(({ path }) => join(path, ".codex", "rules")),
+];

@@ -1,0 +1,26 @@
+/** Where a value comes from. Lines and columns count from 1. */
+export type Origin =
+  /** `why`: what the default depends on, where it does. */
+  | { kind: "default"; why?: string }
+  | { kind: "file"; layer: FileLayer; file: string; line?: number; column?: number }
+  | { kind: "flag"; flag: string }
+  | { kind: "environment"; variable: string };
+
+export type FileLayer = "system" | "user" | "profile" | "project" | "requirements";
+
+export function describeOrigin(origin: Origin): string {
+  switch (origin.kind) {
+    case "default":
+      return origin.why === undefined ? "default" : `default: ${origin.why}`;
+    case "file":
+      return [origin.file, origin.line, origin.column].filter((part) => part !== undefined).join(":");
+    case "flag":
+      return `flag ${origin.flag}`;
+    case "environment":
+      return `environment ${origin.variable}`;
+  }
+}
+
+/** Says where something stands, without the column. */
+export const describePlace = (origin: Origin): string =>
+  origin.kind === "file" && origin.line !== undefined ? `${origin.file}:${origin.line}` : describeOrigin(origin);

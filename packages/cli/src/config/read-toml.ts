@@ -1,0 +1,66 @@
+import { readFile, stat } from "node:fs/promises";
+import { parse, TomlError } from "smol-toml";
+import { EXIT } from "../exit-codes.js";
+import { ConfigError } from "./config-error.js";
+import { findKey } from "./find-key.js";
+import { MAX_CONFIG_FILE_BYTES } from "./limits.js";
+import type { FileLayer, Origin } from "./origin.js";
+
+export type Table = Readonly<Record<string, unknown>>;
+
+/** A table of settings, and where each of its keys stands. */
+export interface Source {
+  table: Table;
+  locate(path: readonly string[]): Origin;
+}
+
+/**
+ * Undefined when there is no such file.
+ * @throws ConfigError when it cannot be read, is too large or is no TOML; the text of the file is not repeated
+ */
+export async function readToml(file: string, layer: FileLayer): Promise<Source | undefined> {
+  const text = await readText(file);
+  if (text === undefined) return undefined;
+  const locate = (path: readonly string[]): Origin => ({ kind: "file", layer, file, ...findKey(text, path) });
+  return { table: parseTable(text, file), locate };
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_CONFIG_FILE_BYTES) {
+      throw new ConfigError(`${file}: the file has ${size} bytes, the limit is ${MAX_CONFIG_FILE_BYTES} bytes`);
+    }
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    if (isMissing(error)) return undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`${file}: cannot be read: ${reason}`, EXIT.failure, { cause: error });
+  }
+}
+
+function parseTable(text: string, file: string): Table {
+  try {
+    return parse(text, { integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    // Its message goes on with the lines around the error, which may hold secrets.
+    const [first = ""] = error.message.split("\n");
+    const reason = first.replace(/^Invalid TOML document: /, "");
+    throw new ConfigError(`${file}:${error.line}:${error.column}: ${reason}`);
+  }
+}
+
+/** The value of `-c key=value`: TOML, else the text itself, without quotes around it. */
+export function parseFlagValue(text: string): unknown {
+  try {
+    return parse(`value = ${text}`, { integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" }).value;
+  } catch {
+    return text.replace(/^["']+|["']+$/g, "");
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}

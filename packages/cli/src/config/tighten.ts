@@ -1,0 +1,62 @@
+import { realpathSync } from "node:fs";
+import { isAbsolute, relative } from "node:path";
+import type { ApprovalPolicy, GranularPolicy } from "@codex/orchestrator";
+
+// What a project's own configuration may change: it comes with the repository, so it can only take away.
+
+export const onlyTrue = (base: boolean, wish: boolean): boolean => base || wish;
+export const onlyFalse = (base: boolean, wish: boolean): boolean => base && wish;
+export const unite = (base: string[], wish: string[]): string[] => [...new Set([...base, ...wish])];
+
+const MODES = ["read-only", "workspace-write", "danger-full-access"] as const;
+type Mode = (typeof MODES)[number];
+
+export const narrowSandboxMode = (base: Mode, wish: Mode): Mode => least(MODES, base, wish);
+
+const INHERITS = ["none", "core", "all"] as const;
+type Inherit = (typeof INHERITS)[number];
+
+export const narrowInherit = (base: Inherit, wish: Inherit): Inherit => least(INHERITS, base, wish);
+
+const least = <T>(order: readonly T[], one: T, other: T): T =>
+  order.indexOf(one) < order.indexOf(other) ? one : other;
+
+/** `untrusted` asks most; `never` refuses what the others ask. Neither can be left for the other. */
+export function narrowApproval(base: ApprovalPolicy, wish: ApprovalPolicy): ApprovalPolicy {
+  if (typeof base === "object" && typeof wish === "object") return { granular: both(base.granular, wish.granular) };
+  if (base === "on-failure") return wish;
+  if (base === "on-request") return wish === "on-failure" ? base : wish;
+  return typeof base === "object" && wish === "never" ? wish : base;
+}
+
+const both = (base: GranularPolicy, wish: GranularPolicy): GranularPolicy => ({
+  sandbox_approval: base.sandbox_approval && wish.sandbox_approval,
+  rules: base.rules && wish.rules,
+});
+
+/** Roots of its own inside the project, beside those that are given anyway. */
+export const rootsWithin = (base: string[], wish: string[], project: string): string[] =>
+  unite(
+    base,
+    wish.filter((root) => isReallyWithin(project, root)),
+  );
+
+/** Patterns are not compared: only a first list, or a part of it, is taken. */
+export function intersectPatterns(base: string[], wish: string[]): string[] {
+  if (wish.length === 0) return base;
+  return base.length === 0 || wish.every((pattern) => base.includes(pattern)) ? wish : base;
+}
+
+export function isWithin(directory: string, path: string): boolean {
+  const way = relative(directory, path);
+  return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
+}
+
+/** A link in a repository may lead anywhere. */
+function isReallyWithin(directory: string, path: string): boolean {
+  try {
+    return isWithin(realpathSync(directory), realpathSync(path));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,77 @@
+import { readFile, realpath, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+
+export type TrustLevel = "trusted" | "untrusted";
+
+/** The project around a directory, and what the user said about it. */
+export interface Project {
+  /** The nearest directory upwards with a marker, else the directory itself; without links. */
+  root: string;
+  /** From the root to the directory, both included, each with what was said about it. */
+  directories: readonly { path: string; trust: TrustLevel | undefined }[];
+  /** Of the directory itself. Undefined: nobody said. */
+  trust: TrustLevel | undefined;
+  /** What would have to be marked. */
+  toMark: string;
+}
+
+export type TrustTable = Readonly<Record<string, { trust_level?: TrustLevel | undefined }>>;
+
+/**
+ * A directory is trusted when it, the root of its project or, for a linked worktree, the main checkout is marked so. The
+ * first of these that is marked decides.
+ */
+export async function findProject(directory: string, markers: readonly string[], trust: TrustTable): Promise<Project> {
+  const start = await realpath(directory).catch(() => resolve(directory));
+  const root = (await findUp(start, markers)) ?? start;
+  const main = await mainCheckout(root);
+  const levels = await realTrust(trust);
+  const levelOf = (path: string) => levels.get(path) ?? levels.get(root) ?? levels.get(main ?? root);
+  const directories: { path: string; trust: TrustLevel | undefined }[] = [];
+  for (let path = start; ; path = dirname(path)) {
+    directories.unshift({ path, trust: levelOf(path) });
+    if (path === root) break;
+  }
+  return { root, directories, trust: levelOf(start), toMark: main ?? root };
+}
+
+/** Marks by real paths; one as it is written goes before one that only leads to the same place. */
+async function realTrust(trust: TrustTable): Promise<Map<string, TrustLevel>> {
+  const levels = new Map<string, TrustLevel>();
+  const add = (path: string, level: TrustLevel | undefined) => {
+    if (level !== undefined && !levels.has(path)) levels.set(path, level);
+  };
+  for (const [path, { trust_level }] of Object.entries(trust)) add(path, trust_level);
+  for (const [path, { trust_level }] of Object.entries(trust)) {
+    add(await realpath(path).catch(() => path), trust_level);
+  }
+  return levels;
+}
+
+async function findUp(start: string, markers: readonly string[]): Promise<string | undefined> {
+  if (markers.length === 0) return undefined;
+  for (let directory = start; ; directory = dirname(directory)) {
+    for (const marker of markers) if (await exists(join(directory, marker))) return directory;
+    if (dirname(directory) === directory) return undefined;
+  }
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** The checkout a linked worktree belongs to, by its `.git` file; undefined for anything else. */
+async function mainCheckout(root: string): Promise<string | undefined> {
+  const text = await readFile(join(root, ".git"), "utf8").catch(() => "");
+  const gitDirectory = /^gitdir: (.+)$/m.exec(text)?.[1]?.trim();
+  if (gitDirectory === undefined) return undefined;
+  const main = /^(.+)\/\.git\/worktrees\/[^/]+$/.exec(resolve(root, gitDirectory))?.[1];
+  if (main === undefined) return undefined;
+  // The checkout has to know of this worktree: anybody can write such a file.
+  const back = await readFile(join(resolve(root, gitDirectory), "gitdir"), "utf8").catch(() => "");
+  const known = await realpath(back.trim()).catch(() => "");
+  if (known !== join(root, ".git")) return undefined;
+  return await realpath(main).catch(() => undefined);
+}

@@ -1,0 +1,28 @@
+import type { Explanation, RulePolicy } from "@codex/orchestrator";
+import { visible } from "./visible.js";
+
+type NetworkRule = RulePolicy["networkRules"][number];
+
+/** Rules for the hosts that a command spells out in addresses. They are reported: there is no proxy that would hold it to them. */
+export function findNamedHosts({ networkRules }: RulePolicy, { commands, inside }: Explanation): NetworkRule[] {
+  const words = [...commands, ...inside].flatMap((command) => command.words);
+  const hosts = new Set(words.flatMap(hostsIn));
+  return networkRules.filter(({ host, protocol }) => hosts.has(`${protocol}://${host}`));
+}
+
+const hostsIn = (word: string): string[] =>
+  [...word.matchAll(/https?:\/\/[^\s"'<>]+/gi)].flatMap(([address]) => {
+    if (!URL.canParse(address)) return [];
+    const { protocol, hostname } = new URL(address);
+    return [`${protocol}//${hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "")}`];
+  });
+
+/** Lines of `execpolicy explain`. */
+export function renderNetworkRules(all: readonly NetworkRule[], named: readonly NetworkRule[]): string[] {
+  if (all.length === 0) return [];
+  const count = `${all.length} ${all.length === 1 ? "rule" : "rules"} for hosts, checked but not enforced`;
+  return [`network      ${count}: access is on or off`, ...named.map(renderRule)];
+}
+
+const renderRule = ({ host, protocol, decision, origin }: NetworkRule) =>
+  visible(`    ${decision.padEnd(9)}  ${protocol}://${host} (${origin.file}:${origin.line}), named in the command`);
