@@ -128,5 +128,7 @@ export interface OutputChunk {
   seq: number;
   stream: OutputStream;
   offset: number;
+  /** When it was read: whole milliseconds on the clock of `startedAt`. */
+  at: number;
   bytes: Buffer;
 }

@@ -5,6 +5,7 @@ import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
 import { type ByteSource, readPipe, readStream, readTerminal } from "./byte-source.js";
 import { errnoOf, StartError } from "./errors.js";
 import type { ProcessSpec } from "./exec-backend.js";
+import { DEFAULT_TERMINAL_SIZE } from "./limits.js";
 import type { Native } from "./native.js";
 import { getSignalName } from "./signals.js";
 import { closedStdin, createPipeWriter, createTerminalWriter, type StdinWriter } from "./stdin-writer.js";
@@ -25,12 +26,10 @@ export interface LaunchEvents {
   onExit(status: { code: number } | { signal: string }): void;
 }
 
-const DEFAULT_SIZE: TerminalSize = { rows: 24, cols: 80 };
-
 /** @throws StartError */
 export function launch(spec: ProcessSpec, file: string, native: Native, events: LaunchEvents): Promise<Launched> {
   if (spec.stdio.kind === "pipe") return launchOnPipes(spec, file, spec.stdio.stdin === "open", native, events);
-  const size = spec.stdio.size ?? DEFAULT_SIZE;
+  const size = spec.stdio.size ?? DEFAULT_TERMINAL_SIZE;
   return process.platform === "linux"
     ? launchOnTerminal(spec, file, size, native, events)
     : launchForked(spec, file, size, native, events);

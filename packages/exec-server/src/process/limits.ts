@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import type { TerminalSize } from "@codex/executor-protocol";
 import type { OutputLogLimits } from "./exec-backend.js";
 
 /** Retention of one process's output. The memory figures are Codex's: the first and the last 512 KiB. */
@@ -35,3 +36,6 @@ export const KILL_DEADLINE_MS = 5_000;
 
 /** Arguments and environment of a process, bytes; beyond it Linux would answer E2BIG for one string or the sum. */
 export const MAX_ARGUMENT_BYTES = 128 * 1024;
+
+/** Size of a terminal that is asked for without one. */
+export const DEFAULT_TERMINAL_SIZE: TerminalSize = { rows: 24, cols: 80 };

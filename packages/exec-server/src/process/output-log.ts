@@ -64,10 +64,12 @@ interface Follower {
 /**
  * @param onPressure told when the source should pause (true) and when it may go on (false): a follower lags behind, or
  *   the spill file is slower than the process.
+ * @param now milliseconds, the clock of `ExecProcess.startedAt`.
  */
 export function createOutputLog(
   limits: OutputLogLimits,
   onPressure: (pause: boolean) => void = () => {},
+  now: () => number = () => performance.now(),
 ): WritableOutputLog {
   const head: OutputChunk[] = [];
   let headBytes = 0;
@@ -148,7 +150,8 @@ export function createOutputLog(
     },
     append(stream, bytes) {
       lastSeq += 1;
-      const chunk = { seq: lastSeq, stream, offset: end, bytes };
+      // Whole milliseconds are small integers, which V8 keeps in the object itself.
+      const chunk = { seq: lastSeq, stream, offset: end, at: Math.floor(now()), bytes };
       end += bytes.length;
       retain(chunk);
       if (wakers.size > 0) wake();
@@ -293,7 +296,7 @@ function createTail() {
 }
 
 /** Stands where a dropped chunk was, so that its bytes are freed at once. */
-const EMPTY: OutputChunk = Object.freeze({ seq: 0, stream: "stdout", offset: 0, bytes: Buffer.alloc(0) });
+const EMPTY: OutputChunk = Object.freeze({ seq: 0, stream: "stdout", offset: 0, at: 0, bytes: Buffer.alloc(0) });
 
 /** Index of the chunk that holds `offset`, else of the first one after it. */
 const findChunk = (chunks: readonly OutputChunk[], offset: number): number =>

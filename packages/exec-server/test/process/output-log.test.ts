@@ -34,6 +34,15 @@ describe("an output log", () => {
     expect(log.complete).toBe(true);
   });
 
+  it("keeps when each chunk was read, also in the spill file", async () => {
+    let now = 0.9;
+    const log = createOutputLog(limits({ spillBytes: 1024 }), undefined, () => now);
+    for (let index = 0; index < 10; index += 1, now += 10) log.append("stdout", piece(index * 4, 4));
+    const { chunks } = await log.read(2);
+    expect(chunks.map(({ at }) => at)).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    log.close();
+  });
+
   it("keeps the beginning and the end, and tells what is gone", async () => {
     const log = createOutputLog(limits());
     fill(log, 40);

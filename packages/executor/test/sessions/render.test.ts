@@ -2,7 +2,13 @@ import type { ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol
 import { describe, expect, it } from "vitest";
 import { estimateTokens, renderOutcome, renderResult } from "../../src/sessions/render.js";
 
-const bytes = (text: string, offset = 0) => ({ seq: 1, stream: "stdout" as const, offset, bytes: Buffer.from(text) });
+const bytes = (text: string, offset = 0) => ({
+  seq: 1,
+  stream: "stdout" as const,
+  offset,
+  at: 0,
+  bytes: Buffer.from(text),
+});
 const result = (part: Partial<UnifiedExecResult>): UnifiedExecResult => ({
   chunkId: "0a1b2c",
   wallTimeSeconds: 1.5,

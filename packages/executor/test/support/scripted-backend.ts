@@ -41,9 +41,10 @@ export class ScriptedProcess implements ExecProcess {
   ) {
     this.startedAt = clock.now();
     const all = { headBytes: 512 * 1024, tailBytes: 512 * 1024, spillBytes: 0, spillDir: "/nowhere", ...limits };
-    this.log = createOutputLog({ ...all, ...spec.log }, (pause) => {
+    const onPressure = (pause: boolean) => {
       this.paused = pause;
-    });
+    };
+    this.log = createOutputLog({ ...all, ...spec.log }, onPressure, () => clock.now());
     this.exited = new Promise((resolve) => {
       this.#resolveExited = resolve;
     });
