@@ -40,6 +40,7 @@ describe("codex executor on stdio", () => {
       "list_sessions",
       "kill_session",
       "read_output",
+      "read_screen",
     ]);
     const call = await say({
       type: "call_tool",

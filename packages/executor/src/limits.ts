@@ -27,6 +27,8 @@ export interface ExecutorLimits {
   keptKeys: number;
   /** Bytes of an `idempotencyKey` or `writeId`. */
   keyBytes: number;
+  /** Terminals kept as they look, for `read_screen`; the one that was not asked for longest is made anew when it is. */
+  screens: number;
   /** Retention of one session's output; what is left out is the backend's default. */
   log: Partial<OutputLogLimits>;
 }
@@ -45,6 +47,7 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
   keptAnswerBytes: 8 * 1024 * 1024,
   keptKeys: 4096,
   keyBytes: 256,
+  screens: 8,
   log: {},
 };
 
@@ -63,6 +66,22 @@ export const LAST_SESSIONS_MS = 10_000;
 
 /** Milliseconds after the end of all sessions in which calls may still answer. */
 export const LAST_ANSWERS_MS = 1_000;
+
+/** Resizes of one session that are remembered; of older ones only the last size is. */
+export const MAX_RESIZES = 1024;
+
+/** Cells (rows × columns) of a terminal that is rendered; each takes 12 bytes, twice with an alternate screen. */
+export const MAX_SCREEN_CELLS = 250_000;
+
+/** Bytes of output given to a screen at once, and milliseconds after which everything else gets its turn. */
+export const MAX_SCREEN_PIECE_BYTES = 2048;
+export const SCREEN_TURN_MS = 8;
+
+/** Milliseconds that one call renders; the next one goes on. A hostile program can make a screen expensive. */
+export const SCREEN_RENDER_MS = 5_000;
+
+/** Bytes of a log read at once. */
+export const LOG_READ_BYTES = 256 * 1024;
 
 /** Bytes of a name or command that is quoted in a message. */
 export const MAX_QUOTED_BYTES = 256;

@@ -41,6 +41,7 @@ describe.each(TRANSPORTS)("an executor over $name", ({ open }) => {
       "list_sessions",
       "kill_session",
       "read_output",
+      "read_screen",
       "echo",
     ]);
     expect(tools.at(-1)).toEqual({ name: "echo", description: "The tool echo.", inputSchema: { type: "object" } });

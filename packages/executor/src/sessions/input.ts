@@ -61,6 +61,7 @@ const hasStdin = ({ stdio }: Session): boolean => stdio.kind === "pty" || stdio.
 async function resize(session: Session, size: { rows: number; cols: number }): Promise<void> {
   try {
     await session.process.resize(size);
+    session.resized(size);
   } catch (error) {
     throw new ToolError(`session ${session.id} was not resized: ${messageOf(error)}`, { cause: error });
   }

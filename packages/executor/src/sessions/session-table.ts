@@ -160,6 +160,6 @@ function drop(recent: Recent): void {
   recent.last = last;
   void session.process.exited.then((outcome) => {
     last.outcome = outcome;
-    session.process.dispose();
+    session.dispose();
   });
 }

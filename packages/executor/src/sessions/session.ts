@@ -1,7 +1,9 @@
-import type { ExecProcess, ProcessStdio } from "@codex/exec-server";
-import type { ProcessOutcome } from "@codex/executor-protocol";
+import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type ProcessStdio } from "@codex/exec-server";
+import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
+import type { Screen } from "../screen/screen.js";
 import type { LiveOutput } from "./live-output.js";
+import { SizeHistory } from "./size-history.js";
 import { TurnQueue } from "./turn-queue.js";
 
 export interface SessionStart {
@@ -31,6 +33,8 @@ export class Session {
   readonly cwd: string;
   readonly stdio: ProcessStdio;
   readonly live: LiveOutput;
+  /** Of its terminal; undefined on pipes. */
+  readonly sizes: SizeHistory | undefined;
   readonly turns = new TurnQueue();
   /** Offset up to which output was answered. */
   cursor = 0;
@@ -50,6 +54,8 @@ export class Session {
   waitingInput = 0;
   /** Milliseconds, when its end was seen. */
   exitedAt: number | undefined;
+  /** Its terminal as it looks, while somebody asks for it. */
+  screen: Screen | undefined;
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
 
@@ -60,6 +66,8 @@ export class Session {
     this.cwd = start.cwd;
     this.stdio = start.stdio;
     this.live = start.live;
+    const { stdio } = start;
+    this.sizes = stdio.kind === "pty" ? new SizeHistory(stdio.size ?? DEFAULT_TERMINAL_SIZE) : undefined;
     this.#clock = start.clock;
     void this.process.exited.then(() => {
       this.exitedAt = this.#clock.now();
@@ -82,6 +90,17 @@ export class Session {
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** The terminal has this size from here on. */
+  resized(size: TerminalSize): void {
+    this.sizes?.add({ offset: this.process.log.end, at: Math.floor(this.#clock.now()), size });
+  }
+
+  /** Gives back what is held for reading. What is in memory stays readable. */
+  dispose(): void {
+    this.screen = undefined;
+    this.process.dispose();
   }
 
   #notify(): void {

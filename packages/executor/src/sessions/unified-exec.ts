@@ -14,6 +14,7 @@ import type { Ids } from "../ids.js";
 import { Ledger } from "../ledger.js";
 import { type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
 import { getRefusal } from "../requirement.js";
+import { Screens } from "../screen/screens.js";
 import { type AnswerContext, answerNothing, answerPoll } from "./answer.js";
 import { applyBounds, type Bounds } from "./bounds.js";
 import { sendInput } from "./input.js";
@@ -54,6 +55,8 @@ export interface CallScope {
 /** Commands and their sessions, for one orchestrator. Owns the processes it starts until `close`. */
 export class UnifiedExec {
   readonly #options: UnifiedExecOptions;
+  /** Of the sessions that have a terminal. */
+  readonly screens: Screens;
   readonly #table: SessionTable;
   readonly #ledger: Ledger;
   readonly #answers: AnswerContext;
@@ -66,6 +69,7 @@ export class UnifiedExec {
     this.#options = options;
     this.#table = new SessionTable(limits, ids);
     this.#ledger = new Ledger(limits);
+    this.screens = new Screens(limits.screens);
     this.#answers = { clock, ids, limits, isLive: () => events.isLive() };
     options.all.add(this);
   }
@@ -119,7 +123,7 @@ export class UnifiedExec {
       });
     await Promise.allSettled([...end(), ...this.#pending]);
     await Promise.allSettled(end());
-    for (const session of this.#table.listAll()) session.process.dispose();
+    for (const session of this.#table.listAll()) session.dispose();
     this.#options.all.delete(this);
   }
 

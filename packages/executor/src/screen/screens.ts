@@ -1,0 +1,68 @@
+import type { TerminalSize } from "@codex/executor-protocol";
+import { ToolError } from "../errors.js";
+import { MAX_SCREEN_CELLS, SCREEN_RENDER_MS } from "../limits.js";
+import type { Session } from "../sessions/session.js";
+import { Screen, type ScreenView } from "./screen.js";
+import { type HeadlessTerminal, loadTerminal } from "./terminal.js";
+
+/** The screens of one orchestrator's sessions: made when they are asked for, kept up to date while they are. */
+export class Screens {
+  readonly #limit: number;
+  /** Sessions with a screen, the one asked for longest ago first. Not held: a screen goes with its session. */
+  #kept: WeakRef<Session>[] = [];
+  #create: Promise<(size: TerminalSize) => HeadlessTerminal> | undefined;
+
+  /** @param limit screens kept at once. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** What the terminal of a session shows now. @throws ToolError */
+  async read(session: Session, signal: AbortSignal): Promise<ScreenView> {
+    const { sizes, process, id } = session;
+    if (sizes === undefined) {
+      throw new ToolError(
+        `session ${id} has no screen: it runs on pipes; read_output reads its output, and tty=true gives a command a terminal`,
+      );
+    }
+    const { rows, cols } = sizes.last;
+    if (rows * cols > MAX_SCREEN_CELLS) {
+      throw new ToolError(
+        `the terminal of session ${id} has ${rows} rows and ${cols} columns; a screen is rendered up to ${MAX_SCREEN_CELLS} cells`,
+      );
+    }
+    const create = await this.#load();
+    session.screen ??= new Screen(create(sizes.last), process.log, sizes);
+    this.#touch(session);
+    return this.#render(session, session.screen, signal);
+  }
+
+  async #render(session: Session, screen: Screen, signal: AbortSignal): Promise<ScreenView> {
+    try {
+      const view = await screen.read(signal, SCREEN_RENDER_MS);
+      if (view !== undefined) return view;
+    } catch (error) {
+      session.screen = undefined;
+      throw error;
+    }
+    const { end } = session.process.log;
+    const why = signal.aborted ? "the call was cancelled" : `it takes more than ${SCREEN_RENDER_MS} ms`;
+    throw new ToolError(
+      `the screen of session ${session.id} was rendered up to byte ${screen.position} of ${end}: ${why}; ask again to go on from there`,
+    );
+  }
+
+  #load() {
+    this.#create ??= loadTerminal();
+    return this.#create;
+  }
+
+  #touch(session: Session): void {
+    this.#kept = this.#kept.filter((ref) => ref.deref()?.screen !== undefined && ref.deref() !== session);
+    this.#kept.push(new WeakRef(session));
+    for (const ref of this.#kept.splice(0, Math.max(0, this.#kept.length - this.#limit))) {
+      const dropped = ref.deref();
+      if (dropped !== undefined) dropped.screen = undefined;
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import type { TerminalSize } from "@codex/executor-protocol";
+import type { IModes, Terminal } from "@xterm/headless";
+import { messageOf } from "../errors.js";
+
+/** A terminal without a display. Nothing that a program writes to it is answered, and nothing of it reaches the host. */
+export interface HeadlessTerminal {
+  /** Takes output at once. @throws Error when it cannot go on; the terminal is of no use then. */
+  write(bytes: Uint8Array): void;
+  /** Bytes are missing here: a sequence or character that was begun does not go on behind them. */
+  skip(): void;
+  resize(size: TerminalSize): void;
+  read(): ScreenContent;
+}
+
+export interface ScreenContent {
+  /** Text of each row, without the blanks at its end. */
+  rows: string[];
+  /** Row and column count from 1. */
+  cursor: { row: number; col: number; visible: boolean };
+  /** As the program set it; empty when it did not. */
+  title: string;
+  alternate: boolean;
+  modes: IModes;
+}
+
+/** What of xterm.js is used beyond its public interface, and checked when a terminal is made. */
+interface Core {
+  writeSync(text: string): void;
+  /** The handlers get the real parameters, and those of later registration come first. */
+  registerCsiHandler(
+    id: { prefix?: string; final: string },
+    handler: (params: { length: number; params: Int32Array }) => boolean,
+  ): void;
+}
+
+/** Loads xterm.js: only with the first terminal. */
+export async function loadTerminal(): Promise<(size: TerminalSize) => HeadlessTerminal> {
+  const [{ default: xterm }, { default: unicode }] = await Promise.all([
+    import("@xterm/headless"),
+    import("@xterm/addon-unicode11"),
+  ]);
+  return (size) => {
+    const terminal = new xterm.Terminal({ ...size, ...OPTIONS });
+    // By itself xterm.js gives emoji one column; programs and their libraries give them two.
+    terminal.loadAddon(new unicode.Unicode11Addon());
+    terminal.unicode.activeVersion = "11";
+    return createTerminal(terminal);
+  };
+}
+
+const OPTIONS = { scrollback: 0, allowProposedApi: true, logLevel: "off" } as const;
+
+/** UTF-16 units of a title, and of a row for each of its cells: a cell takes any number of combining characters. */
+const MAX_TITLE_LENGTH = 256;
+const MAX_CELL_LENGTH = 4;
+
+function createTerminal(terminal: Terminal): HeadlessTerminal {
+  const core = coreOf(terminal);
+  limitRepeats(terminal, core);
+  const state = watchState(terminal, core);
+  // Not left to xterm.js: its own decoder loses some characters that are split, such as those with a byte 0x80.
+  let decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const write = (text: string) => {
+    try {
+      core.writeSync(text);
+    } catch (error) {
+      throw new Error(`the output could not be rendered: ${messageOf(error)}`, { cause: error });
+    }
+  };
+  return {
+    write: (bytes) => write(decoder.decode(bytes, { stream: true })),
+    skip() {
+      decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+      write(CANCEL);
+    },
+    resize({ rows, cols }) {
+      if (rows !== terminal.rows || cols !== terminal.cols) terminal.resize(cols, rows);
+    },
+    read() {
+      const { active } = terminal.buffer;
+      const rows = Array.from({ length: terminal.rows }, (_, row) => {
+        const text = active.getLine(active.baseY + row)?.translateToString(true) ?? "";
+        return text.slice(0, terminal.cols * MAX_CELL_LENGTH).trimEnd();
+      });
+      // Behind the last column, where a character would wrap, it is shown on that column.
+      const col = Math.min(active.cursorX + 1, terminal.cols);
+      return {
+        rows,
+        cursor: { row: active.cursorY + 1, col, visible: state.cursorVisible },
+        title: state.title,
+        alternate: active.type === "alternate",
+        modes: terminal.modes,
+      };
+    },
+  };
+}
+
+/** CAN: ends a control sequence whose rest is lost. */
+const CANCEL = "\u0018";
+
+function coreOf(terminal: Terminal): Core {
+  const core: unknown = Reflect.get(terminal, "_core");
+  const isFunction = (name: string) =>
+    typeof core === "object" && core !== null && typeof Reflect.get(core, name) === "function";
+  if (isFunction("writeSync") && isFunction("registerCsiHandler")) return core as Core; // as checked
+  throw new Error("this version of @xterm/headless is not the one this package is made for");
+}
+
+/**
+ * Sequences that do something n times, which xterm.js does one by one for any n up to 2^31: nothing changes any more
+ * after as many times as the terminal has rows, columns or, for a repeated character, cells.
+ */
+const REPEATING = ["I", "L", "M", "S", "T", "Z", "b"];
+
+function limitRepeats(terminal: Terminal, core: Core): void {
+  for (const final of REPEATING) {
+    core.registerCsiHandler({ final }, ({ length, params }) => {
+      const most = final === "b" ? terminal.rows * terminal.cols : Math.max(terminal.rows, terminal.cols);
+      if (length > 0 && params[0]! > most) params[0] = most;
+      return false; // and on to what does it
+    });
+  }
+}
+
+/** Title and cursor, which xterm.js does not tell; and nothing is kept of what is not shown here. */
+function watchState(terminal: Terminal, core: Core): { title: string; cursorVisible: boolean } {
+  const state = { title: "", cursorVisible: true };
+  for (const code of [0, 2]) {
+    terminal.parser.registerOscHandler(code, (title) => {
+      state.title = title.slice(0, MAX_TITLE_LENGTH);
+      return true;
+    });
+  }
+  for (const code of [ICON_NAME, HYPERLINK]) terminal.parser.registerOscHandler(code, () => true);
+  for (const final of ["h", "l"]) {
+    core.registerCsiHandler({ prefix: "?", final }, ({ length, params }) => {
+      if (params.subarray(0, length).includes(SHOW_CURSOR)) state.cursorVisible = final === "h";
+      return false;
+    });
+  }
+  terminal.parser.registerEscHandler({ final: "c" }, () => {
+    state.cursorVisible = true;
+    return false;
+  });
+  return state;
+}
+
+const ICON_NAME = 1;
+const HYPERLINK = 8;
+/** The private mode DECTCEM. */
+const SHOW_CURSOR = 25;

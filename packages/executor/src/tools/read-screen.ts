@@ -1,0 +1,58 @@
+import type { ScreenView } from "../screen/screen.js";
+import { renderOutcome } from "../sessions/render.js";
+import type { Session } from "../sessions/session.js";
+import { quote } from "../text.js";
+import { asArguments, findOwner, getCount } from "./arguments.js";
+import type { SessionTool } from "./session-tool.js";
+
+export const readScreen: SessionTool = {
+  spec: {
+    name: "read_screen",
+    description:
+      "Shows the terminal of a session started with tty=true as a person would see it: rows of text, cursor, title. For programs that draw, such as editors, pagers and menus. Does not wait, and does not change what write_stdin answers next.",
+    inputSchema: {
+      type: "object",
+      properties: { session_id: { type: "integer", description: "The session." } },
+      required: ["session_id"],
+      additionalProperties: false,
+    },
+  },
+  async call(args, unifiedExec, scope) {
+    const id = getCount(asArguments(args), "session_id");
+    const owner = findOwner(scope, unifiedExec, id);
+    const session = owner.table.find(id);
+    const view = await owner.screens.read(session, scope.signal);
+    const { outcome, closed } = session.state;
+    const rows = dropBlankEnd(view.rows);
+    const structured = { sessionId: id, ...view, rows, outcome, closed };
+    const text = `${renderHeader(session, view)}\n${rows.join("\n")}`;
+    return { status: "success", content: [{ type: "input_text", text }], structured };
+  },
+};
+
+function dropBlankEnd(rows: readonly string[]): string[] {
+  return rows.slice(0, rows.findLastIndex((row) => row !== "") + 1);
+}
+
+function renderHeader(session: Session, { size, cursor, title, alternate, modes, gone }: ScreenView): string {
+  const kind = alternate ? ", alternate screen" : "";
+  const set: string[] = MODE_NAMES.filter(([mode]) => modes[mode]).map(([, name]) => name);
+  if (modes.mouseTrackingMode !== "none") set.push("mouse tracking");
+  const lines = [
+    `Session ${session.id}: ${size.rows} rows, ${size.cols} columns${kind}`,
+    renderOutcome(session.state.outcome, session.id),
+    ...(title === "" ? [] : [`Title: ${quote(title)}`]),
+    `Cursor: row ${cursor.row}, column ${cursor.col}${cursor.visible ? "" : ", hidden"}`,
+    ...(set.length === 0 ? [] : [`Modes: ${set.join(", ")}`]),
+    ...gone.map(({ from, to }) => `Bytes ${from}-${to} of its output are gone: what they drew is missing here`),
+    "Screen:",
+  ];
+  return lines.join("\n");
+}
+
+/** Modes that change what has to be typed. */
+const MODE_NAMES = [
+  ["bracketedPasteMode", "bracketed paste"],
+  ["applicationCursorKeysMode", "application cursor keys"],
+  ["applicationKeypadMode", "application keypad"],
+] as const;

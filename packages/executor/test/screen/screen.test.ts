@@ -1,0 +1,239 @@
+import { createOutputLog, type OutputLogLimits } from "@codex/exec-server";
+import type { TerminalSize } from "@codex/executor-protocol";
+import { describe, expect, it } from "vitest";
+import { MAX_SCREEN_CELLS, SCREEN_RENDER_MS } from "../../src/limits.js";
+import { Screen, type ScreenView } from "../../src/screen/screen.js";
+import { loadTerminal } from "../../src/screen/terminal.js";
+import { SizeHistory } from "../../src/sessions/size-history.js";
+import { createRandom } from "../support/random.js";
+
+const SIZE: TerminalSize = { rows: 6, cols: 20 };
+const NEVER = new AbortController().signal;
+
+/** A terminal whose program a test plays. */
+async function open(size = SIZE, limits: Partial<OutputLogLimits> = {}) {
+  const log = createOutputLog({ headBytes: 65_536, tailBytes: 65_536, spillBytes: 0, spillDir: "/nowhere", ...limits });
+  const sizes = new SizeHistory(size);
+  const screen = new Screen((await loadTerminal())(size), log, sizes);
+  const print = (text: string | Uint8Array) => void log.append("pty", Buffer.from(text as string));
+  const resize = (next: TerminalSize) => sizes.add({ offset: log.end, at: 0, size: next });
+  return { log, print, resize, read: () => read(screen), screen };
+}
+
+async function read(screen: Screen): Promise<ScreenView> {
+  const view = await screen.read(NEVER, SCREEN_RENDER_MS);
+  if (view === undefined) throw new Error(`gave up at byte ${screen.position}`);
+  return view;
+}
+
+const shown = ({ rows }: ScreenView) => rows.join("\n").trimEnd();
+
+describe("a screen", () => {
+  it("shows text where the program put it, and the cursor", async () => {
+    const { print, read } = await open();
+    print("hello\r\n\x1b[4;8Hworld   \x1b[2;3H");
+    expect(await read()).toMatchObject({
+      rows: ["hello", "", "", "       world", "", ""],
+      cursor: { row: 2, col: 3, visible: true },
+      size: SIZE,
+      alternate: false,
+      title: "",
+      gone: [],
+    });
+  });
+
+  it("goes on from where it was", async () => {
+    const { print, read } = await open();
+    print("one\r\n");
+    expect(shown(await read())).toBe("one");
+    print("two\r\n");
+    expect(shown(await read())).toBe("one\ntwo");
+    expect(shown(await read())).toBe("one\ntwo");
+  });
+
+  it("forgets what scrolled away", async () => {
+    const { print, read } = await open();
+    print(Array.from({ length: 100 }, (_, index) => `line ${index}\r\n`).join(""));
+    expect(shown(await read())).toBe("line 95\nline 96\nline 97\nline 98\nline 99");
+  });
+
+  it("tells title, alternate screen, hidden cursor and modes", async () => {
+    const { print, read } = await open();
+    print("shell\x1b]0;a title\x07\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1h\x1b[?1000h\x1b[HEDITOR");
+    expect(await read()).toMatchObject({
+      title: "a title",
+      alternate: true,
+      cursor: { visible: false },
+      modes: { bracketedPasteMode: true, applicationCursorKeysMode: true, mouseTrackingMode: "vt200" },
+    });
+    print("\x1b[?1049l\x1b[?25h");
+    const after = await read();
+    expect([shown(after), after.alternate, after.cursor.visible]).toEqual(["shell", false, true]);
+    print("\x1b[?25l\x1bc");
+    expect((await read()).cursor.visible).toBe(true);
+  });
+
+  it("puts a character that would wrap on the last column", async () => {
+    const { print, read } = await open();
+    print("x".repeat(20));
+    expect((await read()).cursor).toMatchObject({ row: 1, col: 20 });
+  });
+
+  it("shows wide and combined characters", async () => {
+    const { print, read } = await open();
+    print("漢字e\u0301🙂|");
+    const view = await read();
+    expect([shown(view), view.cursor.col]).toEqual(["漢字e\u0301🙂|", 9]);
+  });
+
+  it("has each size from the byte on at which it began", async () => {
+    const { print, resize, read } = await open();
+    print(`${"a".repeat(20)}b`);
+    resize({ rows: 6, cols: 30 });
+    print(`\x1b[2J\x1b[H${"c".repeat(25)}`);
+    const view = await read();
+    expect([shown(view), view.size]).toEqual(["c".repeat(25), { rows: 6, cols: 30 }]);
+    resize({ rows: 3, cols: 10 });
+    expect((await read()).size).toEqual({ rows: 3, cols: 10 });
+  });
+
+  it("passes over a size that is too large to render", async () => {
+    const { print, resize, read } = await open();
+    print("small");
+    resize({ rows: 65_535, cols: 65_535 });
+    print("\x1b[2J\x1b[Hhuge");
+    resize(SIZE);
+    expect(shown(await read())).toBe("huge");
+  });
+
+  it("tells what was not retained, and goes on behind it", async () => {
+    const { log, print, read } = await open(SIZE, { headBytes: 32, tailBytes: 64 });
+    print("\x1b[?1049hfirst\r\n\x1b[31");
+    for (let index = 0; index < 50; index += 1) print("\x1b[2J\x1b[H漢字");
+    // The tail begins in the middle of a sequence, and of a character.
+    print("\x1b[2J\x1b[Hlast");
+    const view = await read();
+    expect(view).toMatchObject({ alternate: true, gone: [{ from: 32, to: expect.any(Number) }] });
+    expect(shown(view)).toBe("last");
+    expect(view.gone[0]!.to).toBeGreaterThan(log.end - 128);
+  });
+
+  it("does not let a lost part join what is around it", async () => {
+    const { print, read } = await open(SIZE, { headBytes: 8, tailBytes: 8 });
+    print("ab\x1b]0;t");
+    print("lost lost");
+    print(Uint8Array.of(0xad, 0x97, 0x63, 0x64));
+    const view = await read();
+    expect([shown(view), view.title, view.gone]).toEqual(["abcd", "", [{ from: 7, to: 16 }]]);
+  });
+});
+
+describe("the same bytes in other chunks", () => {
+  const random = createRandom(20_240_601);
+  const PARTS = [
+    "text ",
+    "\r\n",
+    "\x1b[2J",
+    "\x1b[3;4H",
+    "\x1b[31;1m",
+    "\x1b[0m",
+    "漢字",
+    "e\u0301",
+    "👩‍👩‍👧",
+    "\x1b]2;title é\x1b\\",
+    "\x1b[?1049h",
+    "\x1b[?1049l",
+    "\x1b[2L",
+    "\x1b[999M",
+    "\x1b[5b",
+    "\t",
+    "\x1b[2;5r",
+    "\x1bM",
+    "\xc2\x9b2K",
+    "\x1b[?2004h",
+    "\x1bP$q\x1b\\",
+    "\b\b",
+  ];
+  const cases = Array.from({ length: 60 }, (_, index) => ({ index }));
+
+  it.each(cases)("make the same screen ($index)", async () => {
+    const bytes = Buffer.concat(
+      Array.from({ length: 1 + random(400) }, () =>
+        random(20) === 0 ? Buffer.from([random(256), random(256)]) : Buffer.from(PARTS[random(PARTS.length)]!),
+      ),
+    );
+    const whole = await open();
+    const cut = await open();
+    const resizes = [random(bytes.length), random(bytes.length)].sort((a, b) => a - b);
+    let from = 0;
+    for (const [index, at] of [...resizes, bytes.length].entries()) {
+      whole.print(bytes.subarray(from, at));
+      while (from < at) {
+        const size = Math.min(at - from, 1 + random(9));
+        cut.print(bytes.subarray(from, from + size));
+        from += size;
+        if (random(10) === 0) await cut.read();
+      }
+      if (index === 2) break;
+      const size = { rows: 2 + random(8), cols: 2 + random(40) };
+      whole.resize(size);
+      cut.resize(size);
+    }
+    expect(await cut.read()).toEqual(await whole.read());
+  });
+});
+
+describe("a hostile program", () => {
+  const NUMBERS = ["2147483647"];
+  const FINALS = Array.from({ length: 0x7f - 0x40 }, (_, index) => String.fromCharCode(0x40 + index));
+
+  it("cannot make one sequence take long", async () => {
+    const { print, read } = await open();
+    // Each of these would run for hours, or take gigabytes, if xterm.js did it as often as it says.
+    for (const prefix of ["", "?", ">", "="]) {
+      for (const middle of ["", " ", "!", '"', "$", "'", "*"]) {
+        for (const final of FINALS) {
+          for (const number of NUMBERS) print(`a\x1b[${prefix}${number};${number}${middle}${final}`);
+        }
+      }
+    }
+    print("\x18\x1bc\x1b[2J\x1b[Hstill here");
+    expect(shown(await read())).toBe("still here");
+  });
+
+  it("lets everything else have its turn", async () => {
+    const { print, screen } = await open({ rows: 100, cols: 100 });
+    for (let index = 0; index < 40; index += 1) print("\x1b[H\x1b[100L".repeat(200));
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    await read(screen);
+    clearImmediate(timer);
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it("is given up for now, and gone on with by the next call", async () => {
+    const { log, print, screen } = await open();
+    print("x".repeat(100_000));
+    expect(await screen.read(NEVER, 0)).toBeUndefined();
+    const aborted = AbortSignal.abort();
+    expect(await screen.read(aborted, SCREEN_RENDER_MS)).toBeUndefined();
+    expect(screen.position).toBeLessThan(log.end);
+    expect((await read(screen)).upTo).toBe(log.end);
+  });
+
+  it("cannot make a row or a title of any length", async () => {
+    const { print, read } = await open();
+    print(`a${"\u0301".repeat(10_000)}\x1b]0;${"t".repeat(10_000)}\x07`);
+    const { rows, title } = await read();
+    expect(rows[0]!.length).toBeLessThanOrEqual(80);
+    expect(title).toHaveLength(256);
+  });
+});
+
+it("is rendered up to this many cells", () => {
+  expect(MAX_SCREEN_CELLS).toBe(250_000);
+});
