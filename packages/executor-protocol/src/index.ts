@@ -1,4 +1,12 @@
 export {
+  type BoundedCommand,
+  type Ceiling,
+  type CeilingContext,
+  findExcess,
+  getBoundedPaths,
+} from "./ceiling.js";
+export { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES } from "./git-directory.js";
+export {
   type Capability,
   callToolRequestSchema,
   callToolResponseSchema,
@@ -43,6 +51,7 @@ export {
   sandboxSchema,
   sandboxSupportSchema,
 } from "./sandbox.js";
+export { describeEntry, getEntryPaths, type SandboxEntry } from "./sandbox-entry.js";
 export {
   type ExecutorToolSpec,
   executorToolSpecSchema,

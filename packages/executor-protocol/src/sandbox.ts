@@ -63,7 +63,7 @@ export const sandboxSupportSchema = z.object({
   ceiling: z.optional(
     z.object({
       mode: sandboxModeSchema,
-      /** Directories within which commands may be started and may write; empty for any. */
+      /** Directories within which commands may be started and, below `danger-full-access`, may write; empty for any. */
       roots: z.array(pathSchema),
       network: z.boolean(),
     }),

@@ -27,7 +27,10 @@ export const unifiedExecResultSchema = z.object({
   omitted: z.array(omittedRangeSchema),
   /** ceil(bytes/4) over all bytes of the poll. */
   originalTokenCount: countSchema,
+  /** The sandbox is known to have refused something. */
   sandboxDenied: z.boolean(),
+  /** What it refused; `certain` as `sandboxDenied`, else a guess from the output, to be shown as one. */
+  sandboxDenial: z.optional(z.object({ certain: z.boolean(), reason: z.string() })),
   /** A safety bound of the executor that changed the request, one sentence each. */
   notices: z.optional(z.array(z.string())),
 });

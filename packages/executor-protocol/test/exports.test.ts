@@ -3,12 +3,15 @@ import { expect, test } from "vitest";
 
 test("the names exported are these", () => {
   expect(Object.keys(protocol).sort()).toEqual([
+    "CLOSED_IN_GIT_DIRECTORY",
     "EXECUTOR_PROTOCOL_VERSION",
+    "PROTECTED_NAMES",
     "byteRangeSchema",
     "callToolRequestSchema",
     "callToolResponseSchema",
     "cancelToolRequestSchema",
     "capabilitySchema",
+    "describeEntry",
     "endedBySchema",
     "envPolicySchema",
     "errorMessageSchema",
@@ -17,7 +20,10 @@ test("the names exported are these", () => {
     "execPolicyAmendmentSchema",
     "executorMessageSchema",
     "executorToolSpecSchema",
+    "findExcess",
     "formatProblem",
+    "getBoundedPaths",
+    "getEntryPaths",
     "hostInfoSchema",
     "initializeRequestSchema",
     "initializeResponseSchema",

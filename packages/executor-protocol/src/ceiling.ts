@@ -1,0 +1,144 @@
+import { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES } from "./git-directory.js";
+import type { Sandbox, SandboxSupport } from "./sandbox.js";
+import { describeEntry, getEntryPaths, type NamedPlaces, type SandboxEntry } from "./sandbox-entry.js";
+
+/** The most that an executor lets any command do. */
+export type Ceiling = NonNullable<SandboxSupport["ceiling"]>;
+
+/** What of a command a ceiling bounds. */
+export interface BoundedCommand {
+  /** Absolute. */
+  cwd: string;
+  /** Null and absent: none. */
+  sandbox?: Sandbox | null | undefined;
+}
+
+export interface CeilingContext extends NamedPlaces {
+  /** Where a path leads once its links are followed. The roots of the ceiling are such paths. */
+  resolve(path: string): string;
+}
+
+/** The paths that `findExcess` resolves. */
+export function getBoundedPaths({ cwd, sandbox }: BoundedCommand, places: NamedPlaces): string[] {
+  if (sandbox === null || sandbox === undefined) return [cwd];
+  const named = getEntries(sandbox).flatMap((entry) => getEntryPaths(entry, sandbox, places) ?? []);
+  return [cwd, "/tmp", ...places.temporaryDirectories, ...named];
+}
+
+/**
+ * Why a command is above a ceiling; undefined when it is not. What the sandbox comes to is compared, not how it is
+ * written: every place it opens for writing, wherever its links lead, the network, and where the command starts.
+ */
+export function findExcess(command: BoundedCommand, ceiling: Ceiling, context: CeilingContext): string | undefined {
+  return findOutsideStart(command, ceiling, context) ?? findOpenSandbox(command, ceiling, context);
+}
+
+function findOutsideStart({ cwd }: BoundedCommand, { roots }: Ceiling, context: CeilingContext): string | undefined {
+  if (roots.length === 0) return undefined;
+  if (findOddPath(cwd) === undefined && isWithin(context.resolve(cwd), roots)) return undefined;
+  return `commands are started in ${list(roots)} only, not in \`${cwd}\``;
+}
+
+function findOpenSandbox(command: BoundedCommand, ceiling: Ceiling, context: CeilingContext): string | undefined {
+  const { mode, network } = ceiling;
+  if (mode === "danger-full-access" && network) return undefined;
+  const { sandbox } = command;
+  if (sandbox === null || sandbox === undefined) return `a sandbox is needed: ${allows(ceiling)}`;
+  const { permissions } = sandbox;
+  if (permissions.type !== "managed") {
+    return `a sandbox that holds is needed, and permissions \`${permissions.type}\` are none: ${allows(ceiling)}`;
+  }
+  if (permissions.network === "enabled" && !network) return "network access is not allowed";
+  if (mode === "danger-full-access") return undefined;
+  if (permissions.file_system.type === "unrestricted") return `writing everywhere is asked for: ${allows(ceiling)}`;
+  const writes = permissions.file_system.entries.filter(({ access }) => access === "write");
+  const found = writes.map((entry) => findOpenEntry(entry, sandbox, ceiling, context));
+  return found.find((problem) => problem !== undefined);
+}
+
+function findOpenEntry(
+  entry: SandboxEntry,
+  sandbox: Sandbox,
+  ceiling: Ceiling,
+  context: CeilingContext,
+): string | undefined {
+  const named = describeEntry(entry);
+  if (ceiling.mode === "read-only") return `writing ${named} is asked for: ${allows(ceiling)}`;
+  const paths = getEntryPaths(entry, sandbox, context);
+  if (paths === undefined) return `writing ${named} is asked for, which names no directory before the command runs`;
+  for (const path of paths) {
+    const odd = findOddPath(path);
+    if (odd !== undefined) return `writing ${named}: ${odd}`;
+    const real = context.resolve(path);
+    if (real === "/" || !isWithin(real, getWritableRoots(ceiling, context))) {
+      const leads = real === path ? "" : `, which is \`${real}\``;
+      return `writing ${named}${leads} is asked for: ${allows(ceiling)}`;
+    }
+    const opened = findOpenedProtection(real, sandbox, ceiling, context);
+    if (opened !== undefined) return `writing ${named} is asked for, which would open \`${opened}\``;
+  }
+  return undefined;
+}
+
+/** The places for temporary files belong to the mode, as they do where a sandbox is chosen. */
+const getWritableRoots = ({ roots }: Ceiling, { resolve, temporaryDirectories }: CeilingContext): readonly string[] =>
+  roots.length === 0 ? ["/"] : [...roots, ...["/tmp", ...temporaryDirectories].map(resolve)];
+
+/**
+ * A protected name below a writable directory that this write opens. Only a git directory may be, as long as what git
+ * runs and believes in it is closed again.
+ */
+function findOpenedProtection(
+  real: string,
+  sandbox: Sandbox,
+  { roots }: Ceiling,
+  context: CeilingContext,
+): string | undefined {
+  const resolved = (access: (entry: SandboxEntry) => boolean) =>
+    getEntries(sandbox)
+      .filter(access)
+      .flatMap((entry) => (getEntryPaths(entry, sandbox, context) ?? []).map((path) => context.resolve(path)));
+  const above = roots.length > 0 ? roots : resolved(({ access }) => access === "write");
+  const holders = above.filter((root) => root !== real && isWithin(real, [root]));
+  const closed = new Set(resolved(({ access }) => access !== "write"));
+  for (const holder of holders) {
+    const names = real.slice(holder === "/" ? 1 : holder.length + 1).split("/");
+    const at = names.findIndex((name) => PROTECTED_NAMES.includes(name));
+    if (at === -1) continue;
+    const opened = names[at] === ".git" ? findOpenGitName(real, names.slice(at + 1), closed) : real;
+    if (opened !== undefined) return opened;
+  }
+  return undefined;
+}
+
+/** @param names the path below `.git`. */
+function findOpenGitName(real: string, names: readonly string[], closed: ReadonlySet<string>): string | undefined {
+  const inner = names[0] === "worktrees" && names.length >= 2 ? names.slice(2) : names;
+  const [first] = inner;
+  if (first !== undefined) return CLOSED_IN_GIT_DIRECTORY.includes(first) ? real : undefined;
+  const open = CLOSED_IN_GIT_DIRECTORY.find((name) => !closed.has(`${real}/${name}`));
+  return open === undefined ? undefined : `${real}/${open}`;
+}
+
+function getEntries({ permissions }: Sandbox): readonly SandboxEntry[] {
+  if (permissions.type !== "managed" || permissions.file_system.type !== "restricted") return [];
+  return permissions.file_system.entries;
+}
+
+/** Whatever looks at such a path may see another place than whatever uses it. */
+function findOddPath(path: string): string | undefined {
+  if (!path.startsWith("/")) return `\`${path}\` is not absolute`;
+  if (path.split("/").includes("..")) return `\`${path}\` has a \`..\` in it`;
+  return path.includes("\0") ? "a path has a NUL in it" : undefined;
+}
+
+/** Whether a path is one of these directories, or below one. */
+export const isWithin = (path: string, roots: readonly string[]): boolean =>
+  roots.some((root) => path === root || root === "/" || path.startsWith(`${root}/`));
+
+function allows({ mode, roots, network }: Ceiling): string {
+  const where = mode === "workspace-write" && roots.length > 0 ? ` in ${list(roots)}` : "";
+  return `this executor allows at most \`${mode}\`${where}${network ? "" : " without network"}`;
+}
+
+const list = (roots: readonly string[]) => roots.map((root) => `\`${root}\``).join(", ");
