@@ -1,14 +1,15 @@
-import type { Sandbox } from "@codex/executor-protocol";
+import { type BoundRequest, digestRequest } from "./approvals/binding.js";
 import type { Config } from "./config.js";
 import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
 import type { LiveOutput } from "./executors/live-output.js";
-import type { SessionTable } from "./executors/sessions.js";
-import { interrupted, obtainPermit, type PermitContext } from "./permit.js";
+import type { Session, SessionTable } from "./executors/sessions.js";
+import { type Granted, interrupted, obtainPermit, type PermitContext, refuseCommand } from "./permit.js";
+import { offerRerun, type SandboxedRun } from "./rerun.js";
 import { parseArguments } from "./resolve/arguments.js";
 import { type ResolvedExec, resolveExecCommand } from "./resolve/exec-command.js";
 import type { Rejected } from "./resolve/resolved.js";
 import { resolveWriteStdin } from "./resolve/write-stdin.js";
-import { fail, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "./result.js";
+import { type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "./result.js";
 import { type Selected, selectExecutor } from "./select-executor.js";
 import { sendCall } from "./send-call.js";
 
@@ -19,6 +20,8 @@ export interface CallToolOptions {
   onOutput?: (output: LiveOutput) => void | Promise<void>;
   /** Absolute directory of this turn, on the executor's host. */
   cwd?: string;
+  /** Absolute directories that belong to this turn, for the sandbox; default `cwd`. */
+  workspaceRoots?: readonly string[];
   /** `executor`: tools that look at sessions see those of every orchestrator of the executor. Default `own`. */
   sessionScope?: "own" | "executor";
 }
@@ -28,6 +31,8 @@ export interface CallContext extends PermitContext {
   config: Config;
   catalog: Catalog;
   sessions: SessionTable;
+  /** Sessions in a sandbox, as they were started. */
+  sandboxed: WeakMap<Session, SandboxedRun>;
 }
 
 /** One tool call of a model, from its words to its result. Never rejects for anything a model or executor did. */
@@ -60,37 +65,85 @@ async function execCommand(
 ): Promise<ToolCallResult> {
   const { executor, tool } = selected;
   const { config, newId } = context;
-  const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd: options.cwd, newId });
+  const { cwd: turnCwd, workspaceRoots } = options;
+  const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots, newId });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
   const permit = await obtainPermit(selected, resolved.value, options.signal, context);
   if (permit.kind === "result") return permit.result;
-  const { request, notices } = resolved.value;
-  const skip = { bypassSandbox: permit.bypassSandbox, proposedExecPolicyAmendment: permit.proposedAmendment };
-  const sandbox = selectSandbox(selected, request, permit.bypassSandbox, context);
-  if (sandbox === "unable")
-    return fail("unsendable", `Executor \`${executor.name}\` cannot apply a sandbox. Nothing was run.`);
+  const result = await sendPermitted(selected, resolved.value, permit, options, context);
+  if (permit.sandbox === undefined || permit.sandbox === null) return result;
+  return followSandboxed({ selected, resolved: resolved.value, command: permit.command }, result, options, context);
+}
+
+/** Sends a command as it was permitted. One that is not what was approved any more is not sent. */
+function sendPermitted(
+  selected: Selected,
+  resolved: ResolvedExec,
+  permit: Granted,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> | ToolCallResult {
+  const { request, notices } = resolved;
+  const { executor } = selected;
+  const { bypassSandbox, proposedAmendment, approval } = permit;
   const wireArguments = {
     ...request,
-    execApprovalRequirement: { skip },
-    ...(sandbox === undefined ? {} : { sandbox }),
-    ...(executor.initialized && permit.approvalId !== undefined ? { approvalId: permit.approvalId } : {}),
+    execApprovalRequirement: { skip: { bypassSandbox, proposedExecPolicyAmendment: proposedAmendment } },
+    ...("sandbox" in permit ? { sandbox: permit.sandbox } : {}),
+    ...(executor.initialized && approval !== undefined ? { approvalId: approval.id } : {}),
   };
+  if (approval !== undefined && digestRequest(executor.name, wireArguments as BoundRequest) !== approval.digest) {
+    return refuseCommand(
+      "changed",
+      "its directory, environment or sandbox changed while it was decided about",
+      resolved,
+    );
+  }
   return send(selected, wireArguments, request.yieldTimeMs, [...notices, ...permit.notices], options, context);
 }
 
-function writeStdin(
+/** A session is remembered until its end; an end that may be the sandbox's doing can lead to a second run outside. */
+async function followSandboxed(
+  run: SandboxedRun,
+  result: ToolCallResult,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  const session = runningSession(result, context);
+  if (session !== undefined) context.sandboxed.set(session, run);
+  const rerun = await offerRerun(run, result, options.signal, context);
+  if (rerun.kind === "result") return rerun.result;
+  const { resolved, selected } = run;
+  const request = { ...resolved.request, ...(executorKnowsKeys(selected) ? { idempotencyKey: context.newId() } : {}) };
+  const again = { ...resolved, request, notices: [rerun.notice] };
+  return sendPermitted(selected, again, rerun.permit, options, context);
+}
+
+const executorKnowsKeys = ({ executor }: Selected): boolean => executor.initialized;
+
+function runningSession({ structured }: ToolCallResult, { sessions }: CallContext): Session | undefined {
+  if (structured === undefined || !("processId" in structured)) return undefined;
+  return typeof structured.processId === "number" ? sessions.get(structured.processId) : undefined;
+}
+
+async function writeStdin(
   selected: Selected,
   args: Record<string, unknown>,
   options: CallToolOptions,
   context: CallContext,
-): Promise<ToolCallResult> | ToolCallResult {
+): Promise<ToolCallResult> {
   const { executor, tool, session } = selected;
-  const { config, newId } = context;
+  const { config, newId, sandboxed } = context;
   const resolved = resolveWriteStdin(args, { config, initialized: executor.initialized, newId });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
   const { request, notices } = resolved.value;
   const wireArguments = { ...request, processId: session?.processId ?? request.processId };
-  return send(selected, wireArguments, request.yieldTimeMs, notices, options, context);
+  const result = await send(selected, wireArguments, request.yieldTimeMs, notices, options, context);
+  const run = session === undefined ? undefined : sandboxed.get(session);
+  if (run === undefined || session === undefined || runningSession(result, context) !== undefined) return result;
+  // One answer tells the end, and once is it asked about.
+  sandboxed.delete(session);
+  return followSandboxed(run, result, options, context);
 }
 
 /** A tool of the executor's own gets what the model said, without what was only for us. */
@@ -119,20 +172,6 @@ function send(
     windowMs === undefined ? { windowMs: 0, marginMs: toolAnswerMs } : { windowMs, marginMs: answerMarginMs };
   const call = { executor, tool, arguments: wireArguments, ...waits, notices, session, signal, onOutput, sessionScope };
   return sendCall(call, { sessions, limits: config.limits, timings: config.timings });
-}
-
-/** Undefined where no sandbox is chosen at all; `unable` where the executor would not even read it. */
-function selectSandbox(
-  { executor }: Selected,
-  { cwd, sandboxPermissions, additionalPermissions }: ResolvedExec["request"],
-  bypassSandbox: boolean,
-  { policy }: CallContext,
-): Sandbox | null | undefined | "unable" {
-  if (policy.sandbox === undefined) return undefined;
-  const environment = executor.name;
-  const sandbox = policy.sandbox.select({ environment, cwd, sandboxPermissions, additionalPermissions, bypassSandbox });
-  if (executor.initialized) return sandbox;
-  return sandbox === null ? undefined : "unable";
 }
 
 function invalid(toolName: string, { field, problem }: Rejected): RefusedCall {

@@ -5,7 +5,8 @@ export type {
   OrchestratorOptions,
   RunCommandOptions,
 } from "./api.js";
-export type { ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
+export type { AfterDenial, ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
+export { findRuleProblem } from "./approvals/rule-edit.js";
 export type { CallToolOptions } from "./call-tool.js";
 export { type Clock, systemClock } from "./clock.js";
 export type { OrchestratorDefaults } from "./config.js";
@@ -33,7 +34,7 @@ export { DANGEROUS_COMMANDS, type DangerousEntry } from "./policy/dangerous.js";
 export { type GetShellParser, judgedCommand } from "./policy/evaluate.js";
 export { type ExplainContext, type ExplainedCommand, type Explanation, explainCommand } from "./policy/explain.js";
 export { KNOWN_SAFE_COMMANDS, type KnownSafeEntry } from "./policy/known-safe.js";
-export type { PolicyOptions, SandboxedCommand, SandboxSelector } from "./policy/policy-options.js";
+export type { PolicyOptions, SandboxedCommand, SandboxRefusal, SandboxSelector } from "./policy/policy-options.js";
 export {
   type Cause,
   type JudgedCommand,
@@ -64,3 +65,6 @@ export {
 export { FORCED_ENVIRONMENT } from "./resolve/environment.js";
 export type { AnsweredCall, LostCall, Refusal, RefusalCode, RefusedCall, ToolCallResult } from "./result.js";
 export type { RunCommandRequest, RunningCommand, RunOutcome } from "./run-command.js";
+export { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
+export { DEFAULT_DENY_READ } from "./sandbox/deny-read.js";
+export type { GitDirectories, SandboxSettings } from "./sandbox/sandbox-settings.js";

@@ -50,6 +50,7 @@ class OrchestratorCore implements Orchestrator {
       rules: new RuleBook(policy.rules, policy.saveRule),
       catalog: this.#catalog,
       sessions: this.#sessions,
+      sandboxed: new WeakMap(),
       approvals: new Approvals({
         approver: options.approver,
         clock: this.#clock,

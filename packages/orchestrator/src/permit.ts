@@ -1,11 +1,15 @@
+import type { Sandbox } from "@codex/executor-protocol";
 import type { ApprovalResult, Approvals } from "./approvals/approvals.js";
 import type { ApprovalDecision, ApprovalRequest } from "./approvals/approver.js";
+import { type BoundRequest, copyFrozen, digestRequest } from "./approvals/binding.js";
+import { findRuleProblem } from "./approvals/rule-edit.js";
 import { type GetShellParser, judgedCommand } from "./policy/evaluate.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
 import { type JudgedCommand, type Requirement, requirement } from "./policy/requirement.js";
 import type { RuleBook } from "./policy/rule-book.js";
 import type { ResolvedExec } from "./resolve/exec-command.js";
-import { type RefusedCall, refuse } from "./result.js";
+import { type RefusalCode, type RefusedCall, refuse } from "./result.js";
+import { chooseSandbox } from "./sandbox/choose-sandbox.js";
 import type { Selected } from "./select-executor.js";
 
 /** What decides whether a command may run. */
@@ -18,15 +22,20 @@ export interface PermitContext {
   newId: () => string;
 }
 
-export type Permit =
-  | {
-      kind: "granted";
-      bypassSandbox: boolean;
-      approvalId: string | undefined;
-      proposedAmendment: readonly string[] | null;
-      notices: readonly string[];
-    }
-  | { kind: "result"; result: RefusedCall };
+export type Permit = Granted | { kind: "result"; result: RefusedCall };
+
+export interface Granted {
+  kind: "granted";
+  bypassSandbox: boolean;
+  /** What the command is sent with; absent where nobody chooses. */
+  sandbox?: Sandbox | null;
+  /** Set when somebody approved: its id, and the digest of what was approved. */
+  approval: { id: string; digest: string } | undefined;
+  proposedAmendment: readonly string[] | null;
+  notices: readonly string[];
+  /** How policy saw it. */
+  command: JudgedCommand;
+}
 
 /** Policy, and where it asks, a person. */
 export async function obtainPermit(
@@ -36,47 +45,66 @@ export async function obtainPermit(
   context: PermitContext,
 ): Promise<Permit> {
   const { request } = resolved;
-  const { host } = selected.executor;
-  const { approvalPolicy, sandbox } = context.policy;
+  const { executor } = selected;
+  const { host } = executor;
+  const { policy } = context;
   const command = await judgedCommand(request.command, host, context.shellParser);
   const needed = requirement(command, {
-    approvalPolicy,
+    approvalPolicy: policy.approvalPolicy,
     sandboxPermissions: request.sandboxPermissions,
-    unrestricted: sandbox?.unrestricted ?? true,
+    unrestricted: policy.sandbox?.unrestricted ?? true,
     rules: context.rules.rulesIn(request.cwd),
     os: host?.os,
   });
-  switch (needed.kind) {
-    case "skip": {
-      const { bypassSandbox } = needed;
-      return { kind: "granted", bypassSandbox, approvalId: undefined, proposedAmendment: null, notices: [] };
-    }
-    case "forbidden":
-      return { kind: "result", result: refuseCommand("forbidden", needed.reason, resolved) };
-    case "needsApproval":
-      return askForPermit(selected, resolved, { command, needed }, signal, context);
+  if (needed.kind === "forbidden") {
+    return { kind: "result", result: refuseCommand("forbidden", needed.reason, resolved) };
   }
+  const bypassSandbox = needed.kind === "skip" ? needed.bypassSandbox : escalates(request);
+  const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
+  if (chosen.kind === "refused") {
+    return { kind: "result", result: refuseCommand("sandbox_unavailable", chosen.reason, resolved) };
+  }
+  const sandbox = "sandbox" in chosen ? { sandbox: chosen.sandbox } : {};
+  if (needed.kind === "needsApproval") {
+    return askForPermit(selected, resolved, { command, needed, bypassSandbox, ...sandbox }, signal, context);
+  }
+  return {
+    kind: "granted",
+    bypassSandbox,
+    ...sandbox,
+    approval: undefined,
+    proposedAmendment: null,
+    notices: [],
+    command,
+  };
 }
 
-interface Asked {
+const escalates = ({ sandboxPermissions }: ResolvedExec["request"]): boolean =>
+  sandboxPermissions === "require_escalated";
+
+/** A command that somebody has to decide about, and how it would be sent. */
+export interface Asked {
   command: JudgedCommand;
-  needed: Extract<Requirement, { kind: "needsApproval" }>;
+  needed: Pick<Extract<Requirement, { kind: "needsApproval" }>, "reason" | "cause" | "asking">;
+  bypassSandbox: boolean;
+  sandbox?: Sandbox | null;
+  afterDenial?: ApprovalRequest["afterDenial"];
 }
 
-async function askForPermit(
+/** Asks. What is approved is fixed before: the answer is for that, whatever changes meanwhile. */
+export async function askForPermit(
   selected: Selected,
   resolved: ResolvedExec,
-  { command, needed }: Asked,
+  asked: Asked,
   signal: AbortSignal | undefined,
   context: PermitContext,
 ): Promise<Permit> {
   const { request, prefixRule } = resolved;
-  const refused = (status: "denied" | "cancelled", reason: string): Permit => ({
-    kind: "result",
-    result: refuseCommand(status, reason, resolved),
-  });
+  const { command, needed, bypassSandbox } = asked;
   const proposedAmendment = context.rules.propose(command, needed.asking, prefixRule);
-  const question = approvalRequest(selected, resolved, needed, proposedAmendment, context);
+  const question = approvalRequest(selected, resolved, asked, proposedAmendment, context);
+  const sandbox = "sandbox" in asked ? { sandbox: asked.sandbox } : {};
+  const digest = digestRequest(selected.executor.name, { ...request, ...sandbox } as BoundRequest);
   // A script of one plain command is that command, however it was written.
   const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
   const decision: ApprovalResult = await context.approvals.decide(question, canonical, signal);
@@ -84,67 +112,81 @@ async function askForPermit(
     case "approved":
       return {
         kind: "granted",
-        bypassSandbox: request.sandboxPermissions === "require_escalated",
-        approvalId: question.id,
+        bypassSandbox,
+        ...sandbox,
+        approval: { id: question.id, digest },
         proposedAmendment,
-        notices: await saveRule(decision.rule, context),
+        notices: await saveRule(decision.rule, command, context),
+        command,
       };
     case "denied":
-      return refused("denied", `${decision.reason} (asked because ${needed.reason})`);
+      return refused("denied", `${decision.reason} (asked because ${needed.reason})`, resolved);
     case "cancelled":
-      return refused("cancelled", "the user ended the turn");
+      return refused("cancelled", "the user ended the turn", resolved);
     case "interrupted":
       return { kind: "result", result: interrupted() };
   }
 }
 
 /** The command is approved either way: that a rule could not be saved is only told. */
-async function saveRule(prefix: readonly string[] | undefined, { rules }: PermitContext): Promise<string[]> {
-  const problem = prefix === undefined ? undefined : await rules.save(prefix);
+async function saveRule(
+  prefix: readonly string[] | undefined,
+  command: JudgedCommand,
+  { rules }: PermitContext,
+): Promise<string[]> {
+  const problem =
+    prefix === undefined ? undefined : (findRuleProblem(prefix, command.commands) ?? (await rules.save(prefix)));
   return problem === undefined ? [] : [`the rule that was to be saved with the approval is not saved: ${problem}`];
 }
 
 function approvalRequest(
   { executor, tool }: Selected,
   { request }: ResolvedExec,
-  needed: Asked["needed"],
+  { command, needed, bypassSandbox, sandbox, afterDenial }: Asked,
   proposedAmendment: readonly string[] | null,
   { rules, newId }: PermitContext,
 ): ApprovalRequest {
   const canSave = proposedAmendment !== null && rules.canSave;
   const save: ApprovalDecision[] = canSave ? ["accept_and_save"] : [];
-  return {
+  return copyFrozen({
     id: newId(),
     toolName: tool.name,
     environment: executor.name,
     command: request.command,
+    plainCommands: command.commands,
     cwd: request.cwd,
     tty: request.tty,
     reason: needed.reason,
     cause: needed.cause,
     justification: request.justification,
-    sandboxPermissions: request.sandboxPermissions,
-    additionalPermissions: request.additionalPermissions,
+    sandboxPermissions: bypassSandbox ? "require_escalated" : request.sandboxPermissions,
+    additionalPermissions: bypassSandbox ? null : request.additionalPermissions,
+    sandbox: sandbox ?? null,
+    afterDenial: afterDenial ?? null,
     proposedAmendment,
     availableDecisions: ["accept", "accept_for_session", ...save, "decline", "cancel"],
-  };
+  });
 }
 
-function refuseCommand(
-  status: "forbidden" | "denied" | "cancelled",
-  reason: string,
-  { request }: ResolvedExec,
-): RefusedCall {
+const refused = (status: "denied" | "cancelled", reason: string, resolved: ResolvedExec): Permit => ({
+  kind: "result",
+  result: refuseCommand(status, reason, resolved),
+});
+
+/** A command that is not run. */
+export function refuseCommand(code: keyof typeof REFUSALS, reason: string, { request }: ResolvedExec): RefusedCall {
   const { command, cwd } = request;
-  const text = `${REFUSALS[status]}: ${reason}. Nothing was run.`;
-  return refuse(status, text, { code: status, reason, command, cwd });
+  const { status, words } = REFUSALS[code];
+  return refuse(status, `${words}: ${reason}. Nothing was run.`, { code, reason, command, cwd });
 }
 
 const REFUSALS = {
-  forbidden: "The command is forbidden",
-  denied: "The command was not approved",
-  cancelled: "The command was cancelled",
-} as const;
+  forbidden: { status: "forbidden", words: "The command is forbidden" },
+  denied: { status: "denied", words: "The command was not approved" },
+  cancelled: { status: "cancelled", words: "The command was cancelled" },
+  sandbox_unavailable: { status: "error", words: "The command cannot be run as it has to be" },
+  changed: { status: "error", words: "The command is not what was approved" },
+} as const satisfies Partial<Record<RefusalCode, { status: RefusedCall["status"]; words: string }>>;
 
 export function interrupted(): RefusedCall {
   const reason = "the call was interrupted before anything was sent";

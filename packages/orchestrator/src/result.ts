@@ -16,7 +16,7 @@ export interface AnsweredCall {
   structured: UnifiedExecResult | Record<string, unknown> | undefined;
 }
 
-/** Nothing was run, or the tool itself failed. */
+/** Nothing was run, or the tool itself failed, or the turn ends: what ran before that is in the text. */
 export interface RefusedCall {
   /**
    * `forbidden`: the policy refuses. `denied`: approval was asked for and not given. `cancelled`: the user ended the
@@ -45,6 +45,10 @@ export type RefusalCode =
   | "executor_offline"
   | "too_many_calls"
   | "unsendable"
+  /** The executor cannot hold the command as it has to be held, or does not allow what it would be allowed. */
+  | "sandbox_unavailable"
+  /** What would be sent is not what was approved. */
+  | "changed"
   | "tool_failed"
   | "forbidden"
   | "denied"

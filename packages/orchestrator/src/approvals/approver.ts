@@ -1,4 +1,4 @@
-import type { SandboxPermissions } from "@codex/executor-protocol";
+import type { Sandbox, SandboxPermissions } from "@codex/executor-protocol";
 import type { Cause } from "../policy/requirement.js";
 
 /** Somebody who may say yes. Handed in; the orchestrator asks, and remembers what it is told to remember. */
@@ -20,7 +20,7 @@ export type ApprovalDecision = "accept" | "accept_for_session" | "accept_and_sav
 /** A decision, or one with a rule that the person changed: the prefix of the commands that are allowed. */
 export type ApprovalAnswer = ApprovalDecision | { decision: "accept_and_save"; rule: readonly string[] };
 
-/** Everything a person needs for deciding. */
+/** Everything a person needs for deciding: a copy that cannot be changed. What is run is what was shown, or nothing. */
 export interface ApprovalRequest {
   /** Unique; also sent to the executor as `approvalId`. */
   id: string;
@@ -29,6 +29,8 @@ export interface ApprovalRequest {
   environment: string;
   /** The argv that would run. */
   command: readonly string[];
+  /** The plain commands in it, or the argv as the only one: what a rule would have to match. */
+  plainCommands: readonly (readonly string[])[];
   /** Absolute, on the executor's host. */
   cwd: string;
   tty: boolean;
@@ -40,7 +42,20 @@ export interface ApprovalRequest {
   justification: string | null;
   sandboxPermissions: SandboxPermissions;
   additionalPermissions: Readonly<Record<string, unknown>> | null;
+  /** What would hold it; null for nothing. */
+  sandbox: Sandbox | null;
+  /** Set when it ran in the sandbox already and is to run again outside: what it did so far is done. */
+  afterDenial: AfterDenial | null;
   /** Prefix of a rule that allows, for `accept_and_save`; null where none would help or may be proposed. */
   proposedAmendment: readonly string[] | null;
   availableDecisions: readonly ApprovalDecision[];
+}
+
+/** A run that the sandbox did not let through. */
+export interface AfterDenial {
+  /** False: that the sandbox is the cause is guessed from the output. */
+  certain: boolean;
+  /** What was refused. */
+  reason: string;
+  exitCode: number | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Sandbox, SandboxPermissions } from "@codex/executor-protocol";
+import type { HostInfo, Sandbox, SandboxPermissions } from "@codex/executor-protocol";
 import type { ApprovalPolicy } from "./approval-policy.js";
 import type { SaveRule } from "./rule-book.js";
 import type { RulePolicy } from "./rules/index.js";
@@ -17,13 +17,25 @@ export interface SandboxSelector {
   /** True when what is selected holds nothing back. */
   readonly unrestricted: boolean;
   /** The sandbox an executor is handed for one command; null for none. Pure. */
-  select(command: SandboxedCommand): Sandbox | null;
+  select(command: SandboxedCommand): Sandbox | null | SandboxRefusal;
+}
+
+/** No sandbox fits the command: it does not run, and nobody is asked. */
+export interface SandboxRefusal {
+  /** Why, and what to do. */
+  refused: string;
 }
 
 export interface SandboxedCommand {
   environment: string;
+  /** Of the executor; undefined when it does not tell. */
+  host: HostInfo | undefined;
+  /** Where the command starts. */
   cwd: string;
+  /** Absolute directories of the turn; undefined when nobody named any. */
+  workspaceRoots: readonly string[] | undefined;
   sandboxPermissions: SandboxPermissions;
+  /** Normalized: `file_system.read`, `file_system.write` with absolute paths, `network.enabled`. */
   additionalPermissions: Readonly<Record<string, unknown>> | null;
   /** Policy or a person let it run outside. */
   bypassSandbox: boolean;

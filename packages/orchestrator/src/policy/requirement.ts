@@ -40,6 +40,8 @@ export type Cause =
   /** The command is more than could be looked through. */
   | { kind: "too_complex" }
   | { kind: "override" }
+  /** It ran in its sandbox, and is to run outside. */
+  | { kind: "sandbox_denial" }
   | { kind: "policy" };
 
 /** One command's verdict. `explicit`: a rule allowed it, and out of the sandbox. */

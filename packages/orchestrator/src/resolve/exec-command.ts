@@ -1,11 +1,11 @@
 import type { ExecCommandRequest, HostInfo } from "@codex/executor-protocol";
 import type { Config } from "../config.js";
 import { readArguments } from "./arguments.js";
-import { resolveDirectory } from "./directory.js";
+import { pathsOf, resolveDirectory } from "./directory.js";
 import { resolveEnvironment } from "./environment.js";
 import { execCommandArgumentsSchema } from "./model-arguments.js";
 import { resolvePermissions } from "./permissions.js";
-import type { Resolved } from "./resolved.js";
+import { type Resolved, rejected } from "./resolved.js";
 import { resolveArgv } from "./shell.js";
 import { execWindow, outputBudget } from "./windows.js";
 
@@ -15,6 +15,8 @@ export interface ResolveContext {
   host: HostInfo | undefined;
   /** The caller's directory for this turn. */
   turnCwd: string | undefined;
+  /** The caller's workspace for this turn; else its directory is. */
+  workspaceRoots: readonly string[] | undefined;
   /** A fresh unique id, for what must not happen twice. */
   newId: () => string;
 }
@@ -22,6 +24,8 @@ export interface ResolveContext {
 /** A command as it will go on the wire, but for what policy adds. */
 export interface ResolvedExec {
   request: Omit<ExecCommandRequest, "execApprovalRequirement">;
+  /** Absolute directories of the turn, whatever directory the command names; undefined when nobody named any. */
+  workspaceRoots: readonly string[] | undefined;
   /** The model's suggestion of a reusable approval. */
   prefixRule: string[] | undefined;
   notices: string[];
@@ -55,5 +59,18 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
     ...(asked.timeout_ms === undefined ? {} : { timeoutMs: asked.timeout_ms }),
   };
   const notices = [window.notice, budget.notice].filter((notice) => notice !== undefined);
-  return { kind: "ok", value: { request, prefixRule: prefix_rule, notices } };
+  const workspace = resolveWorkspace(context);
+  if (workspace.kind === "rejected") return workspace;
+  return { kind: "ok", value: { request, workspaceRoots: workspace.value, prefixRule: prefix_rule, notices } };
 }
+
+function resolveWorkspace({ config, host, turnCwd, workspaceRoots }: ResolveContext): Resolved<string[] | undefined> {
+  const own = turnCwd ?? config.cwd;
+  const roots = workspaceRoots ?? (own === undefined ? undefined : [own]);
+  const path = pathsOf(host);
+  const relative = roots?.find((root) => !path.isAbsolute(root));
+  if (relative !== undefined) return rejected("workspaceRoots", `\`${relative}\` is not absolute`);
+  return { kind: "ok", value: roots?.map((root) => withoutSlash(path.normalize(root))) };
+}
+
+const withoutSlash = (path: string): string => (path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path);

@@ -39,6 +39,7 @@ const QUESTION: ApprovalRequest = {
   toolName: "exec_command",
   environment: "a",
   command: ["x"],
+  plainCommands: [["x"]],
   cwd: "/a",
   tty: false,
   reason: "because",
@@ -46,6 +47,8 @@ const QUESTION: ApprovalRequest = {
   justification: null,
   sandboxPermissions: "use_default",
   additionalPermissions: null,
+  sandbox: null,
+  afterDenial: null,
   proposedAmendment: null,
   availableDecisions: ["accept"],
 };
@@ -63,6 +66,7 @@ describe("approvals", () => {
         toolName: "exec_command",
         environment: "main",
         command: ["/bin/bash", "-lc", "say hi"],
+        plainCommands: [["say", "hi"]],
         cwd: "/srv/project/sub",
         tty: true,
         reason: expect.stringContaining("untrusted"),
@@ -70,6 +74,8 @@ describe("approvals", () => {
         justification: "greeting",
         sandboxPermissions: "use_default",
         additionalPermissions: null,
+        sandbox: null,
+        afterDenial: null,
         proposedAmendment: ["say", "hi"],
         availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
       },
@@ -240,7 +246,11 @@ describe("approvals", () => {
     const sandbox = { unrestricted: false, select: () => ({ permissions: { type: "disabled" as const } }) };
     const { orchestrator } = await attached(channel, { policy: { approvalPolicy: "on-request", sandbox } });
     const result = await orchestrator.callTool("exec_command", { cmd: "say hi", workdir: "/w" });
-    expect(result).toMatchObject({ status: "error", text: "Executor `main` cannot apply a sandbox. Nothing was run." });
+    expect(result).toMatchObject({
+      status: "error",
+      text: expect.stringMatching(/`main` cannot apply a sandbox: it knows only the base messages.*Nothing was run\.$/),
+      structured: { code: "sandbox_unavailable" },
+    });
     expect(executor.received.some((message) => message.type === "call_tool")).toBe(false);
   });
 

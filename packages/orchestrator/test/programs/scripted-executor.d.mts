@@ -1,9 +1,11 @@
-import type { ExecutorMessage, ExecutorToolSpec, OrchestratorMessage } from "@codex/executor-protocol";
+import type { ExecutorMessage, ExecutorToolSpec, OrchestratorMessage, SandboxSupport } from "@codex/executor-protocol";
 
 export interface ScriptedOptions {
   /** False: knows only the base messages. */
   initialize?: boolean;
   tools?: readonly ExecutorToolSpec[];
+  /** What it says about its sandbox. */
+  sandbox?: SandboxSupport;
   /** Counted up from here; default 1000. */
   firstSessionId?: number;
 }

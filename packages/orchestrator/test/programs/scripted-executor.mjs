@@ -5,6 +5,7 @@
 //   stay         prints "ready" and runs on as a session
 //   hang         prints "partial" and answers only when it is cancelled
 //   crash        prints "partial", and the executor goes away
+//   breach HOW   in a sandbox fails with a denial, which HOW says is "certain" or a "guess"; outside says "done"
 //   else         prints nothing and exits with 127
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -17,6 +18,9 @@ const host = {
   home: "/home/user",
   user: "user",
 };
+
+const hostOf = ({ sandbox }) => (sandbox === undefined ? host : { ...host, sandbox });
+const EXITED = { kind: "exited", code: 0 };
 
 const schema = (properties, required) => ({ type: "object", properties, required, additionalProperties: false });
 const string = { type: "string" };
@@ -66,7 +70,7 @@ export function createScriptedExecutor({ send, crash, ...options }) {
     }
     session.bytes += bytes.length;
   };
-  const succeed = (request, session, text, outcome) => {
+  const succeed = (request, session, text, outcome, denial) => {
     const running = outcome.kind === "running";
     const state = running
       ? `Process running with session ID ${session.id}`
@@ -82,10 +86,17 @@ export function createScriptedExecutor({ send, crash, ...options }) {
       range: { from: session.bytes - Buffer.byteLength(text), to: session.bytes },
       omitted: [],
       originalTokenCount: tokens,
-      sandboxDenied: false,
+      sandboxDenied: denial?.certain ?? false,
+      ...(denial === undefined ? {} : { sandboxDenial: denial }),
     };
     const content = [{ type: "input_text", text: header + text }];
     answer(request, { status: "success", content, ...(knows ? { structured } : {}) });
+  };
+
+  const deny = (request, session, how) => {
+    const denial = { certain: how === "certain", reason: "writing /etc/x" };
+    output(request, session, "half");
+    succeed(request, session, "half", { kind: "exited", code: 1 }, denial);
   };
 
   const exec = (request) => {
@@ -96,6 +107,12 @@ export function createScriptedExecutor({ send, crash, ...options }) {
       const text = script.slice(4);
       output(request, session, text);
       return succeed(request, session, text, { kind: "exited", code: 0 });
+    }
+    if (verb === "breach") {
+      const held = request.arguments.sandbox?.permissions.type === "managed";
+      if (held) return deny(request, session, script.slice(7));
+      output(request, session, "done");
+      return succeed(request, session, "done", EXITED);
     }
     if (!["stay", "hang", "crash"].includes(verb)) return succeed(request, session, "", { kind: "exited", code: 127 });
     if (verb === "stay") {
@@ -114,6 +131,10 @@ export function createScriptedExecutor({ send, crash, ...options }) {
     const session = sessions.get(processId);
     if (session === undefined) return fail(request, `unknown session ${processId}`);
     output(request, session, input);
+    if (input.startsWith("breach")) {
+      sessions.delete(processId);
+      return deny(request, session, input.slice(7));
+    }
     if (!input.startsWith("exit")) return succeed(request, session, input, { kind: "running" });
     sessions.delete(processId);
     const outcome = { kind: "exited", code: Number(input.slice(5)) };
@@ -149,7 +170,14 @@ export function createScriptedExecutor({ send, crash, ...options }) {
       return send({ type: "error", requestId: null, message: `unknown type ${type}` });
     const capabilities = ["tool_output", "cancel_tool", "session_exited"];
     const sessionId = "executor-session";
-    return send({ type: "initialize_response", requestId, protocolVersion: "1", sessionId, capabilities, host });
+    return send({
+      type: "initialize_response",
+      requestId,
+      protocolVersion: "1",
+      sessionId,
+      capabilities,
+      host: hostOf(options),
+    });
   };
   return { handle, received };
 }

@@ -8,13 +8,15 @@ import { HOST } from "../support/executors.js";
 interface Given {
   host?: HostInfo | undefined;
   turnCwd?: string;
+  workspaceRoots?: string[];
   defaults?: OrchestratorDefaults;
 }
 
 function resolve(args: Record<string, unknown>, given: Given = {}) {
   const host = "host" in given ? given.host : HOST;
   const config = resolveConfig(given.defaults);
-  return resolveExecCommand(args, { config, host, turnCwd: given.turnCwd, newId: () => "key" });
+  const { turnCwd, workspaceRoots } = given;
+  return resolveExecCommand(args, { config, host, turnCwd, workspaceRoots, newId: () => "key" });
 }
 
 function request(args: Record<string, unknown>, given?: Given) {
@@ -241,4 +243,20 @@ describe("arguments that do not fit", () => {
       "additional_permissions.file_system.read.0: expected a string, got 1",
     ],
   ])("%j", (args, expected) => expect(problem(args)).toBe(expected));
+});
+
+describe("the workspace", () => {
+  const workspace = (args: Record<string, unknown>, given?: Given) => {
+    const resolved = resolve(args, given);
+    return resolved.kind === "ok" ? resolved.value.workspaceRoots : resolved.problem;
+  };
+
+  it("belongs to the turn, whatever directory the command names", () => {
+    const cmd = { cmd: "x", workdir: "/etc" };
+    expect(workspace(cmd, { turnCwd: "/srv/a/../b/" })).toEqual(["/srv/b"]);
+    expect(workspace(cmd, { turnCwd: "/srv/b", workspaceRoots: ["/srv/b", "/opt/c/"] })).toEqual(["/srv/b", "/opt/c"]);
+    expect(workspace(cmd, { defaults: { cwd: "/srv/d" } })).toEqual(["/srv/d"]);
+    expect(workspace(cmd)).toBeUndefined();
+    expect(workspace(cmd, { workspaceRoots: ["rel"] })).toMatch(/`rel` is not absolute/);
+  });
 });

@@ -1,0 +1,144 @@
+import { PROTECTED_NAMES, type Sandbox, type SandboxEntry } from "@codex/executor-protocol";
+import type { SandboxedCommand, SandboxRefusal, SandboxSelector } from "../policy/policy-options.js";
+import { type DeniedRead, resolveDenyRead } from "./deny-read.js";
+import { getGitEntries } from "./git-entries.js";
+import { isWithinDirectory, isWithinPattern } from "./paths.js";
+import { type CheckedSettings, checkSettings, type SandboxSettings } from "./sandbox-settings.js";
+
+/**
+ * Chooses sandboxes in the shape that Codex sends them in. The workspace is that of the turn: a command that names
+ * another directory runs there, and does not make it writable.
+ * @throws OrchestratorError `bad_option`
+ */
+export function createSandboxSelector(settings: SandboxSettings): SandboxSelector {
+  const checked = checkSettings(settings);
+  return {
+    unrestricted: checked.mode === "danger-full-access",
+    select: (command) => selectSandbox(checked, command),
+  };
+}
+
+/** Pure, but for what `git_directories` looks at. */
+function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sandbox | null | SandboxRefusal {
+  if (settings.mode === "danger-full-access" || command.bypassSandbox) return null;
+  const workspace = findWorkspace(settings, command);
+  if ("refused" in workspace) return workspace;
+  const denied = resolveDenyRead(settings.deny_read, command.host?.home);
+  const extra = getExtra(command);
+  const closed = findClosedRead(extra, denied);
+  if (closed !== undefined) return closed;
+  const { roots } = workspace;
+  const entries = [
+    special("root", "read"),
+    ...(settings.mode === "workspace-write" ? getWorkspaceEntries(settings, roots, command.environment) : []),
+    // Everything is readable but for what is denied: an entry for reading could only close what may be written.
+    ...extra.write.map((path) => at(path, "write")),
+    ...denied.filter((one) => !isGranted(one, extra)).map(denyEntry),
+  ];
+  const { glob_scan_max_depth } = settings;
+  const network = extra.network || (settings.mode === "workspace-write" && settings.network_access === true);
+  return {
+    permissions: {
+      type: "managed",
+      file_system: {
+        type: "restricted",
+        entries,
+        ...(glob_scan_max_depth === undefined ? {} : { glob_scan_max_depth }),
+      },
+      network: network ? "enabled" : "restricted",
+    },
+    cwd: roots[0] ?? command.cwd,
+    workspaceRoots: [...roots, ...settings.writable_roots],
+  };
+}
+
+/**
+ * The directories of the turn. Without any, the executor's own directory stands in, which nobody has chosen: so it
+ * may not hold the home directory, where start-up files of other programs are.
+ */
+function findWorkspace(
+  { mode }: CheckedSettings,
+  { workspaceRoots, host }: SandboxedCommand,
+): { roots: readonly string[] } | SandboxRefusal {
+  const roots = workspaceRoots ?? (host === undefined ? [] : [host.cwd]);
+  if (mode !== "workspace-write") return { roots };
+  if (roots.includes("/")) {
+    return { refused: "the workspace is `/`, which is everything; start the turn in the directory of a project" };
+  }
+  const [own] = workspaceRoots === undefined ? roots : [];
+  if (own === undefined || host === undefined || !isWithinDirectory(host.home, own)) return { roots };
+  const how = "name the directory of a project as the directory of the turn";
+  return {
+    refused: `nobody named a workspace, and the executor was started in \`${own}\`, which holds the home directory; ${how}`,
+  };
+}
+
+function getWorkspaceEntries(settings: CheckedSettings, roots: readonly string[], environment: string): SandboxEntry[] {
+  const { writable_roots, exclude_slash_tmp, exclude_tmpdir_env_var, allow_git_commit, git_directories } = settings;
+  const all = [...roots, ...writable_roots];
+  const opened = new Map(
+    (allow_git_commit === true ? all : []).flatMap((root) => {
+      const found = git_directories?.(root, environment);
+      return found === undefined ? [] : [[root, found] as const];
+    }),
+  );
+  // The same path cannot be open and closed: where one git directory is opened, the others are closed by name.
+  const isOpened = (root: string) => opened.get(root)?.gitDirectory === `${root}/.git`;
+  const names = all.some(isOpened) ? PROTECTED_NAMES.filter((name) => name !== ".git") : PROTECTED_NAMES;
+  const others = all.some(isOpened) ? all.filter((root) => !isOpened(root)) : [];
+  return [
+    special("project_roots", "write"),
+    ...(exclude_slash_tmp === true ? [] : [special("slash_tmp", "write")]),
+    ...(exclude_tmpdir_env_var === true ? [] : [special("tmpdir", "write")]),
+    ...writable_roots.map((root) => at(root, "write")),
+    ...names.map((name) => special("project_roots", "read", name)),
+    ...others.map((root) => at(`${root}/.git`, "read")),
+    ...[...opened.values()].flatMap(getGitEntries),
+  ];
+}
+
+interface ExtraPermissions {
+  read: readonly string[];
+  write: readonly string[];
+  network: boolean;
+}
+
+/** Normalized when the call was resolved: absolute paths, every member present. */
+function getExtra({ additionalPermissions }: SandboxedCommand): ExtraPermissions {
+  const { file_system, network } = (additionalPermissions ?? {}) as {
+    file_system?: { read?: string[]; write?: string[] };
+    network?: { enabled?: boolean };
+  };
+  return { read: file_system?.read ?? [], write: file_system?.write ?? [], network: network?.enabled === true };
+}
+
+/** What was asked for by its very name is not denied; what is asked for above it lifts nothing. */
+const isGranted = ({ path }: DeniedRead, { read, write }: ExtraPermissions): boolean =>
+  read.includes(path) || write.includes(path);
+
+/** What is asked for lies in something denied, which would have to be opened as a whole. */
+function findClosedRead({ read, write }: ExtraPermissions, denied: readonly DeniedRead[]): SandboxRefusal | undefined {
+  for (const path of [...read, ...write]) {
+    const closed = denied.find((one) =>
+      one.isPattern ? isWithinPattern(path, one.path) : path !== one.path && isWithinDirectory(path, one.path),
+    );
+    if (closed === undefined) continue;
+    const instead = closed.isPattern ? "" : `ask for \`${closed.path}\` as a whole, or `;
+    const refused = `\`${path}\` falls under deny_read \`${closed.source}\`, which extra permissions do not lift in part`;
+    return { refused: `${refused}; ${instead}ask for "require_escalated" if the command needs it` };
+  }
+  return undefined;
+}
+
+const denyEntry = ({ path, isPattern }: DeniedRead): SandboxEntry =>
+  isPattern ? { path: { type: "glob_pattern", pattern: path }, access: "deny" } : at(path, "deny");
+
+const at = (path: string, access: SandboxEntry["access"]): SandboxEntry => ({ path: { type: "path", path }, access });
+
+function special(
+  kind: Extract<SandboxEntry["path"], { type: "special" }>["value"]["kind"],
+  access: SandboxEntry["access"],
+  subpath?: string,
+): SandboxEntry {
+  return { path: { type: "special", value: { kind, ...(subpath === undefined ? {} : { subpath }) } }, access };
+}

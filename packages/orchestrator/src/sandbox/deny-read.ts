@@ -1,0 +1,54 @@
+/**
+ * Private keys and credentials of other places, below the home directory: no command reads them in a sandbox. Names
+ * that end in a pattern are matched when the sandbox is made. Settings that hold no secrets beside them stay readable.
+ */
+export const DEFAULT_DENY_READ: readonly string[] = [
+  "~/.ssh/id_*",
+  "~/.ssh/*.pem",
+  "~/.ssh/*.key",
+  "~/.gnupg",
+  "~/.aws/credentials",
+  "~/.aws/sso/cache",
+  "~/.aws/cli/cache",
+  "~/.config/gcloud",
+  "~/.azure",
+  "~/.oci",
+  "~/.kube/config",
+  "~/.docker/config.json",
+  "~/.config/doctl",
+  "~/.terraform.d/credentials.tfrc.json",
+  "~/.vault-token",
+  "~/.s3cfg",
+  "~/.boto",
+  "~/.config/rclone/rclone.conf",
+  "~/.config/gh/hosts.yml",
+  "~/.config/sops/age",
+  "~/.netrc",
+  "~/.git-credentials",
+  "~/.config/git/credentials",
+  "~/.pypirc",
+  "~/.cargo/credentials.toml",
+  "~/.password-store",
+  "~/.local/share/keyrings",
+  "~/Library/Keychains",
+  "~/.codex/auth.json",
+];
+
+/** What is denied, on a host: absolute, `~` replaced. A name without pattern is a path. */
+export interface DeniedRead {
+  /** As it was written. */
+  source: string;
+  /** Absolute. */
+  path: string;
+  isPattern: boolean;
+}
+
+/** @param home absolute; without it what begins with `~` cannot be placed and is left out. */
+export function resolveDenyRead(sources: readonly string[], home: string | undefined): DeniedRead[] {
+  return sources.flatMap((source) => {
+    const below = /^~(\/.*)?$/.exec(source);
+    if (below !== null && home === undefined) return [];
+    const path = below === null ? source : `${home === "/" ? "" : home}${below[1] ?? ""}`;
+    return [{ source, path, isPattern: /[*?[\]]/.test(path) }];
+  });
+}

@@ -1,0 +1,61 @@
+import type { SandboxMode } from "@codex/executor-protocol";
+import { OrchestratorError } from "../errors.js";
+import { DEFAULT_DENY_READ } from "./deny-read.js";
+
+/** Which sandbox commands get. Names and defaults are those of Codex's `sandbox_mode` and `[sandbox_workspace_write]`. */
+export interface SandboxSettings {
+  mode: SandboxMode;
+  /** Absolute directories that may be written beside the workspace. */
+  writable_roots?: readonly string[];
+  /** Default false. */
+  network_access?: boolean;
+  /** The executor's own directory for temporary files stays read-only. Default false. */
+  exclude_tmpdir_env_var?: boolean;
+  /** `/tmp` stays read-only. Default false. */
+  exclude_slash_tmp?: boolean;
+  /**
+   * Opens what `git commit` writes, and nothing that git runs or believes: hooks, configuration. Needs `git_directories`.
+   * Default false.
+   */
+  allow_git_commit?: boolean;
+  /** Where the git directory of a workspace is, on the executor's host. Undefined for none that is to be opened. */
+  git_directories?: (workspaceRoot: string, environment: string) => GitDirectories | undefined;
+  /** Paths and patterns that no command reads; `~/` is the home of the executor's host. Default `DEFAULT_DENY_READ`. */
+  deny_read?: readonly string[];
+  /** Directories below the fixed part of a pattern that are looked at. */
+  glob_scan_max_depth?: number;
+}
+
+/** One of a main checkout is both; that of a worktree names another as the common one. Absolute, links followed. */
+export interface GitDirectories {
+  gitDirectory: string;
+  commonDirectory: string;
+}
+
+export interface CheckedSettings extends SandboxSettings {
+  writable_roots: readonly string[];
+  deny_read: readonly string[];
+}
+
+/** @throws OrchestratorError `bad_option` that names the setting and its value */
+export function checkSettings(settings: SandboxSettings): CheckedSettings {
+  const { writable_roots = [], deny_read = DEFAULT_DENY_READ, allow_git_commit, git_directories } = settings;
+  for (const root of writable_roots) {
+    if (!isPlainPath(root))
+      throw bad(`writable_roots: ${JSON.stringify(root)}; expected an absolute path without \`..\``);
+    if (root === "/") throw bad("writable_roots: `/` is everything; sandbox mode `danger-full-access` says so");
+  }
+  for (const pattern of deny_read) {
+    const path = pattern === "~" || pattern.startsWith("~/") ? `/${pattern.slice(2)}` : pattern;
+    if (!isPlainPath(path))
+      throw bad(`deny_read: ${JSON.stringify(pattern)}; expected an absolute path or one below ~/`);
+  }
+  if (allow_git_commit === true && git_directories === undefined) {
+    throw bad("allow_git_commit needs git_directories: where the git directory of a workspace is");
+  }
+  return { ...settings, writable_roots, deny_read };
+}
+
+export const isPlainPath = (path: string): boolean => path.startsWith("/") && !path.split("/").includes("..");
+
+const bad = (message: string) => new OrchestratorError("bad_option", message);
