@@ -36,6 +36,7 @@ export async function startLocalProcess(
   const closeIfDone = () => {
     if (openStreams > 0 || outcome.kind === "running") return;
     log.finish();
+    launched.stdin.close(); // nobody is left to read it, and a descriptor is not kept for as long as the log is
     resolveClosed();
   };
   const blame = (signal: string): EndedBy => {

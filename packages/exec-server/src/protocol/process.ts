@@ -1,4 +1,4 @@
-import type { OutputStream } from "@codex/executor-protocol";
+import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 import { envPolicySchema, terminalSizeSchema } from "@codex/executor-protocol";
 import * as z from "zod/mini";
 import { decodeParams } from "./decode.js";
@@ -65,6 +65,8 @@ export interface ReadResult {
   closed: boolean;
   failure: string | null;
   sandboxDenied: boolean;
+  /** Only when a signal ended the process; an addition of this server. */
+  outcome?: ProcessOutcome;
 }
 
 const writeSchema = z.object({

@@ -123,8 +123,8 @@ export class Connection implements Holder {
   readonly #events: ProcessEvents = {
     onOutput: (processId, seq, stream, bytes) =>
       this.#peer.sendEncoded(encodeProcessOutput(processId, seq, stream, bytes)),
-    onExited: (processId, seq, exitCode) =>
-      this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, exitCode, sandboxDenied: false }),
+    onExited: (processId, seq, exit) =>
+      this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, ...exit, sandboxDenied: false }),
     onClosed: (processId, seq) => this.#peer.notify(NOTIFICATIONS.processClosed, { processId, seq }),
   };
 

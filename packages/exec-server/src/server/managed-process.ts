@@ -1,4 +1,4 @@
-import type { OutputStream } from "@codex/executor-protocol";
+import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 import { WriteError } from "../process/errors.js";
 import type {
   ExecProcess,
@@ -22,8 +22,16 @@ import {
 export interface ProcessEvents {
   /** Awaited: a slow reader holds the process back. */
   onOutput(processId: string, seq: number, stream: OutputStream, bytes: Buffer): Promise<void>;
-  onExited(processId: string, seq: number, exitCode: number): Promise<void>;
+  onExited(processId: string, seq: number, exit: ExitFacts): Promise<void>;
   onClosed(processId: string, seq: number): Promise<void>;
+}
+
+/** How a process ended, as the protocol tells it. */
+export interface ExitFacts {
+  /** -1 when the host could not tell. */
+  exitCode: number;
+  /** Only where the code does not say it all: a signal ended the process. Codex knows no such member. */
+  outcome?: ProcessOutcome;
 }
 
 export interface ReadParams {
@@ -37,6 +45,7 @@ export interface ReadResult {
   nextSeq: number;
   exited: boolean;
   exitCode: number | null;
+  outcome?: ProcessOutcome;
   closed: boolean;
   /** Chunks between `afterSeq` and the first one here left memory and are gone. */
   truncated: boolean;
@@ -93,9 +102,16 @@ export class ManagedProcess {
     return this.#closed;
   }
 
-  /** -1 when the host could not tell. */
   get exitCode(): number | null {
-    return this.running ? null : (getExitCode(this.#process.outcome) ?? -1);
+    return this.exit?.exitCode ?? null;
+  }
+
+  /** Undefined while it runs. */
+  get exit(): ExitFacts | undefined {
+    if (this.running) return undefined;
+    const { outcome } = this.#process;
+    const exitCode = getExitCode(outcome) ?? -1;
+    return outcome.kind === "signaled" ? { exitCode, outcome } : { exitCode };
   }
 
   /** The number the next event will have. */
@@ -150,7 +166,7 @@ export class ManagedProcess {
       chunks,
       nextSeq: cut && last !== undefined ? this.#toSeq(last.seq) + 1 : this.nextSeq,
       exited: !this.running,
-      exitCode: this.exitCode,
+      ...(this.exit ?? { exitCode: null }),
       closed: this.#closed,
       truncated: wanted[0] !== undefined && wanted[0].seq > logSeq + 1,
     };
@@ -202,7 +218,7 @@ export class ManagedProcess {
       const before = this.#chunksBeforeExit;
       if (before === undefined || this.#exitedDelivered || deliveredChunks < before || signal.aborted) return;
       this.#exitedDelivered = true;
-      await events.onExited(this.id, before + 1, this.exitCode ?? -1);
+      await events.onExited(this.id, before + 1, this.exit ?? { exitCode: -1 });
     };
     void this.#process.exited.then(deliverExit).catch(() => {});
     for await (const chunk of log.follow({ from: this.#delivered, windowBytes: FOLLOW_WINDOW_BYTES, signal })) {

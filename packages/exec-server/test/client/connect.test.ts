@@ -72,7 +72,7 @@ describe("a client", () => {
       stdio: { kind: "pipe", stdin: "null" },
     });
     await client.close();
-    expect(process.outcome).toEqual({ kind: "exited", code: 137 });
+    expect(process.outcome).toMatchObject({ kind: "signaled", signal: "SIGKILL" });
     await close();
   });
 });

@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, readlinkSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { WriteError } from "../../src/index.js";
 import { outputOf, untilOutput, useBackend } from "./support.js";
@@ -7,6 +9,14 @@ const TEN_MB = 10_000_000;
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 const openPipe = { kind: "pipe", stdin: "open" } as const;
 const terminal = { kind: "pty" } as const;
+
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ""; // the descriptor of the listing itself
+  }
+}
 
 describe("writing to stdin", () => {
   const host = useBackend();
@@ -79,6 +89,19 @@ describe("writing to stdin", () => {
     const exited = await host.run(["true"], { stdio: terminal });
     await exited.closed;
     await expect(exited.write(byte)).rejects.toMatchObject({ code: "exited", written: 0 });
+  });
+
+  it.skipIf(process.platform !== "linux")("holds no descriptor once nobody is left to read", async () => {
+    const countPipes = () =>
+      readdirSync("/proc/self/fd").filter((fd) => readLink(`/proc/self/fd/${fd}`).startsWith("pipe:")).length;
+    const first = await host.run(["true"], { stdio: openPipe });
+    await first.closed;
+    await nextTurn();
+    const before = countPipes();
+    for (let count = 0; count < 20; count++) await (await host.run(["true"], { stdio: openPipe })).closed;
+    await nextTurn(); // a stream closes its descriptor in the turn after
+    expect(countPipes()).toBe(before);
+    await expect(first.write(new Uint8Array(1))).rejects.toMatchObject({ code: "stdin_closed", written: 0 });
   });
 
   it("takes at most 64 MiB at once", async () => {

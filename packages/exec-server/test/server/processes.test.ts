@@ -221,16 +221,18 @@ describe("signals and ends", () => {
   const server = useServer();
 
   it.each([
-    ["interrupt", 130],
-    ["terminate", 143],
-    ["hangup", 129],
-  ])("%s", async (signal, exitCode) => {
+    ["interrupt", "SIGINT", 130],
+    ["terminate", "SIGTERM", 143],
+    ["hangup", "SIGHUP", 129],
+  ])("%s", async (signal, name, exitCode) => {
     const client = await server.ready();
     for (const tty of [false, true]) {
       const processId = `p${tty}`;
       await client.start(processId, ["sleep", "60"], { tty });
       expect(await client.ask("process/signal", { processId, signal })).toEqual({});
-      expect(paramsOf(await client.untilEvent("process/exited", processId)).exitCode).toBe(exitCode);
+      const told = { exitCode, outcome: { kind: "signaled", signal: name, by: "terminate" } };
+      expect(paramsOf(await client.untilEvent("process/exited", processId))).toMatchObject(told);
+      expect(await client.ask("process/read", { processId })).toMatchObject(told);
       expect(await client.ask("process/signal", { processId, signal })).toEqual({});
     }
     expect(await client.ask("process/signal", { processId: "nope", signal })).toEqual({});
