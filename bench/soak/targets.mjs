@@ -1,0 +1,99 @@
+// What is soaked: our executor through the orchestrator, and our exec-server through its client, both behind a
+// websocket. Either runs a program to its end and hands out its bytes.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { connectWebSocketChannel } from "@codex/channel/websocket";
+import { createRemoteBackend, ExecServerClient } from "@codex/exec-server";
+import { createOrchestrator } from "@codex/orchestrator";
+import { codex } from "../harness.mjs";
+import { createCutter } from "./cutter.mjs";
+
+const ENV = { PATH: "/usr/bin:/bin", TERM: "dumb" };
+
+async function startServer(args, mark) {
+  const env = { ...process.env, SOAK: mark };
+  const child = spawn(process.execPath, [codex, ...args, "--listen", "ws://127.0.0.1:0"], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [url] = await once(createInterface({ input: child.stdout }), "line");
+  const stop = async () => {
+    child.kill();
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  };
+  return { pid: child.pid, url, stop };
+}
+
+/** `run` resolves with how the program ended; `onBytes` gets its output in order; `onStart` a way to act on it. */
+export async function openExecutor(mark) {
+  const server = await startServer(["executor", "--max-sessions", "400"], mark);
+  const orchestrator = createOrchestrator({ policy: "never" });
+  await orchestrator.attach({ name: "soak", channel: connectWebSocketChannel(server.url) });
+  return {
+    name: "executor",
+    pid: server.pid,
+    async run(argv, { tty = false, onBytes, onStart = () => {} }) {
+      const running = orchestrator.runCommand(
+        { argv, cwd: "/", env: { ...ENV, SOAK: mark }, tty, stdin: "open" },
+        { onOutput: ({ bytes }) => onBytes(bytes) },
+      );
+      onStart({
+        write: (text) => running.write(Buffer.from(text)),
+        kill: () => running.signal("kill"),
+      });
+      const end = await running.ended;
+      return end.kind === "ended" ? end.outcome : { kind: end.kind, reason: end.reason };
+    },
+    async close() {
+      await orchestrator.close();
+      await server.stop();
+    },
+  };
+}
+
+/** The connection is cut every `cutEveryMs`; the client resumes, and nobody may notice. */
+export async function openExecServer(mark, cutEveryMs) {
+  const server = await startServer(["exec-server"], mark);
+  const cutter = await createCutter(server.url);
+  const timer = setInterval(() => cutter.cut(), cutEveryMs);
+  const client = await ExecServerClient.connectWebSocket(cutter.url);
+  const backend = createRemoteBackend(client);
+  return {
+    name: "exec-server, connection cut again and again",
+    pid: server.pid,
+    get cuts() {
+      return cutter.cuts;
+    },
+    async run(argv, { tty = false, onBytes, onStart = () => {} }) {
+      const stdio = tty ? { kind: "pty" } : { kind: "pipe", stdin: "open" };
+      const program = await startAgain(backend, { argv, cwd: "/", env: { ...ENV, SOAK: mark }, stdio });
+      onStart({
+        write: (text) => program.write(Buffer.from(text)),
+        kill: () => program.terminate({ graceMs: 0 }),
+      });
+      for await (const { bytes } of program.log.follow()) onBytes(bytes);
+      await program.closed;
+      program.dispose();
+      return program.outcome;
+    },
+    async close() {
+      clearInterval(timer);
+      await backend.close();
+      await client.close();
+      await cutter.close();
+      await server.stop();
+    },
+  };
+}
+
+/** A start whose answer was cut off is an error by contract; what it started is ended by the client. */
+async function startAgain(backend, spec) {
+  for (;;) {
+    try {
+      return await backend.start(spec);
+    } catch (error) {
+      if (error.code !== "connection_lost") throw error;
+    }
+  }
+}
