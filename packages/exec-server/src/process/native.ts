@@ -1,6 +1,8 @@
-import { readdirSync } from "node:fs";
+import { closeSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { TerminalSize } from "@codex/executor-protocol";
+import { type Children, createChildren } from "./children.js";
+import { closeOnExec, type Libc, loadLibc } from "./libc.js";
 
 /**
  * The few system calls that Node does not offer, loaded at the first terminal or pipe so that start-up does not pay.
@@ -9,12 +11,14 @@ import type { TerminalSize } from "@codex/executor-protocol";
  */
 export interface Native {
   /** A new terminal; the master is non-blocking and is not inherited by children. */
-  openTerminal(size: TerminalSize): { master: number; slave: number };
+  openTerminal(size: TerminalSize): { master: number; slave: number; path: string };
   resizeTerminal(master: number, size: TerminalSize): void;
   /** Starts a program on a new terminal with node-pty's own fork: where `openTerminal` cannot make it a session. */
   forkTerminal(start: ForkTerminal): { master: number; pid: number };
-  /** A pipe whose ends are not inherited by children; undefined where Node's own are as good. */
-  openPipe(): { read: number; write: number } | undefined;
+  /** A pipe whose ends are not inherited by children. Linux. */
+  openPipe(): { read: number; write: number };
+  /** Linux. */
+  readonly children: Children;
 }
 
 export interface ForkTerminal {
@@ -47,19 +51,10 @@ interface PtyBinding {
 interface PtyLoader {
   loadNativeModule(name: string): { dir: string; module: PtyBinding };
 }
-interface Koffi {
-  load(path: null): { func(prototype: string): (...args: unknown[]) => number };
-}
 
-interface Libc {
-  /** Variadic: each further argument is preceded by its C type. */
-  fcntl(fd: number, command: number, type: "int", value: number): number;
-  pipe2?(fds: number[], flags: number): number;
-}
-
-const F_SETFD = 2;
-const FD_CLOEXEC = 1;
-const O_CLOEXEC_LINUX = 0o2000000;
+/** fcntl.h of Linux. */
+const O_CLOEXEC = 0o2000000;
+const F_DUPFD_CLOEXEC = 1030;
 
 export function createNative(): Native {
   const require = createRequire(import.meta.url);
@@ -70,21 +65,17 @@ export function createNative(): Native {
   };
   let libc: Libc | undefined;
   const getLibc = () => {
-    if (libc !== undefined) return libc;
-    const library = (require("koffi") as Koffi).load(null);
-    libc = { fcntl: library.func("int fcntl(int fd, int command, ...)") };
-    keepDescriptors(libc);
-    if (process.platform === "linux") libc.pipe2 = library.func("int pipe2(_Out_ int *fds, int flags)");
+    libc ??= loadLibc();
     return libc;
   };
+  let children: Children | undefined;
   return {
     openTerminal({ rows, cols }) {
-      const { fcntl } = getLibc();
-      const { master, slave } = pty().module.open(cols, rows);
+      const { master, slave, pty: path } = pty().module.open(cols, rows);
       // openpty leaves both ends inheritable: every later child would hold this terminal open and could type into it.
-      fcntl(master, F_SETFD, "int", FD_CLOEXEC);
-      fcntl(slave, F_SETFD, "int", FD_CLOEXEC);
-      return { master, slave };
+      closeOnExec(getLibc(), master);
+      closeOnExec(getLibc(), slave);
+      return { master, slave, path };
     },
     resizeTerminal(master, { rows, cols }) {
       pty().module.resize(master, cols, rows, 0, 0);
@@ -93,24 +84,27 @@ export function createNative(): Native {
       const { dir, module } = pty();
       const helper = require.resolve(`node-pty/lib/${dir}/spawn-helper`);
       const forked = module.fork(file, args, env, cwd, size.cols, size.rows, -1, -1, true, helper, onExit);
-      getLibc().fcntl(forked.fd, F_SETFD, "int", FD_CLOEXEC);
+      closeOnExec(getLibc(), forked.fd);
       return { master: forked.fd, pid: forked.pid };
     },
     openPipe() {
-      const { pipe2 } = getLibc();
-      if (pipe2 === undefined) return undefined;
-      const fds = [0, 0];
-      if (pipe2(fds, O_CLOEXEC_LINUX) !== 0) throw new Error("no pipe: too many open files");
-      return { read: fds[0]!, write: fds[1]! };
+      const ends = new Int32Array(2);
+      if (getLibc().pipe2(ends, O_CLOEXEC) !== 0) throw new Error("too many open files");
+      const [read, write] = Array.from(ends, (fd) => aboveStdio(getLibc(), fd));
+      return { read: read!, write: write! };
+    },
+    get children() {
+      children ??= createChildren(getLibc());
+      return children;
     },
   };
 }
 
-/** Descriptors that this process inherited are its own business: no child gets more than its stdin, stdout and stderr. */
-function keepDescriptors(libc: Libc): void {
-  if (process.platform !== "linux") return; // macOS starts children with all others closed
-  for (const name of readdirSync("/proc/self/fd")) {
-    const fd = Number(name);
-    if (fd > 2) libc.fcntl(fd, F_SETFD, "int", FD_CLOEXEC);
-  }
+/** A child gets its stdio at 0, 1 and 2 one after the other: what is copied there must not lie there. */
+function aboveStdio({ fcntl }: Libc, fd: number): number {
+  if (fd > 2) return fd;
+  const raised = fcntl(fd, F_DUPFD_CLOEXEC, "int", 3);
+  closeSync(fd);
+  if (raised === -1) throw new Error("too many open files");
+  return raised;
 }

@@ -88,6 +88,23 @@ describe.each(STDIO)("a process on $kind", (stdio) => {
     await expect(start).rejects.toThrow("an argument has 200000 bytes; the limit is 131071 bytes");
   });
 
+  it.runIf(process.platform === "linux")("has every signal at its default and none blocked", async () => {
+    const process = await host.run(["sh", "-c", "grep -E '^Sig(Blk|Ign)' /proc/self/status"], { stdio });
+    expect(await outputOf(process)).toBe("SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  });
+
+  it("may be a script that names no interpreter", async () => {
+    const script = host.file("no-interpreter", 'echo "$1"; exit 4\n');
+    const process = await host.run([script, "an argument"], { stdio });
+    expect(await outputOf(process)).toBe("an argument\n");
+    expect(await process.exited).toEqual({ kind: "exited", code: 4 });
+  });
+
+  it.runIf(process.platform === "linux")("is not started by an interpreter that is missing", async () => {
+    const script = host.file("missing-interpreter", "#!/no/such/interpreter\n");
+    await expect(host.run([script], { stdio })).rejects.toMatchObject({ code: "os_error" });
+  });
+
   it("can be given another name", async () => {
     const process = await host.run(["sh", "-c", "ps -o args= -p $$"], { stdio, arg0: "renamed" });
     expect(await outputOf(process)).toMatch(/^renamed /);

@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach } from "vitest";
 import {
   createLocalBackend,
@@ -16,8 +18,11 @@ export const STDIO: readonly ProcessStdio[] = [{ kind: "pty" }, { kind: "pipe", 
 export function useBackend(): {
   readonly backend: ExecBackend;
   run(argv: string[], spec?: Partial<ProcessSpec>): Promise<ExecProcess>;
+  /** Makes an executable file, removed after the test; returns its path. */
+  file(name: string, content: string): string;
 } {
   let backend: ExecBackend | undefined;
+  const directories: string[] = [];
   const get = () => {
     backend ??= createLocalBackend();
     return backend;
@@ -25,6 +30,7 @@ export function useBackend(): {
   afterEach(async () => {
     await backend?.close();
     backend = undefined;
+    for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
   });
   return {
     get backend() {
@@ -32,6 +38,12 @@ export function useBackend(): {
     },
     run: (argv, spec = {}) =>
       get().start({ argv, cwd: "/tmp", env: ENV, stdio: { kind: "pipe", stdin: "null" }, ...spec }),
+    file(name, content) {
+      const directory = mkdtempSync(join(tmpdir(), "codex-test-"));
+      directories.push(directory);
+      writeFileSync(join(directory, name), content, { mode: 0o755 });
+      return join(directory, name);
+    },
   };
 }
 

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { TerminalSize } from "@codex/executor-protocol";
+import { attachTerminal, type LaunchEvents, sinkFor } from "./attach.js";
+import { readStream } from "./byte-source.js";
+import { StartError } from "./errors.js";
+import type { ProcessSpec } from "./exec-backend.js";
+import type { Launched } from "./launch.js";
+import type { Native } from "./native.js";
+import { getSignalName } from "./signals.js";
+import { startError } from "./start-error.js";
+import { closedStdin, createPipeWriter } from "./stdin-writer.js";
+
+/** On pipes as Node makes them. @throws StartError */
+export async function spawnOnPipes(
+  spec: ProcessSpec,
+  file: string,
+  openStdin: boolean,
+  events: LaunchEvents,
+): Promise<Launched> {
+  const child = await spawnChild(
+    () =>
+      spawn(file, spec.argv.slice(1), {
+        argv0: spec.arg0 ?? spec.argv[0]!,
+        cwd: spec.cwd,
+        env: spec.env,
+        detached: true,
+        stdio: [openStdin ? "pipe" : "ignore", "pipe", "pipe"],
+      }),
+    events,
+  );
+  return {
+    pid: child.pid!,
+    stdin: child.stdin === null ? closedStdin : createPipeWriter(child.stdin),
+    sources: [
+      readStream(child.stdout!, sinkFor("stdout", events)),
+      readStream(child.stderr!, sinkFor("stderr", events)),
+    ],
+    resize: undefined,
+  };
+}
+
+/** Only the process itself can take a controlling terminal here: node-pty's helper does. @throws StartError */
+export async function forkOnTerminal(
+  spec: ProcessSpec,
+  file: string,
+  size: TerminalSize,
+  native: Native,
+  events: LaunchEvents,
+): Promise<Launched> {
+  if (spec.arg0 !== undefined)
+    throw new StartError("no_terminal", "`arg0` on a terminal is not supported on this host");
+  const onExit = (code: number, signal: number) =>
+    events.onExit(signal === 0 ? { code } : { signal: getSignalName(signal) });
+  const env = Object.entries(spec.env).map(([name, value]) => `${name}=${value}`);
+  try {
+    const args = spec.argv.slice(1);
+    const { master, pid } = native.forkTerminal({ file, args, env, cwd: spec.cwd, size, onExit });
+    return { pid, ...attachTerminal(master, native, events) };
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new StartError("no_terminal", `no terminal could be opened: ${detail}`, { cause });
+  }
+}
+
+/** Resolves once the process exists. A failure of the system call itself becomes a StartError. */
+function spawnChild(start: () => ChildProcess, events: LaunchEvents): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    let child: ChildProcess;
+    try {
+      child = start();
+    } catch (error) {
+      reject(startError(error));
+      return;
+    }
+    child.on("error", (error) => reject(startError(error)));
+    child.once("exit", (code, signal) => events.onExit(signal === null ? { code: code ?? 0 } : { signal }));
+    if (child.pid !== undefined) resolve(child);
+  });
+}

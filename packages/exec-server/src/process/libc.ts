@@ -1,0 +1,74 @@
+import { readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+
+/** The functions of the C library that Node does not offer, called through koffi. Those that start children: Linux. */
+export interface Libc {
+  /** Variadic: each further argument is preceded by its C type. */
+  fcntl(fd: number, command: number, type: "int", value: number): number;
+  pipe2(fds: Int32Array, flags: number): number;
+  waitpid(pid: number, status: Int32Array, options: number): number;
+  /** Returns an errno, as all that follow do. */
+  posix_spawn(
+    pid: Int32Array,
+    path: string,
+    actions: Buffer,
+    attributes: Buffer,
+    argv: readonly (string | null)[],
+    env: readonly (string | null)[],
+  ): number;
+  posix_spawn_file_actions_init(actions: Buffer): number;
+  posix_spawn_file_actions_destroy(actions: Buffer): number;
+  posix_spawn_file_actions_adddup2(actions: Buffer, from: number, to: number): number;
+  posix_spawn_file_actions_addopen(actions: Buffer, fd: number, path: string, flags: number, mode: number): number;
+  posix_spawn_file_actions_addchdir_np(actions: Buffer, path: string): number;
+  posix_spawnattr_init(attributes: Buffer): number;
+  posix_spawnattr_setflags(attributes: Buffer, flags: number): number;
+  posix_spawnattr_setsigdefault(attributes: Buffer, signals: Buffer): number;
+  posix_spawnattr_setsigmask(attributes: Buffer, signals: Buffer): number;
+}
+
+const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
+  fcntl: "int fcntl(int fd, int command, ...)",
+  pipe2: "int pipe2(_Out_ void *fds, int flags)",
+  waitpid: "int waitpid(int pid, _Out_ void *status, int options)",
+  posix_spawn:
+    "int posix_spawn(_Out_ void *pid, const char *path, const void *actions, const void *attributes, const char **argv, const char **env)",
+  posix_spawn_file_actions_init: "int posix_spawn_file_actions_init(void *actions)",
+  posix_spawn_file_actions_destroy: "int posix_spawn_file_actions_destroy(void *actions)",
+  posix_spawn_file_actions_adddup2: "int posix_spawn_file_actions_adddup2(void *actions, int from, int to)",
+  posix_spawn_file_actions_addopen:
+    "int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, unsigned int mode)",
+  posix_spawn_file_actions_addchdir_np: "int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)",
+  posix_spawnattr_init: "int posix_spawnattr_init(void *attributes)",
+  posix_spawnattr_setflags: "int posix_spawnattr_setflags(void *attributes, short flags)",
+  posix_spawnattr_setsigdefault: "int posix_spawnattr_setsigdefault(void *attributes, const void *signals)",
+  posix_spawnattr_setsigmask: "int posix_spawnattr_setsigmask(void *attributes, const void *signals)",
+};
+
+interface Koffi {
+  load(path: null): { func(prototype: string): (...args: unknown[]) => number };
+}
+
+/** Outside Linux only `fcntl` is there. */
+export function loadLibc(): Libc {
+  const library = (createRequire(import.meta.url)("koffi") as Koffi).load(null);
+  const names = process.platform === "linux" ? (Object.keys(PROTOTYPES) as (keyof Libc)[]) : (["fcntl"] as const);
+  const libc = Object.fromEntries(names.map((name) => [name, library.func(PROTOTYPES[name])])) as unknown as Libc;
+  keepDescriptors(libc);
+  return libc;
+}
+
+const F_SETFD = 2;
+const FD_CLOEXEC = 1;
+
+/** No child started from now on gets the descriptor. */
+export const closeOnExec = ({ fcntl }: Libc, fd: number): unknown => fcntl(fd, F_SETFD, "int", FD_CLOEXEC);
+
+/** Descriptors that this process inherited are its own business: no child gets more than its stdin, stdout and stderr. */
+function keepDescriptors(libc: Libc): void {
+  if (process.platform !== "linux") return; // macOS starts children with all others closed
+  for (const name of readdirSync("/proc/self/fd")) {
+    const fd = Number(name);
+    if (fd > 2) closeOnExec(libc, fd);
+  }
+}

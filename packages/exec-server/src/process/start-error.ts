@@ -1,0 +1,18 @@
+import { errnoOf, StartError } from "./errors.js";
+
+/** What a system error of a start says. */
+export function startError(cause: unknown): StartError {
+  const detail = START_FAILURES[errnoOf(cause) ?? ""] ?? (cause instanceof Error ? cause.message : String(cause));
+  return new StartError("os_error", `the process could not be started: ${detail}`, { cause });
+}
+
+const START_FAILURES: Readonly<Record<string, string>> = {
+  E2BIG: "arguments and environment together are larger than the host allows (E2BIG)",
+  EAGAIN: "the host's limit of processes is reached (EAGAIN)",
+  EMFILE: "the limit of open files is reached (EMFILE)",
+  ENOMEM: "out of memory (ENOMEM)",
+  ETXTBSY: "the program is being written to (ETXTBSY)",
+  ENOEXEC: "the program has no known format (ENOEXEC)",
+  ENOENT: "the program or its interpreter does not exist (ENOENT)",
+  EACCES: "the program may not be executed (EACCES)",
+};
