@@ -11,13 +11,6 @@ export const CLOSED_IN_GIT_DIRECTORY: readonly string[] = [
   "info",
   "modules",
   "worktrees",
-  // What an interrupted rebase goes on with may hold commands.
-  "rebase-merge",
-  "rebase-apply",
-  "sequencer",
-  // Addresses of other repositories, in an old form.
-  "remotes",
-  "branches",
 ];
 
 /** Names below a writable directory that stay read-only: what is in them is run or believed outside the sandbox. */

@@ -1,3 +1,4 @@
+export { type BoundRequest, renderBoundRequest } from "./bound-request.js";
 export {
   type BoundedCommand,
   type Ceiling,

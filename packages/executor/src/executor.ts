@@ -1,7 +1,10 @@
 import type { Channel } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-server";
 import type { HostInfo } from "@codex/executor-protocol";
+import { createAdmission } from "./admission.js";
+import { ApprovalLedger } from "./approval-ledger.js";
 import { Calls } from "./calls.js";
+import { type CeilingGuard, type CeilingOptions, createCeilingGuard, type ResolvePath } from "./ceiling.js";
 import { type Clock, systemClock } from "./clock.js";
 import { messageOf } from "./errors.js";
 import { getHostInfo } from "./host/host-info.js";
@@ -26,6 +29,10 @@ export interface ExecutorOptions {
   host?: HostInfo;
   /** The executor's own environment, the base of an `envPolicy`; default: of this process. */
   env?: Readonly<Record<string, string | undefined>>;
+  /** The most that any command may do here, whatever an orchestrator sends. Default: no such bound. */
+  ceiling?: CeilingOptions;
+  /** How the ceiling learns where paths lead; needed where commands run on another host. Default: on this one. */
+  resolvePath?: ResolvePath;
   limits?: Partial<ExecutorLimits>;
   ids?: Ids;
   clock?: Clock;
@@ -45,16 +52,23 @@ export interface Executor {
   serve(channel: Channel): Promise<void>;
 }
 
-/** @throws RangeError for a limit that is no positive integer. @throws Error for two tools of one name. */
+/**
+ * @throws RangeError for a limit that is no positive integer, or a root that is no absolute path.
+ * @throws Error for two tools of one name.
+ */
 export function createExecutor(options: ExecutorOptions): Executor {
   const limits = resolveLimits(options.limits);
   const tools = createToolRegistry(new Set(SESSION_TOOLS.keys()));
   for (const tool of options.tools ?? []) tools.add(tool);
   const env = options.env ?? process.env;
+  const { ceiling, resolvePath } = options;
+  // On another host this process does not know where temporary files go.
+  const temporaryDirectories = resolvePath === undefined && env.TMPDIR?.startsWith("/") ? [env.TMPDIR] : [];
   const context: ServeContext = {
     backend: options.backend,
     tools,
     env,
+    ceiling: ceiling === undefined ? undefined : createCeilingGuard(ceiling, temporaryDirectories, resolvePath),
     limits,
     ids: options.ids ?? createRandomIds(options.random),
     clock: options.clock ?? systemClock,
@@ -69,6 +83,7 @@ interface ServeContext {
   backend: ExecBackend | (() => ExecBackend);
   tools: ToolRegistry;
   env: Readonly<Record<string, string | undefined>>;
+  ceiling: CeilingGuard | undefined;
   limits: ExecutorLimits;
   ids: Ids;
   clock: Clock;
@@ -82,8 +97,11 @@ async function serveChannel(channel: Channel, context: ServeContext): Promise<vo
   const outbox = new Outbox(channel);
   const isOwn = typeof context.backend === "function";
   const backend = typeof context.backend === "function" ? context.backend() : context.backend;
+  const approvals = new ApprovalLedger(limits.rememberedApprovals);
+  const admission = createAdmission({ backend, ceiling: context.ceiling, approvals });
   const unifiedExec = new UnifiedExec({
     backend,
+    admission,
     env,
     clock,
     ids,
@@ -96,9 +114,13 @@ async function serveChannel(channel: Channel, context: ServeContext): Promise<vo
     },
   });
   const calls = new Calls({ outbox, registry, unifiedExec, maxInFlight: limits.inFlightCalls, log });
+  const describeHost = async () => {
+    const sandbox = await admission.describe();
+    return sandbox === undefined ? getHost() : { ...getHost(), sandbox };
+  };
   const unwatch = registry.watch(() => void outbox.notify({ type: "tools_changed" }));
   try {
-    await receiveMessages({ channel, outbox, calls, registry, connectionId: ids.connection(), getHost });
+    await receiveMessages({ channel, outbox, calls, registry, connectionId: ids.connection(), getHost: describeHost });
   } catch (error) {
     log(`the receive loop failed: ${messageOf(error)}`); // a fault of ours; nothing is left behind for it
   }

@@ -1,3 +1,4 @@
+export { type CeilingOptions, type ResolvePath, resolveLocalPath } from "./ceiling.js";
 export { type Clock, systemClock } from "./clock.js";
 export { ToolError } from "./errors.js";
 export { createExecutor, type Executor, type ExecutorOptions } from "./executor.js";

@@ -27,6 +27,8 @@ export interface ExecutorLimits {
   keptKeys: number;
   /** Bytes of an `idempotencyKey` or `writeId`. */
   keyBytes: number;
+  /** Approvals of which it is remembered what they were used for. */
+  rememberedApprovals: number;
   /** Terminals kept as they look, for `read_screen`; the one that was not asked for longest is made anew when it is. */
   screens: number;
   /** Retention of one session's output; what is left out is the backend's default. */
@@ -47,6 +49,7 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
   keptAnswerBytes: 8 * 1024 * 1024,
   keptKeys: 4096,
   keyBytes: 256,
+  rememberedApprovals: 4096,
   screens: 8,
   log: {},
 };

@@ -19,7 +19,7 @@ export interface LoopContext {
   registry: ToolRegistry;
   /** Of this orchestrator's life with the executor. */
   connectionId: string;
-  getHost: () => HostInfo;
+  getHost: () => Promise<HostInfo>;
 }
 
 type Handled = "go on" | "shut down";
@@ -85,6 +85,7 @@ async function initialize({ requestId, resumeSessionId }: InitializeMessage, con
     const problem = `unknown resumeSessionId \`${quote(resumeSessionId)}\`: there are no sessions to resume`;
     return refuse(context, requestId, problem);
   }
+  const host = await getHost();
   // After the answer, so that nothing unasked comes before it.
   const answered = outbox.send({
     type: "initialize_response",
@@ -92,7 +93,7 @@ async function initialize({ requestId, resumeSessionId }: InitializeMessage, con
     protocolVersion: EXECUTOR_PROTOCOL_VERSION,
     sessionId: connectionId,
     capabilities: ["tool_output", "cancel_tool", "session_exited"],
-    host: getHost(),
+    host,
   });
   outbox.initialize();
   await answered;

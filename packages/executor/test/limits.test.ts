@@ -19,6 +19,7 @@ describe("limits", () => {
       keptAnswerBytes: 8_388_608,
       keptKeys: 4096,
       keyBytes: 256,
+      rememberedApprovals: 4096,
       screens: 8,
       log: {},
     });

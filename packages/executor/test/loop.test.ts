@@ -138,7 +138,11 @@ describe.each(TRANSPORTS)("an executor over $name", ({ open }) => {
     ["exec_command", { ...execRequest({ command: ["x"] }), maxOutputTokens: 1.5 }, /maxOutputTokens/],
     ["exec_command", { ...execRequest({ command: ["x"] }), env: { A: 1 } }, /env/],
     ["exec_command", { ...execRequest({ command: ["x"] }), execApprovalRequirement: {} }, /execApprovalRequirement/],
-    ["exec_command", { ...execRequest({ command: ["x"] }), sandbox: { mode: "read-only" } }, /cannot apply/],
+    [
+      "exec_command",
+      { ...execRequest({ command: ["x"] }), sandbox: { mode: "read-only" } },
+      /missing field `sandbox\.permissions`/,
+    ],
     ["write_stdin", {}, /processId/],
     ["write_stdin", { processId: "1000", input: "", yieldTimeMs: 0, maxOutputTokens: 0 }, /processId/],
     [

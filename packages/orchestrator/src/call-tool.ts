@@ -1,4 +1,4 @@
-import { type BoundRequest, digestRequest } from "./approvals/binding.js";
+import { digestRequest } from "./approvals/binding.js";
 import type { Config } from "./config.js";
 import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
 import type { LiveOutput } from "./executors/live-output.js";
@@ -92,7 +92,7 @@ function sendPermitted(
     ...("sandbox" in permit ? { sandbox: permit.sandbox } : {}),
     ...(executor.initialized && approval !== undefined ? { approvalId: approval.id } : {}),
   };
-  if (approval !== undefined && digestRequest(executor.name, wireArguments as BoundRequest) !== approval.digest) {
+  if (approval !== undefined && digestRequest(executor.name, wireArguments) !== approval.digest) {
     return refuseCommand(
       "changed",
       "its directory, environment or sandbox changed while it was decided about",

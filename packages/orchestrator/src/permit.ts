@@ -1,7 +1,7 @@
 import type { Sandbox } from "@codex/executor-protocol";
 import type { ApprovalResult, Approvals } from "./approvals/approvals.js";
 import type { ApprovalDecision, ApprovalRequest } from "./approvals/approver.js";
-import { type BoundRequest, copyFrozen, digestRequest } from "./approvals/binding.js";
+import { copyFrozen, digestRequest } from "./approvals/binding.js";
 import { findRuleProblem } from "./approvals/rule-edit.js";
 import { type GetShellParser, judgedCommand } from "./policy/evaluate.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
@@ -104,7 +104,7 @@ export async function askForPermit(
   const proposedAmendment = context.rules.propose(command, needed.asking, prefixRule);
   const question = approvalRequest(selected, resolved, asked, proposedAmendment, context);
   const sandbox = "sandbox" in asked ? { sandbox: asked.sandbox } : {};
-  const digest = digestRequest(selected.executor.name, { ...request, ...sandbox } as BoundRequest);
+  const digest = digestRequest(selected.executor.name, { ...request, ...sandbox });
   // A script of one plain command is that command, however it was written.
   const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
   const decision: ApprovalResult = await context.approvals.decide(question, canonical, signal);

@@ -1,4 +1,4 @@
-import { getExitCode } from "@codex/exec-server";
+import { getExitCode, type SandboxDenial } from "@codex/exec-server";
 import type { ToolCallOutcome, UnifiedExecResult } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import type { Ids } from "../ids.js";
@@ -72,7 +72,8 @@ function createAnswer(
   const { outcome, closed } = poll.state;
   const { range, omitted } = poll.slice;
   const exitCode = getExitCode(outcome);
-  const notices = [...poll.notices, ...describeEnd(session, poll.state, range.to)];
+  const denial = outcome.kind === "running" ? undefined : session.process.denial;
+  const notices = [...poll.notices, ...describeDenial(denial), ...describeEnd(session, poll.state, range.to)];
   const structured: UnifiedExecResult = {
     chunkId: ids.chunk(),
     wallTimeSeconds: Math.max(0, clock.now() - poll.startedAt) / 1000,
@@ -83,11 +84,20 @@ function createAnswer(
     range,
     omitted,
     originalTokenCount: estimateTokens(range.to - range.from),
-    sandboxDenied: false,
+    sandboxDenied: denial?.certain ?? false,
+    ...(denial === undefined ? {} : { sandboxDenial: { certain: denial.certain, reason: denial.reason } }),
     ...(notices.length === 0 ? {} : { notices }),
   };
   const text = renderResult(session.id, structured, poll.slice);
   return { status: "success", content: [{ type: "input_text", text }], structured };
+}
+
+/** A guess is told as one. */
+function describeDenial(denial: SandboxDenial | undefined): string[] {
+  if (denial === undefined) return [];
+  return [
+    `the sandbox ${denial.certain ? "refused something" : "may have refused something, going by the output"}: ${denial.reason}`,
+  ];
 }
 
 function describeEnd(session: Session, { outcome, closed }: SessionState, to: number): string[] {

@@ -7,13 +7,19 @@ import {
   type TerminateOptions,
   type TerminationReceipt,
 } from "@codex/exec-server";
-import type { ExecCommandRequest, ProcessOutcome, ToolCallOutcome, WriteStdinRequest } from "@codex/executor-protocol";
+import type {
+  ExecCommandRequest,
+  ProcessOutcome,
+  Sandbox,
+  ToolCallOutcome,
+  WriteStdinRequest,
+} from "@codex/executor-protocol";
+import type { Admission } from "../admission.js";
 import type { Clock } from "../clock.js";
 import { messageOf, ToolError } from "../errors.js";
 import type { Ids } from "../ids.js";
 import { Ledger } from "../ledger.js";
 import { type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
-import { getRefusal } from "../requirement.js";
 import { Screens } from "../screen/screens.js";
 import { type AnswerContext, answerNothing, answerPoll } from "./answer.js";
 import { applyBounds, type Bounds } from "./bounds.js";
@@ -25,6 +31,7 @@ import { SessionTable } from "./session-table.js";
 export interface UnifiedExecOptions {
   /** Not owned: what sessions left behind outside of their lives is ended by its `close`. */
   backend: ExecBackend;
+  admission: Admission;
   /** The executor's own environment, of which an `envPolicy` makes a base. */
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
@@ -96,7 +103,7 @@ export class UnifiedExec {
   /** Runs a command and waits for its first window. @throws ToolError */
   async execCommand(request: ExecCommandRequest, call: CallScope): Promise<ToolCallOutcome> {
     // Before the key counts: the same call may come again once it was approved.
-    const refusal = getRefusal(request);
+    const refusal = await this.#options.admission.getRefusal(request);
     if (refusal !== undefined) throw new ToolError(refusal);
     return this.#once("exec_command", request.idempotencyKey, call, (scope) => this.#exec(request, scope));
   }
@@ -215,7 +222,8 @@ export class UnifiedExec {
       backend.appliesEnvPolicy && request.envPolicy !== undefined
         ? { env: request.env, envPolicy: request.envPolicy }
         : { env: createEnvironment(request.envPolicy, own, request.env) };
-    const spec: ProcessSpec = { argv, cwd, ...environment, stdio, log: limits.log };
+    const held = isHeld(request) ? { sandbox: request.sandbox } : {};
+    const spec: ProcessSpec = { argv, cwd, ...environment, stdio, ...held, log: limits.log };
     try {
       return await backend.start(spec);
     } catch (error) {
@@ -277,6 +285,10 @@ function abortWhen(promise: Promise<void>, signal: AbortSignal): AbortSignal {
   void promise.then(() => settled.abort());
   return AbortSignal.any([settled.signal, signal]);
 }
+
+/** Permissions `disabled` ask for nothing that a host would have to be able to do. */
+const isHeld = (request: ExecCommandRequest): request is ExecCommandRequest & { sandbox: Sandbox } =>
+  request.sandbox !== undefined && request.sandbox !== null && request.sandbox.permissions.type !== "disabled";
 
 function getStdio({ tty, size, stdin }: ExecCommandRequest): ProcessStdio {
   if (!tty) return { kind: "pipe", stdin: stdin ?? "null" };

@@ -6,6 +6,7 @@ import {
   ProcessError,
   type ProcessSignal,
   type ProcessSpec,
+  type SandboxDenial,
   type TerminateOptions,
   type TerminationReceipt,
   type WritableOutputLog,
@@ -22,6 +23,7 @@ export class ScriptedProcess implements ExecProcess {
   readonly exited: Promise<ProcessOutcome>;
   readonly closed: Promise<void>;
   outcome: ProcessOutcome = { kind: "running" };
+  denial: SandboxDenial | undefined;
   /** What was written, signalled and so on, in order. */
   readonly events: string[] = [];
   disposed = false;

@@ -1,0 +1,30 @@
+import type { ExecCommandRequest } from "./unified-exec-request.js";
+
+/** Members of a request that decide what is run, where, and what holds it. */
+export type BoundRequest = Pick<
+  ExecCommandRequest,
+  | "command"
+  | "cwd"
+  | "env"
+  | "envPolicy"
+  | "sandbox"
+  | "tty"
+  | "size"
+  | "stdin"
+  | "timeoutMs"
+  | "sandboxPermissions"
+  | "additionalPermissions"
+>;
+
+/** What an approval is for, as text: equal for requests that do the same, whatever the order of their members. */
+export function renderBoundRequest(request: BoundRequest): string {
+  const { command, cwd, env, envPolicy, sandbox, tty, size, stdin, timeoutMs } = request;
+  const { sandboxPermissions, additionalPermissions } = request;
+  const bound = { command, cwd, env, envPolicy, sandbox: sandbox ?? null, tty, size, stdin, timeoutMs };
+  return JSON.stringify({ ...bound, sandboxPermissions, additionalPermissions }, sortKeys);
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}

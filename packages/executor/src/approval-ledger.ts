@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+import { type ExecCommandRequest, renderBoundRequest } from "@codex/executor-protocol";
+
+/** What each approval was first used for: it is for that, and for nothing else. */
+export class ApprovalLedger {
+  readonly #limit: number;
+  readonly #digests = new Map<string, string>();
+
+  /** @param limit approvals that are remembered; the oldest is forgotten. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Binds the approval that a request names. False when it was used for another request before. */
+  bind(request: ExecCommandRequest): boolean {
+    const { approvalId } = request;
+    if (approvalId === undefined) return true;
+    const digest = createHash("sha256").update(renderBoundRequest(request)).digest("hex");
+    const key = createHash("sha256").update(approvalId).digest("hex");
+    const known = this.#digests.get(key);
+    if (known !== undefined) return known === digest;
+    this.#digests.set(key, digest);
+    const [oldest] = this.#digests.keys();
+    if (this.#digests.size > this.#limit && oldest !== undefined) this.#digests.delete(oldest);
+    return true;
+  }
+}

@@ -1,0 +1,172 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ExecCommandRequest, Sandbox, SandboxSupport } from "@codex/executor-protocol";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAdmission } from "../src/admission.js";
+import { ApprovalLedger } from "../src/approval-ledger.js";
+import { type CeilingOptions, createCeilingGuard } from "../src/ceiling.js";
+import { createExecutor, resolveLocalPath } from "../src/index.js";
+import { execRequest } from "./support/client.js";
+
+const BUBBLEWRAP: SandboxSupport = { kind: "bubblewrap" };
+const NONE: SandboxSupport = { kind: "none", problem: "user namespaces are off" };
+
+interface Given {
+  support?: SandboxSupport;
+  ceiling?: CeilingOptions;
+}
+function admission({ support, ceiling }: Given = {}) {
+  return createAdmission({
+    backend: support === undefined ? {} : { getSandboxSupport: async () => support },
+    ceiling: ceiling === undefined ? undefined : createCeilingGuard(ceiling, []),
+    approvals: new ApprovalLedger(2),
+  });
+}
+const refusal = (part: Partial<ExecCommandRequest>, given?: Given) =>
+  admission(given).getRefusal(execRequest({ command: ["true"], ...part }));
+
+const skip = { bypassSandbox: false, proposedExecPolicyAmendment: null };
+const bypass = { execApprovalRequirement: { skip: { ...skip, bypassSandbox: true } } };
+const DISABLED: Sandbox = { permissions: { type: "disabled" } };
+const writing = (path: string): Sandbox => ({
+  permissions: {
+    type: "managed",
+    file_system: { type: "restricted", entries: [{ path: { type: "path", path }, access: "write" }] },
+    network: "restricted",
+  },
+});
+const HELD = writing("/tmp");
+
+describe("what an executor runs", () => {
+  it.each<[Partial<ExecCommandRequest>, Given?]>([
+    [{}],
+    [bypass],
+    [{ sandboxPermissions: "require_escalated" }],
+    [{ sandbox: null }],
+    [{ sandbox: DISABLED }],
+    [{ sandbox: DISABLED }, { support: NONE }],
+    [{ sandbox: HELD }, { support: BUBBLEWRAP }],
+    [{ sandbox: HELD, sandboxPermissions: "with_additional_permissions" }, { support: BUBBLEWRAP }],
+    [{ ...bypass, sandboxPermissions: "with_additional_permissions" }],
+  ])("runs %j", async (part, given) => {
+    expect(await refusal(part, given)).toBeUndefined();
+  });
+
+  it.each<[Partial<ExecCommandRequest>, RegExp, Given?]>([
+    [{ execApprovalRequirement: { forbidden: { reason: "rule 7" } } }, /forbidden.*rule 7.*not run/],
+    [
+      { execApprovalRequirement: { needsApproval: { reason: "writes /etc", proposedExecPolicyAmendment: null } } },
+      /needs approval.*writes \/etc.*not run/,
+    ],
+    [
+      { execApprovalRequirement: { needsApproval: { reason: null, proposedExecPolicyAmendment: ["ls"] } } },
+      /needs approval.*not run/,
+    ],
+    [{ sandbox: HELD }, /cannot apply: the host where it runs commands has none; .*not run/],
+    [{ sandbox: HELD }, /cannot apply: user namespaces are off; .*not run/, { support: NONE }],
+    [{ sandbox: { permissions: { type: "external", network: "enabled" } } }, /cannot apply/, { support: NONE }],
+    [{ sandboxPermissions: "with_additional_permissions" }, /additional permissions.*not run/, { support: BUBBLEWRAP }],
+  ])("refuses %j", async (part, expected, given) => {
+    expect(await refusal(part, given)).toMatch(expected);
+  });
+});
+
+describe("an approval", () => {
+  const approved = (approvalId: string, part: Partial<ExecCommandRequest> = {}) =>
+    execRequest({ command: ["true"], approvalId, ...part });
+
+  it("is for what it was first used for", async () => {
+    const { getRefusal } = admission({ support: BUBBLEWRAP });
+    expect(await getRefusal(approved("a", { sandbox: HELD }))).toBeUndefined();
+    expect(await getRefusal(approved("a", { sandbox: HELD, yieldTimeMs: 5, idempotencyKey: "k" }))).toBeUndefined();
+    const changes: Partial<ExecCommandRequest>[] = [
+      { command: ["false"], sandbox: HELD },
+      { cwd: "/", sandbox: HELD },
+      { env: {}, sandbox: HELD },
+      { tty: true, sandbox: HELD },
+      { stdin: "open", sandbox: HELD },
+      { sandbox: null },
+      { sandbox: writing("/etc") },
+      { sandbox: HELD, sandboxPermissions: "require_escalated" },
+    ];
+    for (const change of changes) {
+      expect(await getRefusal(approved("a", change)), JSON.stringify(change)).toMatch(/given for another request/);
+    }
+    expect(await getRefusal(approved("b", { command: ["false"] }))).toBeUndefined();
+  });
+
+  it("is forgotten when there are too many, the oldest first", async () => {
+    const { getRefusal } = admission();
+    for (const id of ["a", "b", "c"]) await getRefusal(approved(id));
+    expect(await getRefusal(approved("c", { cwd: "/" }))).toMatch(/another request/);
+    expect(await getRefusal(approved("a", { cwd: "/" }))).toBeUndefined();
+  });
+});
+
+describe("a ceiling, on real directories", () => {
+  let base: string;
+  beforeAll(() => {
+    base = realpathSync(mkdtempSync(join(tmpdir(), "ceiling-")));
+    for (const name of ["in/deep", "out"]) mkdirSync(join(base, name), { recursive: true });
+    symlinkSync(join(base, "out"), join(base, "in", "away"));
+    symlinkSync(join(base, "out", "later"), join(base, "in", "dangling"));
+    symlinkSync("../../out/later", join(base, "in", "deep", "relative"));
+    symlinkSync(join(base, "in"), join(base, "alias"));
+    symlinkSync("circle", join(base, "in", "circle"));
+  });
+  afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+  // `/tmp` may be written under a ceiling, so the outside of these is what the root of the start shows.
+  it.each([
+    ["in", undefined],
+    ["in/deep", undefined],
+    ["alias/deep", undefined],
+    ["in/not/there", undefined],
+    ["out", /started in/],
+    ["in/away", /started in/],
+    ["in/away/x", /started in/],
+    ["in/dangling", /started in/],
+    ["in/deep/relative", /started in/],
+    ["in/deep/../../out", /started in/],
+    ["in/circle", /cannot be looked at/],
+  ])("a start in %s", async (name, expected) => {
+    const found = await refusal({ cwd: `${base}/${name}` }, { ceiling: { roots: [`${base}/alias`] } });
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatch(expected);
+  });
+
+  it("is told with its roots as they are, and by itself means no network below full access", async () => {
+    const told = (ceiling: CeilingOptions) => admission({ support: BUBBLEWRAP, ceiling }).describe();
+    const roots = [`${base}/alias`];
+    expect(await told({ mode: "workspace-write", roots })).toEqual({
+      kind: "bubblewrap",
+      ceiling: { mode: "workspace-write", roots: [`${base}/in`], network: false },
+    });
+    expect(await told({ roots })).toMatchObject({ ceiling: { mode: "danger-full-access", network: true } });
+    expect(await admission({ ceiling: { mode: "read-only" } }).describe()).toMatchObject({ kind: "none" });
+    expect(await admission().describe()).toBeUndefined();
+  });
+
+  it.each<[Partial<ExecCommandRequest>, RegExp]>([
+    [bypass, /a sandbox is needed/],
+    [{ sandbox: null }, /a sandbox is needed/],
+    [{ sandbox: DISABLED }, /`disabled` are none/],
+    [{ sandbox: writing("/etc"), ...bypass }, /writing `\/etc`/],
+  ])("refuses %j", async (part, expected) => {
+    const ceiling: CeilingOptions = { mode: "workspace-write", roots: [base] };
+    const found = await refusal({ cwd: base, ...part }, { support: BUBBLEWRAP, ceiling });
+    expect(found).toMatch(/^this executor does not allow it: .*not run$/);
+    expect(found).toMatch(expected);
+  });
+
+  it("has absolute roots", () => {
+    const create = () => createExecutor({ backend: () => ({}) as never, ceiling: { roots: ["work"] } });
+    expect(create).toThrow(/ceiling\.roots: `work` is not absolute/);
+  });
+
+  it("follows links to what does not exist yet", async () => {
+    expect(await resolveLocalPath(`${base}/in/dangling/x`)).toBe(`${base}/out/later/x`);
+    expect(await resolveLocalPath("/not/there")).toBe("/not/there");
+  });
+});

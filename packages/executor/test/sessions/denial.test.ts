@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { useScriptedHosts } from "../support/scripted-host.js";
+import { startSession } from "../support/sessions.js";
+
+const openHost = useScriptedHosts();
+
+describe("what a sandbox refused", () => {
+  it("is told with the answer that tells the end, and not before", async () => {
+    const { client, backend } = openHost();
+    const answer = client.exec({ command: ["x"] });
+    const process = await backend.started(0);
+    process.denial = { certain: true, reason: "writing /etc/x" };
+    process.end(1);
+    const { text, result } = await answer;
+    expect(result).toMatchObject({ sandboxDenied: true, sandboxDenial: { certain: true, reason: "writing /etc/x" } });
+    expect(text).toContain("Note: the sandbox refused something: writing /etc/x\nOutput:");
+  });
+
+  it("is told by a later poll, and as a guess where it is one", async () => {
+    const host = openHost();
+    const { id, process } = await startSession(host);
+    process.denial = { certain: false, reason: "the output says `Read-only file system`" };
+    const running = host.client.write({ processId: id, yieldTimeMs: 0 });
+    await host.clock.untilWaiting(1);
+    host.clock.advance(0);
+    expect((await running).result).toMatchObject({ sandboxDenied: false });
+    expect((await running).result).not.toHaveProperty("sandboxDenial");
+    const last = host.client.write({ processId: id });
+    process.end(1);
+    expect((await last).result).toMatchObject({ sandboxDenied: false, sandboxDenial: { certain: false } });
+    expect((await last).text).toMatch(/Note: the sandbox may have refused something, going by the output: /);
+  });
+});
