@@ -1,9 +1,13 @@
+import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
+import { RpcError } from "@codex/channel";
 import {
   createRemoteBackend,
+  ERROR_CODES,
   type ExecBackend,
   ExecServerClient,
   type RemoteEnvironmentInfo,
+  type RemoteFileSystem,
 } from "@codex/exec-server";
 import type { HostInfo } from "@codex/executor-protocol";
 import { CommandError, EXIT } from "./exit-codes.js";
@@ -13,6 +17,8 @@ export interface FarHost {
   host: HostInfo;
   /** Processes of one orchestrator; closing it ends them. */
   createBackend: () => ExecBackend;
+  /** Where a path of that host leads. */
+  resolvePath(path: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -25,6 +31,7 @@ export async function connectExecServer(address: string): Promise<FarHost> {
   return {
     host: toHostInfo(await client.environment.info()),
     createBackend: () => createRemoteBackend(client),
+    resolvePath: (path) => resolveFarPath(client.fileSystem, path),
     close: () => client.close(),
   };
 }
@@ -33,6 +40,26 @@ function connect(address: string): Promise<ExecServerClient> {
   if (/^wss?:\/\//.test(address)) return ExecServerClient.connectWebSocket(address);
   if (address.trim() === "") throw new CommandError("--exec-server is empty", EXIT.usage);
   return ExecServerClient.spawnLocal({ command: "/bin/sh", args: ["-c", address] });
+}
+
+/** Also of what does not exist yet. @throws Error for a link that leads to nothing: what it will mean is not known. */
+async function resolveFarPath(files: RemoteFileSystem, path: string): Promise<string> {
+  const real = await unlessMissing(files.canonicalize(path));
+  if (real !== undefined) return toPath(real);
+  if ((await unlessMissing(files.getMetadata(path, { followSymlinks: false }))) !== undefined) {
+    throw new Error(`\`${path}\` is a link that leads to nothing`);
+  }
+  const parent = posix.dirname(path);
+  return parent === path ? path : posix.join(await resolveFarPath(files, parent), posix.basename(path));
+}
+
+async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof RpcError && error.code === ERROR_CODES.notFound) return undefined;
+    throw error;
+  }
 }
 
 /** The protocol tells neither architecture nor user. */

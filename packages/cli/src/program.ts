@@ -46,6 +46,25 @@ export function createProgram(): Command {
       "--exec-server <url|command>",
       "run programs on this exec-server: ws://HOST:PORT, or a command that speaks on stdio",
     )
+    .addOption(
+      new Option("--max-sandbox <mode>", "the most that any command may do, whatever an orchestrator sends").choices([
+        "read-only",
+        "workspace-write",
+        "danger-full-access",
+      ]),
+    )
+    .option(
+      "--allowed-root <dir>",
+      "commands start in this directory only and, with --max-sandbox workspace-write, write there and in temporary directories only; repeatable",
+      collect,
+      [],
+    )
+    .addOption(
+      new Option(
+        "--max-network <on|off>",
+        "whether any command may use the network (off below danger-full-access)",
+      ).choices(["on", "off"]),
+    )
     .option("--deterministic-ids", "session ids count up from 1000", false)
     .addHelpText(
       "after",

@@ -1,6 +1,7 @@
 import type {
   ExecCommandRequest,
   ProcessOutcome,
+  Sandbox,
   SessionSignal,
   TerminalSize,
   UnifiedExecResult,
@@ -25,6 +26,8 @@ export interface RunCommandRequest {
   size?: TerminalSize;
   /** `open` keeps a pipe writable; no effect on a terminal. */
   stdin?: "null" | "open";
+  /** What holds it; default nothing. An executor that cannot hold it, or allows only less, refuses the program. */
+  sandbox?: Sandbox;
   /** Ends the program, milliseconds. */
   timeoutMs?: number;
 }
@@ -209,7 +212,7 @@ function failureOf(reply: CallReply): string | undefined {
 }
 
 function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequest {
-  const { argv, cwd, env, envPolicy, tty, size, stdin, timeoutMs } = request;
+  const { argv, cwd, env, envPolicy, tty, size, stdin, sandbox, timeoutMs } = request;
   return {
     command: [...argv],
     cwd: cwd ?? defaultCwd,
@@ -224,6 +227,7 @@ function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequ
     justification: null,
     execApprovalRequirement: { skip: { bypassSandbox: false, proposedExecPolicyAmendment: null } },
     ...(envPolicy === undefined ? {} : { envPolicy }),
+    ...(sandbox === undefined ? {} : { sandbox }),
     ...(size === undefined ? {} : { size }),
     ...(stdin === undefined ? {} : { stdin }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

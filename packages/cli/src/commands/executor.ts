@@ -3,12 +3,13 @@ import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
 import { createLocalBackend } from "@codex/exec-server";
 import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
+import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { onStopSignal, openStdout } from "../host-process.js";
 import { isLoopback, parseListenUrl } from "../listen-url.js";
 import { readToken } from "../token-file.js";
 
-export interface ExecutorCommandOptions {
+export interface ExecutorCommandOptions extends CeilingArguments {
   listen: string;
   tokenFile?: string;
   allowInsecureListen: boolean;
@@ -24,10 +25,12 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
   if (target.kind === "stdio" && options.tokenFile !== undefined) {
     throw new CommandError("--token-file is for a websocket listener; stdio needs none", EXIT.usage);
   }
+  const ceiling = readCeiling(options, options.execServer === undefined);
   const far = options.execServer === undefined ? undefined : await connectExecServer(options.execServer);
   const executor = createExecutor({
     backend: far?.createBackend ?? (() => createLocalBackend()),
-    ...(far === undefined ? {} : { host: far.host }),
+    ...(far === undefined ? {} : { host: far.host, resolvePath: far.resolvePath }),
+    ...(ceiling === undefined ? {} : { ceiling }),
     limits: { sessions: options.maxSessions },
     log: (problem) => void process.stderr.write(`codex executor: ${problem}\n`),
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),

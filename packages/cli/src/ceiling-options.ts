@@ -1,0 +1,50 @@
+import { statSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import type { CeilingOptions } from "@codex/executor";
+import type { SandboxMode } from "@codex/executor-protocol";
+import { CommandError, EXIT } from "./exit-codes.js";
+
+export interface CeilingArguments {
+  maxSandbox?: SandboxMode;
+  allowedRoot: string[];
+  maxNetwork?: "on" | "off";
+}
+
+/**
+ * The ceiling that the options ask for; undefined for none.
+ * @param isHere directories are of this host, and are looked at
+ * @throws CommandError naming the option and its value
+ */
+export function readCeiling(
+  { maxSandbox, allowedRoot, maxNetwork }: CeilingArguments,
+  isHere: boolean,
+): CeilingOptions | undefined {
+  if (maxSandbox === "workspace-write" && allowedRoot.length === 0) {
+    throw usage("--max-sandbox workspace-write needs --allowed-root: the directories that commands may write");
+  }
+  if (maxSandbox === undefined && allowedRoot.length === 0 && maxNetwork === undefined) return undefined;
+  const roots = allowedRoot.map((root) => (isHere ? readRoot(root) : readFarRoot(root)));
+  return {
+    ...(maxSandbox === undefined ? {} : { mode: maxSandbox }),
+    roots,
+    ...(maxNetwork === undefined ? {} : { network: maxNetwork === "on" }),
+  };
+}
+
+function readRoot(root: string): string {
+  const path = resolve(root);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return path;
+  throw usage(
+    `--allowed-root ${JSON.stringify(root)}: ${found === undefined ? "there is no such directory" : "it is no directory"}`,
+  );
+}
+
+function readFarRoot(root: string): string {
+  if (isAbsolute(root)) return root;
+  throw usage(
+    `--allowed-root ${JSON.stringify(root)}: with --exec-server it is a path of that host, and has to be absolute`,
+  );
+}
+
+const usage = (message: string) => new CommandError(message, EXIT.usage);
