@@ -19,6 +19,9 @@ export interface ExecutorCommandOptions extends CeilingArguments {
   execServer?: string;
 }
 
+/** Calls at once beside those that wait for a session. */
+const SPARE_CALLS = 192;
+
 /** Serves this host until it is told to shut down, its channel ends, or a signal comes. */
 export async function runExecutor(options: ExecutorCommandOptions): Promise<void> {
   const target = parseListenUrl(options.listen);
@@ -31,7 +34,8 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
     backend: far?.createBackend ?? (() => createLocalBackend()),
     ...(far === undefined ? {} : { host: far.host, resolvePath: far.resolvePath }),
     ...(ceiling === undefined ? {} : { ceiling }),
-    limits: { sessions: options.maxSessions },
+    // Each session may have a call that waits for it, as `codex run` does.
+    limits: { sessions: options.maxSessions, inFlightCalls: options.maxSessions + SPARE_CALLS },
     log: (problem) => void process.stderr.write(`codex executor: ${problem}\n`),
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
   });
