@@ -26,11 +26,13 @@ export const writeAnswer = z.object({ status: z.enum(["accepted", "unknownProces
 export type WriteStatus = z.output<typeof writeAnswer>["status"];
 
 /** All but `running` is told by servers of this project alone. */
+const processes = z.array(z.object({ pid: z.int(), name: z.string() }));
 export const terminateAnswer = z.object({
   running: z.nullish(z.boolean()),
-  signals: z.optional(z.array(z.enum(["SIGINT", "SIGTERM", "SIGKILL", "SIGHUP"]))),
+  signals: z.optional(z.array(z.enum(["SIGINT", "SIGTERM", "SIGKILL", "SIGHUP", "SIGCONT"]))),
   gone: z.optional(z.boolean()),
-  members: z.optional(z.array(z.object({ pid: z.int(), name: z.string() }))),
+  members: z.optional(processes),
+  strays: z.optional(processes),
 });
 export type TerminateAnswer = Omit<z.output<typeof terminateAnswer>, "running"> & { running: boolean };
 

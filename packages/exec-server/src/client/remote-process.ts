@@ -169,18 +169,19 @@ export class RemoteProcess implements ExecProcess {
   async terminate({ graceMs = DEFAULT_TERMINATE_GRACE_MS }: TerminateOptions = {}): Promise<TerminationReceipt> {
     const running = this.#outcome.kind === "running";
     try {
-      const { signals, gone, members, ...answer } = await this.#running.terminate(graceMs);
+      const { signals, gone, members, strays, ...answer } = await this.#running.terminate(graceMs);
       if (answer.running) await this.#untilExited();
       return {
         running: answer.running,
         members,
+        strays,
         signals: signals ?? (answer.running ? ["SIGKILL"] : []),
         gone: gone ?? (this.#hasExited && (answer.running || this.#isClosed)),
         outcome: this.#outcome,
       };
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      return { running, members: undefined, signals: [], gone: false, outcome: this.#outcome };
+      return { running, members: undefined, strays: undefined, signals: [], gone: false, outcome: this.#outcome };
     }
   }
 

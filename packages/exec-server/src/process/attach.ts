@@ -18,6 +18,8 @@ export interface LaunchEvents {
   /** Once for each of `sources`. */
   onStreamEnd(): void;
   onExit(status: ExitStatus): void;
+  /** Runs the call that starts the process, on a host with marks; see `Marks`. */
+  mark<T>(start: () => T): T;
 }
 
 /** Our ends of its pipes. Owns them from now on. */

@@ -82,7 +82,7 @@ export interface ExecProcess {
   signal(name: ProcessSignal): Promise<boolean>;
   /** @throws ProcessError `no_terminal` for a process on pipes. */
   resize(size: TerminalSize): Promise<void>;
-  /** The termination ladder: SIGTERM to the group, grace, SIGKILL. Resolves when the group is gone. */
+  /** The termination ladder: SIGTERM, grace, SIGKILL; to the group and what left it. Resolves when all of it is gone. */
   terminate(options?: TerminateOptions): Promise<TerminationReceipt>;
   /**
    * Gives back what is held for reading: the spill file, and streams that somebody outside the group still holds. What
@@ -103,6 +103,9 @@ export interface SandboxDenial {
 
 export type ProcessSignal = "SIGINT" | "SIGTERM" | "SIGKILL" | "SIGHUP";
 
+/** SIGCONT goes with what asks a stopped process to end. */
+export type SentSignal = ProcessSignal | "SIGCONT";
+
 export interface TerminateOptions {
   /** Who asked; it becomes `by` of the outcome. Default `terminate`. */
   by?: EndedBy;
@@ -114,11 +117,13 @@ export interface TerminateOptions {
 export interface TerminationReceipt {
   /** It had not exited when the request came. */
   running: boolean;
-  /** Processes of the group when it began: pid and command name; undefined where the host cannot list them. */
+  /** Processes of the group: pid and command name; undefined where the host cannot list them. */
   members: readonly { pid: number; name: string }[] | undefined;
+  /** What it started and had left the group (`setsid`, daemons), in the same way. */
+  strays: readonly { pid: number; name: string }[] | undefined;
   /** Signals that were sent, in order. */
-  signals: readonly ProcessSignal[];
-  /** No process of the group is left. */
+  signals: readonly SentSignal[];
+  /** No process of the group is left, nor any that left it. */
   gone: boolean;
   outcome: ProcessOutcome;
 }

@@ -50,7 +50,7 @@ function launchOnPipes(
     const input = openStdin ? open() : undefined;
     const [output, errors] = [open(), open()];
     const stdio = { stdin: input?.read ?? null, stdout: output.write, stderr: errors.write };
-    const pid = start(spec, file, native, stdio, events.onExit);
+    const pid = start(spec, file, native, stdio, events);
     for (const fd of Object.values(stdio)) if (fd !== null) closeSync(fd);
     return { pid, ...attachPipes({ stdin: input?.write, stdout: output.read, stderr: errors.read }, events) };
   } catch (error) {
@@ -82,7 +82,7 @@ function launchOnTerminal(
     events.onExit(status);
   };
   try {
-    const pid = start(spec, file, native, { terminal: path }, onExit);
+    const pid = start(spec, file, native, { terminal: path }, { ...events, onExit });
     return { pid, ...attachTerminal(master, native, events) };
   } catch (error) {
     closeSync(master);
@@ -106,10 +106,11 @@ function start(
   file: string,
   native: Native,
   stdio: ChildStdio,
-  onExit: (status: ExitStatus) => void,
+  { onExit, mark }: LaunchEvents,
 ): number {
+  const words = [arg0 ?? argv[0]!, ...argv.slice(1)];
   try {
-    return native.children.spawn({ file, argv: [arg0 ?? argv[0]!, ...argv.slice(1)], env, cwd, stdio, onExit });
+    return mark(() => native.children.spawn({ file, argv: words, env, cwd, stdio, onExit }));
   } catch (error) {
     throw startError(error);
   }

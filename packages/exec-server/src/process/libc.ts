@@ -7,6 +7,9 @@ export interface Libc {
   fcntl(fd: number, command: number, type: "int", value: number): number;
   pipe2(fds: Int32Array, flags: number): number;
   waitpid(pid: number, status: Int32Array, options: number): number;
+  getpgid(pid: number): number;
+  /** A soft and a hard limit each. */
+  prlimit(pid: number, resource: number, set: BigUint64Array | null, before: BigUint64Array): number;
   /** Returns an errno, as all that follow do. */
   posix_spawn(
     pid: Int32Array,
@@ -31,6 +34,8 @@ const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
   fcntl: "int fcntl(int fd, int command, ...)",
   pipe2: "int pipe2(_Out_ void *fds, int flags)",
   waitpid: "int waitpid(int pid, _Out_ void *status, int options)",
+  getpgid: "int getpgid(int pid)",
+  prlimit: "int prlimit(int pid, int resource, const void *set, _Out_ void *before)",
   posix_spawn:
     "int posix_spawn(_Out_ void *pid, const char *path, const void *actions, const void *attributes, const char **argv, const char **env)",
   posix_spawn_file_actions_init: "int posix_spawn_file_actions_init(void *actions)",

@@ -34,6 +34,18 @@ export const DEFAULT_TERMINATE_GRACE_MS = 2_000;
 /** Milliseconds after SIGKILL at which a group that is still there is reported as not gone. */
 export const KILL_DEADLINE_MS = 5_000;
 
+/** Times that a family is looked at and killed in a row, while new processes turn up in it. */
+export const MAX_KILL_ROUNDS = 64;
+
+/** Looks that find nothing, while processes come and go on the host, until a family counts as gone. */
+export const MAX_EMPTY_LOOKS = 16;
+
+/** Processes that a termination receipt names, of the group and outside of it each. */
+export const MAX_LISTED_PROCESSES = 1_000;
+
+/** Threads of one process whose children are looked at. */
+export const MAX_THREADS_LOOKED_AT = 256;
+
 /** Arguments and environment of a process, bytes; beyond it Linux would answer E2BIG for one string or the sum. */
 export const MAX_ARGUMENT_BYTES = 128 * 1024;
 

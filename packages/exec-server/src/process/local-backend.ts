@@ -1,9 +1,13 @@
+import type { ProcessOutcome } from "@codex/executor-protocol";
 import { StartError } from "./errors.js";
 import type { ExecBackend, ProcessSpec } from "./exec-backend.js";
+import { watchFamily } from "./family.js";
 import { createGuard, type Guard } from "./guard.js";
 import { type LocalProcess, startLocalProcess } from "./local-process.js";
+import { createMarks } from "./marks.js";
 import { createNative, type Native } from "./native.js";
 import { resolveProgram } from "./program.js";
+import { terminateFamily } from "./terminate.js";
 
 export interface LocalBackendOptions {
   native?: Native;
@@ -15,15 +19,17 @@ export interface LocalBackendOptions {
 const DEFAULT_CLOSE_GRACE_MS = 500;
 
 /**
- * Runs processes on this host. They are owned by the backend: `close` ends all of them with their groups, and so does
- * the death of this process, by whatever cause.
+ * Runs processes on this host. They are owned by the backend, with everything they start: `close` ends all of it, and so
+ * does the death of this process, by whatever cause.
  */
 export function createLocalBackend(options: LocalBackendOptions = {}): ExecBackend {
   const native = options.native ?? createNative();
-  const guard = options.guard ?? createGuard();
+  const marks = createMarks();
+  const guard = options.guard ?? createGuard({ markPrefix: marks.prefix });
   /** Processes whose group is not known to be empty. */
   const owned = new Set<LocalProcess>();
   const starting = new Set<Promise<unknown>>();
+  let used = false;
   let closing: Promise<void> | undefined;
 
   const sweep = () => {
@@ -33,16 +39,20 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     const file = resolveProgram(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
     sweep();
-    const process = await startLocalProcess(spec, file, { native, guard, onExit: sweep });
+    openGuard(guard);
+    used = true;
+    const process = await startLocalProcess(spec, file, { native, guard, marks, onExit: sweep });
     if (!process.checkGroup()) owned.add(process);
     return process;
   };
+  const everything = { getGroup: () => undefined, marks, mark: undefined };
   const close = async () => {
     await Promise.allSettled(starting);
     const graceMs = options.closeGraceMs ?? DEFAULT_CLOSE_GRACE_MS;
     await Promise.all([...owned].map((process) => process.terminate({ by: "shutdown", graceMs })));
     for (const process of owned) process.dispose();
     owned.clear();
+    if (used) await terminateFamily({ ...LEFT_BEHIND, graceMs, family: watchFamily(everything, native) });
     guard.close();
   };
   return {
@@ -57,3 +67,26 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     },
   };
 }
+
+/** @throws StartError */
+function openGuard(guard: Guard): void {
+  try {
+    guard.open();
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new StartError("os_error", `the process was not started: its end could not be provided for: ${detail}`, {
+      cause,
+    });
+  }
+}
+
+/** What commands left behind that have ended: no group is known to be theirs any more. */
+const LEFT_BEHIND = {
+  running: false,
+  polite: ["SIGTERM"],
+  send: () => false,
+  isGone: () => true,
+  exited: Promise.resolve(),
+  getOutcome: (): ProcessOutcome => ({ kind: "exited", code: 0 }),
+  onGone: () => {},
+} as const;

@@ -1,13 +1,15 @@
 import type { EndedBy, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import { ProcessError, StartError, WriteError } from "./errors.js";
-import type { ExecProcess, ProcessSignal, ProcessSpec } from "./exec-backend.js";
+import type { ExecProcess, ProcessSpec, SentSignal } from "./exec-backend.js";
+import { watchFamily } from "./family.js";
 import type { Guard } from "./guard.js";
 import { type Launched, launch } from "./launch.js";
 import { DEFAULT_LOG_LIMITS, MAX_WRITE_BYTES } from "./limits.js";
+import type { Marks } from "./marks.js";
 import type { Native } from "./native.js";
 import { createOutputLog } from "./output-log.js";
-import { groupExists, signalGroup } from "./process-group.js";
-import { terminateGroup } from "./terminate.js";
+import { groupExists, signalGroup, signalProcess } from "./process-group.js";
+import { terminateFamily } from "./terminate.js";
 
 /** A process of this host, and what its backend needs to look after it. */
 export interface LocalProcess extends ExecProcess {
@@ -19,7 +21,7 @@ export interface LocalProcess extends ExecProcess {
 export async function startLocalProcess(
   spec: ProcessSpec,
   file: string,
-  context: { native: Native; guard: Guard; onExit(): void },
+  context: { native: Native; guard: Guard; marks: Marks; onExit(): void },
 ): Promise<LocalProcess> {
   const log = createOutputLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, (pause) => {
     for (const source of launched.sources) pause ? source.pause() : source.resume();
@@ -30,6 +32,7 @@ export async function startLocalProcess(
   /** Who asked for the end first; what a death by signal is put down to. */
   let cause: EndedBy | undefined;
   const sent = new Set<string>();
+  const mark = context.marks.next();
   let openStreams = spec.stdio.kind === "pty" ? 1 : 2;
   let groupGone = false;
 
@@ -69,10 +72,11 @@ export async function startLocalProcess(
       closeIfDone();
       context.onExit();
     },
+    mark: (start) => (context.native.marks === undefined ? start() : context.native.marks.give(mark, start)),
   });
   guardGroup(launched.pid, context.guard);
 
-  const sendSignal = (signal: ProcessSignal): boolean => {
+  const sendSignal = (signal: SentSignal): boolean => {
     if (checkGroup()) return false;
     if (outcome.kind === "running") sent.add(signal);
     if (signalGroup(launched.pid, signal)) return true;
@@ -113,16 +117,21 @@ export async function startLocalProcess(
     terminate(options = {}) {
       const running = outcome.kind === "running";
       if (running) cause ??= options.by ?? "terminate";
-      return terminateGroup({
-        pgid: launched.pid,
+      return terminateFamily({
         running,
         ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
         polite: spec.stdio.kind === "pty" ? ["SIGHUP", "SIGTERM"] : ["SIGTERM"],
+        family: watchFamily(
+          // The number of a group that is gone may be somebody else's by now.
+          { getGroup: () => (checkGroup() ? undefined : launched.pid), marks: context.marks, mark },
+          context.native,
+        ),
         send: sendSignal,
         isGone: checkGroup,
         exited,
         getOutcome: () => outcome,
         onGone: () => {
+          if (groupGone) return;
           groupGone = true;
           context.guard.remove(launched.pid);
         },
@@ -147,15 +156,6 @@ function guardGroup(pgid: number, guard: Guard): void {
     throw new StartError("os_error", `the process was not started: its end could not be provided for: ${detail}`, {
       cause,
     });
-  }
-}
-
-function signalProcess(pid: number, signal: ProcessSignal): boolean {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -3,6 +3,8 @@ import { createRequire } from "node:module";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { type Children, createChildren } from "./children.js";
 import { closeOnExec, type Libc, loadLibc } from "./libc.js";
+import type { NativeMarks } from "./marks.js";
+import { createNativeMarks } from "./native-marks.js";
 
 /**
  * The few system calls that Node does not offer, loaded at the first terminal or pipe so that start-up does not pay.
@@ -19,6 +21,10 @@ export interface Native {
   openPipe(): { read: number; write: number };
   /** Linux. */
   readonly children: Children;
+  /** Undefined on a host without marks. */
+  readonly marks: NativeMarks | undefined;
+  /** Undefined for a process that is gone. Linux. */
+  getGroup(pid: number): number | undefined;
 }
 
 export interface ForkTerminal {
@@ -69,6 +75,7 @@ export function createNative(): Native {
     return libc;
   };
   let children: Children | undefined;
+  let marks: { native: NativeMarks | undefined } | undefined;
   return {
     openTerminal({ rows, cols }) {
       const { master, slave, pty: path } = pty().module.open(cols, rows);
@@ -96,6 +103,14 @@ export function createNative(): Native {
     get children() {
       children ??= createChildren(getLibc());
       return children;
+    },
+    get marks() {
+      marks ??= { native: process.platform === "linux" ? createNativeMarks(getLibc()) : undefined };
+      return marks.native;
+    },
+    getGroup(pid) {
+      const group = getLibc().getpgid(pid);
+      return group < 0 ? undefined : group;
     },
   };
 }

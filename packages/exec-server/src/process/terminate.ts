@@ -1,17 +1,19 @@
 import { setTimeout } from "node:timers/promises";
 import type { ProcessOutcome } from "@codex/executor-protocol";
-import type { ProcessSignal, TerminationReceipt } from "./exec-backend.js";
-import { DEFAULT_TERMINATE_GRACE_MS, KILL_DEADLINE_MS } from "./limits.js";
-import { listGroup } from "./process-group.js";
+import type { ProcessSignal, SentSignal, TerminationReceipt } from "./exec-backend.js";
+import type { Family, FamilyWatch, Relative } from "./family.js";
+import { DEFAULT_TERMINATE_GRACE_MS, KILL_DEADLINE_MS, MAX_KILL_ROUNDS, MAX_LISTED_PROCESSES } from "./limits.js";
+import { signalProcess } from "./process-group.js";
 
-export interface TerminateGroup {
-  pgid: number;
+export interface TerminateFamily {
   running: boolean;
   /** Milliseconds; 0 kills at once. */
   graceMs?: number;
   /** Signals that ask, in order, before SIGKILL. A shell on a terminal ignores SIGTERM but not SIGHUP. */
   polite: readonly ProcessSignal[];
-  send(signal: ProcessSignal): boolean;
+  family: FamilyWatch;
+  /** Signals the group. False when there is none. */
+  send(signal: SentSignal): boolean;
   /** The kernel knows no process of the group any more. */
   isGone(): boolean;
   exited: Promise<unknown>;
@@ -20,45 +22,95 @@ export interface TerminateGroup {
   onGone(): void;
 }
 
-/** The ladder: ask, wait the grace, SIGKILL, wait. Resolves when the group is gone or the last deadline has passed. */
-export async function terminateGroup(group: TerminateGroup): Promise<TerminationReceipt> {
-  const { running, graceMs = DEFAULT_TERMINATE_GRACE_MS } = group;
-  const signals: ProcessSignal[] = [];
-  const receipt = (gone: boolean, members: TerminationReceipt["members"]) => ({
-    running,
-    members,
-    signals,
-    gone,
-    outcome: group.getOutcome(),
-  });
-  if (group.isGone()) return receipt(true, []);
-  const members = await listGroup(group.pgid);
-  const send = (signal: ProcessSignal) => {
-    if (group.send(signal)) signals.push(signal);
+/**
+ * The ladder: ask, wait the grace, SIGKILL, wait; for the group and for what left it. Resolves when nothing is left or
+ * the last deadline has passed.
+ */
+export async function terminateFamily(target: TerminateFamily): Promise<TerminationReceipt> {
+  const { running, graceMs = DEFAULT_TERMINATE_GRACE_MS } = target;
+  const seen = createSightings();
+  const signals: SentSignal[] = [];
+  const look = async () => seen.note(await target.family.list());
+  const send = (signal: SentSignal, family: Family | undefined) => {
+    const reachedGroup = target.send(signal);
+    const reached = (family?.strays ?? []).filter(({ pid }) => isForStrays(signal) && signalProcess(pid, signal));
+    if ((reachedGroup || reached.length > 0) && !signals.includes(signal)) signals.push(signal);
   };
+  const receipt = (gone: boolean) => ({ running, ...seen.get(), signals, gone, outcome: target.getOutcome() });
+
+  const family = await look();
+  if (target.isGone() && !family?.strays.length) return receipt(true);
   if (graceMs > 0) {
-    for (const signal of group.polite) send(signal);
-    if (await waitUntilGone(group, graceMs)) return receipt(true, members);
+    for (const signal of target.polite) send(signal, family);
+    // What is stopped hears no signal before it goes on.
+    if (listAll(family).some(({ stopped }) => stopped)) send("SIGCONT", family);
+    if (await waitUntilGone(target, look, graceMs)) return receipt(true);
   }
-  send("SIGKILL");
-  const gone = await waitUntilGone(group, KILL_DEADLINE_MS);
-  return receipt(gone, members);
+  const kill = async () => {
+    const left = await look();
+    send("SIGKILL", left);
+    return left;
+  };
+  await killUntilNothingNew(kill);
+  return receipt(await waitUntilGone(target, kill, KILL_DEADLINE_MS));
+}
+
+/** A daemon takes a hang-up for a request to read its configuration again. */
+const isForStrays = (signal: SentSignal): boolean => signal !== "SIGHUP";
+
+const listAll = (family: Family | undefined): Relative[] =>
+  family === undefined ? [] : [...family.members, ...family.strays];
+
+/** A process may start others between being seen and being killed: looks again at once while there are new ones. */
+async function killUntilNothingNew(kill: () => Promise<Family | undefined>): Promise<void> {
+  const killed = new Set<number>();
+  for (let round = 0; round < MAX_KILL_ROUNDS; round += 1) {
+    const fresh = listAll(await kill()).filter(({ pid }) => !killed.has(pid));
+    if (fresh.length === 0) return;
+    for (const { pid } of fresh) killed.add(pid);
+  }
+}
+
+/** What was seen over time; the first state of each process. */
+function createSightings() {
+  const members = new Map<number, string>();
+  const strays = new Map<number, string>();
+  let known = false;
+  const add = (to: Map<number, string>, relatives: readonly Relative[]) => {
+    for (const { pid, name } of relatives) {
+      if (members.has(pid) || strays.has(pid) || to.size >= MAX_LISTED_PROCESSES) continue;
+      to.set(pid, name);
+    }
+  };
+  const describe = (from: ReadonlyMap<number, string>) =>
+    known ? [...from].map(([pid, name]) => ({ pid, name })) : undefined;
+  return {
+    note(family: Family | undefined): Family | undefined {
+      known ||= family !== undefined;
+      add(members, family?.members ?? []);
+      add(strays, family?.strays ?? []);
+      return family;
+    },
+    get: () => ({ members: describe(members), strays: describe(strays) }),
+  };
 }
 
 const FIRST_LOOK_MS = 2;
 const LONGEST_LOOK_MS = 50;
 
-/** The kernel tells when a child ends, but not when a group is empty: that has to be looked up, less and less often. */
-async function waitUntilGone(group: TerminateGroup, deadlineMs: number): Promise<boolean> {
+/** The kernel tells when a child ends, but not when a family has: that has to be looked up, less and less often. */
+async function waitUntilGone(
+  target: TerminateFamily,
+  look: () => Promise<Family | undefined>,
+  deadlineMs: number,
+): Promise<boolean> {
   const deadline = performance.now() + deadlineMs;
-  if (group.getOutcome().kind === "running") await settledWithin(group.exited, deadlineMs);
-  if (group.getOutcome().kind === "running") return false;
+  if (target.getOutcome().kind === "running") await settledWithin(target.exited, deadlineMs);
+  if (target.getOutcome().kind === "running") return false;
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 2, LONGEST_LOOK_MS)) {
-    if (group.isGone()) return true;
-    if ((await listGroup(group.pgid))?.length === 0) {
-      group.onGone();
-      return true;
-    }
+    const family = await look();
+    if (family?.members.length === 0) target.onGone();
+    if (target.isGone() && !family?.strays.length) return true;
     const left = deadline - performance.now();
     if (left <= 0) return false;
     await setTimeout(Math.min(pause, left));

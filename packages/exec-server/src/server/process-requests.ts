@@ -129,15 +129,16 @@ function signal({ session }: ProcessHost, { processId, signal: name }: SignalPar
 }
 
 async function terminate({ session }: ProcessHost, { processId, graceMs }: TerminateParams): Promise<unknown> {
-  const receipt = await session.terminate(processId, graceMs ?? 0);
+  const receipt = await session.terminate(processId, graceMs);
   if (receipt === undefined) return { running: false };
   if (receipt === "cancelled") return { running: true };
   // Who gives a grace knows more than Codex, and is told more.
   return graceMs === undefined ? { running: receipt.running } : describeReceipt(receipt);
 }
 
-function describeReceipt({ running, members, signals, gone }: TerminationReceipt) {
-  return { running, signals, gone, ...(members === undefined ? {} : { members }) };
+function describeReceipt({ running, members, strays, signals, gone }: TerminationReceipt) {
+  const listed = { ...(members === undefined ? {} : { members }), ...(strays === undefined ? {} : { strays }) };
+  return { running, signals, gone, ...listed };
 }
 
 /** @throws RpcError -32600 */

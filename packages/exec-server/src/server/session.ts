@@ -105,11 +105,20 @@ export class Session {
     return [...this.#processes.values()].filter((process) => process instanceof ManagedProcess);
   }
 
-  /** Ends a process or cancels its start. Undefined for an unknown id. */
-  async terminate(processId: string, graceMs: number): Promise<TerminationReceipt | "cancelled" | undefined> {
+  /**
+   * Ends a process with everything it started, or cancels its start. Undefined when there was nothing to do: for an
+   * unknown id, and without a grace for a process that has closed. Codex says that after each one; a server that a
+   * command left running on purpose then lives on, as it does with Codex, until this host ends.
+   */
+  async terminate(
+    processId: string,
+    graceMs: number | undefined,
+  ): Promise<TerminationReceipt | "cancelled" | undefined> {
     const found = this.#processes.get(processId);
     if (found === undefined) return undefined;
-    if (found instanceof ManagedProcess) return found.terminate({ graceMs });
+    if (found instanceof ManagedProcess) {
+      return graceMs === undefined && found.closed ? undefined : found.terminate({ graceMs: graceMs ?? 0 });
+    }
     found.cancelled = true;
     return "cancelled";
   }

@@ -58,12 +58,12 @@ describe("the guard", () => {
 
   it("leaves no file behind, and says so when it cannot write one", () => {
     const directory = mkdtempSync(join(tmpdir(), "guard-"));
-    const guard = createGuard(directory);
+    const guard = createGuard({ directory });
     guard.add(2 ** 22 + 1);
     expect(readdirSync(directory)).toEqual([]);
     guard.remove(2 ** 22 + 1);
     guard.close();
-    expect(() => createGuard(join(directory, "missing")).add(1)).toThrow("ENOENT");
+    expect(() => createGuard({ directory: join(directory, "missing") }).add(1)).toThrow("ENOENT");
     rmSync(directory, { recursive: true });
   });
 });

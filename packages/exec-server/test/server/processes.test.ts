@@ -265,6 +265,24 @@ describe("signals and ends", () => {
     await client.untilEvent("process/closed", "p");
   });
 
+  it.skipIf(process.platform !== "linux")(
+    "leaves alone what a command put in the background, until it is asked to",
+    async () => {
+      const client = await server.ready();
+      await client.start("p", [
+        "sh",
+        "-c",
+        "setsid sh -c 'exec sleep 60 >/dev/null 2>&1' & nohup sleep 60 >/dev/null 2>&1 &",
+      ]);
+      await client.untilEvent("process/closed", "p");
+      expect(await client.ask("process/terminate", { processId: "p" })).toEqual({ running: false });
+      const receipt = await client.ask("process/terminate", { processId: "p", graceMs: 5_000 });
+      expect(receipt).toMatchObject({ running: false, gone: true, signals: ["SIGTERM"] });
+      const { members, strays } = receipt as Record<"members" | "strays", unknown[]>;
+      expect([members.length, strays.length]).toEqual([1, 1]);
+    },
+  );
+
   it("lists the processes of the session", async () => {
     const client = await server.ready();
     await client.start("a", ["sleep", "60"]);

@@ -9,7 +9,7 @@ export const killSession: SessionTool = {
   spec: {
     name: "kill_session",
     description:
-      "Ends a session with every process of its group, asking first, and tells what was there and whether it is gone.",
+      "Ends a session with everything it started, asking first, and tells what was there and whether it is gone.",
     inputSchema: {
       type: "object",
       properties: { session_id: { type: "integer", description: "The session to end." } },
@@ -29,11 +29,15 @@ export const killSession: SessionTool = {
     const { running, signals, gone, outcome } = receipt;
     const members = receipt.members?.slice(0, MAX_MEMBERS) ?? null;
     const memberCount = receipt.members?.length ?? null;
+    const strays = receipt.strays?.slice(0, MAX_MEMBERS) ?? null;
+    const strayCount = receipt.strays?.length ?? null;
     const structured = {
       sessionId: id,
       running,
       members,
       memberCount,
+      strays,
+      strayCount,
       signals,
       gone,
       outcome,
@@ -43,20 +47,18 @@ export const killSession: SessionTool = {
   },
 };
 
-/** Processes of a group that are named. */
+/** Processes that are named, of the group and outside of it each. */
 const MAX_MEMBERS = 64;
 
 function renderReceipt(session: Session, receipt: TerminationReceipt): string {
-  const { running, members, signals, gone, outcome } = receipt;
-  const named = members?.slice(0, MAX_MEMBERS).map(({ pid, name }) => `${quote(name)} (pid ${pid})`) ?? [];
-  const more = (members?.length ?? 0) - named.length;
-  const group = [...named, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  const { running, members, strays, signals, gone, outcome } = receipt;
   const lines = [
     `Session ${session.id}: ${running ? "was running" : "had ended before"}`,
     renderOutcome(outcome, session.id),
-    `Processes of its group: ${members === undefined ? "not known on this host" : group || "none"}`,
+    `Processes of its group: ${renderProcesses(members)}`,
+    ...(strays?.length === 0 ? [] : [`Processes that had left its group: ${renderProcesses(strays)}`]),
     `Signals sent: ${signals.join(", ") || "none"}`,
-    gone ? "All of them are gone." : "Not all of them are gone: something of the group is still there.",
+    gone ? "All of them are gone." : "Not all of them are gone: something that it started is still there.",
   ];
   if (session.unread > 0) {
     lines.push(
@@ -64,6 +66,13 @@ function renderReceipt(session: Session, receipt: TerminationReceipt): string {
     );
   }
   return lines.join("\n");
+}
+
+function renderProcesses(processes: TerminationReceipt["members"]): string {
+  if (processes === undefined) return "not known on this host";
+  const named = processes.slice(0, MAX_MEMBERS).map(({ pid, name }) => `${quote(name)} (pid ${pid})`);
+  const more = processes.length - named.length;
+  return [...named, ...(more > 0 ? [`${more} more`] : [])].join(", ") || "none";
 }
 
 /** Undefined when the signal aborts first; the work goes on. */

@@ -121,7 +121,7 @@ export class ScriptedProcess implements ExecProcess {
     if (this.onTerminate !== undefined) await this.onTerminate(options);
     else this.end({ kind: "signaled", signal: "SIGTERM", by: options.by ?? "terminate" });
     const members = running ? [{ pid: this.pid, name: "scripted" }] : [];
-    return { running, members, signals: running ? ["SIGTERM"] : [], gone: true, outcome: this.outcome };
+    return { running, members, strays: [], signals: running ? ["SIGTERM"] : [], gone: true, outcome: this.outcome };
   }
 
   dispose(): void {

@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { Family, FamilyQuery, FamilyWatch } from "./family.js";
+import { MAX_EMPTY_LOOKS, MAX_THREADS_LOOKED_AT } from "./limits.js";
+import { getOwner } from "./marks.js";
+import type { Native } from "./native.js";
+
+/** Linux. Synchronous within: between the look at a process and a signal to it, nothing else should run. */
+export function watchByProc(query: FamilyQuery, native: Native): FamilyWatch {
+  const search = new Search(query, native);
+  return { list: async () => search.list() };
+}
+
+class Search {
+  readonly #query: FamilyQuery;
+  readonly #native: Native;
+  /** When those that were found were started: the number of one that is gone may be another's by now. */
+  readonly #found = new Map<number, string>();
+  /** Those that have ended and that nobody has collected. */
+  readonly #dead = new Set<number>();
+  /** Owners of other marks in the family: an executor inside of it marks what it starts itself. */
+  readonly #inner = new Set<bigint>();
+  /** Owner of the mark of this process, when it runs inside of another's session. */
+  readonly #outer: bigint | undefined;
+
+  constructor(query: FamilyQuery, native: Native) {
+    this.#query = query;
+    this.#native = native;
+    this.#outer = getOwner(native.marks?.get(process.pid));
+  }
+
+  list(): Family | undefined {
+    let family: Family | undefined;
+    for (let round = 0; round < MAX_EMPTY_LOOKS; round += 1) {
+      const pids = attempt(() => readdirSync("/proc").map(Number).filter(Number.isInteger));
+      if (pids === undefined) return undefined;
+      const dead = this.#dead.size;
+      family = this.#look(pids);
+      if (family.members.length + family.strays.length > 0) break;
+      // What was listed and has ended since may have been of the family, with a child that came after the list was made.
+      if (this.#dead.size === dead && pids.every((pid) => this.#native.getGroup(pid) !== undefined)) break;
+    }
+    return family;
+  }
+
+  #look(pids: readonly number[]): Family {
+    const pgid = this.#query.getGroup();
+    const family: Family = { members: [], strays: [] };
+    const seen = new Set([process.pid]);
+    const visit = (first: readonly number[]) => {
+      const pending = [...first];
+      for (let pid = pending.pop(); pid !== undefined; pid = pending.pop()) {
+        if (seen.has(pid)) continue;
+        seen.add(pid);
+        const stat = readStat(pid);
+        if (stat === undefined) this.#dead.add(pid);
+        if (stat === undefined) continue;
+        this.#note(pid, stat);
+        const relative = { pid, name: stat.name, stopped: stat.state === "T" };
+        (stat.pgid === pgid ? family.members : family.strays).push(relative);
+        pending.push(...readChildren(pid));
+      }
+    };
+    const former = [...this.#found].filter(([pid, started]) => readStat(pid)?.started === started);
+    this.#found.clear();
+    visit(former.map(([pid]) => pid));
+    for (let owners = -1; owners < this.#inner.size; ) {
+      owners = this.#inner.size;
+      visit(pids.filter((pid) => this.#belongs(pid, pgid)));
+    }
+    return family;
+  }
+
+  #belongs(pid: number, pgid: number | undefined): boolean {
+    const { marks, mark: wanted } = this.#query;
+    const mark = this.#native.marks?.get(pid);
+    if (marks.isOwn(mark) && (wanted === undefined || mark === wanted)) return true;
+    return this.#inner.has(getOwner(mark) ?? 0n) || (pgid !== undefined && this.#native.getGroup(pid) === pgid);
+  }
+
+  #note(pid: number, { started }: Stat): void {
+    this.#found.set(pid, started);
+    const mark = this.#native.marks?.get(pid);
+    const owner = getOwner(mark);
+    if (owner !== undefined && owner !== this.#outer && !this.#query.marks.isOwn(mark)) this.#inner.add(owner);
+  }
+}
+
+interface Stat {
+  name: string;
+  state: string;
+  pgid: number;
+  /** Clock ticks since the start of the host. */
+  started: string;
+}
+
+/** Place of the time of the start among the fields after the name. */
+const STARTED = 19;
+
+/** Undefined for a process that is gone, or that has ended and waits for its parent. */
+function readStat(pid: number): Stat | undefined {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
+  // `pid (name) state ppid pgrp …`; the name may hold blanks and parentheses.
+  const open = stat?.indexOf("(") ?? -1;
+  const close = stat?.lastIndexOf(")") ?? -1;
+  if (stat === undefined || open < 0 || close < open) return undefined;
+  const fields = stat.slice(close + 2).split(" ");
+  const [state, , pgid] = fields;
+  if (state === undefined || state === "Z" || state === "X") return undefined;
+  return { name: stat.slice(open + 1, close), state, pgid: Number(pgid), started: fields[STARTED] ?? "" };
+}
+
+function readChildren(pid: number): number[] {
+  const threads = attempt(() => readdirSync(`/proc/${pid}/task`)) ?? [];
+  return threads.slice(0, MAX_THREADS_LOOKED_AT).flatMap((thread) => {
+    const children = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1")) ?? "";
+    return children.split(" ").filter(Boolean).map(Number);
+  });
+}
+
+/** Processes go while they are looked at. */
+function attempt<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
