@@ -52,6 +52,7 @@ export type {
   TerminateOptions,
   TerminationReceipt,
 } from "./process/exec-backend.js";
+export type { InputWait } from "./process/input-wait.js";
 export { DEFAULT_TERMINAL_SIZE } from "./process/limits.js";
 export { createLocalBackend, type LocalBackendOptions } from "./process/local-backend.js";
 export {

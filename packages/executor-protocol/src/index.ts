@@ -78,7 +78,9 @@ export {
   sessionSignalSchema,
   type TerminalSize,
   terminalSizeSchema,
+  type WaitUntil,
   type WriteStdinRequest,
+  waitUntilSchema,
   writeStdinRequestSchema,
 } from "./unified-exec-request.js";
 export {
@@ -88,4 +90,6 @@ export {
   omittedRangeSchema,
   type UnifiedExecResult,
   unifiedExecResultSchema,
+  type WaitEnded,
+  waitEndedSchema,
 } from "./unified-exec-result.js";

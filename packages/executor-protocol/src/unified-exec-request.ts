@@ -57,6 +57,13 @@ export const terminalSizeSchema = z.object({
 });
 export type TerminalSize = z.infer<typeof terminalSizeSchema>;
 
+/**
+ * What ends a wait before its window does. `exit`: only the end of the process. `output`: any new output. `prompt`: the
+ * program seems to wait for input, a hint.
+ */
+export const waitUntilSchema = z.enum(["exit", "output", "prompt"]);
+export type WaitUntil = z.infer<typeof waitUntilSchema>;
+
 const ARGV = "a non-empty array of strings";
 
 /** Wire arguments of a tool with contract `unified_exec.exec_command`: resolved by the orchestrator. */
@@ -88,6 +95,8 @@ export const execCommandRequestSchema = z.object({
   stdin: z.optional(z.enum(["null", "open"])),
   /** Size of the terminal, default 24 × 80. */
   size: z.optional(terminalSizeSchema),
+  /** Default `exit`. */
+  until: z.optional(waitUntilSchema),
 });
 export type ExecCommandRequest = z.infer<typeof execCommandRequestSchema>;
 
@@ -107,7 +116,7 @@ export const writeStdinRequestSchema = z.object({
   closeStdin: z.optional(z.boolean()),
   resize: z.optional(terminalSizeSchema),
   signal: z.optional(sessionSignalSchema),
-  /** What ends the wait before the window does; default `exit`. `written`: the program has taken all of `input`. */
-  until: z.optional(z.enum(["exit", "output", "written"])),
+  /** Default `exit`. `written`: the program has taken all of `input`. */
+  until: z.optional(z.enum([...waitUntilSchema.options, "written"])),
 });
 export type WriteStdinRequest = z.infer<typeof writeStdinRequestSchema>;

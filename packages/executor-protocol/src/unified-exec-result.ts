@@ -10,6 +10,14 @@ export type ByteRange = z.infer<typeof byteRangeSchema>;
 export const omittedRangeSchema = z.extend(byteRangeSchema, { reason: z.enum(["budget", "evicted"]) });
 export type OmittedRange = z.infer<typeof omittedRangeSchema>;
 
+/**
+ * What ended the wait of a call. `prompt`: the program was seen to wait for input, which is a hint: it may do other things
+ * besides. `quiet`: asked for `prompt` where that cannot be seen, there was no output for a while. `written`: the input
+ * was taken, or never will be. `window`: the time was over.
+ */
+export const waitEndedSchema = z.enum(["exit", "output", "prompt", "quiet", "written", "window", "cancelled"]);
+export type WaitEnded = z.infer<typeof waitEndedSchema>;
+
 /** The `structured` member of a successful unified-exec call. */
 export const unifiedExecResultSchema = z.object({
   /** 6 lowercase hex digits. */
@@ -31,6 +39,7 @@ export const unifiedExecResultSchema = z.object({
   sandboxDenied: z.boolean(),
   /** What it refused; `certain` as `sandboxDenied`, else a guess from the output, to be shown as one. */
   sandboxDenial: z.optional(z.object({ certain: z.boolean(), reason: z.string() })),
+  waitEnded: z.optional(waitEndedSchema),
   /** A safety bound of the executor that changed the request, one sentence each. */
   notices: z.optional(z.array(z.string())),
 });

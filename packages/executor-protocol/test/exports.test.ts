@@ -54,6 +54,8 @@ test("the names exported are these", () => {
     "toolOutputSchema",
     "toolsChangedSchema",
     "unifiedExecResultSchema",
+    "waitEndedSchema",
+    "waitUntilSchema",
     "writeStdinRequestSchema",
   ]);
 });

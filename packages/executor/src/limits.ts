@@ -86,6 +86,16 @@ export const SCREEN_RENDER_MS = 5_000;
 /** Bytes of a log read at once. */
 export const LOG_READ_BYTES = 256 * 1024;
 
+/** Milliseconds without output before a program is looked at for whether it waits for input. */
+export const PROMPT_QUIET_MS = 20;
+
+/** The same where input is one of the things it waits for, or where that cannot be seen. */
+export const PROMPT_LISTENS_MS = 300;
+export const PROMPT_GUESS_MS = 1_000;
+
+/** Each look at a program that is silent comes after a time this much longer than the one before. */
+export const PROMPT_BACKOFF = 1.5;
+
 /** Bytes of a name or command that is quoted in a message. */
 export const MAX_QUOTED_BYTES = 256;
 

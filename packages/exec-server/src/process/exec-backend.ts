@@ -7,6 +7,7 @@ import type {
   SandboxSupport,
   TerminalSize,
 } from "@codex/executor-protocol";
+import type { InputWait } from "./input-wait.js";
 import type { OutputLog } from "./output-log.js";
 
 /** Where processes run: in this process (`LocalBackend`) or behind an exec-server client. */
@@ -76,6 +77,8 @@ export interface ExecProcess {
    * @throws WriteError `stdin_closed` or `exited`, with the number of bytes that were taken.
    */
   write(bytes: Uint8Array): Promise<void>;
+  /** Whether the program waits for input at this moment; absent where the host cannot be asked. Never rejects. */
+  getInputWait?(): Promise<InputWait>;
   /** End of input: closes the pipe, or sends the terminal's end-of-file character. */
   closeStdin(): Promise<void>;
   /** Sends a signal to the whole group. False when there is nothing left to signal. */

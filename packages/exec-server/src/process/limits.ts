@@ -51,3 +51,8 @@ export const MAX_ARGUMENT_BYTES = 128 * 1024;
 
 /** Size of a terminal that is asked for without one. */
 export const DEFAULT_TERMINAL_SIZE: TerminalSize = { rows: 24, cols: 80 };
+
+/** Processes of a session, threads of each and descriptors of one call that are looked at for who waits for input. */
+export const MAX_LOOKED_AT_PROCESSES = 256;
+export const MAX_LOOKED_AT_THREADS = 64;
+export const MAX_POLLED_DESCRIPTORS = 1024;

@@ -3,6 +3,7 @@ import { ProcessError, StartError, WriteError } from "./errors.js";
 import type { ExecProcess, ProcessSpec, SentSignal } from "./exec-backend.js";
 import { watchFamily } from "./family.js";
 import type { Guard } from "./guard.js";
+import { getInputWait } from "./input-wait.js";
 import { type Launched, launch } from "./launch.js";
 import { DEFAULT_LOG_LIMITS, MAX_WRITE_BYTES } from "./limits.js";
 import type { Marks } from "./marks.js";
@@ -103,6 +104,7 @@ export async function startLocalProcess(
       }
       await launched.stdin.write(bytes);
     },
+    getInputWait: () => getInputWait(launched.pid, spec.stdio),
     closeStdin: () => launched.stdin.end(),
     signal: async (name) => sendSignal(name),
     async resize(size) {

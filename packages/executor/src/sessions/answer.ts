@@ -1,8 +1,8 @@
 import { getExitCode, type SandboxDenial } from "@codex/exec-server";
-import type { ToolCallOutcome, UnifiedExecResult } from "@codex/executor-protocol";
+import type { ToolCallOutcome, UnifiedExecResult, WaitEnded } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import type { Ids } from "../ids.js";
-import type { ExecutorLimits } from "../limits.js";
+import { type ExecutorLimits, PROMPT_GUESS_MS } from "../limits.js";
 import type { Bounds } from "./bounds.js";
 import { waitForWindow } from "./collect.js";
 import type { SentInput } from "./input.js";
@@ -27,6 +27,8 @@ export interface Poll {
   bounds: Bounds;
   /** Ends the wait at the first byte at or after this offset. */
   outputFrom?: number | undefined;
+  /** Ends the wait when the program seems to wait for input. */
+  untilPrompt?: boolean;
   input?: SentInput;
 }
 
@@ -39,8 +41,14 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
   try {
     const { input, bounds } = poll;
     const signal = input === undefined ? poll.signal : AbortSignal.any([poll.signal, input.failed]);
-    await waitForWindow(session, context.clock, { ms: bounds.windowMs, signal, outputFrom: poll.outputFrom });
-    const notices = [...bounds.notices, ...(input?.getNotices() ?? [])];
+    const { outputFrom, untilPrompt = false } = poll;
+    const waitEnded = await waitForWindow(session, context.clock, {
+      ms: bounds.windowMs,
+      signal,
+      outputFrom,
+      untilPrompt,
+    });
+    const notices = [...bounds.notices, ...(input?.getNotices() ?? []), ...describeWait(waitEnded)];
     const { log } = session.process;
     const state = session.state;
     const to = state.closed ? state.end : await findCharacterEnd(log, session.cursor, state.end);
@@ -51,7 +59,7 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
     session.seenEnd = state.end;
     session.outcomeTold ||= state.outcome.kind !== "running";
     session.wasCut ||= slice.omitted.some(({ reason }) => reason === "budget");
-    return createAnswer(session, { state, slice, notices, startedAt: poll.startedAt }, context);
+    return createAnswer(session, { state, slice, notices, startedAt: poll.startedAt, waitEnded }, context);
   } finally {
     await follower?.stop();
   }
@@ -61,12 +69,16 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
 export function answerNothing(session: Session, startedAt: number, notice: string, context: AnswerContext) {
   const at = session.cursor;
   const slice: Slice = { range: { from: at, to: at }, chunks: [], omitted: [], lines: undefined };
-  return createAnswer(session, { state: session.state, slice, notices: [notice], startedAt }, context);
+  return createAnswer(
+    session,
+    { state: session.state, slice, notices: [notice], startedAt, waitEnded: "cancelled" },
+    context,
+  );
 }
 
 function createAnswer(
   session: Session,
-  poll: { state: SessionState; slice: Slice; notices: readonly string[]; startedAt: number },
+  poll: { state: SessionState; slice: Slice; notices: readonly string[]; startedAt: number; waitEnded: WaitEnded },
   { clock, ids }: AnswerContext,
 ): ToolCallOutcome {
   const { outcome, closed } = poll.state;
@@ -86,6 +98,7 @@ function createAnswer(
     originalTokenCount: estimateTokens(range.to - range.from),
     sandboxDenied: denial?.certain ?? false,
     ...(denial === undefined ? {} : { sandboxDenial: { certain: denial.certain, reason: denial.reason } }),
+    waitEnded: poll.waitEnded,
     ...(notices.length === 0 ? {} : { notices }),
   };
   const text = renderResult(session.id, structured, poll.slice);
@@ -97,6 +110,14 @@ function describeDenial(denial: SandboxDenial | undefined): string[] {
   if (denial === undefined) return [];
   return [
     `the sandbox ${denial.certain ? "refused something" : "may have refused something, going by the output"}: ${denial.reason}`,
+  ];
+}
+
+function describeWait(waitEnded: WaitEnded): string[] {
+  if (waitEnded === "prompt") return ["the program seems to wait for input"];
+  if (waitEnded !== "quiet") return [];
+  return [
+    `there was no output for ${PROMPT_GUESS_MS} ms; whether the program waits for input cannot be seen on this host`,
   ];
 }
 

@@ -1,15 +1,22 @@
+import type { WaitEnded } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import { POST_EXIT_MS } from "../limits.js";
+import { waitForPrompt } from "./prompt.js";
 import type { Session } from "./session.js";
 
 export interface Window {
   /** Milliseconds. */
   ms: number;
-  /** Ends the wait now. */
+  /** Ends the wait now; with the reason `WRITTEN` because of the input. */
   signal: AbortSignal;
   /** Ends the wait at the first byte at or after this offset. */
   outputFrom: number | undefined;
+  /** Ends the wait when the program seems to wait for input. */
+  untilPrompt: boolean;
 }
+
+/** Why a wait is aborted whose call was only for the input: it was taken, or never will be. */
+export const WRITTEN = "written";
 
 /** A reason of our own: making the default one, with its stack, would cost more than the wait it ends. */
 const ENOUGH = "enough";
@@ -17,43 +24,50 @@ const ENOUGH = "enough";
 /**
  * Waits until the process has exited and its output is complete, or the window is over; never because output paused.
  * After an exit, output that somebody else still holds open is waited for a moment more, also past the deadline: the
- * last bytes of a process must not miss the answer that tells its end. One timer at a time.
+ * last bytes of a process must not miss the answer that tells its end. One timer at a time, and one more for a prompt.
  */
-export async function waitForWindow(session: Session, clock: Clock, window: Window): Promise<void> {
-  if (isOver(session, window)) return;
+export async function waitForWindow(session: Session, clock: Clock, window: Window): Promise<WaitEnded> {
+  const over = isOver(session, window);
+  if (over !== undefined) return over;
   const done = new AbortController();
   let cancelTimer = () => {};
   let unwatch = () => {};
   const { signal } = window;
-  await new Promise<void>((resolve) => {
-    const finish = () => resolve();
+  const ended = await new Promise<WaitEnded>((resolve) => {
     let waitsForExit = true;
     const look = () => {
-      if (session.state.closed) return finish();
+      if (session.state.closed) return resolve("exit");
       if (!waitsForExit || session.exitedAt === undefined) return;
       waitsForExit = false;
       cancelTimer();
       const left = session.exitedAt + POST_EXIT_MS - clock.now();
-      if (left <= 0) return finish();
-      cancelTimer = clock.after(left, finish);
+      if (left <= 0) return resolve("exit");
+      cancelTimer = clock.after(left, () => resolve("exit"));
     };
     cancelTimer = clock.after(window.ms, () => {
       // Exited, but not told yet: its own deadline follows within this turn.
-      if (session.process.outcome.kind === "running") finish();
+      if (session.process.outcome.kind === "running") resolve("window");
     });
     unwatch = session.watch(look);
-    signal.addEventListener("abort", finish, { once: true, signal: done.signal });
+    signal.addEventListener("abort", () => resolve(getAbortCause(signal)), { once: true, signal: done.signal });
     if (window.outputFrom !== undefined) {
-      void session.process.log.waitFor(window.outputFrom, done.signal).then(finish);
+      void session.process.log.waitFor(window.outputFrom, done.signal).then(() => resolve("output"));
+    }
+    if (window.untilPrompt) {
+      void waitForPrompt(session, clock, done.signal).then((seen) => seen !== undefined && resolve(seen));
     }
     look();
   });
   done.abort(ENOUGH);
   cancelTimer();
   unwatch();
+  return ended;
 }
 
-function isOver(session: Session, { signal, outputFrom }: Window): boolean {
-  if (signal.aborted || session.state.closed) return true;
-  return outputFrom !== undefined && session.process.log.end > outputFrom;
+function isOver(session: Session, { signal, outputFrom }: Window): WaitEnded | undefined {
+  if (session.state.closed) return "exit";
+  if (signal.aborted) return getAbortCause(signal);
+  return outputFrom !== undefined && session.process.log.end > outputFrom ? "output" : undefined;
 }
+
+const getAbortCause = (signal: AbortSignal): WaitEnded => (signal.reason === WRITTEN ? "written" : "cancelled");

@@ -1,6 +1,7 @@
 import { type ProcessSignal, WriteError } from "@codex/exec-server";
 import type { SessionSignal, WriteStdinRequest } from "@codex/executor-protocol";
 import { messageOf, ToolError } from "../errors.js";
+import { WRITTEN } from "./collect.js";
 import type { Session } from "./session.js";
 
 /** Input on its way to a program, which may take longer than the call that brought it. */
@@ -83,7 +84,7 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
   const settle = (result: "done" | { error: unknown }) => {
     state = result;
     session.waitingInput -= bytes.length;
-    if (result !== "done") failure.abort();
+    if (result !== "done") failure.abort(WRITTEN);
   };
   const settled = session.process.write(bytes).then(
     () => settle("done"),

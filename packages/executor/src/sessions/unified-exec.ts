@@ -23,6 +23,7 @@ import { type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limit
 import { Screens } from "../screen/screens.js";
 import { type AnswerContext, answerNothing, answerPoll } from "./answer.js";
 import { applyBounds, type Bounds } from "./bounds.js";
+import { WRITTEN } from "./collect.js";
 import { sendInput } from "./input.js";
 import { LiveOutput, type SendDelta } from "./live-output.js";
 import { Session } from "./session.js";
@@ -154,7 +155,8 @@ export class UnifiedExec {
     return this.#use(session, async () => {
       const endTurn = await session.turns.take();
       try {
-        const poll = { requestId, signal, startedAt, bounds: this.bound(request) };
+        const until = getUntil(request, 0);
+        const poll = { requestId, signal, startedAt, bounds: this.bound(request), ...until };
         const answer = await answerPoll(session, poll, this.#answers);
         if (!session.outcomeTold) this.#announceExit(session, call.answered);
         return answer;
@@ -178,12 +180,12 @@ export class UnifiedExec {
       try {
         const acts = request.input !== "" || request.closeStdin === true || request.signal !== undefined;
         const from = acts ? session.process.log.end : session.seenEnd;
-        const outputFrom = request.until === "output" ? from : undefined;
+        const until = getUntil(request, from);
         const input = await sendInput(session, request, limits.waitingInputBytes);
         const { requestId } = call;
         const signal = request.until === "written" ? abortWhen(input.settled, call.signal) : call.signal;
         const bounds = this.bound(request);
-        return await answerPoll(session, { requestId, signal, startedAt, bounds, outputFrom, input }, this.#answers);
+        return await answerPoll(session, { requestId, signal, startedAt, bounds, input, ...until }, this.#answers);
       } finally {
         endTurn();
       }
@@ -279,10 +281,16 @@ export class UnifiedExec {
   }
 }
 
-/** Aborts with a signal, or when a promise resolves. */
-function abortWhen(promise: Promise<void>, signal: AbortSignal): AbortSignal {
+/** What besides the end of the process ends a wait; `from` is the offset of new output. */
+const getUntil = ({ until }: ExecCommandRequest | WriteStdinRequest, from: number) => ({
+  outputFrom: until === "output" ? from : undefined,
+  untilPrompt: until === "prompt",
+});
+
+/** Aborts with a signal, or when the input of a call has settled. */
+function abortWhen(settling: Promise<void>, signal: AbortSignal): AbortSignal {
   const settled = new AbortController();
-  void promise.then(() => settled.abort());
+  void settling.then(() => settled.abort(WRITTEN));
   return AbortSignal.any([settled.signal, signal]);
 }
 

@@ -1,6 +1,7 @@
 import { parseExecCommandRequest } from "@codex/executor-protocol";
 import { unwrap } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
+import { UNTIL_DESCRIPTION } from "./until.js";
 
 const DESCRIPTION =
   "Runs a script in a shell. Answers with its output as soon as it has ended; if it is still running when the window is over, answers with what it has written so far and a session ID for write_stdin.";
@@ -27,6 +28,7 @@ export const execCommand: SessionTool = {
           enum: ["null", "open"],
           description: 'Without a terminal: "open" lets write_stdin send input through a pipe. Default "null".',
         },
+        until: { type: "string", enum: ["exit", "output", "prompt"], description: UNTIL_DESCRIPTION },
         yield_time_ms: {
           type: "number",
           description: "Longest wait for the end of the script, milliseconds. Default 10000.",

@@ -1,6 +1,7 @@
 import { parseWriteStdinRequest } from "@codex/executor-protocol";
 import { unwrap } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
+import { UNTIL_DESCRIPTION } from "./until.js";
 
 const DESCRIPTION =
   "Writes to a session that is still running, or waits for it when there is nothing to write. Answers with the output that came since the last answer.";
@@ -22,8 +23,8 @@ export const writeStdin: SessionTool = {
         close_stdin: { type: "boolean", description: "End the input after what is written. Default false." },
         until: {
           type: "string",
-          enum: ["exit", "output"],
-          description: 'What ends the wait early: the end of the process, or any new output. Default "exit".',
+          enum: ["exit", "output", "prompt"],
+          description: UNTIL_DESCRIPTION,
         },
         yield_time_ms: {
           type: "number",

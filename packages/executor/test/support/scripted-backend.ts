@@ -2,6 +2,7 @@ import {
   createOutputLog,
   type ExecBackend,
   type ExecProcess,
+  type InputWait,
   type OutputLogLimits,
   ProcessError,
   type ProcessSignal,
@@ -30,6 +31,10 @@ export class ScriptedProcess implements ExecProcess {
   paused = false;
   /** Writes wait until the test takes them. */
   holdWrites = false;
+  /** What the host sees when it looks whether the program waits for input; undefined where it cannot. */
+  inputWait: InputWait | undefined;
+  /** How often it has looked. */
+  looks = 0;
   /** What terminate does; default: the process dies of SIGTERM at once. */
   onTerminate: ((options: TerminateOptions) => Promise<void> | void) | undefined;
   readonly #held: { bytes: Buffer; resolve(): void; reject(error: Error): void }[] = [];
@@ -99,6 +104,11 @@ export class ScriptedProcess implements ExecProcess {
   /** The program stops reading after some bytes. */
   breakWrites(written: number, code: "stdin_closed" | "exited" = "stdin_closed"): void {
     for (const { reject } of this.#held.splice(0)) reject(new WriteError(code, written, "the program went deaf"));
+  }
+
+  async getInputWait(): Promise<InputWait> {
+    this.looks += 1;
+    return this.inputWait ?? "unknown";
   }
 
   async closeStdin(): Promise<void> {

@@ -57,6 +57,7 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
     ...(host === undefined ? {} : { idempotencyKey: context.newId() }),
     ...(asked.stdin === undefined ? {} : { stdin: asked.stdin }),
     ...(asked.timeout_ms === undefined ? {} : { timeoutMs: asked.timeout_ms }),
+    ...(asked.until === undefined ? {} : { until: asked.until }),
   };
   const notices = [window.notice, budget.notice].filter((notice) => notice !== undefined);
   const workspace = resolveWorkspace(context);

@@ -7,6 +7,7 @@ const maybe = <T extends z.ZodMiniType>(schema: T) =>
     z.transform((value) => value ?? undefined),
   );
 const count = z.number().check(z.minimum(0));
+const until = maybe(z.enum(["exit", "output", "prompt"]));
 const dimension = z.int().check(z.minimum(1), z.maximum(65_535));
 
 export const additionalPermissionsSchema = z.object({
@@ -31,6 +32,7 @@ export const execCommandArgumentsSchema = z.object({
   stdin: maybe(z.enum(["null", "open"])),
   /** Hard limit of the process, milliseconds. */
   timeout_ms: maybe(z.int().check(z.minimum(1))),
+  until,
 });
 export type ExecCommandArguments = z.infer<typeof execCommandArgumentsSchema>;
 
@@ -39,7 +41,7 @@ export const writeStdinArgumentsSchema = z.object({
   chars: maybe(z.string()),
   yield_time_ms: maybe(count),
   max_output_tokens: maybe(count),
-  until: maybe(z.enum(["exit", "output"])),
+  until,
   close_stdin: maybe(z.boolean()),
   signal: maybe(z.enum(["interrupt", "terminate", "kill", "hangup"])),
   resize: maybe(z.object({ rows: dimension, cols: dimension })),

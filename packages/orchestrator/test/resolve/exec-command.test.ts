@@ -79,8 +79,15 @@ describe("request", () => {
   });
 
   it("passes on tty, stdin, a time limit and the justification", () => {
-    const found = request({ cmd: "x", tty: true, stdin: "open", timeout_ms: 5, justification: "because" });
-    expect(found).toMatchObject({ tty: true, stdin: "open", timeoutMs: 5, justification: "because" });
+    const found = request({
+      cmd: "x",
+      tty: true,
+      stdin: "open",
+      timeout_ms: 5,
+      until: "prompt",
+      justification: "because",
+    });
+    expect(found).toMatchObject({ tty: true, stdin: "open", timeoutMs: 5, until: "prompt", justification: "because" });
   });
 });
 

@@ -57,8 +57,9 @@ describe.each([
       fc.property(values, (value) => {
         const parsed = parse(value);
         if (parsed.kind === "invalid") return checkProblem(parsed.problem);
-        const again = parse(JSON.parse(JSON.stringify(parsed.value)));
-        expect(again).toEqual(parsed);
+        // -0 comes as -0 from JSON text, but is written as 0.
+        const written: unknown = JSON.parse(JSON.stringify(parsed.value));
+        expect(parse(written)).toEqual({ ...parsed, value: written });
       }),
       2_000,
     ));

@@ -1,0 +1,139 @@
+import type { ProcessStdio } from "./exec-backend.js";
+import { MAX_LOOKED_AT_PROCESSES, MAX_LOOKED_AT_THREADS, MAX_POLLED_DESCRIPTORS } from "./limits.js";
+import {
+  type BlockedCall,
+  listDescendants,
+  listThreads,
+  readBlockedCall,
+  readEpollTargets,
+  readMemory,
+  readProcStat,
+  readTarget,
+} from "./proc.js";
+
+/**
+ * Whether a program waits for input, seen from outside at one moment. `waits`: it is blocked until input comes.
+ * `listens`: input is one of the things it is blocked for, as in an event loop. `busy`: neither. `unknown`: this host
+ * does not tell, or not this process.
+ */
+export type InputWait = "waits" | "listens" | "busy" | "unknown";
+
+/** Looks at the process that leads a session, and at those under it. Linux alone tells. Never rejects. */
+export async function getInputWait(pid: number, stdio: ProcessStdio): Promise<InputWait> {
+  if (stdio.kind === "pipe" && stdio.stdin === "null") return "busy";
+  const calls = CALLS[process.arch];
+  if (process.platform !== "linux" || calls === undefined) return "unknown";
+  const source = stdio.kind === "pty" ? findTerminal(pid) : await findPipe(pid);
+  if (source === undefined) return "unknown";
+  let answer: InputWait = "busy";
+  for (const reader of listDescendants(pid, MAX_LOOKED_AT_PROCESSES)) {
+    if (!source.mayRead(reader)) continue;
+    const found = await lookAtProcess(reader, calls, source);
+    if (found === "waits") return found;
+    if (found === "listens" || answer === "busy") answer = found;
+  }
+  return answer;
+}
+
+/** Where the input of a session comes from. */
+interface InputSource {
+  /** Whether input is for this process at present. */
+  mayRead(pid: number): boolean;
+  isAt(target: { dev: number; ino: number; rdev: number }): boolean;
+}
+
+/** Input on a terminal is for its foreground group. */
+function findTerminal(leader: number): InputSource | undefined {
+  const own = readProcStat(leader);
+  if (own === undefined || own.tty === 0 || own.foreground <= 0) return undefined;
+  const isForeground = (pid: number) => readProcStat(pid)?.pgrp === own.foreground;
+  return { mayRead: isForeground, isAt: ({ rdev }) => rdev === own.tty || rdev === DEV_TTY };
+}
+
+/** Device number of /dev/tty, a process's own terminal by any name. */
+const DEV_TTY = 5 << 8;
+
+async function findPipe(leader: number): Promise<InputSource | undefined> {
+  const stdin = await readTarget(leader, 0);
+  if (stdin === undefined) return undefined;
+  return { mayRead: () => true, isAt: ({ dev, ino }) => dev === stdin.dev && ino === stdin.ino };
+}
+
+async function lookAtProcess(pid: number, calls: Calls, source: InputSource): Promise<InputWait> {
+  let answer: InputWait = "busy";
+  for (const thread of listThreads(pid, MAX_LOOKED_AT_THREADS)) {
+    const call = await readBlockedCall(pid, thread);
+    if (call === undefined) answer = answer === "busy" ? "unknown" : answer;
+    if (call === undefined || call === "running") continue;
+    const awaited = await findAwaited(pid, call, calls);
+    const targets = await Promise.all(awaited.map((fd) => readTarget(pid, fd)));
+    if (!targets.some((target) => target !== undefined && source.isAt(target))) continue;
+    if (targets.every((target) => target === undefined || source.isAt(target))) return "waits";
+    answer = "listens";
+  }
+  return answer;
+}
+
+/** The descriptors whose input ends a call. */
+async function findAwaited(pid: number, { number, args }: BlockedCall, calls: Calls): Promise<number[]> {
+  const [first = 0, second = 0] = args;
+  switch (calls.get(number)) {
+    case "read":
+      return [first];
+    case "poll":
+      return readPolled(pid, first, second);
+    case "select":
+      return readSelected(pid, first, second);
+    case "epoll":
+      return readEpollTargets(pid, first);
+    case undefined:
+      return [];
+  }
+}
+
+/** `struct pollfd`: descriptor, 4 bytes; asked and answered events, 2 bytes each. */
+const POLLFD_BYTES = 8;
+const POLLIN = 1;
+
+async function readPolled(pid: number, address: number, count: number): Promise<number[]> {
+  if (count === 0 || count > MAX_POLLED_DESCRIPTORS) return [];
+  const bytes = await readMemory(pid, address, count * POLLFD_BYTES);
+  if (bytes === undefined) return [];
+  const entries = Array.from({ length: count }, (_, index) => index * POLLFD_BYTES);
+  return entries
+    .filter((at) => bytes.readInt32LE(at) >= 0 && (bytes.readInt16LE(at + 4) & POLLIN) !== 0)
+    .map((at) => bytes.readInt32LE(at));
+}
+
+/** The bits of an `fd_set`; while the call is blocked it still holds what was asked. */
+async function readSelected(pid: number, count: number, address: number): Promise<number[]> {
+  if (count === 0 || count > MAX_POLLED_DESCRIPTORS || address === 0) return [];
+  const bytes = await readMemory(pid, address, Math.ceil(count / 8));
+  if (bytes === undefined) return [];
+  return Array.from({ length: count }, (_, fd) => fd).filter((fd) => (bytes[fd >> 3]! & (1 << (fd & 7))) !== 0);
+}
+
+type Calls = ReadonlyMap<number, "read" | "poll" | "select" | "epoll">;
+
+/** Numbers of system calls: the kernel's tables `syscall_64.tbl` and `asm-generic/unistd.h`. */
+const CALLS: Readonly<Partial<Record<NodeJS.Architecture, Calls>>> = {
+  x64: new Map([
+    [0, "read"],
+    [19, "read"], // readv
+    [7, "poll"],
+    [271, "poll"], // ppoll
+    [23, "select"],
+    [270, "select"], // pselect6
+    [232, "epoll"], // epoll_wait
+    [281, "epoll"], // epoll_pwait
+    [441, "epoll"], // epoll_pwait2
+  ]),
+  arm64: new Map([
+    [63, "read"],
+    [65, "read"], // readv
+    [73, "poll"], // ppoll
+    [72, "select"], // pselect6
+    [22, "epoll"], // epoll_pwait
+    [441, "epoll"], // epoll_pwait2
+  ]),
+};
