@@ -146,13 +146,17 @@ export class ExecServerClient {
     return parseAnswer(listAnswer, answer, METHODS.processList).processes;
   }
 
-  /** Ends what runs, then the connection, then a server of its own. Idempotent; never rejects. */
+  /**
+   * Ends what runs, then the connection, then a server of its own. While a connection is being recovered it waits a
+   * moment for that: what runs could not be ended otherwise. Idempotent; never rejects.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
+    await this.#link.settle(CLOSE_DEADLINE_MS);
     const { attached, clock } = this.#link;
     if (attached !== undefined) {
       const { session, connection } = attached;

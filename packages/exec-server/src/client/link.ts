@@ -99,6 +99,18 @@ export class SessionLink {
     this.#state = { kind: "recovering", session, done: this.#recover(session) };
   }
 
+  /**
+   * Waits for a recovery of a session that has processes, or starts nobody knows about: at most `ms` milliseconds. After
+   * it they can be ended; before, the server would keep them until it gives the session up. Never rejects.
+   */
+  async settle(ms: number): Promise<void> {
+    const state = this.#state;
+    if (state.kind !== "recovering") return;
+    if (state.session.live.length === 0 && state.session.orphans.length === 0) return;
+    const late = () => new ClientError("closed", "the session was not resumed in time");
+    await withDeadline({ clock: this.#clock, ms, late }, () => state.done).catch(() => {}); // then it is given up
+  }
+
   /** Idempotent; never rejects. */
   async close(): Promise<void> {
     const state = this.#state;

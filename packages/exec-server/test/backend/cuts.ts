@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { createRemoteBackend, ExecServerClient, type RemoteProcess } from "../../src/index.js";
-import { ENV, joinBytes, untilOutput } from "../process/support.js";
+import { ENV, joinBytes, untilGone, untilOutput } from "../process/support.js";
 import { type CuttingProxy, createCuttingProxy } from "./cutting-proxy.js";
 
 /** Cut connections must cost nothing: over a real server behind a proxy that breaks them at any byte. */
@@ -57,6 +57,19 @@ export function describeCuts(name: string, listen: () => Promise<{ url: string; 
         // A server that has not noticed the cut yet refuses the first attempts.
         expect(proxy.connections).toBeGreaterThan(before);
       }
+    });
+
+    it("leaves nothing running when it is closed before the connection is back", async () => {
+      const { proxy, client, run } = await open();
+      const process = await run(["sh", "-c", "echo $$; read x; echo more; exec sleep 300"], "open");
+      await untilOutput(process, "\n");
+      const pid = Number(joinBytes((await process.log.read(0)).chunks).toString());
+      proxy.cutAfterReceived(1);
+      await process.write(Buffer.from("go\n"));
+      proxy.cutAfterReceived(1);
+      await process.signal("SIGINT").catch(() => {}); // the cut
+      await client.close();
+      expect(await untilGone(pid)).toBe(true);
     });
 
     it("goes on with several processes, cut again and again", async () => {
