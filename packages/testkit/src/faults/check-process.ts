@@ -1,0 +1,165 @@
+import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
+import type { Effects } from "./effects.js";
+import type { History } from "./history.js";
+import type { Program } from "./programs.js";
+
+/** One chunk as it was delivered; `offset` counts the bytes of all streams. */
+export interface Delivered {
+  stream: OutputStream;
+  offset: number;
+  bytes: Buffer;
+}
+
+/** All that is known of one process when its run is over. */
+export interface ProcessRecord {
+  name: string;
+  program: Program;
+  /** Undefined: the start failed, or nobody knows whether it did. */
+  outcome: ProcessOutcome | undefined;
+  /** `refused`: nothing was started. `unknown`: the answer was lost. */
+  start: "started" | "refused" | "unknown";
+  /** The output is complete. */
+  closed: boolean;
+  chunks: readonly Delivered[];
+  /** Ranges of `chunks` that were told to be gone. */
+  evicted: readonly { from: number; to: number }[];
+  /** What a follower got that was there from the beginning; undefined without one. */
+  followed: Buffer | undefined;
+  /** Pieces of output that the peer told to be gone, of unknown size. */
+  missing: number;
+  lines: readonly { text: string; accepted: boolean }[];
+  signals: { sent: number; answered: number };
+  /** It was asked to end. */
+  ended: boolean;
+  /** The connection was treated so that a process may be lost. */
+  mayBeLost: boolean;
+  /** The peer tells deaths by signal as exit codes, as Codex does. */
+  codesOnly: boolean;
+}
+
+/** The promises, on one process: run once, ended as it did, every byte accounted for. */
+export function checkProcess(record: ProcessRecord, effects: Effects, history: History): void {
+  checkStart(record, effects, history);
+  checkOutcome(record, effects, history);
+  checkInput(record, effects, history);
+  checkOutput(record, effects, history);
+}
+
+function checkStart({ name, start, outcome, ended }: ProcessRecord, { pids }: Effects, history: History): void {
+  history.check(pids.length <= 1, () => `${name} was started ${pids.length} times`);
+  history.check(start !== "refused" || pids.length === 0, () => `${name} was refused and runs`);
+  // One that is ended at once may not have come to it.
+  const ran = outcome?.kind === "exited" && !ended;
+  history.check(!ran || pids.length === 1, () => `${name} exited without having run`);
+}
+
+function checkOutcome(record: ProcessRecord, { exits }: Effects, history: History): void {
+  const { name, program, outcome, ended, mayBeLost, codesOnly } = record;
+  const wasKilled = ended || program.killsItself === true;
+  if (outcome === undefined) return;
+  switch (outcome.kind) {
+    case "exited":
+      // Over the exec-server protocol a death by signal is a code as well; Codex gives 1 on a terminal.
+      if (wasKilled && (outcome.code > 128 || codesOnly)) return;
+      history.check(
+        exits.includes(outcome.code),
+        () => `${name} exited with ${outcome.code}; it had said ${exits.join()}`,
+      );
+      break;
+    case "signaled":
+      history.check(wasKilled, () => `${name} died of ${outcome.signal} (${outcome.by}), and nobody had sent it`);
+      break;
+    case "lost":
+      history.check(mayBeLost, () => `${name} was lost: ${outcome.reason}`);
+      break;
+    case "failed_to_start":
+      history.fail(`${name} failed to start after it was started: ${outcome.reason}`);
+      break;
+    case "running":
+      break;
+  }
+}
+
+function checkInput({ name, lines, signals, outcome }: ProcessRecord, effects: Effects, history: History): void {
+  let at = 0;
+  for (const line of effects.lines) {
+    const found = lines.findIndex(({ text }, index) => index >= at && text === line);
+    if (found === -1) return history.fail(`${name} read ${JSON.stringify(line)} twice, out of order, or unasked`);
+    const skipped = lines.slice(at, found).find(({ accepted }) => accepted);
+    history.check(skipped === undefined, () => `${name} never got ${JSON.stringify(skipped?.text)}, which was taken`);
+    at = found + 1;
+  }
+  // Only one that has read its input to the end must have read all of it.
+  const rest = lines.slice(at).filter(({ accepted }) => accepted);
+  const readAll = outcome?.kind === "exited" && effects.exits.includes(6);
+  history.check(
+    !readAll || rest.length === 0,
+    () => `${name} never got ${JSON.stringify(rest[0]?.text)}, which was taken`,
+  );
+  history.check(effects.signals <= signals.sent, () => `${name} got ${effects.signals} signals of ${signals.sent}`);
+  if (outcome?.kind === "running" || outcome?.kind === "lost") return;
+  history.check(
+    effects.signals >= signals.answered,
+    () => `${name} got ${effects.signals} signals of ${signals.answered}`,
+  );
+}
+
+function checkOutput(record: ProcessRecord, effects: Effects, history: History): void {
+  const { name, program, chunks, evicted, followed, missing, mayBeLost, outcome, ended } = record;
+  const wanted = program.output(effects.lines);
+  const print = "INT\n".repeat(effects.signals);
+  const stdout = Buffer.from(wanted.stdout + print);
+  const stderr = Buffer.from(wanted.stderr);
+  history.check(missing === 0 || mayBeLost, () => `${name}: ${missing} pieces of output are missing`);
+  checkAccounted(record, history);
+  if (missing > 0) return;
+  const whole =
+    record.closed && outcome?.kind !== "lost" && (effects.exits.length > 0 || program.killsItself === true) && !ended;
+  if (evicted.length > 0) return checkPositions(name, chunks, stdout, history);
+  const joined = (isWanted: (stream: OutputStream) => boolean) =>
+    Buffer.concat(chunks.filter(({ stream }) => isWanted(stream)).map(({ bytes }) => bytes));
+  checkBytes(
+    `${name} stdout`,
+    joined((stream) => stream !== "stderr"),
+    stdout,
+    whole,
+    history,
+  );
+  checkBytes(
+    `${name} stderr`,
+    joined((stream) => stream === "stderr"),
+    stderr,
+    whole,
+    history,
+  );
+  if (followed === undefined || stderr.length > 0) return;
+  checkBytes(`${name} followed`, followed, stdout, whole, history);
+}
+
+/** Offsets have no gap but those that were told, and no overlap. */
+function checkAccounted({ name, chunks, evicted }: ProcessRecord, history: History): void {
+  const pieces = [...chunks.map(({ offset, bytes }) => ({ from: offset, to: offset + bytes.length })), ...evicted].sort(
+    (a, b) => a.from - b.from,
+  );
+  let at = 0;
+  for (const { from, to } of pieces) {
+    if (from !== at) return history.fail(`${name}: output is told to go on at ${from} after ${at}`);
+    at = to;
+  }
+}
+
+function checkPositions(name: string, chunks: readonly Delivered[], wanted: Buffer, history: History): void {
+  for (const { offset, bytes } of chunks) {
+    const right = bytes.equals(wanted.subarray(offset, offset + bytes.length));
+    if (!right) return history.fail(`${name}: the bytes from ${offset} are not those of that place`);
+  }
+}
+
+function checkBytes(what: string, got: Buffer, wanted: Buffer, whole: boolean, history: History): void {
+  const right = got.equals(whole ? wanted : wanted.subarray(0, got.length));
+  if (right) return;
+  let at = 0;
+  while (at < got.length && got[at] === wanted[at]) at += 1;
+  const show = (bytes: Buffer) => JSON.stringify(bytes.subarray(at, at + 24).toString("latin1"));
+  history.fail(`${what}: ${got.length} of ${wanted.length} bytes; at ${at} ${show(got)} instead of ${show(wanted)}`);
+}

@@ -1,0 +1,181 @@
+import { type Channel, createMemoryChannelPair, createStdioChannel } from "@codex/channel";
+import { type Connector, ExecServerClient, type LinkOptions } from "@codex/exec-server";
+import { type ExecServer, serveStdio } from "@codex/exec-server/server";
+import type { Random } from "../random.js";
+import { duplexPair } from "./duplex-pair.js";
+import { createFaultProxy } from "./fault-proxy.js";
+import { relay } from "./faulty-relay.js";
+import { createFlakyChannel } from "./flaky-channel.js";
+import type { History } from "./history.js";
+import { createJumpyClock } from "./jumpy-clock.js";
+import { createWirePlan, describeWirePlan } from "./wire-fault.js";
+
+/** A client of an exec-server over something that fails. */
+export interface Target {
+  client: ExecServerClient;
+  /** The faults that are planned, one a line. */
+  plan: readonly string[];
+  /** A process may be lost by what was done. */
+  mayBeLost(): boolean;
+  /** Done once, while processes run. */
+  disturb(): Promise<void>;
+  /** After the client was closed. */
+  close(): Promise<void>;
+  /** Milliseconds after that in which what was left running must be gone. */
+  leftOverMs: number;
+}
+
+/** Milliseconds that a session lives without a connection, at the server that is not abandoned for longer. */
+export const DETACHED_MS = 15_000;
+
+/** Ended with the client, whatever the wire does: well before the server would give its session up. */
+const LEFT_OVER_MS = 10_000;
+
+/** A server that takes the old connection for alive keeps the session until it is given up. */
+const HALF_OPEN_LEFT_OVER_MS = 2 * DETACHED_MS + LEFT_OVER_MS;
+
+export interface TargetContext {
+  random: Random;
+  history: History;
+}
+
+const nothing = async (): Promise<void> => {};
+
+/** Over a websocket and a proxy that cuts. A session survives, so nothing may be lost. */
+export async function openWire(url: string, { random, history }: TargetContext): Promise<Target> {
+  const plan = createWirePlan(random.fork("wire"));
+  const proxy = await createFaultProxy(url, plan, (text) => history.note(text));
+  const clock = createJumpyClock();
+  const jumps = random.chance(0.1);
+  const client = await connect(proxy.url, { clock, random: () => 0 });
+  return {
+    client,
+    plan: [...describeWirePlan(plan), ...(jumps ? ["the clock jumps"] : [])],
+    // A jump over the window in which a session is resumed.
+    mayBeLost: () => jumps,
+    async disturb() {
+      if (!jumps) return;
+      await sleep(random.between(0, 30));
+      history.note("clock: jump");
+      clock.jump(100_000);
+    },
+    close: () => proxy.close(),
+    leftOverMs: plan.flat().some(({ kind }) => kind === "half_open") ? HALF_OPEN_LEFT_OVER_MS : LEFT_OVER_MS,
+  };
+}
+
+/** The first connection may break in the handshake; there is no session yet that could be resumed. */
+async function connect(url: string, options: LinkOptions): Promise<ExecServerClient> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ExecServerClient.connectWebSocket(url, options);
+    } catch (error) {
+      if (attempt === 20) throw error;
+    }
+  }
+}
+
+/** The client is away for longer than a session lives: everything is lost, and ended. */
+export async function openAbandoned(url: string, { random, history }: TargetContext): Promise<Target> {
+  const proxy = await createFaultProxy(url, [], (text) => history.note(text));
+  const client = await ExecServerClient.connectWebSocket(proxy.url, { random: () => 0 });
+  return {
+    client,
+    plan: ["away for longer than a session lives"],
+    mayBeLost: () => true,
+    async disturb() {
+      await sleep(random.between(0, 60));
+      proxy.sever();
+      await sleep(ABANDONED_MS + 150);
+      proxy.heal();
+    },
+    close: () => proxy.close(),
+    leftOverMs: LEFT_OVER_MS,
+  };
+}
+
+/** Milliseconds that a session lives without a connection, at the server that is abandoned. */
+export const ABANDONED_MS = 100;
+
+/** In this process, message by message: late, twice, lost, and cut. */
+export async function openChannel(server: ExecServer, { random, history }: TargetContext): Promise<Target> {
+  const choices = random.fork("channel");
+  const cuts = Array.from({ length: choices.between(0, 4) }, () => choices.between(0, 60));
+  let opened = 0;
+  const connector: Connector = {
+    canReopen: true,
+    async open(): Promise<Channel> {
+      const [ours, theirs] = createMemoryChannelPair();
+      const cutAfter = cuts[opened];
+      opened += 1;
+      history.note(`channel: connection ${opened}`);
+      void server.serve(theirs, { transport: { kind: "websocket", peer: "memory" } });
+      return createFlakyChannel(ours, {
+        random: choices.fork(`connection ${opened}`),
+        ...(cutAfter === undefined ? {} : { cutAfter }),
+        duplicate: { chance: 0.1, fits: (value) => value !== undefined },
+        drop: { chance: 0.02, fits: isOutput },
+        delayMs: choices.pick([0, 5]),
+        note: (text) => history.note(text),
+      });
+    },
+  };
+  const client = await connectAgain(connector);
+  return {
+    client,
+    plan: [`cut after ${cuts.join(", ") || "no"} messages; repeated messages, output that never comes`],
+    mayBeLost: () => false,
+    disturb: nothing,
+    close: nothing,
+    leftOverMs: LEFT_OVER_MS,
+  };
+}
+
+async function connectAgain(connector: Connector): Promise<ExecServerClient> {
+  for (;;) {
+    try {
+      return await ExecServerClient.connect(connector, { random: () => 0 });
+    } catch {
+      // The handshake was cut.
+    }
+  }
+}
+
+/** Numbered, so whoever misses it asks for it. */
+const isOutput = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "method" in value && value.method === "process/output";
+
+/** Over two streams, which end for good when they break. */
+export async function openStdio(server: ExecServer, { random, history }: TargetContext): Promise<Target> {
+  const faults = createWirePlan(random.fork("wire"), { halfOpen: false })[0] ?? [];
+  const [ours, client] = duplexPair();
+  const [theirs, far] = duplexPair();
+  let broken = false;
+  const served = serveStdio(server, { input: theirs, output: theirs });
+  relay(
+    { client, server: far },
+    {
+      faults,
+      breakWire(end) {
+        broken = true;
+        end.destroy();
+      },
+      note: (text) => history.note(`wire: ${text}`),
+    },
+  );
+  const channel = createStdioChannel({ input: ours, output: ours });
+  const plan = describeWirePlan([faults]);
+  const end = async () => {
+    await channel.close();
+    await served;
+  };
+  try {
+    const client = await ExecServerClient.connectInProcess(channel);
+    return { client, plan, mayBeLost: () => broken, disturb: nothing, close: end, leftOverMs: LEFT_OVER_MS };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

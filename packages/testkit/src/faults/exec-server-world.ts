@@ -1,0 +1,47 @@
+import { createLocalBackend } from "@codex/exec-server";
+import { createEnvironmentInfo, createExecServer, type ExecServer, listenWebSocket } from "@codex/exec-server/server";
+import { runExecServer } from "./exec-server-run.js";
+import { ABANDONED_MS, DETACHED_MS, openAbandoned, openChannel, openStdio, openWire } from "./exec-server-targets.js";
+import type { RunResult } from "./run-result.js";
+
+/** Runs of one kind, on servers that many runs share. */
+export interface World {
+  run(kind: string, seed: number): Promise<RunResult>;
+  close(): Promise<void>;
+}
+
+/** How often a kind comes, out of all. */
+export const EXEC_SERVER_KINDS: Readonly<Record<string, number>> = { wire: 70, channel: 15, stdio: 10, abandoned: 5 };
+
+/** Servers in this process, so that a run costs a few milliseconds. */
+export async function createExecServerWorld(): Promise<World> {
+  const backend = createLocalBackend();
+  const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
+  const lasting = createExecServer({ backend, environment: { info }, sessions: { detachedMs: DETACHED_MS } });
+  const brief = createExecServer({ backend, environment: { info }, sessions: { detachedMs: ABANDONED_MS } });
+  const listeners = await Promise.all([listen(lasting), listen(brief)]);
+  const [url, briefUrl] = listeners.map((listener) => listener.url) as [string, string];
+  return {
+    run(kind, seed) {
+      switch (kind) {
+        case "wire":
+          return runExecServer(seed, kind, (context) => openWire(url, context));
+        case "channel":
+          return runExecServer(seed, kind, (context) => openChannel(lasting, context));
+        case "stdio":
+          return runExecServer(seed, kind, (context) => openStdio(lasting, context));
+        case "abandoned":
+          return runExecServer(seed, kind, (context) => openAbandoned(briefUrl, context));
+        default:
+          throw new RangeError(`no kind of run is called ${JSON.stringify(kind)}`);
+      }
+    },
+    async close() {
+      await Promise.all(listeners.map((listener) => listener.close()));
+      await Promise.all([lasting.close(), brief.close()]);
+      await backend.close();
+    },
+  };
+}
+
+const listen = (server: ExecServer) => listenWebSocket(server, { host: "127.0.0.1", port: 0 });

@@ -1,0 +1,68 @@
+import { parseArgs } from "node:util";
+import { createExecServerWorld, EXEC_SERVER_KINDS } from "./exec-server-world.js";
+import { runAll } from "./run-all.js";
+import { renderFailure } from "./run-result.js";
+
+const USAGE = `usage: pnpm faults [options]
+  --runs N     runs (default 1000)
+  --seed S     seed of the first run; each further run has the next one (default: random, printed)
+  --kind K     only this kind: ${Object.keys(EXEC_SERVER_KINDS).join(", ")}
+  --jobs J     runs at once (default 16)
+  --verbose    the plan and history of every run
+  --keep-going do not stop at the tenth failure`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: "string", default: "1000" },
+      seed: { type: "string" },
+      kind: { type: "string" },
+      jobs: { type: "string", default: "16" },
+      verbose: { type: "boolean", default: false },
+      "keep-going": { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return void process.stdout.write(`${USAGE}\n`);
+  const firstSeed = toCount("seed", values.seed ?? String(Math.floor(Math.random() * 1_000_000_000)));
+  const runs = toCount("runs", values.runs);
+  process.stdout.write(`faults: ${runs} runs from seed ${firstSeed}\n`);
+  const stop = new AbortController();
+  process.once("SIGINT", () => stop.abort());
+  const world = await createExecServerWorld();
+  const started = performance.now();
+  let failures = 0;
+  const totals = await runAll({
+    world,
+    kinds: values.kind === undefined ? EXEC_SERVER_KINDS : { [values.kind]: 1 },
+    firstSeed,
+    runs,
+    jobs: toCount("jobs", values.jobs),
+    stop: stop.signal,
+    onResult(result) {
+      if (result.problems.length > 0 || values.verbose) process.stdout.write(`${renderFailure(result)}\n`);
+      if (result.problems.length > 0) failures += 1;
+      if (failures >= MOST_FAILURES && !values["keep-going"]) stop.abort();
+    },
+  });
+  await world.close();
+  const seconds = (performance.now() - started) / 1000;
+  const kinds = Object.entries(totals.byKind).map(([kind, count]) => `${kind} ${count}`);
+  process.stdout.write(
+    `faults: ${totals.runs} runs (${kinds.join(", ")}), ${totals.processes} programs, ${totals.failed} failed, ${seconds.toFixed(1)} s\n`,
+  );
+  process.exitCode = totals.failed > 0 ? 1 : 0;
+}
+
+const MOST_FAILURES = 10;
+
+function toCount(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new RangeError(`--${name} takes a count, got ${JSON.stringify(text)}`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`faults: ${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 2;
+});

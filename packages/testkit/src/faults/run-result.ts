@@ -1,0 +1,22 @@
+/** What came of one run. A problem is a broken promise; the seed and the kind give the same run again. */
+export interface RunResult {
+  seed: number;
+  kind: string;
+  plan: readonly string[];
+  /** Programs that were started, or tried. */
+  processes: number;
+  events: readonly string[];
+  problems: readonly string[];
+}
+
+export function renderFailure({ seed, kind, plan, events, problems }: RunResult): string {
+  return [
+    `seed ${seed} ${kind}: ${problems.length} problems`,
+    ...problems.map((problem) => `  ${problem}`),
+    "  plan:",
+    ...plan.map((line) => `    ${line}`),
+    "  history:",
+    ...events.map((event) => `    ${event}`),
+    `  again: pnpm faults --kind ${kind} --seed ${seed} --runs 1`,
+  ].join("\n");
+}
