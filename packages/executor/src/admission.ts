@@ -31,7 +31,9 @@ export function createAdmission({ backend, ceiling, approvals }: AdmissionOption
       return ceiling === undefined ? found : { ...found, ceiling: await ceiling.getCeiling() };
     },
     async getRefusal(request) {
-      const refusal = findUnapproved(request) ?? findNoSandbox(request) ?? (await findUnsupported(request, getSupport));
+      const unapproved = findUnapproved(request);
+      if (unapproved !== undefined) return unapproved;
+      const refusal = findNoSandbox(request) ?? (await findUnsupported(request, getSupport));
       if (refusal !== undefined) return `${refusal}; the command was not run`;
       const excess = await ceiling?.findExcess(request);
       if (excess !== undefined) return `this executor does not allow it: ${excess}; the command was not run`;
@@ -44,10 +46,12 @@ export function createAdmission({ backend, ceiling, approvals }: AdmissionOption
 const NO_SUPPORT: SandboxSupport = { kind: "none", problem: "the host where it runs commands has none" };
 
 function findUnapproved({ execApprovalRequirement: requirement }: ExecCommandRequest): string | undefined {
-  if ("forbidden" in requirement) return `the command is forbidden: ${requirement.forbidden.reason}`;
+  if ("forbidden" in requirement) {
+    return `the command is forbidden and was not run: ${requirement.forbidden.reason}`;
+  }
   if (!("needsApproval" in requirement)) return undefined;
   const { reason } = requirement.needsApproval;
-  return `the command needs approval${reason === null ? "" : `: ${reason}`}; it runs once it was approved`;
+  return `the command needs approval and was not run${reason === null ? "" : `: ${reason}`}; it runs once it was approved`;
 }
 
 function findNoSandbox({ sandbox, sandboxPermissions, execApprovalRequirement }: ExecCommandRequest) {
