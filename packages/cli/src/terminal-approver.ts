@@ -1,5 +1,14 @@
-import { createInterface } from "node:readline/promises";
-import { type ApprovalDecision, type ApprovalRequest, type Approver, renderAllowRule } from "@codex/orchestrator";
+import { createInterface, type Interface } from "node:readline/promises";
+import {
+  type ApprovalAnswer,
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type Approver,
+  findRuleProblem,
+  renderAllowRule,
+} from "@codex/orchestrator";
+import { describeSandbox } from "./describe-sandbox.js";
+import { splitWords } from "./split-words.js";
 import { quoteWords, visible } from "./visible.js";
 
 /** Keys, decisions and how they are offered, in the order of the question. */
@@ -7,33 +16,71 @@ const CHOICES: readonly { key: string; decision: ApprovalDecision; label: string
   { key: "y", decision: "accept", label: "[y]es" },
   { key: "s", decision: "accept_for_session", label: "for the [s]ession" },
   { key: "a", decision: "accept_and_save", label: "[a]llow and save the rule" },
+  { key: "e", decision: "accept_and_save", label: "[e]dit the rule" },
   { key: "n", decision: "decline", label: "[n]o" },
   { key: "q", decision: "cancel", label: "[q]uit" },
 ];
 
 /**
- * Asks the person at the terminal; saved rules go to `rulesFile`. Undefined where there is none: what needs approval
- * is denied then.
+ * Asks the person at the terminal; saved rules go to `rulesFile`. Where there is no terminal, what needs approval is
+ * denied, and the reason says how it could be allowed.
  */
-export function createTerminalApprover(rulesFile: string): Approver | undefined {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+export function createTerminalApprover(rulesFile: string): Approver {
   return {
     async requestApproval(request, { signal }) {
-      const choices = CHOICES.filter(({ decision }) => request.availableDecisions.includes(decision));
-      const question = `Run it? ${choices.map(({ label }) => label).join(", ")}: `;
+      if (!process.stdin.isTTY || !process.stderr.isTTY) throw new Error(describeNoTerminal(request, rulesFile));
       const prompt = createInterface({ input: process.stdin, output: process.stderr });
       try {
         process.stderr.write(describeRequest(request, rulesFile));
-        for (;;) {
-          const answer = (await prompt.question(question, { signal })).trim().toLowerCase();
-          const chosen = choices.find(({ key }) => key === answer.charAt(0));
-          if (chosen !== undefined) return chosen.decision;
-        }
+        return await askUntilDecided(request, (question, prefill = "") => ask(prompt, question, prefill, signal));
       } finally {
         prompt.close();
       }
     },
   };
+}
+
+type Ask = (question: string, prefill?: string) => Promise<string>;
+
+async function ask(prompt: Interface, question: string, prefill: string, signal: AbortSignal): Promise<string> {
+  const answer = prompt.question(question, { signal });
+  if (prefill !== "") prompt.write(prefill);
+  return (await answer).trim();
+}
+
+async function askUntilDecided(request: ApprovalRequest, ask: Ask): Promise<ApprovalAnswer> {
+  const choices = CHOICES.filter(({ decision }) => request.availableDecisions.includes(decision));
+  const question = `Run it? ${choices.map(({ label }) => label).join(", ")}: `;
+  for (;;) {
+    const answer = (await ask(question)).toLowerCase();
+    const chosen = choices.find(({ key }) => key === answer.charAt(0));
+    if (chosen === undefined) continue;
+    if (chosen.key !== "e") return chosen.decision;
+    const rule = await editRule(request, ask);
+    if (rule !== undefined) return { decision: "accept_and_save", rule };
+  }
+}
+
+/** The rule as the person wants it, seen once more before it counts; undefined for going back. */
+async function editRule(
+  { proposedAmendment, plainCommands }: ApprovalRequest,
+  ask: Ask,
+): Promise<string[] | undefined> {
+  let text = quoteWords(proposedAmendment ?? []);
+  for (;;) {
+    text = await ask("Allow commands that begin with (nothing goes back): ", text);
+    if (text === "") return undefined;
+    const rule = splitWords(text);
+    const problem = rule === undefined ? "a quote is not closed" : findRuleProblem(rule, plainCommands);
+    if (rule === undefined || problem !== undefined) {
+      process.stderr.write(`  that rule cannot be saved: ${visible(problem ?? "")}\n`);
+      continue;
+    }
+    process.stderr.write(`  rule to save ${visible(renderAllowRule(rule))}\n`);
+    const answer = (await ask("Run it and save this rule? [y]es, [e]dit, [b]ack: ")).toLowerCase();
+    if (answer.startsWith("y")) return rule;
+    if (!answer.startsWith("e")) return undefined;
+  }
 }
 
 /** What a person needs for deciding. Control characters are made visible: a command must not repaint the question. */
@@ -42,9 +89,12 @@ function describeRequest(request: ApprovalRequest, rulesFile: string): string {
   const rule = availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
   const lines = [
     "",
-    `  command      ${quoteWords(command)}`,
+    `  command      ${bold(quoteWords(command))}`,
     `  directory    ${visible(cwd)}`,
     `  environment  ${visible(environment)}`,
+    `  sandbox      ${visible(describeSandbox(request.sandbox))}`,
+    ...describeExtra(request).map((line) => `  asks for     ${visible(line)}`),
+    ...describeEarlierRun(request).map((line) => `  already ran  ${visible(line)}`),
     `  reason       ${visible(reason)}`,
     ...(justification === null ? [] : [`  the model    ${visible(justification)}`]),
     ...(rule === null
@@ -54,3 +104,31 @@ function describeRequest(request: ApprovalRequest, rulesFile: string): string {
   ];
   return lines.join("\n");
 }
+
+function describeExtra({ additionalPermissions }: ApprovalRequest): string[] {
+  const { file_system: files, network } = (additionalPermissions ?? {}) as {
+    file_system?: { read?: string[]; write?: string[] };
+    network?: { enabled?: boolean };
+  };
+  return [
+    ...(files?.read ?? []).map((path) => `reading ${path}`),
+    ...(files?.write ?? []).map((path) => `writing ${path}`),
+    ...(network?.enabled === true ? ["the network"] : []),
+  ];
+}
+
+function describeEarlierRun({ afterDenial }: ApprovalRequest): string[] {
+  if (afterDenial === null) return [];
+  const { certain, exitCode } = afterDenial;
+  const cause = certain ? "until the sandbox refused something" : "and failed, perhaps because of the sandbox";
+  const code = exitCode === undefined ? "" : ` (exit code ${exitCode})`;
+  return [`in its sandbox, in part, ${cause}${code}; what it did is done, and would be done again`];
+}
+
+function describeNoTerminal({ proposedAmendment }: ApprovalRequest, rulesFile: string): string {
+  const rule = proposedAmendment === null ? "a rule" : `the rule ${visible(renderAllowRule(proposedAmendment))}`;
+  return `there is no terminal to ask at; run it at one, or allow it by ${rule} in ${rulesFile}`;
+}
+
+/** Only where the terminal can, and its user has not asked for plain text. */
+const bold = (text: string): string => (process.stderr.hasColors() ? `\u001b[1m${text}\u001b[22m` : text);

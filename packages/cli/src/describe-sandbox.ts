@@ -1,0 +1,35 @@
+import { describeEntry, type Sandbox } from "@codex/executor-protocol";
+
+/** What a sandbox lets a command do, in a few words for a person. */
+export function describeSandbox(sandbox: Sandbox | null): string {
+  const permissions = sandbox?.permissions;
+  if (sandbox === null || permissions === undefined || permissions.type === "disabled") {
+    return "none: it may write everywhere and use the network";
+  }
+  const network = permissions.network === "enabled" ? "uses the network" : "no network";
+  if (permissions.type === "external") return `something outside holds it; ${network}`;
+  const { file_system: files } = permissions;
+  if (files.type === "unrestricted") return `writes everywhere; ${network}`;
+  const named = (access: string) => files.entries.filter((entry) => entry.access === access);
+  const writes = named("write").flatMap((entry) => describePlaces(entry, sandbox));
+  const denied = named("deny").length + named("none").length;
+  const unread = denied === 0 ? "" : `; ${denied} ${denied === 1 ? "place" : "places"} not readable`;
+  return `writes ${[...new Set(writes)].join(", ") || "nothing"}; ${network}${unread}`;
+}
+
+/** The workspace by the names of its directories; a person does not know the name that stands for them. */
+function describePlaces(entry: Parameters<typeof describeEntry>[0], { workspaceRoots }: Sandbox): string[] {
+  const { path } = entry;
+  if (path.type !== "special") return [path.type === "path" ? path.path : describeEntry(entry)];
+  const { kind, subpath } = path.value;
+  const below = subpath === undefined ? "" : `/${subpath}`;
+  if (kind === "project_roots") return (workspaceRoots ?? []).map((root) => `${root}${below}`);
+  return [`${SPECIAL_NAMES[kind] ?? kind}${below}`];
+}
+
+const SPECIAL_NAMES: Readonly<Record<string, string>> = {
+  root: "everything",
+  slash_tmp: "/tmp",
+  tmpdir: "$TMPDIR",
+  current_working_directory: "the directory",
+};
