@@ -1,6 +1,7 @@
 import type { Channel } from "@codex/channel";
 import type { HostInfo, ProcessOutcome } from "@codex/executor-protocol";
 import type { Approver } from "./approvals/approver.js";
+import type { AuditOptions } from "./audit/trail.js";
 import type { CallToolOptions } from "./call-tool.js";
 import type { Clock } from "./clock.js";
 import type { OrchestratorDefaults } from "./config.js";
@@ -21,6 +22,8 @@ export interface OrchestratorOptions {
   /** Without one, what needs approval is denied. */
   approver?: Approver;
   defaults?: OrchestratorDefaults;
+  /** Records every call of a tool and every answer to a question; default none. */
+  audit?: AuditOptions;
   /** Default: loaded when the first script is judged, once per orchestrator. */
   shellParser?: GetShellParser;
   clock?: Clock;

@@ -1,4 +1,6 @@
+import type { Sandbox } from "@codex/executor-protocol";
 import { digestRequest } from "./approvals/binding.js";
+import type { Auditor } from "./audit/trail.js";
 import type { Config } from "./config.js";
 import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
 import type { LiveOutput } from "./executors/live-output.js";
@@ -26,6 +28,11 @@ export interface CallToolOptions {
   sessionScope?: "own" | "executor";
 }
 
+/** The collaborators of all calls. */
+export interface CallsContext extends Omit<CallContext, "trail"> {
+  auditor: Auditor;
+}
+
 /** The collaborators of a call. */
 export interface CallContext extends PermitContext {
   config: Config;
@@ -37,6 +44,18 @@ export interface CallContext extends PermitContext {
 
 /** One tool call of a model, from its words to its result. Never rejects for anything a model or executor did. */
 export async function handleToolCall(
+  toolName: string,
+  args: unknown,
+  options: CallToolOptions,
+  context: CallsContext,
+): Promise<ToolCallResult> {
+  const trail = context.auditor.begin(toolName);
+  const result = await routeCall(toolName, args, options, { ...context, trail });
+  trail.ended(result);
+  return result;
+}
+
+async function routeCall(
   toolName: string,
   args: unknown,
   options: CallToolOptions,
@@ -68,6 +87,7 @@ async function execCommand(
   const { cwd: turnCwd, workspaceRoots } = options;
   const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots, newId });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
+  context.trail.command(executor.name, resolved.value.request);
   const permit = await obtainPermit(selected, resolved.value, options.signal, context);
   if (permit.kind === "result") return permit.result;
   const result = await sendPermitted(selected, resolved.value, permit, options, context);
@@ -76,16 +96,17 @@ async function execCommand(
 }
 
 /** Sends a command as it was permitted. One that is not what was approved any more is not sent. */
-function sendPermitted(
+async function sendPermitted(
   selected: Selected,
   resolved: ResolvedExec,
   permit: Granted,
   options: CallToolOptions,
   context: CallContext,
-): Promise<ToolCallResult> | ToolCallResult {
+): Promise<ToolCallResult> {
   const { request, notices } = resolved;
   const { executor } = selected;
   const { bypassSandbox, proposedAmendment, approval } = permit;
+  context.trail.command(executor.name, request);
   const wireArguments = {
     ...request,
     execApprovalRequirement: { skip: { bypassSandbox, proposedExecPolicyAmendment: proposedAmendment } },
@@ -133,7 +154,8 @@ async function writeStdin(
   context: CallContext,
 ): Promise<ToolCallResult> {
   const { executor, tool, session } = selected;
-  const { config, newId, sandboxed } = context;
+  const { config, newId, sandboxed, trail } = context;
+  trail.tool(executor.name, args, session?.id);
   const resolved = resolveWriteStdin(args, { config, initialized: executor.initialized, newId });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
   const { request, notices } = resolved.value;
@@ -153,25 +175,31 @@ function otherTool(
   options: CallToolOptions,
   context: CallContext,
 ): Promise<ToolCallResult> {
+  context.trail.tool(selected.executor.name, args, selected.session?.id);
   const own = { ...args };
   if (context.catalog.takesEnvironment(selected.tool.name)) delete own[ENVIRONMENT_ID];
   if (selected.session !== undefined) own.session_id = selected.session.processId;
   return send(selected, own, undefined, [], options, context);
 }
 
-function send(
+async function send(
   { executor, tool, session }: Selected,
   wireArguments: Record<string, unknown>,
   windowMs: number | undefined,
   notices: readonly string[],
   { signal, onOutput, sessionScope }: CallToolOptions,
-  { sessions, config }: CallContext,
+  { sessions, config, trail }: CallContext,
 ): Promise<ToolCallResult> {
+  const unrecorded = trail.sending(wireArguments.sandbox as Sandbox | null | undefined);
+  const refusal = unrecorded === undefined ? undefined : await unrecorded;
+  if (refusal !== undefined) return refusal;
   const { answerMarginMs, toolAnswerMs } = config.timings;
   const waits =
     windowMs === undefined ? { windowMs: 0, marginMs: toolAnswerMs } : { windowMs, marginMs: answerMarginMs };
   const call = { executor, tool, arguments: wireArguments, ...waits, notices, session, signal, onOutput, sessionScope };
-  return sendCall(call, { sessions, limits: config.limits, timings: config.timings });
+  const result = await sendCall(call, { sessions, limits: config.limits, timings: config.timings });
+  trail.answered(result);
+  return result;
 }
 
 function invalid(toolName: string, { field, problem }: Rejected): RefusedCall {

@@ -7,6 +7,27 @@ export type {
 } from "./api.js";
 export type { AfterDenial, ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
+export {
+  type AuditEvent,
+  type AuditFiles,
+  type AuditLog,
+  type AuditLogOptions,
+  type AuditOptions,
+  type AuditRecord,
+  type AuditSink,
+  type ChainCheck,
+  type ChainHead,
+  ChainVerifier,
+  createAuditLog,
+  createFileSink,
+  encodeRecords,
+  type FileSinkOptions,
+  listAuditFiles,
+  parseRecord,
+  readAuditLines,
+  type TimedEvent,
+  verifyAuditFiles,
+} from "./audit/index.js";
 export type { CallToolOptions } from "./call-tool.js";
 export { type Clock, systemClock } from "./clock.js";
 export type { OrchestratorDefaults } from "./config.js";

@@ -3,7 +3,8 @@ import type { Channel } from "@codex/channel";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import { Approvals } from "./approvals/approvals.js";
-import { type CallContext, type CallToolOptions, handleToolCall } from "./call-tool.js";
+import { Auditor } from "./audit/trail.js";
+import { type CallsContext, type CallToolOptions, handleToolCall } from "./call-tool.js";
 import { type Clock, systemClock } from "./clock.js";
 import { type Config, resolveConfig } from "./config.js";
 import { messageOf, OrchestratorError } from "./errors.js";
@@ -31,7 +32,7 @@ class OrchestratorCore implements Orchestrator {
   readonly #newId: () => string;
   readonly #catalog = new Catalog();
   readonly #sessions: SessionTable;
-  readonly #calls: CallContext;
+  readonly #calls: CallsContext;
   readonly #attaching = new Set<string>();
   #inFlight = 0;
   #closing: Promise<void> | undefined;
@@ -59,6 +60,7 @@ class OrchestratorCore implements Orchestrator {
       }),
       shellParser: options.shellParser ?? createLazyShellParser(),
       newId: this.#newId,
+      auditor: new Auditor(options.audit, this.#newId),
     };
     this.ready = this.#attachAll(options.executors ?? []);
     // Whoever does not wait for it learns of the failure from the calls.
@@ -136,6 +138,7 @@ class OrchestratorCore implements Orchestrator {
   /** What is still being attached finds the orchestrator closed and ends itself. */
   async #closeAll(): Promise<void> {
     await Promise.all(this.#catalog.all.map((executor) => this.detach(executor.name)));
+    await this.#calls.auditor.flush();
   }
 
   /** Why this name cannot be attached now. */

@@ -3,6 +3,7 @@ import type { ApprovalResult, Approvals } from "./approvals/approvals.js";
 import type { ApprovalDecision, ApprovalRequest } from "./approvals/approver.js";
 import { copyFrozen, digestRequest } from "./approvals/binding.js";
 import { findRuleProblem } from "./approvals/rule-edit.js";
+import type { Trail } from "./audit/trail.js";
 import { type GetShellParser, judgedCommand } from "./policy/evaluate.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
 import { type JudgedCommand, type Requirement, requirement } from "./policy/requirement.js";
@@ -20,6 +21,8 @@ export interface PermitContext {
   shellParser: GetShellParser;
   /** A fresh unique id. */
   newId: () => string;
+  /** Of this call. */
+  trail: Trail;
 }
 
 export type Permit = Granted | { kind: "result"; result: RefusedCall };
@@ -49,13 +52,15 @@ export async function obtainPermit(
   const { host } = executor;
   const { policy } = context;
   const command = await judgedCommand(request.command, host, context.shellParser);
+  const rules = context.rules.rulesIn(request.cwd);
   const needed = requirement(command, {
     approvalPolicy: policy.approvalPolicy,
     sandboxPermissions: request.sandboxPermissions,
     unrestricted: policy.sandbox?.unrestricted ?? true,
-    rules: context.rules.rulesIn(request.cwd),
+    rules,
     os: host?.os,
   });
+  context.trail.judged(needed, () => command.commands.flatMap((words) => rules.match(words)));
   if (needed.kind === "forbidden") {
     return { kind: "result", result: refuseCommand("forbidden", needed.reason, resolved) };
   }
@@ -108,6 +113,7 @@ export async function askForPermit(
   // A script of one plain command is that command, however it was written.
   const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
   const decision: ApprovalResult = await context.approvals.decide(question, canonical, signal);
+  context.trail.decided(question.id, decision);
   switch (decision.kind) {
     case "approved":
       return {

@@ -54,6 +54,8 @@ export type RefusalCode =
   | "denied"
   | "cancelled"
   | "interrupted"
+  /** A call that has to be on record could not be recorded. */
+  | "audit_failed"
   | "closed";
 
 /** The call was sent and no answer can be had. What it did, and whether it still runs, is unknown. */

@@ -1,3 +1,4 @@
+import type { DecidedBy } from "../audit/event.js";
 import type { Clock } from "../clock.js";
 import { messageOf } from "../errors.js";
 import type { ApprovalRequest, Approver } from "./approver.js";
@@ -5,9 +6,9 @@ import { sessionKey } from "./session-key.js";
 
 export type ApprovalResult =
   /** `rule`: the prefix of a rule to save. */
-  | { kind: "approved"; rule?: readonly string[] }
+  | { kind: "approved"; by: DecidedBy; rule?: readonly string[] }
   /** The model is told why. */
-  | { kind: "denied"; reason: string }
+  | { kind: "denied"; by: DecidedBy; reason: string }
   /** The turn ends. */
   | { kind: "cancelled" }
   /** The call was aborted while the question was open. */
@@ -34,22 +35,27 @@ export class Approvals {
   /** Never rejects. `canonical` is the command by which a decision is remembered. */
   async decide(request: ApprovalRequest, canonical: readonly string[], signal?: AbortSignal): Promise<ApprovalResult> {
     const key = sessionKey(request, canonical);
-    if (this.#accepted.has(key)) return { kind: "approved" };
+    if (this.#accepted.has(key)) return { kind: "approved", by: "session" };
     const { approver } = this.#options;
-    if (approver === undefined) return { kind: "denied", reason: "it needs approval, and nobody is there to give it" };
+    if (approver === undefined)
+      return { kind: "denied", by: "nobody", reason: "it needs approval, and nobody is there to give it" };
     if (signal?.aborted) return { kind: "interrupted" };
     const answer = await this.#ask(approver, request, signal);
     if ("kind" in answer) return answer;
     const { decision, rule } = answer;
     const available = request.availableDecisions;
     if (!available.some((one) => one === decision)) {
-      return { kind: "denied", reason: `the decision \`${decision}\` is not one of ${available.join(", ")}` };
+      return {
+        kind: "denied",
+        by: "failure",
+        reason: `the decision \`${decision}\` is not one of ${available.join(", ")}`,
+      };
     }
     if (decision === "accept_for_session") this.#remember(key);
     if (decision === "cancel") return { kind: "cancelled" };
-    if (decision === "decline") return { kind: "denied", reason: "the user declined it" };
+    if (decision === "decline") return { kind: "denied", by: "user", reason: "the user declined it" };
     const saved = decision === "accept_and_save" ? (rule ?? request.proposedAmendment) : null;
-    return saved === null ? { kind: "approved" } : { kind: "approved", rule: saved };
+    return saved === null ? { kind: "approved", by: "user" } : { kind: "approved", by: "user", rule: saved };
   }
 
   /** The decision, or what came in its place. */
@@ -62,7 +68,7 @@ export class Approvals {
       const onAbort = () => resolve({ kind: "interrupted" });
       signal?.addEventListener("abort", onAbort, { once: true });
       stopListening = () => signal?.removeEventListener("abort", onAbort);
-      const denied: ApprovalResult = { kind: "denied", reason: `nobody decided within ${timeoutMs} ms` };
+      const denied: ApprovalResult = { kind: "denied", by: "timeout", reason: `nobody decided within ${timeoutMs} ms` };
       if (timeoutMs > 0) stopClock = clock.after(timeoutMs, () => resolve(denied));
     });
     try {
@@ -99,6 +105,10 @@ async function requestDecision(
     if (typeof answer === "object" && answer !== null) return { decision: String(answer.decision), rule: answer.rule };
     return { decision: String(answer), rule: undefined };
   } catch (error) {
-    return { kind: "denied", reason: `it needs approval, and asking for it failed: ${messageOf(error)}` };
+    return {
+      kind: "denied",
+      by: "failure",
+      reason: `it needs approval, and asking for it failed: ${messageOf(error)}`,
+    };
   }
 }

@@ -1,0 +1,85 @@
+import { messageOf } from "../errors.js";
+import type { TimedEvent } from "./chain.js";
+import type { AuditEvent } from "./event.js";
+import { MAX_AUDIT_BATCH, MAX_AUDIT_QUEUE } from "./limits.js";
+
+/** Where records go. It makes the chain of them, also when several processes append to the same place. */
+export interface AuditSink {
+  /** Appends all or nothing; a rejection means that none of them counts. Called once at a time. */
+  append(events: readonly TimedEvent[]): Promise<void>;
+}
+
+/** Takes events in order and writes them in the background. */
+export interface AuditLog {
+  /** Settles when the event is written; rejects when it is not. */
+  record(event: AuditEvent): Promise<void>;
+  /** Settles when everything recorded so far is written or given up. Never rejects. */
+  flush(): Promise<void>;
+}
+
+export interface AuditLogOptions {
+  sink: AuditSink;
+  /** Told once when writing begins to fail, and again after it worked in between. */
+  onProblem?: (message: string) => void;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+export const createAuditLog = (options: AuditLogOptions): AuditLog => new QueuedLog(options);
+
+interface Waiting extends TimedEvent {
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+class QueuedLog implements AuditLog {
+  readonly #options: AuditLogOptions;
+  readonly #now: () => number;
+  readonly #queue: Waiting[] = [];
+  #writing: Promise<void> | undefined;
+  #lost = 0;
+  #isFailing = false;
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  record(event: AuditEvent): Promise<void> {
+    if (this.#queue.length >= MAX_AUDIT_QUEUE) {
+      this.#lost++;
+      return Promise.reject(new Error(`${MAX_AUDIT_QUEUE} audit records wait to be written (limit)`));
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ at: this.#now(), event, resolve, reject });
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  async flush(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    // Whatever is recorded in the same turn is written together.
+    await undefined;
+    while (this.#queue.length > 0) await this.#write(this.#queue.splice(0, MAX_AUDIT_BATCH));
+    this.#writing = undefined;
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    const lost = this.#lost;
+    const marker: TimedEvent[] = lost === 0 ? [] : [{ at: this.#now(), event: { type: "lost", records: lost } }];
+    try {
+      await this.#options.sink.append([...marker, ...batch.map(({ at, event }) => ({ at, event }))]);
+      this.#lost -= lost;
+      this.#isFailing = false;
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      this.#lost += batch.length;
+      for (const { reject } of batch) reject(error);
+      if (!this.#isFailing) this.#options.onProblem?.(`the audit log cannot be written: ${messageOf(error)}`);
+      this.#isFailing = true;
+    }
+  }
+}

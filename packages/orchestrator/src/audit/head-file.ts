@@ -1,0 +1,28 @@
+import { open, readFile } from "node:fs/promises";
+import type { ChainHead } from "./chain.js";
+
+const LENGTH_BYTES = 128;
+
+/** The last record that was noted beside the file; undefined when there is no note, or none that can be read. */
+export async function readHead(file: string): Promise<ChainHead | undefined> {
+  try {
+    const { seq, hash } = JSON.parse(await readFile(`${file}.head`, "utf8")) as Partial<Record<string, unknown>>;
+    return typeof seq === "number" && typeof hash === "string" ? { seq, hash } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Always the same length, so that one write replaces the note. A note that cannot be written is no reason to fail. */
+export async function writeHead(file: string, { seq, hash }: ChainHead): Promise<void> {
+  try {
+    const handle = await open(`${file}.head`, "r+", 0o600).catch(() => open(`${file}.head`, "w", 0o600));
+    try {
+      await handle.write(`${JSON.stringify({ seq, hash }).padEnd(LENGTH_BYTES - 1)}\n`, 0);
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // The chain is whole without it.
+  }
+}
