@@ -199,6 +199,25 @@ Examples:
     )
     .action(async (options) => (await import("./commands/config.js")).runConfigShow(options));
 
+  const audit = program.command("audit").description("look at the audit log");
+  const verify = audit
+    .command("verify")
+    .description("check that no record was changed, removed, added or moved")
+    .argument("[file]", "the log (default: audit.path of the configuration)")
+    .option("--expect <record>", "NUMBER:SHA-256 of a record that was there, as an earlier check printed it")
+    .option("--json", "print JSON", false);
+  addConfigOptions(verify)
+    .addHelpText("after", "\nExit codes: 0 when the chain is intact, 1 when it breaks: the first such place, and why.")
+    .action(async (file, options) => (await import("./commands/audit.js")).runAuditVerify(file, options));
+  const showAudit = audit
+    .command("show")
+    .description("print the records, the oldest first")
+    .argument("[file]", "the log (default: audit.path of the configuration)")
+    .option("--json", "print the records as they are", false);
+  addConfigOptions(showAudit).action(async (file, options) =>
+    (await import("./commands/audit.js")).runAuditShow(file, options),
+  );
+
   program
     .command("sessions")
     .description("list, read or end the sessions of a running executor")

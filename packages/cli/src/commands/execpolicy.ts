@@ -57,7 +57,7 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
     cwd: process.cwd(),
     approvalPolicy,
     sandboxPermissions: "use_default",
-    unrestricted: true,
+    unrestricted: config.settings.sandbox.mode === "danger-full-access",
     os: process.platform,
   });
   const json = {

@@ -1,5 +1,6 @@
 import { text } from "node:stream/consumers";
 import {
+  type AuditOptions,
   createOrchestrator,
   createRuleSaver,
   type ModelTool,
@@ -7,11 +8,13 @@ import {
   type OrchestratorDefaults,
   type PolicyOptions,
 } from "@codex/orchestrator";
+import { openAudit } from "../audit.js";
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";
 import { connectExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
+import { openSandbox } from "../sandbox-selector.js";
 import { createBriefShellParser } from "../shell-parser.js";
 import { createTerminalApprover } from "../terminal-approver.js";
 
@@ -19,6 +22,7 @@ interface ToolsOptions {
   executor?: string;
   json?: boolean;
   defaults?: OrchestratorDefaults;
+  audit?: AuditOptions | undefined;
 }
 
 export async function runToolsList(options: ToolsOptions): Promise<void> {
@@ -45,19 +49,25 @@ export async function runToolsCall(
   const args = json === "-" ? await text(process.stdin) : json;
   const config = await openConfig(options);
   const { approvalPolicy, defaults } = config.settings;
+  const audit = openAudit(config.settings.audit);
+  const sandbox = openSandbox(config.settings.sandbox, options.executor === undefined);
   const rules = await loadRules(options.rules ?? [], config);
   const saveRule = createRuleSaver(savedRulesFile());
-  await withExecutor({ ...options, defaults }, { approvalPolicy, rules, saveRule }, async (orchestrator) => {
-    findTool(orchestrator.listTools(), name);
-    const abort = new AbortController();
-    const onInterrupt = () => abort.abort();
-    process.once("SIGINT", onInterrupt);
-    const result = await orchestrator.callTool(name, args, { signal: abort.signal, cwd: process.cwd() });
-    process.off("SIGINT", onInterrupt);
-    if (options.json) printJson({ status: result.status, isError: result.isError, structured: result.structured });
-    else print(result.text);
-    if (result.isError) process.exitCode = EXIT.failure;
-  });
+  await withExecutor(
+    { ...options, defaults, audit },
+    { approvalPolicy, rules, saveRule, sandbox },
+    async (orchestrator) => {
+      findTool(orchestrator.listTools(), name);
+      const abort = new AbortController();
+      const onInterrupt = () => abort.abort();
+      process.once("SIGINT", onInterrupt);
+      const result = await orchestrator.callTool(name, args, { signal: abort.signal, cwd: process.cwd() });
+      process.off("SIGINT", onInterrupt);
+      if (options.json) printJson({ status: result.status, isError: result.isError, structured: result.structured });
+      else print(result.text);
+      if (result.isError) process.exitCode = EXIT.failure;
+    },
+  );
 }
 
 async function withExecutor(
@@ -69,6 +79,7 @@ async function withExecutor(
   const orchestrator = createOrchestrator({
     policy,
     ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
+    ...(options.audit === undefined ? {} : { audit: options.audit }),
     shellParser: createBriefShellParser(),
     ...(approver === undefined ? {} : { approver }),
   });

@@ -1,3 +1,4 @@
+import { DEFAULT_DENY_READ } from "@codex/orchestrator";
 import * as z from "zod/mini";
 import {
   intersectPatterns,
@@ -21,8 +22,8 @@ export interface Key<T> {
   readonly merges?: boolean;
   /** Its values are the user's own and may be secrets. */
   readonly secret?: boolean;
-  /** Strings in it are paths: `~/` is the home directory, and a relative one starts where the file is. */
-  readonly paths?: boolean;
+  /** Strings in it are paths: a relative one starts where the file is. `~/` is the home of this host or the executor's. */
+  readonly paths?: "own" | "executor";
   /**
    * What is taken of a trusted project's wish: at most as much as `base` gives, which is what counts without it.
    * Without this a project has no say.
@@ -67,7 +68,7 @@ const sandboxMode: Key<z.infer<typeof sandboxModeSchema>> = {
   name: "sandbox_mode",
   schema: sandboxModeSchema,
   expected: '"read-only", "workspace-write" or "danger-full-access"',
-  fallback: "read-only",
+  fallback: "danger-full-access",
   tighten: narrowSandboxMode,
 };
 const writableRoots: Key<string[]> = {
@@ -75,15 +76,15 @@ const writableRoots: Key<string[]> = {
   schema: strings,
   expected: "a list of directories",
   fallback: [],
-  paths: true,
+  paths: "own",
   tighten: rootsWithin,
 };
 const denyRead: Key<string[]> = {
   name: "sandbox_workspace_write.deny_read",
   schema: strings,
   expected: "a list of patterns of files",
-  fallback: [],
-  paths: true,
+  fallback: [...DEFAULT_DENY_READ],
+  paths: "executor",
   tighten: unite,
 };
 const inherit: Key<"all" | "core" | "none"> = {
@@ -133,7 +134,7 @@ const auditPath: Key<string> = {
   schema: z.string().check(z.minLength(1)),
   expected: "a file",
   fallback: "audit.jsonl",
-  paths: true,
+  paths: "own",
 };
 
 /** Every setting that is used here. `ours`: Codex does not have it. */

@@ -73,7 +73,7 @@ interface Reading extends Pick<Source, "locate"> {
 
 function readValue(key: Key<unknown>, value: unknown, { path: at, locate, directory }: Reading): unknown {
   const parsed = safeParse(key.schema, value);
-  if (parsed.success) return key.paths === true ? resolvePaths(parsed.data, directory) : parsed.data;
+  if (parsed.success) return key.paths === undefined ? parsed.data : resolvePaths(parsed.data, directory, key.paths);
   const path = parsed.error.issues[0]?.path ?? [];
   const names = path.map(String);
   const isSecret = key.secret === true;
@@ -83,9 +83,9 @@ function readValue(key: Key<unknown>, value: unknown, { path: at, locate, direct
   throw createValueError(locate([...at, ...names]), name, shown, key.expected);
 }
 
-function resolvePaths(value: unknown, directory: string): unknown {
-  if (Array.isArray(value)) return value.map((path: unknown) => resolvePaths(path, directory));
-  if (typeof value !== "string") return value;
+function resolvePaths(value: unknown, directory: string, whose: "own" | "executor"): unknown {
+  if (Array.isArray(value)) return value.map((path: unknown) => resolvePaths(path, directory, whose));
+  if (typeof value !== "string" || (whose === "executor" && /^~(\/|$)/.test(value))) return value;
   return value === "~" || value.startsWith("~/") ? resolve(homedir(), value.slice(2)) : resolve(directory, value);
 }
 

@@ -99,7 +99,6 @@ class Stack {
       if (!this.values.has(key.name)) this.values.set(key.name, { value, origin: { kind: "default", why } });
     };
     offer(KEYS.auditPath, join(home, KEYS.auditPath.fallback), "in $CODEX_HOME");
-    if (trust !== undefined) offer(KEYS.sandboxMode, "workspace-write", `the project is marked ${trust}`);
     if (trust === "untrusted") offer(KEYS.approvalPolicy, "untrusted", "the project is marked untrusted");
   }
 

@@ -1,4 +1,4 @@
-import type { ApprovalPolicy, OrchestratorDefaults } from "@codex/orchestrator";
+import type { ApprovalPolicy, OrchestratorDefaults, SandboxSettings } from "@codex/orchestrator";
 import { KEYS, type Key } from "./keys.js";
 import type { Origin } from "./origin.js";
 
@@ -14,15 +14,7 @@ export const readSetting = <T>(values: Values, key: Key<T>): T => {
 /** The same, typed, for those who use it. */
 export interface Settings {
   approvalPolicy: ApprovalPolicy;
-  sandboxMode: "read-only" | "workspace-write" | "danger-full-access";
-  workspaceWrite: {
-    writableRoots: string[];
-    networkAccess: boolean;
-    excludeTmpdirEnvVar: boolean;
-    excludeSlashTmp: boolean;
-    allowGitCommit: boolean;
-    denyRead: string[];
-  };
+  sandbox: SandboxSettings;
   /** How calls are resolved: environment, shell, budgets, windows. */
   defaults: OrchestratorDefaults;
   audit: {
@@ -39,14 +31,14 @@ export function createSettings(values: Values): Settings {
   const get = <T>(key: Key<T>): T => readSetting(values, key);
   return {
     approvalPolicy: get(KEYS.approvalPolicy),
-    sandboxMode: get(KEYS.sandboxMode),
-    workspaceWrite: {
-      writableRoots: get(KEYS.writableRoots),
-      networkAccess: get(KEYS.networkAccess),
-      excludeTmpdirEnvVar: get(KEYS.excludeTmpdir),
-      excludeSlashTmp: get(KEYS.excludeSlashTmp),
-      allowGitCommit: get(KEYS.allowGitCommit),
-      denyRead: get(KEYS.denyRead),
+    sandbox: {
+      mode: get(KEYS.sandboxMode),
+      writable_roots: get(KEYS.writableRoots),
+      network_access: get(KEYS.networkAccess),
+      exclude_tmpdir_env_var: get(KEYS.excludeTmpdir),
+      exclude_slash_tmp: get(KEYS.excludeSlashTmp),
+      allow_git_commit: get(KEYS.allowGitCommit),
+      deny_read: get(KEYS.denyRead),
     },
     defaults: createDefaults(get),
     audit: {

