@@ -67,3 +67,11 @@ export type { CapabilityName, EnvironmentCapabilities, EnvironmentInfo } from ".
 export { type FileUrlOptions, type ParsedFileUrl, parseFileUrl, toFileUrl } from "./protocol/file-url.js";
 export type { HostPath } from "./protocol/host-path.js";
 export { ERROR_CODES, METHODS, NOTIFICATIONS } from "./protocol/methods.js";
+export {
+  type CommandSandbox,
+  type CommandSandboxOptions,
+  createCommandSandbox,
+  type SandboxableCommand,
+  type WrappedCommand,
+} from "./sandbox/command-sandbox.js";
+export type { WrapperStatus } from "./sandbox/wrapper-status.js";

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { RpcError } from "@codex/channel";
+import type { SandboxSupport } from "@codex/executor-protocol";
 import { StartError } from "../process/errors.js";
 import type { ExecBackend, ProcessSpec } from "../process/exec-backend.js";
 import { checkStrings } from "../process/program.js";
 import { toFileUrl } from "../protocol/file-url.js";
+import { toWireSandbox } from "../protocol/native-sandbox.js";
 import type { ExecServerClient } from "./exec-server-client.js";
 import { RemoteProcess } from "./remote-process.js";
 import { checkRemoteDirectory, toStartError } from "./start-failure.js";
@@ -44,6 +46,14 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
     } catch (error) {
       throw error instanceof RpcError ? await toStartError(error, spec, client) : error;
     }
+    if (isRestricted(spec) && process.sandboxType === undefined) {
+      await process.terminate({ graceMs: 0 });
+      process.dispose();
+      throw new StartError(
+        "sandbox_unavailable",
+        "the exec-server does not say that it made the sandbox: the program was ended",
+      );
+    }
     owned.add(process);
     void process.closed.then(() => owned.delete(process));
     return process;
@@ -56,6 +66,7 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   };
   return {
     appliesEnvPolicy: true,
+    getSandboxSupport: async () => getSupport(client.environmentInfo),
     start(spec) {
       const started = start(spec);
       starting.add(started);
@@ -68,13 +79,29 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   };
 }
 
-const toRequest = (processId: string, { argv, arg0, cwd, env, envPolicy, stdio }: ProcessSpec) => ({
+/** A server with another name for it, or none that is known, is taken for Linux: it refuses what it cannot do. */
+function getSupport(info: unknown): SandboxSupport {
+  const platform = typeof info === "object" && info !== null && "platformOs" in info ? info.platformOs : "linux";
+  if (platform === "windows")
+    return { kind: "none", problem: "the sandbox of an exec-server on Windows is not known here" };
+  return { kind: platform === "macos" ? "seatbelt" : "bubblewrap" };
+}
+
+/** Something of ours or the server's must hold it back. */
+function isRestricted({ sandbox }: ProcessSpec): boolean {
+  const permissions = sandbox?.permissions;
+  if (permissions?.type !== "managed") return false;
+  return permissions.network === "restricted" || permissions.file_system.type === "restricted";
+}
+
+const toRequest = (processId: string, { argv, arg0, cwd, env, envPolicy, stdio, sandbox }: ProcessSpec) => ({
   processId,
   argv,
   arg0: arg0 ?? null,
   cwd: toFileUrl(cwd),
   env,
   ...(envPolicy === undefined ? {} : { envPolicy }),
+  ...(sandbox === undefined ? {} : { sandbox: toWireSandbox(sandbox) }),
   tty: stdio.kind === "pty",
   pipeStdin: stdio.kind === "pipe" && stdio.stdin === "open",
   ...(stdio.kind === "pty" ? stdio.size : {}),

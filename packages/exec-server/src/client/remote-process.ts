@@ -6,6 +6,8 @@ import type {
   ProcessSignal,
   ProcessSpec,
   ProcessStdio,
+  SandboxDenial,
+  SandboxType,
   TerminateOptions,
   TerminationReceipt,
 } from "../process/exec-backend.js";
@@ -43,9 +45,11 @@ export class RemoteProcess implements ExecProcess {
   readonly #log: WritableOutputLog;
   readonly #stdio: ProcessStdio;
   readonly #clock: ClientClock;
+  readonly #restricted: boolean;
   readonly #missing: MissingOutput[] = [];
   #running!: RunningProcess;
   #outcome: ProcessOutcome = { kind: "running" };
+  #denial: SandboxDenial | undefined;
   #resolveExited!: (outcome: ProcessOutcome) => void;
   #resolveClosed!: () => void;
   #isClosed = false;
@@ -57,6 +61,7 @@ export class RemoteProcess implements ExecProcess {
 
   constructor(spec: ProcessSpec, clock: ClientClock) {
     this.#stdio = spec.stdio;
+    this.#restricted = spec.sandbox !== undefined && spec.sandbox.permissions.type !== "disabled";
     this.#clock = clock;
     this.#stdinClosed = spec.stdio.kind === "pipe" && spec.stdio.stdin === "null";
     this.#log = createOutputLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, (pause) => this.#press(pause));
@@ -81,6 +86,19 @@ export class RemoteProcess implements ExecProcess {
     return this.#outcome;
   }
 
+  /** As the server told it. */
+  get sandboxType(): SandboxType | undefined {
+    const { sandboxType } = this.#running;
+    // Codex 0.169.0 names a sandbox for permissions `disabled` too.
+    if (!this.#restricted || (sandboxType !== "linuxSeccomp" && sandboxType !== "macosSeatbelt")) return undefined;
+    return sandboxType;
+  }
+
+  /** What a server tells is a guess: Codex 0.169.0 goes by words in the output. */
+  get denial(): SandboxDenial | undefined {
+    return this.#denial;
+  }
+
   /** In order; empty when every byte was received. */
   get missing(): readonly MissingOutput[] {
     return this.#missing;
@@ -99,6 +117,8 @@ export class RemoteProcess implements ExecProcess {
         this.#missing.push({ offset: this.#log.end, chunks: event.chunks });
         break;
       case "exited":
+        if (event.sandboxDenied)
+          this.#denial = { certain: false, reason: "the exec-server says that its sandbox refused something" };
         this.#exit(event.outcome ?? { kind: "exited", code: event.exitCode });
         break;
       case "closed":

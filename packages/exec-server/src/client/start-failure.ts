@@ -53,6 +53,8 @@ async function findDirectoryProblem(
 
 /** What servers say, by the number of the system's error and by the texts of this project. */
 const TEXTS: readonly (readonly [RegExp, StartErrorCode])[] = [
+  [/cannot sandbox/, "sandbox_unavailable"],
+  [/sandbox cannot/, "sandbox_invalid"],
   [/\(os error 2\)|was not found|does not exist|no viable candidates/i, "program_not_found"],
   [/\(os error 20\)|is not a directory/, "cwd_not_directory"],
   [/\(os error (8|13)\)|not executable/, "not_executable"],

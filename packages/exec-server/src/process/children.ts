@@ -10,14 +10,21 @@ export interface ChildStart {
   env: Readonly<Record<string, string>>;
   cwd: string;
   stdio: ChildStdio;
+  /** Given to it as 3, 4, …; their own numbers are higher than any of these. */
+  descriptors: readonly number[];
   /** Called once, in a later turn. */
   onExit(status: ExitStatus): void;
 }
 
 export type ExitStatus = { code: number } | { signal: string };
 
-/** The path of a terminal's slave side, which becomes the controlling terminal; or descriptors, null for /dev/null. */
-export type ChildStdio = { terminal: string } | { stdin: number | null; stdout: number; stderr: number };
+/**
+ * The path of a terminal's slave side, which becomes the controlling terminal unless `controlled` is false; or descriptors,
+ * null for /dev/null.
+ */
+export type ChildStdio =
+  | { terminal: string; controlled: boolean }
+  | { stdin: number | null; stdout: number; stderr: number };
 
 /**
  * Starts programs with `posix_spawn` and collects them when they end. Linux. Node's own `spawn` forks: it copies the page
@@ -34,6 +41,7 @@ const POSIX_SPAWN_SETSIGMASK = 0x08;
 const POSIX_SPAWN_SETSID = 0x80;
 const O_RDONLY = 0;
 const O_RDWR = 2;
+const O_NOCTTY = 0o400;
 const WNOHANG = 1;
 
 /** More than the opaque structures take in any C library: 336 and 80 bytes in glibc. */
@@ -94,9 +102,9 @@ function createAttributes(libc: Libc): Buffer {
   return attributes;
 }
 
-function spawn(libc: Libc, attributes: Buffer, { file, argv, env, cwd, stdio }: ChildStart): number {
+function spawn(libc: Libc, attributes: Buffer, { file, argv, env, ...start }: ChildStart): number {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const actions = createActions(libc, cwd, stdio);
+  const actions = createActions(libc, start);
   const pid = new Int32Array(1);
   const run = (path: string, words: readonly string[]): number =>
     libc.posix_spawn(pid, path, actions, attributes, [...words, null], [...variables, null]);
@@ -118,11 +126,15 @@ const nameOf = (errno: number): string =>
   Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`;
 
 /** What the child does between the new session and the program. A session leader that opens a terminal controls it. */
-function createActions(libc: Libc, cwd: string, stdio: ChildStdio): Buffer {
+function createActions(
+  libc: Libc,
+  { cwd, stdio, descriptors }: Pick<ChildStart, "cwd" | "stdio" | "descriptors">,
+): Buffer {
   const actions = Buffer.alloc(ACTIONS_BYTES);
   libc.posix_spawn_file_actions_init(actions);
   if ("terminal" in stdio) {
-    libc.posix_spawn_file_actions_addopen(actions, 0, stdio.terminal, O_RDWR, 0);
+    const flags = stdio.controlled ? O_RDWR : O_RDWR | O_NOCTTY;
+    libc.posix_spawn_file_actions_addopen(actions, 0, stdio.terminal, flags, 0);
     libc.posix_spawn_file_actions_adddup2(actions, 0, 1);
     libc.posix_spawn_file_actions_adddup2(actions, 0, 2);
   } else {
@@ -131,6 +143,9 @@ function createActions(libc: Libc, cwd: string, stdio: ChildStdio): Buffer {
     libc.posix_spawn_file_actions_adddup2(actions, stdio.stdout, 1);
     libc.posix_spawn_file_actions_adddup2(actions, stdio.stderr, 2);
   }
+  descriptors.forEach((fd, index) => {
+    libc.posix_spawn_file_actions_adddup2(actions, fd, index + 3);
+  });
   libc.posix_spawn_file_actions_addchdir_np(actions, cwd);
   return actions;
 }

@@ -21,6 +21,10 @@ export type StartErrorCode =
   | "too_large"
   | "no_terminal"
   | "closed"
+  /** This host has no sandbox. */
+  | "sandbox_unavailable"
+  /** This sandbox cannot be enforced as it is meant, or leaves the program no way to start. */
+  | "sandbox_invalid"
   | "os_error";
 
 /** A write that was not taken whole. `written` bytes were. */

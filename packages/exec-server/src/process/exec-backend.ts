@@ -63,7 +63,7 @@ export interface ExecProcess {
   readonly startedAt: number;
   readonly log: OutputLog;
   /** The sandbox that holds it; absent for none. */
-  readonly sandboxType?: SandboxType;
+  readonly sandboxType?: SandboxType | undefined;
   /** What the sandbox refused, as far as it is known; final once the process has exited. */
   readonly denial?: SandboxDenial | undefined;
   /** The present state; final once it is not `running`. */

@@ -3,8 +3,7 @@ import type { TerminalSize } from "@codex/executor-protocol";
 import { attachTerminal, type LaunchEvents, sinkFor } from "./attach.js";
 import { readStream } from "./byte-source.js";
 import { StartError } from "./errors.js";
-import type { ProcessSpec } from "./exec-backend.js";
-import type { Launched } from "./launch.js";
+import type { Launched, Program } from "./launch.js";
 import type { Native } from "./native.js";
 import { getSignalName } from "./signals.js";
 import { startError } from "./start-error.js";
@@ -12,17 +11,16 @@ import { closedStdin, createPipeWriter } from "./stdin-writer.js";
 
 /** On pipes as Node makes them. @throws StartError */
 export async function spawnOnPipes(
-  spec: ProcessSpec,
-  file: string,
+  { file, argv, cwd, env }: Program,
   openStdin: boolean,
   events: LaunchEvents,
 ): Promise<Launched> {
   const child = await spawnChild(
     () =>
-      spawn(file, spec.argv.slice(1), {
-        argv0: spec.arg0 ?? spec.argv[0]!,
-        cwd: spec.cwd,
-        env: spec.env,
+      spawn(file, argv.slice(1), {
+        argv0: argv[0]!,
+        cwd,
+        env,
         detached: true,
         stdio: [openStdin ? "pipe" : "ignore", "pipe", "pipe"],
       }),
@@ -41,20 +39,17 @@ export async function spawnOnPipes(
 
 /** Only the process itself can take a controlling terminal here: node-pty's helper does. @throws StartError */
 export async function forkOnTerminal(
-  spec: ProcessSpec,
-  file: string,
+  { file, argv, cwd, env: variables }: Program,
   size: TerminalSize,
   native: Native,
   events: LaunchEvents,
 ): Promise<Launched> {
-  if (spec.arg0 !== undefined)
-    throw new StartError("no_terminal", "`arg0` on a terminal is not supported on this host");
   const onExit = (code: number, signal: number) =>
     events.onExit(signal === 0 ? { code } : { signal: getSignalName(signal) });
-  const env = Object.entries(spec.env).map(([name, value]) => `${name}=${value}`);
+  const env = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   try {
-    const args = spec.argv.slice(1);
-    const { master, pid } = native.forkTerminal({ file, args, env, cwd: spec.cwd, size, onExit });
+    const args = argv.slice(1);
+    const { master, pid } = native.forkTerminal({ file, args, env, cwd, size, onExit });
     return { pid, ...attachTerminal(master, native, events) };
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);

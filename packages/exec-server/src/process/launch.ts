@@ -1,7 +1,8 @@
 import { closeSync } from "node:fs";
 import type { TerminalSize } from "@codex/executor-protocol";
+import type { WrappedCommand } from "../sandbox/command-sandbox.js";
 import { type Attached, attachPipes, attachTerminal, type LaunchEvents } from "./attach.js";
-import type { ChildStdio, ExitStatus } from "./children.js";
+import type { ChildStart, ChildStdio, ExitStatus } from "./children.js";
 import { StartError } from "./errors.js";
 import type { ProcessSpec } from "./exec-backend.js";
 import { forkOnTerminal, spawnOnPipes } from "./launch-macos.js";
@@ -14,32 +15,43 @@ export interface Launched extends Attached {
   pid: number;
 }
 
-/** @throws StartError */
+/** `wrapped` runs in place of the program, and runs it. @throws StartError */
 export function launch(
   spec: ProcessSpec,
   file: string,
   native: Native,
   events: LaunchEvents,
+  wrapped?: WrappedCommand,
 ): Launched | Promise<Launched> {
+  const program = toProgram(spec, file, wrapped);
   const isLinux = process.platform === "linux";
   if (spec.stdio.kind === "pipe") {
     const openStdin = spec.stdio.stdin === "open";
-    return isLinux ? launchOnPipes(spec, file, openStdin, native, events) : spawnOnPipes(spec, file, openStdin, events);
+    return isLinux ? launchOnPipes(program, openStdin, native, events) : spawnOnPipes(program, openStdin, events);
   }
   const size = spec.stdio.size ?? DEFAULT_TERMINAL_SIZE;
-  return isLinux
-    ? launchOnTerminal(spec, file, size, native, events)
-    : forkOnTerminal(spec, file, size, native, events);
+  if (!isLinux && spec.arg0 !== undefined && wrapped === undefined) {
+    throw new StartError("no_terminal", "`arg0` on a terminal is not supported on this host");
+  }
+  return isLinux ? launchOnTerminal(program, size, native, events) : forkOnTerminal(program, size, native, events);
+}
+
+/** What is really started for a spec. */
+export type Program = Omit<ChildStart, "stdio" | "onExit"> & {
+  /** It takes the terminal at its stdin by itself, or what it starts does. */
+  takesTerminal: boolean;
+};
+
+function toProgram(spec: ProcessSpec, file: string, wrapped: WrappedCommand | undefined): Program {
+  if (wrapped === undefined) {
+    const { argv, arg0, cwd, env } = spec;
+    return { file, argv: [arg0 ?? argv[0]!, ...argv.slice(1)], cwd, env, descriptors: [], takesTerminal: false };
+  }
+  return { ...wrapped, argv: [wrapped.file, ...wrapped.args], takesTerminal: wrapped.status !== undefined };
 }
 
 /** Real pipes: Node's own are sockets, and opening /dev/stdout or /dev/stderr fails on a socket. */
-function launchOnPipes(
-  spec: ProcessSpec,
-  file: string,
-  openStdin: boolean,
-  native: Native,
-  events: LaunchEvents,
-): Launched {
+function launchOnPipes(program: Program, openStdin: boolean, native: Native, events: LaunchEvents): Launched {
   const opened: number[] = [];
   const open = () => {
     const pipe = openPipe(native);
@@ -50,7 +62,7 @@ function launchOnPipes(
     const input = openStdin ? open() : undefined;
     const [output, errors] = [open(), open()];
     const stdio = { stdin: input?.read ?? null, stdout: output.write, stderr: errors.write };
-    const pid = start(spec, file, native, stdio, events);
+    const pid = start(program, native, stdio, events);
     for (const fd of Object.values(stdio)) if (fd !== null) closeSync(fd);
     return { pid, ...attachPipes({ stdin: input?.write, stdout: output.read, stderr: errors.read }, events) };
   } catch (error) {
@@ -69,20 +81,15 @@ function openPipe(native: Native) {
 }
 
 /** This process holds the slave side until the process has exited: a terminal without any holder reports a hang-up. */
-function launchOnTerminal(
-  spec: ProcessSpec,
-  file: string,
-  size: TerminalSize,
-  native: Native,
-  events: LaunchEvents,
-): Launched {
+function launchOnTerminal(program: Program, size: TerminalSize, native: Native, events: LaunchEvents): Launched {
   const { master, slave, path } = openTerminal(native, size);
   const onExit = (status: ExitStatus) => {
     closeSync(slave);
     events.onExit(status);
   };
   try {
-    const pid = start(spec, file, native, { terminal: path }, { ...events, onExit });
+    const stdio = { terminal: path, controlled: !program.takesTerminal };
+    const pid = start(program, native, stdio, { ...events, onExit });
     return { pid, ...attachTerminal(master, native, events) };
   } catch (error) {
     closeSync(master);
@@ -102,15 +109,13 @@ function openTerminal(native: Native, size: TerminalSize) {
 
 /** Returns the pid. */
 function start(
-  { argv, arg0, env, cwd }: ProcessSpec,
-  file: string,
+  { descriptors, takesTerminal: _own, ...program }: Program,
   native: Native,
   stdio: ChildStdio,
   { onExit, mark }: LaunchEvents,
 ): number {
-  const words = [arg0 ?? argv[0]!, ...argv.slice(1)];
   try {
-    return mark(() => native.children.spawn({ file, argv: words, env, cwd, stdio, onExit }));
+    return mark(() => native.children.spawn({ ...program, stdio, descriptors, onExit }));
   } catch (error) {
     throw startError(error);
   }

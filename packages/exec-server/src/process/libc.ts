@@ -6,6 +6,9 @@ export interface Libc {
   /** Variadic: each further argument is preceded by its C type. */
   fcntl(fd: number, command: number, type: "int", value: number): number;
   pipe2(fds: Int32Array, flags: number): number;
+  /** -1 where it fails. */
+  memfd_create(name: string, flags: number): number;
+  flock(fd: number, operation: number): number;
   waitpid(pid: number, status: Int32Array, options: number): number;
   getpgid(pid: number): number;
   /** A soft and a hard limit each. */
@@ -33,6 +36,8 @@ export interface Libc {
 const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
   fcntl: "int fcntl(int fd, int command, ...)",
   pipe2: "int pipe2(_Out_ void *fds, int flags)",
+  memfd_create: "int memfd_create(const char *name, unsigned int flags)",
+  flock: "int flock(int fd, int operation)",
   waitpid: "int waitpid(int pid, _Out_ void *status, int options)",
   getpgid: "int getpgid(int pid)",
   prlimit: "int prlimit(int pid, int resource, const void *set, _Out_ void *before)",

@@ -1,4 +1,5 @@
 import type { ProcessOutcome } from "@codex/executor-protocol";
+import { type CommandSandbox, createCommandSandbox } from "../sandbox/command-sandbox.js";
 import { StartError } from "./errors.js";
 import type { ExecBackend, ProcessSpec } from "./exec-backend.js";
 import { watchFamily } from "./family.js";
@@ -12,6 +13,8 @@ import { terminateFamily } from "./terminate.js";
 export interface LocalBackendOptions {
   native?: Native;
   guard?: Guard;
+  /** What makes the sandboxes of `ProcessSpec.sandbox`. */
+  sandbox?: CommandSandbox;
   /** Milliseconds that processes have to end by themselves when the backend is closed. */
   closeGraceMs?: number;
 }
@@ -26,22 +29,33 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   const native = options.native ?? createNative();
   const marks = createMarks();
   const guard = options.guard ?? createGuard({ markPrefix: marks.prefix });
+  const sandbox = options.sandbox ?? createCommandSandbox({ native });
   /** Processes whose group is not known to be empty. */
   const owned = new Set<LocalProcess>();
   const starting = new Set<Promise<unknown>>();
+  /** Sandboxes of processes that have ended, whose last process may not be gone yet. */
+  const releasing = new Set<Promise<void>>();
   let used = false;
   let closing: Promise<void> | undefined;
 
   const sweep = () => {
     for (const process of owned) if (process.checkGroup()) owned.delete(process);
   };
+  const onRelease = (released: Promise<void>) => {
+    releasing.add(released);
+    void released.finally(() => {
+      releasing.delete(released);
+      sweep();
+    });
+  };
+  const context = { native, guard, marks, sandbox, onExit: sweep, onRelease };
   const start = async (spec: ProcessSpec) => {
     const file = resolveProgram(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
     sweep();
     openGuard(guard);
     used = true;
-    const process = await startLocalProcess(spec, file, { native, guard, marks, onExit: sweep });
+    const process = await startLocalProcess(spec, file, context);
     if (!process.checkGroup()) owned.add(process);
     return process;
   };
@@ -50,12 +64,14 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     await Promise.allSettled(starting);
     const graceMs = options.closeGraceMs ?? DEFAULT_CLOSE_GRACE_MS;
     await Promise.all([...owned].map((process) => process.terminate({ by: "shutdown", graceMs })));
+    await Promise.all(releasing);
     for (const process of owned) process.dispose();
     owned.clear();
     if (used) await terminateFamily({ ...LEFT_BEHIND, graceMs, family: watchFamily(everything, native) });
     guard.close();
   };
   return {
+    getSandboxSupport: sandbox.getSupport,
     start(spec) {
       const started = start(spec);
       starting.add(started);

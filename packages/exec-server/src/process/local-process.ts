@@ -1,7 +1,9 @@
 import type { EndedBy, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import type { CommandSandbox, WrappedCommand } from "../sandbox/command-sandbox.js";
+import type { WrapperStatus } from "../sandbox/wrapper-status.js";
+import type { LaunchEvents } from "./attach.js";
 import { ProcessError, StartError, WriteError } from "./errors.js";
 import type { ExecProcess, ProcessSpec, SentSignal } from "./exec-backend.js";
-import { watchFamily } from "./family.js";
 import type { Guard } from "./guard.js";
 import { getInputWait } from "./input-wait.js";
 import { type Launched, launch } from "./launch.js";
@@ -9,7 +11,9 @@ import { DEFAULT_LOG_LIMITS, MAX_WRITE_BYTES } from "./limits.js";
 import type { Marks } from "./marks.js";
 import type { Native } from "./native.js";
 import { createOutputLog } from "./output-log.js";
-import { groupExists, signalGroup, signalProcess } from "./process-group.js";
+import { signalGroup, signalProcess } from "./process-group.js";
+import { createGroupTarget, createSandboxTarget } from "./signal-target.js";
+import { getSignalName } from "./signals.js";
 import { terminateFamily } from "./terminate.js";
 
 /** A process of this host, and what its backend needs to look after it. */
@@ -18,11 +22,42 @@ export interface LocalProcess extends ExecProcess {
   checkGroup(): boolean;
 }
 
+export interface LocalContext {
+  native: Native;
+  guard: Guard;
+  marks: Marks;
+  sandbox: CommandSandbox;
+  onExit(): void;
+  /** What still has to be given back after the end of a process; never rejects. */
+  onRelease(released: Promise<void>): void;
+}
+
 /** Starts a process of its own session. @throws StartError */
-export async function startLocalProcess(
+export async function startLocalProcess(spec: ProcessSpec, file: string, context: LocalContext): Promise<LocalProcess> {
+  const wrapped = await wrapSpec(spec, file, context.sandbox);
+  try {
+    return await startWrapped(spec, file, wrapped, context);
+  } catch (error) {
+    if (wrapped !== undefined) context.onRelease(wrapped.release());
+    throw error;
+  } finally {
+    wrapped?.detach();
+  }
+}
+
+/** @throws StartError for a sandbox that cannot be made */
+async function wrapSpec(spec: ProcessSpec, file: string, sandbox: CommandSandbox): Promise<WrappedCommand | undefined> {
+  if (spec.sandbox === undefined) return undefined;
+  const session = spec.stdio.kind === "pty" ? "terminal" : "new";
+  const { argv, arg0, cwd, env } = spec;
+  return sandbox.wrap({ argv, file, cwd, env, session, ...(arg0 === undefined ? {} : { arg0 }) }, spec.sandbox);
+}
+
+async function startWrapped(
   spec: ProcessSpec,
   file: string,
-  context: { native: Native; guard: Guard; marks: Marks; onExit(): void },
+  wrapped: WrappedCommand | undefined,
+  context: LocalContext,
 ): Promise<LocalProcess> {
   const log = createOutputLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, (pause) => {
     for (const source of launched.sources) pause ? source.pause() : source.resume();
@@ -50,43 +85,58 @@ export async function startLocalProcess(
     return signal === "SIGKILL" ? "unknown" : "self";
   };
   const checkGroup = () => {
-    if (!groupGone && outcome.kind !== "running" && !groupExists(launched.pid)) {
+    if (!groupGone && outcome.kind !== "running" && !target.exists()) {
       groupGone = true;
       context.guard.remove(launched.pid);
     }
     return groupGone;
   };
   const startedAt = performance.now();
-  const launched: Launched = await launch(spec, file, context.native, {
+  const finish = (final: ProcessOutcome) => {
+    outcome = final;
+    checkGroup();
+    resolveExited(outcome);
+    closeIfDone();
+    context.onExit();
+  };
+  /** The wrapper tells a death by signal as 128 + its number, as programs do that exit so themselves. */
+  const readOutcome = ({ exitCode }: WrapperStatus): ProcessOutcome => {
+    if (exitCode === undefined) return { kind: "failed_to_start", reason: "the sandbox could not be made" };
+    const signal = exitCode > 128 ? getSignalName(exitCode - 128) : "";
+    return sent.has(signal) ? { kind: "signaled", signal, by: blame(signal) } : { kind: "exited", code: exitCode };
+  };
+  const events: LaunchEvents = {
     onOutput: (stream, bytes) => log.append(stream, bytes),
     onStreamEnd: () => {
       openStreams -= 1;
       closeIfDone();
     },
     onExit: (status) => {
-      outcome =
-        "code" in status
-          ? { kind: "exited", code: status.code }
-          : { kind: "signaled", signal: status.signal, by: blame(status.signal) };
-      checkGroup();
-      resolveExited(outcome);
-      closeIfDone();
-      context.onExit();
+      if ("signal" in status) finish({ kind: "signaled", signal: status.signal, by: blame(status.signal) });
+      else if (wrapped?.status === undefined) finish({ kind: "exited", code: status.code });
+      else void wrapped.status.ended.then(() => finish(readOutcome(wrapped.status!)));
+      if (wrapped !== undefined) context.onRelease(wrapped.release());
     },
     mark: (start) => (context.native.marks === undefined ? start() : context.native.marks.give(mark, start)),
-  });
+  };
+  const launched: Launched = await launch(spec, file, context.native, events, wrapped);
+  const target =
+    wrapped?.status === undefined
+      ? createGroupTarget(launched.pid)
+      : createSandboxTarget(launched.pid, wrapped.status, spec.stdio.kind === "pty");
   guardGroup(launched.pid, context.guard);
 
   const sendSignal = (signal: SentSignal): boolean => {
     if (checkGroup()) return false;
     if (outcome.kind === "running") sent.add(signal);
-    if (signalGroup(launched.pid, signal)) return true;
+    if (target.send(signal)) return true;
     // Between fork and setsid the group does not exist yet, but the process does.
     return outcome.kind === "running" && signalProcess(launched.pid, signal);
   };
 
   return {
     pid: launched.pid,
+    ...(wrapped === undefined ? {} : { sandboxType: wrapped.type }),
     startedAt,
     log,
     get outcome() {
@@ -104,7 +154,10 @@ export async function startLocalProcess(
       }
       await launched.stdin.write(bytes);
     },
-    getInputWait: () => getInputWait(launched.pid, spec.stdio),
+    getInputWait: async () => {
+      const program = target.getProgram();
+      return program === undefined ? "unknown" : getInputWait(program, spec.stdio);
+    },
     closeStdin: () => launched.stdin.end(),
     signal: async (name) => sendSignal(name),
     async resize(size) {
@@ -123,9 +176,9 @@ export async function startLocalProcess(
         running,
         ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
         polite: spec.stdio.kind === "pty" ? ["SIGHUP", "SIGTERM"] : ["SIGTERM"],
-        family: watchFamily(
+        family: target.watch(
           // The number of a group that is gone may be somebody else's by now.
-          { getGroup: () => (checkGroup() ? undefined : launched.pid), marks: context.marks, mark },
+          { getGroup: () => (checkGroup() ? undefined : target.getGroup()), marks: context.marks, mark },
           context.native,
         ),
         send: sendSignal,

@@ -1,4 +1,4 @@
-import { closeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { type Children, createChildren } from "./children.js";
@@ -19,6 +19,10 @@ export interface Native {
   forkTerminal(start: ForkTerminal): { master: number; pid: number };
   /** A pipe whose ends are not inherited by children. Linux. */
   openPipe(): { read: number; write: number };
+  /** Linux: a file without a name that holds these bytes, to be read from its beginning by one child. */
+  createMemoryFile(bytes: Uint8Array): number;
+  /** Linux: locks an open file or directory without waiting; a lock that is held changes its kind. False when others have it. */
+  lock(fd: number, kind: "shared" | "exclusive"): boolean;
   /** Linux. */
   readonly children: Children;
   /** Undefined on a host without marks. */
@@ -61,6 +65,10 @@ interface PtyLoader {
 /** fcntl.h of Linux. */
 const O_CLOEXEC = 0o2000000;
 const F_DUPFD_CLOEXEC = 1030;
+const MFD_CLOEXEC = 1;
+const LOCK_SH = 1;
+const LOCK_EX = 2;
+const LOCK_NB = 4;
 
 export function createNative(): Native {
   const require = createRequire(import.meta.url);
@@ -97,9 +105,18 @@ export function createNative(): Native {
     openPipe() {
       const ends = new Int32Array(2);
       if (getLibc().pipe2(ends, O_CLOEXEC) !== 0) throw new Error("too many open files");
-      const [read, write] = Array.from(ends, (fd) => aboveStdio(getLibc(), fd));
+      const [read, write] = Array.from(ends, (fd) => aboveGiven(getLibc(), fd));
       return { read: read!, write: write! };
     },
+    createMemoryFile(bytes) {
+      const opened = getLibc().memfd_create("codex", MFD_CLOEXEC);
+      if (opened === -1) throw new Error("too many open files");
+      const fd = aboveGiven(getLibc(), opened);
+      // At a place, so that the reader, who shares the offset, begins at 0.
+      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
+      return fd;
+    },
+    lock: (fd, kind) => getLibc().flock(fd, (kind === "shared" ? LOCK_SH : LOCK_EX) | LOCK_NB) === 0,
     get children() {
       children ??= createChildren(getLibc());
       return children;
@@ -115,10 +132,13 @@ export function createNative(): Native {
   };
 }
 
-/** A child gets its stdio at 0, 1 and 2 one after the other: what is copied there must not lie there. */
-function aboveStdio({ fcntl }: Libc, fd: number): number {
-  if (fd > 2) return fd;
-  const raised = fcntl(fd, F_DUPFD_CLOEXEC, "int", 3);
+/** Descriptors that a child is given: its stdio and those of a sandbox. */
+const GIVEN = 8;
+
+/** A child gets them one after the other: what is copied to such a number must not lie there. */
+function aboveGiven({ fcntl }: Libc, fd: number): number {
+  if (fd >= GIVEN) return fd;
+  const raised = fcntl(fd, F_DUPFD_CLOEXEC, "int", GIVEN);
   closeSync(fd);
   if (raised === -1) throw new Error("too many open files");
   return raised;

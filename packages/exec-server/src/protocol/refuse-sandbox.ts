@@ -3,7 +3,7 @@ import { ERROR_CODES } from "./methods.js";
 import type { Sandbox } from "./sandbox.js";
 
 /**
- * Refuses what would have to run in a sandbox: this server has none, and nothing is run without the sandbox it was
+ * Refuses what would have to run in a sandbox: files have none here, and nothing is done without the sandbox it was
  * asked for. Returns for no sandbox and for one with permissions `disabled`.
  * @throws RpcError -32603
  */

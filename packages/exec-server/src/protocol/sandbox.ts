@@ -7,7 +7,7 @@ const specialPathSchema = z.object({
 });
 
 const sandboxPathSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("path"), path: z.string() }),
+  z.object({ type: z.literal("path"), path: pathMember }),
   z.object({ type: z.literal("glob_pattern"), pattern: z.string() }),
   z.object({ type: z.literal("special"), value: specialPathSchema }),
 ]);

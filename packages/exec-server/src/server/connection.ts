@@ -123,8 +123,7 @@ export class Connection implements Holder {
   readonly #events: ProcessEvents = {
     onOutput: (processId, seq, stream, bytes) =>
       this.#peer.sendEncoded(encodeProcessOutput(processId, seq, stream, bytes)),
-    onExited: (processId, seq, exit) =>
-      this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, ...exit, sandboxDenied: false }),
+    onExited: (processId, seq, exit) => this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, ...exit }),
     onClosed: (processId, seq) => this.#peer.notify(NOTIFICATIONS.processClosed, { processId, seq }),
   };
 

@@ -4,6 +4,7 @@ import type {
   ExecProcess,
   OutputChunk,
   ProcessSignal,
+  SandboxType,
   TerminateOptions,
   TerminationReceipt,
 } from "../process/exec-backend.js";
@@ -30,6 +31,8 @@ export interface ProcessEvents {
 export interface ExitFacts {
   /** -1 when the host could not tell. */
   exitCode: number;
+  /** Its sandbox refused something, as far as that is known. */
+  sandboxDenied: boolean;
   /** Only where the code does not say it all: a signal ended the process. Codex knows no such member. */
   outcome?: ProcessOutcome;
 }
@@ -45,6 +48,7 @@ export interface ReadResult {
   nextSeq: number;
   exited: boolean;
   exitCode: number | null;
+  sandboxDenied: boolean;
   outcome?: ProcessOutcome;
   closed: boolean;
   /** Chunks between `afterSeq` and the first one here left memory and are gone. */
@@ -94,6 +98,10 @@ export class ManagedProcess {
     return this.#process.pid;
   }
 
+  get sandboxType(): SandboxType | "none" {
+    return this.#process.sandboxType ?? "none";
+  }
+
   get running(): boolean {
     return this.#chunksBeforeExit === undefined;
   }
@@ -111,7 +119,8 @@ export class ManagedProcess {
     if (this.running) return undefined;
     const { outcome } = this.#process;
     const exitCode = getExitCode(outcome) ?? -1;
-    return outcome.kind === "signaled" ? { exitCode, outcome } : { exitCode };
+    const sandboxDenied = this.#process.denial !== undefined;
+    return { exitCode, sandboxDenied, ...(outcome.kind === "signaled" ? { outcome } : {}) };
   }
 
   /** The number the next event will have. */
@@ -166,7 +175,7 @@ export class ManagedProcess {
       chunks,
       nextSeq: cut && last !== undefined ? this.#toSeq(last.seq) + 1 : this.nextSeq,
       exited: !this.running,
-      ...(this.exit ?? { exitCode: null }),
+      ...(this.exit ?? { exitCode: null, sandboxDenied: false }),
       closed: this.#closed,
       truncated: wanted[0] !== undefined && wanted[0].seq > logSeq + 1,
     };
@@ -218,7 +227,7 @@ export class ManagedProcess {
       const before = this.#chunksBeforeExit;
       if (before === undefined || this.#exitedDelivered || deliveredChunks < before || signal.aborted) return;
       this.#exitedDelivered = true;
-      await events.onExited(this.id, before + 1, this.exit ?? { exitCode: -1 });
+      await events.onExited(this.id, before + 1, this.exit ?? { exitCode: -1, sandboxDenied: false });
     };
     void this.#process.exited.then(deliverExit).catch(() => {});
     for await (const chunk of log.follow({ from: this.#delivered, windowBytes: FOLLOW_WINDOW_BYTES, signal })) {

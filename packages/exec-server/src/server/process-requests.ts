@@ -76,7 +76,7 @@ function request<Params>(
 /** The answer comes before the first event of the process. */
 async function start({ session, defaults }: ProcessHost, params: StartParams): Promise<unknown> {
   const process = await session.start(params.processId, toProcessSpec(params, defaults));
-  const result = { processId: params.processId, sandboxType: "none" };
+  const result = { processId: params.processId, sandboxType: process.sandboxType };
   return encoded(result, () => session.announce(process));
 }
 
@@ -90,7 +90,6 @@ async function read({ session, reads, ended }: ProcessHost, params: ReadParams):
       chunks: chunks.map(({ seq, stream, bytes }) => ({ seq, stream, chunk: bytes.toString("base64") })),
       ...state,
       failure: null,
-      sandboxDenied: false,
       // Only where there is a gap: a client that knows no gaps sees the members it knows.
       ...(truncated && chunks[0] !== undefined ? { truncatedBefore: chunks[0].seq } : {}),
     });

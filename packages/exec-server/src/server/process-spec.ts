@@ -2,8 +2,8 @@ import { RpcError } from "@codex/channel";
 import { createEnvironment } from "../environment/create-environment.js";
 import type { ProcessSpec, ProcessStdio } from "../process/exec-backend.js";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
+import { toNativeSandbox } from "../protocol/native-sandbox.js";
 import type { StartParams } from "../protocol/process.js";
-import { refuseSandbox } from "../protocol/refuse-sandbox.js";
 import { RETAINED_BYTES } from "./limits.js";
 
 export interface SpecDefaults {
@@ -13,9 +13,8 @@ export interface SpecDefaults {
   shell: string;
 }
 
-/** What `process/start` asks for. @throws RpcError -32603 for a sandbox or a network that this host cannot make */
+/** What `process/start` asks for. @throws RpcError -32603 for a network that this host cannot make, -32602 for a bad path */
 export function toProcessSpec(params: StartParams, { env: own, shell }: SpecDefaults): ProcessSpec {
-  refuseSandbox(METHODS.processStart, params.sandbox);
   refuseNetwork(params);
   const env = createEnvironment(params.envPolicy, own, { ...params.env, ...idsOf(params) });
   if (params.tty) env.SHELL ??= shell;
@@ -26,6 +25,7 @@ export function toProcessSpec(params: StartParams, { env: own, shell }: SpecDefa
     stdio: stdioOf(params),
     // Chunks stay whole and in memory: a reader asks for them by number.
     log: { headBytes: 0, tailBytes: RETAINED_BYTES, spillBytes: 0 },
+    ...(params.sandbox === undefined ? {} : { sandbox: toNativeSandbox(params.sandbox) }),
     ...(params.arg0 === undefined ? {} : { arg0: params.arg0 }),
   };
 }

@@ -205,6 +205,9 @@ describe("what is right", () => {
       windowsSandboxProxySettingsMode: "reconcile",
       useLegacyLandlock: false,
     };
-    expect(decodeStart({ ...START, sandbox }).sandbox).toMatchObject({ permissions: sandbox.permissions, cwd: "/tmp" });
+    const decoded = decodeStart({ ...START, sandbox }).sandbox;
+    expect(decoded).toMatchObject({ cwd: "/tmp", workspaceRoots: ["/tmp"] });
+    const native = JSON.parse(JSON.stringify(sandbox.permissions).replace("file:///tmp", "/tmp"));
+    expect(JSON.parse(JSON.stringify(decoded?.permissions))).toEqual(native);
   });
 });

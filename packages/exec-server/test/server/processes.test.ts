@@ -4,6 +4,16 @@ import { PATH, paramsOf, startParams, useServer } from "./support.js";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
+/** Of no meaning without `workspaceRoots`. */
+const PROJECT_ROOTS_ALONE = {
+  type: "managed",
+  file_system: {
+    type: "restricted",
+    entries: [{ path: { type: "special", value: { kind: "project_roots" } }, access: "write" }],
+  },
+  network: "restricted",
+};
+
 describe("process/start", () => {
   const server = useServer();
 
@@ -40,8 +50,8 @@ describe("process/start", () => {
     [{ networkProxy: {} }, /^-32603 .*`networkProxy`/],
     [{ enforceManagedNetwork: true }, /^-32603 .*`enforceManagedNetwork`/],
     [
-      { sandbox: { permissions: { type: "external", network: "enabled" }, windowsSandboxLevel: "disabled" } },
-      /^-32603 .*sandbox/,
+      { sandbox: { permissions: PROJECT_ROOTS_ALONE, windowsSandboxLevel: "disabled" } },
+      /^-32603 .*sandbox cannot be enforced.*workspaceRoots/,
     ],
   ])("refuses %j", async (more, refusal) => {
     const client = await server.ready();

@@ -1,0 +1,70 @@
+import { findProgram, hasNamespaceEnded, type WrapperStatus } from "../sandbox/wrapper-status.js";
+import type { SentSignal } from "./exec-backend.js";
+import { type FamilyQuery, type FamilyWatch, type Relative, watchFamily } from "./family.js";
+import type { Native } from "./native.js";
+import { groupExists, signalGroup, signalProcess } from "./process-group.js";
+
+/** What stands for a command among the processes of this host. */
+export interface SignalTarget {
+  /** Signals the group. False when there is none. */
+  send(signal: SentSignal): boolean;
+  /** The kernel knows a process of it; zombies count. */
+  exists(): boolean;
+  /** Undefined while it does not exist, or not any more. */
+  getGroup(): number | undefined;
+  /** The program itself; undefined while it does not exist, or not any more. */
+  getProgram(): number | undefined;
+  watch(query: FamilyQuery, native: Native): FamilyWatch;
+}
+
+/** A program that leads its group. */
+export const createGroupTarget = (pid: number): SignalTarget => ({
+  send: (signal) => signalGroup(pid, signal),
+  exists: () => groupExists(pid),
+  getGroup: () => pid,
+  getProgram: () => pid,
+  watch: watchFamily,
+});
+
+/**
+ * A program behind the wrapper of its sandbox. The wrapper leads a group of its own, which gets SIGKILL alone: with it dies
+ * everything in the sandbox. Other signals are for the program, and for the wrapper as long as there is no program.
+ */
+export function createSandboxTarget(wrapper: number, status: WrapperStatus, ownsSession: boolean): SignalTarget {
+  const within = () => status.init !== undefined && !hasNamespaceEnded(status.init);
+  const getProgram = () => (status.init === undefined ? undefined : findProgram(status.init));
+  const getGroup = (): number | undefined => {
+    const program = getProgram();
+    // On pipes the first process of the sandbox leads the program's group; on a terminal the program does itself.
+    return program === undefined || ownsSession ? program : status.init;
+  };
+  return {
+    send(signal) {
+      if (signal === "SIGKILL") {
+        const sent = signalGroup(wrapper, signal);
+        return (within() && signalProcess(status.init!, signal)) || sent;
+      }
+      const group = getGroup();
+      if (group === undefined) return signalGroup(wrapper, signal);
+      return signalGroup(group, signal) || signalProcess(group, signal);
+    },
+    exists: () => within() || groupExists(wrapper),
+    getGroup,
+    getProgram,
+    watch(query, native) {
+      const all = watchFamily(query, native);
+      // The processes of the wrapper are not the command's: a polite signal to them would be the end of everything.
+      const isInner = ({ pid, name }: Relative) =>
+        pid !== wrapper && pid !== status.init && (status.init !== undefined || name !== WRAPPER_NAME);
+      return {
+        async list() {
+          const family = await all.list();
+          return family && { members: family.members.filter(isInner), strays: family.strays.filter(isInner) };
+        },
+      };
+    },
+  };
+}
+
+/** What its processes are called before their numbers are known. */
+const WRAPPER_NAME = "bwrap";

@@ -1,0 +1,118 @@
+import { isUnlimited, isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
+
+export interface BubblewrapCommand {
+  argv: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /** `new`: away from any terminal. `keep`: the program in front takes care of that. */
+  session: "new" | "keep";
+  /** argv[0] as the program sees it; bubblewrap 0.9 and newer. */
+  argv0?: string;
+}
+
+/** Numbers of descriptors in bubblewrap, and what is read from or written to them. */
+export interface BubblewrapDescriptors {
+  /** The options that `renderBubblewrap` makes, each ended by NUL. */
+  options: number;
+  seccomp: number;
+  status: number;
+}
+
+/**
+ * The arguments of `bwrap` for a command, and the options that it reads from a descriptor: nothing of the environment
+ * shows in the list of processes.
+ */
+export function renderBubblewrap(
+  command: BubblewrapCommand,
+  profile: SandboxProfile,
+  descriptors: BubblewrapDescriptors,
+): { args: string[]; options: Buffer } {
+  const options = [
+    // Ends with whoever started it, and takes every process within along.
+    "--die-with-parent",
+    ...[
+      "--unshare-user",
+      "--unshare-pid",
+      "--unshare-ipc",
+      ...(profile.network === "restricted" ? ["--unshare-net"] : []),
+    ],
+    ...["--cap-drop", "ALL"],
+    ...renderFiles(profile),
+    ...["--seccomp", String(descriptors.seccomp), "--json-status-fd", String(descriptors.status)],
+    ...(command.session === "new" ? ["--new-session"] : []),
+    ...(command.argv0 === undefined ? [] : ["--argv0", command.argv0]),
+    ...["--chdir", command.cwd, "--clearenv"],
+    ...Object.entries(getEnvironment(command.env, profile)).flatMap(([name, value]) => ["--setenv", name, value]),
+  ];
+  return {
+    args: ["--args", String(descriptors.options), "--", ...command.argv],
+    options: Buffer.from(options.map((option) => `${option}\0`).join("")),
+  };
+}
+
+/** What Codex tells programs that have no network. */
+export const getEnvironment = (
+  env: Readonly<Record<string, string>>,
+  profile: SandboxProfile,
+): Readonly<Record<string, string>> =>
+  isUnlimited(profile) || profile.network === "enabled" ? env : { ...env, CODEX_SANDBOX_NETWORK_DISABLED: "1" };
+
+function renderFiles({ fileSystem }: SandboxProfile): string[] {
+  if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", ...["--proc", "/proc"]];
+  return [
+    ...renderRoot(fileSystem),
+    ...fileSystem.entries.filter(isMounted).flatMap(renderEntry),
+    ...renderEnd(fileSystem),
+  ];
+}
+
+function renderRoot({ entries, minimal }: RestrictedFiles): string[] {
+  const root = entries.find(({ path }) => path === "/");
+  const base =
+    root === undefined || root.access === "deny"
+      ? ["--tmpfs", "/", ...(minimal ? renderMinimal() : [])]
+      : [root.access === "write" ? "--bind" : "--ro-bind", "/", "/"];
+  // The host's own /dev and /proc reach further than this sandbox.
+  return [...base, "--dev", "/dev", "--proc", "/proc"];
+}
+
+/** As Codex: programs, libraries and their settings. */
+const MINIMAL_PATHS = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/etc",
+  "/nix/store",
+  "/run/current-system/sw",
+];
+
+const renderMinimal = (): string[] => MINIMAL_PATHS.flatMap((path) => ["--ro-bind-try", path, path]);
+
+/** The root is made first; /dev and /proc are fresh, and what is read there needs no entry. */
+const isMounted = ({ path, access }: ProfileEntry): boolean =>
+  path !== "/" && !(access !== "write" && FRESH.some((fresh) => isWithin(path, fresh))) && !isWithin(path, "/proc");
+
+const FRESH = ["/dev", "/proc"] as const;
+
+function renderEntry({ path, access, kind, missing }: ProfileEntry): string[] {
+  if (access === "write") return [isWithin(path, "/dev") ? "--dev-bind" : "--bind", path, path];
+  if (access === "deny") {
+    // A device on a mount without devices: it cannot be opened.
+    if (kind === "file") return ["--ro-bind", "/dev/null", path];
+    // What is opened again within can still be reached.
+    return ["--perms", "0111", "--tmpfs", path];
+  }
+  return missing ? ["--perms", "0555", "--tmpfs", path] : ["--ro-bind", path, path];
+}
+
+/** Directories that stand for others are closed once everything within is in place. */
+function renderEnd({ entries }: RestrictedFiles): string[] {
+  const bare = !entries.some(({ path, access }) => path === "/" && access !== "deny");
+  const closed = entries.filter(
+    (entry) => isMounted(entry) && entry.kind === "directory" && (entry.access === "deny" || entry.missing === true),
+  );
+  return [...closed.map(({ path }) => path), ...(bare ? ["/"] : [])].flatMap((path) => ["--remount-ro", path]);
+}

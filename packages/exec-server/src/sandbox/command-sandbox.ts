@@ -1,0 +1,97 @@
+import type { Sandbox, SandboxSupport } from "@codex/executor-protocol";
+import { StartError } from "../process/errors.js";
+import type { SandboxType } from "../process/exec-backend.js";
+import { createNative, type Native } from "../process/native.js";
+import { createHostFiles, type HostFiles } from "./host-files.js";
+import { checkBubblewrap, type Preflight } from "./preflight.js";
+import { isUnlimited } from "./profile.js";
+import { resolveProfile } from "./resolve-profile.js";
+import { wrapWithBubblewrap } from "./wrap-bubblewrap.js";
+import { wrapWithSeatbelt } from "./wrap-seatbelt.js";
+import type { WrapperStatus } from "./wrapper-status.js";
+
+/** A command as it would run without a sandbox. */
+export interface SandboxableCommand {
+  /** Program and arguments. */
+  argv: readonly string[];
+  /** Absolute path of the program; it must be visible in the sandbox. */
+  file: string;
+  /** argv[0] as the program sees it, when it differs. */
+  arg0?: string;
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /**
+   * `new`: a session of its own without a terminal. `terminal`: one that takes the terminal at stdin, which nobody controls
+   * yet. `keep`: stays with its starter and shares its terminal; a Ctrl-C there ends the whole sandbox.
+   */
+  session: "new" | "terminal" | "keep";
+}
+
+/** What to spawn instead of a command. */
+export interface WrappedCommand {
+  type: SandboxType;
+  file: string;
+  args: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /** To be given to it as descriptors 3, 4, … */
+  descriptors: readonly number[];
+  /** Where the wrapper stays in front of the program and tells of it; undefined where the program takes its place. */
+  status: WrapperStatus | undefined;
+  /** Closes the descriptors here. Called after the spawn, successful or not. Idempotent. */
+  detach(): void;
+  /** Gives back what keeps the sandbox closed; resolves when every process in it is gone. Called at its end. Idempotent. */
+  release(): Promise<void>;
+}
+
+/** Makes sandboxes of this host. */
+export interface CommandSandbox {
+  /** Found once, by trying. Never rejects. */
+  getSupport(): Promise<SandboxSupport>;
+  /**
+   * Undefined where the sandbox limits nothing: the command may run as it is.
+   * @throws StartError `sandbox_unavailable`, `sandbox_invalid`: it must not run
+   */
+  wrap(command: SandboxableCommand, sandbox: Sandbox): Promise<WrappedCommand | undefined>;
+}
+
+export interface CommandSandboxOptions {
+  native?: Native;
+  files?: HostFiles;
+  platform?: NodeJS.Platform;
+  /** How a Linux host is examined. */
+  preflight?: (native: Native) => Promise<Preflight>;
+}
+
+export function createCommandSandbox({
+  native = createNative(),
+  files = createHostFiles(),
+  platform = process.platform,
+  preflight = checkBubblewrap,
+}: CommandSandboxOptions = {}): CommandSandbox {
+  let checked: Promise<Preflight> | undefined;
+  const check = () => {
+    checked ??= preflight(native);
+    return checked;
+  };
+  return {
+    async getSupport() {
+      if (platform === "darwin") return { kind: "seatbelt" };
+      if (platform !== "linux") return { kind: "none", problem: `there is no sandbox for \`${platform}\`` };
+      const found = await check();
+      return found.kind === "ok" ? { kind: "bubblewrap" } : { kind: "none", problem: found.problem };
+    },
+    async wrap(command, sandbox) {
+      const profile = resolveProfile(sandbox, files);
+      if (isUnlimited(profile)) return undefined;
+      if (platform === "darwin") return wrapWithSeatbelt(command, profile);
+      if (platform !== "linux") throw unavailable(`there is no sandbox for \`${platform}\``);
+      const found = await check();
+      if (found.kind === "missing") throw unavailable(found.problem);
+      return wrapWithBubblewrap(command, profile, { native, files, ...found });
+    },
+  };
+}
+
+const unavailable = (problem: string) =>
+  new StartError("sandbox_unavailable", `the command was not run: this host cannot sandbox it: ${problem}`);

@@ -1,0 +1,20 @@
+/** Files that the patterns of one sandbox may name together. Codex 0.169.0 has the same bound. */
+export const MAX_PATTERN_MATCHES = 8_192;
+
+/** Directory entries that are looked at to find what the patterns of one sandbox name. */
+export const MAX_PATTERN_ENTRIES = 200_000;
+
+/** Mounts of one sandbox: each takes time at every start, and bubblewrap takes 9,000 arguments. */
+export const MAX_MOUNTS = 2_000;
+
+/** Milliseconds that the trial run of the preflight may take. */
+export const TRIAL_DEADLINE_MS = 10_000;
+
+/** Bytes of the status that bubblewrap tells; it writes two short lines. */
+export const MAX_STATUS_BYTES = 4_096;
+
+/** Tries to get hold of a directory that keeps a name free, each a millisecond after the one before. */
+export const MAX_PLACEHOLDER_TRIES = 100;
+
+/** Milliseconds in which the last process of a sandbox is expected to be gone after its wrapper. */
+export const NAMESPACE_END_DEADLINE_MS = 5_000;

@@ -1,0 +1,114 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { Native } from "../process/native.js";
+import { renderBubblewrap } from "./bubblewrap.js";
+import { findBubblewrap } from "./find-bubblewrap.js";
+import { TRIAL_DEADLINE_MS } from "./limits.js";
+import type { SandboxProfile } from "./profile.js";
+import { createSeccompFilter } from "./seccomp/filter.js";
+import { spawnWith } from "./spawn-with.js";
+
+/** What a Linux host offers, found once by trying it. */
+export type Preflight =
+  | { kind: "ok"; bubblewrap: string /** It can give a program another argv[0]. */; argv0: boolean }
+  | { kind: "missing"; problem: string };
+
+/** Never rejects. */
+export async function checkBubblewrap(native: Native): Promise<Preflight> {
+  const missing = (problem: string): Preflight => ({ kind: "missing", problem });
+  if (createSeccompFilter("restricted") === undefined) {
+    return missing(
+      `there is no table of system calls for the architecture \`${process.arch}\`; x64 and arm64 have one`,
+    );
+  }
+  const { path, refused } = findBubblewrap();
+  if (path === undefined) return missing([INSTALL, ...refused].join("; "));
+  const help = await readHelp(path);
+  const lacking = NEEDED_OPTIONS.filter((option) => !help.includes(option));
+  if (lacking.length > 0) {
+    return missing(`${path} is too old: it does not know ${lacking.join(", ")}; install bubblewrap 0.5 or newer`);
+  }
+  const failure = await tryOut(path, native);
+  return failure === undefined
+    ? { kind: "ok", bubblewrap: path, argv0: help.includes("--argv0") }
+    : missing(explain(path, failure));
+}
+
+const INSTALL =
+  "the program `bwrap` was not found; install bubblewrap (Debian, Ubuntu: `apt install bubblewrap`; " +
+  "Fedora: `dnf install bubblewrap`; Alpine: `apk add bubblewrap`)";
+
+const NEEDED_OPTIONS = ["--args", "--clearenv", "--json-status-fd", "--die-with-parent", "--perms", "--seccomp"];
+
+const readHelp = (path: string): Promise<string> =>
+  new Promise((resolve) => {
+    execFile(path, ["--help"], { env: {}, timeout: TRIAL_DEADLINE_MS }, (_error, stdout, stderr) => {
+      resolve(stdout + stderr);
+    });
+  });
+
+/** Everything that a sandbox may need, all at once. */
+const TRIAL: SandboxProfile = {
+  fileSystem: { entries: [{ path: "/", access: "read", kind: "directory" }], minimal: false },
+  network: "restricted",
+};
+
+/** What the trial printed when it failed. */
+async function tryOut(bubblewrap: string, native: Native): Promise<string | undefined> {
+  const { args, options } = renderBubblewrap(
+    { argv: ["/bin/sh", "-c", ":"], cwd: "/", env: {}, session: "new" },
+    TRIAL,
+    { options: 3, seccomp: 4, status: 5 },
+  );
+  try {
+    const { code, stderr } = await spawnWith(native, bubblewrap, args, [options, createSeccompFilter("restricted")!]);
+    return code === 0 ? undefined : stderr.trim() || `exit code ${code}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** What the host's settings say of a failure, in the order of how often they are the cause. */
+function explain(path: string, failure: string): string {
+  const [line] = failure.split("\n");
+  const text = `a trial run of ${path} failed (${line})`;
+  if (/proc/i.test(failure) && /mount|permitted/i.test(failure) && /newroot\/proc|proc on/.test(failure)) {
+    return `${text}: this host does not let a new /proc be mounted, as in a container whose /proc is masked or read-only; ${CONTAINER}`;
+  }
+  const setting = SETTINGS.find(({ file, refuses }) => refuses(readSetting(file)));
+  if (setting !== undefined) return `${text}: ${setting.text}`;
+  if (/seccomp|prctl/i.test(failure)) return `${text}: this kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)`;
+  return `${text}: this user may not make namespaces; ${CONTAINER}`;
+}
+
+const CONTAINER =
+  "in a container, give it CAP_SYS_ADMIN, or a seccomp profile and an unmasked /proc that allow user namespaces " +
+  "(Docker: `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, and `apparmor=unconfined` where there is AppArmor)";
+
+const SETTINGS: readonly { file: string; refuses(value: string): boolean; text: string }[] = [
+  {
+    file: "/proc/sys/kernel/unprivileged_userns_clone",
+    refuses: (value) => value === "0",
+    text: "user namespaces are switched off for users; `sysctl kernel.unprivileged_userns_clone=1` switches them on",
+  },
+  {
+    file: "/proc/sys/user/max_user_namespaces",
+    refuses: (value) => value === "0",
+    text: "no user namespace may be made; `sysctl user.max_user_namespaces=15000` allows them",
+  },
+  {
+    file: "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+    refuses: (value) => value === "1",
+    text:
+      "AppArmor keeps programs without a profile from making user namespaces; give bwrap a profile with `userns,` " +
+      "(Ubuntu: package apparmor-profiles, `bwrap-userns-restrict`), or `sysctl kernel.apparmor_restrict_unprivileged_userns=0`",
+  },
+];
+
+function readSetting(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,57 @@
+import { basename, dirname, join, resolve } from "node:path/posix";
+import type { HostFiles } from "./host-files.js";
+import { isWithin, type ProfileEntry } from "./profile.js";
+
+/** What programs outside of the sandbox act on: read-only under every directory that may be written. */
+export const PROTECTED_NAMES = [".git", ".agents", ".codex", ".aws"] as const;
+
+/**
+ * The entries that keep protected paths from being written; a path that has an entry of its own is left to it.
+ * `toEntry` settles a path that is to be read-only, and throws for one that crosses a link the command could replace.
+ */
+export function listProtected(
+  roots: readonly ProfileEntry[],
+  entries: ReadonlyMap<string, ProfileEntry>,
+  files: HostFiles,
+  toEntry: (path: string) => ProfileEntry | undefined,
+): ProfileEntry[] {
+  const found: ProfileEntry[] = [];
+  const add = (path: string) => {
+    if (entries.has(path)) return;
+    const entry = toEntry(path);
+    if (entry === undefined || entries.has(entry.path)) return;
+    if (roots.some((root) => isWithin(entry.path, root.path))) found.push(entry);
+  };
+  for (const { path, kind } of roots) {
+    if (kind !== "directory" || isInsideProtected(path, roots)) continue;
+    for (const name of PROTECTED_NAMES) {
+      const inner = join(path, name);
+      add(inner);
+      if (name === ".git") for (const directory of listGitDirectories(inner, files)) add(directory);
+    }
+    // Writing to these changes the kernel, for everybody.
+    if (path === "/") add("/sys");
+  }
+  return found;
+}
+
+/** A writable directory that was opened within a protected one holds no project of its own. */
+const isInsideProtected = (path: string, roots: readonly ProfileEntry[]): boolean =>
+  roots.some((root) => {
+    if (root.path === path || !isWithin(path, root.path)) return false;
+    const [first] = path.slice(root.path === "/" ? 1 : root.path.length + 1).split("/");
+    return (PROTECTED_NAMES as readonly string[]).includes(first!);
+  });
+
+/** Where a `.git` file leads: the git directory of a worktree or submodule, and the one it shares with others. */
+function listGitDirectories(dotGit: string, files: HostFiles): string[] {
+  if (files.kind(dotGit) !== "file") return [];
+  const named = /^gitdir:\s*(.*\S)\s*$/.exec(files.firstLine(dotGit) ?? "")?.[1];
+  if (named === undefined) return [];
+  const directory = resolve(dirname(dotGit), named);
+  const common = files.firstLine(join(directory, "commondir"))?.trim();
+  const shared = common === undefined ? undefined : resolve(directory, common);
+  // `.git/worktrees/NAME`: without the file, the directory above is the shared one.
+  const above = basename(dirname(directory)) === "worktrees" ? dirname(dirname(directory)) : undefined;
+  return [directory, shared, above].filter((path): path is string => path !== undefined && path !== "/");
+}

@@ -1,0 +1,208 @@
+import { isAbsolute, join, normalize } from "node:path/posix";
+import type { Sandbox } from "@codex/executor-protocol";
+import { StartError } from "../process/errors.js";
+import { createPatternBudget, expandPattern } from "./expand-pattern.js";
+import type { HostFiles } from "./host-files.js";
+import { MAX_MOUNTS } from "./limits.js";
+import { byDepth, isWithin, type PathAccess, type ProfileEntry, type SandboxProfile } from "./profile.js";
+import { listProtected } from "./protected-paths.js";
+
+type Files = Extract<Extract<Sandbox["permissions"], { type: "managed" }>["file_system"], { type: "restricted" }>;
+type SandboxPath = Files["entries"][number]["path"];
+
+/** A path as it was asked for, links and all. */
+interface WantedPath {
+  path: string;
+  access: PathAccess;
+  /** Named by a pattern: nothing below it is opened again. */
+  final: boolean;
+}
+
+/**
+ * What a sandbox means on this host. An inner entry wins over an outer one; on the same path deny wins over write, and
+ * write over read; what a deny pattern names stays closed whatever is within it.
+ * Permissions `disabled` and `external` mean no limit of ours.
+ * @throws StartError `sandbox_invalid` for what could not be enforced as it is meant
+ */
+export function resolveProfile(sandbox: Sandbox, files: HostFiles): SandboxProfile {
+  const { permissions } = sandbox;
+  if (permissions.type !== "managed") return { fileSystem: "unrestricted", network: "enabled" };
+  const { file_system: fileSystem, network } = permissions;
+  if (fileSystem.type === "unrestricted") return { fileSystem: "unrestricted", network };
+  const wanted = fileSystem.entries.flatMap((entry) => toPaths(entry, sandbox, files, fileSystem.glob_scan_max_depth));
+  const minimal = fileSystem.entries.some(({ path }) => path.type === "special" && path.value.kind === "minimal");
+  return { fileSystem: { entries: settle(wanted, files), minimal }, network };
+}
+
+function toPaths(
+  { path, access }: Files["entries"][number],
+  sandbox: Sandbox,
+  files: HostFiles,
+  maxDepth: number | undefined,
+): WantedPath[] {
+  const settled: PathAccess = access === "none" ? "deny" : access;
+  if (path.type !== "glob_pattern") {
+    return namedPaths(path, settled, sandbox, files).map((name) => ({
+      path: checkPath(name),
+      access: settled,
+      final: false,
+    }));
+  }
+  const pattern = isAbsolute(path.pattern) ? path.pattern : join(sandbox.cwd ?? "/", path.pattern);
+  if (settled !== "deny") {
+    // A subtree is a path; anything else would open what comes into being later, or not, by chance.
+    const root = pattern.replace(/\/\*\*$/, "");
+    if (!/[*?[{]/.test(root)) return [{ path: checkPath(root), access: settled, final: false }];
+    throw invalid(`pattern \`${path.pattern}\` can only be used with access \`deny\``);
+  }
+  try {
+    const matches = expandPattern(pattern, files, createPatternBudget(maxDepth));
+    return matches.map((match) => ({ path: match, access: settled, final: true }));
+  } catch (cause) {
+    throw invalid(cause instanceof Error ? cause.message : String(cause), cause);
+  }
+}
+
+function namedPaths(
+  path: Exclude<SandboxPath, { type: "glob_pattern" }>,
+  access: PathAccess,
+  sandbox: Sandbox,
+  { tmpDir }: HostFiles,
+): string[] {
+  if (path.type === "path") return [path.path];
+  const { kind, subpath } = path.value;
+  const roots = (): string[] => {
+    switch (kind) {
+      case "root":
+        return ["/"];
+      case "current_working_directory":
+        return sandbox.cwd === undefined ? [] : [sandbox.cwd];
+      case "project_roots":
+        if (sandbox.workspaceRoots === undefined) throw invalid("`project_roots` needs `workspaceRoots`");
+        return sandbox.workspaceRoots;
+      case "tmpdir":
+        return sandbox.temporaryDirectories ?? (tmpDir === undefined ? [] : [tmpDir]);
+      case "slash_tmp":
+        return ["/tmp"];
+      case "minimal":
+        if (access === "read") return [];
+        throw invalid(`\`minimal\` can only be used with access \`read\`, got \`${access}\``);
+      case "unknown":
+        if (access === "deny") throw invalid("an unknown kind of path cannot be denied");
+        return [];
+    }
+  };
+  if (subpath === undefined) return roots();
+  if (isAbsolute(subpath) || subpath.split("/").includes("..")) {
+    throw invalid(`subpath \`${subpath}\` must be relative and stay below its root`);
+  }
+  return roots().map((root) => join(root, subpath));
+}
+
+function checkPath(path: string): string {
+  if (!isAbsolute(path)) throw invalid(`path \`${path}\` is not absolute`);
+  if (path.includes("\0")) throw invalid("a path contains a NUL byte");
+  const plain = normalize(path);
+  return plain.length > 1 && plain.endsWith("/") ? plain.slice(0, -1) : plain;
+}
+
+/** Entries on real paths, with what is protected, in the order in which they are mounted. */
+function settle(wanted: readonly WantedPath[], files: HostFiles): ProfileEntry[] {
+  const entries = new Map<string, ProfileEntry>();
+  const add = (entry: ProfileEntry) => {
+    const former = entries.get(entry.path);
+    if (former === undefined || RANK[entry.access] > RANK[former.access]) entries.set(entry.path, entry);
+  };
+  // What can be written decides which links could be bent, so it comes first.
+  const writable = wanted.filter(({ access }) => access === "write");
+  for (const { path } of writable) {
+    const real = files.real(path);
+    if (real !== undefined) add({ path: real, access: "write", kind: realKind(real, files) });
+  }
+  const roots = [...entries.values()];
+  for (const { path } of writable) refuseBentPath(path, roots, files);
+  const closedEntry = (path: string, access: "read" | "deny") => {
+    refuseBentPath(path, roots, files);
+    return toEntry(path, access, roots, files);
+  };
+  for (const { path, access } of wanted) {
+    const entry = access === "write" ? undefined : closedEntry(path, access);
+    if (entry !== undefined) add(entry);
+  }
+  for (const entry of listProtected(roots, entries, files, (path) => closedEntry(path, "read"))) add(entry);
+  const closed = wanted.filter(({ final }) => final).map(({ path }) => files.real(path) ?? path);
+  for (const path of entries.keys()) {
+    if (closed.some((outer) => path !== outer && isWithin(path, outer))) entries.delete(path);
+  }
+  for (const pin of listPins([...entries.values()].sort(byDepth)))
+    if (!entries.has(pin.path)) entries.set(pin.path, pin);
+  if (entries.size > MAX_MOUNTS) throw invalid(`it needs ${entries.size} mounts; the limit is ${MAX_MOUNTS}`);
+  return [...entries.values()].sort(byDepth);
+}
+
+const RANK: Readonly<Record<PathAccess, number>> = { read: 0, write: 1, deny: 2 };
+
+/** What is not there matters only where the command could make it. */
+function toEntry(
+  path: string,
+  access: PathAccess,
+  roots: readonly ProfileEntry[],
+  files: HostFiles,
+): ProfileEntry | undefined {
+  const real = files.real(path);
+  if (real !== undefined) return { path: real, access, kind: realKind(real, files) };
+  const { found, first } = findMissing(path, files);
+  if (!roots.some((root) => isWithin(found, root.path))) return undefined;
+  return { path: first, access, kind: "directory", missing: true };
+}
+
+/** The part of a path that is there, without links, and the first name behind it that is not. */
+function findMissing(path: string, files: HostFiles): { found: string; first: string } {
+  const parts = path.split("/").filter(Boolean);
+  let found = "/";
+  for (const part of parts) {
+    const real = files.real(join(found, part));
+    if (real === undefined) return { found, first: join(found, part) };
+    found = real;
+  }
+  return { found, first: found };
+}
+
+const realKind = (path: string, files: HostFiles) => (files.kind(path) === "directory" ? "directory" : "file");
+
+/**
+ * A link that the command could replace leads wherever it likes: what a path behind it means would be decided by what is
+ * to be held back.
+ */
+function refuseBentPath(path: string, roots: readonly ProfileEntry[], files: HostFiles): void {
+  let current = "/";
+  for (const part of path.split("/").filter(Boolean)) {
+    const next = join(current, part);
+    if (files.kind(next) === "link" && roots.some((root) => isWithin(current, root.path))) {
+      throw invalid(
+        `\`${path}\` crosses the symbolic link \`${next}\`, which the command could replace; ` +
+          "name the directory it leads to, or replace the link by a directory",
+      );
+    }
+    const real = files.real(next);
+    if (real === undefined) return;
+    current = real;
+  }
+}
+
+/** A directory with a protected one below it could be renamed, and a new one put in its place: mount points cannot. */
+function listPins(entries: readonly ProfileEntry[]): ProfileEntry[] {
+  const pins = new Map<string, ProfileEntry>();
+  for (const { path, access } of entries) {
+    if (access === "write") continue;
+    const around = entries.filter((outer) => outer.path !== path && isWithin(path, outer.path)).at(-1);
+    if (around?.access !== "write") continue;
+    for (let parent = join(path, ".."); parent !== around.path; parent = join(parent, "..")) {
+      pins.set(parent, { path: parent, access: "write", kind: "directory", pin: true });
+    }
+  }
+  return [...pins.values()];
+}
+
+export const invalid = (problem: string, cause?: unknown): StartError =>
+  new StartError("sandbox_invalid", `the sandbox cannot be enforced: ${problem}`, { cause });

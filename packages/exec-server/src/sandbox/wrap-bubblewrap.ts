@@ -1,0 +1,168 @@
+import { accessSync, closeSync, constants } from "node:fs";
+import { StartError } from "../process/errors.js";
+import type { Native } from "../process/native.js";
+import { renderBubblewrap } from "./bubblewrap.js";
+import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";
+import type { HostFiles } from "./host-files.js";
+import { holdPlaceholder, type Placeholder } from "./placeholder.js";
+import { getAccess, isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
+import { invalid } from "./resolve-profile.js";
+import { createSeccompFilter } from "./seccomp/filter.js";
+import { readWrapperStatus, untilNamespaceEnds } from "./wrapper-status.js";
+
+export interface BubblewrapHost {
+  native: Native;
+  files: HostFiles;
+  bubblewrap: string;
+  /** It can give a program another argv[0]. */
+  argv0: boolean;
+}
+
+/** @throws StartError `sandbox_invalid`, `os_error` */
+export async function wrapWithBubblewrap(
+  command: SandboxableCommand,
+  profile: SandboxProfile,
+  host: BubblewrapHost,
+): Promise<WrappedCommand> {
+  checkWrapper(host.bubblewrap, profile);
+  checkVisible(command, profile, host.files);
+  const { held, placeholders } = await keepNamesFree(profile, host);
+  const free = () => {
+    for (const placeholder of placeholders) placeholder.release();
+  };
+  try {
+    return { ...openWrapper(command, held, host, free), file: host.bubblewrap, type: "linuxSeccomp" };
+  } catch (error) {
+    free();
+    throw error;
+  }
+}
+
+function openWrapper(command: SandboxableCommand, profile: SandboxProfile, host: BubblewrapHost, free: () => void) {
+  const { args, options } = renderBubblewrap(
+    { ...toInner(command, host), cwd: command.cwd, env: command.env },
+    profile,
+    { options: 3, seccomp: 4, status: 5 },
+  );
+  const opened: number[] = [];
+  const closeAll = () => {
+    for (const fd of opened.splice(0)) closeSync(fd);
+  };
+  try {
+    opened.push(host.native.createMemoryFile(options));
+    opened.push(host.native.createMemoryFile(createSeccompFilter(profile.network)!));
+    const pipe = host.native.openPipe()!; // never undefined on Linux
+    opened.push(pipe.write);
+    const status = readWrapperStatus(pipe.read);
+    let released: Promise<void> | undefined;
+    const release = async () => {
+      closeAll();
+      await status.ended;
+      if (status.init !== undefined) await untilNamespaceEnds(status.init);
+      free();
+    };
+    return {
+      args,
+      cwd: "/",
+      env: {},
+      descriptors: [...opened],
+      status,
+      detach: closeAll,
+      release() {
+        released ??= release();
+        return released;
+      },
+    };
+  } catch (cause) {
+    closeAll();
+    throw new StartError("os_error", "the sandbox was not made: too many open files", { cause });
+  }
+}
+
+/** The wrapper is found outside of what any command may write; a profile may still open its place. */
+function checkWrapper(bubblewrap: string, { fileSystem }: SandboxProfile): void {
+  if (fileSystem === "unrestricted") return;
+  if (process.getuid?.() !== 0 && !isAllowed(bubblewrap, constants.W_OK)) return;
+  if (getAccess(fileSystem, bubblewrap) === "write")
+    throw invalid(`it makes ${bubblewrap} writable, which makes the sandbox`);
+}
+
+function isAllowed(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What the wrapper would find out too late, in the output of the command. */
+function checkVisible({ argv, file, cwd }: SandboxableCommand, { fileSystem }: SandboxProfile, files: HostFiles): void {
+  if (fileSystem === "unrestricted") return;
+  if (!isVisible(fileSystem, files.real(file) ?? file)) {
+    throw invalid(`program \`${argv[0]}\` cannot be read in it (${file})`);
+  }
+  if (!isVisible(fileSystem, files.real(cwd) ?? cwd))
+    throw invalid(`working directory \`${cwd}\` cannot be read in it`);
+}
+
+function isVisible(fileSystem: RestrictedFiles, path: string): boolean {
+  const access = getAccess(fileSystem, path);
+  if (access !== "none") return access !== "deny";
+  return fileSystem.minimal && MINIMAL_ROOTS.some((root) => isWithin(path, root));
+}
+
+const MINIMAL_ROOTS = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/etc",
+  "/nix/store",
+  "/run/current-system/sw",
+];
+
+/** What bubblewrap itself is to start. */
+function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0 }: BubblewrapHost) {
+  // Given by name it is found again on the same PATH, and sees the name as its argv[0].
+  const named = env.PATH === undefined ? [file, ...argv.slice(1)] : argv;
+  if (arg0 !== undefined && argv0 && session !== "terminal") return { argv: named, argv0: arg0, session };
+  const inner = arg0 === undefined ? named : ["/bin/bash", "-c", 'exec -a "$0" "$@"', arg0, file, ...argv.slice(1)];
+  if (session !== "terminal") return { argv: inner, session };
+  const setsid = ["/usr/bin/setsid", "/bin/setsid"].find((path) => isAllowed(path, constants.X_OK));
+  if (setsid === undefined) {
+    throw new StartError(
+      "no_terminal",
+      "no terminal in a sandbox: the program `setsid` (util-linux or busybox) is missing",
+    );
+  }
+  return { argv: [setsid, "-c", "--", ...inner], session: "keep" as const };
+}
+
+/** Directories for what must not come into being; an empty one may be that of another sandbox. */
+async function keepNamesFree(profile: SandboxProfile, { native, files }: BubblewrapHost) {
+  const placeholders: Placeholder[] = [];
+  const { fileSystem } = profile;
+  if (fileSystem === "unrestricted") return { held: profile, placeholders };
+  const entries: ProfileEntry[] = [];
+  try {
+    for (const entry of fileSystem.entries) {
+      const placeholder = mayVanish(entry, fileSystem, files) ? await holdPlaceholder(entry.path, native) : undefined;
+      if (placeholder !== undefined) placeholders.push(placeholder);
+      // Nobody can make it: there is nothing to mount on.
+      if (placeholder !== undefined || !entry.missing) entries.push(entry);
+    }
+  } catch (error) {
+    for (const placeholder of placeholders) placeholder.release();
+    throw error;
+  }
+  return { held: { ...profile, fileSystem: { ...fileSystem, entries } }, placeholders };
+}
+
+function mayVanish(entry: ProfileEntry, { entries }: RestrictedFiles, files: HostFiles): boolean {
+  if (entry.missing) return true;
+  if (entry.access === "write" || entry.kind !== "directory" || !files.isEmpty(entry.path)) return false;
+  return entries.some(({ path, access }) => access === "write" && isWithin(entry.path, path));
+}

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import { MAX_STATUS_BYTES, NAMESPACE_END_DEADLINE_MS } from "./limits.js";
+
+/** What bubblewrap tells of a sandbox while it runs. */
+export interface WrapperStatus {
+  /** First process of the sandbox, by its number on the host; undefined as long as it does not exist. */
+  readonly init: number | undefined;
+  /** Exit code of the program, 128 + the number for a death by signal; undefined when it was never started. */
+  readonly exitCode: number | undefined;
+  /** Resolves when nothing more will be told: the wrapper has ended. */
+  readonly ended: Promise<void>;
+}
+
+/** Owns the descriptor. */
+export function readWrapperStatus(fd: number): WrapperStatus {
+  let text = "";
+  const find = (name: string): number | undefined => {
+    const found = new RegExp(`"${name}":\\s*(\\d+)`).exec(text)?.[1];
+    return found === undefined ? undefined : Number(found);
+  };
+  const socket = new Socket({ fd, readable: true, writable: false });
+  socket.setEncoding("latin1");
+  socket.on("data", (data: string) => {
+    if (text.length < MAX_STATUS_BYTES) text += data;
+  });
+  socket.on("error", () => {}); // the end is told either way
+  const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  return {
+    get init() {
+      return find("child-pid");
+    },
+    get exitCode() {
+      return find("exit-code");
+    },
+    ended,
+  };
+}
+
+/** The first process is gone, and by then so is every other one of its namespace. */
+export const hasNamespaceEnded = (init: number): boolean => /^(|.*\) [ZX] .*)$/s.test(readStat(init));
+
+/** Resolves when the last process of a sandbox is gone; false after the deadline. */
+export async function untilNamespaceEnds(init: number): Promise<boolean> {
+  const deadline = performance.now() + NAMESPACE_END_DEADLINE_MS;
+  for (let pause = 0.25; !hasNamespaceEnded(init); pause = Math.min(pause * 2, 20)) {
+    if (performance.now() > deadline) return false;
+    await setTimeout(pause);
+  }
+  return true;
+}
+
+/** The program itself: the first child of the first process. Undefined before it is there and after it has ended. */
+export const findProgram = (init: number): number | undefined =>
+  listChildren(init).find((pid) => innerPid(pid) === FIRST_PROGRAM);
+
+/** Process 1 of a sandbox collects orphans; the program is what it starts first. */
+const FIRST_PROGRAM = 2;
+
+function listChildren(pid: number): number[] {
+  try {
+    return toNumbers(readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" "));
+  } catch {
+    // A kernel without CONFIG_PROC_CHILDREN: every process is asked for its parent.
+    return toNumbers(readdirSync("/proc")).filter((child) => parentOf(child) === pid);
+  }
+}
+
+const toNumbers = (names: readonly string[]): number[] => names.map(Number).filter((pid) => pid > 0);
+
+const parentOf = (pid: number): number => Number(/\) . (\d+) /.exec(readStat(pid))?.[1]);
+
+function innerPid(pid: number): number | undefined {
+  const numbers = /^NSpid:\s*(.*)$/m.exec(readProc(pid, "status"))?.[1];
+  return numbers === undefined ? undefined : Number(numbers.split(/\s+/).at(-1));
+}
+
+const readStat = (pid: number): string => readProc(pid, "stat");
+
+/** Empty for a process that is gone. */
+function readProc(pid: number, name: "stat" | "status"): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "latin1");
+  } catch {
+    return "";
+  }
+}
