@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { open, readFile, rename, rm, stat } from "node:fs/promises";
+import { open, readFile, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { SAVE_LOCK_RETRY_MS, SAVE_LOCK_STALE_MS, SAVE_LOCK_TIMEOUT_MS } from "./limits.js";
@@ -38,7 +37,7 @@ async function acquireLock(path: string, options: FileLockOptions): Promise<void
   const { timeoutMs = SAVE_LOCK_TIMEOUT_MS, now = Date.now } = options;
   const deadline = now() + timeoutMs;
   while (!(await createLock(path))) {
-    if (await isAbandoned(path, now)) await breakLock(path);
+    if (await isAbandoned(path, now)) await breakLock(path, now);
     else if (now() > deadline) throw new FileLockError(path, timeoutMs);
     else await wait(SAVE_LOCK_RETRY_MS);
   }
@@ -80,15 +79,28 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Moved away first, so that of several processes that break the lock only one removes it. */
-async function breakLock(path: string): Promise<void> {
-  const aside = `${path}.${randomUUID()}`;
-  try {
-    await rename(path, aside);
-    await rm(aside, { force: true });
-  } catch (error) {
-    if (!hasCode(error, "ENOENT")) throw error;
+/**
+ * One process at a time looks again and removes: else one of two that saw the same dead owner could remove the lock that
+ * the other took meanwhile.
+ */
+async function breakLock(path: string, now: () => number): Promise<void> {
+  const breaking = `${path}.break`;
+  if (!(await createLock(breaking))) {
+    // Held for an instant; what is old was left by a process that died in between.
+    if (now() - (await modifiedAt(breaking)) > SAVE_LOCK_STALE_MS) await rm(breaking, { force: true });
+    return wait(SAVE_LOCK_RETRY_MS);
   }
+  try {
+    if (await isAbandoned(path, now)) await rm(path, { force: true });
+  } finally {
+    await rm(breaking, { force: true });
+  }
+}
+
+/** Milliseconds since 1970; infinity for a file that is gone. */
+async function modifiedAt(path: string): Promise<number> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.mtimeMs ?? Number.POSITIVE_INFINITY;
 }
 
 function hasCode(error: unknown, code: string): boolean {
