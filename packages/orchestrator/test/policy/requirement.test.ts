@@ -44,6 +44,10 @@ const TABLE: [string, JudgedCommand, ApprovalPolicy, [Cell, Cell, Cell, Cell]][]
   ["opaque", OPAQUE, "on-request", ["skip", "skip", "ask", "ask"]],
   ["opaque", OPAQUE, "on-failure", ["skip", "skip", "ask", "ask"]],
   ["opaque", OPAQUE, "untrusted", ["ask", "ask", "ask", "ask"]],
+  ["opaque", OPAQUE, granular(true, true), ["skip", "skip", "ask", "ask"]],
+  ["opaque", OPAQUE, granular(false, true), ["skip", "skip", "refuse", "refuse"]],
+  ["safe", SAFE, granular(true, false), ["skip", "skip", "ask", "ask"]],
+  ["other", OTHER, granular(true, false), ["skip", "skip", "ask", "ask"]],
   ["dangerous", DANGEROUS, "never", ["refuse", "refuse", "refuse", "refuse"]],
   ["dangerous", DANGEROUS, "on-request", ["ask", "ask", "ask", "ask"]],
   ["dangerous", DANGEROUS, "on-failure", ["ask", "ask", "ask", "ask"]],
@@ -53,6 +57,9 @@ const TABLE: [string, JudgedCommand, ApprovalPolicy, [Cell, Cell, Cell, Cell]][]
   ["hidden danger", HIDDEN, "never", ["refuse", "refuse", "refuse", "refuse"]],
   ["hidden danger", HIDDEN, "on-request", ["ask", "ask", "ask", "ask"]],
   ["hidden danger", HIDDEN, "untrusted", ["ask", "ask", "ask", "ask"]],
+  ["hidden danger", HIDDEN, "on-failure", ["ask", "ask", "ask", "ask"]],
+  ["hidden danger", HIDDEN, granular(true, true), ["ask", "ask", "ask", "ask"]],
+  ["hidden danger", HIDDEN, granular(false, false), ["refuse", "refuse", "refuse", "refuse"]],
 ];
 
 const PLACES: Pick<RequirementContext, "unrestricted" | "sandboxPermissions">[] = [
@@ -201,5 +208,90 @@ describe("requirement with rules", () => {
     expect(requirement(OPAQUE, { ...base, rules: rulesFor("make", forbid) }).kind).toBe("forbidden");
     const allowAll = { match: (words: readonly string[]) => (words[0] === "/bin/bash" ? [] : [allow]) };
     expect(requirement(OPAQUE, { ...base, rules: allowAll }).kind).toBe("needsApproval");
+  });
+});
+
+// In a restricted sandbox. policy × rule: [as it is; escalation asked; extra permissions asked]; `out` leaves the sandbox.
+type RuledCell = Cell | "out";
+const POLICIES: Record<string, ApprovalPolicy> = {
+  never: "never",
+  "on-request": "on-request",
+  "on-failure": "on-failure",
+  untrusted: "untrusted",
+  "granular, all": granular(true, true),
+  "granular, no rules": granular(true, false),
+  "granular, no sandbox": granular(false, true),
+};
+const RULED: Record<string, Record<"allow" | "keep" | "prompt" | "forbid", [RuledCell, RuledCell, RuledCell]>> = {
+  never: {
+    allow: ["out", "refuse", "refuse"],
+    keep: ["skip", "refuse", "refuse"],
+    prompt: ["refuse", "refuse", "refuse"],
+    forbid: ["refuse", "refuse", "refuse"],
+  },
+  "on-request": {
+    allow: ["out", "out", "out"],
+    keep: ["skip", "ask", "ask"],
+    prompt: ["ask", "ask", "ask"],
+    forbid: ["refuse", "refuse", "refuse"],
+  },
+  "on-failure": {
+    allow: ["out", "out", "out"],
+    keep: ["skip", "ask", "ask"],
+    prompt: ["ask", "ask", "ask"],
+    forbid: ["refuse", "refuse", "refuse"],
+  },
+  untrusted: {
+    allow: ["out", "out", "out"],
+    keep: ["skip", "ask", "ask"],
+    prompt: ["ask", "ask", "ask"],
+    forbid: ["refuse", "refuse", "refuse"],
+  },
+  "granular, all": {
+    allow: ["out", "out", "out"],
+    keep: ["skip", "ask", "ask"],
+    prompt: ["ask", "ask", "ask"],
+    forbid: ["refuse", "refuse", "refuse"],
+  },
+  "granular, no rules": {
+    allow: ["out", "out", "out"],
+    keep: ["skip", "ask", "ask"],
+    prompt: ["refuse", "refuse", "refuse"],
+    forbid: ["refuse", "refuse", "refuse"],
+  },
+  "granular, no sandbox": {
+    allow: ["out", "refuse", "refuse"],
+    keep: ["skip", "refuse", "refuse"],
+    prompt: ["ask", "refuse", "refuse"],
+    forbid: ["refuse", "refuse", "refuse"],
+  },
+};
+const RULES = {
+  allow: { decision: "allow", rule: "r" },
+  keep: { decision: "allow", rule: "r", sandbox: "keep" },
+  prompt: { decision: "prompt", rule: "r" },
+  forbid: { decision: "forbidden", rule: "r" },
+} satisfies Record<string, RuleMatch>;
+
+describe("requirement with one rule, in a restricted sandbox", () => {
+  const cells = Object.entries(RULED).flatMap(([policy, row]) =>
+    Object.entries(row).map(([rule, expected]) => [policy, rule as keyof typeof RULES, expected] as const),
+  );
+  it.each(cells)("under %s, a rule with %s: %j", (policy, rule, expected) => {
+    for (const [name, command] of [
+      ["other", OTHER],
+      ["safe", SAFE],
+      ["dangerous", DANGEROUS],
+    ] as const) {
+      const rules = { match: (words: readonly string[]) => (words[0]?.startsWith("/bin/") ? [] : [RULES[rule]]) };
+      const found = (["use_default", "require_escalated", "with_additional_permissions"] as const).map(
+        (sandboxPermissions) => {
+          const context = { approvalPolicy: POLICIES[policy]!, sandboxPermissions, unrestricted: false, rules };
+          const needed = requirement(command, context);
+          return needed.kind === "skip" && needed.bypassSandbox ? "out" : needed.kind;
+        },
+      );
+      expect(found, name).toEqual(expected.map((cell) => (cell === "out" ? "out" : KINDS[cell])));
+    }
   });
 });
