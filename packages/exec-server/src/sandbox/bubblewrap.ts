@@ -105,7 +105,7 @@ function renderEntry({ path, access, kind, missing }: ProfileEntry): string[] {
     // What is opened again within can still be reached.
     return ["--perms", "0111", "--tmpfs", path];
   }
-  return missing ? ["--perms", "0555", "--tmpfs", path] : ["--ro-bind", path, path];
+  return missing && kind === "directory" ? ["--perms", "0555", "--tmpfs", path] : ["--ro-bind", path, path];
 }
 
 /** Directories that stand for others are closed once everything within is in place. */

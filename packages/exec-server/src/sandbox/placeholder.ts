@@ -1,32 +1,47 @@
+import { randomUUID } from "node:crypto";
 import {
   closeSync,
   constants,
   fstatSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   rmdirSync,
+  rmSync,
   utimesSync,
+  writeFileSync,
 } from "node:fs";
+import { basename } from "node:path/posix";
 import { setTimeout } from "node:timers/promises";
 import { errnoOf, StartError } from "../process/errors.js";
 import type { Native } from "../process/native.js";
 import { MAX_PLACEHOLDER_TRIES } from "./limits.js";
 
 /**
- * Keeps a name free while a sandbox runs: a mount needs something to lie on, so an empty directory is made on the host.
+ * Keeps a name free while a sandbox runs: a mount needs something to lie on, so an empty directory is made on the host, or
+ * a file where a directory would disturb programs outside.
  * Everybody who relies on it holds a shared lock of it, in whatever process; it goes with the last of them. One that was
  * left behind by a host that died is known by its time, and goes with the next sandbox.
  */
 export interface Placeholder {
   path: string;
-  /** Removes the directory when nobody else relies on it and nothing was put there. Idempotent. */
+  /** Removes it when nobody else relies on it and nothing was put there. Idempotent. */
   release(): void;
 }
 
 /** Seconds since 1970 that stand for "made by a sandbox"; whoever puts something there changes it. */
 const MARK_S = 0x5a4d;
+
+/**
+ * Where a git directory could say that another one holds its configuration. Git fails on a directory of this name; a
+ * file that names the git directory itself says what holds without it.
+ */
+export const isGitCommonFile = (path: string): boolean => basename(path) === "commondir";
+
+/** What the file says that stands for none. */
+export const OWN_COMMON_DIRECTORY = ".";
 
 /**
  * Undefined where nobody can make the name: the directory around it cannot be written by this user.
@@ -35,8 +50,7 @@ const MARK_S = 0x5a4d;
 export async function holdPlaceholder(path: string, native: Native): Promise<Placeholder | undefined> {
   for (let tries = 0; tries < MAX_PLACEHOLDER_TRIES; tries += 1) {
     try {
-      mkdirSync(path, { mode: 0o755 });
-      utimesSync(path, MARK_S, MARK_S);
+      make(path);
     } catch (cause) {
       const code = errnoOf(cause);
       if (code === "EACCES" || code === "EROFS" || code === "EPERM") return undefined;
@@ -49,14 +63,32 @@ export async function holdPlaceholder(path: string, native: Native): Promise<Pla
   throw unprotected(path, `it stayed locked or kept changing for ${MAX_PLACEHOLDER_TRIES} ms`);
 }
 
-/** Undefined when the directory went away or is just being removed. */
+function make(path: string): void {
+  if (!isGitCommonFile(path)) {
+    mkdirSync(path, { mode: 0o755 });
+    utimesSync(path, MARK_S, MARK_S);
+    return;
+  }
+  // At no time is there a file of this name with anything else in it.
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    writeFileSync(draft, `${OWN_COMMON_DIRECTORY}\n`, { flag: "wx", mode: 0o644 });
+    utimesSync(draft, MARK_S, MARK_S);
+    linkSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Undefined when it went away or is just being removed. */
 function tryHold(path: string, native: Native): Placeholder | undefined {
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const directory = isGitCommonFile(path) ? 0 : constants.O_DIRECTORY;
+    fd = openSync(path, constants.O_RDONLY | directory | constants.O_NOFOLLOW);
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT") return undefined;
-    throw unprotected(path, "it is not a directory", cause);
+    throw unprotected(path, isGitCommonFile(path) ? "it cannot be read" : "it is not a directory", cause);
   }
   if (!native.lock(fd, "shared") || !isSame(fd, path)) {
     closeSync(fd);
@@ -74,7 +106,7 @@ function tryHold(path: string, native: Native): Placeholder | undefined {
   };
 }
 
-/** The directory at the path is the one that was opened. */
+/** What is at the path is the one that was opened. */
 function isSame(fd: number, path: string): boolean {
   const there = lstatSync(path, { throwIfNoEntry: false });
   const held = fstatSync(fd);
@@ -82,11 +114,12 @@ function isSame(fd: number, path: string): boolean {
 }
 
 const isUnused = (fd: number, path: string): boolean =>
-  Math.floor(fstatSync(fd).mtimeMs / 1000) === MARK_S && readdirSync(path).length === 0;
+  Math.floor(fstatSync(fd).mtimeMs / 1000) === MARK_S && (isGitCommonFile(path) || readdirSync(path).length === 0);
 
 function removeEmpty(path: string): void {
   try {
-    rmdirSync(path);
+    if (isGitCommonFile(path)) rmSync(path);
+    else rmdirSync(path);
   } catch {
     // Somebody put something there just now: it is theirs.
   }

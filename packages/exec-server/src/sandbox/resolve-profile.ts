@@ -4,6 +4,7 @@ import { StartError } from "../process/errors.js";
 import { createPatternBudget, expandPattern } from "./expand-pattern.js";
 import type { HostFiles } from "./host-files.js";
 import { MAX_MOUNTS } from "./limits.js";
+import { isGitCommonFile } from "./placeholder.js";
 import { byDepth, isWithin, type PathAccess, type ProfileEntry, type SandboxProfile } from "./profile.js";
 import { listProtected } from "./protected-paths.js";
 
@@ -153,7 +154,7 @@ function toEntry(
   if (real !== undefined) return { path: real, access, kind: realKind(real, files) };
   const { found, first } = findMissing(path, files);
   if (!roots.some((root) => isWithin(found, root.path))) return undefined;
-  return { path: first, access, kind: "directory", missing: true };
+  return { path: first, access, kind: isGitCommonFile(first) ? "file" : "directory", missing: true };
 }
 
 /** The part of a path that is there, without links, and the first name behind it that is not. */

@@ -4,7 +4,7 @@ import type { Native } from "../process/native.js";
 import { renderBubblewrap } from "./bubblewrap.js";
 import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";
 import type { HostFiles } from "./host-files.js";
-import { holdPlaceholder, type Placeholder } from "./placeholder.js";
+import { holdPlaceholder, isGitCommonFile, OWN_COMMON_DIRECTORY, type Placeholder } from "./placeholder.js";
 import { getAccess, isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
 import { invalid } from "./resolve-profile.js";
 import { createSeccompFilter } from "./seccomp/filter.js";
@@ -163,6 +163,9 @@ async function keepNamesFree(profile: SandboxProfile, { native, files }: Bubblew
 
 function mayVanish(entry: ProfileEntry, { entries }: RestrictedFiles, files: HostFiles): boolean {
   if (entry.missing) return true;
-  if (entry.access === "write" || entry.kind !== "directory" || !files.isEmpty(entry.path)) return false;
+  const mayBePlaceholder = isGitCommonFile(entry.path)
+    ? files.firstLine(entry.path) === OWN_COMMON_DIRECTORY
+    : entry.kind === "directory" && files.isEmpty(entry.path);
+  if (entry.access === "write" || !mayBePlaceholder) return false;
   return entries.some(({ path, access }) => access === "write" && isWithin(entry.path, path));
 }
