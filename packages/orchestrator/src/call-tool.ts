@@ -1,5 +1,5 @@
 import type { Sandbox } from "@codex/executor-protocol";
-import { digestRequest } from "./approvals/binding.js";
+import { copyFrozen, digestRequest } from "./approvals/binding.js";
 import type { Auditor } from "./audit/trail.js";
 import type { Config } from "./config.js";
 import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
@@ -95,7 +95,7 @@ async function execCommand(
   return followSandboxed({ selected, resolved: resolved.value, command: permit.command }, result, options, context);
 }
 
-/** Sends a command as it was permitted. One that is not what was approved any more is not sent. */
+/** Sends a command as it was permitted: what is sent is what is compared. One that is not what was approved is not sent. */
 async function sendPermitted(
   selected: Selected,
   resolved: ResolvedExec,
@@ -107,12 +107,12 @@ async function sendPermitted(
   const { executor } = selected;
   const { bypassSandbox, proposedAmendment, approval } = permit;
   context.trail.command(executor.name, request);
-  const wireArguments = {
+  const wireArguments = copyFrozen({
     ...request,
     execApprovalRequirement: { skip: { bypassSandbox, proposedExecPolicyAmendment: proposedAmendment } },
     ...("sandbox" in permit ? { sandbox: permit.sandbox } : {}),
     ...(executor.initialized && approval !== undefined ? { approvalId: approval.id } : {}),
-  };
+  });
   if (approval !== undefined && digestRequest(executor.name, wireArguments) !== approval.digest) {
     return refuseCommand(
       "changed",
@@ -162,7 +162,8 @@ async function writeStdin(
   const wireArguments = { ...request, processId: session?.processId ?? request.processId };
   const result = await send(selected, wireArguments, request.yieldTimeMs, notices, options, context);
   const run = session === undefined ? undefined : sandboxed.get(session);
-  if (run === undefined || session === undefined || runningSession(result, context) !== undefined) return result;
+  const isOver = !result.isError && runningSession(result, context) === undefined;
+  if (run === undefined || session === undefined || !isOver) return result;
   // One answer tells the end, and once is it asked about.
   sandboxed.delete(session);
   return followSandboxed(run, result, options, context);

@@ -130,6 +130,7 @@ export function createScriptedExecutor({ send, crash, ...options }) {
     const { processId, input } = request.arguments;
     const session = sessions.get(processId);
     if (session === undefined) return fail(request, `unknown session ${processId}`);
+    if (input === "fail") return fail(request, "the input could not be delivered");
     output(request, session, input);
     if (input.startsWith("breach")) {
       sessions.delete(processId);

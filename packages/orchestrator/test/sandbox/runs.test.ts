@@ -112,6 +112,9 @@ describe("a command that the sandbox stopped", () => {
     const { processId } = started.structured as { processId: number };
     const write = (chars: string) => orchestrator.callTool("write_stdin", { session_id: processId, chars });
     await write("hello");
+    // A call that fails says nothing about the session.
+    await orchestrator.callTool("write_stdin", { session_id: processId, chars: 1 });
+    await write("fail");
     expect(asked).toEqual([]);
     const result = await write("breach certain");
     expect(asked).toHaveLength(1);
