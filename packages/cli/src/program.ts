@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { CommandError, EXIT } from "./exit-codes.js";
+import { EXIT } from "./exit-codes.js";
+import { reportError } from "./report-error.js";
 import { VERSION } from "./version.js";
 
 /** Parses the arguments and runs one command. Sets the exit code; never throws. */
@@ -16,13 +17,7 @@ function report(error: unknown): number {
     // Help and version were asked for and are on stdout; everything else is already on stderr.
     return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
-  if (error instanceof CommandError) {
-    process.stderr.write(`codex: ${error.message}\n`);
-    return error.exitCode;
-  }
-  const text = error instanceof Error ? (process.env.CODEX_DEBUG ? error.stack : error.message) : String(error);
-  process.stderr.write(`codex: ${text}\n`);
-  return EXIT.failure;
+  return reportError(error);
 }
 
 /** The tree of commands. Each loads its code only when it runs. */

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { promisify } from "node:util";
 
@@ -16,13 +16,18 @@ const MACHINE_ID_FILES: readonly string[] = ["/etc/machine-id", "/var/lib/dbus/m
 async function readMachineId(): Promise<string | undefined> {
   if (process.platform === "darwin") return readMacId();
   for (const path of MACHINE_ID_FILES) {
-    const id = await readFile(path, "utf8").then(
-      (text) => text.trim(),
-      () => "",
-    );
+    const id = readText(path)?.trim() ?? "";
     if (id !== "") return id;
   }
   return undefined;
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 async function readMacId(): Promise<string | undefined> {

@@ -1,5 +1,4 @@
-import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { accessSync, constants, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { posix } from "node:path";
 
@@ -8,11 +7,14 @@ export interface Shell {
   path: string;
 }
 
-/** The shell commands are meant for: the user's own if it is one that clients know how to call, else one that is there. */
-export async function detectShell(userShell: string | undefined = getUserShell()): Promise<Shell> {
+/**
+ * The shell commands are meant for: the user's own if it is one that clients know how to call, else one that is there.
+ * Looked for synchronously: nothing is served yet, and the threads of asynchronous calls take longer to start.
+ */
+export function detectShell(userShell: string | undefined = getUserShell()): Shell {
   const own = userShell !== undefined && KNOWN_SHELLS.has(posix.basename(userShell)) ? [userShell] : [];
   for (const path of [...own, ...COMMON_SHELLS]) {
-    if (await isExecutable(path)) return { name: posix.basename(path), path };
+    if (isExecutable(path)) return { name: posix.basename(path), path };
   }
   return { name: "sh", path: "/bin/sh" };
 }
@@ -32,10 +34,10 @@ function getUserShell(): string | undefined {
   }
 }
 
-async function isExecutable(path: string): Promise<boolean> {
+function isExecutable(path: string): boolean {
   try {
-    await access(path, constants.X_OK);
-    return posix.isAbsolute(path) && (await stat(path)).isFile();
+    accessSync(path, constants.X_OK);
+    return posix.isAbsolute(path) && statSync(path).isFile();
   } catch {
     return false;
   }

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { isMainThread } from "node:worker_threads";
+
 import type { Libc } from "./libc.js";
 import { getSignalName } from "./signals.js";
 
@@ -55,6 +55,8 @@ const WORKER_LOOK_MS = 5;
 
 export function createChildren(libc: Libc): Children {
   const attributes = createAttributes(libc);
+  // Not imported: at a start that is for something else it would be loaded in vain.
+  const { isMainThread } = process.getBuiltinModule("node:worker_threads");
   const running = new Map<number, ChildStart["onExit"]>();
   const status = new Int32Array(1);
   let looking: NodeJS.Timeout | undefined;

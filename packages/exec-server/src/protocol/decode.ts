@@ -8,18 +8,27 @@ import { ERROR_CODES } from "./methods.js";
  * @throws RpcError -32602 that names the member; a schema may set another code with `params.rpcCode` of its issue
  */
 export function decodeParams<Schema extends z.ZodMiniType>(
-  schema: Schema,
+  schema: () => Schema,
   params: unknown,
   structName: string,
 ): z.output<Schema> {
   if (typeof params !== "object" || params === null || Array.isArray(params)) {
     throw new RpcError(ERROR_CODES.invalidParams, `invalid type: ${describe(params)}, expected struct ${structName}`);
   }
-  const result = safeParse(schema, params, { reportInput: true });
+  const result = safeParse(schema(), params, { reportInput: true });
   if (result.success) return result.data;
   // A member of the wrong type says more than one that is missing.
   const issue = result.error.issues.find((candidate) => !isMissing(candidate)) ?? result.error.issues[0]!;
   throw new RpcError(codeOf(issue), messageOf(issue));
+}
+
+/** Makes a value when it is first asked for: schemas cost more at start than everything else together. */
+export function lazily<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 /** The params of a request that has none: absent, null or `{}`. @throws RpcError -32602 */

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { decodeNoParams, decodeParams } from "./decode.js";
+import { decodeNoParams, decodeParams, lazily } from "./decode.js";
 import { pathMember, refuse } from "./members.js";
 
 /** The host and what it can do; `environment/info` and a member of the answer to `initialize`. */
@@ -55,14 +55,16 @@ const tomlPaths = z.array(
   ),
 );
 
-const configReadSchema = z.pipe(
-  z.object({ cwd: pathMember, configPaths: tomlPaths, requirementsPaths: tomlPaths }),
-  z.transform((params, context) => {
-    if (params.configPaths.length + params.requirementsPaths.length > 0) return params;
-    return refuse(context, params, "at least one config or requirements path is required");
-  }),
+const configReadSchema = lazily(() =>
+  z.pipe(
+    z.object({ cwd: pathMember, configPaths: tomlPaths, requirementsPaths: tomlPaths }),
+    z.transform((params, context) => {
+      if (params.configPaths.length + params.requirementsPaths.length > 0) return params;
+      return refuse(context, params, "at least one config or requirements path is required");
+    }),
+  ),
 );
-export type ConfigReadParams = z.output<typeof configReadSchema>;
+export type ConfigReadParams = z.output<ReturnType<typeof configReadSchema>>;
 
 export interface ConfigReadResult {
   userHomeDir: string;

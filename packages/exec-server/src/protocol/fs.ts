@@ -1,76 +1,92 @@
 import * as z from "zod/mini";
-import { decodeParams } from "./decode.js";
+import { decodeParams, lazily } from "./decode.js";
 import { base64Member, optional, pathMember, unsigned, withDefault } from "./members.js";
 import { ERROR_CODES, METHODS } from "./methods.js";
 import { sandboxMember } from "./sandbox.js";
 
-const followSymlinks = withDefault(z.boolean(), true);
+const followSymlinks = lazily(() => withDefault(z.boolean(), true));
 /** Asks for more than Codex 0.169.0 tells. */
-const extended = withDefault(z.boolean(), false);
-const common = { path: pathMember, sandbox: sandboxMember };
+const extended = lazily(() => withDefault(z.boolean(), false));
+const common = lazily(() => ({ path: pathMember, sandbox: sandboxMember() }));
 
-const readFileSchema = z.object({ ...common, followSymlinks });
-const writeFileSchema = z.object({
-  ...common,
-  dataBase64: base64Member(`${METHODS.fsWriteFile} requires valid base64 dataBase64: `, ERROR_CODES.invalidRequest),
-  followSymlinks,
-});
-const createDirectorySchema = z.object({ ...common, recursive: withDefault(z.boolean(), true), followSymlinks });
-const getMetadataSchema = z.object({ ...common, followSymlinks, extended });
-const canonicalizeSchema = z.object(common);
-const readDirectorySchema = z.object({ ...common, extended });
-const removeSchema = z.object({
-  ...common,
-  recursive: withDefault(z.boolean(), true),
-  /** A path that is not there is no error. */
-  force: withDefault(z.boolean(), true),
-  followSymlinks,
-});
-const copySchema = z.object({
-  sourcePath: pathMember,
-  destinationPath: pathMember,
-  recursive: z.boolean(),
-  sandbox: sandboxMember,
-});
-const walkSchema = z.object({
-  ...common,
-  options: z.object({
-    /** 0 lists the direct children alone. */
-    maxDepth: unsigned,
-    /** Directories that are read, the root included. */
-    maxDirectories: unsigned,
-    maxEntries: unsigned,
-    followDirectorySymlinks: z.boolean(),
-    /** Lists directories whose name begins with a dot, but does not enter them. */
-    pruneHiddenDirectories: z.boolean(),
+const readFileSchema = lazily(() => z.object({ ...common(), followSymlinks: followSymlinks() }));
+const writeFileSchema = lazily(() =>
+  z.object({
+    ...common(),
+    dataBase64: base64Member(`${METHODS.fsWriteFile} requires valid base64 dataBase64: `, ERROR_CODES.invalidRequest),
+    followSymlinks: followSymlinks(),
   }),
-});
-const openSchema = z.object({
-  handleId: z.string(),
-  ...common,
-  /** `replace` makes a new content that takes the place of the old one when the handle is closed. */
-  mode: withDefault(z.enum(["read", "replace"]), "read"),
-});
-const readBlockSchema = z.object({ handleId: z.string(), offset: unsigned, len: unsigned });
-const writeBlockSchema = z.object({ handleId: z.string(), offset: unsigned, chunk: base64Member() });
-const closeSchema = z.object({ handleId: z.string() });
-const watchMissingSchema = z.object({ watchId: unsigned, missing: z.array(pathMember), present: optional(pathMember) });
+);
+const createDirectorySchema = lazily(() =>
+  z.object({ ...common(), recursive: withDefault(z.boolean(), true), followSymlinks: followSymlinks() }),
+);
+const getMetadataSchema = lazily(() =>
+  z.object({ ...common(), followSymlinks: followSymlinks(), extended: extended() }),
+);
+const canonicalizeSchema = lazily(() => z.object(common()));
+const readDirectorySchema = lazily(() => z.object({ ...common(), extended: extended() }));
+const removeSchema = lazily(() =>
+  z.object({
+    ...common(),
+    recursive: withDefault(z.boolean(), true),
+    /** A path that is not there is no error. */
+    force: withDefault(z.boolean(), true),
+    followSymlinks: followSymlinks(),
+  }),
+);
+const copySchema = lazily(() =>
+  z.object({
+    sourcePath: pathMember,
+    destinationPath: pathMember,
+    recursive: z.boolean(),
+    sandbox: sandboxMember(),
+  }),
+);
+const walkSchema = lazily(() =>
+  z.object({
+    ...common(),
+    options: z.object({
+      /** 0 lists the direct children alone. */
+      maxDepth: unsigned,
+      /** Directories that are read, the root included. */
+      maxDirectories: unsigned,
+      maxEntries: unsigned,
+      followDirectorySymlinks: z.boolean(),
+      /** Lists directories whose name begins with a dot, but does not enter them. */
+      pruneHiddenDirectories: z.boolean(),
+    }),
+  }),
+);
+const openSchema = lazily(() =>
+  z.object({
+    handleId: z.string(),
+    ...common(),
+    /** `replace` makes a new content that takes the place of the old one when the handle is closed. */
+    mode: withDefault(z.enum(["read", "replace"]), "read"),
+  }),
+);
+const readBlockSchema = lazily(() => z.object({ handleId: z.string(), offset: unsigned, len: unsigned }));
+const writeBlockSchema = lazily(() => z.object({ handleId: z.string(), offset: unsigned, chunk: base64Member() }));
+const closeSchema = lazily(() => z.object({ handleId: z.string() }));
+const watchMissingSchema = lazily(() =>
+  z.object({ watchId: unsigned, missing: z.array(pathMember), present: optional(pathMember) }),
+);
 
-export type ReadFileParams = z.output<typeof readFileSchema>;
-export type WriteFileParams = z.output<typeof writeFileSchema>;
-export type CreateDirectoryParams = z.output<typeof createDirectorySchema>;
-export type GetMetadataParams = z.output<typeof getMetadataSchema>;
-export type CanonicalizeParams = z.output<typeof canonicalizeSchema>;
-export type ReadDirectoryParams = z.output<typeof readDirectorySchema>;
-export type RemoveParams = z.output<typeof removeSchema>;
-export type CopyParams = z.output<typeof copySchema>;
-export type WalkParams = z.output<typeof walkSchema>;
+export type ReadFileParams = z.output<ReturnType<typeof readFileSchema>>;
+export type WriteFileParams = z.output<ReturnType<typeof writeFileSchema>>;
+export type CreateDirectoryParams = z.output<ReturnType<typeof createDirectorySchema>>;
+export type GetMetadataParams = z.output<ReturnType<typeof getMetadataSchema>>;
+export type CanonicalizeParams = z.output<ReturnType<typeof canonicalizeSchema>>;
+export type ReadDirectoryParams = z.output<ReturnType<typeof readDirectorySchema>>;
+export type RemoveParams = z.output<ReturnType<typeof removeSchema>>;
+export type CopyParams = z.output<ReturnType<typeof copySchema>>;
+export type WalkParams = z.output<ReturnType<typeof walkSchema>>;
 export type WalkOptions = WalkParams["options"];
-export type OpenParams = z.output<typeof openSchema>;
-export type ReadBlockParams = z.output<typeof readBlockSchema>;
-export type WriteBlockParams = z.output<typeof writeBlockSchema>;
-export type CloseParams = z.output<typeof closeSchema>;
-export type WatchMissingParams = z.output<typeof watchMissingSchema>;
+export type OpenParams = z.output<ReturnType<typeof openSchema>>;
+export type ReadBlockParams = z.output<ReturnType<typeof readBlockSchema>>;
+export type WriteBlockParams = z.output<ReturnType<typeof writeBlockSchema>>;
+export type CloseParams = z.output<ReturnType<typeof closeSchema>>;
+export type WatchMissingParams = z.output<ReturnType<typeof watchMissingSchema>>;
 
 /** Of the target where the path is a symbolic link; `isSymlink` alone is of the path itself. */
 export interface Metadata {

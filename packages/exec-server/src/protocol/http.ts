@@ -1,31 +1,33 @@
 import * as z from "zod/mini";
-import { decodeParams } from "./decode.js";
+import { decodeParams, lazily } from "./decode.js";
 import { base64Member, optional, unsigned, withDefault } from "./members.js";
 
-const httpRequestSchema = z.object({
-  /** Sent as it is: methods are case-sensitive. */
-  method: z.string(),
-  url: z.string(),
-  headers: withDefault(
-    z.array(
-      z.object({
-        name: z.string(),
-        value: z.string(),
-        /** Variable of the server's environment whose value is appended to `value`. */
-        valueEnvVar: optional(z.string()),
-      }),
+const httpRequestSchema = lazily(() =>
+  z.object({
+    /** Sent as it is: methods are case-sensitive. */
+    method: z.string(),
+    url: z.string(),
+    headers: withDefault(
+      z.array(
+        z.object({
+          name: z.string(),
+          value: z.string(),
+          /** Variable of the server's environment whose value is appended to `value`. */
+          valueEnvVar: optional(z.string()),
+        }),
+      ),
+      [],
     ),
-    [],
-  ),
-  bodyBase64: optional(base64Member()),
-  /** Milliseconds for the whole exchange, its body included; absent for none. */
-  timeoutMs: optional(unsigned),
-  /** Names the body of the answer when it is streamed. */
-  requestId: z.string(),
-  streamResponse: withDefault(z.boolean(), false),
-  redirectPolicy: withDefault(z.enum(["follow", "stop"]), "follow"),
-});
-export type HttpRequestParams = z.output<typeof httpRequestSchema>;
+    bodyBase64: optional(base64Member()),
+    /** Milliseconds for the whole exchange, its body included; absent for none. */
+    timeoutMs: optional(unsigned),
+    /** Names the body of the answer when it is streamed. */
+    requestId: z.string(),
+    streamResponse: withDefault(z.boolean(), false),
+    redirectPolicy: withDefault(z.enum(["follow", "stop"]), "follow"),
+  }),
+);
+export type HttpRequestParams = z.output<ReturnType<typeof httpRequestSchema>>;
 
 export interface HttpHeader {
   /** In lower case. */

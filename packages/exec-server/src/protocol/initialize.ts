@@ -1,14 +1,16 @@
 import * as z from "zod/mini";
-import { decodeParams } from "./decode.js";
+import { decodeParams, lazily } from "./decode.js";
 import type { EnvironmentInfo } from "./environment.js";
 import { optional } from "./members.js";
 
-const initializeSchema = z.object({
-  clientName: z.string(),
-  /** Session of a connection that was lost. */
-  resumeSessionId: optional(z.string()),
-});
-export type InitializeParams = z.output<typeof initializeSchema>;
+const initializeSchema = lazily(() =>
+  z.object({
+    clientName: z.string(),
+    /** Session of a connection that was lost. */
+    resumeSessionId: optional(z.string()),
+  }),
+);
+export type InitializeParams = z.output<ReturnType<typeof initializeSchema>>;
 
 export interface InitializeResult {
   sessionId: string;

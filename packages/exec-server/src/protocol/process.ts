@@ -1,7 +1,7 @@
 import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 import { envPolicySchema, terminalSizeSchema } from "@codex/executor-protocol";
 import * as z from "zod/mini";
-import { decodeParams } from "./decode.js";
+import { decodeParams, lazily } from "./decode.js";
 import { base64Member, cwdMember, optional, refuse, unsigned, withDefault } from "./members.js";
 import { sandboxMember } from "./sandbox.js";
 
@@ -17,45 +17,49 @@ const argvMember = z.pipe(
   z.transform((argv, context) => (argv.length > 0 ? argv : refuse(context, argv, "argv must not be empty"))),
 );
 
-const startSchema = z.object({
-  processId: z.string(),
-  argv: argvMember,
-  cwd: cwdMember,
-  /** The whole environment, or what is laid over the one that `envPolicy` makes. */
-  env: z.record(z.string(), z.string()),
-  tty: z.boolean(),
-  /** Without `tty`: a pipe to write to instead of /dev/null. */
-  pipeStdin: withDefault(z.boolean(), false),
-  arg0: optional(z.string()),
-  envPolicy: optional(envPolicySchema),
-  sandbox: sandboxMember,
-  enforceManagedNetwork: withDefault(z.boolean(), false),
-  managedNetwork: optional(z.looseObject({})),
-  /** A network proxy of its own for the process. */
-  networkProxy: optional(z.looseObject({})),
-  metadata: optional(z.object({ threadId: optional(uuidMember), toolCallId: optional(z.string()) })),
-  /** A hint; it may be ignored. */
-  shellSnapshot: optional(z.looseObject({ scopeId: z.string() })),
-  /** Size of the terminal, default 24 × 80; not known to Codex 0.169.0. */
-  rows: optional(terminalSizeSchema.shape.rows),
-  cols: optional(terminalSizeSchema.shape.cols),
-});
-export type StartParams = z.output<typeof startSchema>;
+const startSchema = lazily(() =>
+  z.object({
+    processId: z.string(),
+    argv: argvMember,
+    cwd: cwdMember,
+    /** The whole environment, or what is laid over the one that `envPolicy` makes. */
+    env: z.record(z.string(), z.string()),
+    tty: z.boolean(),
+    /** Without `tty`: a pipe to write to instead of /dev/null. */
+    pipeStdin: withDefault(z.boolean(), false),
+    arg0: optional(z.string()),
+    envPolicy: optional(envPolicySchema),
+    sandbox: sandboxMember(),
+    enforceManagedNetwork: withDefault(z.boolean(), false),
+    managedNetwork: optional(z.looseObject({})),
+    /** A network proxy of its own for the process. */
+    networkProxy: optional(z.looseObject({})),
+    metadata: optional(z.object({ threadId: optional(uuidMember), toolCallId: optional(z.string()) })),
+    /** A hint; it may be ignored. */
+    shellSnapshot: optional(z.looseObject({ scopeId: z.string() })),
+    /** Size of the terminal, default 24 × 80; not known to Codex 0.169.0. */
+    rows: optional(terminalSizeSchema.shape.rows),
+    cols: optional(terminalSizeSchema.shape.cols),
+  }),
+);
+export type StartParams = z.output<ReturnType<typeof startSchema>>;
 
 export interface StartResult {
   processId: string;
   sandboxType: "none" | "linuxSeccomp" | "macosSeatbelt" | "windowsRestrictedToken";
 }
 
-const readSchema = z.object({
-  processId: z.string(),
-  /** Exclusive. */
-  afterSeq: withDefault(unsigned, 0),
-  maxBytes: optional(unsigned),
-  /** Milliseconds to wait for news. */
-  waitMs: withDefault(unsigned, 0),
-});
-export type ReadParams = z.output<typeof readSchema>;
+const readSchema = lazily(() =>
+  z.object({
+    processId: z.string(),
+    /** Exclusive. */
+    afterSeq: withDefault(unsigned, 0),
+    maxBytes: optional(unsigned),
+    /** Milliseconds to wait for news. */
+    waitMs: withDefault(unsigned, 0),
+  }),
+);
+export type ReadParams = z.output<ReturnType<typeof readSchema>>;
 
 export interface ReadResult {
   chunks: { seq: number; stream: OutputStream; chunk: string }[];
@@ -69,47 +73,53 @@ export interface ReadResult {
   outcome?: ProcessOutcome;
 }
 
-const writeSchema = z.object({
-  processId: z.string(),
-  chunk: base64Member(),
-  /** A repeated id writes nothing. Codex 0.169.0 refuses a write without; here such a write is never a repeat. */
-  writeId: optional(
-    z.pipe(
-      z.string(),
-      z.transform((id, context) => (id === "" ? refuse(context, id, "writeId must not be empty") : id)),
+const writeSchema = lazily(() =>
+  z.object({
+    processId: z.string(),
+    chunk: base64Member(),
+    /** A repeated id writes nothing. Codex 0.169.0 refuses a write without; here such a write is never a repeat. */
+    writeId: optional(
+      z.pipe(
+        z.string(),
+        z.transform((id, context) => (id === "" ? refuse(context, id, "writeId must not be empty") : id)),
+      ),
     ),
-  ),
-});
-export type WriteParams = z.output<typeof writeSchema>;
+  }),
+);
+export type WriteParams = z.output<ReturnType<typeof writeSchema>>;
 
 export interface WriteResult {
   status: "accepted" | "unknownProcess" | "stdinClosed" | "starting";
 }
 
-const signalSchema = z.object({
-  processId: z.string(),
-  /** Codex 0.169.0 knows `interrupt` alone. */
-  signal: z.enum(["interrupt", "terminate", "hangup"]),
-});
-export type SignalParams = z.output<typeof signalSchema>;
+const signalSchema = lazily(() =>
+  z.object({
+    processId: z.string(),
+    /** Codex 0.169.0 knows `interrupt` alone. */
+    signal: z.enum(["interrupt", "terminate", "hangup"]),
+  }),
+);
+export type SignalParams = z.output<ReturnType<typeof signalSchema>>;
 
-const terminateSchema = z.object({
-  processId: z.string(),
-  /** Milliseconds between SIGTERM and SIGKILL; absent kills at once, as Codex does. */
-  graceMs: optional(unsigned),
-});
-export type TerminateParams = z.output<typeof terminateSchema>;
+const terminateSchema = lazily(() =>
+  z.object({
+    processId: z.string(),
+    /** Milliseconds between SIGTERM and SIGKILL; absent kills at once, as Codex does. */
+    graceMs: optional(unsigned),
+  }),
+);
+export type TerminateParams = z.output<ReturnType<typeof terminateSchema>>;
 
 export interface TerminateResult {
   /** It had not exited when the request came. */
   running: boolean;
 }
 
-const resizeSchema = z.object({ processId: z.string(), ...terminalSizeSchema.shape });
-export type ResizeParams = z.output<typeof resizeSchema>;
+const resizeSchema = lazily(() => z.object({ processId: z.string(), ...terminalSizeSchema.shape }));
+export type ResizeParams = z.output<ReturnType<typeof resizeSchema>>;
 
-const closeStdinSchema = z.object({ processId: z.string() });
-export type CloseStdinParams = z.output<typeof closeStdinSchema>;
+const closeStdinSchema = lazily(() => z.object({ processId: z.string() }));
+export type CloseStdinParams = z.output<ReturnType<typeof closeStdinSchema>>;
 
 export const decodeStart = (params: unknown): StartParams => decodeParams(startSchema, params, "ExecParams");
 export const decodeRead = (params: unknown): ReadParams => decodeParams(readSchema, params, "ReadParams");

@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import * as z from "zod/mini";
+import { lazily } from "../protocol/decode.js";
 
 /** Who may connect, by the token of `Authorization: Bearer`. */
 export type BearerAuth =
@@ -37,19 +38,23 @@ function findProblem(auth: BearerAuth, header: string | undefined, nowSeconds: n
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** Of any size: a token may be meant to live for ever. */
-const seconds = z.number().check(z.refine(Number.isInteger));
-const headerSchema = z.object({
-  alg: z.literal("HS256"),
-  /** Extensions that must be understood: there are none here (RFC 7515, section 4.1.11). */
-  crit: z.optional(z.never()),
-});
-const claimsSchema = z.object({
-  exp: seconds,
-  nbf: z.nullish(seconds),
-  iss: z.nullish(z.string()),
-  aud: z.nullish(z.union([z.string(), z.array(z.string())])),
-});
-type Claims = z.output<typeof claimsSchema>;
+const seconds = lazily(() => z.number().check(z.refine(Number.isInteger)));
+const headerSchema = lazily(() =>
+  z.object({
+    alg: z.literal("HS256"),
+    /** Extensions that must be understood: there are none here (RFC 7515, section 4.1.11). */
+    crit: z.optional(z.never()),
+  }),
+);
+const claimsSchema = lazily(() =>
+  z.object({
+    exp: seconds(),
+    nbf: z.nullish(seconds()),
+    iss: z.nullish(z.string()),
+    aud: z.nullish(z.union([z.string(), z.array(z.string())])),
+  }),
+);
+type Claims = z.output<ReturnType<typeof claimsSchema>>;
 
 type SignedAuth = Extract<BearerAuth, { kind: "signed" }>;
 
@@ -74,8 +79,8 @@ function parseJwt(token: string, secret: Uint8Array): Claims | undefined {
   // The text is compared, so that a signature has one form only.
   const expected = createHmac("sha256", secret).update(`${header}.${payload}`).digest("base64url");
   if (!timingSafeEqual(digest(signature), digest(expected))) return undefined;
-  if (!headerSchema.safeParse(parsePart(header)).success) return undefined;
-  return claimsSchema.safeParse(parsePart(payload)).data;
+  if (!headerSchema().safeParse(parsePart(header)).success) return undefined;
+  return claimsSchema().safeParse(parsePart(payload)).data;
 }
 
 function parsePart(part: string): unknown {
