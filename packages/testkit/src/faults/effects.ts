@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** What a program wrote down of what it did. */
 export interface Effects {
@@ -21,13 +21,31 @@ export function readEffects(file: string): Effects {
   return effects;
 }
 
-/** Whether a process of the group of that leader is there; every program here leads its own. */
+/** Whether a process of a group is there, other than one that has ended and waits for its parent. */
 export function isGroupAlive(pgid: number): boolean {
   try {
     process.kill(-pgid, 0);
-    return true;
   } catch {
     return false;
+  }
+  return process.platform !== "linux" || listLiveGroups().has(pgid);
+}
+
+function listLiveGroups(): Set<number> {
+  const groups = new Set<number>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const [, state, group] = /\) (\S) \d+ (\d+)/.exec(readStat(name)) ?? [];
+    if (state !== undefined && state !== "Z" && state !== "X") groups.add(Number(group));
+  }
+  return groups;
+}
+
+function readStat(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1");
+  } catch {
+    return ""; // it has ended meanwhile
   }
 }
 

@@ -8,6 +8,7 @@ import { relay } from "./faulty-relay.js";
 import { createFlakyChannel } from "./flaky-channel.js";
 import type { History } from "./history.js";
 import { createJumpyClock } from "./jumpy-clock.js";
+import { startPeerServer } from "./peer-server.js";
 import { createWirePlan, describeWirePlan } from "./wire-fault.js";
 
 /** A client of an exec-server over something that fails. */
@@ -31,8 +32,8 @@ export const DETACHED_MS = 15_000;
 /** Ended with the client, whatever the wire does: well before the server would give its session up. */
 const LEFT_OVER_MS = 10_000;
 
-/** A server that takes the old connection for alive keeps the session until it is given up. */
-const HALF_OPEN_LEFT_OVER_MS = 2 * DETACHED_MS + LEFT_OVER_MS;
+/** A session that the client has lost, or whose old connection seems alive, is kept until the server gives it up. */
+const GIVEN_UP_MS = 2 * DETACHED_MS + LEFT_OVER_MS;
 
 export interface TargetContext {
   random: Random;
@@ -60,7 +61,7 @@ export async function openWire(url: string, { random, history }: TargetContext):
       clock.jump(100_000);
     },
     close: () => proxy.close(),
-    leftOverMs: plan.flat().some(({ kind }) => kind === "half_open") ? HALF_OPEN_LEFT_OVER_MS : LEFT_OVER_MS,
+    leftOverMs: jumps || plan.flat().some(({ kind }) => kind === "half_open") ? GIVEN_UP_MS : LEFT_OVER_MS,
   };
 }
 
@@ -96,6 +97,31 @@ export async function openAbandoned(url: string, { random, history }: TargetCont
 
 /** Milliseconds that a session lives without a connection, at the server that is abandoned. */
 export const ABANDONED_MS = 100;
+
+/** The server is killed while programs run, and another one takes its place. */
+export async function openKilled(command: string, { random, history }: TargetContext): Promise<Target> {
+  let server = await startPeerServer(command);
+  const proxy = await createFaultProxy(server.url, createWirePlan(random.fork("wire")), (text) => history.note(text));
+  const client = await connect(proxy.url, { random: () => 0 });
+  return {
+    client,
+    plan: ["the server is killed"],
+    mayBeLost: () => true,
+    async disturb() {
+      await sleep(random.between(0, 80));
+      history.note("server: killed");
+      await server.kill();
+      server = await startPeerServer(command);
+      history.note("server: another one");
+      proxy.setTarget(server.url);
+    },
+    async close() {
+      await proxy.close();
+      await server.close();
+    },
+    leftOverMs: LEFT_OVER_MS,
+  };
+}
 
 /** In this process, message by message: late, twice, lost, and cut. */
 export async function openChannel(server: ExecServer, { random, history }: TargetContext): Promise<Target> {

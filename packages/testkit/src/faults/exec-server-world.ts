@@ -1,17 +1,36 @@
 import { createLocalBackend } from "@codex/exec-server";
 import { createEnvironmentInfo, createExecServer, type ExecServer, listenWebSocket } from "@codex/exec-server/server";
 import { runExecServer } from "./exec-server-run.js";
-import { ABANDONED_MS, DETACHED_MS, openAbandoned, openChannel, openStdio, openWire } from "./exec-server-targets.js";
+import {
+  ABANDONED_MS,
+  DETACHED_MS,
+  openAbandoned,
+  openChannel,
+  openKilled,
+  openStdio,
+  openWire,
+} from "./exec-server-targets.js";
+import { runUnderLimits } from "./limits-run.js";
+import { OWN_COMMAND, startPeerServer } from "./peer-server.js";
 import type { RunResult } from "./run-result.js";
 
 /** Runs of one kind, on servers that many runs share. */
 export interface World {
+  /** Kinds with how often each comes, out of their sum. */
+  readonly kinds: Readonly<Record<string, number>>;
   run(kind: string, seed: number): Promise<RunResult>;
   close(): Promise<void>;
 }
 
 /** How often a kind comes, out of all. */
-export const EXEC_SERVER_KINDS: Readonly<Record<string, number>> = { wire: 70, channel: 15, stdio: 10, abandoned: 5 };
+export const EXEC_SERVER_KINDS: Readonly<Record<string, number>> = {
+  wire: 70,
+  channel: 15,
+  stdio: 9,
+  abandoned: 4,
+  killed: 1,
+  limits: 1,
+};
 
 /** Servers in this process, so that a run costs a few milliseconds. */
 export async function createExecServerWorld(): Promise<World> {
@@ -22,6 +41,7 @@ export async function createExecServerWorld(): Promise<World> {
   const listeners = await Promise.all([listen(lasting), listen(brief)]);
   const [url, briefUrl] = listeners.map((listener) => listener.url) as [string, string];
   return {
+    kinds: EXEC_SERVER_KINDS,
     run(kind, seed) {
       switch (kind) {
         case "wire":
@@ -32,6 +52,10 @@ export async function createExecServerWorld(): Promise<World> {
           return runExecServer(seed, kind, (context) => openStdio(lasting, context));
         case "abandoned":
           return runExecServer(seed, kind, (context) => openAbandoned(briefUrl, context));
+        case "killed":
+          return runExecServer(seed, kind, (context) => openKilled(`${OWN_COMMAND} exec-server`, context));
+        case "limits":
+          return runUnderLimits(seed);
         default:
           throw new RangeError(`no kind of run is called ${JSON.stringify(kind)}`);
       }
@@ -41,6 +65,16 @@ export async function createExecServerWorld(): Promise<World> {
       await Promise.all([lasting.close(), brief.close()]);
       await backend.close();
     },
+  };
+}
+
+/** A server of any make, started by a command that prints `ws://IP:PORT`; every run is over connections that break. */
+export async function createPeerWorld(command: string): Promise<World> {
+  const server = await startPeerServer(command);
+  return {
+    kinds: { wire: 1 },
+    run: (kind, seed) => runExecServer(seed, kind, (context) => openWire(server.url, context)),
+    close: () => server.close(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { createExecServerWorld, EXEC_SERVER_KINDS } from "./exec-server-world.js";
+import { createExecServerWorld, createPeerWorld, EXEC_SERVER_KINDS } from "./exec-server-world.js";
 import { runAll } from "./run-all.js";
 import { renderFailure } from "./run-result.js";
 
@@ -7,6 +7,7 @@ const USAGE = `usage: pnpm faults [options]
   --runs N     runs (default 1000)
   --seed S     seed of the first run; each further run has the next one (default: random, printed)
   --kind K     only this kind: ${Object.keys(EXEC_SERVER_KINDS).join(", ")}
+  --server CMD an exec-server of any make instead: a command that prints ws://IP:PORT
   --jobs J     runs at once (default 16)
   --verbose    the plan and history of every run
   --keep-going do not stop at the tenth failure`;
@@ -17,6 +18,7 @@ async function main(): Promise<void> {
       runs: { type: "string", default: "1000" },
       seed: { type: "string" },
       kind: { type: "string" },
+      server: { type: "string" },
       jobs: { type: "string", default: "16" },
       verbose: { type: "boolean", default: false },
       "keep-going": { type: "boolean", default: false },
@@ -28,13 +30,14 @@ async function main(): Promise<void> {
   const runs = toCount("runs", values.runs);
   process.stdout.write(`faults: ${runs} runs from seed ${firstSeed}\n`);
   const stop = new AbortController();
+  process.stdout.on("error", () => stop.abort()); // whoever read it is gone
   process.once("SIGINT", () => stop.abort());
-  const world = await createExecServerWorld();
+  const world = values.server === undefined ? await createExecServerWorld() : await createPeerWorld(values.server);
   const started = performance.now();
   let failures = 0;
   const totals = await runAll({
     world,
-    kinds: values.kind === undefined ? EXEC_SERVER_KINDS : { [values.kind]: 1 },
+    ...(values.kind === undefined ? {} : { kinds: { [values.kind]: 1 } }),
     firstSeed,
     runs,
     jobs: toCount("jobs", values.jobs),

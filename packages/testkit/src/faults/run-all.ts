@@ -4,8 +4,8 @@ import type { RunResult } from "./run-result.js";
 
 export interface RunAllOptions {
   world: World;
-  /** Kinds with how often each comes, out of their sum. */
-  kinds: Readonly<Record<string, number>>;
+  /** Default: those of the world. */
+  kinds?: Readonly<Record<string, number>>;
   firstSeed: number;
   runs: number;
   /** Runs at once. */
@@ -23,7 +23,7 @@ export interface Totals {
 
 /** Runs one seed after the other, several at once. The kind of a run follows from its seed. */
 export async function runAll(options: RunAllOptions): Promise<Totals> {
-  const { world, kinds, firstSeed, runs, jobs, onResult, stop } = options;
+  const { world, kinds = options.world.kinds, firstSeed, runs, jobs, onResult, stop } = options;
   const totals: Totals = { runs: 0, processes: 0, failed: 0, byKind: {} };
   let next = 0;
   const work = async () => {

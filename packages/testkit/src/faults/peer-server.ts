@@ -1,0 +1,44 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** The command of this project, from the sources that were just compiled. */
+export const OWN_COMMAND = `"${process.execPath}" "${fileURLToPath(new URL("../../../cli/dist/tsc/main.js", import.meta.url))}"`;
+
+/** An exec-server, or an executor that listens on a websocket, in a process of its own. */
+export interface PeerServer {
+  url: string;
+  /** SIGKILL; resolves once it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves once it is gone. */
+  close(): Promise<void>;
+}
+
+/** Starts a command for a shell that prints `ws://IP:PORT` as its first line. @throws Error when it ends before */
+export async function startPeerServer(command: string): Promise<PeerServer> {
+  const home = mkdtempSync(join(tmpdir(), "faults-home-"));
+  const child = spawn("/bin/sh", ["-c", `exec ${command}`], {
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { ...process.env, CODEX_HOME: home },
+  });
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await exited;
+    rmSync(home, { recursive: true, force: true });
+  };
+  return { url: await readUrl(child, command), kill: () => end("SIGKILL"), close: () => end("SIGTERM") };
+}
+
+function readUrl(child: ChildProcess, command: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", () => reject(new Error(`\`${command}\` ended before it said where it listens`)));
+    createInterface({ input: child.stdout! }).once("line", (line) =>
+      resolve(line.replace(/^.*?(ws:\/\/\S+).*$/, "$1")),
+    );
+  });
+}
