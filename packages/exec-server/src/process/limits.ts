@@ -56,3 +56,9 @@ export const DEFAULT_TERMINAL_SIZE: TerminalSize = { rows: 24, cols: 80 };
 export const MAX_LOOKED_AT_PROCESSES = 256;
 export const MAX_LOOKED_AT_THREADS = 64;
 export const MAX_POLLED_DESCRIPTORS = 1024;
+
+/** Milliseconds that the exit of a failed command in a sandbox waits for its last output, which tells what was refused. The figure is Codex's. */
+export const DENIAL_OUTPUT_MS = 20;
+
+/** Bytes from the end of the output in which errors are looked for. */
+export const DENIAL_OUTPUT_BYTES = 64 * 1024;

@@ -1,9 +1,9 @@
 import type { EndedBy, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import type { CommandSandbox, WrappedCommand } from "../sandbox/command-sandbox.js";
-import type { WrapperStatus } from "../sandbox/wrapper-status.js";
 import type { LaunchEvents } from "./attach.js";
+import type { ExitStatus } from "./children.js";
 import { ProcessError, StartError, WriteError } from "./errors.js";
-import type { ExecProcess, ProcessSpec, SentSignal } from "./exec-backend.js";
+import type { ExecProcess, ProcessSpec, SandboxDenial, SentSignal } from "./exec-backend.js";
 import type { Guard } from "./guard.js";
 import { getInputWait } from "./input-wait.js";
 import { type Launched, launch } from "./launch.js";
@@ -12,6 +12,7 @@ import type { Marks } from "./marks.js";
 import type { Native } from "./native.js";
 import { createOutputLog } from "./output-log.js";
 import { signalGroup, signalProcess } from "./process-group.js";
+import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
 import { createGroupTarget, createSandboxTarget } from "./signal-target.js";
 import { getSignalName } from "./signals.js";
 import { terminateFamily } from "./terminate.js";
@@ -64,7 +65,9 @@ async function startWrapped(
   });
   const { promise: exited, resolve: resolveExited } = withResolvers<ProcessOutcome>();
   const { promise: closed, resolve: resolveClosed } = withResolvers<void>();
+  const { promise: streamsEnded, resolve: endStreams } = withResolvers<void>();
   let outcome: ProcessOutcome = { kind: "running" };
+  let denial: SandboxDenial | undefined;
   /** Who asked for the end first; what a death by signal is put down to. */
   let cause: EndedBy | undefined;
   const sent = new Set<string>();
@@ -99,23 +102,30 @@ async function startWrapped(
     closeIfDone();
     context.onExit();
   };
-  /** The wrapper tells a death by signal as 128 + its number, as programs do that exit so themselves. */
-  const readOutcome = ({ exitCode }: WrapperStatus): ProcessOutcome => {
-    if (exitCode === undefined) return { kind: "failed_to_start", reason: "the sandbox could not be made" };
-    const signal = exitCode > 128 ? getSignalName(exitCode - 128) : "";
-    return sent.has(signal) ? { kind: "signaled", signal, by: blame(signal) } : { kind: "exited", code: exitCode };
+  const finishPlain = (status: ExitStatus) =>
+    finish(
+      "code" in status
+        ? { kind: "exited", code: status.code }
+        : { kind: "signaled", signal: status.signal, by: blame(status.signal) },
+    );
+  const finishSandboxed = ({ status, denial: found }: SandboxedExit) => {
+    denial = found;
+    if (status === undefined) return finish({ kind: "failed_to_start", reason: found?.reason ?? "in the sandbox" });
+    // A death by signal is told as 128 + its number, as programs do that exit so themselves: taken for what was sent.
+    const signal = "code" in status && status.code > 128 ? getSignalName(status.code - 128) : "";
+    finishPlain(sent.has(signal) ? { signal } : status);
   };
   const events: LaunchEvents = {
     onOutput: (stream, bytes) => log.append(stream, bytes),
     onStreamEnd: () => {
       openStreams -= 1;
+      if (openStreams === 0) endStreams();
       closeIfDone();
     },
     onExit: (status) => {
-      if ("signal" in status) finish({ kind: "signaled", signal: status.signal, by: blame(status.signal) });
-      else if (wrapped?.status === undefined) finish({ kind: "exited", code: status.code });
-      else void wrapped.status.ended.then(() => finish(readOutcome(wrapped.status!)));
-      if (wrapped !== undefined) context.onRelease(wrapped.release());
+      if (wrapped === undefined) return finishPlain(status);
+      const settled = settleSandboxedExit(wrapped, status, { log, streamsEnded }).then(finishSandboxed);
+      context.onRelease(settled);
     },
     mark: (start) => (context.native.marks === undefined ? start() : context.native.marks.give(mark, start)),
   };
@@ -139,6 +149,9 @@ async function startWrapped(
     ...(wrapped === undefined ? {} : { sandboxType: wrapped.type }),
     startedAt,
     log,
+    get denial() {
+      return denial;
+    },
     get outcome() {
       return outcome;
     },

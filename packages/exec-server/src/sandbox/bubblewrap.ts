@@ -58,10 +58,11 @@ export const getEnvironment = (
   isUnlimited(profile) || profile.network === "enabled" ? env : { ...env, CODEX_SANDBOX_NETWORK_DISABLED: "1" };
 
 function renderFiles({ fileSystem }: SandboxProfile): string[] {
-  if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", ...["--proc", "/proc"]];
+  if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", "--proc", "/proc"];
+  const mounted = fileSystem.entries.filter(isMounted);
   return [
     ...renderRoot(fileSystem),
-    ...fileSystem.entries.filter(isMounted).flatMap(renderEntry),
+    ...mounted.flatMap((entry) => renderEntry(entry, mounted)),
     ...renderEnd(fileSystem),
   ];
 }
@@ -73,8 +74,29 @@ function renderRoot({ entries, minimal }: RestrictedFiles): string[] {
       ? ["--tmpfs", "/", ...(minimal ? renderMinimal() : [])]
       : [root.access === "write" ? "--bind" : "--ro-bind", "/", "/"];
   // The host's own /dev and /proc reach further than this sandbox.
-  return [...base, "--dev", "/dev", "--proc", "/proc"];
+  return [
+    ...base,
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    ...KERNEL_SETTINGS.flatMap((path) => ["--ro-bind-try", path, path]),
+  ];
 }
+
+/**
+ * A fresh /proc holds the settings of the one kernel, and they belong to user 0: without any capability it can write them.
+ * Bubblewrap closes them only where it finds that it could write these directories itself, which it cannot.
+ */
+const KERNEL_SETTINGS = [
+  "/proc/sys",
+  "/proc/sysrq-trigger",
+  "/proc/irq",
+  "/proc/bus",
+  "/proc/fs",
+  "/proc/mtrr",
+  "/proc/scsi",
+];
 
 /** As Codex: programs, libraries and their settings. */
 const MINIMAL_PATHS = [
@@ -97,13 +119,14 @@ const isMounted = ({ path, access }: ProfileEntry): boolean =>
 
 const FRESH = ["/dev", "/proc"] as const;
 
-function renderEntry({ path, access, kind, missing }: ProfileEntry): string[] {
+function renderEntry({ path, access, kind, missing }: ProfileEntry, mounted: readonly ProfileEntry[]): string[] {
   if (access === "write") return [isWithin(path, "/dev") ? "--dev-bind" : "--bind", path, path];
   if (access === "deny") {
     // A device on a mount without devices: it cannot be opened.
     if (kind === "file") return ["--ro-bind", "/dev/null", path];
-    // What is opened again within can still be reached.
-    return ["--perms", "0111", "--tmpfs", path];
+    // What is opened again within must be reached.
+    const hasInner = mounted.some((inner) => inner.path !== path && isWithin(inner.path, path));
+    return ["--perms", hasInner ? "0111" : "0000", "--tmpfs", path];
   }
   return missing && kind === "directory" ? ["--perms", "0555", "--tmpfs", path] : ["--ro-bind", path, path];
 }

@@ -1,7 +1,8 @@
 import type { Sandbox, SandboxSupport } from "@codex/executor-protocol";
 import { StartError } from "../process/errors.js";
-import type { SandboxType } from "../process/exec-backend.js";
+import type { SandboxDenial, SandboxType } from "../process/exec-backend.js";
 import { createNative, type Native } from "../process/native.js";
+import type { EndedCommand } from "./find-denial.js";
 import { createHostFiles, type HostFiles } from "./host-files.js";
 import { checkBubblewrap, type Preflight } from "./preflight.js";
 import { isUnlimited } from "./profile.js";
@@ -38,6 +39,8 @@ export interface WrappedCommand {
   descriptors: readonly number[];
   /** Where the wrapper stays in front of the program and tells of it; undefined where the program takes its place. */
   status: WrapperStatus | undefined;
+  /** What it refused a command that has ended; see `findDenial`. */
+  findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined;
   /** Closes the descriptors here. Called after the spawn, successful or not. Idempotent. */
   detach(): void;
   /** Gives back what keeps the sandbox closed; resolves when every process in it is gone. Called at its end. Idempotent. */
@@ -84,7 +87,7 @@ export function createCommandSandbox({
     async wrap(command, sandbox) {
       const profile = resolveProfile(sandbox, files);
       if (isUnlimited(profile)) return undefined;
-      if (platform === "darwin") return wrapWithSeatbelt(command, profile);
+      if (platform === "darwin") return wrapWithSeatbelt(command, profile, files);
       if (platform !== "linux") throw unavailable(`there is no sandbox for \`${platform}\``);
       const found = await check();
       if (found.kind === "missing") throw unavailable(found.problem);

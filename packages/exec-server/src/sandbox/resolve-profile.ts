@@ -22,12 +22,13 @@ interface WantedPath {
 /**
  * What a sandbox means on this host. An inner entry wins over an outer one; on the same path deny wins over write, and
  * write over read; what a deny pattern names stays closed whatever is within it.
- * Permissions `disabled` and `external` mean no limit of ours.
  * @throws StartError `sandbox_invalid` for what could not be enforced as it is meant
  */
 export function resolveProfile(sandbox: Sandbox, files: HostFiles): SandboxProfile {
   const { permissions } = sandbox;
-  if (permissions.type !== "managed") return { fileSystem: "unrestricted", network: "enabled" };
+  if (permissions.type === "disabled") return { fileSystem: "unrestricted", network: "enabled" };
+  // Its files are held back from outside; Codex holds back the network of such a command itself.
+  if (permissions.type === "external") return { fileSystem: "unrestricted", network: permissions.network };
   const { file_system: fileSystem, network } = permissions;
   if (fileSystem.type === "unrestricted") return { fileSystem: "unrestricted", network };
   const wanted = fileSystem.entries.flatMap((entry) => toPaths(entry, sandbox, files, fileSystem.glob_scan_max_depth));

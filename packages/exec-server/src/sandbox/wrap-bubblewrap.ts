@@ -3,6 +3,7 @@ import { StartError } from "../process/errors.js";
 import type { Native } from "../process/native.js";
 import { renderBubblewrap } from "./bubblewrap.js";
 import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";
+import { type EndedCommand, findDenial } from "./find-denial.js";
 import type { HostFiles } from "./host-files.js";
 import { holdPlaceholder, isGitCommonFile, OWN_COMMON_DIRECTORY, type Placeholder } from "./placeholder.js";
 import { getAccess, isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
@@ -67,6 +68,7 @@ function openWrapper(command: SandboxableCommand, profile: SandboxProfile, host:
       env: {},
       descriptors: [...opened],
       status,
+      findDenial: (ended: Omit<EndedCommand, "cwd">) => findDenial({ ...ended, cwd: command.cwd }, profile, host.files),
       detach: closeAll,
       release() {
         released ??= release();
@@ -83,6 +85,8 @@ function openWrapper(command: SandboxableCommand, profile: SandboxProfile, host:
 function checkWrapper(bubblewrap: string, { fileSystem }: SandboxProfile): void {
   if (fileSystem === "unrestricted") return;
   if (process.getuid?.() !== 0 && !isAllowed(bubblewrap, constants.W_OK)) return;
+  // Whoever may write everywhere has no need of it.
+  if (getAccess(fileSystem, "/") === "write") return;
   if (getAccess(fileSystem, bubblewrap) === "write")
     throw invalid(`it makes ${bubblewrap} writable, which makes the sandbox`);
 }

@@ -1,7 +1,35 @@
-import { StartError } from "../process/errors.js";
+import { getEnvironment } from "./bubblewrap.js";
 import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";
+import { findDenial } from "./find-denial.js";
+import type { HostFiles } from "./host-files.js";
 import type { SandboxProfile } from "./profile.js";
+import { renderSeatbelt } from "./seatbelt.js";
 
-export function wrapWithSeatbelt(_command: SandboxableCommand, _profile: SandboxProfile): WrappedCommand {
-  throw new StartError("sandbox_unavailable", "the command was not run: this host cannot sandbox it yet");
+/** Part of macOS; no other program of this name is ever taken. */
+const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
+
+/** The program takes the place of `sandbox-exec`: its end, its group and its terminal are its own. */
+export function wrapWithSeatbelt(
+  command: SandboxableCommand,
+  profile: SandboxProfile,
+  files: HostFiles,
+): WrappedCommand {
+  const { profile: text, parameters } = renderSeatbelt(profile);
+  const { argv, file, arg0, cwd, env } = command;
+  const inner =
+    arg0 === undefined ? [file, ...argv.slice(1)] : ["/bin/bash", "-c", EXEC_AS, arg0, file, ...argv.slice(1)];
+  return {
+    type: "macosSeatbelt",
+    file: SANDBOX_EXEC,
+    args: ["-p", text, ...parameters.flatMap((parameter) => ["-D", parameter]), "--", ...inner],
+    cwd,
+    env: { ...getEnvironment(env, profile), CODEX_SANDBOX: "seatbelt" },
+    descriptors: [],
+    status: undefined,
+    findDenial: (ended) => findDenial({ ...ended, cwd }, profile, files),
+    detach() {},
+    release: async () => {},
+  };
 }
+
+const EXEC_AS = 'exec -a "$0" "$@"';

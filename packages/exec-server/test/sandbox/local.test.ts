@@ -154,7 +154,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a process in a sandbox (${NO_BUBBL
 
   it.each([
     { permissions: { type: "disabled" as const } },
-    { permissions: { type: "external" as const, network: "restricted" as const } },
+    { permissions: { type: "external" as const, network: "enabled" as const } },
   ])("has none for permissions $permissions.type", async (spec) => {
     const { process } = await sandbox.script("true", { sandbox: spec });
     expect(process.sandboxType).toBeUndefined();

@@ -1,0 +1,47 @@
+import { setTimeout } from "node:timers/promises";
+import type { WrappedCommand } from "../sandbox/command-sandbox.js";
+import type { ExitStatus } from "./children.js";
+import type { SandboxDenial } from "./exec-backend.js";
+import { DENIAL_OUTPUT_BYTES, DENIAL_OUTPUT_MS } from "./limits.js";
+import type { OutputLog } from "./output-log.js";
+import { getSignalNumber } from "./signals.js";
+
+/** How a command in a sandbox ended, told when nothing of it runs any more. */
+export interface SandboxedExit {
+  /** Undefined when it was never started. */
+  status: ExitStatus | undefined;
+  denial: SandboxDenial | undefined;
+}
+
+/** Waits for the end of a sandbox after that of what was spawned. Never rejects. */
+export async function settleSandboxedExit(
+  wrapped: WrappedCommand,
+  spawned: ExitStatus,
+  { log, streamsEnded }: { log: OutputLog; streamsEnded: Promise<void> },
+): Promise<SandboxedExit> {
+  await wrapped.release();
+  const status = getStatus(wrapped, spawned);
+  if (status !== undefined && "code" in status && status.code === 0) return { status, denial: undefined };
+  await settledWithin(streamsEnded, DENIAL_OUTPUT_MS);
+  const { chunks } = await log.read(Math.max(0, log.end - DENIAL_OUTPUT_BYTES));
+  const output = Buffer.concat(chunks.map(({ bytes }) => bytes)).toString();
+  return { status, denial: wrapped.findDenial({ exitCode: getCode(status), output }) };
+}
+
+/** The wrapper that was killed took the command along; one that ended by itself has told of it. */
+function getStatus({ status }: WrappedCommand, spawned: ExitStatus): ExitStatus | undefined {
+  if (status === undefined || "signal" in spawned) return spawned;
+  return status.exitCode === undefined ? undefined : { code: status.exitCode };
+}
+
+function getCode(status: ExitStatus | undefined): number | undefined {
+  if (status === undefined || "code" in status) return status?.code;
+  return 128 + (getSignalNumber(status.signal) ?? 0);
+}
+
+/** Resolves with the promise or after the time, and leaves no timer behind. */
+async function settledWithin(promise: Promise<void>, ms: number): Promise<void> {
+  const abort = new AbortController();
+  await Promise.race([promise, setTimeout(ms, undefined, { signal: abort.signal }).catch(() => {})]);
+  abort.abort();
+}
