@@ -7,7 +7,7 @@ import {
   findRuleProblem,
   renderAllowRule,
 } from "@codex/orchestrator";
-import { describeSandbox } from "./describe-sandbox.js";
+import { describeRequest } from "./describe-approval.js";
 import { splitWords } from "./split-words.js";
 import { quoteWords, visible } from "./visible.js";
 
@@ -31,7 +31,7 @@ export function createTerminalApprover(rulesFile: string): Approver {
       if (!process.stdin.isTTY || !process.stderr.isTTY) throw new Error(describeNoTerminal(request, rulesFile));
       const prompt = createInterface({ input: process.stdin, output: process.stderr });
       try {
-        process.stderr.write(describeRequest(request, rulesFile));
+        process.stderr.write(describeRequest(request, rulesFile, bold));
         return await askUntilDecided(request, (question, prefill = "") => ask(prompt, question, prefill, signal));
       } finally {
         prompt.close();
@@ -81,48 +81,6 @@ async function editRule(
     if (answer.startsWith("y")) return rule;
     if (!answer.startsWith("e")) return undefined;
   }
-}
-
-/** What a person needs for deciding. Control characters are made visible: a command must not repaint the question. */
-function describeRequest(request: ApprovalRequest, rulesFile: string): string {
-  const { command, cwd, environment, reason, justification, proposedAmendment, availableDecisions } = request;
-  const rule = availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
-  const lines = [
-    "",
-    `  command      ${bold(quoteWords(command))}`,
-    `  directory    ${visible(cwd)}`,
-    `  environment  ${visible(environment)}`,
-    `  sandbox      ${visible(describeSandbox(request.sandbox))}`,
-    ...describeExtra(request).map((line) => `  asks for     ${visible(line)}`),
-    ...describeEarlierRun(request).map((line) => `  already ran  ${visible(line)}`),
-    `  reason       ${visible(reason)}`,
-    ...(justification === null ? [] : [`  the model    ${visible(justification)}`]),
-    ...(rule === null
-      ? []
-      : [`  rule to save ${visible(renderAllowRule(rule))}`, `  saved to     ${visible(rulesFile)}`]),
-    "",
-  ];
-  return lines.join("\n");
-}
-
-function describeExtra({ additionalPermissions }: ApprovalRequest): string[] {
-  const { file_system: files, network } = (additionalPermissions ?? {}) as {
-    file_system?: { read?: string[]; write?: string[] };
-    network?: { enabled?: boolean };
-  };
-  return [
-    ...(files?.read ?? []).map((path) => `reading ${path}`),
-    ...(files?.write ?? []).map((path) => `writing ${path}`),
-    ...(network?.enabled === true ? ["the network"] : []),
-  ];
-}
-
-function describeEarlierRun({ afterDenial }: ApprovalRequest): string[] {
-  if (afterDenial === null) return [];
-  const { certain, exitCode } = afterDenial;
-  const cause = certain ? "until the sandbox refused something" : "and failed, perhaps because of the sandbox";
-  const code = exitCode === undefined ? "" : ` (exit code ${exitCode})`;
-  return [`in its sandbox, in part, ${cause}${code}; what it did is done, and would be done again`];
 }
 
 function describeNoTerminal({ proposedAmendment }: ApprovalRequest, rulesFile: string): string {
