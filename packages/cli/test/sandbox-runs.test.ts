@@ -108,6 +108,28 @@ describe.skipIf(support.kind === "none")(`commands in a real sandbox (skipped: $
     expect([existsSync(out("one")), existsSync(out("two"))]).toEqual([true, false]);
   });
 
+  it.each<[ApprovalPolicy, boolean]>([
+    ["on-failure", true],
+    ["never", false],
+    ["on-request", false],
+  ])("that were stopped run again outside after an approval: under %s %s", async (policy, isAsked) => {
+    const { run, asked } = await start({ policy });
+    const result = await run(`echo half >> inside; echo x > ${out("f")}`);
+    expect(result.structured).toMatchObject(isAsked ? { exitCode: 0 } : { exitCode: 1, sandboxDenial: {} });
+    expect(asked.map(({ afterDenial }) => afterDenial?.exitCode)).toEqual(isAsked ? [1] : []);
+    expect(existsSync(out("f"))).toBe(isAsked);
+    expect(readFileSync(inWork("inside"), "utf8")).toBe(isAsked ? "half\nhalf\n" : "half\n");
+  });
+
+  it("that were stopped long after their start are asked about, too", async () => {
+    const { run, asked, orchestrator } = await start({ policy: "on-failure" });
+    const started = await run(`read line; echo $line > ${out("f")}`, { stdin: "open", yield_time_ms: 250 });
+    const { processId } = started.structured as { processId: number };
+    const result = await orchestrator.callTool("write_stdin", { session_id: processId, chars: "x\n", until: "exit" });
+    expect(asked).toHaveLength(1);
+    expect(result.text).toMatch(/second run, outside/);
+  });
+
   describe("with git", () => {
     const git = (...args: string[]) => execFileSync("git", ["-C", join(base, "work"), ...args], { encoding: "utf8" });
     const common = () => inWork(".git");

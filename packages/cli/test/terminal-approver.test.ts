@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLocalBackend } from "@codex/exec-server";
 import type { Sandbox } from "@codex/executor-protocol";
 import { createSandboxSelector } from "@codex/orchestrator";
 import { type IPty, spawn } from "node-pty";
@@ -9,8 +10,16 @@ import { describeSandbox } from "../src/describe-sandbox.js";
 import { splitWords } from "../src/split-words.js";
 import { codex, useCommand } from "./support.js";
 
-const CALL = ["tools", "call", "--approval-policy", "untrusted", "exec_command", '{"cmd":"printf %s done"}'];
+const call = (cmd: string, ...more: string[]) => [
+  ...["tools", "call", "--approval-policy", "untrusted", ...more, "exec_command"],
+  JSON.stringify({ cmd, login: false }),
+];
+const CALL = call("printf %s done");
 const CTRL_U = "\u0015";
+
+const probe = createLocalBackend();
+const support = (await probe.getSandboxSupport?.()) ?? { kind: "none" };
+await probe.close();
 
 /** A terminal with the command on it. */
 class Screen {
@@ -65,8 +74,8 @@ describe("the question at the terminal", () => {
     }
     rmSync(home, { recursive: true, force: true });
   });
-  const open = (env: Record<string, string> = {}) => {
-    const screen = new Screen(CALL, { CODEX_HOME: home, TERM: "xterm-256color", ...env });
+  const open = (env: Record<string, string> = {}, args: readonly string[] = CALL) => {
+    const screen = new Screen(args, { CODEX_HOME: home, TERM: "xterm-256color", ...env });
     screens.push(screen);
     return screen;
   };
@@ -108,6 +117,23 @@ describe("the question at the terminal", () => {
     const shown = await screen.answer("[q]uit: ", "n");
     expect(shown.includes("command      \u001b[1m")).toBe(isBold);
     await screen.ended;
+  });
+
+  it.skipIf(support.kind === "none")("says that a command has already run in part", async () => {
+    const directory = mkdtempSync("/var/tmp/codex-approver-");
+    const file = join(directory, "file");
+    const screen = open({}, call(`echo half; echo whole > ${file}`, "--sandbox", "workspace-write"));
+    const first = await screen.answer("[q]uit: ", "y");
+    expect(first).toMatch(/sandbox {6}writes .*, \/tmp, \$TMPDIR; no network/);
+    const second = await screen.answer("[q]uit: ", "y");
+    expect(second).toMatch(/sandbox {6}none/);
+    expect(second).toMatch(
+      /already ran {2}in its sandbox, in part, until the sandbox refused something \(exit code 1\)/,
+    );
+    await screen.ended;
+    expect(screen.output).toMatch(/second run, outside the sandbox.*half/s);
+    expect(readFileSync(file, "utf8")).toBe("whole\n");
+    rmSync(directory, { recursive: true, force: true });
   });
 
   it("is a refusal where there is no terminal, which says how to allow the command", async () => {
