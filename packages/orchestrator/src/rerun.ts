@@ -75,14 +75,12 @@ function adviceInstead(policy: ApprovalPolicy): string | undefined {
 }
 
 function describeDenial({ certain, reason, exitCode }: AfterDenial): string {
-  const what = certain
-    ? `the sandbox refused something: ${reason}`
-    : `the sandbox may have refused something: ${reason}`;
+  const what = certain ? reason : `going by its output alone, ${reason}`;
   return `${what}; the command has already run in part${exitCode === undefined ? "" : ` (exit code ${exitCode})`}`;
 }
 
 const describeRerun = (denial: AfterDenial): string =>
-  `this is a second run, outside the sandbox, as approved; of the first, ${describeDenial(denial)}`;
+  `this is a second run, outside the sandbox, as approved; of the first: ${describeDenial(denial)}`;
 
 /** The first run stands: what it wrote is told, whatever was decided about a second. */
 function afterRefusal(result: ToolCallResult, refusal: RefusedCall): ToolCallResult {

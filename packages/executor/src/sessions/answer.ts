@@ -108,9 +108,7 @@ function createAnswer(
 /** A guess is told as one. */
 function describeDenial(denial: SandboxDenial | undefined): string[] {
   if (denial === undefined) return [];
-  return [
-    `the sandbox ${denial.certain ? "refused something" : "may have refused something, going by the output"}: ${denial.reason}`,
-  ];
+  return [denial.certain ? denial.reason : `going by the output alone: ${denial.reason}`];
 }
 
 function describeWait(waitEnded: WaitEnded): string[] {

@@ -94,7 +94,7 @@ export function createScriptedExecutor({ send, crash, ...options }) {
   };
 
   const deny = (request, session, how) => {
-    const denial = { certain: how === "certain", reason: "writing /etc/x" };
+    const denial = { certain: how === "certain", reason: "the sandbox refused `/etc/x`" };
     output(request, session, "half");
     succeed(request, session, "half", { kind: "exited", code: 1 }, denial);
   };

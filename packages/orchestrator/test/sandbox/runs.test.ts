@@ -73,7 +73,7 @@ describe("a command that the sandbox stopped", () => {
     await run({ cmd: "breach certain" });
     expect(asked.map(({ afterDenial, sandbox }) => [afterDenial?.reason, sandbox === null])).toEqual([
       [undefined, false],
-      ["writing /etc/x", true],
+      ["the sandbox refused `/etc/x`", true],
     ]);
     const [first, second, third, fourth] = sent();
     expect([second, fourth]).toMatchObject([OUTSIDE, OUTSIDE]);
@@ -87,14 +87,17 @@ describe("a command that the sandbox stopped", () => {
     const guessed = await run({ cmd: "breach guess" });
     expect(asked).toMatchObject([
       {
-        reason: "the sandbox refused something: writing /etc/x; the command has already run in part (exit code 1)",
+        reason: "the sandbox refused `/etc/x`; the command has already run in part (exit code 1)",
         cause: { kind: "sandbox_denial" },
         afterDenial: { certain: true, exitCode: 1 },
         sandboxPermissions: "require_escalated",
         sandbox: null,
         proposedAmendment: ["breach", "certain"],
       },
-      { reason: expect.stringMatching(/^the sandbox may have refused something/), afterDenial: { certain: false } },
+      {
+        reason: expect.stringMatching(/^going by its output alone, the sandbox refused/),
+        afterDenial: { certain: false },
+      },
     ]);
     expect(guessed).toMatchObject({ status: "success", structured: { exitCode: 1, sandboxDenied: false } });
     expect(guessed.text).toMatch(/^Note: it did not run again outside the sandbox: the user declined it.*half$/s);
