@@ -86,12 +86,16 @@ function toReal(path: string, files: HostFiles): string {
   return join(toReal(dirname(path), files), path.slice(path.lastIndexOf("/") + 1));
 }
 
-/** What may be a path in a line about an error: what is quoted, and words. */
+/**
+ * What may be a path in a line about an error, the likeliest first: what is quoted, and what stands last. A program
+ * begins the line with its own name.
+ */
 function listPaths(line: string, cwd: string): string[] {
   const quoted = [...line.matchAll(/['"`‘“]([^'"`’”]+)['"`’”]/g)].map((match) => match[1]!);
+  const [program = "", ...named] = line.split(": ").slice(0, -1); // `program: path: what went wrong`
+  const last = named.at(-1) ?? "";
   const words = line.split(/[\s:;,()]+/).filter((word) => /^[./]|\//.test(word));
-  const named = line.split(": ").slice(0, -1); // `program: path: what went wrong`
-  return [...new Set([...quoted, ...words, ...named])]
+  return [...new Set([...quoted, ...(/\s/.test(last) ? [] : [last]), ...words.reverse(), ...named.reverse(), program])]
     .filter((word) => word.length > 0 && word.length < MAX_PATH && !word.includes("\0"))
     .slice(0, MAX_CANDIDATES)
     .map((word) => resolve(cwd, word));
