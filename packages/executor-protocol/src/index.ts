@@ -44,6 +44,7 @@ export {
   parseWriteStdinRequest,
 } from "./parse.js";
 export { formatProblem } from "./problem.js";
+export { type RecordedOutput, recordedOutputSchema } from "./recorded-output.js";
 export {
   type Sandbox,
   type SandboxMode,

@@ -30,6 +30,7 @@ const schemas: Readonly<Record<string, z.ZodMiniType & { shape: object }>> = {
   execCommandRequest: protocol.execCommandRequestSchema,
   writeStdinRequest: protocol.writeStdinRequestSchema,
   unifiedExecResult: protocol.unifiedExecResultSchema,
+  recordedOutput: protocol.recordedOutputSchema,
 };
 
 const directory = new URL("./corpus/", import.meta.url);

@@ -37,6 +37,7 @@ test("the names exported are these", () => {
     "parseOrchestratorMessage",
     "parseWriteStdinRequest",
     "processOutcomeSchema",
+    "recordedOutputSchema",
     "renderBoundRequest",
     "requestIdSchema",
     "sandboxModeSchema",

@@ -83,6 +83,10 @@ export const SCREEN_TURN_MS = 8;
 /** Milliseconds that one call renders; the next one goes on. A hostile program can make a screen expensive. */
 export const SCREEN_RENDER_MS = 5_000;
 
+/** Bytes and pieces of output in one answer to a program that records. */
+export const MAX_RECORDED_BYTES = 256 * 1024;
+export const MAX_RECORDED_CHUNKS = 4096;
+
 /** Bytes of a log read at once. */
 export const LOG_READ_BYTES = 256 * 1024;
 

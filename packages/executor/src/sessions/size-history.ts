@@ -3,6 +3,8 @@ import { MAX_RESIZES } from "../limits.js";
 
 /** From byte `offset` of the output on the terminal has this size. */
 export interface Resize {
+  /** Counts from 1. */
+  seq: number;
   offset: number;
   /** Milliseconds on the clock of `ExecProcess.startedAt`. */
   at: number;
@@ -13,6 +15,7 @@ export interface Resize {
 export class SizeHistory {
   #first: TerminalSize;
   #resizes: Resize[] = [];
+  #lastSeq = 0;
 
   constructor(first: TerminalSize) {
     this.#first = first;
@@ -32,8 +35,9 @@ export class SizeHistory {
     return this.#resizes.at(-1)?.size ?? this.#first;
   }
 
-  add(resize: Resize): void {
-    this.#resizes.push(resize);
+  add(resize: Omit<Resize, "seq">): void {
+    this.#lastSeq += 1;
+    this.#resizes.push({ seq: this.#lastSeq, ...resize });
     if (this.#resizes.length > MAX_RESIZES) this.#first = this.#resizes.shift()!.size;
   }
 

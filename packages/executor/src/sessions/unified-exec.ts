@@ -91,6 +91,10 @@ export class UnifiedExec {
     return this.#table;
   }
 
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
   /** Milliseconds. */
   now(): number {
     return this.#options.clock.now();

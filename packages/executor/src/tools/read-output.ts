@@ -2,6 +2,7 @@ import { renderOutcome, renderOutput } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
 import { findCharacterEnd, getGaps, skipForward } from "../sessions/slice.js";
 import { asArguments, findOwner, getCount } from "./arguments.js";
+import { readRecorded } from "./recorded-output.js";
 import type { SessionTool } from "./session-tool.js";
 
 const DEFAULT_TOKENS = 10_000;
@@ -28,12 +29,20 @@ export const readOutput: SessionTool = {
     const session = findOwner(scope, unifiedExec, id).table.find(id);
     const tokens = getCount(given, "max_output_tokens", DEFAULT_TOKENS);
     const { budgetBytes, notices } = unifiedExec.bound({ yieldTimeMs: 0, maxOutputTokens: tokens });
+    if (given.chunks === true)
+      return readRecorded(session, toRecordedRequest(given, budgetBytes), unifiedExec.clock, scope);
     const part = await readPart(session, getCount(given, "from", 0), budgetBytes);
     const text = renderPart(session, part, notices);
     const { chunks, ...structured } = part;
     return { status: "success", content: [{ type: "input_text", text }], structured: { ...structured, notices } };
   },
 };
+
+const toRecordedRequest = (given: Readonly<Record<string, unknown>>, budgetBytes: number) => ({
+  from: getCount(given, "from", 0),
+  waitMs: getCount(given, "wait_ms", 0),
+  budgetBytes,
+});
 
 type Part = Awaited<ReturnType<typeof readPart>>;
 
