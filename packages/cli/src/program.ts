@@ -114,6 +114,8 @@ Example: export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000 for a Codex client aft
     .option("-C, --cwd <dir>", "directory on the executor's host")
     .option("-e, --env <name=value>", "variable, repeatable", collect, [])
     .option("--timeout <seconds>", "end it after this time", parseSeconds)
+    .option("--record <file>", "record what it writes as an asciicast, the format of asciinema; the file must be new")
+    .option("--record-input", "record what is typed as well, passwords too", false)
     .passThroughOptions()
     .addHelpText(
       "after",
@@ -124,6 +126,7 @@ Exit codes: that of the program; 128+n when signal n ended it; 125 when the exec
 Examples:
   codex run -- make test
   codex run --tty -- vim notes.txt
+  codex run --record demo.cast -- make
   codex run --executor ws://127.0.0.1:7000 -- uname -a
   codex run --executor "ssh build codex executor" -- make`,
     )
@@ -213,15 +216,28 @@ Examples:
     (await import("./commands/audit.js")).runAuditShow(file, options),
   );
 
-  program
+  const sessions = program
     .command("sessions")
     .description("list, read or end the sessions of a running executor")
+    // `--executor` may stand behind `record` as well.
+    .enablePositionalOptions(false)
     .requiredOption("--executor <url>", "ws://HOST:PORT of the executor")
     .option("--token-file <path>", "bearer token for it")
     .option("--kill <id>", "end a session", parseCount)
     .option("--read <id>", "print the output of a session", parseCount)
     .option("--json", "print JSON", false)
     .action(async (options) => (await import("./commands/sessions.js")).runSessions(options));
+  sessions
+    .command("record")
+    .description("write what a session has shown as an asciicast, the format of asciinema")
+    .argument("<id>", "session", parseCount)
+    .option("-o, --output <file>", "where to; the file must be new (default: stdout)")
+    .option("--follow", "go on until the session has ended, or Ctrl-C", false)
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText("after", "\nExample:\n  codex sessions record 1000 --executor ws://127.0.0.1:7000 -o demo.cast")
+    .action(async (id, _options, command) =>
+      (await import("./commands/record-session.js")).runRecordSession(id, command.optsWithGlobals()),
+    );
 
   program
     .command("completion")

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
-import type { ProcessOutcome, SessionSignal } from "@codex/executor-protocol";
+import type { ProcessOutcome, SessionSignal, TerminalSize } from "@codex/executor-protocol";
 import { createOrchestrator, type RunningCommand, type RunOutcome } from "@codex/orchestrator";
 import { connectExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import type { RunRecording } from "../recording/run-recording.js";
 import { getTerminalSize, takeTerminal } from "../terminal.js";
 
 export interface RunOptions {
@@ -12,6 +13,8 @@ export interface RunOptions {
   cwd?: string;
   env: string[];
   timeout?: number;
+  record?: string;
+  recordInput: boolean;
 }
 
 /** Runs a program through an executor, as if it ran here. */
@@ -20,6 +23,8 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   // An executor of our own is on this host: the program starts where the user is, with all the user has.
   const own = options.executor === undefined;
   const cwd = options.cwd === undefined ? (own ? process.cwd() : undefined) : own ? resolve(options.cwd) : options.cwd;
+  const size = getTerminalSize() ?? DEFAULT_SIZE;
+  const recording = await openRecording(argv, size, tty, options);
   const orchestrator = createOrchestrator({ policy: "never" });
   try {
     await orchestrator.attach({ name: "run", channel: connectExecutor(options) });
@@ -32,14 +37,20 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
         envPolicy: { inherit: "all", ignoreDefaultExcludes: own, exclude: [], set: {}, includeOnly: [] },
         tty,
         stdin: "open",
-        ...(tty ? { size: getTerminalSize() ?? { rows: 24, cols: 80 } } : {}),
+        ...(tty ? { size } : {}),
         ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
       },
-      { onOutput: output.write },
+      {
+        onOutput: (piece) => {
+          output.write(piece);
+          return recording?.output(piece.stream, piece.bytes);
+        },
+      },
     );
-    const release = passThrough(running, tty);
+    const release = passThrough(running, tty ? size : undefined, recording);
     const outcome = await running.ended;
     release();
+    await recording?.end(outcome.kind === "ended" ? outcome.exitCode : undefined);
     await output.flush();
     process.exitCode = exitCodeOf(outcome);
   } finally {
@@ -47,9 +58,41 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   }
 }
 
-/** Input, signals and the size of the window go to the program. Returns what undoes it. */
-function passThrough(running: RunningCommand, tty: boolean): () => void {
-  const terminal = tty ? takeTerminal((size) => void running.resize(size).catch(() => {})) : undefined;
+const DEFAULT_SIZE: TerminalSize = { rows: 24, cols: 80 };
+
+/** Before anything is started: a program that was to be recorded must not run without. @throws CommandError */
+async function openRecording(
+  argv: readonly string[],
+  size: TerminalSize,
+  tty: boolean,
+  { record, recordInput }: RunOptions,
+): Promise<RunRecording | undefined> {
+  if (record === undefined && recordInput) throw new CommandError("--record-input needs --record", EXIT.usage);
+  if (record === undefined) return undefined;
+  const { createCastFile } = await import("../recording/cast-file.js");
+  const { startRunRecording } = await import("../recording/run-recording.js");
+  const sink = createCastFile(record, (problem) => process.stderr.write(`codex: ${problem}\n`));
+  const terminalType = tty ? process.env.TERM : undefined;
+  return startRunRecording(sink, { argv, size, terminalType, withInput: recordInput });
+}
+
+/**
+ * Input, signals and the size of the window go to the program. Returns what undoes it.
+ * @param size that its terminal was started with; undefined on pipes.
+ */
+function passThrough(
+  running: RunningCommand,
+  size: TerminalSize | undefined,
+  recording: RunRecording | undefined,
+): () => void {
+  const resize = (next: TerminalSize) => {
+    recording?.resize(next);
+    void running.resize(next).catch(() => {});
+  };
+  const terminal = size === undefined ? undefined : takeTerminal(resize);
+  // It may have changed since the program was started with it.
+  const now = size === undefined ? undefined : getTerminalSize();
+  if (now !== undefined && (now.rows !== size?.rows || now.cols !== size.cols)) resize(now);
   const passed: [NodeJS.Signals, SessionSignal][] = [
     ["SIGINT", "interrupt"],
     ["SIGTERM", "terminate"],
@@ -60,7 +103,7 @@ function passThrough(running: RunningCommand, tty: boolean): () => void {
     process.on(signal, handler);
     return () => process.off(signal, handler);
   });
-  void passInput(running);
+  void passInput(running, recording);
   return () => {
     terminal?.restore();
     for (const off of handlers) off();
@@ -69,9 +112,12 @@ function passThrough(running: RunningCommand, tty: boolean): () => void {
 }
 
 /** Reads no faster than the program does. */
-async function passInput(running: RunningCommand): Promise<void> {
+async function passInput(running: RunningCommand, recording: RunRecording | undefined): Promise<void> {
   try {
-    for await (const bytes of process.stdin) await running.write(bytes as Buffer);
+    for await (const bytes of process.stdin) {
+      recording?.input(bytes as Buffer);
+      await running.write(bytes as Buffer);
+    }
     await running.closeStdin();
   } catch {
     // The program does not read any more, or has ended: that is told by its outcome.

@@ -12,12 +12,7 @@ export interface SessionsOptions {
 
 /** Looks at the sessions of a running executor, whoever started them. */
 export async function runSessions(options: SessionsOptions): Promise<void> {
-  if (!/^wss?:\/\//.test(options.executor)) {
-    throw new CommandError(
-      "--executor must be ws://HOST:PORT: an executor on stdio belongs to who started it",
-      EXIT.usage,
-    );
-  }
+  checkSessionsAddress(options.executor);
   if (options.kill !== undefined && options.read !== undefined) {
     throw new CommandError("--kill and --read exclude each other", EXIT.usage);
   }
@@ -32,6 +27,15 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
   } finally {
     await orchestrator.close();
   }
+}
+
+/** @throws CommandError unless it is the address of an executor that runs already. */
+export function checkSessionsAddress(executor: string): void {
+  if (/^wss?:\/\//.test(executor)) return;
+  throw new CommandError(
+    "--executor must be ws://HOST:PORT: an executor on stdio belongs to who started it",
+    EXIT.usage,
+  );
 }
 
 function toCall({ kill, read }: SessionsOptions): [string, Record<string, unknown>] {

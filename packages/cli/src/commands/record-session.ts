@@ -1,0 +1,95 @@
+import { type RecordedOutput, recordedOutputSchema } from "@codex/executor-protocol";
+import { createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import { safeParse } from "zod/mini";
+import { connectExecutor } from "../connect.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { type CastSink, createCastFile, createSink } from "../recording/cast-file.js";
+import { createSessionRecording } from "../recording/session-recording.js";
+import { checkSessionsAddress } from "./sessions.js";
+
+export interface RecordSessionOptions {
+  executor: string;
+  tokenFile?: string;
+  output?: string;
+  follow: boolean;
+  /** Of the command above; of no use here. */
+  kill?: number;
+  read?: number;
+  json?: boolean;
+}
+
+/** The longest wait for output of one call, ms; the next one follows it. */
+const WAIT_MS = 60_000;
+
+/** Writes what a running executor has of a session as a recording; with `follow` also what comes, until its end. */
+export async function runRecordSession(id: number, options: RecordSessionOptions): Promise<void> {
+  checkSessionsAddress(options.executor);
+  if (options.kill !== undefined || options.read !== undefined || options.json) {
+    throw new CommandError("--kill, --read and --json are not for `record`", EXIT.usage);
+  }
+  const orchestrator = createOrchestrator({ policy: "never" });
+  const stop = new AbortController();
+  const onInterrupt = () => stop.abort();
+  process.once("SIGINT", onInterrupt);
+  process.once("SIGTERM", onInterrupt);
+  try {
+    await orchestrator.attach({ name: "executor", channel: connectExecutor(options) });
+    const first = await readPart(orchestrator, { id, from: 0, waitMs: 0 }, stop.signal);
+    const problems: string[] = [];
+    const sink = openSink(options.output, (problem) => problems.push(problem));
+    await record({ orchestrator, id, sink, follow: options.follow, signal: stop.signal }, first);
+    await sink.close();
+    if (problems[0] !== undefined) throw new CommandError(problems[0]);
+  } finally {
+    process.off("SIGINT", onInterrupt);
+    process.off("SIGTERM", onInterrupt);
+    await orchestrator.close();
+  }
+}
+
+const openSink = (path: string | undefined, onProblem: (problem: string) => void): CastSink =>
+  path === undefined ? createSink(process.stdout, onProblem) : createCastFile(path, onProblem);
+
+interface RecordContext {
+  orchestrator: Orchestrator;
+  id: number;
+  sink: CastSink;
+  follow: boolean;
+  signal: AbortSignal;
+}
+
+async function record(context: RecordContext, first: RecordedOutput): Promise<void> {
+  const { orchestrator, id, sink, follow, signal } = context;
+  const recording = createSessionRecording();
+  // Without `follow`, what comes after the beginning is left out: a busy program would never come to its end.
+  const isLast = ({ range, end, closed }: RecordedOutput) =>
+    follow || closed ? closed && range.to === end : range.to >= first.end;
+  let part = first;
+  await sink.write(recording.add(part));
+  while (!isLast(part) && !signal.aborted) {
+    const from = part.range.to;
+    const next = await readPart(orchestrator, { id, from, waitMs: follow ? WAIT_MS : 0 }, signal).catch(
+      (error: unknown) => {
+        if (signal.aborted) return undefined;
+        throw error;
+      },
+    );
+    if (next === undefined) break;
+    part = next;
+    await sink.write(recording.add(part));
+  }
+  await sink.write(recording.end(part));
+}
+
+async function readPart(
+  orchestrator: Orchestrator,
+  { id, from, waitMs }: { id: number; from: number; waitMs: number },
+  signal: AbortSignal,
+): Promise<RecordedOutput> {
+  const args = { session_id: id, from, chunks: true, wait_ms: waitMs };
+  const result = await orchestrator.callTool("read_output", args, { sessionScope: "executor", signal });
+  if (result.isError) throw new CommandError(result.text);
+  const parsed = safeParse(recordedOutputSchema, result.structured);
+  if (parsed.success) return parsed.data;
+  throw new CommandError("this executor does not tell when output was written", EXIT.failure);
+}

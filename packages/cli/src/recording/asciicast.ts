@@ -1,0 +1,80 @@
+import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
+
+/** What the first line of a recording says. */
+export interface CastHeader {
+  /** Of the terminal; for a program on pipes, of the one the recording is meant for. */
+  size: TerminalSize;
+  /** When it began: Unix time, milliseconds. */
+  startedAt: number;
+  /** As a person would type it. */
+  command: string;
+  /** `TERM` of the program. */
+  terminalType?: string | undefined;
+}
+
+/**
+ * Writes an asciicast v3, the format of asciinema 3 (docs.asciinema.org/manual/asciicast/v3): a line for the header, then one
+ * for each event, with the seconds since the one before. Each function answers with whole lines, or with nothing.
+ * Times are milliseconds since the recording began, and do not go back.
+ *
+ * A recording is text: a character that is split over two pieces waits for its rest, and bytes that are none become
+ * U+FFFD. Lines of a program on pipes end with "\n" alone; they are given the "\r" that a terminal would have added.
+ */
+export interface CastEncoder {
+  header(header: CastHeader): string;
+  output(stream: OutputStream, bytes: Uint8Array, at: number): string;
+  input(bytes: Uint8Array, at: number): string;
+  resize(size: TerminalSize, at: number): string;
+  /** A note about what is not there. */
+  marker(label: string, at: number): string;
+  /** The last events; without an exit code for a program whose end is not known. */
+  end(exitCode: number | undefined, at: number): string;
+}
+
+type Source = OutputStream | "input";
+
+const createDecoder = () => new TextDecoder("utf-8", { ignoreBOM: true });
+
+export function createCastEncoder(): CastEncoder {
+  /** Of the last event, microseconds. */
+  let last = 0;
+  let afterReturn = false;
+  const decoders = new Map<Source, ReturnType<typeof createDecoder>>();
+  const event = (code: string, data: string, at: number) => {
+    const now = Math.max(last, Math.round(at * 1000));
+    const interval = (now - last) / 1_000_000;
+    last = now;
+    return `[${interval.toFixed(6)}, "${code}", ${JSON.stringify(data)}]\n`;
+  };
+  const decode = (source: Source, bytes: Uint8Array | undefined) => {
+    const decoder = decoders.get(source) ?? createDecoder();
+    decoders.set(source, decoder);
+    return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
+  };
+  const addReturns = (text: string) => {
+    const ended = text.replace(/\r?\n/g, (end, index: number) => (index === 0 && afterReturn ? end : "\r\n"));
+    afterReturn = text.endsWith("\r");
+    return ended;
+  };
+  const output = (stream: OutputStream, text: string, at: number) =>
+    text === "" ? "" : event("o", stream === "pty" ? text : addReturns(text), at);
+  /** What waits for a rest that does not come. */
+  const flush = (at: number) => {
+    const streams = [...decoders.keys()].filter((source) => source !== "input");
+    return streams.map((stream) => output(stream, decode(stream, undefined), at)).join("");
+  };
+  return {
+    header({ size, startedAt, command, terminalType }) {
+      const term = { cols: size.cols, rows: size.rows, ...(terminalType === undefined ? {} : { type: terminalType }) };
+      return `${JSON.stringify({ version: 3, term, timestamp: Math.floor(startedAt / 1000), command })}\n`;
+    },
+    output: (stream, bytes, at) => output(stream, decode(stream, bytes), at),
+    input(bytes, at) {
+      const text = decode("input", bytes);
+      return text === "" ? "" : event("i", text, at);
+    },
+    resize: ({ rows, cols }, at) => event("r", `${cols}x${rows}`, at),
+    marker: (label, at) => flush(at) + event("m", label, at),
+    end: (exitCode, at) => flush(at) + (exitCode === undefined ? "" : event("x", String(exitCode), at)),
+  };
+}

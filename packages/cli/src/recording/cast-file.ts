@@ -1,0 +1,55 @@
+import { once } from "node:events";
+import { createWriteStream, openSync } from "node:fs";
+import type { Writable } from "node:stream";
+import { CommandError, EXIT } from "../exit-codes.js";
+
+/** Where a recording goes. */
+export interface CastSink {
+  /** Undefined when there is room for more; else a promise for it. What cannot be written is told once, and dropped. */
+  write(lines: string): Promise<void> | undefined;
+  /** Resolves when all was written. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Makes a file, for its owner alone: what a terminal showed may be secret. @throws CommandError */
+export function createCastFile(path: string, onProblem: (problem: string) => void): CastSink {
+  let fd: number;
+  try {
+    fd = openSync(path, "wx", 0o600);
+  } catch (cause) {
+    const exists = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
+    const why = exists ? "it exists already" : cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(`no recording can be written to ${JSON.stringify(path)}: ${why}`, EXIT.usage, { cause });
+  }
+  return createSink(createWriteStream(path, { fd }), onProblem);
+}
+
+/** The caller's own stream, which is left open. */
+export function createSink(stream: Writable, onProblem: (problem: string) => void): CastSink {
+  let failed = false;
+  let closed: Promise<void> | undefined;
+  stream.on("error", (error: Error) => {
+    if (!failed) onProblem(`the recording is not complete: ${error.message}`);
+    failed = true;
+  });
+  const finish = () =>
+    new Promise<void>((resolve) => {
+      if (failed || stream.destroyed) return resolve();
+      stream.once("close", resolve);
+      if (stream === process.stdout) stream.write("", () => resolve());
+      else stream.end();
+    });
+  return {
+    write(lines) {
+      if (failed || lines === "" || stream.write(lines)) return undefined;
+      return once(stream, "drain").then(
+        () => {},
+        () => {}, // told by the listener above
+      );
+    },
+    close() {
+      closed ??= finish();
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
+import { quoteWords } from "../visible.js";
+import { createCastEncoder } from "./asciicast.js";
+import type { CastSink } from "./cast-file.js";
+
+/** A recording of a program while it runs. What is handed in is written at once; a promise is for more room. */
+export interface RunRecording {
+  output(stream: OutputStream, bytes: Uint8Array): Promise<void> | undefined;
+  input(bytes: Uint8Array): void;
+  resize(size: TerminalSize): void;
+  /** Resolves when the recording is complete. The exit code is undefined when it is not known. */
+  end(exitCode: number | undefined): Promise<void>;
+}
+
+export interface RunRecordingOptions {
+  argv: readonly string[];
+  size: TerminalSize;
+  terminalType: string | undefined;
+  /** Input may hold passwords. */
+  withInput: boolean;
+}
+
+/** Owns the sink. */
+export function startRunRecording(
+  sink: CastSink,
+  { argv, size, terminalType, withInput }: RunRecordingOptions,
+): RunRecording {
+  const encoder = createCastEncoder();
+  const began = performance.now();
+  const now = () => performance.now() - began;
+  void sink.write(encoder.header({ size, startedAt: Date.now(), command: quoteWords(argv), terminalType }));
+  return {
+    output: (stream, bytes) => sink.write(encoder.output(stream, bytes, now())),
+    input(bytes) {
+      if (withInput) void sink.write(encoder.input(bytes, now()));
+    },
+    resize: (next) => void sink.write(encoder.resize(next, now())),
+    async end(exitCode) {
+      void sink.write(encoder.end(exitCode, now()));
+      await sink.close();
+    },
+  };
+}
