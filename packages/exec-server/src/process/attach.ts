@@ -44,7 +44,7 @@ export const sinkFor = (stream: OutputStream, events: LaunchEvents) => ({
 
 /** The master side of its terminal. Owns it from now on. */
 export function attachTerminal(master: number, native: Native, events: LaunchEvents): Attached {
-  const source = readTerminal(master, {
+  const source = readTerminal(master, native.terminalBuffer, {
     onBytes: (bytes) => events.onOutput("pty", bytes),
     onEnd: () => {
       stdin.close();

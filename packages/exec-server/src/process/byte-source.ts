@@ -25,20 +25,27 @@ export function readPipe(fd: number, sink: ByteSink): ByteSource {
   return readStream(new Socket({ fd, readable: true, writable: false }), sink);
 }
 
-/** Reads a stream that Node made. Owns it. */
-export function readStream(stream: Readable, sink: ByteSink): ByteSource {
-  stream.on("data", (bytes: Buffer) => sink.onBytes(bytes));
-  stream.on("error", () => {}); // a broken pipe ends it like an orderly end: `close` follows
-  stream.once("close", () => sink.onEnd());
+/** Reads a stream that Node made. Owns it, and forgets it at its end: who holds the source does not hold the stream. */
+export function readStream(readable: Readable, sink: ByteSink): ByteSource {
+  let stream: Readable | undefined = readable;
+  readable.on("data", (bytes: Buffer) => sink.onBytes(bytes));
+  readable.on("error", () => {}); // a broken pipe ends it like an orderly end: `close` follows
+  readable.once("close", () => {
+    stream = undefined;
+    sink.onEnd();
+  });
   return {
-    pause: () => stream.pause(),
-    resume: () => stream.resume(),
-    close: () => stream.destroy(),
+    pause: () => void stream?.pause(),
+    resume: () => void stream?.resume(),
+    close: () => void stream?.destroy(),
   };
 }
 
 /** One read of a terminal gives at most this many bytes, whatever the buffer; a full read makes libuv read again at once. */
 const TERMINAL_READ_BYTES = 4095;
+
+/** A buffer that terminals of one host read into, one after the other: what is in it is copied at once. */
+export const createTerminalBuffer = (): Buffer => Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES);
 
 /** The terminal that is read, and its descriptor for writing and resizing while it is open. */
 export interface TerminalSource extends ByteSource {
@@ -46,26 +53,28 @@ export interface TerminalSource extends ByteSource {
 }
 
 /**
- * Reads the master side of a terminal. Owns the descriptor.
+ * Reads the master side of a terminal. Owns the descriptor; `shared` is written over with every read.
  *
  * When the last holder of the slave side goes, the master reports a hang-up; libuv then ends the stream after any
  * partial read, with data unread. So the end of the stream is not the end of the data: the rest is read directly
  * until the kernel answers EIO, which means that all was read.
  */
-export function readTerminal(fd: number, sink: ByteSink): TerminalSource {
+export function readTerminal(fd: number, shared: Buffer, sink: ByteSink): TerminalSource {
   const batch = createBatch(sink);
   let open = true;
+  let stream: ReadStream | undefined;
   const end = () => {
     if (!open) return;
     open = false;
+    stream = undefined;
     batch.flush();
     sink.onEnd();
   };
-  const stream = new ReadStream(fd, {
+  const terminal = new ReadStream(fd, {
     allowHalfOpen: true,
     autoDestroy: false,
     onread: {
-      buffer: Buffer.allocUnsafe(TERMINAL_READ_BYTES),
+      buffer: shared,
       callback(size: number, buffer: Uint8Array) {
         batch.append(buffer, size);
         // A short read says that the terminal is empty for now: what is here goes out without waiting for the turn to end.
@@ -74,26 +83,26 @@ export function readTerminal(fd: number, sink: ByteSink): TerminalSource {
       },
     },
   } as ConstructorParameters<typeof ReadStream>[1]); // the types leave out that socket options are passed on
-  stream.on("end", () => {
-    drain(fd, batch);
-    stream.destroy();
+  stream = terminal;
+  terminal.on("end", () => {
+    drain(fd, shared, batch);
+    terminal.destroy();
   });
-  stream.on("error", () => stream.destroy()); // EIO: nobody holds the slave side and all was read
-  stream.once("close", end);
-  stream.resume();
+  terminal.on("error", () => terminal.destroy()); // EIO: nobody holds the slave side and all was read
+  terminal.once("close", end);
+  terminal.resume();
   return {
     get open() {
-      return open && !stream.destroyed;
+      return open && stream?.destroyed === false;
     },
-    pause: () => stream.pause(),
-    resume: () => stream.resume(),
-    close: () => stream.destroy(),
+    pause: () => void stream?.pause(),
+    resume: () => void stream?.resume(),
+    close: () => void stream?.destroy(),
   };
 }
 
 /** Reads what is left until the kernel says that there is nothing (EIO, end) or nothing for now (EAGAIN). */
-function drain(fd: number, batch: Batch): void {
-  const buffer = Buffer.allocUnsafe(TERMINAL_READ_BYTES);
+function drain(fd: number, buffer: Buffer, batch: Batch): void {
   for (;;) {
     let size: number;
     try {

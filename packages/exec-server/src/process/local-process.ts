@@ -60,6 +60,8 @@ async function startWrapped(
   wrapped: WrappedCommand | undefined,
   context: LocalContext,
 ): Promise<LocalProcess> {
+  // What stays readable after its end must not keep the whole environment of the process.
+  const { stdio } = spec;
   const log = createOutputLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, (pause) => {
     for (const source of launched.sources) pause ? source.pause() : source.resume();
   });
@@ -72,7 +74,7 @@ async function startWrapped(
   let cause: EndedBy | undefined;
   const sent = new Set<string>();
   const mark = context.marks.next();
-  let openStreams = spec.stdio.kind === "pty" ? 1 : 2;
+  let openStreams = stdio.kind === "pty" ? 1 : 2;
   let groupGone = false;
 
   const closeIfDone = () => {
@@ -133,7 +135,7 @@ async function startWrapped(
   const target =
     wrapped?.status === undefined
       ? createGroupTarget(launched.pid)
-      : createSandboxTarget(launched.pid, wrapped.status, spec.stdio.kind === "pty");
+      : createSandboxTarget(launched.pid, wrapped.status, stdio.kind === "pty");
   guardGroup(launched.pid, context.guard);
 
   const sendSignal = (signal: SentSignal): boolean => {
@@ -169,7 +171,7 @@ async function startWrapped(
     },
     getInputWait: async () => {
       const program = target.getProgram();
-      return program === undefined ? "unknown" : getInputWait(program, spec.stdio);
+      return program === undefined ? "unknown" : getInputWait(program, stdio);
     },
     closeStdin: () => launched.stdin.end(),
     signal: async (name) => sendSignal(name),
@@ -188,7 +190,7 @@ async function startWrapped(
       return terminateFamily({
         running,
         ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
-        polite: spec.stdio.kind === "pty" ? ["SIGHUP", "SIGTERM"] : ["SIGTERM"],
+        polite: stdio.kind === "pty" ? ["SIGHUP", "SIGTERM"] : ["SIGTERM"],
         family: target.watch(
           // The number of a group that is gone may be somebody else's by now.
           { getGroup: () => (checkGroup() ? undefined : target.getGroup()), marks: context.marks, mark },

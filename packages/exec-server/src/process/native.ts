@@ -1,6 +1,7 @@
 import { closeSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { TerminalSize } from "@codex/executor-protocol";
+import { createTerminalBuffer } from "./byte-source.js";
 import { type Children, createChildren } from "./children.js";
 import { closeOnExec, type Libc, loadLibc } from "./libc.js";
 import type { NativeMarks } from "./marks.js";
@@ -14,6 +15,8 @@ import { createNativeMarks } from "./native-marks.js";
 export interface Native {
   /** A new terminal; the master is non-blocking and is not inherited by children. */
   openTerminal(size: TerminalSize): { master: number; slave: number; path: string };
+  /** See `createTerminalBuffer`. */
+  readonly terminalBuffer: Buffer;
   resizeTerminal(master: number, size: TerminalSize): void;
   /** Starts a program on a new terminal with node-pty's own fork: where `openTerminal` cannot make it a session. */
   forkTerminal(start: ForkTerminal): { master: number; pid: number };
@@ -84,7 +87,12 @@ export function createNative(): Native {
   };
   let children: Children | undefined;
   let marks: { native: NativeMarks | undefined } | undefined;
+  let terminalBuffer: Buffer | undefined;
   return {
+    get terminalBuffer() {
+      terminalBuffer ??= createTerminalBuffer();
+      return terminalBuffer;
+    },
     openTerminal({ rows, cols }) {
       const { master, slave, pty: path } = pty().module.open(cols, rows);
       // openpty leaves both ends inheritable: every later child would hold this terminal open and could type into it.
