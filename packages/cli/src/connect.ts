@@ -22,5 +22,18 @@ export async function connectExecutor({ executor, tokenFile }: ConnectOptions): 
   if (executor.trim() === "") throw new CommandError("--executor is empty", EXIT.usage);
   // The user's own command line, for a shell to read. What it says on stderr is for the user.
   const onStderr = (bytes: Uint8Array) => void process.stderr.write(bytes);
-  return connectStdio({ command: "/bin/sh", args: ["-c", executor], onStderr });
+  return connectStdio({ command: "/bin/sh", args: ["-c", replacingShell(executor)], onStderr });
 }
+
+/**
+ * A line of plain words runs in place of the shell, which would wait for its end with all of the environment on show to
+ * what the executor runs.
+ */
+const replacingShell = (line: string): string =>
+  PLAIN_WORDS.test(line) && !FOR_SHELLS.test(line) ? `exec ${line}` : line;
+
+const PLAIN_WORDS = /^\s*[\w@%+:,./-]+(\s+[\w@%+=:,./-]+)*\s*$/;
+
+/** First words that only a shell knows. */
+const FOR_SHELLS =
+  /^\s*(builtin|case|cd|command|eval|exec|export|for|if|set|time|trap|ulimit|umask|until|wait|while)\s/;

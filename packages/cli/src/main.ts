@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import module from "node:module";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
+import { concealEnvironment, looksSecret } from "./conceal.js";
 import { parseQuickly, type QuickCommand } from "./quick-arguments.js";
 import type { QuickName } from "./quick-commands.js";
 
@@ -15,6 +16,9 @@ declare const QUICK_COMMANDS: Readonly<Record<QuickName, QuickCommand>>;
 // Where Node has it (22.1 and newer), compiled code is kept between starts.
 const { enableCompileCache } = module as { enableCompileCache?: () => void };
 enableCompileCache?.();
+
+// Before anything is started that could read it.
+concealEnvironment(looksSecret);
 
 const [, , name = "", ...words] = process.argv;
 const quick: QuickName | undefined = name === "executor" || name === "exec-server" ? name : undefined;

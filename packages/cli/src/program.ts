@@ -197,6 +197,17 @@ Examples:
     )
     .action(async (options) => (await import("./commands/config.js")).runConfigShow(options));
 
+  const environment = program
+    .command("env")
+    .description("list the variables of this host that commands do not get, by name, and why")
+    .option("--json", "print JSON", false);
+  addConfigOptions(environment)
+    .addHelpText(
+      "after",
+      "\nRun it where the executor runs, with the executor's environment. Values are never printed.",
+    )
+    .action(async (options) => (await import("./commands/env.js")).runEnv(options));
+
   const audit = program.command("audit").description("look at the audit log");
   const verify = audit
     .command("verify")

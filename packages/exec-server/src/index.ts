@@ -20,7 +20,12 @@ export {
   createConfigReader,
   type TomlCodec,
 } from "./environment/config-reader.js";
-export { createEnvironment } from "./environment/create-environment.js";
+export {
+  createEnvironment,
+  DEFAULT_EXCLUDES,
+  listRemoved,
+  type RemovedVariable,
+} from "./environment/create-environment.js";
 export { createEnvironmentInfo, type EnvironmentInfoOptions } from "./environment/environment-info.js";
 export {
   type ConnectionFileSystem,

@@ -40,7 +40,7 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   if (target.kind === "stdio" && auth !== undefined) {
     throw new Error("WebSocket auth requires a WebSocket listener, not stdio");
   }
-  const backend = createLocalBackend();
+  const backend = createLocalBackend({ shielded: true });
   const info = await createEnvironmentInfo({
     executorVersion: COMPATIBLE_VERSION,
     capabilities: ["environmentConfigRead"],

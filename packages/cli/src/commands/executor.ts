@@ -31,7 +31,7 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
   const ceiling = readCeiling(options, options.execServer === undefined);
   const far = options.execServer === undefined ? undefined : await connectExecServer(options.execServer);
   const executor = createExecutor({
-    backend: far?.createBackend ?? (() => createLocalBackend()),
+    backend: far?.createBackend ?? (() => createLocalBackend({ shielded: true })),
     ...(far === undefined ? {} : { host: far.host, resolvePath: far.resolvePath }),
     ...(ceiling === undefined ? {} : { ceiling }),
     // Each session may have a call that waits for it, as `codex run` does.

@@ -16,6 +16,32 @@ export function createEnvironment(
   return Object.fromEntries(environment);
 }
 
+/** A variable of the host that a policy leaves out, and what left it out: a pattern, or a member of the policy. */
+export interface RemovedVariable {
+  name: string;
+  by: string;
+}
+
+/** What a policy leaves out of the host's own environment, by name and in the order of names; values are never told. */
+export function listRemoved(
+  { inherit, ignoreDefaultExcludes, exclude, set, includeOnly }: EnvPolicy,
+  own: Readonly<Record<string, string | undefined>>,
+): RemovedVariable[] {
+  const excluded = [...(ignoreDefaultExcludes ? [] : DEFAULT_EXCLUDES), ...exclude];
+  const reasonFor = (name: string): string | undefined => {
+    if (NEVER_PASSED.includes(name)) return "always";
+    if (includeOnly.length > 0 && !matchesAny(name, includeOnly)) return "includeOnly";
+    if (name in set) return undefined;
+    if (!isInherited(name, inherit)) return `inherit = ${inherit}`;
+    return excluded.find((pattern) => matchesAny(name, [pattern]));
+  };
+  const names = Object.keys(own).filter((name) => own[name] !== undefined);
+  return names.sort().flatMap((name) => {
+    const by = reasonFor(name);
+    return by === undefined ? [] : [{ name, by }];
+  });
+}
+
 /** Of the server itself; no process gets them, not even when a client names them. */
 export const NEVER_PASSED: readonly string[] = [
   "CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN",

@@ -13,6 +13,7 @@ export interface Libc {
   getpgid(pid: number): number;
   /** A soft and a hard limit each. */
   prlimit(pid: number, resource: number, set: BigUint64Array | null, before: BigUint64Array): number;
+  prctl(option: number, value: number, unused3: number, unused4: number, unused5: number): number;
   /** Returns an errno, as all that follow do. */
   posix_spawn(
     pid: Int32Array,
@@ -41,6 +42,8 @@ const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
   waitpid: "int waitpid(int pid, _Out_ void *status, int options)",
   getpgid: "int getpgid(int pid)",
   prlimit: "int prlimit(int pid, int resource, const void *set, _Out_ void *before)",
+  prctl:
+    "int prctl(int option, unsigned long value, unsigned long unused3, unsigned long unused4, unsigned long unused5)",
   posix_spawn:
     "int posix_spawn(_Out_ void *pid, const char *path, const void *actions, const void *attributes, const char **argv, const char **env)",
   posix_spawn_file_actions_init: "int posix_spawn_file_actions_init(void *actions)",

@@ -17,6 +17,11 @@ export interface LocalBackendOptions {
   sandbox?: CommandSandbox;
   /** Milliseconds that processes have to end by themselves when the backend is closed. */
   closeGraceMs?: number;
+  /**
+   * Linux: from the first start on, no program of the same user may read the memory or the environment of this process. It
+   * leaves no core dump then, and no debugger attaches to it. For a process that does nothing else. Default false.
+   */
+  shielded?: boolean;
 }
 
 const DEFAULT_CLOSE_GRACE_MS = 500;
@@ -54,6 +59,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
     sweep();
     openGuard(guard);
+    if (!used && options.shielded) native.shield();
     used = true;
     const process = await startLocalProcess(spec, file, context);
     if (!process.checkGroup()) owned.add(process);

@@ -30,6 +30,8 @@ export interface Native {
   readonly children: Children;
   /** Undefined on a host without marks. */
   readonly marks: NativeMarks | undefined;
+  /** No program of the same user may read the memory or the environment of this process, or trace it. Linux. */
+  shield(): void;
   /** Undefined for a process that is gone. Linux. */
   getGroup(pid: number): number | undefined;
 }
@@ -68,6 +70,9 @@ interface PtyLoader {
 /** fcntl.h of Linux. */
 const O_CLOEXEC = 0o2000000;
 const F_DUPFD_CLOEXEC = 1030;
+
+/** prctl.h of Linux. */
+const PR_SET_DUMPABLE = 4;
 const MFD_CLOEXEC = 1;
 const LOCK_SH = 1;
 const LOCK_EX = 2;
@@ -132,6 +137,9 @@ export function createNative(): Native {
     get marks() {
       marks ??= { native: process.platform === "linux" ? createNativeMarks(getLibc()) : undefined };
       return marks.native;
+    },
+    shield() {
+      if (process.platform === "linux") getLibc().prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     },
     getGroup(pid) {
       const group = getLibc().getpgid(pid);

@@ -4,6 +4,7 @@ import {
   CORE_NAMES,
   createEnvironment,
   DEFAULT_EXCLUDES,
+  listRemoved,
   NEVER_PASSED,
 } from "../../src/environment/create-environment.js";
 
@@ -95,4 +96,43 @@ it("takes names like those of object members, and hostile patterns", () => {
   ]);
   const name = "A".repeat(5_000);
   expect(createEnvironment(policy({ exclude: [`${"*A".repeat(2_000)}*B`] }), { [name]: "1" })).toEqual({ [name]: "1" });
+});
+
+describe("what a policy removes", () => {
+  it.each([
+    [
+      {},
+      [
+        ["KEYBOARD", "*KEY*"],
+        ["OPENAI_API_KEY", "*KEY*"],
+        ["Tokenizer", "*TOKEN*"],
+        ["my_secret", "*SECRET*"],
+      ],
+    ],
+    [{ ignoreDefaultExcludes: true, exclude: ["f?o"] }, [["FOO", "f?o"]]],
+    [
+      {
+        ignoreDefaultExcludes: true,
+        includeOnly: ["P*", "FOO", "*k*", "*s*", "H*", "l*"],
+        inherit: "core" as const,
+        set: { FOO: "1" },
+      },
+      [
+        ["KEYBOARD", "inherit = core"],
+        ["OPENAI_API_KEY", "inherit = core"],
+        ["PWD", "inherit = core"],
+        ["TERM", "includeOnly"],
+        ["Tokenizer", "inherit = core"],
+        ["my_secret", "inherit = core"],
+      ],
+    ],
+  ])("%j", (more, expected) => {
+    const removed = listRemoved(policy(more), OWN);
+    expect(removed.map(({ name, by }) => [name, by])).toEqual(expected);
+    const kept = createEnvironment(policy(more), OWN);
+    for (const name of Object.keys(OWN)) {
+      const gone = removed.some((variable) => variable.name === name) || name === "UNSET";
+      expect([name, name in kept]).toEqual([name, !gone]);
+    }
+  });
 });

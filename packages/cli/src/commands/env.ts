@@ -1,0 +1,20 @@
+import { listRemoved } from "@codex/exec-server";
+import type { EnvPolicy } from "@codex/executor-protocol";
+import type { ConfigFlags } from "../config/flags.js";
+import { openConfig } from "../config/open-config.js";
+import { visible } from "../visible.js";
+
+/** Prints the variables that commands do not get. */
+export async function runEnv(options: ConfigFlags & { json: boolean }): Promise<void> {
+  const { settings } = await openConfig(options);
+  const removed = listRemoved({ ...NO_POLICY, ...settings.defaults.envPolicy }, process.env);
+  process.stdout.write(options.json ? `${JSON.stringify({ removed }, null, 2)}\n` : render(removed));
+}
+
+const NO_POLICY: EnvPolicy = { inherit: "all", ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] };
+
+function render(removed: readonly { name: string; by: string }[]): string {
+  if (removed.length === 0) return "nothing is removed\n";
+  const width = Math.max(...removed.map(({ name }) => name.length));
+  return `${removed.map(({ name, by }) => visible(`${name.padEnd(width)}  ${by}`)).join("\n")}\n`;
+}
