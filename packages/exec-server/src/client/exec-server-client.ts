@@ -159,10 +159,11 @@ export class ExecServerClient {
     await this.#link.settle(CLOSE_DEADLINE_MS);
     const { attached, clock } = this.#link;
     if (attached !== undefined) {
-      const { session, connection } = attached;
+      const { session } = attached;
       const live = session.live;
       for (const { id: processId } of live) {
-        connection.request(METHODS.processTerminate, { processId }).catch(() => {}); // the session ends anyway
+        const again = { session, again: true, unbounded: true };
+        this.#calls.call(METHODS.processTerminate, { processId }, again).catch(() => {}); // the session ends anyway
       }
       const ended = Promise.all(live.map((channel) => channel.ended));
       const abort = new AbortController();

@@ -71,6 +71,16 @@ export function describeCuts(name: string, listen: () => Promise<{ url: string; 
       expect(await untilGone(pid)).toBe(true);
     });
 
+    it("leaves nothing running when the connection breaks while it is closed", async () => {
+      const { proxy, client, run } = await open();
+      const process = await run(["sh", "-c", "echo $$; exec sleep 300"]);
+      await untilOutput(process, "\n");
+      const pid = Number(joinBytes((await process.log.read(0)).chunks).toString());
+      proxy.cutAfterSent(1);
+      await client.close();
+      expect(await untilGone(pid)).toBe(true);
+    });
+
     it("goes on with several processes, cut again and again", async () => {
       const { proxy, run } = await open();
       const script = "i=0; while read line; do i=$((i+1)); echo $i; done";
