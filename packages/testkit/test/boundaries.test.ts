@@ -13,7 +13,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   executor: ["channel", "exec-server", "executor-protocol"],
   orchestrator: ["channel", "executor-protocol"],
   cli: ["channel", "exec-server", "executor", "executor-protocol", "orchestrator"],
-  testkit: ["channel", "executor-protocol", "exec-server"],
+  testkit: ["channel", "exec-server", "executor", "executor-protocol", "orchestrator"],
 };
 
 /** Names that a source file imports, with what stands before the path where it matters. */
