@@ -9,7 +9,7 @@ export const readScreen: SessionTool = {
   spec: {
     name: "read_screen",
     description:
-      "Shows the terminal of a session started with tty=true as a person would see it: rows of text, cursor, title. For programs that draw, such as editors, pagers and menus. Does not wait, and does not change what write_stdin answers next.",
+      "Shows the terminal of a session started with tty=true as a person would see it: rows of text, cursor, title. For programs that draw, such as editors, pagers and menus; many need a TERM they know, such as TERM=xterm. Does not wait, and does not change what write_stdin answers next.",
     inputSchema: {
       type: "object",
       properties: { session_id: { type: "integer", description: "The session." } },
