@@ -16,8 +16,9 @@ const shared = {
   minify: true,
   keepNames: false,
   legalComments: "none",
-  // Native and WebAssembly code stays in its packages; the last two are optional speed-ups of ws that are not used.
-  external: ["node-pty", "koffi", "@vscode/tree-sitter-wasm", "bufferutil", "utf-8-validate"],
+  // Native and WebAssembly code stays in its packages, and OpenTelemetry is whose SDK is used; the last two are optional
+  // speed-ups of ws that are not used.
+  external: ["node-pty", "koffi", "@vscode/tree-sitter-wasm", "@opentelemetry/api", "bufferutil", "utf-8-validate"],
   alias: sourceAliases(),
   plugins: [
     { name: "schemas", setup: ({ onLoad }) => onLoad({ filter: /packages\/[\w-]+\/src\/.*\.ts$/ }, dropUnusedSchemas) },
@@ -123,9 +124,10 @@ async function quickCommands() {
 
 /** The command is built from the sources of the packages, so that it does not need them built first. */
 function sourceAliases() {
-  const packages = ["executor-protocol", "channel", "exec-server", "executor", "orchestrator"];
+  const packages = ["telemetry", "executor-protocol", "channel", "exec-server", "executor", "orchestrator"];
   return Object.fromEntries([
     ["@codex/channel/websocket", path("packages/channel/src/websocket/index.ts")],
+    ["@codex/telemetry/opentelemetry", path("packages/telemetry/src/opentelemetry/index.ts")],
     ["@codex/exec-server/server", path("packages/exec-server/src/server/index.ts")],
     ...packages.map((name) => [`@codex/${name}`, path(`packages/${name}/src/index.ts`)]),
   ]);

@@ -1,0 +1,29 @@
+export { createFileSink, type FileSinkOptions } from "./log/file-sink.js";
+export { formatLine, LOG_FORMATS, type LogFormat, type LogLine } from "./log/format.js";
+export {
+  createLogger,
+  describeFault,
+  LOG_LEVELS,
+  type LogFields,
+  type Logger,
+  type LogLevel,
+  type LogWrite,
+  silentLogger,
+  withFields,
+} from "./log/logger.js";
+export { createLineLogger, type LogOptions, type LogSink } from "./log/sink.js";
+export { createStreamSink } from "./log/stream-sink.js";
+export { METRICS_CONTENT_TYPE, renderMetrics } from "./metrics/exposition.js";
+export { type Counter, type Gauge, type Histogram, SECONDS_BOUNDS } from "./metrics/instruments.js";
+export { observeProcess } from "./metrics/process-metrics.js";
+export {
+  createRegistry,
+  type Labels,
+  type Metric,
+  type MetricFamily,
+  type MetricOptions,
+  type Registry,
+} from "./metrics/registry.js";
+export type { Telemetry } from "./telemetry.js";
+export { formatTraceContext, type ParsedTraceContext, parseTraceContext } from "./trace/trace-context.js";
+export type { Attributes, Span, SpanOptions, TraceContext, Tracing } from "./trace/tracing.js";

@@ -1,0 +1,113 @@
+import { close, fstat, fstatSync, open, openSync, rename, write } from "node:fs";
+import { promisify } from "node:util";
+import { LOG_CLOSE_MS, MAX_LOG_FILE_BYTES, MAX_WAITING_LOG_BYTES } from "../limits.js";
+import type { LogFormat } from "./format.js";
+import { formatDropped, type LogSink } from "./sink.js";
+
+export interface FileSinkOptions {
+  /** Of the line that tells of dropped ones. */
+  format: LogFormat;
+  /** Size at which the file becomes `FILE.1`, in place of an older one. Default 64 MiB. */
+  maxBytes?: number;
+  /** Bytes of lines that may wait for the disk. Default 1 MiB. */
+  maxWaiting?: number;
+}
+
+const openFile = promisify(open);
+const closeFile = promisify(close);
+const renameFile = promisify(rename);
+const statFile = promisify(fstat);
+const writeFile = promisify(write) as (fd: number, bytes: Buffer, from: number) => Promise<{ bytesWritten: number }>;
+
+/**
+ * Appends lines to a file, which is made with mode 600 when it is missing. A disk that refuses a write costs the lines of
+ * that write; the next ones are tried again. For one process: two that share a file set each other's aside.
+ * @throws Error when the file cannot be opened
+ */
+export function createFileSink(path: string, options: FileSinkOptions): LogSink {
+  return new FileSink(path, options);
+}
+
+class FileSink implements LogSink {
+  readonly #path: string;
+  readonly #options: Required<FileSinkOptions>;
+  /** Undefined between two files that could not be opened. */
+  #fd: number | undefined;
+  #size: number;
+  #waiting: string[] = [];
+  #waitingBytes = 0;
+  #dropped = 0;
+  #writing: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(path: string, options: FileSinkOptions) {
+    this.#path = path;
+    this.#options = { maxBytes: MAX_LOG_FILE_BYTES, maxWaiting: MAX_WAITING_LOG_BYTES, ...options };
+    this.#fd = openSync(path, "a", 0o600);
+    this.#size = fstatSync(this.#fd).size;
+  }
+
+  write(line: string): void {
+    if (this.#closing !== undefined) return;
+    if (this.#waitingBytes > this.#options.maxWaiting) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting.push(line);
+    this.#waitingBytes += Buffer.byteLength(line);
+    this.#writing ??= this.#writeAll();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Lines of one turn go together. Never rejects. */
+  async #writeAll(): Promise<void> {
+    await undefined;
+    while (this.#waiting.length > 0 || this.#dropped > 0) {
+      const lines = this.#waiting;
+      if (this.#dropped > 0) lines.push(formatDropped(this.#dropped, this.#options.format));
+      this.#dropped = 0;
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+      try {
+        await this.#append(Buffer.from(lines.join("")));
+      } catch {
+        this.#dropped += lines.length;
+        break; // tried again with the next line
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  async #append(bytes: Buffer): Promise<void> {
+    if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes) await this.#rotate();
+    this.#fd ??= await openFile(this.#path, "a", 0o600);
+    for (let done = 0; done < bytes.length; ) done += (await writeFile(this.#fd, bytes, done)).bytesWritten;
+    this.#size += bytes.length;
+  }
+
+  async #rotate(): Promise<void> {
+    const fd = this.#fd;
+    this.#fd = undefined;
+    if (fd !== undefined) await closeFile(fd);
+    await renameFile(this.#path, `${this.#path}.1`).catch(() => {}); // somebody else has moved it
+    this.#fd = await openFile(this.#path, "a", 0o600);
+    this.#size = (await statFile(this.#fd)).size;
+  }
+
+  async #close(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, LOG_CLOSE_MS);
+    });
+    await Promise.race([this.#writing, late]);
+    clearTimeout(timer);
+    if (this.#writing !== undefined) return; // the disk hangs, and holds the file
+    const fd = this.#fd;
+    this.#fd = undefined;
+    if (fd !== undefined) await closeFile(fd).catch(() => {});
+  }
+}

@@ -1,0 +1,45 @@
+/** What a log line says besides its event: ids, counts, names. Never what a command was given or has written. */
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export type LogWrite = (event: string, fields?: LogFields) => void;
+
+export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * A method is missing where its level is off: `log.debug?.("event", { … })` then makes nothing, not even the fields.
+ * Never throws. `console` is one, too.
+ */
+export type Logger = { readonly [Level in LogLevel]?: LogWrite | undefined };
+
+export const silentLogger: Logger = {};
+
+/** @param write takes what is at this level or above */
+export function createLogger(
+  level: LogLevel,
+  write: (level: LogLevel, event: string, fields: LogFields) => void,
+): Logger {
+  const enabled = LOG_LEVELS.slice(0, LOG_LEVELS.indexOf(level) + 1);
+  return Object.fromEntries(
+    enabled.map((name): [LogLevel, LogWrite] => [name, (event, fields = {}) => write(name, event, fields)]),
+  );
+}
+
+/** The same logger with fields of its own in every line. */
+export function withFields(logger: Logger, fields: LogFields): Logger {
+  const enabled = LOG_LEVELS.flatMap((name): [LogLevel, LogWrite][] => {
+    const write = logger[name];
+    return write === undefined ? [] : [[name, (event, more) => write(event, { ...fields, ...more })]];
+  });
+  return Object.fromEntries(enabled);
+}
+
+/**
+ * What may be logged of an error: its kind and where it was made. Its message may carry what a command was given.
+ */
+export function describeFault(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const code = "code" in error && typeof error.code !== "object" ? String(error.code) : undefined;
+  const at = /^\s+at (?:.*[/\\])?([^/\\\n]+)$/m.exec(error.stack ?? "")?.[1]?.replace(/\)$/, "");
+  return { error: error.name, code, at };
+}

@@ -1,0 +1,30 @@
+import { formatLine, type LogFormat } from "./format.js";
+import { createLogger, type Logger, type LogLevel } from "./logger.js";
+
+/** Where log lines go. Nothing that goes wrong there is anybody else's problem: no method throws or rejects. */
+export interface LogSink {
+  /** Never waits: what cannot be taken is dropped, and counted. */
+  write(line: string): void;
+  /** Writes what waits, for a while. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface LogOptions {
+  level: LogLevel;
+  format: LogFormat;
+  /** Not owned. */
+  sink: LogSink;
+  /** Milliseconds since the epoch; default `Date.now`. */
+  now?: () => number;
+}
+
+/** A logger that writes lines to a sink. */
+export function createLineLogger({ level, format, sink, now = Date.now }: LogOptions): Logger {
+  return createLogger(level, (at, event, fields) =>
+    sink.write(formatLine({ at: now(), level: at, event, fields }, format)),
+  );
+}
+
+/** What stands for lines that were dropped; `format` is that of the sink's lines. */
+export const formatDropped = (dropped: number, format: LogFormat): string =>
+  formatLine({ at: Date.now(), level: "warn", event: "log lines were dropped", fields: { dropped } }, format);

@@ -1,0 +1,103 @@
+import { type Counter, type Gauge, Histogram, SECONDS_BOUNDS } from "./instruments.js";
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface MetricOptions {
+  /** As Prometheus names them: base units, `_total` for counters. */
+  name: string;
+  /** One sentence. */
+  help: string;
+  /** One instrument for each set of values. The values must come from a list, never from a peer. */
+  labels?: Labels;
+}
+
+export type Metric =
+  | { type: "counter" | "gauge"; labels: Labels; read(): number }
+  | { type: "histogram"; labels: Labels; histogram: Histogram };
+
+/** Who adds to a metric: whoever holds it, or functions that are called when somebody looks. */
+type Source = "held" | "read";
+
+/** Every metric of one name. */
+export interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: Metric["type"];
+  readonly metrics: readonly Metric[];
+}
+
+/**
+ * The metrics of a process. Asked again for a name and labels it gives the same instrument.
+ * @throws Error for a name or label that Prometheus does not allow, or a name that has another type
+ */
+export interface Registry {
+  counter(options: MetricOptions): Counter;
+  gauge(options: MetricOptions): Gauge;
+  /** Values in seconds unless `bounds` are given. */
+  histogram(options: MetricOptions & { bounds?: readonly number[] }): Histogram;
+  /** Read when somebody looks; a second `read` for the same name and labels is added to the first. The answer ends it. */
+  observe(type: "counter" | "gauge", options: MetricOptions, read: () => number): () => void;
+  /** In the order in which they were made. */
+  list(): readonly MetricFamily[];
+}
+
+export function createRegistry(): Registry {
+  const families = new Map<string, Family>();
+  const get = <Made>(kind: Kind, options: MetricOptions, make: () => { metric: Metric; made: Made }): Made => {
+    const { name, help, labels = {} } = options;
+    checkNames(name, labels);
+    const family = families.get(name) ?? { name, help, ...kind, metrics: [], made: new Map<string, unknown>() };
+    if (family.type !== kind.type) throw new Error(`metric \`${name}\` is a ${family.type}, not a ${kind.type}`);
+    if (family.source !== kind.source) throw new Error(`metric \`${name}\` is ${family.source}, not ${kind.source}`);
+    families.set(name, family);
+    const key = JSON.stringify(Object.entries(labels).sort());
+    // What is kept under a key was made for the same type and source.
+    if (family.made.has(key)) return family.made.get(key) as Made;
+    const { metric, made } = make();
+    family.metrics.push(metric);
+    family.made.set(key, made);
+    return made;
+  };
+  const single = (type: "counter" | "gauge", options: MetricOptions) =>
+    get({ type, source: "held" }, options, () => {
+      const made = { value: 0 };
+      return { metric: { type, labels: options.labels ?? {}, read: () => made.value }, made };
+    });
+  return {
+    counter: (options) => single("counter", options),
+    gauge: (options) => single("gauge", options),
+    histogram: (options) =>
+      get({ type: "histogram", source: "held" }, options, () => {
+        const histogram = new Histogram(options.bounds ?? SECONDS_BOUNDS);
+        return { metric: { type: "histogram", labels: options.labels ?? {}, histogram }, made: histogram };
+      }),
+    observe(type, options, read) {
+      const readers = get({ type, source: "read" }, options, () => {
+        const made = new Set<() => number>();
+        const sum = () => Array.from(made, (one) => one()).reduce((total, value) => total + value, 0);
+        return { metric: { type, labels: options.labels ?? {}, read: sum }, made };
+      });
+      readers.add(read);
+      return () => readers.delete(read);
+    },
+    list: () => [...families.values()],
+  };
+}
+
+interface Kind {
+  type: Metric["type"];
+  source: Source;
+}
+
+interface Family extends MetricFamily, Kind {
+  type: Metric["type"];
+  metrics: Metric[];
+  made: Map<string, unknown>;
+}
+
+function checkNames(name: string, labels: Labels): void {
+  if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name)) throw new Error(`\`${name}\` is no name for a metric`);
+  for (const label of Object.keys(labels)) {
+    if (!/^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(label)) throw new Error(`\`${label}\` is no name for a label`);
+  }
+}

@@ -1,0 +1,2 @@
+export { observeRegistry } from "./metrics.js";
+export { createTracing } from "./tracing.js";

@@ -1,0 +1,29 @@
+import { MAX_TRACE_STATE_LENGTH } from "../limits.js";
+import type { TraceContext } from "./tracing.js";
+
+export interface ParsedTraceContext {
+  /** 32 hexadecimal digits. */
+  traceId: string;
+  /** 16 hexadecimal digits. */
+  spanId: string;
+  /** Of one byte. */
+  flags: number;
+  tracestate: string | undefined;
+}
+
+/** Undefined for what is no trace context: whoever gets it begins a trace. As https://www.w3.org/TR/trace-context/ says. */
+export function parseTraceContext(context: TraceContext | null | undefined): ParsedTraceContext | undefined {
+  const [, version, traceId, spanId, flags, rest] =
+    /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(context?.traceparent?.trim() ?? "") ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  if (version === "ff" || (version === "00" && rest !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  const tracestate = context?.tracestate ?? "";
+  const isUsable = tracestate !== "" && tracestate.length <= MAX_TRACE_STATE_LENGTH;
+  return { traceId, spanId, flags: Number.parseInt(flags, 16), tracestate: isUsable ? tracestate : undefined };
+}
+
+export function formatTraceContext({ traceId, spanId, flags, tracestate }: ParsedTraceContext): TraceContext {
+  const traceparent = `00-${traceId}-${spanId}-${(flags & 0xff).toString(16).padStart(2, "0")}`;
+  return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
+}

@@ -1,0 +1,105 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createFileSink, createStreamSink } from "../../src/index.js";
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "codex-log-"));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const droppedOf = (line: string) => (JSON.parse(line) as { dropped?: number }).dropped;
+
+describe("a log file", () => {
+  it("is made for its owner alone, and appended to", async () => {
+    const path = join(directory, "append.log");
+    for (const line of ["one\n", "two\n"]) {
+      const sink = createFileSink(path, { format: "json" });
+      sink.write(line);
+      await sink.close();
+    }
+    expect(readFileSync(path, "utf8")).toBe("one\ntwo\n");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it("keeps the order of many lines", async () => {
+    const path = join(directory, "order.log");
+    const sink = createFileSink(path, { format: "json" });
+    const lines = Array.from({ length: 5000 }, (_, index) => `${index}\n`);
+    for (const line of lines) sink.write(line);
+    await sink.close();
+    expect(readFileSync(path, "utf8")).toBe(lines.join(""));
+  });
+
+  it("is set aside at its size: two files are all there is", async () => {
+    const path = join(directory, "rotate.log");
+    writeFileSync(path, "old\n");
+    const sink = createFileSink(path, { format: "json", maxBytes: 10 });
+    for (const line of ["123456\n", "abcdef\n", "last\n"]) {
+      sink.write(line);
+      await new Promise((resolve) => setImmediate(resolve)); // one write each
+    }
+    await sink.close();
+    const kept = readFileSync(`${path}.1`, "utf8") + readFileSync(path, "utf8");
+    expect(kept.endsWith("last\n")).toBe(true);
+    expect(statSync(path).size).toBeLessThanOrEqual(20);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it("drops lines beyond what may wait, and tells how many", async () => {
+    const path = join(directory, "drop.log");
+    const sink = createFileSink(path, { format: "json", maxWaiting: 10 });
+    for (let index = 0; index < 10; index++) sink.write("123456\n");
+    await sink.close();
+    const lines = readFileSync(path, "utf8").trim().split("\n");
+    expect(lines.slice(0, 2)).toEqual(["123456", "123456"]);
+    expect(lines.slice(2).map(droppedOf)).toEqual([8]);
+  });
+
+  it.skipIf(process.platform !== "linux")(
+    "that takes nothing costs nobody anything (/dev/full is on Linux)",
+    async () => {
+      const sink = createFileSink("/dev/full", { format: "json" });
+      sink.write("lost\n");
+      await new Promise((resolve) => setImmediate(resolve));
+      sink.write("lost\n");
+      await sink.close();
+      sink.write("after the end\n");
+    },
+  );
+
+  it("that cannot be opened is an error at once", () => {
+    expect(() => createFileSink(join(directory, "none", "x.log"), { format: "text" })).toThrow("ENOENT");
+  });
+});
+
+describe("a log to a stream", () => {
+  it("drops lines that a slow reader does not take, and tells how many", async () => {
+    const stream = new PassThrough({ highWaterMark: 1 });
+    const sink = createStreamSink(stream, "json", 20);
+    for (let index = 0; index < 10; index++) sink.write("123456789\n");
+    const taken: Buffer[] = [];
+    stream.on("data", (bytes: Buffer) => taken.push(bytes));
+    await sink.close();
+    sink.write("next\n");
+    stream.end();
+    await new Promise((resolve) => stream.once("end", resolve));
+    const lines = Buffer.concat(taken).toString().trim().split("\n");
+    const full = lines.filter((line) => line === "123456789").length;
+    expect(full).toBeLessThan(10);
+    expect(droppedOf(lines.at(-2) ?? "")).toBe(10 - full);
+    expect(lines.at(-1)).toBe("next");
+  });
+
+  it("survives a reader that is gone", async () => {
+    const stream = new PassThrough();
+    const sink = createStreamSink(stream, "text");
+    stream.destroy(new Error("EPIPE"));
+    await new Promise((resolve) => stream.once("close", resolve));
+    sink.write("line\n");
+    await sink.close();
+  });
+});
