@@ -7,6 +7,7 @@ import type {
   SandboxSupport,
   TerminalSize,
 } from "@codex/executor-protocol";
+import type { TraceContext } from "@codex/telemetry";
 import type { InputWait } from "./input-wait.js";
 import type { OutputLog } from "./output-log.js";
 
@@ -39,6 +40,8 @@ export interface ProcessSpec {
   stdio: ProcessStdio;
   /** What the process may touch; absent for no limit. What cannot be enforced is a StartError, never run without. */
   sandbox?: Sandbox;
+  /** What the start is part of. */
+  trace?: TraceContext | undefined;
   log?: Partial<OutputLogLimits>;
 }
 

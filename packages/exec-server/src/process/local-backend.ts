@@ -1,4 +1,5 @@
 import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { Telemetry } from "@codex/telemetry";
 import { type CommandSandbox, createCommandSandbox } from "../sandbox/command-sandbox.js";
 import { StartError } from "./errors.js";
 import type { ExecBackend, ProcessSpec } from "./exec-backend.js";
@@ -7,6 +8,7 @@ import { createGuard, type Guard } from "./guard.js";
 import { type LocalProcess, startLocalProcess } from "./local-process.js";
 import { createMarks } from "./marks.js";
 import { createNative, type Native } from "./native.js";
+import { createProcessTelemetry } from "./process-telemetry.js";
 import { resolveProgram } from "./program.js";
 import { terminateFamily } from "./terminate.js";
 
@@ -22,6 +24,7 @@ export interface LocalBackendOptions {
    * leaves no core dump then, and no debugger attaches to it. For a process that does nothing else. Default false.
    */
   shielded?: boolean;
+  telemetry?: Telemetry | undefined;
 }
 
 const DEFAULT_CLOSE_GRACE_MS = 500;
@@ -35,6 +38,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   const marks = createMarks();
   const guard = options.guard ?? createGuard({ markPrefix: marks.prefix });
   const sandbox = options.sandbox ?? createCommandSandbox({ native });
+  const telemetry = createProcessTelemetry(options.telemetry ?? {});
   /** Processes whose group is not known to be empty. */
   const owned = new Set<LocalProcess>();
   const starting = new Set<Promise<unknown>>();
@@ -53,7 +57,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
       sweep();
     });
   };
-  const context = { native, guard, marks, sandbox, onExit: sweep, onRelease };
+  const context = { native, guard, marks, sandbox, outputBytes: telemetry.outputBytes, onExit: sweep, onRelease };
   const start = async (spec: ProcessSpec) => {
     const file = resolveProgram(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
@@ -81,6 +85,10 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     start(spec) {
       const started = start(spec);
       starting.add(started);
+      started.then(
+        (process) => telemetry.started(spec, process),
+        (error: unknown) => telemetry.failed(spec, error),
+      );
       return started.finally(() => starting.delete(started));
     },
     close() {

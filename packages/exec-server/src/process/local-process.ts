@@ -1,4 +1,5 @@
 import type { EndedBy, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import type { Counter } from "@codex/telemetry";
 import type { CommandSandbox, WrappedCommand } from "../sandbox/command-sandbox.js";
 import type { LaunchEvents } from "./attach.js";
 import type { ExitStatus } from "./children.js";
@@ -28,6 +29,7 @@ export interface LocalContext {
   guard: Guard;
   marks: Marks;
   sandbox: CommandSandbox;
+  outputBytes: Counter;
   onExit(): void;
   /** What still has to be given back after the end of a process; never rejects. */
   onRelease(released: Promise<void>): void;
@@ -118,7 +120,10 @@ async function startWrapped(
     finishPlain(sent.has(signal) ? { signal } : status);
   };
   const events: LaunchEvents = {
-    onOutput: (stream, bytes) => log.append(stream, bytes),
+    onOutput: (stream, bytes) => {
+      context.outputBytes.value += bytes.length;
+      log.append(stream, bytes);
+    },
     onStreamEnd: () => {
       openStreams -= 1;
       if (openStreams === 0) endStreams();
