@@ -14,8 +14,8 @@ export type EnvelopeOf<Kind extends Envelope["kind"]> = Extract<Envelope, { kind
 
 /** W3C trace context of a request. */
 export interface TraceContext {
-  traceparent?: string | null;
-  tracestate?: string | null;
+  traceparent?: string | null | undefined;
+  tracestate?: string | null | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
 import { ChannelError } from "../errors.js";
 import { closedError } from "../queue/ending.js";
-import { type EnvelopeOf, parseEnvelope } from "./envelope.js";
+import { type EnvelopeOf, parseEnvelope, type TraceContext } from "./envelope.js";
 import { DEFAULT_PEER_LIMITS, type PeerLimits, type PeerOptions, type UnexpectedMessage } from "./peer-options.js";
 import { PendingRequests } from "./pending-requests.js";
 import { isPromiseLike, messageOf, RequestAnswers } from "./request-answers.js";
@@ -12,6 +12,8 @@ import { WorkInProgress } from "./work-in-progress.js";
 export interface RequestOptions {
   /** Gives up waiting; the call rejects with the signal's reason. The peer is not told. */
   signal?: AbortSignal;
+  /** What the request is part of. */
+  trace?: TraceContext | undefined;
 }
 
 /**
@@ -51,13 +53,15 @@ export class Peer {
    * the reason of `signal`.
    */
   request(method: string, params?: unknown, options?: RequestOptions): Promise<unknown> {
-    const signal = options?.signal;
+    const { signal, trace } = options ?? {};
     if (this.#endError !== undefined) return Promise.reject(this.#endError);
     if (signal?.aborted) return Promise.reject(signal.reason);
     const added = this.#pending.add();
     if (added instanceof ChannelError) return Promise.reject(added);
     const { id, answer } = added;
-    this.#channel.send({ id, method, params }).catch((error: Error) => this.#pending.reject(id, error));
+    this.#channel
+      .send(trace === undefined ? { id, method, params } : { id, method, params, trace })
+      .catch((error: Error) => this.#pending.reject(id, error));
     if (signal !== undefined) this.#abandonOnAbort(id, answer, signal);
     return answer;
   }

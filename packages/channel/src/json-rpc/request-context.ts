@@ -5,7 +5,8 @@ import type { RpcId } from "./rpc-id.js";
 export class RequestContext {
   readonly id: RpcId;
   readonly method: string;
-  readonly trace: TraceContext | undefined;
+  /** What its handling is part of: as the peer has sent it, or as who follows the handling has replaced it. */
+  trace: TraceContext | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
 

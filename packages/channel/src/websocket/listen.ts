@@ -4,6 +4,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { Channel } from "../channel.js";
 import { ChannelError, errnoOf } from "../errors.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
+import { answerPage, isNamedHost, type Page, type Refusal } from "./page.js";
 import { type PingOptions, WebSocketChannel } from "./websocket-channel.js";
 
 export interface ListenOptions {
@@ -22,6 +23,11 @@ export interface ListenOptions {
   onChannel: (channel: Channel, request: IncomingMessage) => void;
   /** Answers a plain request; false leaves it to the listener: 400 at the path, else 404. A throw answers 500. */
   onHttp?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /**
+   * Pages to read with GET, by path; they ask `authorize` as the socket does. Without `authorize` a `Host` that is a name
+   * other than `localhost` is refused: a web page could have had its own name lead here.
+   */
+  pages?: ReadonlyMap<string, () => Page>;
   /** Default: every 30 s, and missing answers are not punished. False for none. */
   ping?: PingOptions | false;
   /** Open channels; one more is refused with 503. Default 1024. */
@@ -125,6 +131,11 @@ class Listener implements WebSocketListener {
       return;
     }
     if (this.#isAnswered(request, response)) return;
+    const page = this.#options.pages?.get(pathOf(request));
+    if (page !== undefined) {
+      void answerPage(request, response, page, () => this.#checkPage(request));
+      return;
+    }
     const known = pathOf(request) === this.#path;
     const text = known ? "expected a websocket upgrade: the Connection header does not include 'upgrade'\n" : "";
     response.writeHead(known ? 400 : 404, { "content-type": "text/plain; charset=utf-8" }).end(text);
@@ -154,19 +165,30 @@ class Listener implements WebSocketListener {
     wire.off("error", ignore);
   }
 
-  async #check(request: IncomingMessage): Promise<{ status: number; message: string } | undefined> {
+  async #check(request: IncomingMessage): Promise<Refusal | undefined> {
     if (!this.#isOriginAllowed(request)) return { status: 403, message: "" };
     if (pathOf(request) !== this.#path) return { status: 404, message: "" };
-    try {
-      const answer = (await this.#options.authorize?.(request)) ?? { ok: true };
-      if (!answer.ok) return answer;
-    } catch {
-      return { status: 500, message: "authorization failed" };
-    }
+    const refused = await this.#authorize(request);
+    if (refused !== undefined) return refused;
     const most = this.#options.maxChannels ?? DEFAULT_MAX_CHANNELS;
     if (this.#closing !== undefined) return { status: 503, message: "the listener is closing" };
     if (this.#channels.size >= most) return { status: 503, message: `the limit of ${most} connections is reached` };
     return undefined;
+  }
+
+  async #checkPage(request: IncomingMessage): Promise<Refusal | undefined> {
+    if (this.#options.authorize !== undefined || !isNamedHost(request.headers.host)) return this.#authorize(request);
+    return { status: 403, message: "without a token this is only told to who asks by address, not by name" };
+  }
+
+  async #authorize(request: IncomingMessage): Promise<Refusal | undefined> {
+    const { authorize } = this.#options;
+    try {
+      const answer = (await authorize?.(request)) ?? { ok: true };
+      return answer.ok ? undefined : answer;
+    } catch {
+      return { status: 500, message: "authorization failed" };
+    }
   }
 
   #accept(socket: WebSocket, wire: Duplex, request: IncomingMessage): void {
