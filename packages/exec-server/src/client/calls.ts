@@ -1,3 +1,4 @@
+import type { TraceContext } from "@codex/telemetry";
 import { ClientError, isConnectionEnd, messageOf } from "./errors.js";
 import { InFlight } from "./in-flight.js";
 import { MAX_REQUESTS_IN_FLIGHT, MAX_SENDS } from "./limits.js";
@@ -12,6 +13,8 @@ export interface CallOptions {
   /** Takes no place among the bounded calls: it may take long, or must not wait for others. */
   unbounded?: boolean;
   signal?: AbortSignal;
+  /** What the request is part of. */
+  trace?: TraceContext | undefined;
   /** Called with what carries the request, right before it is sent. */
   onSend?: (attached: Attached) => void;
 }
@@ -40,7 +43,7 @@ export class Calls {
       const attached = await this.link.ready(options.session);
       try {
         options.onSend?.(attached);
-        return await attached.connection.request(method, params, options.signal);
+        return await attached.connection.request(method, params, options.signal, options.trace);
       } catch (error) {
         if (!isConnectionEnd(error)) throw error;
         this.link.lose(attached.connection);

@@ -1,4 +1,4 @@
-import { type Channel, type ChannelEnd, Peer } from "@codex/channel";
+import { type Channel, type ChannelEnd, Peer, type RequestOptions } from "@codex/channel";
 import { METHODS, NOTIFICATIONS } from "../protocol/methods.js";
 import {
   initializeAnswer,
@@ -73,8 +73,8 @@ export class Connection {
   }
 
   /** Rejects with RpcError, ChannelError, or the reason of `signal`. */
-  request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
-    return this.#peer.request(method, params, signal === undefined ? {} : { signal });
+  request(method: string, params: unknown, signal?: AbortSignal, trace?: RequestOptions["trace"]): Promise<unknown> {
+    return this.#peer.request(method, params, { ...(signal === undefined ? {} : { signal }), trace });
   }
 
   /** Until the returned function is called, or the connection ends. */

@@ -1,4 +1,5 @@
 import { type Channel, createStdioChannel, type StdioStreams } from "@codex/channel";
+import type { TraceContext } from "@codex/telemetry";
 import { METHODS } from "../protocol/methods.js";
 import { type ListedProcess, listAnswer, parseAnswer, startAnswer } from "./answers.js";
 import { type CallOptions, Calls } from "./calls.js";
@@ -113,12 +114,13 @@ export class ExecServerClient {
    * Starts a process; `onEvent` may be called before it resolves. A start whose answer is lost rejects with
    * `connection_lost`, is not repeated, and what it may have started is ended after the resume.
    */
-  async start(request: StartRequest, onEvent: EventSink): Promise<RunningProcess> {
+  async start(request: StartRequest, onEvent: EventSink, trace?: TraceContext): Promise<RunningProcess> {
     const { processId } = request;
     const params = { pipeStdin: false, arg0: null, envPolicy: null, sandbox: null, ...request };
     let started: { session: ClientSession; channel: ProcessChannel } | undefined;
     try {
       const answer = await this.#calls.call(METHODS.processStart, params, {
+        trace,
         onSend({ session }) {
           started = { session, channel: session.register(processId, onEvent) };
           session.addOrphan(processId);

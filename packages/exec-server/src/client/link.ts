@@ -1,4 +1,5 @@
 import { RpcError } from "@codex/channel";
+import type { Telemetry } from "@codex/telemetry";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import { catchUp, fillGap } from "./catch-up.js";
 import { type ClientClock, systemClock, withDeadline } from "./clock.js";
@@ -13,6 +14,7 @@ import {
   QUICK_CUT_MS,
   RECOVERY_WINDOW_MS,
 } from "./limits.js";
+import { createLinkTelemetry, type LinkTelemetry } from "./link-telemetry.js";
 import type { ProcessChannel } from "./process-channel.js";
 import { ClientSession } from "./session.js";
 
@@ -25,6 +27,7 @@ export interface LinkOptions {
   clock?: ClientClock;
   /** 0 to 1, for the pauses between two attempts. */
   random?: () => number;
+  telemetry?: Telemetry | undefined;
 }
 
 /** A connection and the session it carries. */
@@ -48,6 +51,7 @@ export class SessionLink {
   readonly #connector: Connector;
   readonly #options: LinkOptions;
   readonly #clock: ClientClock;
+  readonly #telemetry: LinkTelemetry;
   readonly #abort = new AbortController();
   #state: LinkState = { kind: "idle" };
   #attachedAt = 0;
@@ -56,6 +60,7 @@ export class SessionLink {
   constructor(connector: Connector, options: LinkOptions = {}) {
     this.#connector = connector;
     this.#options = options;
+    this.#telemetry = createLinkTelemetry(options.telemetry ?? {});
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -90,9 +95,11 @@ export class SessionLink {
     if (state.kind !== "open" || state.connection !== connection) return;
     void connection.close();
     const { session } = state;
+    this.#telemetry.cut(session.id);
     if (!this.#connector.canReopen) {
       const error = new ClientError("closed", "the connection to the exec-server has ended");
       this.#state = { kind: "closed", error };
+      this.#telemetry.lost(session.id, "the connection cannot be opened again");
       session.lose(new ClientError("session_lost", `${error.message}, and it cannot be opened again`));
       return;
     }
@@ -172,10 +179,13 @@ export class SessionLink {
       await withDeadline({ clock: this.#clock, ms: windowMs, late, outer: this.#abort.signal }, (signal) =>
         this.#retryResume(session, signal),
       );
+      this.#telemetry.resumed(session.id);
     } catch (error) {
       // Others wait for this promise: whoever of them asks for a session gets a fresh one.
       if (this.#state.kind !== "closed") this.#state = { kind: "idle" };
-      session.lose(toLoss(error));
+      const loss = toLoss(error);
+      this.#telemetry.lost(session.id, loss.message);
+      session.lose(loss);
     }
   }
 

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { RpcError } from "@codex/channel";
 import type { SandboxSupport } from "@codex/executor-protocol";
+import type { Telemetry, TraceContext } from "@codex/telemetry";
 import { StartError } from "../process/errors.js";
 import type { ExecBackend, ProcessSpec } from "../process/exec-backend.js";
 import { checkStrings } from "../process/program.js";
 import { toFileUrl } from "../protocol/file-url.js";
+import { METHODS } from "../protocol/methods.js";
 import { toWireSandbox } from "../protocol/native-sandbox.js";
 import type { ExecServerClient } from "./exec-server-client.js";
 import { RemoteProcess } from "./remote-process.js";
@@ -15,6 +17,7 @@ export interface RemoteBackendOptions {
   newId?: () => string;
   /** Milliseconds that processes have to end by themselves when the backend is closed. */
   closeGraceMs?: number;
+  telemetry?: Telemetry | undefined;
 }
 
 /** Where processes run behind an exec-server. */
@@ -31,7 +34,7 @@ const DEFAULT_CLOSE_GRACE_MS = 500;
  * the session is resumed.
  */
 export function createRemoteBackend(client: ExecServerClient, options: RemoteBackendOptions = {}): RemoteBackend {
-  const { newId = randomUUID, closeGraceMs = DEFAULT_CLOSE_GRACE_MS } = options;
+  const { newId = randomUUID, closeGraceMs = DEFAULT_CLOSE_GRACE_MS, telemetry = {} } = options;
   const owned = new Set<RemoteProcess>();
   const starting = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
@@ -42,7 +45,7 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
     if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client);
     const process = new RemoteProcess(spec, client.clock);
     try {
-      process.bind(await client.start(toRequest(newId(), spec), process.take));
+      process.bind(await startRemotely(spec, (trace) => client.start(toRequest(newId(), spec), process.take, trace)));
     } catch (error) {
       throw error instanceof RpcError ? await toStartError(error, spec, client) : error;
     }
@@ -57,6 +60,21 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
     owned.add(process);
     void process.closed.then(() => owned.delete(process));
     return process;
+  };
+  const startRemotely = async <T>(
+    spec: ProcessSpec,
+    send: (trace: TraceContext | undefined) => Promise<T>,
+  ): Promise<T> => {
+    const attributes = { "rpc.system.name": "jsonrpc", "rpc.method": METHODS.processStart };
+    const span = telemetry.tracing?.startSpan(METHODS.processStart, { kind: "client", parent: spec.trace, attributes });
+    try {
+      return await send(span?.context ?? spec.trace);
+    } catch (error) {
+      span?.fail(error instanceof RpcError ? String(error.code) : "connection");
+      throw error;
+    } finally {
+      span?.end();
+    }
   };
   const close = async () => {
     await Promise.allSettled(starting);

@@ -62,5 +62,6 @@ export const DENIAL_OUTPUT_MS = 20;
 
 /** Bytes from the end of the output in which errors are looked for. */
 export const DENIAL_OUTPUT_BYTES = 64 * 1024;
+
 /** Characters of a program's name in logs and spans. */
 export const MAX_PROGRAM_NAME_LENGTH = 64;

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { type Channel, Peer, type RequestHandler, RpcError } from "@codex/channel";
+import type { Logger } from "@codex/telemetry";
 import type { HostEnvironment } from "../environment/methods.js";
 import type { FileSystem } from "../fs/file-system.js";
 import type { HttpClient } from "../http/http-client.js";
@@ -21,6 +22,7 @@ import { PacedChannel } from "./paced-channel.js";
 import { PacedLane } from "./paced-lane.js";
 import type { SpecDefaults } from "./process-spec.js";
 import { createRequests } from "./requests.js";
+import { forConnection, type ServerTelemetry, shortId } from "./server-telemetry.js";
 import type { Session } from "./session.js";
 import type { Holder, SessionTable } from "./session-table.js";
 
@@ -33,6 +35,7 @@ export interface ConnectionContext {
   http: HttpClient;
   environment: HostEnvironment;
   defaults: SpecDefaults;
+  telemetry: ServerTelemetry;
 }
 
 /** Version of the protocol of the first exec-servers; their clients look for it, all others ignore it. */
@@ -45,6 +48,7 @@ export class Connection implements Holder {
   readonly #channel: PacedChannel;
   readonly #peer: Peer;
   readonly #handshake: Handshake;
+  readonly #log: Logger;
   readonly #ended = new AbortController();
   #session: Session | undefined;
   #unsentComplaints = 0;
@@ -54,6 +58,7 @@ export class Connection implements Holder {
   constructor(channel: Channel, transport: Transport, context: ConnectionContext) {
     this.#context = context;
     this.#transport = transport;
+    this.#log = forConnection(context.telemetry.log, transport);
     this.#channel = new PacedChannel(channel);
     this.#handshake = new Handshake((resumeSessionId) => this.#join(resumeSessionId));
     setMaxListeners(0, this.#ended.signal);
@@ -74,7 +79,7 @@ export class Connection implements Holder {
     });
     requests.set(METHODS.initialize, this.#initialize);
     this.#peer = new Peer(this.#channel, {
-      requests,
+      requests: context.telemetry.watch(requests, this.#log),
       notifications: new Map([[NOTIFICATIONS.initialized, this.#initialized]]),
       unknownRequest: refuseMethod,
       onMalformed: (problem) => this.#complain(problem),
@@ -106,6 +111,7 @@ export class Connection implements Holder {
   readonly #initialize: RequestHandler = async (params) => {
     const { resumeSessionId } = decodeInitialize(params);
     const { id } = await this.#handshake.initialize(resumeSessionId);
+    this.#log.info?.("session attached", { session: shortId(id), resumed: resumeSessionId !== undefined });
     return {
       sessionId: id,
       environmentInfo: this.#context.environment.info,
@@ -142,6 +148,8 @@ export class Connection implements Holder {
 
   /** A message that cannot be read is answered, and the connection goes on. */
   #complain(problem: string): void {
+    this.#context.telemetry.malformed.value += 1;
+    this.#log.warn?.("message could not be read");
     if (this.#unsentComplaints >= MAX_UNSENT_COMPLAINTS) {
       this.#violate(`${MAX_UNSENT_COMPLAINTS} answers to malformed messages were not read`);
       return;
@@ -158,13 +166,15 @@ export class Connection implements Holder {
   }
 
   #violate(reason: string): void {
+    this.#log.warn?.("connection ended for a violation", { reason });
     // As Codex ends such a connection: its client takes that for a cut, and comes back.
     void this.#peer.close({ reason, deadlineMs: VIOLATION_CLOSE_MS, abrupt: true });
   }
 
   /** A session that can be resumed is free at once; one that cannot ends when the last answer is written. */
   async #end(dispose: () => Promise<void>): Promise<void> {
-    await this.#peer.ended;
+    const { kind } = await this.#peer.ended;
+    this.#log.info?.("connection ended", { session: this.#session && shortId(this.#session.id), end: kind });
     this.#ended.abort();
     const { sessions } = this.#context;
     if (this.#session !== undefined && this.#transport.kind === "websocket") sessions.release(this.#session, this);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { createStdioChannel } from "@codex/channel";
+import type { Page } from "@codex/channel/websocket";
 import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
 import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, SERVER_CLOSE_MS } from "./limits.js";
 import type { ExecServer } from "./server.js";
@@ -30,6 +31,8 @@ export interface ListenWebSocketOptions {
   auth?: BearerAuth;
   /** Listens beyond loopback without `auth`. */
   allowInsecure?: boolean;
+  /** Pages to read beside the socket, for who may connect to it. */
+  pages?: ReadonlyMap<string, () => Page>;
 }
 
 export interface ExecServerListener {
@@ -42,7 +45,7 @@ export interface ExecServerListener {
 /** Serves a server on a websocket address. The server is not owned. @throws Error, ChannelError `listen_failed` */
 export async function listenWebSocket(
   server: ExecServer,
-  { host, port, auth, allowInsecure = false }: ListenWebSocketOptions,
+  { host, port, auth, allowInsecure = false, pages }: ListenWebSocketOptions,
 ): Promise<ExecServerListener> {
   if (auth === undefined && !allowInsecure && !isLoopback(host)) {
     throw new Error(
@@ -57,6 +60,7 @@ export async function listenWebSocket(
     port,
     limits: { maxMessageBytes: MAX_REQUEST_BYTES, maxSentMessageBytes: MAX_ANSWER_BYTES },
     onHttp: answerProbe,
+    ...(pages === undefined ? {} : { pages }),
     onChannel: (channel, { socket }) => {
       const { remoteAddress = "?", remotePort = 0, remoteFamily } = socket;
       const address = remoteFamily === "IPv6" ? `[${remoteAddress}]` : remoteAddress;

@@ -1,4 +1,4 @@
-import { EncodedResponse, encodeId, RpcError } from "@codex/channel";
+import { EncodedResponse, encodeId, RpcError, type TraceContext } from "@codex/channel";
 import type { ProcessSignal, TerminationReceipt } from "../process/exec-backend.js";
 import { decodeNoParams } from "../protocol/decode.js";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
@@ -30,6 +30,8 @@ export interface ProcessHost {
   defaults: SpecDefaults;
   /** Aborts when the client sends no more: nobody waits for news then. */
   ended: AbortSignal;
+  /** What the request is part of. */
+  trace: TraceContext | undefined;
 }
 
 /** A request whose params are decoded. */
@@ -74,8 +76,8 @@ function request<Params>(
 }
 
 /** The answer comes before the first event of the process. */
-async function start({ session, defaults }: ProcessHost, params: StartParams): Promise<unknown> {
-  const process = await session.start(params.processId, toProcessSpec(params, defaults));
+async function start({ session, defaults, trace }: ProcessHost, params: StartParams): Promise<unknown> {
+  const process = await session.start(params.processId, { ...toProcessSpec(params, defaults), trace });
   const result = { processId: params.processId, sandboxType: process.sandboxType };
   return encoded(result, () => session.announce(process));
 }

@@ -1,4 +1,4 @@
-import type { RequestHandler } from "@codex/channel";
+import type { RequestContext, RequestHandler } from "@codex/channel";
 import { ENVIRONMENT_REQUESTS, type HostEnvironment } from "../environment/methods.js";
 import type { ConnectionFileSystem } from "../fs/file-system.js";
 import { FS_REQUESTS } from "../fs/methods.js";
@@ -10,7 +10,7 @@ import type { PacedLane } from "./paced-lane.js";
 import { PROCESS_REQUESTS, type ProcessHost } from "./process-requests.js";
 
 /** What the requests of one connection run on. */
-export interface RequestHost extends Omit<ProcessHost, "session"> {
+export interface RequestHost extends Omit<ProcessHost, "session" | "trace"> {
   handshake: Handshake;
   files: ConnectionFileSystem;
   /** Where files are read and written. */
@@ -26,20 +26,20 @@ export function createRequests(host: RequestHost): Map<string, RequestHandler> {
   const add = <Run>(
     requests: ReadonlyMap<string, (params: unknown) => Run>,
     familyOf: (method: string) => MethodFamily,
-    call: (run: Run, session: ReturnType<Handshake["require"]>) => unknown,
+    call: (run: Run, session: ReturnType<Handshake["require"]>, context: RequestContext) => unknown,
   ) => {
     for (const [method, decode] of requests) {
       const family = familyOf(method);
-      handlers.set(method, (params) => {
+      handlers.set(method, (params, context) => {
         const run = decode(params);
-        return handshake.inTurn(() => call(run, handshake.require(family)));
+        return handshake.inTurn(() => call(run, handshake.require(family), context));
       });
     }
   };
   add(
     PROCESS_REQUESTS,
     () => "exec",
-    (run, session) => run({ ...host, session }),
+    (run, session, { trace }) => run({ ...host, session, trace }),
   );
   add(
     FS_REQUESTS,

@@ -1,10 +1,12 @@
 import type { Channel } from "@codex/channel";
+import type { Telemetry } from "@codex/telemetry";
 import type { HostEnvironment } from "../environment/methods.js";
 import { createFileSystem, type FileSystem } from "../fs/file-system.js";
 import { createHttpClient, type HttpClient } from "../http/http-client.js";
 import type { ExecBackend } from "../process/exec-backend.js";
 import { Connection, type ConnectionContext, type Transport } from "./connection.js";
 import { SERVER_CLOSE_MS } from "./limits.js";
+import { createServerTelemetry } from "./server-telemetry.js";
 import { SessionTable, type SessionTableOptions } from "./session-table.js";
 
 export interface ExecServerOptions {
@@ -15,7 +17,8 @@ export interface ExecServerOptions {
   http?: HttpClient;
   /** The environment that an `envPolicy` starts from; default that of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  sessions?: Omit<SessionTableOptions, "backend">;
+  sessions?: Omit<SessionTableOptions, "backend" | "telemetry">;
+  telemetry?: Telemetry | undefined;
 }
 
 /** Serves the exec-server protocol to any number of clients. */
@@ -28,12 +31,14 @@ export interface ExecServer {
 
 export function createExecServer(options: ExecServerOptions): ExecServer {
   const { backend, environment, fileSystem = createFileSystem(), http = createHttpClient() } = options;
-  const sessions = new SessionTable({ ...options.sessions, backend });
+  const telemetry = createServerTelemetry(options.telemetry ?? {});
+  const sessions = new SessionTable({ ...options.sessions, backend, telemetry });
   const context: ConnectionContext = {
     sessions,
     fileSystem,
     http,
     environment,
+    telemetry,
     defaults: { env: options.env ?? process.env, shell: environment.info.shell.path },
   };
   const connections = new Set<Connection>();
@@ -51,7 +56,10 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
       if (closing !== undefined) return channel.close({ deadlineMs: 0 });
       const connection = new Connection(channel, transport, context);
       connections.add(connection);
+      telemetry.opened(transport);
+      telemetry.connections.value += 1;
       await connection.closed;
+      telemetry.connections.value -= 1;
       connections.delete(connection);
     },
     close() {

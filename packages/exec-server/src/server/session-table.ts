@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
 import type { ExecBackend } from "../process/exec-backend.js";
 import { DETACHED_SESSION_MS, ENDED_RETENTION_MS, MAX_SESSIONS } from "./limits.js";
+import { type ServerTelemetry, shortId } from "./server-telemetry.js";
 import { Session } from "./session.js";
 
 export interface SessionTableOptions {
@@ -10,6 +11,7 @@ export interface SessionTableOptions {
   detachedMs?: number;
   endedRetentionMs?: number;
   newId?: () => string;
+  telemetry: Pick<ServerTelemetry, "sessions" | "resumes" | "expiries" | "log">;
 }
 
 /** What a session needs to know of the connection that holds it. */
@@ -53,6 +55,7 @@ export class SessionTable {
     const { backend, endedRetentionMs, newId } = this.#options;
     const session = new Session({ id: newId(), backend, endedRetentionMs });
     this.#entries.set(session.id, { session, holder, expiry: undefined });
+    this.#options.telemetry.sessions.value += 1;
     return session;
   }
 
@@ -76,6 +79,7 @@ export class SessionTable {
     clearTimeout(entry.expiry);
     entry.expiry = undefined;
     entry.holder = holder;
+    this.#options.telemetry.resumes.value += 1;
     return entry.session;
   }
 
@@ -85,7 +89,7 @@ export class SessionTable {
     if (entry?.holder !== holder) return;
     entry.holder = undefined;
     session.detach();
-    entry.expiry = setTimeout(() => void this.#end(session.id), this.#options.detachedMs);
+    entry.expiry = setTimeout(() => this.#expire(session.id), this.#options.detachedMs);
     entry.expiry.unref();
   }
 
@@ -101,10 +105,18 @@ export class SessionTable {
     await Promise.all(this.#endings);
   }
 
+  #expire(sessionId: string): void {
+    const { expiries, log } = this.#options.telemetry;
+    expiries.value += 1;
+    log.warn?.("session expired: nobody resumed it", { session: shortId(sessionId) });
+    void this.#end(sessionId);
+  }
+
   #end(sessionId: string): Promise<void> {
     const entry = this.#entries.get(sessionId);
     if (entry === undefined) return Promise.resolve();
     this.#entries.delete(sessionId);
+    this.#options.telemetry.sessions.value -= 1;
     clearTimeout(entry.expiry);
     const ending = entry.session.close().finally(() => this.#endings.delete(ending));
     this.#endings.add(ending);
