@@ -86,9 +86,9 @@ export function readTerminal(fd: number, shared: Buffer, sink: ByteSink): Termin
   stream = terminal;
   terminal.on("end", () => {
     drain(fd, shared, batch);
-    terminal.destroy();
+    stream?.destroy();
   });
-  terminal.on("error", () => terminal.destroy()); // EIO: nobody holds the slave side and all was read
+  terminal.on("error", () => stream?.destroy()); // EIO: nobody holds the slave side and all was read
   terminal.once("close", end);
   terminal.resume();
   return {
