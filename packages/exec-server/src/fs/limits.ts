@@ -47,3 +47,6 @@ export const UNKNOWN_SIZE_BYTES = 64 * 1024;
 
 /** Symbolic links followed for one path before it counts as a loop; the figure is Linux's. */
 export const MAX_LINKS = 40;
+
+/** Bytes of a file whose size is known that are read without the thread pool. */
+export const AT_ONCE_BYTES = 64 * 1024;

@@ -1,5 +1,6 @@
-import { constants } from "node:fs";
+import { closeSync, constants, fstatSync, open as openCallback } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { promisify } from "node:util";
 import type { HostPath } from "../protocol/host-path.js";
 import { notAFile } from "./errors.js";
 import { withoutLinks } from "./no-follow.js";
@@ -20,6 +21,18 @@ export async function openForWriting(path: HostPath, followSymlinks: boolean): P
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
   return openFile(path, followSymlinks, flags, (kind) => !kind.isFIFO());
 }
+
+/** A regular file for reading, as a bare descriptor; the caller closes it. @throws RpcError for anything else */
+export async function openDescriptor(path: HostPath, followSymlinks: boolean): Promise<number> {
+  const fd = followSymlinks
+    ? await openLater(path, constants.O_RDONLY | SAFE)
+    : await withoutLinks(path, (entry) => openLater(entry, constants.O_RDONLY | SAFE | constants.O_NOFOLLOW));
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw notAFile(path);
+}
+
+const openLater = promisify(openCallback) as (path: HostPath, flags: number) => Promise<number>;
 
 interface Kind {
   isFile(): boolean;

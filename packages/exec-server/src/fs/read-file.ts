@@ -1,25 +1,26 @@
-import type { FileHandle } from "node:fs/promises";
+import { closeSync, fstatSync, read, readSync } from "node:fs";
+import { promisify } from "node:util";
 import type { HostPath } from "../protocol/host-path.js";
 import { about, invalidRequest } from "./errors.js";
-import { READ_STEP_BYTES, UNKNOWN_SIZE_BYTES } from "./limits.js";
-import { openForReading } from "./open-file.js";
+import { AT_ONCE_BYTES, READ_STEP_BYTES, UNKNOWN_SIZE_BYTES } from "./limits.js";
+import { openDescriptor } from "./open-file.js";
 
 /** All bytes of a regular file. @throws RpcError, also for a file that is larger than `maxBytes` */
 export function readWholeFile(path: HostPath, followSymlinks: boolean, maxBytes: number): Promise<Buffer> {
   return about(path, async () => {
-    const file = await openForReading(path, followSymlinks);
+    const fd = await openDescriptor(path, followSymlinks);
     try {
-      const { size } = await file.stat();
+      const { size } = fstatSync(fd);
       if (size > maxBytes) throw tooLarge(maxBytes);
-      return await readToEnd(file, size, maxBytes);
+      return await readToEnd(fd, size, maxBytes);
     } finally {
-      await file.close();
+      closeSync(fd);
     }
   });
 }
 
 /** The file may be longer or shorter than it said: it is read until its end. One byte more than fits finds that end. */
-async function readToEnd(file: FileHandle, size: number, maxBytes: number): Promise<Buffer> {
+async function readToEnd(fd: number, size: number, maxBytes: number): Promise<Buffer> {
   let buffer: Buffer = Buffer.allocUnsafeSlow(size > 0 ? size + 1 : Math.min(UNKNOWN_SIZE_BYTES, maxBytes + 1));
   let length = 0;
   for (;;) {
@@ -27,12 +28,19 @@ async function readToEnd(file: FileHandle, size: number, maxBytes: number): Prom
       if (length > maxBytes) throw tooLarge(maxBytes);
       buffer = enlarge(buffer, Math.min(length * 2, maxBytes + 1));
     }
+    const most = Math.min(buffer.length - length, READ_STEP_BYTES);
+    // A little that is there takes less time than a turn through the thread pool. What has no size may have to wait.
+    const isLittle = size > 0 && length + most <= AT_ONCE_BYTES;
     // Positions are left to the system: files of /proc are no arrays of bytes.
-    const { bytesRead } = await file.read(buffer, length, Math.min(buffer.length - length, READ_STEP_BYTES), null);
+    const bytesRead = isLittle
+      ? readSync(fd, buffer, length, most, null)
+      : (await readLater(fd, buffer, length, most, null)).bytesRead;
     if (bytesRead === 0) return buffer.subarray(0, length);
     length += bytesRead;
   }
 }
+
+const readLater = promisify(read);
 
 function enlarge(buffer: Buffer, length: number): Buffer {
   const larger = Buffer.allocUnsafeSlow(length);

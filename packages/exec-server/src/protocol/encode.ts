@@ -29,8 +29,8 @@ export function encodeBytesResult(
   return encodeAround(`{"id":${encodeId(id)},"result":{${JSON.stringify(member)}:"`, bytes, `"${others.join("")}}}`);
 }
 
-/** Bytes turned into base64 at once: a multiple of 3, so that the pieces join without padding. */
-const PIECE_BYTES = 3 * 256 * 1024;
+/** Bytes turned into base64 at once: a multiple of 3, so that pieces join without padding, and few enough to stay in caches. */
+const PIECE_BYTES = 3 * 16 * 1024;
 
 function encodeAround(before: string, bytes: Uint8Array, after: string): Buffer {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
