@@ -11,7 +11,7 @@ import type {
 } from "../protocol/fs.js";
 import { type HostPath, isSamePath, joinPath, parentPath, toHostPath } from "../protocol/host-path.js";
 import { about, invalidRequest, systemError } from "./errors.js";
-import { type ListedEntry, listDirectory } from "./list-directory.js";
+import { type ListedEntry, listBatches } from "./list-directory.js";
 import { withoutLinks } from "./no-follow.js";
 
 export function createDirectory({ path, recursive, followSymlinks }: CreateDirectoryParams): Promise<void> {
@@ -48,29 +48,33 @@ export function readDirectory(
 ): Promise<ReadDirectoryResult> {
   return about(path, async () => {
     const entries: DirectoryEntry[] = [];
-    for await (const listed of listDirectory(path)) {
-      const entry = await resolveEntry(path, listed, extended);
-      if (entry === undefined) continue;
-      if (entries.length >= maxEntries)
-        throw invalidRequest(`directory has more entries than the limit of ${maxEntries}`);
-      entries.push(entry);
+    for await (const batch of listBatches(path)) {
+      for (const listed of batch) {
+        const entry =
+          listed.kind === "symlink" ? await resolveLink(path, listed.name, extended) : toEntry(listed, extended);
+        if (entry === undefined) continue;
+        if (entries.length >= maxEntries)
+          throw invalidRequest(`directory has more entries than the limit of ${maxEntries}`);
+        entries.push(entry);
+      }
     }
     return { entries };
   });
 }
 
-async function resolveEntry(
-  directory: HostPath,
-  { name, kind }: ListedEntry,
-  extended: boolean,
-): Promise<DirectoryEntry | undefined> {
-  const isSymlink = kind === "symlink";
-  const target = isSymlink ? await stat(joinPath(directory, name)).catch(() => undefined) : undefined;
-  if (isSymlink && target === undefined && !extended) return undefined;
+/** What a link leads to. Undefined for one that leads nowhere, which only an extended answer has. */
+async function resolveLink(directory: HostPath, name: Buffer, extended: boolean): Promise<DirectoryEntry | undefined> {
+  const target = await stat(joinPath(directory, name)).catch(() => undefined);
+  if (target === undefined && !extended) return undefined;
   const entry = {
     fileName: name.toString(),
-    isDirectory: target?.isDirectory() ?? kind === "directory",
-    isFile: target?.isFile() ?? kind === "file",
+    isDirectory: target?.isDirectory() ?? false,
+    isFile: target?.isFile() ?? false,
   };
-  return extended ? { ...entry, isSymlink } : entry;
+  return extended ? { ...entry, isSymlink: true } : entry;
+}
+
+function toEntry({ name, kind }: ListedEntry, extended: boolean): DirectoryEntry {
+  const entry = { fileName: name.toString(), isDirectory: kind === "directory", isFile: kind === "file" };
+  return extended ? { ...entry, isSymlink: false } : entry;
 }

@@ -1,5 +1,5 @@
 import { EncodedResponse } from "@codex/channel";
-import { encodeBytesResult } from "../protocol/encode.js";
+import { encodeBytesResult, encodeResult } from "../protocol/encode.js";
 import {
   decodeCanonicalize,
   decodeClose,
@@ -32,7 +32,10 @@ export const FS_REQUESTS: ReadonlyMap<string, (params: unknown) => FileRequest> 
   [METHODS.fsCreateDirectory, request(decodeCreateDirectory, (files, params) => done(files.createDirectory(params)))],
   [METHODS.fsGetMetadata, request(decodeGetMetadata, (files, params) => files.getMetadata(params))],
   [METHODS.fsCanonicalize, request(decodeCanonicalize, (files, params) => files.canonicalize(params))],
-  [METHODS.fsReadDirectory, request(decodeReadDirectory, (files, params) => files.readDirectory(params))],
+  [
+    METHODS.fsReadDirectory,
+    request(decodeReadDirectory, async (files, params) => listResult(await files.readDirectory(params))),
+  ],
   [METHODS.fsWalk, request(decodeWalk, (files, params) => files.walk(params))],
   [METHODS.fsRemove, request(decodeRemove, (files, params) => done(files.remove(params)))],
   [METHODS.fsCopy, request(decodeCopy, (files, params) => done(files.copy(params)))],
@@ -73,3 +76,6 @@ const done = async (work: Promise<void>): Promise<Record<string, never>> => {
 /** Base64 of much is never made into a string: it would be longer than strings can be. */
 const bytesResult = (member: string, bytes: Buffer, rest?: Record<string, unknown>): EncodedResponse =>
   new EncodedResponse((id) => encodeBytesResult(id, member, bytes, rest));
+
+/** A list is of our own making, and as long as its limit allows: what a peer might send is not looked for in it. */
+const listResult = (result: unknown): EncodedResponse => new EncodedResponse((id) => encodeResult(id, result));

@@ -29,6 +29,10 @@ export function encodeBytesResult(
   return encodeAround(`{"id":${encodeId(id)},"result":{${JSON.stringify(member)}:"`, bytes, `"${others.join("")}}}`);
 }
 
+/** The answer `{"id":…,"result":…}` in UTF-8 JSON. */
+export const encodeResult = (id: RpcId, result: unknown): Buffer =>
+  Buffer.from(`{"id":${encodeId(id)},"result":${JSON.stringify(result)}}`);
+
 /** Bytes turned into base64 at once: a multiple of 3, so that pieces join without padding, and few enough to stay in caches. */
 const PIECE_BYTES = 3 * 16 * 1024;
 

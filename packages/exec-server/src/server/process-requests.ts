@@ -1,6 +1,7 @@
-import { EncodedResponse, encodeId, RpcError, type TraceContext } from "@codex/channel";
+import { EncodedResponse, RpcError, type TraceContext } from "@codex/channel";
 import type { ProcessSignal, TerminationReceipt } from "../process/exec-backend.js";
 import { decodeNoParams } from "../protocol/decode.js";
+import { encodeResult } from "../protocol/encode.js";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import {
   decodeCloseStdin,
@@ -103,7 +104,7 @@ function encoded(result: unknown, onSent: () => void = () => {}): EncodedRespons
   return new EncodedResponse((id) => {
     // The peer sends what this returns in the same turn.
     queueMicrotask(onSent);
-    return Buffer.from(`{"id":${encodeId(id)},"result":${JSON.stringify(result)}}`);
+    return encodeResult(id, result);
   });
 }
 
