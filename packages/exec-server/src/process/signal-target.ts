@@ -56,10 +56,13 @@ export function createSandboxTarget(wrapper: number, status: WrapperStatus, owns
       // The processes of the wrapper are not the command's: a polite signal to them would be the end of everything.
       const isInner = ({ pid, name }: Relative) =>
         pid !== wrapper && pid !== status.init && (status.init !== undefined || name !== WRAPPER_NAME);
+      const isLeft = ({ pid }: Relative) => pid !== status.init || !hasNamespaceEnded(pid);
       return {
         async list() {
           const family = await all.list();
-          return family && { members: family.members.filter(isInner), strays: family.strays.filter(isInner) };
+          // Without the wrapper nothing of it is of use any more.
+          const keep = groupExists(wrapper) ? isInner : isLeft;
+          return family && { members: family.members.filter(keep), strays: family.strays.filter(keep) };
         },
       };
     },

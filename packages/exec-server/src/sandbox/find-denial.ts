@@ -37,7 +37,7 @@ export function findDenial(
   const lines = output.split(/[\r\n]+/);
   for (const { text, find } of PATH_ERRORS) {
     for (const line of lines.filter((candidate) => candidate.includes(text))) {
-      const path = listPaths(line, cwd).find((candidate) => find(candidate, profile, files, host));
+      const path = listPaths(line, text, cwd).find((candidate) => find(candidate, profile, files, host));
       if (path !== undefined) return { certain: true, reason: `the sandbox refused \`${path}\`: ${text}` };
     }
   }
@@ -87,15 +87,15 @@ function toReal(path: string, files: HostFiles): string {
 }
 
 /**
- * What may be a path in a line about an error, the likeliest first: what is quoted, and what stands last. A program
- * begins the line with its own name.
+ * What may be a path in a line about an error, the likeliest first: what is quoted, the name in `program: name: error`, and what
+ * has a slash, from behind. A program begins the line with its own name.
  */
-function listPaths(line: string, cwd: string): string[] {
+function listPaths(line: string, error: string, cwd: string): string[] {
   const quoted = [...line.matchAll(/['"`‘“]([^'"`’”]+)['"`’”]/g)].map((match) => match[1]!);
-  const [program = "", ...named] = line.split(": ").slice(0, -1); // `program: path: what went wrong`
-  const last = named.at(-1) ?? "";
-  const words = line.split(/[\s:;,()]+/).filter((word) => /^[./]|\//.test(word));
-  return [...new Set([...quoted, ...(/\s/.test(last) ? [] : [last]), ...words.reverse(), ...named.reverse(), program])]
+  const before = line.slice(0, line.indexOf(error)).split(": ").filter(Boolean);
+  const named = before.length < 2 ? [] : [before.at(-1)!.replace(/^cannot \w+ /, "")]; // as dash tells it
+  const words = line.split(/[\s:;,()]+/).filter((word) => word.includes("/"));
+  return [...new Set([...quoted, ...named, ...words.reverse()])]
     .filter((word) => word.length > 0 && word.length < MAX_PATH && !word.includes("\0"))
     .slice(0, MAX_CANDIDATES)
     .map((word) => resolve(cwd, word));

@@ -8,11 +8,11 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  rmdirSync,
   rmSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { rm, rmdir } from "node:fs/promises";
 import { basename } from "node:path/posix";
 import { setTimeout } from "node:timers/promises";
 import { errnoOf, StartError } from "../process/errors.js";
@@ -27,8 +27,8 @@ import { MAX_PLACEHOLDER_TRIES } from "./limits.js";
  */
 export interface Placeholder {
   path: string;
-  /** Removes it when nobody else relies on it and nothing was put there. Idempotent. */
-  release(): void;
+  /** Removes it when nobody else relies on it and nothing was put there. Called once; never rejects. */
+  release(): Promise<void>;
 }
 
 /** Seconds since 1970 that stand for "made by a sandbox"; whoever puts something there changes it. */
@@ -94,13 +94,10 @@ function tryHold(path: string, native: Native): Placeholder | undefined {
     closeSync(fd);
     return undefined;
   }
-  let released = false;
   return {
     path,
-    release() {
-      if (released) return;
-      released = true;
-      if (native.lock(fd, "exclusive") && isSame(fd, path) && isUnused(fd, path)) removeEmpty(path);
+    async release() {
+      if (native.lock(fd, "exclusive") && isSame(fd, path) && isUnused(fd, path)) await remove(path);
       closeSync(fd);
     },
   };
@@ -116,14 +113,8 @@ function isSame(fd: number, path: string): boolean {
 const isUnused = (fd: number, path: string): boolean =>
   Math.floor(fstatSync(fd).mtimeMs / 1000) === MARK_S && (isGitCommonFile(path) || readdirSync(path).length === 0);
 
-function removeEmpty(path: string): void {
-  try {
-    if (isGitCommonFile(path)) rmSync(path);
-    else rmdirSync(path);
-  } catch {
-    // Somebody put something there just now: it is theirs.
-  }
-}
+/** The kernel takes milliseconds where a mount on it is still being cleared away: not on this thread. */
+const remove = (path: string): Promise<void> => (isGitCommonFile(path) ? rm(path) : rmdir(path)).catch(() => {}); // somebody put something there just now: it is theirs
 
 const unprotected = (path: string, problem: string, cause?: unknown) =>
   new StartError("sandbox_invalid", `the sandbox cannot keep \`${path}\` from being made: ${problem}`, { cause });

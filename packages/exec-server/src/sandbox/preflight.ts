@@ -31,7 +31,7 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
   const failure = await tryOut(path, native);
   return failure === undefined
     ? { kind: "ok", bubblewrap: path, argv0: help.includes("--argv0") }
-    : missing(explain(path, failure));
+    : missing(explainFailure(path, failure));
 }
 
 const INSTALL =
@@ -68,14 +68,14 @@ async function tryOut(bubblewrap: string, native: Native): Promise<string | unde
   }
 }
 
-/** What the host's settings say of a failure, in the order of how often they are the cause. */
-function explain(path: string, failure: string): string {
+/** What a failed trial run means by the settings of the host, in the order of how often they are the cause. */
+export function explainFailure(path: string, failure: string, read: (file: string) => string = readSetting): string {
   const [line] = failure.split("\n");
   const text = `a trial run of ${path} failed (${line})`;
   if (/proc/i.test(failure) && /mount|permitted/i.test(failure) && /newroot\/proc|proc on/.test(failure)) {
     return `${text}: this host does not let a new /proc be mounted, as in a container whose /proc is masked or read-only; ${CONTAINER}`;
   }
-  const setting = SETTINGS.find(({ file, refuses }) => refuses(readSetting(file)));
+  const setting = SETTINGS.find(({ file, refuses }) => refuses(read(file)));
   if (setting !== undefined) return `${text}: ${setting.text}`;
   if (/seccomp|prctl/i.test(failure)) return `${text}: this kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)`;
   return `${text}: this user may not make namespaces; ${CONTAINER}`;

@@ -131,7 +131,8 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): ProfileEntry[]
     const entry = access === "write" ? undefined : closedEntry(path, access);
     if (entry !== undefined) add(entry);
   }
-  for (const entry of listProtected(roots, entries, files, (path) => closedEntry(path, "read"))) add(entry);
+  const open = roots.filter(({ path }) => entries.get(path)?.access === "write");
+  for (const entry of listProtected(open, entries, files, (path) => closedEntry(path, "read"))) add(entry);
   const closed = wanted.filter(({ final }) => final).map(({ path }) => files.real(path) ?? path);
   for (const path of entries.keys()) {
     if (closed.some((outer) => path !== outer && isWithin(path, outer))) entries.delete(path);

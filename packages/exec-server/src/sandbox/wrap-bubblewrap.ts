@@ -28,18 +28,25 @@ export async function wrapWithBubblewrap(
   checkWrapper(host.bubblewrap, profile);
   checkVisible(command, profile, host.files);
   const { held, placeholders } = await keepNamesFree(profile, host);
-  const free = () => {
-    for (const placeholder of placeholders) placeholder.release();
-  };
+  const free = () => releaseAll(placeholders);
   try {
     return { ...openWrapper(command, held, host, free), file: host.bubblewrap, type: "linuxSeccomp" };
   } catch (error) {
-    free();
+    await free();
     throw error;
   }
 }
 
-function openWrapper(command: SandboxableCommand, profile: SandboxProfile, host: BubblewrapHost, free: () => void) {
+const releaseAll = async (placeholders: readonly Placeholder[]): Promise<void> => {
+  await Promise.all(placeholders.map((placeholder) => placeholder.release()));
+};
+
+function openWrapper(
+  command: SandboxableCommand,
+  profile: SandboxProfile,
+  host: BubblewrapHost,
+  free: () => Promise<void>,
+) {
   const { args, options } = renderBubblewrap(
     { ...toInner(command, host), cwd: command.cwd, env: command.env },
     profile,
@@ -60,7 +67,7 @@ function openWrapper(command: SandboxableCommand, profile: SandboxProfile, host:
       closeAll();
       await status.ended;
       if (status.init !== undefined) await untilNamespaceEnds(status.init);
-      free();
+      await free();
     };
     return {
       args,
@@ -159,7 +166,7 @@ async function keepNamesFree(profile: SandboxProfile, { native, files }: Bubblew
       if (placeholder !== undefined || !entry.missing) entries.push(entry);
     }
   } catch (error) {
-    for (const placeholder of placeholders) placeholder.release();
+    await releaseAll(placeholders);
     throw error;
   }
   return { held: { ...profile, fileSystem: { ...fileSystem, entries } }, placeholders };

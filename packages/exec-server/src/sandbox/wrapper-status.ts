@@ -41,15 +41,27 @@ export function readWrapperStatus(fd: number): WrapperStatus {
 /** The first process is gone, and by then so is every other one of its namespace. */
 export const hasNamespaceEnded = (init: number): boolean => /^(|.*\) [ZX] .*)$/s.test(readStat(init));
 
-/** Resolves when the last process of a sandbox is gone; false after the deadline. */
+/**
+ * Resolves when nothing but its first process is left of a sandbox whose wrapper has ended; false after the deadline. That one was
+ * killed with the wrapper and takes milliseconds to clear its mounts away; only then are others killed, if there are any.
+ */
 export async function untilNamespaceEnds(init: number): Promise<boolean> {
+  // A wrapper that ends very early takes nothing along: what it started has not asked for that yet.
+  if (!hasNamespaceEnded(init)) killProcess(init);
   const deadline = performance.now() + NAMESPACE_END_DEADLINE_MS;
-  // It was killed when its wrapper ended: mostly a matter of a few hundred microseconds.
-  for (let look = 0; !hasNamespaceEnded(init); look += 1) {
+  for (let look = 0; listChildren(init).length > 0 && !hasNamespaceEnded(init); look += 1) {
     if (performance.now() > deadline) return false;
     await (look < EAGER_LOOKS ? setImmediate() : setTimeout(LOOK_MS));
   }
   return true;
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has just gone.
+  }
 }
 
 const EAGER_LOOKS = 20;
