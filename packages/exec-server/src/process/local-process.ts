@@ -113,8 +113,13 @@ async function startWrapped(
         : { kind: "signaled", signal: status.signal, by: blame(status.signal) },
     );
   const finishSandboxed = ({ status, denial: found }: SandboxedExit) => {
-    denial = found;
-    if (status === undefined) return finish({ kind: "failed_to_start", reason: found?.reason ?? "in the sandbox" });
+    denial = status === undefined && sent.size > 0 ? undefined : found;
+    if (status === undefined) {
+      // A signal of ours came before the program: that is what ended it.
+      const [first] = sent;
+      if (first !== undefined) return finishPlain({ signal: first });
+      return finish({ kind: "failed_to_start", reason: found?.reason ?? "in the sandbox" });
+    }
     // A death by signal is told as 128 + its number, as programs do that exit so themselves: taken for what was sent.
     const signal = "code" in status && status.code > 128 ? getSignalName(status.code - 128) : "";
     finishPlain(sent.has(signal) ? { signal } : status);
