@@ -58,11 +58,12 @@ export type {
   TerminationReceipt,
 } from "./process/exec-backend.js";
 export type { InputWait } from "./process/input-wait.js";
-export { DEFAULT_TERMINAL_SIZE } from "./process/limits.js";
+export { DEFAULT_LOG_LIMITS, DEFAULT_TERMINAL_SIZE } from "./process/limits.js";
 export { createLocalBackend, type LocalBackendOptions } from "./process/local-backend.js";
 export {
   createOutputLog,
   type FollowOptions,
+  type LogHold,
   type LogSlice,
   type OutputLog,
   type WritableOutputLog,

@@ -1,1 +1,2 @@
-export {};
+export { type CuttingProxy, createCuttingProxy } from "./cutting-proxy.js";
+export { type Cut, type CuttingRelay, createCuttingRelay, type Direction } from "./cutting-relay.js";

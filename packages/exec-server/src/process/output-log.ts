@@ -30,9 +30,15 @@ export interface OutputLog {
    */
   follow(options?: FollowOptions): AsyncIterable<OutputChunk>;
   /** Holds the process back like a follower that does not move: while more than `windowBytes` came after `from`. */
-  hold(from: number, windowBytes: number): { release(): void };
+  hold(from: number, windowBytes: number): LogHold;
   /** Offset of the byte after chunk `seq`; when that chunk left memory, of the oldest byte after it that did not. */
   offsetAfter(seq: number): number;
+}
+
+export interface LogHold {
+  /** Holds back from this offset on. */
+  move(from: number): void;
+  release(): void;
 }
 
 export interface FollowOptions {
@@ -237,6 +243,10 @@ export function createOutputLog(
       followers.add(follower);
       updatePressure();
       return {
+        move(from) {
+          follower.position = from;
+          updatePressure();
+        },
         release() {
           if (followers.delete(follower)) updatePressure();
         },

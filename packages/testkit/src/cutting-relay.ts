@@ -1,0 +1,89 @@
+import { type Channel, createMemoryChannelPair } from "@codex/channel";
+
+/** `sent`: from who connects to who serves. */
+export type Direction = "sent" | "received";
+
+export interface Cut {
+  direction: Direction;
+  /** Counted from 1 over all connections. */
+  message: number;
+  /** Whether that message still arrives. */
+  delivered: boolean;
+}
+
+/** Carries messages between two ends, and breaks at the message that the test says. */
+export interface CuttingRelay {
+  /** Messages so far, over all connections. */
+  readonly counts: Readonly<Record<Direction, number>>;
+  readonly connections: number;
+  /** A new connection; each is served. */
+  connect(): Channel;
+  /** Breaks the connection at this message, whichever carries it. */
+  cutAt(cut: Cut): void;
+  /** Breaks the connections of now. */
+  cutNow(): void;
+  /** Nothing passes over the connections of now any more, and neither end is told. */
+  stall(): void;
+  /** Calls `listener` for each message before it is passed on. */
+  watch(listener: (direction: Direction, value: unknown) => void): void;
+  close(): Promise<void>;
+}
+
+export function createCuttingRelay(serve: (channel: Channel) => void): CuttingRelay {
+  const counts = { sent: 0, received: 0 };
+  const cuts: Cut[] = [];
+  const open = new Set<{ ends: Channel[]; stalled: boolean }>();
+  const listeners: ((direction: Direction, value: unknown) => void)[] = [];
+  let connections = 0;
+
+  const breakOff = (link: { ends: Channel[] }) => Promise.all(link.ends.map((end) => end.close()));
+  const carry = async (
+    from: Channel,
+    to: Channel,
+    direction: Direction,
+    link: { ends: Channel[]; stalled: boolean },
+  ) => {
+    for (;;) {
+      const received = await from.receive();
+      if (received === undefined || received.kind === "malformed") break;
+      if (link.stalled) continue;
+      counts[direction] += 1;
+      for (const listener of listeners) listener(direction, received.value);
+      const cut = cuts.find((one) => one.direction === direction && one.message === counts[direction]);
+      if (cut?.delivered !== false) await to.send(received.value).catch(() => {});
+      if (cut !== undefined) break;
+    }
+    await breakOff(link);
+  };
+  return {
+    counts,
+    get connections() {
+      return connections;
+    },
+    connect() {
+      connections += 1;
+      const [near, a] = createMemoryChannelPair();
+      const [b, far] = createMemoryChannelPair();
+      const link = { ends: [a, b], stalled: false };
+      open.add(link);
+      serve(far);
+      void Promise.all([carry(a, b, "sent", link), carry(b, a, "received", link)]).then(() => open.delete(link));
+      return near;
+    },
+    cutAt(cut) {
+      cuts.push(cut);
+    },
+    cutNow() {
+      for (const link of open) void breakOff(link);
+    },
+    stall() {
+      for (const link of open) link.stalled = true;
+    },
+    watch(listener) {
+      listeners.push(listener);
+    },
+    async close() {
+      await Promise.all([...open].map(breakOff));
+    },
+  };
+}
