@@ -1,5 +1,5 @@
 import type { Channel } from "@codex/channel";
-import { connectStdio, connectWebSocket } from "@codex/orchestrator";
+import { type Connector, connectStdio, connectWebSocket } from "@codex/orchestrator";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { readToken } from "./token-file.js";
 
@@ -9,15 +9,23 @@ export interface ConnectOptions {
   tokenFile?: string;
 }
 
+/** How the executor is attached that the options name: one on a websocket is reached again when its channel is lost. */
+export function attachExecutor(options: ConnectOptions): { channel: Promise<Channel> } | { reconnect: Connector } {
+  const { executor } = options;
+  if (executor === undefined || !/^wss?:\/\//.test(executor)) return { channel: connectExecutor(options) };
+  return { reconnect: (signal) => connectExecutor(options, signal) };
+}
+
 /** Opens the channel to the executor that the options name. The caller owns it. */
-export async function connectExecutor({ executor, tokenFile }: ConnectOptions): Promise<Channel> {
+export async function connectExecutor({ executor, tokenFile }: ConnectOptions, signal?: AbortSignal): Promise<Channel> {
   if (executor === undefined) return (await import("./own-executor.js")).startOwnExecutor();
   if (/^wss?:\/\//.test(executor)) {
     if (!URL.canParse(executor)) {
       throw new CommandError(`--executor ${JSON.stringify(executor)} is no valid address`, EXIT.usage);
     }
     const token = readToken(tokenFile);
-    return connectWebSocket(executor, token === undefined ? {} : { token });
+    const giveUp = signal === undefined ? {} : { signal };
+    return connectWebSocket(executor, { ...giveUp, ...(token === undefined ? {} : { token }) });
   }
   if (executor.trim() === "") throw new CommandError("--executor is empty", EXIT.usage);
   // The user's own command line, for a shell to read. What it says on stderr is for the user.

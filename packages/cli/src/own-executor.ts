@@ -5,6 +5,6 @@ import { createExecutor } from "@codex/executor";
 /** An executor of this host in this process. Closing the channel ends it and everything it started. */
 export function startOwnExecutor(): Channel {
   const [ours, its] = createMemoryChannelPair();
-  void createExecutor({ backend: () => createLocalBackend({ shielded: true }) }).serve(its);
+  void createExecutor({ backend: () => createLocalBackend({ shielded: true }) }).serve(its, { resumable: false });
   return ours;
 }

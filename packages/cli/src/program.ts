@@ -60,6 +60,12 @@ export function createProgram(): Command {
         "whether any command may use the network (off below danger-full-access)",
       ).choices(["on", "off"]),
     )
+    .option(
+      "--resume-grace <seconds>",
+      "websocket: how long everything lives on after a connection was lost; 0: not at all",
+      parseGrace,
+      30,
+    )
     .option("--deterministic-ids", "session ids count up from 1000", false)
     .addHelpText(
       "after",
@@ -122,6 +128,7 @@ Example: export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000 for a Codex client aft
       `
 Exit codes: that of the program; 128+n when signal n ended it; 125 when the executor failed or was lost;
 126 when it could not be started; 127 when it was not found.
+A connection to ws:// that is lost is made again: the program runs on, and nothing of its output is lost or repeated.
 
 Examples:
   codex run -- make test
@@ -316,6 +323,10 @@ function parseWhole(value: string): number {
     throw new InvalidArgumentError(`expected a whole number of at least 0, got ${JSON.stringify(value)}`);
   }
   return number;
+}
+
+function parseGrace(value: string): number {
+  return /^0+(\.0+)?$/.test(value) ? 0 : parseSeconds(value);
 }
 
 function parseSeconds(value: string): number {

@@ -87,7 +87,7 @@ describe("codex run", () => {
   });
 
   it("never invents an outcome when the executor is killed", async () => {
-    const { child, url } = await command.listen();
+    const { child, url } = await command.listen(["--resume-grace", "0.5"]);
     const run = command.start(["run", "--executor", url, "--", "sh", "-c", "echo ready; sleep 100"]);
     const finished = finish(run);
     await once(run.stdout, "data");

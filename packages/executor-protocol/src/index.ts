@@ -8,6 +8,7 @@ export {
 } from "./ceiling.js";
 export { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES } from "./git-directory.js";
 export {
+  ackSchema,
   type Capability,
   callToolRequestSchema,
   callToolResponseSchema,
@@ -24,8 +25,10 @@ export {
   listToolsRequestSchema,
   listToolsResponseSchema,
   type OrchestratorMessage,
+  type OutputPosition,
   type OutputStream,
   orchestratorMessageSchema,
+  outputPositionSchema,
   outputStreamSchema,
   requestIdSchema,
   sessionExitedSchema,
@@ -33,6 +36,8 @@ export {
   shutdownResponseSchema,
   toolOutputSchema,
   toolsChangedSchema,
+  type UnansweredCall,
+  unansweredCallSchema,
 } from "./messages.js";
 export { type EndedBy, endedBySchema, type ProcessOutcome, processOutcomeSchema } from "./outcome.js";
 export {
@@ -80,8 +85,10 @@ export {
   type TerminalSize,
   terminalSizeSchema,
   type WaitUntil,
+  type WhenFull,
   type WriteStdinRequest,
   waitUntilSchema,
+  whenFullSchema,
   writeStdinRequestSchema,
 } from "./unified-exec-request.js";
 export {

@@ -18,8 +18,23 @@ export const callToolRequestSchema = z.object({
   arguments: z.unknown(),
   /** Whose sessions the call may see; default `own`. Not among the arguments, which are a model's. */
   sessionScope: z.optional(z.enum(["own", "executor"])),
+  /** A repeat gets the first answer; for tools whose arguments have no key of their own. */
+  idempotencyKey: z.optional(keySchema),
+  /** Rises with each call of one `sessionId`: a call whose number came before is a repeat, however old. */
+  sequence: z.optional(z.int().check(z.positive())),
 });
 export const shutdownRequestSchema = z.object({ type: z.literal("shutdown"), requestId: requestIdSchema });
+/** Up to which byte of a session's output something is known. */
+export const outputPositionSchema = z.object({ processId: processIdSchema, offset: countSchema });
+export type OutputPosition = z.infer<typeof outputPositionSchema>;
+
+/** A call without an answer. */
+export const unansweredCallSchema = z.object({
+  requestId: requestIdSchema,
+  sequence: z.optional(z.int().check(z.positive())),
+});
+export type UnansweredCall = z.infer<typeof unansweredCallSchema>;
+
 /** Optional first message; without it the base messages apply and nothing unasked is sent. */
 export const initializeRequestSchema = z.object({
   type: z.literal("initialize"),
@@ -27,9 +42,23 @@ export const initializeRequestSchema = z.object({
   clientName: z.string(),
   protocolVersion: z.string(),
   resumeSessionId: z.optional(z.nullable(z.string())),
+  /** It will send `ack`: what it has not acknowledged can be had again after a resume. */
+  acknowledges: z.optional(z.boolean()),
+  /** With `resumeSessionId`: the calls that are still waited for. Absent: each whose answer was not acknowledged. */
+  unanswered: z.optional(z.array(unansweredCallSchema)),
+  /** With `resumeSessionId`: calls that nobody waits for any more and whose answer was not received. */
+  givenUp: z.optional(z.array(requestIdSchema)),
+  /** With `resumeSessionId`: what live output was received. Of a session that is not named, what was acknowledged. */
+  received: z.optional(z.array(outputPositionSchema)),
 });
 /** Ends the wait of the call with this `requestId`; its session lives and its id is in the response. */
 export const cancelToolRequestSchema = z.object({ type: z.literal("cancel_tool"), requestId: requestIdSchema });
+/** Not answered. These answers, and live output up to these offsets, were received and need not be kept. */
+export const ackSchema = z.object({
+  type: z.literal("ack"),
+  answers: z.optional(z.array(requestIdSchema)),
+  output: z.optional(z.array(outputPositionSchema)),
+});
 
 export const orchestratorMessageSchema = z.discriminatedUnion("type", [
   listToolsRequestSchema,
@@ -37,6 +66,7 @@ export const orchestratorMessageSchema = z.discriminatedUnion("type", [
   shutdownRequestSchema,
   initializeRequestSchema,
   cancelToolRequestSchema,
+  ackSchema,
 ]);
 export type OrchestratorMessage = z.infer<typeof orchestratorMessageSchema>;
 
@@ -59,7 +89,7 @@ export const errorMessageSchema = z.object({
   message: z.string(),
 });
 
-export const capabilitySchema = z.enum(["tool_output", "cancel_tool", "session_exited"]);
+export const capabilitySchema = z.enum(["tool_output", "cancel_tool", "session_exited", "resume"]);
 export type Capability = z.infer<typeof capabilitySchema>;
 
 /** The executor's host as the orchestrator needs it to resolve a call. */
@@ -83,6 +113,19 @@ export const initializeResponseSchema = z.object({
   sessionId: z.string(),
   capabilities: z.array(z.string()),
   host: hostInfoSchema,
+  /** With capability `resume`. */
+  resume: z.optional(
+    z.object({
+      /** How long everything lives on after the channel was lost, milliseconds. */
+      graceMs: countSchema,
+      /** Live output is to be acknowledged at least each time so many bytes came, of all sessions together. */
+      ackBytes: z.int().check(z.positive()),
+      /** After a resume: calls of `unanswered` that never arrived. They are to be sent again, as they were. */
+      resend: z.optional(z.array(requestIdSchema)),
+      /** After a resume: the largest `sequence` that arrived; those of further calls are larger. */
+      lastSequence: z.optional(countSchema),
+    }),
+  ),
 });
 export const toolsChangedSchema = z.object({ type: z.literal("tools_changed") });
 export const outputStreamSchema = z.enum(["stdout", "stderr", "pty"]);

@@ -66,6 +66,13 @@ export type WaitUntil = z.infer<typeof waitUntilSchema>;
 
 const ARGV = "a non-empty array of strings";
 
+/**
+ * What happens when a session has more output than is kept in memory. `pause`: the program waits until it was received.
+ * `spill`: the middle goes to a file of bounded size, and is dropped beyond that. `drop`: the middle is dropped.
+ */
+export const whenFullSchema = z.enum(["pause", "spill", "drop"]);
+export type WhenFull = z.infer<typeof whenFullSchema>;
+
 /** Wire arguments of a tool with contract `unified_exec.exec_command`: resolved by the orchestrator. */
 export const execCommandRequestSchema = z.object({
   /** Final argv. */
@@ -97,6 +104,8 @@ export const execCommandRequestSchema = z.object({
   size: z.optional(terminalSizeSchema),
   /** Default `exit`. */
   until: z.optional(waitUntilSchema),
+  /** Default `spill`. */
+  whenFull: z.optional(whenFullSchema),
 });
 export type ExecCommandRequest = z.infer<typeof execCommandRequestSchema>;
 

@@ -19,6 +19,7 @@ const schemas: Readonly<Record<string, z.ZodMiniType & { shape: object }>> = {
   shutdownRequest: protocol.shutdownRequestSchema,
   initializeRequest: protocol.initializeRequestSchema,
   cancelToolRequest: protocol.cancelToolRequestSchema,
+  ack: protocol.ackSchema,
   listToolsResponse: protocol.listToolsResponseSchema,
   callToolResponse: protocol.callToolResponseSchema,
   shutdownResponse: protocol.shutdownResponseSchema,

@@ -6,6 +6,7 @@ test("the names exported are these", () => {
     "CLOSED_IN_GIT_DIRECTORY",
     "EXECUTOR_PROTOCOL_VERSION",
     "PROTECTED_NAMES",
+    "ackSchema",
     "byteRangeSchema",
     "callToolRequestSchema",
     "callToolResponseSchema",
@@ -31,6 +32,7 @@ test("the names exported are these", () => {
     "listToolsResponseSchema",
     "omittedRangeSchema",
     "orchestratorMessageSchema",
+    "outputPositionSchema",
     "outputStreamSchema",
     "parseExecCommandRequest",
     "parseExecutorMessage",
@@ -54,9 +56,11 @@ test("the names exported are these", () => {
     "toolContractSchema",
     "toolOutputSchema",
     "toolsChangedSchema",
+    "unansweredCallSchema",
     "unifiedExecResultSchema",
     "waitEndedSchema",
     "waitUntilSchema",
+    "whenFullSchema",
     "writeStdinRequestSchema",
   ]);
 });
@@ -67,6 +71,7 @@ test("the words of the protocol are these", () => {
     tool_output: "tool_output",
     cancel_tool: "cancel_tool",
     session_exited: "session_exited",
+    resume: "resume",
   });
   expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
     "unified_exec.exec_command",
@@ -88,6 +93,7 @@ test("the words of the protocol are these", () => {
     "unknown",
   ]);
   expect(Object.keys(protocol.sessionSignalSchema.def.entries)).toEqual(["interrupt", "terminate", "kill", "hangup"]);
+  expect(Object.keys(protocol.whenFullSchema.def.entries)).toEqual(["pause", "spill", "drop"]);
   expect(Object.keys(protocol.outputStreamSchema.def.entries)).toEqual(["stdout", "stderr", "pty"]);
 });
 
@@ -100,6 +106,7 @@ test("the message types are these, per direction", () => {
     "shutdown",
     "initialize",
     "cancel_tool",
+    "ack",
   ]);
   expect(typesOf(protocol.executorMessageSchema.def.options)).toEqual([
     "list_tools_response",

@@ -1,12 +1,17 @@
 import {
   type OrchestratorMessage,
+  type OutputPosition,
   type OutputStream,
   type ToolCallOutcome,
   toolCallOutcomeSchema,
+  type UnansweredCall,
 } from "@codex/executor-protocol";
+import { type CallRecord, CallRecords } from "./call-records.js";
 import { messageOf, ToolError } from "./errors.js";
+import type { Ledger } from "./ledger.js";
+import type { ExecutorLimits } from "./limits.js";
 import type { Outbox } from "./outbox.js";
-import { splitPiece } from "./sessions/live-output.js";
+import { ToolOutput } from "./sessions/tool-output.js";
 import type { CallScope, UnifiedExec } from "./sessions/unified-exec.js";
 import { quote } from "./text.js";
 import type { ToolCallContext, ToolRegistry } from "./tool-registry.js";
@@ -14,52 +19,80 @@ import { SESSION_TOOLS } from "./tools/tools.js";
 
 type CallMessage = Extract<OrchestratorMessage, { type: "call_tool" }>;
 
+/** What an orchestrator that comes back has, and what it waits for. */
+export type ResumedState = Pick<
+  Extract<OrchestratorMessage, { type: "initialize" }>,
+  "received" | "unanswered" | "givenUp"
+>;
+
+export interface Resumed {
+  /** Calls that never arrived. */
+  resend: string[];
+  /** The largest number of a call that arrived. */
+  lastSequence: number;
+  /** Resolves when all that can be answered at once was. */
+  answer: () => Promise<void>;
+}
+
 export interface CallsOptions {
   outbox: Outbox;
   registry: ToolRegistry;
   unifiedExec: UnifiedExec;
-  /** Calls under way at once. */
-  maxInFlight: number;
+  ledger: Ledger;
+  limits: Pick<ExecutorLimits, "inFlightCalls" | "unacknowledgedAnswers" | "unacknowledgedBytes">;
+  /** Whether the orchestrator can come back over another channel. */
+  isResumable: () => boolean;
   log: (problem: string) => void;
 }
 
-/** The tool calls of one orchestrator that are under way. */
+/** The tool calls of one orchestrator: those that are under way, and those whose answer it may not have received. */
 export class Calls {
   readonly #options: CallsOptions;
-  /** Those without an answer, by their ids. */
-  readonly #waits = new Map<string, AbortController>();
+  readonly #records: CallRecords;
+  /** Those without an answer. */
+  readonly #underWay = new Map<string, CallRecord>();
   /** Those whose answer the channel has not taken yet: what an orchestrator that does not read can make grow. */
   readonly #running = new Set<Promise<void>>();
+  readonly #toolOutputs = new Map<number, ToolOutput>();
+  /** The largest `sequence` of a call that has arrived. */
+  #lastSequence = 0;
 
   constructor(options: CallsOptions) {
     this.#options = options;
+    this.#records = new CallRecords(options.limits);
   }
 
   has(requestId: string): boolean {
-    return this.#waits.has(requestId);
+    return this.#underWay.has(requestId);
+  }
+
+  /** The call has arrived before: over an earlier channel, or with a number that was there already. */
+  isRepeat({ requestId, sequence }: UnansweredCall): boolean {
+    if (sequence !== undefined) return sequence <= this.#lastSequence;
+    const record = this.#records.get(requestId);
+    return record !== undefined && record.epoch !== this.#options.outbox.epoch;
   }
 
   /** Starts a call; its answer comes when it comes. Resolves when the next message may be taken. */
   async start(message: CallMessage): Promise<void> {
-    const { maxInFlight } = this.#options;
-    if (this.#running.size >= maxInFlight) {
-      const problem = `too many tool calls at once: ${maxInFlight} are under way, which is the limit; wait for one to be answered`;
-      return this.#answer(message, { status: "error", message: problem });
+    if (this.isRepeat(message)) return this.#answerAgain(message);
+    this.#lastSequence = message.sequence ?? this.#lastSequence;
+    const { inFlightCalls } = this.#options.limits;
+    const record = this.#open(message);
+    if (this.#running.size >= inFlightCalls) {
+      const problem = `too many tool calls at once: ${inFlightCalls} are under way, which is the limit; wait for one to be answered`;
+      return this.#finish(record, { status: "error", message: problem });
     }
-    const wait = new AbortController();
-    this.#waits.set(message.requestId, wait);
-    const run = this.#run(message, wait.signal);
-    this.#running.add(run);
-    void run.then(() => this.#running.delete(run));
+    this.#track(this.#run(message, record));
   }
 
   /** Ends the wait of a call. One that was answered meanwhile is no error. */
   cancel(requestId: string): void {
-    this.#waits.get(requestId)?.abort();
+    this.#underWay.get(requestId)?.wait.abort();
   }
 
   cancelAll(): void {
-    for (const wait of this.#waits.values()) wait.abort();
+    for (const { wait } of this.#underWay.values()) wait.abort();
   }
 
   /** Resolves when every call was answered. */
@@ -67,27 +100,129 @@ export class Calls {
     await Promise.all(this.#running);
   }
 
-  async #run(message: CallMessage, signal: AbortSignal): Promise<void> {
+  /** The orchestrator has these answers, and live output up to these offsets. */
+  acknowledge(answers: readonly string[], output: readonly OutputPosition[]): void {
+    for (const { processId, offset } of output) this.#toolOutputs.get(processId)?.live.acknowledge(offset);
+    this.#options.unifiedExec.acknowledge(output);
+    for (const requestId of answers) {
+      const record = this.#records.get(requestId);
+      if (record?.outcome !== undefined) this.#records.remove(record);
+    }
+  }
+
+  /** Nobody will ask for an answer any more. */
+  forgetAll(): void {
+    for (const record of this.#records.list()) if (record.outcome !== undefined) this.#records.remove(record);
+  }
+
+  /**
+   * There is another channel. Live output goes on behind what was received; answers that are still waited for are given
+   * again by `answer`, which is to be called once the rest was told.
+   */
+  resume({ received = [], unanswered, givenUp = [] }: ResumedState): Resumed {
+    const wanted = unanswered === undefined ? undefined : new Set(unanswered.map(({ requestId }) => requestId));
+    const abandoned = new Set(givenUp);
+    const positions = new Map(received.map(({ processId, offset }) => [processId, offset]));
+    // The newest first: what an answer told can be told again while no later one was given.
+    for (const record of this.#records.list().reverse()) {
+      if (wanted === undefined || wanted.has(record.requestId)) continue;
+      if (record.outcome === undefined || abandoned.has(record.requestId)) this.#giveUp(record);
+      else this.#records.remove(record); // received, but not acknowledged
+    }
+    this.#options.unifiedExec.resume(positions);
+    for (const { processId, live } of this.#toolOutputs.values()) {
+      live.rewind(positions.get(processId));
+    }
+    const again = (unanswered ?? this.#records.list()).filter((call) => this.#hasArrived(call));
+    const resend = (unanswered ?? []).filter((call) => !this.#hasArrived(call)).map(({ requestId }) => requestId);
+    const answer = async () => void (await Promise.all(again.map((call) => this.#answerAgain(call))));
+    return { resend, lastSequence: this.#lastSequence, answer };
+  }
+
+  #hasArrived(call: UnansweredCall): boolean {
+    return this.#records.get(call.requestId) !== undefined || this.isRepeat(call);
+  }
+
+  #open({ requestId, toolName }: CallMessage): CallRecord {
+    const { epoch } = this.#options.outbox;
+    const wait = new AbortController();
+    const record = { requestId, toolName, epoch, wait, outcome: undefined, kept: undefined, givenUp: false };
+    this.#records.add(record);
+    return record;
+  }
+
+  /** Resolves when the answer was sent, or at once when the call is under way: then it is answered like any other. */
+  async #answerAgain({ requestId }: UnansweredCall): Promise<void> {
+    const { outbox } = this.#options;
+    const record = this.#records.get(requestId);
+    if (record === undefined) {
+      const message = "this call was made before and is not made again; its answer is not kept any longer";
+      await outbox.send({ type: "error", requestId, message });
+      return;
+    }
+    if (record.outcome === undefined) return;
+    const { epoch } = outbox;
+    const sent = (record.kept?.replay() ?? Promise.resolve()).then(async () => {
+      if (epoch === outbox.epoch && this.#records.get(requestId) === record) await this.#send(record);
+    });
+    this.#track(sent);
+    await sent;
+  }
+
+  /** Nobody waits for the answer: what it told is told by the next one. */
+  #giveUp(record: CallRecord): void {
+    record.givenUp = true;
+    record.wait.abort();
+    if (record.outcome === undefined) return;
+    record.kept?.undo();
+    this.#records.remove(record);
+  }
+
+  #track(run: Promise<void>): void {
+    this.#running.add(run);
+    void run.then(() => this.#running.delete(run));
+  }
+
+  async #run(message: CallMessage, record: CallRecord): Promise<void> {
+    this.#underWay.set(record.requestId, record);
     let resolveAnswered!: () => void;
     const answered = new Promise<void>((resolve) => {
       resolveAnswered = resolve;
     });
-    const outcome = await this.#call(message, { requestId: message.requestId, signal, answered });
+    const outcome = await this.#call(message, record, answered);
     // Before the answer is on its way: whoever reads it may use the id again at once.
-    this.#waits.delete(message.requestId);
-    await this.#answer(message, outcome);
+    this.#underWay.delete(record.requestId);
+    await this.#finish(record, outcome);
     resolveAnswered();
   }
 
+  /** The call has its outcome. Resolves when the answer is on its way. */
+  async #finish(record: CallRecord, outcome: ToolCallOutcome): Promise<void> {
+    record.outcome = outcome;
+    if (record.givenUp) return this.#giveUp(record);
+    if (this.#options.isResumable()) this.#records.keep(record);
+    else this.#records.remove(record);
+    await this.#send(record);
+  }
+
   /** Never rejects: whatever a tool does becomes an outcome. */
-  async #call({ toolName, arguments: args, sessionScope }: CallMessage, scope: CallScope): Promise<ToolCallOutcome> {
-    const { unifiedExec, registry, log } = this.#options;
+  async #call(message: CallMessage, record: CallRecord, answered: Promise<void>): Promise<ToolCallOutcome> {
+    const { toolName } = message;
+    const { ledger, log, outbox } = this.#options;
+    const keep = (kept: CallRecord["kept"]) => {
+      record.kept = kept;
+    };
+    const scope: CallScope = {
+      requestId: message.requestId,
+      signal: record.wait.signal,
+      answered,
+      keep: outbox.acknowledges && this.#options.isResumable() ? keep : undefined,
+    };
     try {
-      const own = SESSION_TOOLS.get(toolName);
-      if (own !== undefined) return await own.call(args, unifiedExec, { ...scope, sessions: sessionScope ?? "own" });
-      const tool = registry.get(toolName);
-      if (tool === undefined) return { status: "error", message: `unknown executor tool \`${quote(toolName)}\`` };
-      return checkOutcome(toolName, await tool.call(args, this.#createContext(scope)));
+      const { idempotencyKey: key } = message;
+      if (key === undefined) return await this.#callTool(message, scope);
+      const run = async (signal: AbortSignal) => toOutcome(this.#callTool(message, { ...scope, signal }));
+      return await ledger.run({ scope: `tool ${toolName}`, key }, scope.signal, run);
     } catch (error) {
       if (error instanceof ToolError) return { status: "error", message: error.message };
       log(`tool \`${quote(toolName)}\` threw: ${messageOf(error)}`);
@@ -95,37 +230,70 @@ export class Calls {
     }
   }
 
-  #createContext({ requestId, signal }: CallScope): ToolCallContext {
-    const { outbox, unifiedExec } = this.#options;
-    let processId: number | undefined;
-    let seq = 0;
-    let offset = 0;
-    const send = async (bytes: Buffer, stream: OutputStream) => {
-      processId ??= unifiedExec.table.mintId();
-      const piece = { stream, offset, bytes };
-      offset += bytes.length;
-      for (const part of splitPiece(piece, { limit: offset })) {
-        seq += 1;
-        await outbox.sendOutput({ requestId, processId, seq, ...part });
-      }
-    };
-    let sent = Promise.resolve();
-    const emitOutput = (bytes: Uint8Array, stream: OutputStream = "stdout") => {
-      if (!outbox.isLive()) return sent;
-      const copy = Buffer.from(bytes);
-      // In order also for a tool that does not await; and the end of the channel is not its fault.
-      sent = sent.then(() => send(copy, stream)).catch(() => {});
-      return sent;
-    };
-    return { requestId, signal, emitOutput };
+  async #callTool(
+    { toolName, arguments: args, sessionScope }: CallMessage,
+    scope: CallScope,
+  ): Promise<ToolCallOutcome> {
+    const { unifiedExec, registry } = this.#options;
+    const own = SESSION_TOOLS.get(toolName);
+    if (own !== undefined) return await own.call(args, unifiedExec, { ...scope, sessions: sessionScope ?? "own" });
+    const tool = registry.get(toolName);
+    if (tool === undefined) return { status: "error", message: `unknown executor tool \`${quote(toolName)}\`` };
+    const { context, finish } = this.#createContext(scope);
+    try {
+      return checkOutcome(toolName, await tool.call(args, context));
+    } finally {
+      await finish();
+    }
   }
 
-  async #answer({ requestId, toolName }: CallMessage, outcome: ToolCallOutcome): Promise<void> {
+  #createContext({ requestId, signal, keep }: CallScope): { context: ToolCallContext; finish: () => Promise<void> } {
+    const { outbox, unifiedExec } = this.#options;
+    let output: ToolOutput | undefined;
+    const emitOutput = (bytes: Uint8Array, stream: OutputStream = "stdout") => {
+      if (!outbox.isLive()) return Promise.resolve();
+      output ??= this.#openOutput(requestId, unifiedExec.table.mintId());
+      return output.emit(Buffer.from(bytes), stream);
+    };
+    const finish = async () => {
+      if (output === undefined) return;
+      const { processId } = output;
+      const kept = await output.finish();
+      const release = () => {
+        kept.release();
+        this.#toolOutputs.delete(processId);
+      };
+      if (keep === undefined) release();
+      else keep({ ...kept, release });
+    };
+    return { context: { requestId, signal, emitOutput }, finish };
+  }
+
+  #openOutput(requestId: string, processId: number): ToolOutput {
+    const output = new ToolOutput(requestId, this.#options.outbox, processId);
+    this.#toolOutputs.set(processId, output);
+    return output;
+  }
+
+  async #send(record: CallRecord): Promise<void> {
     const { outbox } = this.#options;
+    const { requestId, toolName, outcome } = record;
+    if (outcome === undefined) return;
     const problem = await outbox.send({ type: "call_tool_response", requestId, toolName, outcome });
     if (problem === undefined) return;
     const message = `the result of \`${quote(toolName)}\` could not be sent: ${problem}`;
-    await outbox.send({ type: "call_tool_response", requestId, toolName, outcome: { status: "error", message } });
+    record.outcome = { status: "error", message };
+    await outbox.send({ type: "call_tool_response", requestId, toolName, outcome: record.outcome });
+  }
+}
+
+/** An error for a model is an answer as well, which a repeat gets. */
+async function toOutcome(call: Promise<ToolCallOutcome>): Promise<ToolCallOutcome> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ToolError) return { status: "error", message: error.message };
+    throw error;
   }
 }
 

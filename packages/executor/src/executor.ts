@@ -1,18 +1,16 @@
 import type { Channel } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-server";
 import type { HostInfo } from "@codex/executor-protocol";
-import { createAdmission } from "./admission.js";
-import { ApprovalLedger } from "./approval-ledger.js";
-import { Calls } from "./calls.js";
-import { type CeilingGuard, type CeilingOptions, createCeilingGuard, type ResolvePath } from "./ceiling.js";
+import { type CeilingOptions, createCeilingGuard, type ResolvePath } from "./ceiling.js";
 import { type Clock, systemClock } from "./clock.js";
+import { Connection } from "./connection.js";
+import { Connections } from "./connections.js";
 import { messageOf } from "./errors.js";
 import { getHostInfo } from "./host/host-info.js";
 import { createRandomIds, type Ids } from "./ids.js";
-import { type ExecutorLimits, LAST_ANSWERS_MS, LAST_SESSIONS_MS, resolveLimits } from "./limits.js";
-import { receiveMessages } from "./loop.js";
-import { Outbox } from "./outbox.js";
-import { UnifiedExec } from "./sessions/unified-exec.js";
+import { DEFAULT_RESUME_GRACE_MS, type ExecutorLimits, resolveLimits } from "./limits.js";
+import { type Attachment, receiveMessages } from "./loop.js";
+import type { UnifiedExec } from "./sessions/unified-exec.js";
 import { createToolRegistry, type ExecutorTool, type ToolRegistry } from "./tool-registry.js";
 import { SESSION_TOOLS } from "./tools/tools.js";
 
@@ -34,6 +32,8 @@ export interface ExecutorOptions {
   /** How the ceiling learns where paths lead; needed where commands run on another host. Default: on this one. */
   resolvePath?: ResolvePath;
   limits?: Partial<ExecutorLimits>;
+  /** How long everything lives on after a channel was lost, milliseconds; default 30000, 0: not at all. */
+  resumeGraceMs?: number;
   ids?: Ids;
   clock?: Clock;
   /** For the default `ids`; as `Math.random`. */
@@ -46,98 +46,108 @@ export interface Executor {
   /** The tools besides those for commands and sessions; changes are announced to orchestrators that initialized. */
   readonly tools: ToolRegistry;
   /**
-   * Serves one orchestrator until it says `shutdown` or its channel ends; then ends every session it has, and closes
-   * the channel. Never rejects. Each channel has sessions of its own.
+   * Serves one orchestrator until it says `shutdown`, or its channel ends and it does not come back; then ends every
+   * session it has. Closes the channel. Never rejects. Each orchestrator has sessions of its own.
    */
-  serve(channel: Channel): Promise<void>;
+  serve(channel: Channel, options?: ServeOptions): Promise<void>;
+  /** Ends what every orchestrator has, at once, also of those that are away. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+export interface ServeOptions {
+  /**
+   * Whether the orchestrator could come back over another channel. False: the end of this one ends everything. Default
+   * true, which needs `resumeGraceMs` and an orchestrator that has said `initialize`.
+   */
+  resumable?: boolean;
 }
 
 /**
- * @throws RangeError for a limit that is no positive integer, or a root that is no absolute path.
+ * @throws RangeError for a limit or grace that is no such number, or a root that is no absolute path.
  * @throws Error for two tools of one name.
  */
 export function createExecutor(options: ExecutorOptions): Executor {
   const limits = resolveLimits(options.limits);
+  const graceMs = checkGrace(options.resumeGraceMs ?? DEFAULT_RESUME_GRACE_MS);
   const tools = createToolRegistry(new Set(SESSION_TOOLS.keys()));
   for (const tool of options.tools ?? []) tools.add(tool);
   const env = options.env ?? process.env;
   const { ceiling, resolvePath } = options;
   // On another host this process does not know where temporary files go.
   const temporaryDirectories = resolvePath === undefined && env.TMPDIR?.startsWith("/") ? [env.TMPDIR] : [];
-  const context: ServeContext = {
+  const log = options.log ?? (() => {});
+  const clock = options.clock ?? systemClock;
+  const connections = new Connections({ clock, maxLost: limits.lostChannels, log });
+  const shared = {
     backend: options.backend,
-    tools,
+    registry: tools,
     env,
     ceiling: ceiling === undefined ? undefined : createCeilingGuard(ceiling, temporaryDirectories, resolvePath),
     limits,
     ids: options.ids ?? createRandomIds(options.random),
-    clock: options.clock ?? systemClock,
+    clock,
     getHost: () => options.host ?? getHostInfo(env),
-    log: options.log ?? (() => {}),
-    all: new Set(),
+    log,
+    all: new Set<UnifiedExec>(),
   };
-  return { tools, serve: (channel) => serveChannel(channel, context) };
+  let isClosed = false;
+  const open = (channel: Channel, isResumable: boolean) => {
+    const connection = new Connection(channel, { ...shared, graceMs: isResumable ? graceMs : 0 });
+    connections.add(connection);
+    return connection;
+  };
+  const context: ServeContext = { connections, open, registry: tools, log, isClosed: () => isClosed };
+  return {
+    tools,
+    serve: (channel, { resumable = true } = {}) =>
+      isClosed ? channel.close() : serveChannel(channel, resumable, context),
+    close() {
+      isClosed = true;
+      return connections.endAll();
+    },
+  };
+}
+
+function checkGrace(ms: number): number {
+  if (Number.isSafeInteger(ms) && ms >= 0) return ms;
+  throw new RangeError(`resumeGraceMs must be an integer of at least 0 milliseconds, got ${ms}`);
 }
 
 interface ServeContext {
-  backend: ExecBackend | (() => ExecBackend);
-  tools: ToolRegistry;
-  env: Readonly<Record<string, string | undefined>>;
-  ceiling: CeilingGuard | undefined;
-  limits: ExecutorLimits;
-  ids: Ids;
-  clock: Clock;
-  getHost: () => HostInfo;
+  connections: Connections;
+  open: (channel: Channel, isResumable: boolean) => Connection;
+  registry: ToolRegistry;
   log: (problem: string) => void;
-  all: Set<UnifiedExec>;
+  isClosed: () => boolean;
 }
 
-async function serveChannel(channel: Channel, context: ServeContext): Promise<void> {
-  const { tools: registry, env, limits, ids, clock, getHost, log } = context;
-  const outbox = new Outbox(channel);
-  const isOwn = typeof context.backend === "function";
-  const backend = typeof context.backend === "function" ? context.backend() : context.backend;
-  const approvals = new ApprovalLedger(limits.rememberedApprovals);
-  const admission = createAdmission({ backend, ceiling: context.ceiling, approvals });
-  const unifiedExec = new UnifiedExec({
-    backend,
-    admission,
-    env,
-    clock,
-    ids,
-    limits,
-    all: context.all,
-    events: {
-      isLive: () => outbox.isLive(),
-      sendOutput: (delta) => outbox.sendOutput(delta),
-      sendExit: (processId, outcome) => void outbox.notify({ type: "session_exited", processId, outcome }),
-    },
-  });
-  const calls = new Calls({ outbox, registry, unifiedExec, maxInFlight: limits.inFlightCalls, log });
-  const describeHost = async () => {
-    const sandbox = await admission.describe();
-    return sandbox === undefined ? getHost() : { ...getHost(), sandbox };
+async function serveChannel(channel: Channel, isResumable: boolean, context: ServeContext): Promise<void> {
+  const { connections, registry, log, isClosed } = context;
+  const attachment: Attachment = {
+    channel,
+    connection: undefined,
+    registry,
+    open: () => context.open(channel, isResumable),
+    find: (id) => connections.find(id),
+    reclaim: (connection) => connections.reclaim(connection),
   };
-  const unwatch = registry.watch(() => void outbox.notify({ type: "tools_changed" }));
+  let end: "shut down" | "lost" = "lost";
   try {
-    await receiveMessages({ channel, outbox, calls, registry, connectionId: ids.connection(), getHost: describeHost });
+    end = await receiveMessages(attachment);
   } catch (error) {
     log(`the receive loop failed: ${messageOf(error)}`); // a fault of ours; nothing is left behind for it
+    end = "shut down";
   }
-  unwatch();
-  calls.cancelAll();
-  await within(clock, LAST_SESSIONS_MS, unifiedExec.close());
-  if (isOwn) await backend.close();
-  await within(clock, LAST_ANSWERS_MS, calls.settle());
+  const { connection } = attachment;
+  // One that another channel has taken over is none of ours any more.
+  if (connection?.outbox.isLatest(channel)) {
+    if (end === "lost" && connection.isResumable && !isClosed()) {
+      connection.outbox.detach(channel);
+      void channel.close();
+      await connections.keep(connection);
+    } else {
+      await connections.end(connection);
+    }
+  }
   await channel.close();
-}
-
-/** Waits, but not without end: a tool may ignore that it was cancelled, and a far host that it was asked. */
-async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
-  let cancel = () => {};
-  const late = new Promise<void>((resolve) => {
-    cancel = clock.after(ms, resolve);
-  });
-  await Promise.race([work, late]);
-  cancel();
 }

@@ -1,8 +1,8 @@
 export { type CeilingOptions, type ResolvePath, resolveLocalPath } from "./ceiling.js";
 export { type Clock, systemClock } from "./clock.js";
 export { ToolError } from "./errors.js";
-export { createExecutor, type Executor, type ExecutorOptions } from "./executor.js";
+export { createExecutor, type Executor, type ExecutorOptions, type ServeOptions } from "./executor.js";
 export { getHostInfo } from "./host/host-info.js";
 export { createCountingIds, createRandomIds, type Ids } from "./ids.js";
-export { DEFAULT_EXECUTOR_LIMITS, type ExecutorLimits } from "./limits.js";
+export { DEFAULT_EXECUTOR_LIMITS, DEFAULT_RESUME_GRACE_MS, type ExecutorLimits } from "./limits.js";
 export type { ExecutorTool, ToolCallContext, ToolRegistry } from "./tool-registry.js";

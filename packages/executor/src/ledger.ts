@@ -1,10 +1,16 @@
 import type { ToolCallOutcome } from "@codex/executor-protocol";
 import { ToolError } from "./errors.js";
+import { ForgottenKeys } from "./forgotten-keys.js";
 import type { ExecutorLimits } from "./limits.js";
 
-export type LedgerLimits = Pick<ExecutorLimits, "keptAnswers" | "keptAnswerBytes" | "keptKeys" | "keyBytes">;
+export type LedgerLimits = Pick<
+  ExecutorLimits,
+  "keptAnswers" | "keptAnswerBytes" | "keptKeys" | "keyBytes" | "forgottenKeys" | "keySeries"
+>;
 
 interface Entry {
+  scope: string;
+  key: string;
   /** Undefined once the answer was dropped to stay within bounds. */
   answer: Promise<ToolCallOutcome> | undefined;
   /** Bytes of the answer; undefined while the call is under way. */
@@ -13,21 +19,26 @@ interface Entry {
   wait: AbortController;
 }
 
-/** Calls with a key run once: a repeat gets the first answer, also while that is still being made. */
+/**
+ * Calls with a key run once: a repeat gets the first answer, also while that is still being made, or is refused where
+ * the answer is not kept any longer.
+ */
 export class Ledger {
   readonly #limits: LedgerLimits;
   readonly #entries = new Map<string, Entry>();
+  readonly #forgotten: ForgottenKeys;
   #answers = 0;
   #bytes = 0;
 
   constructor(limits: LedgerLimits) {
     this.#limits = limits;
+    this.#forgotten = new ForgottenKeys(limits);
   }
 
   /**
    * Starts `run` within this call unless the key is known in its scope. `signal` ends the wait of the first call and of
    * its repeats.
-   * @throws ToolError when the key is too long, or its answer is not kept any longer.
+   * @throws ToolError when the key is too long, its answer is not kept any longer, or that cannot be told.
    */
   run(
     { scope, key }: { scope: string; key: string },
@@ -38,23 +49,36 @@ export class Ledger {
     if (size > this.#limits.keyBytes) {
       throw new ToolError(`the key of a call has ${size} bytes; the limit is ${this.#limits.keyBytes} bytes`);
     }
-    const known = this.#entries.get(`${scope} ${key}`);
-    if (known === undefined) return this.#start(`${scope} ${key}`, signal, run);
-    if (known.answer === undefined) {
-      throw new ToolError("this call was made before and is not made again; its answer is not kept any longer");
-    }
-    return follow(known.answer, signal, known.wait);
+    const id = `${scope} ${key}`;
+    const known = this.#entries.get(id);
+    if (known?.answer !== undefined) return follow(known.answer, signal, known.wait);
+    const memory = known === undefined ? this.#forgotten.look(scope, key) : "used";
+    if (memory === "new") return this.#start(id, { scope, key }, signal, run);
+    if (memory === "used") throw new ToolError(REPEATED);
+    const { forgottenKeys } = this.#limits;
+    throw new ToolError(
+      `this call was not made: whether it was made before cannot be told, as ${forgottenKeys} keys are remembered, which is the limit; number keys as SERIES#NUMBER`,
+    );
   }
 
-  #start(key: string, signal: AbortSignal, run: (signal: AbortSignal) => Promise<ToolCallOutcome>) {
+  #start(
+    id: string,
+    name: Pick<Entry, "scope" | "key">,
+    signal: AbortSignal,
+    run: (signal: AbortSignal) => Promise<ToolCallOutcome>,
+  ) {
     const wait = new AbortController();
-    const entry: Entry = { answer: undefined, bytes: undefined, wait };
-    this.#entries.set(key, entry);
+    const entry: Entry = { ...name, answer: undefined, bytes: undefined, wait };
+    this.#entries.set(id, entry);
     const answer = run(wait.signal);
     entry.answer = answer;
     void answer.then(
       (outcome) => this.#keep(entry, outcome),
-      () => this.#entries.delete(key), // a fault of ours: nothing is known of what was done
+      () => {
+        // A fault of ours: what was done is not known, and it is not done again.
+        entry.answer = undefined;
+        entry.bytes = 0;
+      },
     );
     return follow(answer, signal, wait);
   }
@@ -64,7 +88,7 @@ export class Ledger {
     this.#answers += 1;
     this.#bytes += entry.bytes;
     const { keptAnswers, keptAnswerBytes, keptKeys } = this.#limits;
-    for (const [key, old] of this.#entries) {
+    for (const [id, old] of this.#entries) {
       const full = this.#answers > keptAnswers || this.#bytes > keptAnswerBytes;
       if (!full && this.#entries.size <= keptKeys) return;
       if (old.bytes === undefined) continue;
@@ -73,10 +97,14 @@ export class Ledger {
         this.#answers -= 1;
         this.#bytes -= old.bytes;
       }
-      if (this.#entries.size > keptKeys) this.#entries.delete(key);
+      if (this.#entries.size <= keptKeys) continue;
+      this.#entries.delete(id);
+      this.#forgotten.add(old.scope, old.key);
     }
   }
 }
+
+const REPEATED = "this call was made before and is not made again; its answer is not kept any longer";
 
 async function follow(answer: Promise<ToolCallOutcome>, signal: AbortSignal, wait: AbortController) {
   const onAbort = () => wait.abort();

@@ -25,6 +25,15 @@ export interface ExecutorLimits {
   keptAnswerBytes: number;
   /** Keys remembered, so that a repeat whose answer is gone still does nothing. */
   keptKeys: number;
+  /** Digests of keys remembered beyond them, about 70 bytes each; when all are taken, calls with an unknown key are refused. */
+  forgottenKeys: number;
+  /** Series of numbered keys of which the last forgotten number is remembered. */
+  keySeries: number;
+  /** Answers that were sent and not acknowledged, for one that comes back; and bytes of them with their output. */
+  unacknowledgedAnswers: number;
+  unacknowledgedBytes: number;
+  /** Orchestrators whose channel was lost and that may come back, of one executor; the one longest gone is ended. */
+  lostChannels: number;
   /** Bytes of an `idempotencyKey` or `writeId`. */
   keyBytes: number;
   /** Approvals of which it is remembered what they were used for. */
@@ -48,6 +57,11 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
   keptAnswers: 256,
   keptAnswerBytes: 8 * 1024 * 1024,
   keptKeys: 4096,
+  forgottenKeys: 262_144,
+  keySeries: 256,
+  unacknowledgedAnswers: 512,
+  unacknowledgedBytes: 32 * 1024 * 1024,
+  lostChannels: 64,
   keyBytes: 256,
   rememberedApprovals: 4096,
   screens: 8,
@@ -56,6 +70,18 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
 
 /** Milliseconds that output may still come after an exit while somebody else holds the streams. */
 export const POST_EXIT_MS = 50;
+
+/** How long everything lives on after a channel was lost, unless given, milliseconds. */
+export const DEFAULT_RESUME_GRACE_MS = 30_000;
+
+/** Live output on its way to an orchestrator that acknowledges, bytes of one session; less where less is retained. */
+export const MAX_UNACKNOWLEDGED_OUTPUT_BYTES = 4 * 1024 * 1024;
+
+/** Output that a program may be ahead of who receives it when it is to be paused, bytes; less where less is retained. */
+export const MAX_PAUSED_OUTPUT_BYTES = 256 * 1024;
+
+/** Output of a tool that is retained until it was received, bytes. */
+export const TOOL_OUTPUT_BYTES = 1024 * 1024;
 
 /** Largest piece of live output in one message, bytes. */
 export const MAX_DELTA_BYTES = 8192;

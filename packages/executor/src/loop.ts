@@ -1,25 +1,23 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, Received } from "@codex/channel";
-import {
-  EXECUTOR_PROTOCOL_VERSION,
-  type HostInfo,
-  type OrchestratorMessage,
-  parseOrchestratorMessage,
-} from "@codex/executor-protocol";
-import type { Calls } from "./calls.js";
-import type { Outbox } from "./outbox.js";
+import { type OrchestratorMessage, parseOrchestratorMessage } from "@codex/executor-protocol";
+import type { Connection } from "./connection.js";
+import { sendOn } from "./outbox.js";
 import { quote } from "./text.js";
 import type { ToolRegistry } from "./tool-registry.js";
 import { SESSION_TOOLS } from "./tools/tools.js";
 
-export interface LoopContext {
-  channel: Channel;
-  outbox: Outbox;
-  calls: Calls;
-  registry: ToolRegistry;
-  /** Of this orchestrator's life with the executor. */
-  connectionId: string;
-  getHost: () => Promise<HostInfo>;
+/** A channel, and the connection it serves once its first message has told which. */
+export interface Attachment {
+  readonly channel: Channel;
+  connection: Connection | undefined;
+  readonly registry: ToolRegistry;
+  /** A new one, over this channel. */
+  open(): Connection;
+  /** One that can be resumed, by its id. */
+  find(id: string): Connection | undefined;
+  /** It was resumed. */
+  reclaim(connection: Connection): void;
 }
 
 type Handled = "go on" | "shut down";
@@ -29,10 +27,13 @@ type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
  * Takes messages until `shutdown`, which is answered, or the end of the channel. What cannot be read is answered with an
  * `error` and changes nothing. An answer that the orchestrator does not take holds the loop back.
  */
-export async function receiveMessages(context: LoopContext): Promise<void> {
+export async function receiveMessages(attachment: Attachment): Promise<"shut down" | "lost"> {
+  const { channel } = attachment;
   for (let count = 1; ; count++) {
-    const received = await context.channel.receive();
-    if (received === undefined || (await handleReceived(received, context)) === "shut down") return;
+    const received = await channel.receive();
+    // What had arrived before another channel took over was sent again over that one, or is not wanted any more.
+    if (received === undefined || attachment.connection?.outbox.isLatest(channel) === false) return "lost";
+    if ((await handleReceived(received, attachment)) === "shut down") return "shut down";
     // An orchestrator that floods must not keep timers and processes waiting.
     if (count % MESSAGES_PER_TURN === 0) await nextTurn();
   }
@@ -41,27 +42,41 @@ export async function receiveMessages(context: LoopContext): Promise<void> {
 /** Messages handled before everything else gets its turn. */
 const MESSAGES_PER_TURN = 64;
 
-async function handleReceived(received: Received, context: LoopContext): Promise<Handled> {
-  if (received.kind === "malformed") return refuse(context, null, received.problem);
+async function handleReceived(received: Received, attachment: Attachment): Promise<Handled> {
+  if (received.kind === "malformed") return refuse(attachment, null, received.problem);
   const parsed = parseOrchestratorMessage(received.value);
   if (parsed.kind === "unknown") {
-    return refuse(context, parsed.requestId, `unknown message type \`${quote(parsed.type)}\``);
+    return refuse(attachment, parsed.requestId, `unknown message type \`${quote(parsed.type)}\``);
   }
-  if (parsed.kind === "invalid") return refuse(context, parsed.requestId, `invalid message: ${parsed.problem}`);
-  return handleMessage(parsed.message, context);
+  if (parsed.kind === "invalid") return refuse(attachment, parsed.requestId, `invalid message: ${parsed.problem}`);
+  const { message } = parsed;
+  if (message.type === "initialize" && message.resumeSessionId != null) return resume(message, attachment);
+  attachment.connection ??= attachment.open();
+  return handleMessage(message, attachment.connection, attachment);
 }
 
-async function handleMessage(message: OrchestratorMessage, context: LoopContext): Promise<Handled> {
-  const { calls, outbox, registry } = context;
+async function handleMessage(
+  message: OrchestratorMessage,
+  connection: Connection,
+  attachment: Attachment,
+): Promise<Handled> {
+  const { calls, outbox } = connection;
+  if (message.type === "ack") {
+    connection.acknowledge(message.answers, message.output);
+    return "go on";
+  }
   const { requestId } = message;
-  if (message.type !== "cancel_tool" && calls.has(requestId)) {
-    return refuse(context, requestId, `request id \`${quote(requestId)}\` belongs to a call that is under way`);
+  const isRepeat = message.type === "call_tool" && calls.isRepeat(message);
+  if (message.type !== "cancel_tool" && calls.has(requestId) && !isRepeat) {
+    return refuse(attachment, requestId, `request id \`${quote(requestId)}\` belongs to a call that is under way`);
   }
   switch (message.type) {
     case "list_tools": {
-      const tools = [...SESSION_TOOLS.values(), ...registry.list()].map(({ spec }) => spec);
+      const tools = [...SESSION_TOOLS.values(), ...attachment.registry.list()].map(({ spec }) => spec);
       const problem = await outbox.send({ type: "list_tools_response", requestId, tools });
-      return problem === undefined ? "go on" : refuse(context, requestId, `the tools could not be listed: ${problem}`);
+      return problem === undefined
+        ? "go on"
+        : refuse(attachment, requestId, `the tools could not be listed: ${problem}`);
     }
     case "call_tool":
       await calls.start(message);
@@ -70,7 +85,9 @@ async function handleMessage(message: OrchestratorMessage, context: LoopContext)
       calls.cancel(requestId);
       return "go on";
     case "initialize":
-      return initialize(message, context);
+      if (outbox.isLive()) return refuse(attachment, requestId, "`initialize` was answered before");
+      await connection.initialize(message);
+      return "go on";
     case "shutdown":
       // Not awaited: an orchestrator that does not read must not keep its sessions alive.
       void outbox.send({ type: "shutdown_response", requestId });
@@ -78,30 +95,25 @@ async function handleMessage(message: OrchestratorMessage, context: LoopContext)
   }
 }
 
-async function initialize({ requestId, resumeSessionId }: InitializeMessage, context: LoopContext): Promise<Handled> {
-  const { outbox, connectionId, getHost } = context;
-  if (outbox.isLive()) return refuse(context, requestId, "`initialize` was answered before");
-  if (resumeSessionId !== undefined && resumeSessionId !== null) {
-    const problem = `unknown resumeSessionId \`${quote(resumeSessionId)}\`: there are no sessions to resume`;
-    return refuse(context, requestId, problem);
+async function resume(message: InitializeMessage, attachment: Attachment): Promise<Handled> {
+  const { requestId, resumeSessionId } = message;
+  if (attachment.connection?.outbox.isLive()) return refuse(attachment, requestId, "`initialize` was answered before");
+  if (attachment.connection !== undefined) {
+    return refuse(attachment, requestId, "`resumeSessionId` must come with the first message of a channel");
   }
-  const host = await getHost();
-  // After the answer, so that nothing unasked comes before it.
-  const answered = outbox.send({
-    type: "initialize_response",
-    requestId,
-    protocolVersion: EXECUTOR_PROTOCOL_VERSION,
-    sessionId: connectionId,
-    capabilities: ["tool_output", "cancel_tool", "session_exited"],
-    host,
-  });
-  outbox.initialize();
-  await answered;
+  const connection = attachment.find(resumeSessionId ?? "");
+  if (connection === undefined) {
+    const problem = `unknown resumeSessionId \`${quote(resumeSessionId ?? "")}\`: there are no sessions to resume`;
+    return refuse(attachment, requestId, problem);
+  }
+  attachment.connection = connection;
+  attachment.reclaim(connection);
+  await connection.resume(attachment.channel, message);
   return "go on";
 }
 
 /** Answers what could not be read or done as a request; the channel stays open. */
-async function refuse({ outbox }: LoopContext, requestId: string | null, message: string): Promise<Handled> {
-  await outbox.send({ type: "error", requestId, message });
+async function refuse({ channel }: Attachment, requestId: string | null, message: string): Promise<Handled> {
+  await sendOn(channel, { type: "error", requestId, message });
   return "go on";
 }

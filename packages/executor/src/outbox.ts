@@ -1,46 +1,127 @@
 import { type Channel, ChannelError } from "@codex/channel";
 import type { ExecutorMessage } from "@codex/executor-protocol";
 import { messageOf } from "./errors.js";
-import type { OutputDelta } from "./sessions/live-output.js";
+import type { LiveReceiver, OutputDelta } from "./sessions/live-output.js";
 
 type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;
 
-/** What goes to one orchestrator. Nothing of it waits here: who sends is held back by the channel. */
-export class Outbox {
-  readonly #channel: Channel;
+/**
+ * What goes to one orchestrator, over the channel of now. Nothing of it waits here: who sends is held back by the
+ * channel. What is sent while there is no channel goes nowhere; whoever must not lose it sends it again later.
+ */
+export class Outbox implements LiveReceiver {
+  #channel: Channel | undefined;
+  #latest: Channel | undefined;
+  /** Counts channels. */
+  #epoch = 0;
   #initialized = false;
+  #acknowledged = false;
+  #over = false;
+  readonly #waiting = new Set<(isBack: boolean) => void>();
 
   constructor(channel: Channel) {
+    this.attach(channel);
+  }
+
+  /** Differs from channel to channel. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Whether no other channel has taken the place of this one. */
+  isLatest(channel: Channel): boolean {
+    return this.#latest === channel;
+  }
+
+  /** From now on everything goes to this channel. Answers the one whose place it takes. */
+  attach(channel: Channel): Channel | undefined {
+    const before = this.#channel;
     this.#channel = channel;
+    this.#latest = channel;
+    this.#epoch += 1;
+    this.#tellWaiting(true);
+    return before;
+  }
+
+  /** The channel has ended; another may come. */
+  detach(channel: Channel): void {
+    if (this.#channel === channel) this.#channel = undefined;
+  }
+
+  /** No other channel will come. */
+  end(): void {
+    this.#over = true;
+    this.#tellWaiting(false);
+  }
+
+  async close(): Promise<void> {
+    await this.#channel?.close();
   }
 
   /** From now on the orchestrator may be told things it did not ask for. */
-  initialize(): void {
+  initialize({ acknowledges }: { acknowledges: boolean }): void {
     this.#initialized = true;
+    this.#acknowledged = acknowledges;
   }
 
   isLive(): boolean {
     return this.#initialized;
   }
 
+  get acknowledges(): boolean {
+    return this.#acknowledged;
+  }
+
   /** Never rejects; answers why this message alone could not be sent. After the end of the channel it goes nowhere. */
   async send(message: ExecutorMessage): Promise<string | undefined> {
-    try {
-      await this.#channel.send(message);
-      return undefined;
-    } catch (error) {
-      return isOver(error) ? undefined : messageOf(error);
-    }
+    return this.#channel === undefined ? undefined : sendOn(this.#channel, message);
   }
 
   /** Live output. @throws when the channel has ended. */
-  sendOutput(delta: OutputDelta): Promise<void> {
-    return this.#channel.sendEncoded(encodeDelta(delta));
+  async sendOutput(delta: OutputDelta): Promise<void> {
+    const channel = this.#channel;
+    if (channel === undefined) throw new ChannelError("closed", "there is no channel");
+    try {
+      await channel.sendEncoded(encodeDelta(delta));
+    } catch (error) {
+      if (isOver(error)) this.detach(channel);
+      throw error;
+    }
+  }
+
+  /** After `sendOutput` threw: resolves with true once there is a channel again, with false when nothing will help. */
+  recover(error: unknown, signal: AbortSignal): Promise<boolean> {
+    if (!isOver(error) || this.#over || signal.aborted) return Promise.resolve(false);
+    if (this.#channel !== undefined) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const settle = (isBack: boolean) => {
+        this.#waiting.delete(settle);
+        signal.removeEventListener("abort", onAbort);
+        resolve(isBack);
+      };
+      const onAbort = () => settle(false);
+      this.#waiting.add(settle);
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
   }
 
   /** Something nobody asked for; only after `initialize`. */
   async notify(message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>): Promise<void> {
     if (this.#initialized) await this.send(message);
+  }
+
+  #tellWaiting(isBack: boolean): void {
+    for (const settle of [...this.#waiting]) settle(isBack);
+  }
+}
+
+/** Never rejects; answers why this message alone could not be sent. After the end of the channel it goes nowhere. */
+export async function sendOn(channel: Channel, message: ExecutorMessage): Promise<string | undefined> {
+  try {
+    await channel.send(message);
+    return undefined;
+  } catch (error) {
+    return isOver(error) ? undefined : messageOf(error);
   }
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ToolError } from "../src/index.js";
 import { Ledger } from "../src/ledger.js";
 
-const LIMITS = { keptAnswers: 2, keptAnswerBytes: 100, keptKeys: 4, keyBytes: 16 };
+const LIMITS = { keptAnswers: 2, keptAnswerBytes: 100, keptKeys: 4, keyBytes: 16, forgottenKeys: 3, keySeries: 1 };
 const answer = (text: string): ToolCallOutcome => ({ status: "success", content: [{ type: "input_text", text }] });
 const textOf = (outcome: ToolCallOutcome) =>
   outcome.status === "success" ? outcome.content[0]?.text : outcome.message;
@@ -65,11 +65,44 @@ describe("a ledger", () => {
     expect(await run("long")).toHaveLength(100);
   });
 
-  it("bounds the number of keys", async () => {
+  it("refuses a repeat of a call that it has forgotten", async () => {
     const { run, count } = createRun();
     for (const key of ["a", "b", "c", "d", "e"]) await run(key);
+    expect(() => run("a")).toThrow(/made before and is not made again/);
     expect(count()).toBe(5);
-    expect(await run("a")).toBe("6");
+  });
+
+  it("runs nothing under an unknown key once it can tell no more whether that is a repeat", async () => {
+    const { run, count } = createRun();
+    for (const key of ["a", "b", "c", "d", "e", "f", "g"]) await run(key);
+    expect(() => run("h")).toThrow(/cannot be told, as 3 keys are remembered, which is the limit/);
+    expect(() => run("a")).toThrow(/not made again/);
+    expect(await run("g")).toBe("7");
+    expect(count()).toBe(7);
+  });
+
+  it("knows numbered keys without end by the largest that it has forgotten", async () => {
+    const { run, count } = createRun();
+    for (let number = 1; number <= 100; number++) expect(await run(`n#${number}`)).toBe(`${number}`);
+    for (const number of [1, 50, 96]) expect(() => run(`n#${number}`)).toThrow(/not made again/);
+    expect(await run("n#100")).toBe("100");
+    expect(count()).toBe(100);
+  });
+
+  it("keeps what it cannot tell of a series apart from the next", async () => {
+    const { run } = createRun();
+    for (let number = 1; number <= 5; number++) await run(`a#${number}`);
+    expect(await run("b#1")).toBe("6");
+    for (let number = 2; number <= 4; number++) await run(`b#${number}`);
+    expect(() => run("a#1")).toThrow(/not made again/);
+  });
+
+  it("does not run a call again that failed in a way nobody knows", async () => {
+    const ledger = new Ledger(LIMITS);
+    const { signal } = new AbortController();
+    const key = { scope: "s", key: "a" };
+    await expect(ledger.run(key, signal, () => Promise.reject(new Error("a fault")))).rejects.toThrow("a fault");
+    expect(() => ledger.run(key, signal, async () => answer("again"))).toThrow(/not made again/);
   });
 
   it("bounds the bytes of a key", () => {

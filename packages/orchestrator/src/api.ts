@@ -6,7 +6,7 @@ import type { CallToolOptions } from "./call-tool.js";
 import type { Clock } from "./clock.js";
 import type { OrchestratorDefaults } from "./config.js";
 import type { ModelTool } from "./executors/catalog.js";
-import type { InitializeOptions } from "./executors/executor.js";
+import type { Connector, InitializeOptions } from "./executors/executor.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { ProtocolProblem } from "./executors/problems.js";
 import type { ApprovalPolicy } from "./policy/approval-policy.js";
@@ -35,15 +35,27 @@ export interface OrchestratorOptions {
   onToolsChanged?: (executor: string) => void;
   /** A session ended, also one nobody polls. */
   onSessionExited?: (session: { executor: string; sessionId: number; outcome: ProcessOutcome }) => void;
-  /** The channel of an executor ended. It stays attached; its calls are answered with the reason. */
-  onOffline?: (executor: string, reason: string) => void;
+  /**
+   * The channel of an executor ended. It stays attached. `reconnecting`: another channel is looked for, and calls wait
+   * for it; otherwise they are answered with the reason. Comes once more when none was found.
+   */
+  onOffline?: (executor: string, reason: string, reconnecting: boolean) => void;
+  /** It was reached again. `resumed`: its sessions are as they were; otherwise they are lost, for the reason. */
+  onOnline?: (executor: string, back: { resumed: true } | { resumed: false; reason: string }) => void;
+  /** As `Math.random`: spreads attempts to reach an executor again. */
+  jitter?: () => number;
 }
 
 export interface AttachOptions {
   /** What the model calls this executor as an environment. The name of an offline one replaces it. */
   name: string;
-  /** Owned from now on: closed when attaching fails, by `detach` and by `close`. */
-  channel: Channel | Promise<Channel>;
+  /** Owned from now on: closed when attaching fails, by `detach` and by `close`. Default: `reconnect` opens it. */
+  channel?: Channel | Promise<Channel>;
+  /**
+   * Opens another channel when the one of now is lost; it is asked again, after waits with full jitter, for as long as
+   * the executor keeps the sessions. Their output goes on without loss or repetition; calls wait meanwhile.
+   */
+  reconnect?: Connector;
   /** `false`: speak the base messages only. */
   initialize?: InitializeOptions | false;
   /** Send `shutdown` before closing, so that the executor ends its sessions and itself. Default true. */
@@ -57,8 +69,10 @@ export interface AttachedExecutor {
   readonly host: HostInfo | undefined;
   /** For `initialize.resumeSessionId`, after the channel was lost. */
   readonly sessionId: string | undefined;
-  /** Undefined while the channel is open. */
+  /** Undefined while the channel is open, or while another is looked for. */
   readonly offlineReason: string | undefined;
+  /** Why there is no channel while another is looked for. */
+  readonly reconnectingReason: string | undefined;
   /** The newest protocol problems. */
   readonly problems: readonly ProtocolProblem[];
   /** All of them, the forgotten ones included. */

@@ -36,6 +36,8 @@ export interface CallsContext extends Omit<CallContext, "trail"> {
 /** The collaborators of a call. */
 export interface CallContext extends PermitContext {
   config: Config;
+  /** A fresh key for what must not happen twice; keys count up. */
+  newKey: () => string;
   catalog: Catalog;
   sessions: SessionTable;
   /** Sessions in a sandbox, as they were started. */
@@ -83,7 +85,7 @@ async function execCommand(
   context: CallContext,
 ): Promise<ToolCallResult> {
   const { executor, tool } = selected;
-  const { config, newId } = context;
+  const { config, newKey: newId } = context;
   const { cwd: turnCwd, workspaceRoots } = options;
   const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots, newId });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
@@ -135,7 +137,7 @@ async function followSandboxed(
   const rerun = await offerRerun(run, result, options.signal, context);
   if (rerun.kind === "result") return rerun.result;
   const { resolved, selected } = run;
-  const request = { ...resolved.request, ...(executorKnowsKeys(selected) ? { idempotencyKey: context.newId() } : {}) };
+  const request = { ...resolved.request, ...(executorKnowsKeys(selected) ? { idempotencyKey: context.newKey() } : {}) };
   const again = { ...resolved, request, notices: [rerun.notice] };
   return sendPermitted(selected, again, rerun.permit, options, context);
 }
@@ -154,7 +156,7 @@ async function writeStdin(
   context: CallContext,
 ): Promise<ToolCallResult> {
   const { executor, tool, session } = selected;
-  const { config, newId, sandboxed, trail } = context;
+  const { config, newKey: newId, sandboxed, trail } = context;
   trail.tool(executor.name, args, session?.id);
   const resolved = resolveWriteStdin(args, { config, initialized: executor.initialized, newId });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
@@ -189,16 +191,21 @@ async function send(
   windowMs: number | undefined,
   notices: readonly string[],
   { signal, onOutput, sessionScope }: CallToolOptions,
-  { sessions, config, trail }: CallContext,
+  { sessions, config, newKey, trail }: CallContext,
 ): Promise<ToolCallResult> {
   const unrecorded = trail.sending(wireArguments.sandbox as Sandbox | null | undefined);
   const refusal = unrecorded === undefined ? undefined : await unrecorded;
   if (refusal !== undefined) return refusal;
+  // Tools of the contract carry one in their arguments.
+  const idempotencyKey = tool.contract === undefined && executor.initialized ? newKey() : undefined;
   const { answerMarginMs, toolAnswerMs } = config.timings;
   const waits =
     windowMs === undefined ? { windowMs: 0, marginMs: toolAnswerMs } : { windowMs, marginMs: answerMarginMs };
   const call = { executor, tool, arguments: wireArguments, ...waits, notices, session, signal, onOutput, sessionScope };
-  const result = await sendCall(call, { sessions, limits: config.limits, timings: config.timings });
+  const result = await sendCall(
+    { ...call, idempotencyKey },
+    { sessions, limits: config.limits, timings: config.timings },
+  );
   trail.answered(result);
   return result;
 }

@@ -36,7 +36,7 @@ export { connectStdio } from "./connect/stdio.js";
 export { connectWebSocket, type WebSocketOptions } from "./connect/websocket.js";
 export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
 export type { ModelTool } from "./executors/catalog.js";
-export type { InitializeOptions } from "./executors/executor.js";
+export type { Connector, InitializeOptions } from "./executors/executor.js";
 export type { LiveOutput } from "./executors/live-output.js";
 export type { ProblemKind, ProtocolProblem } from "./executors/problems.js";
 export {

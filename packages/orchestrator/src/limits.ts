@@ -65,6 +65,13 @@ export interface OrchestratorTimings {
   approvalMs: number;
   /** For the answer to `shutdown`. */
   shutdownMs: number;
+  /** For reaching an executor again that does not tell how long it keeps what a lost channel leaves. */
+  reconnectMs: number;
+  /** The wait before attempt n to reach it is drawn from 0 to `reconnectBaseMs` · 2ⁿ, at most `reconnectMaxMs`. */
+  reconnectBaseMs: number;
+  reconnectMaxMs: number;
+  /** Silence after which an executor with calls under way is asked for a sign of life, and for that sign. */
+  livenessMs: number;
 }
 
 export const DEFAULT_ORCHESTRATOR_TIMINGS: OrchestratorTimings = {
@@ -76,6 +83,10 @@ export const DEFAULT_ORCHESTRATOR_TIMINGS: OrchestratorTimings = {
   cancelGraceMs: 5_000,
   approvalMs: 0,
   shutdownMs: 5_000,
+  reconnectMs: 30_000,
+  reconnectBaseMs: 100,
+  reconnectMaxMs: 5_000,
+  livenessMs: 10_000,
 };
 
 /** Bounds of the windows that a model may ask for, and what it gets when it asks for none, milliseconds. */

@@ -61,6 +61,7 @@ class OrchestratorCore implements Orchestrator {
       shellParser: options.shellParser ?? createLazyShellParser(),
       newId: this.#newId,
       auditor: new Auditor(options.audit, this.#newId),
+      newKey: this.#createKeys(),
     };
     this.ready = this.#attachAll(options.executors ?? []);
     // Whoever does not wait for it learns of the failure from the calls.
@@ -74,7 +75,7 @@ class OrchestratorCore implements Orchestrator {
   async attach(options: AttachOptions): Promise<AttachedExecutor> {
     const refusal = this.#refusal(options.name);
     if (refusal !== undefined) {
-      closeLater(options.channel);
+      if (options.channel !== undefined) closeLater(options.channel);
       throw refusal;
     }
     this.#attaching.add(options.name);
@@ -121,12 +122,23 @@ class OrchestratorCore implements Orchestrator {
       const missing = name === undefined ? "no executor is attached" : `no executor named \`${name}\` is attached`;
       throw new OrchestratorError("unsupported", missing);
     }
-    return runCommand(executor, request, { onOutput, answerMarginMs: this.#config.timings.answerMarginMs });
+    const { answerMarginMs } = this.#config.timings;
+    return runCommand(executor, request, { onOutput, answerMarginMs, newKey: this.#calls.newKey });
   }
 
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();
     return this.#closing;
+  }
+
+  /** Keys that count up: an executor tells a repeat of one that it has forgotten by its number. */
+  #createKeys(): () => string {
+    const series = this.#newId();
+    let number = 0;
+    return () => {
+      number += 1;
+      return `${series}#${number}`;
+    };
   }
 
   async #attachAll(executors: readonly AttachOptions[]): Promise<void> {
@@ -162,8 +174,13 @@ class OrchestratorCore implements Orchestrator {
   }
 
   /** The channel, once it is there; one that comes too late is closed. */
-  async #connected({ name, channel }: AttachOptions): Promise<Channel> {
+  async #connected({ name, channel: given, reconnect }: AttachOptions): Promise<Channel> {
     const { connectMs } = this.#config.timings;
+    const attempt = new AbortController();
+    const channel = given ?? reconnect?.(attempt.signal);
+    if (channel === undefined) {
+      throw new OrchestratorError("bad_option", `executor \`${name}\` has neither \`channel\` nor \`reconnect\``);
+    }
     let stopClock = () => {};
     const late = new Promise<undefined>((resolve) => {
       stopClock = this.#clock.after(connectMs, () => resolve(undefined));
@@ -174,6 +191,7 @@ class OrchestratorCore implements Orchestrator {
     if (connected instanceof OrchestratorError) throw connected;
     if (connected !== undefined && this.#closing === undefined) return connected;
     closeLater(channel);
+    attempt.abort();
     if (connected !== undefined) throw closedError();
     throw new OrchestratorError("connect_timeout", `executor \`${name}\`: no connection within ${connectMs} ms`);
   }
@@ -181,10 +199,11 @@ class OrchestratorCore implements Orchestrator {
   async #open(options: AttachOptions, channel: Channel): Promise<Executor> {
     const { name, initialize = {} } = options;
     const { limits, timings } = this.#config;
-    const { onProblem, onToolsChanged, onOffline } = this.#options;
+    const { onProblem, onToolsChanged, onOffline, onOnline, jitter = Math.random } = this.#options;
     const resumed = initialize !== false && initialize.resumeSessionId !== undefined;
     const owner: SessionOwner = (resumed ? this.#catalog.get(name)?.owner : undefined) ?? { name };
     const problems = new ProblemLog(name, limits, onProblem);
+    const { reconnect: connect } = options;
     const executor = await Executor.open({
       name,
       channel,
@@ -196,14 +215,21 @@ class OrchestratorCore implements Orchestrator {
       problems,
       idPrefix: this.#newId(),
       owner,
+      reconnect: connect === undefined ? undefined : { connect, random: jitter },
       onToolsChanged: () => problems.guard("onToolsChanged", () => onToolsChanged?.(name)),
-      onSessionExited: (processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
+      onSessionExited: (owner, processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
+      onInterrupted: (reason) => problems.guard("onOffline", () => onOffline?.(name, reason, true)),
+      onRestored: (lost) => {
+        if (lost !== undefined) this.#sessions.lose(lost.owner, lost.reason);
+        const back = lost === undefined ? { resumed: true as const } : { resumed: false as const, reason: lost.reason };
+        problems.guard("onOnline", () => onOnline?.(name, back));
+      },
     });
     this.#catalog.set(executor);
     this.#sessions.restore(owner);
     void executor.ended.then((reason) => {
-      this.#sessions.lose(owner, reason);
-      problems.guard("onOffline", () => onOffline?.(name, reason));
+      this.#sessions.lose(executor.owner, reason);
+      problems.guard("onOffline", () => onOffline?.(name, reason, false));
     });
     if (this.#closing === undefined) return executor;
     await this.detach(name);
@@ -213,7 +239,9 @@ class OrchestratorCore implements Orchestrator {
   /** One that was never seen here has no id for the model, and needs none. */
   #endSession(from: Pick<Executor, "owner" | "problems">, processId: number, outcome: ProcessOutcome): void {
     const session = this.#sessions.find(from.owner, processId);
-    if (session === undefined) return;
+    // After a resume an executor tells again what it may have told before.
+    if (session === undefined || session.exitTold) return;
+    session.exitTold = true;
     session.state = { kind: "ended", outcome };
     const exited = { executor: from.owner.name, sessionId: session.id, outcome };
     from.problems.guard("onSessionExited", () => this.#options.onSessionExited?.(exited));
@@ -236,9 +264,14 @@ const policyOptions = (policy: PolicyOptions | ApprovalPolicy): PolicyOptions =>
 const describeExecutor = (executor: Executor): AttachedExecutor => ({
   name: executor.name,
   host: executor.host,
-  sessionId: executor.sessionId,
+  get sessionId() {
+    return executor.sessionId;
+  },
   get offlineReason() {
     return executor.offlineReason;
+  },
+  get reconnectingReason() {
+    return executor.lostReason;
   },
   get problems() {
     return executor.problems.recent;

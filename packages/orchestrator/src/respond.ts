@@ -21,6 +21,8 @@ export interface Response {
   notices: readonly string[];
   /** Set when the caller's signal ended the wait: what that means if no answer comes. */
   interruption: string | undefined;
+  /** Why there is no channel at present, while another is looked for. */
+  outage: string | undefined;
   /** The session of the call as far as it is known without the answer. */
   session: Session | undefined;
   /** Bytes. */
@@ -36,7 +38,9 @@ export function respond(response: Response): ToolCallResult {
     return fail("unsendable", `\`${response.toolName}\`: ${describeReply(reply)}`);
   if (reply.kind === "unsent") return offline(response.environment, reply.reason);
   const gaveUp = reply.kind === "timeout" ? response.interruption : undefined;
-  return lost(response, gaveUp ?? describeReply(reply));
+  const reason = gaveUp ?? describeReply(reply);
+  if (reply.kind !== "timeout" || response.outage === undefined) return lost(response, reason);
+  return lost(response, `${reason}; its channel was lost (${response.outage}) and is being looked for again`);
 }
 
 /** Nothing was sent: the executor was gone already. */
@@ -48,9 +52,18 @@ export function offline(environment: string, reason: string): ToolCallResult {
 export function lostSession(session: Session, reason: string): LostCall {
   const { name: environment } = session.owner;
   const text = `Executor \`${environment}\` is offline: ${reason}. Session ${session.id} was running there when it was last seen; whether it still runs is unknown.`;
-  const outcome = { kind: "lost" as const, reason, lastSeq: session.lastSeq };
-  return { status: "lost", isError: true, text, structured: { outcome, environment, sessionId: session.id } };
+  const { lastSeq, lastOffset } = session;
+  const outcome = { kind: "lost" as const, reason, lastSeq };
+  return {
+    status: "lost",
+    isError: true,
+    text,
+    structured: { outcome, environment, sessionId: session.id, lastOffset },
+  };
 }
+
+const describeLast = ({ id, lastOffset }: Session): string =>
+  `Session ${id} was running when it was last seen${lastOffset === 0 ? "" : `, with ${lastOffset} bytes of output`}.`;
 
 type Answer = Extract<CallReply, { kind: "answer" }>["message"];
 
@@ -76,9 +89,9 @@ function toolFailed(response: Response, message: string): ToolCallResult {
 function lost(response: Response, reason: string): LostCall {
   const { environment, session } = response;
   const lastSeq = session?.lastSeq ?? 0;
-  const state = session === undefined ? "" : ` Session ${session.id} was running when it was last seen.`;
+  const state = session === undefined ? "" : ` ${describeLast(session)}`;
   const text = `Executor \`${environment}\`: ${reason}. What the call did is unknown; the command may still be running.${state}`;
-  const known = session === undefined ? {} : { sessionId: session.id };
+  const known = session === undefined ? {} : { sessionId: session.id, lastOffset: session.lastOffset };
   const structured = { outcome: { kind: "lost" as const, reason, lastSeq }, environment, ...known };
   return { status: "lost", isError: true, text: withNotices(text, response.notices), structured };
 }

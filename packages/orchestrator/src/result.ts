@@ -68,6 +68,8 @@ export interface LostCall {
     environment: string;
     /** The session that was last seen running, by the model's id. */
     sessionId?: number;
+    /** Where the output of that session ended that was received while it ran, bytes. */
+    lastOffset?: number;
   };
 }
 

@@ -1,4 +1,5 @@
 import type {
+  ByteRange,
   ExecCommandRequest,
   ProcessOutcome,
   Sandbox,
@@ -54,6 +55,8 @@ export interface RunHooks {
   onOutput: (output: LiveOutput) => void | Promise<void>;
   /** Added to the window before an answer is given up, ms. */
   answerMarginMs: number;
+  /** A fresh key for what must not happen twice. */
+  newKey: () => string;
 }
 
 /** The longest wait of one call, ms; the executor's own bound. A call that ends without news is followed by another. */
@@ -104,7 +107,8 @@ class CommandFollower implements RunningCommand {
   }
 
   start(request: RunCommandRequest, defaultCwd: string): this {
-    void this.#follow(toWire(request, defaultCwd)).catch((error: unknown) =>
+    const idempotencyKey = this.#hooks.newKey();
+    void this.#follow({ ...toWire(request, defaultCwd), idempotencyKey }).catch((error: unknown) =>
       this.#finish({ kind: "lost", reason: messageOf(error) }),
     );
     return this;
@@ -145,7 +149,14 @@ class CommandFollower implements RunningCommand {
       const queued = this.#queue.shift();
       this.#waitsIdle = queued === undefined;
       const until = queued === undefined ? {} : { until: "written" as const };
-      const body = { processId, input: "", yieldTimeMs: WINDOW_MS, maxOutputTokens: 0, ...until, ...queued?.step };
+      const body = {
+        processId,
+        input: "",
+        yieldTimeMs: WINDOW_MS,
+        maxOutputTokens: 0,
+        ...until,
+        ...this.#toWrite(queued),
+      };
       const reply = await this.#call(this.#tools.stdin, body, WINDOW_MS);
       const failure = queued === undefined ? undefined : failureOf(reply);
       if (failure === undefined) queued?.resolve();
@@ -156,12 +167,17 @@ class CommandFollower implements RunningCommand {
     }
   }
 
+  /** With a key where it does something. */
+  #toWrite(queued: QueuedStep | undefined) {
+    return queued === undefined ? {} : { ...queued.step, writeId: this.#hooks.newKey() };
+  }
+
   async #call(toolName: string, body: ExecCommandRequest | WriteStdinRequest, windowMs: number): Promise<CallReply> {
     const sent = this.#executor.call({
       toolName,
       arguments: body,
       deadlineMs: windowMs + this.#hooks.answerMarginMs,
-      onOutput: (message) => this.#take(message),
+      onOutput: (message, gap) => this.#take(message, gap),
     });
     if (windowMs > 0) this.#interruptWait = () => this.#executor.cancel(sent.requestId);
     const reply = await sent.reply;
@@ -169,11 +185,12 @@ class CommandFollower implements RunningCommand {
     return reply;
   }
 
-  #take(message: ToolOutputMessage): void | Promise<void> {
+  #take(message: ToolOutputMessage, gap: ByteRange | undefined): void | Promise<void> {
     const bytes = this.#tracker.accept(message);
     if (typeof bytes === "string") return this.#executor.problems.note("invalid_output", bytes);
     const { stream, offset, seq, processId } = message;
-    const output = { stream, bytes, offset, seq, sessionId: processId };
+    const dropped = gap === undefined ? {} : { dropped: gap };
+    const output = { stream, bytes, offset, seq, sessionId: processId, ...dropped };
     return this.#executor.problems.guard("onOutput", () => this.#hooks.onOutput(output));
   }
 
@@ -231,5 +248,7 @@ function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequ
     ...(size === undefined ? {} : { size }),
     ...(stdin === undefined ? {} : { stdin }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    // A person sees all of it, also when the channel was away for a while.
+    whenFull: "pause",
   };
 }

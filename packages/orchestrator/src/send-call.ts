@@ -1,3 +1,4 @@
+import type { ByteRange } from "@codex/executor-protocol";
 import type { Executor } from "./executors/executor.js";
 import { type LiveOutput, OutputTracker, type ToolOutputMessage } from "./executors/live-output.js";
 import type { Session, SessionTable } from "./executors/sessions.js";
@@ -21,6 +22,7 @@ export interface OutgoingCall {
   signal: AbortSignal | undefined;
   onOutput: ((output: LiveOutput) => void | Promise<void>) | undefined;
   sessionScope: "own" | "executor" | undefined;
+  idempotencyKey: string | undefined;
 }
 
 export interface SendContext {
@@ -34,7 +36,9 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
   const { executor, tool } = call;
   const { sessions } = context;
   const followed = new FollowedOutput(call, sessions);
-  const onOutput = (message: ToolOutputMessage) => followed.take(message);
+  // The executor may be another one, by the same name, when the answer comes.
+  const { owner } = executor;
+  const onOutput = (message: ToolOutputMessage, gap: ByteRange | undefined) => followed.take(message, gap);
   const sent = executor.call({
     toolName: tool.name,
     arguments: call.arguments,
@@ -42,6 +46,7 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
     deadlineMs: followed.aheadMs + call.windowMs + call.marginMs,
     onOutput,
     sessionScope: call.sessionScope,
+    idempotencyKey: call.idempotencyKey,
   });
   let interruption: string | undefined;
   const onAbort = () => {
@@ -63,7 +68,8 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
     toolName: tool.name,
     unifiedExec: tool.contract !== undefined,
     environment: executor.name,
-    owner: executor.owner,
+    owner,
+    outage: executor.lostReason,
     sessions,
     problems: executor.problems,
     notices: call.notices,
@@ -101,20 +107,22 @@ class FollowedOutput {
     return session;
   }
 
-  take(message: ToolOutputMessage): void | Promise<void> {
+  take(message: ToolOutputMessage, gap: ByteRange | undefined): void | Promise<void> {
     const { executor, onOutput } = this.#call;
     const bytes = this.#tracker.accept(message);
     if (typeof bytes === "string") return executor.problems.note("invalid_output", bytes);
-    const sessionId = this.#track(message);
+    const sessionId = this.#track(message, bytes.length);
     const { stream, offset, seq } = message;
-    return executor.problems.guard("onOutput", () => onOutput?.({ stream, bytes, offset, seq, sessionId }));
+    const output = { stream, bytes, offset, seq, sessionId, ...(gap === undefined ? {} : { dropped: gap }) };
+    return executor.problems.guard("onOutput", () => onOutput?.(output));
   }
 
   /** Only tools of the contract have sessions; another tool's `processId` is its own affair. */
-  #track(message: ToolOutputMessage): number {
+  #track(message: ToolOutputMessage, bytes: number): number {
     if (this.#call.tool.contract === undefined) return message.processId;
     const session = this.session ?? this.#join(this.#sessions.adopt(this.#call.executor.owner, message.processId));
     session.lastSeq = Math.max(session.lastSeq, message.seq);
+    session.lastOffset = Math.max(session.lastOffset, message.offset + bytes);
     return session.id;
   }
 }

@@ -41,6 +41,10 @@ describe("limits", () => {
       cancelGraceMs: 5_000,
       approvalMs: 0,
       shutdownMs: 5_000,
+      reconnectMs: 30_000,
+      reconnectBaseMs: 100,
+      reconnectMaxMs: 5_000,
+      livenessMs: 10_000,
     });
     expect(DEFAULT_WINDOW_BOUNDS).toEqual({
       execMinMs: 250,

@@ -15,6 +15,8 @@ export interface ExecutorCommandOptions extends CeilingArguments {
   allowInsecureListen: boolean;
   maxSessions: number;
   deterministicIds: boolean;
+  /** Seconds that everything lives on after a websocket was lost. */
+  resumeGrace: number;
   /** Where programs run instead of here. */
   execServer?: string;
 }
@@ -36,6 +38,7 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
     ...(ceiling === undefined ? {} : { ceiling }),
     // Each session may have a call that waits for it, as `codex run` does.
     limits: { sessions: options.maxSessions, inFlightCalls: options.maxSessions + SPARE_CALLS },
+    resumeGraceMs: Math.ceil(options.resumeGrace * 1000),
     log: (problem) => void process.stderr.write(`codex executor: ${problem}\n`),
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
   });
@@ -54,7 +57,8 @@ const connectExecServer = async (address: string) =>
 async function serveStdio(executor: Executor): Promise<void> {
   const channel = createStdioChannel({ input: process.stdin, output: openStdout() });
   const stop = onStopSignal(() => void channel.close());
-  await executor.serve(channel);
+  // Nobody can come back over another channel: its end ends everything.
+  await executor.serve(channel, { resumable: false });
   stop();
 }
 
@@ -84,7 +88,7 @@ async function serveWebSocket(
   });
   process.stdout.write(`${listener.url}\n`);
   await new Promise<void>((resolve) => onStopSignal(resolve));
-  await listener.close();
+  await Promise.all([listener.close(), executor.close()]);
   await Promise.all(serving);
 }
 

@@ -1,8 +1,14 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import type { ProcessOutcome, SessionSignal, TerminalSize } from "@codex/executor-protocol";
-import { createOrchestrator, type RunningCommand, type RunOutcome } from "@codex/orchestrator";
-import { connectExecutor } from "../connect.js";
+import {
+  createOrchestrator,
+  type LiveOutput,
+  type OrchestratorOptions,
+  type RunningCommand,
+  type RunOutcome,
+} from "@codex/orchestrator";
+import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import type { RunRecording } from "../recording/run-recording.js";
 import { getTerminalSize, takeTerminal } from "../terminal.js";
@@ -25,9 +31,9 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   const cwd = options.cwd === undefined ? (own ? process.cwd() : undefined) : own ? resolve(options.cwd) : options.cwd;
   const size = getTerminalSize() ?? DEFAULT_SIZE;
   const recording = await openRecording(argv, size, tty, options);
-  const orchestrator = createOrchestrator({ policy: "never" });
+  const orchestrator = createOrchestrator({ policy: "never", ...(process.stderr.isTTY ? TELL_OUTAGES : {}) });
   try {
-    await orchestrator.attach({ name: "run", channel: connectExecutor(options) });
+    await orchestrator.attach({ name: "run", ...attachExecutor(options) });
     const output = createOutput();
     const running = orchestrator.runCommand(
       {
@@ -57,6 +63,17 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
     await orchestrator.close();
   }
 }
+
+/** For a person who waits and sees nothing. */
+const TELL_OUTAGES: Pick<OrchestratorOptions, "onOffline" | "onOnline"> = {
+  onOffline(_executor, reason, reconnecting) {
+    if (reconnecting)
+      process.stderr.write(`codex: the connection to the executor was lost: ${reason}; connecting again\n`);
+  },
+  onOnline(_executor, { resumed }) {
+    if (resumed) process.stderr.write("codex: connected again\n");
+  },
+};
 
 const DEFAULT_SIZE: TerminalSize = { rows: 24, cols: 80 };
 
@@ -129,7 +146,11 @@ function createOutput() {
   // A reader that went away, as in `codex run … | head`, ends the output, not the program.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   return {
-    write({ stream, bytes }: { stream: "stdout" | "stderr" | "pty"; bytes: Buffer }) {
+    write({ stream, bytes, dropped }: LiveOutput) {
+      if (dropped !== undefined) {
+        const range = `bytes ${dropped.from}-${dropped.to} of the output are gone: they were not retained`;
+        process.stderr.write(`codex: ${range}\n`);
+      }
       (stream === "stderr" ? process.stderr : process.stdout).write(bytes);
     },
     async flush() {

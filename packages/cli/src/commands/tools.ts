@@ -11,7 +11,7 @@ import {
 import { openAudit } from "../audit.js";
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";
-import { connectExecutor } from "../connect.js";
+import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
@@ -84,7 +84,7 @@ async function withExecutor(
     ...(approver === undefined ? {} : { approver }),
   });
   try {
-    await orchestrator.attach({ name: "executor", channel: connectExecutor(options) });
+    await orchestrator.attach({ name: "executor", ...attachExecutor(options) });
     await use(orchestrator);
   } finally {
     await orchestrator.close();

@@ -41,7 +41,7 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
   try {
     const { input, bounds } = poll;
     const signal = input === undefined ? poll.signal : AbortSignal.any([poll.signal, input.failed]);
-    const { outputFrom, untilPrompt = false } = poll;
+    const { outputFrom = session.pausedAt, untilPrompt = false } = poll;
     const waitEnded = await waitForWindow(session, context.clock, {
       ms: bounds.windowMs,
       signal,
@@ -56,6 +56,7 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
     const budget = { bytes: bounds.budgetBytes, countedBytes: context.limits.countedBytes };
     const slice = await readSlice(log, { from: session.cursor, to }, budget);
     session.cursor = to;
+    session.release();
     session.seenEnd = state.end;
     session.outcomeTold ||= state.outcome.kind !== "running";
     session.wasCut ||= slice.omitted.some(({ reason }) => reason === "budget");
@@ -101,7 +102,7 @@ function createAnswer(
     waitEnded: poll.waitEnded,
     ...(notices.length === 0 ? {} : { notices }),
   };
-  const text = renderResult(session.id, structured, poll.slice);
+  const text = renderResult(session.id, structured, poll.slice, session.evictionReason);
   return { status: "success", content: [{ type: "input_text", text }], structured };
 }
 

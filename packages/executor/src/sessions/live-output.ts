@@ -13,84 +13,216 @@ export interface OutputDelta {
   bytes: Buffer;
 }
 
-/** Rejects when nothing can be delivered any more; until then it resolves when there is room for the next one. */
-export type SendDelta = (delta: OutputDelta) => Promise<void>;
+/** Who live output goes to. */
+export interface LiveReceiver {
+  /** Rejects when the channel has ended; until then it resolves when there is room for the next one. */
+  sendOutput(delta: OutputDelta): Promise<void>;
+  /** After a rejection: true once there is another channel, false when there will be none or `signal` has aborted. */
+  recover(error: unknown, signal: AbortSignal): Promise<boolean>;
+  /** It says what it has received. */
+  readonly acknowledges: boolean;
+}
+
+export interface LiveOptions {
+  log: OutputLog;
+  processId: number;
+  receiver: LiveReceiver;
+  /** Bytes that may be on their way to a receiver that acknowledges. */
+  windowBytes: number;
+  /** Called when more is known to have been received. */
+  onReceived?: () => void;
+}
 
 /** A reason of our own: making the default one, with its stack, would cost more than the wait it ends. */
 const ENOUGH = "enough";
 
 export type Piece = Pick<OutputChunk, "stream" | "offset" | "bytes">;
 
-/**
- * Live output of one session: whatever call waits, each byte is sent once, from byte 0 on. While a call waits, a slow
- * receiver holds the process back; what comes between two calls is sent by the next.
- */
-export class LiveOutput {
-  readonly #log: OutputLog;
-  readonly #processId: number;
-  readonly #send: SendDelta;
-  #offset = 0;
-  #seq = 0;
-
-  constructor(log: OutputLog, processId: number, send: SendDelta) {
-    this.#log = log;
-    this.#processId = processId;
-    this.#send = send;
-  }
-
-  /** Follows for one call, until `finish` or `stop`. Calls of one session follow one after the other. */
-  follow(requestId: string): LiveFollower {
-    const stopping = new AbortController();
-    const progress: Progress = { limit: Number.POSITIVE_INFINITY, held: undefined };
-    const ended = this.#pump(requestId, progress, stopping.signal).catch(() => {}); // the receiver is gone
-    return {
-      finish: (to) => {
-        progress.limit = to;
-        if (this.#isDone(progress)) stopping.abort(ENOUGH);
-        return ended;
-      },
-      stop: () => {
-        progress.limit = 0;
-        stopping.abort(ENOUGH);
-        return ended;
-      },
-    };
-  }
-
-  async #pump(requestId: string, progress: Progress, signal: AbortSignal): Promise<void> {
-    const send = async (piece: Piece) => {
-      for (const part of splitPiece(piece, progress)) {
-        this.#seq += 1;
-        await this.#send({ requestId, processId: this.#processId, seq: this.#seq, ...part });
-        this.#offset = part.offset + part.bytes.length;
-      }
-    };
-    for await (const chunk of this.#log.follow({ from: this.#offset, signal })) {
-      const { held } = progress;
-      const piece = joinPieces(held, chunk);
-      progress.held = undefined;
-      if (held !== undefined && piece === chunk) await send(held);
-      const whole = piece.bytes.length - getIncompleteTail(piece.bytes);
-      await send({ ...piece, bytes: piece.bytes.subarray(0, whole) });
-      if (whole < piece.bytes.length) {
-        progress.held = { ...piece, offset: piece.offset + whole, bytes: piece.bytes.subarray(whole) };
-      }
-      if (this.#isDone(progress)) break;
-    }
-    const { held } = progress;
-    if (held !== undefined && held.offset + held.bytes.length <= progress.limit) await send(held);
-  }
-
-  #isDone({ limit, held }: Progress): boolean {
-    return (held === undefined ? this.#offset : held.offset + held.bytes.length) >= limit;
-  }
-}
-
-interface Progress {
+/** Output on its way on behalf of one call. */
+interface Delivery {
+  requestId: string;
+  /** It was sent before: comes before anything new. */
+  isReplay: boolean;
   /** Nothing at or after this offset is sent. */
   limit: number;
   /** The beginning of a character whose rest is still to come. */
   held: Piece | undefined;
+  stopped: boolean;
+  /** Ends the present attempt. */
+  attempt: AbortController;
+  ended: Promise<void>;
+  end: () => void;
+}
+
+/**
+ * Live output of one session: whatever call waits, each byte is sent once, from byte 0 on. While a call waits, a slow
+ * receiver holds the process back; what comes between two calls is sent by the next. Where a channel was lost, output
+ * goes on over the next one, behind what was received.
+ */
+export class LiveOutput {
+  readonly #options: LiveOptions;
+  /** One at a time, in this order. */
+  readonly #deliveries: Delivery[] = [];
+  readonly #watchers = new Set<() => void>();
+  #offset = 0;
+  #acknowledged = 0;
+  #seq = 0;
+  /** Counts rewinds: what was under way then begins again. */
+  #generation = 0;
+  #working = false;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+  }
+
+  /** Offset up to which it was received, as far as that can be known. */
+  get received(): number {
+    return this.#options.receiver.acknowledges ? this.#acknowledged : this.#offset;
+  }
+
+  /** Follows for one call, until `finish` or `stop`. Calls of one session follow one after the other. */
+  follow(requestId: string): LiveFollower {
+    const delivery = this.#add({ requestId, isReplay: false, limit: Number.POSITIVE_INFINITY });
+    const stop = () => {
+      delivery.stopped = true;
+      delivery.attempt.abort(ENOUGH);
+    };
+    return {
+      finish: (to) => {
+        delivery.limit = to;
+        if (this.#isDone(delivery)) stop();
+        return delivery.ended;
+      },
+      stop: () => {
+        delivery.limit = 0;
+        stop();
+        return delivery.ended;
+      },
+    };
+  }
+
+  /** Sends what a call has sent already, up to an offset, once more. Resolves when it was, or never can be. */
+  replay(requestId: string, to: number): Promise<void> {
+    return this.#add({ requestId, isReplay: true, limit: to }).ended;
+  }
+
+  /** The receiver has everything before this offset. */
+  acknowledge(offset: number): void {
+    if (offset <= this.#acknowledged) return;
+    this.#acknowledged = Math.min(offset, this.#offset);
+    this.#tellReceived();
+  }
+
+  /** There is another channel: goes on from this offset, by default from what was acknowledged. */
+  rewind(offset = this.#acknowledged): void {
+    this.#offset = Math.min(offset, this.#offset);
+    this.#acknowledged = this.#offset;
+    this.#generation += 1;
+    this.#deliveries[0]?.attempt.abort(ENOUGH);
+    this.#tellReceived();
+  }
+
+  #add(start: Pick<Delivery, "requestId" | "isReplay" | "limit">): Delivery {
+    let end!: () => void;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const delivery: Delivery = {
+      ...start,
+      held: undefined,
+      stopped: false,
+      attempt: new AbortController(),
+      ended,
+      end,
+    };
+    const behind = start.isReplay ? this.#deliveries.filter(({ isReplay }) => isReplay) : this.#deliveries;
+    this.#deliveries.splice(behind.length, 0, delivery);
+    if (!this.#working) void this.#work();
+    return delivery;
+  }
+
+  async #work(): Promise<void> {
+    this.#working = true;
+    for (let [first] = this.#deliveries; first !== undefined; [first] = this.#deliveries) {
+      const generation = this.#generation;
+      const goesOn = await this.#attempt(first);
+      if (!first.stopped && (goesOn || generation !== this.#generation)) continue;
+      this.#deliveries.splice(this.#deliveries.indexOf(first), 1);
+      first.end();
+    }
+    this.#working = false;
+  }
+
+  /** True when the channel was lost meanwhile, and there is another. Never rejects. */
+  async #attempt(delivery: Delivery): Promise<boolean> {
+    delivery.held = undefined;
+    if (delivery.stopped || this.#isDone(delivery)) return false;
+    delivery.attempt = new AbortController();
+    const { signal } = delivery.attempt;
+    try {
+      await this.#pump(delivery, signal);
+      return false;
+    } catch (error) {
+      return this.#options.receiver.recover(error, signal);
+    }
+  }
+
+  async #pump(delivery: Delivery, signal: AbortSignal): Promise<void> {
+    const generation = this.#generation;
+    const send = (piece: Piece) => this.#send(piece, { delivery, signal, generation });
+    for await (const chunk of this.#options.log.follow({ from: this.#offset, signal })) {
+      const { held } = delivery;
+      const piece = joinPieces(held, chunk);
+      delivery.held = undefined;
+      if (held !== undefined && piece === chunk) await send(held);
+      const whole = piece.bytes.length - getIncompleteTail(piece.bytes);
+      await send({ ...piece, bytes: piece.bytes.subarray(0, whole) });
+      if (whole < piece.bytes.length) {
+        delivery.held = { ...piece, offset: piece.offset + whole, bytes: piece.bytes.subarray(whole) };
+      }
+      if (generation !== this.#generation || this.#isDone(delivery)) break;
+    }
+    const { held } = delivery;
+    if (held !== undefined && held.offset + held.bytes.length <= delivery.limit) await send(held);
+  }
+
+  async #send(piece: Piece, attempt: { delivery: Delivery; signal: AbortSignal; generation: number }): Promise<void> {
+    const { processId, receiver } = this.#options;
+    const { delivery, signal, generation } = attempt;
+    for (const part of splitPiece(piece, delivery)) {
+      await this.#waitForRoom(signal);
+      if (generation !== this.#generation || part.offset >= delivery.limit) return;
+      this.#seq += 1;
+      const sent = receiver.sendOutput({ requestId: delivery.requestId, processId, seq: this.#seq, ...part });
+      // It is on its way, and may be acknowledged before `sent` resolves.
+      this.#offset = part.offset + part.bytes.length;
+      await sent;
+    }
+  }
+
+  async #waitForRoom(signal: AbortSignal): Promise<void> {
+    const { receiver, windowBytes } = this.#options;
+    while (receiver.acknowledges && this.#offset - this.#acknowledged >= windowBytes && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          this.#watchers.delete(done);
+          signal.removeEventListener("abort", done);
+          resolve();
+        };
+        this.#watchers.add(done);
+        signal.addEventListener("abort", done, { once: true });
+      });
+    }
+  }
+
+  #tellReceived(): void {
+    for (const tell of [...this.#watchers]) tell();
+    this.#options.onReceived?.();
+  }
+
+  #isDone({ limit, held }: Delivery): boolean {
+    return (held === undefined ? this.#offset : held.offset + held.bytes.length) >= limit;
+  }
 }
 
 export interface LiveFollower {

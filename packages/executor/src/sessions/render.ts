@@ -1,13 +1,21 @@
 import { getExitCode, type OutputChunk } from "@codex/exec-server";
-import type { ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol";
+import type { ByteRange, ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol";
 import type { Slice } from "./slice.js";
 
 /** Estimate of a model's tokens: one for 4 bytes. */
 export const BYTES_PER_TOKEN = 4;
 export const estimateTokens = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN);
 
-/** The result of a poll as the model reads it: one field a line, then the output, verbatim. */
-export function renderResult(sessionId: number, result: UnifiedExecResult, slice: Slice): string {
+/**
+ * The result of a poll as the model reads it: one field a line, then the output, verbatim. `evictionReason` is why the
+ * session does not have output any more.
+ */
+export function renderResult(
+  sessionId: number,
+  result: UnifiedExecResult,
+  slice: Slice,
+  evictionReason?: string,
+): string {
   const lines = [
     `Chunk ID: ${result.chunkId}`,
     `Wall time: ${result.wallTimeSeconds.toFixed(4)} seconds`,
@@ -16,7 +24,7 @@ export function renderResult(sessionId: number, result: UnifiedExecResult, slice
     ...(result.notices ?? []).map((notice) => `Note: ${notice}`),
     "Output:",
   ];
-  return `${lines.join("\n")}\n${renderCut(sessionId, result.originalTokenCount, slice)}${renderOutput(slice)}`;
+  return `${lines.join("\n")}\n${renderCut(sessionId, result.originalTokenCount, slice, evictionReason)}${renderOutput(slice)}`;
 }
 
 /** How a process ended, or that it has not. */
@@ -36,17 +44,21 @@ export function renderOutcome(outcome: ProcessOutcome, sessionId: number): strin
 }
 
 /** What is said in front of output of which some was left out. */
-function renderCut(sessionId: number, tokens: number, { omitted, lines }: Slice): string {
+function renderCut(sessionId: number, tokens: number, { omitted, lines }: Slice, evictionReason?: string): string {
   if (omitted.length === 0) return "";
   const bytes = omitted.reduce((sum, { from, to }) => sum + to - from, 0);
   const size = lines === undefined ? `... ${bytes} bytes omitted ...` : `Total output lines: ${lines}`;
   const ranges = omitted.map((part) =>
     part.reason === "budget"
       ? `Bytes ${part.from}-${part.to} were left out: read_output with session_id ${sessionId} and from ${part.from} reads them`
-      : `Bytes ${part.from}-${part.to} are gone: they were not retained`,
+      : renderGone(part, evictionReason),
   );
   return [`Warning: truncated output (original token count: ${tokens})`, size, ...ranges, "", ""].join("\n");
 }
+
+/** That a range is gone for good, and why. */
+export const renderGone = ({ from, to }: ByteRange, reason?: string): string =>
+  `Bytes ${from}-${to} are gone: they were not retained${reason === undefined ? "" : `; ${reason}`}`;
 
 /** The shown output as text, with a mark where bytes were left out. */
 export function renderOutput({ chunks, range }: Pick<Slice, "chunks" | "range">): string {

@@ -77,6 +77,16 @@ export class SessionTable {
     if (!session.wasCut) drop(recent);
   }
 
+  /** The answer that told the end of a session was never received: it can be asked for once more. */
+  untell(session: Session): void {
+    session.outcomeTold = false;
+    const recent = this.#recent.get(session.id);
+    if (recent === undefined) return;
+    recent.session = session;
+    recent.last = undefined;
+    recent.untold = true;
+  }
+
   /** Of those that have a place, the least recently used first. */
   list(): Session[] {
     return [...this.#live.values()].filter((session) => session !== undefined);
@@ -101,6 +111,11 @@ export class SessionTable {
     const recent = this.#recent.get(id);
     if (recent?.untold && recent.session !== undefined) return recent.session;
     throw new ToolError(this.#explain(id, recent));
+  }
+
+  /** A session whose output can be read; undefined when there is none. */
+  peek(id: number): Session | undefined {
+    return this.#live.get(id) ?? this.#recent.get(id)?.session;
   }
 
   /** A session whose output can be read, ended or not. @throws ToolError when there is none. */

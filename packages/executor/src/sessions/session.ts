@@ -1,8 +1,9 @@
-import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type ProcessStdio } from "@codex/exec-server";
-import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdio } from "@codex/exec-server";
+import type { ProcessOutcome, TerminalSize, WhenFull } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import type { Screen } from "../screen/screen.js";
-import type { LiveOutput } from "./live-output.js";
+import { LiveOutput, type LiveReceiver } from "./live-output.js";
+import { explainEviction, type Retention } from "./retention.js";
 import { SizeHistory } from "./size-history.js";
 import { TurnQueue } from "./turn-queue.js";
 
@@ -13,7 +14,9 @@ export interface SessionStart {
   cwd: string;
   stdio: ProcessStdio;
   clock: Clock;
-  live: LiveOutput;
+  receiver: LiveReceiver;
+  retention: Retention;
+  whenFull?: WhenFull | undefined;
 }
 
 /** What is known of a session at one moment. */
@@ -56,7 +59,17 @@ export class Session {
   exitedAt: number | undefined;
   /** Its terminal as it looks, while somebody asks for it. */
   screen: Screen | undefined;
+  /** Why output that is gone was not kept, as the end of a sentence. */
+  readonly evictionReason: string;
   readonly #clock: Clock;
+  /** Pauses the program while nobody receives its output. */
+  readonly #hold: LogHold | undefined;
+  readonly #pauseBytes: number | undefined;
+  readonly #receiver: LiveReceiver;
+  readonly #memoryBytes: number;
+  /** Answers that may have to be given again, with their output. */
+  #retained = 0;
+  #disposing = false;
   readonly #listeners = new Set<() => void>();
 
   constructor(start: SessionStart) {
@@ -65,9 +78,20 @@ export class Session {
     this.command = start.command;
     this.cwd = start.cwd;
     this.stdio = start.stdio;
-    this.live = start.live;
-    const { stdio } = start;
+    const { stdio, process, retention, receiver } = start;
     this.sizes = stdio.kind === "pty" ? new SizeHistory(stdio.size ?? DEFAULT_TERMINAL_SIZE) : undefined;
+    this.live = new LiveOutput({
+      log: process.log,
+      processId: start.id,
+      receiver,
+      windowBytes: retention.windowBytes,
+      onReceived: () => this.release(),
+    });
+    this.evictionReason = explainEviction(retention, start.whenFull);
+    this.#pauseBytes = retention.pauseBytes;
+    this.#hold = this.#pauseBytes === undefined ? undefined : process.log.hold(0, this.#pauseBytes);
+    this.#receiver = receiver;
+    this.#memoryBytes = retention.log.headBytes + retention.log.tailBytes;
     this.#clock = start.clock;
     void this.process.exited.then(() => {
       this.exitedAt = this.#clock.now();
@@ -86,6 +110,45 @@ export class Session {
     return this.process.log.end - this.cursor;
   }
 
+  /** Where the wait for more ends because the program is paused: nobody but an answer takes its output. */
+  get pausedAt(): number | undefined {
+    if (this.#pauseBytes === undefined || this.#receiver.acknowledges) return undefined;
+    return this.cursor + this.#pauseBytes;
+  }
+
+  /** Lets a paused program go on as far as its output was received. */
+  release(): void {
+    this.#hold?.move(this.#receiver.acknowledges ? this.live.received : Math.max(this.cursor, this.live.received));
+  }
+
+  get isRetained(): boolean {
+    return this.#retained > 0;
+  }
+
+  /** Of its output. */
+  get bytesInMemory(): number {
+    return Math.min(this.process.log.end, this.#memoryBytes);
+  }
+
+  /** Keeps the output readable until the answer that tells it was received; the answer ends that. */
+  retain(): () => void {
+    this.#retained += 1;
+    let isRetained = true;
+    return () => {
+      if (!isRetained) return;
+      isRetained = false;
+      this.#retained -= 1;
+      if (this.#disposing) this.dispose();
+    };
+  }
+
+  /** Gives back what is held for reading, once no answer retains it. What is in memory stays readable. */
+  dispose(): void {
+    this.screen = undefined;
+    this.#disposing = true;
+    if (this.#retained === 0) this.process.dispose();
+  }
+
   /** Calls `listener` when the process has exited and when its output is complete; the answer ends that. */
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -95,12 +158,6 @@ export class Session {
   /** The terminal has this size from here on. */
   resized(size: TerminalSize): void {
     this.sizes?.add({ offset: this.process.log.end, at: Math.floor(this.#clock.now()), size });
-  }
-
-  /** Gives back what is held for reading. What is in memory stays readable. */
-  dispose(): void {
-    this.screen = undefined;
-    this.process.dispose();
   }
 
   #notify(): void {

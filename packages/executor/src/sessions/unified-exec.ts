@@ -9,6 +9,7 @@ import {
 } from "@codex/exec-server";
 import type {
   ExecCommandRequest,
+  OutputPosition,
   ProcessOutcome,
   Sandbox,
   ToolCallOutcome,
@@ -18,14 +19,15 @@ import type { Admission } from "../admission.js";
 import type { Clock } from "../clock.js";
 import { messageOf, ToolError } from "../errors.js";
 import type { Ids } from "../ids.js";
-import { Ledger } from "../ledger.js";
+import type { Ledger } from "../ledger.js";
 import { type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
 import { Screens } from "../screen/screens.js";
 import { type AnswerContext, answerNothing, answerPoll } from "./answer.js";
 import { applyBounds, type Bounds } from "./bounds.js";
 import { WRITTEN } from "./collect.js";
 import { sendInput } from "./input.js";
-import { LiveOutput, type SendDelta } from "./live-output.js";
+import type { LiveReceiver } from "./live-output.js";
+import { getRetention, type Retention } from "./retention.js";
 import { Session } from "./session.js";
 import { SessionTable } from "./session-table.js";
 
@@ -39,6 +41,8 @@ export interface UnifiedExecOptions {
   ids: Ids;
   limits: ExecutorLimits;
   events: SessionEvents;
+  /** Calls with a key are made once. */
+  ledger: Ledger;
   /** Those of every orchestrator of this executor; this one adds itself until it is closed. */
   all: Set<UnifiedExec>;
 }
@@ -47,7 +51,7 @@ export interface UnifiedExecOptions {
 export interface SessionEvents {
   /** Whether it asked for live output. */
   isLive(): boolean;
-  sendOutput: SendDelta;
+  receiver: LiveReceiver;
   sendExit(processId: number, outcome: ProcessOutcome): void;
 }
 
@@ -58,6 +62,27 @@ export interface CallScope {
   signal: AbortSignal;
   /** Resolves once the answer is on its way. */
   answered: Promise<void>;
+  /** Takes what belongs to the answer, which may have to be given again; undefined where nobody could ask for it. */
+  keep?: ((kept: KeptOutput) => void) | undefined;
+}
+
+/** The output that an answer tells of. */
+export interface KeptOutput {
+  /** Bytes in memory. */
+  readonly bytes: number;
+  /** Sends the live output of the call once more, as far as it was not received. Never rejects. */
+  replay(): Promise<void>;
+  /** The answer will never be received: the next one covers what it did. */
+  undo(): void;
+  /** The answer was received. */
+  release(): void;
+}
+
+/** How a session was ended that nobody came back for. */
+export interface EndedSession {
+  session: Session;
+  /** Undefined when its host could not be asked. */
+  receipt: TerminationReceipt | undefined;
 }
 
 /** Commands and their sessions, for one orchestrator. Owns the processes it starts until `close`. */
@@ -66,8 +91,9 @@ export class UnifiedExec {
   /** Of the sessions that have a terminal. */
   readonly screens: Screens;
   readonly #table: SessionTable;
-  readonly #ledger: Ledger;
   readonly #answers: AnswerContext;
+  /** Those whose output an answer may have to be given again with, by id. */
+  readonly #kept = new Map<number, Session>();
   /** Starts and terminations under way. */
   readonly #pending = new Set<Promise<unknown>>();
   #closing = false;
@@ -76,7 +102,6 @@ export class UnifiedExec {
     const { clock, ids, limits, events } = options;
     this.#options = options;
     this.#table = new SessionTable(limits, ids);
-    this.#ledger = new Ledger(limits);
     this.screens = new Screens(limits.screens);
     this.#answers = { clock, ids, limits, isLive: () => events.isLive() };
     options.all.add(this);
@@ -125,24 +150,41 @@ export class UnifiedExec {
     return this.#use(session, async () => ({ session, receipt: await this.#terminate(session, { by: "terminate" }) }));
   }
 
-  /** Ends every session, and waits for what is being started. Idempotent. */
-  async close(): Promise<void> {
+  /** Another channel has taken the place of the one before: live output goes on behind what was received. */
+  resume(received: ReadonlyMap<number, number>): void {
+    const sessions = new Set([...this.#table.listAll(), ...this.#kept.values()]);
+    for (const session of sessions) session.live.rewind(received.get(session.id));
+  }
+
+  acknowledge(received: readonly OutputPosition[]): void {
+    for (const { processId, offset } of received) {
+      (this.#table.peek(processId) ?? this.#kept.get(processId))?.live.acknowledge(offset);
+    }
+  }
+
+  /** Ends every session, and waits for what is being started. Tells how those ended that were running. Idempotent. */
+  async close(note = "the executor is shutting down"): Promise<EndedSession[]> {
     this.#closing = true;
+    const ended = new Map<Session, EndedSession>();
     const end = () =>
-      this.#table.listAll().map((session) => {
-        session.endNote ??= "the executor is shutting down";
-        return this.#terminate(session, { by: "shutdown", graceMs: SHUTDOWN_GRACE_MS });
+      this.#table.listAll().map(async (session) => {
+        session.endNote ??= note;
+        const wasRunning = session.process.outcome.kind === "running";
+        if (wasRunning) ended.set(session, { session, receipt: undefined });
+        const receipt = await this.#terminate(session, { by: "shutdown", graceMs: SHUTDOWN_GRACE_MS });
+        if (wasRunning) ended.set(session, { session, receipt });
       });
     await Promise.allSettled([...end(), ...this.#pending]);
     await Promise.allSettled(end());
     for (const session of this.#table.listAll()) session.dispose();
     this.#options.all.delete(this);
+    return [...ended.values()];
   }
 
   /** With a key: a repeat gets the first answer, also when that was an error. */
   #once(scope: string, key: string | undefined, call: CallScope, run: (call: CallScope) => Promise<ToolCallOutcome>) {
     if (key === undefined) return run(call);
-    return this.#ledger.run({ scope, key }, call.signal, async (signal) => {
+    return this.#options.ledger.run({ scope, key }, call.signal, async (signal) => {
       try {
         return await run({ ...call, signal });
       } catch (error) {
@@ -161,7 +203,9 @@ export class UnifiedExec {
       try {
         const until = getUntil(request, 0);
         const poll = { requestId, signal, startedAt, bounds: this.bound(request), ...until };
+        const from = session.cursor;
         const answer = await answerPoll(session, poll, this.#answers);
+        call.keep?.(this.#keep(session, requestId, from));
         if (!session.outcomeTold) this.#announceExit(session, call.answered);
         return answer;
       } finally {
@@ -188,12 +232,35 @@ export class UnifiedExec {
         const input = await sendInput(session, request, limits.waitingInputBytes);
         const { requestId } = call;
         const signal = request.until === "written" ? abortWhen(input.settled, call.signal) : call.signal;
-        const bounds = this.bound(request);
-        return await answerPoll(session, { requestId, signal, startedAt, bounds, input, ...until }, this.#answers);
+        const poll = { requestId, signal, startedAt, bounds: this.bound(request), input, ...until };
+        const covered = session.cursor;
+        const answer = await answerPoll(session, poll, this.#answers);
+        call.keep?.(this.#keep(session, requestId, covered));
+        return answer;
       } finally {
         endTurn();
       }
     });
+  }
+
+  /** What an answer told that has just been made, from an offset on. */
+  #keep(session: Session, requestId: string, from: number): KeptOutput {
+    const to = session.cursor;
+    const stopRetaining = session.retain();
+    this.#kept.set(session.id, session);
+    return {
+      bytes: session.bytesInMemory,
+      replay: () => session.live.replay(requestId, to),
+      undo: () => {
+        if (session.cursor !== to) return; // a later answer was given
+        session.cursor = from;
+        this.#table.untell(session);
+      },
+      release: () => {
+        stopRetaining();
+        if (!session.isRetained && this.#kept.get(session.id) === session) this.#kept.delete(session.id);
+      },
+    };
   }
 
   async #start(request: ExecCommandRequest): Promise<Session> {
@@ -206,10 +273,11 @@ export class UnifiedExec {
         await this.#terminate(pruned, { by: "prune", graceMs: PRUNE_GRACE_MS });
       }
       const stdio = getStdio(request);
-      const process = await this.#spawn(request, stdio);
-      const live = new LiveOutput(process.log, id, events.sendOutput);
-      const { command, cwd } = request;
-      const session = new Session({ id, process, command, cwd, stdio, clock, live });
+      const retention = getRetention(limits.log, request.whenFull);
+      const process = await this.#spawn(request, stdio, retention);
+      const { command, cwd, whenFull } = request;
+      const { receiver } = events;
+      const session = new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull });
       this.#table.add(session);
       session.watch(() => this.#settle(session));
       if (request.timeoutMs !== undefined) this.#limitTime(session, request.timeoutMs);
@@ -220,8 +288,8 @@ export class UnifiedExec {
     }
   }
 
-  async #spawn(request: ExecCommandRequest, stdio: ProcessStdio) {
-    const { backend, env: own, limits } = this.#options;
+  async #spawn(request: ExecCommandRequest, stdio: ProcessStdio, { chosen }: Retention) {
+    const { backend, env: own } = this.#options;
     const { command: argv, cwd } = request;
     // A far host makes environments of its own; what is here would be the wrong one.
     const environment =
@@ -229,7 +297,7 @@ export class UnifiedExec {
         ? { env: request.env, envPolicy: request.envPolicy }
         : { env: createEnvironment(request.envPolicy, own, request.env) };
     const held = isHeld(request) ? { sandbox: request.sandbox } : {};
-    const spec: ProcessSpec = { argv, cwd, ...environment, stdio, ...held, log: limits.log };
+    const spec: ProcessSpec = { argv, cwd, ...environment, stdio, ...held, log: chosen };
     try {
       return await backend.start(spec);
     } catch (error) {

@@ -1,4 +1,4 @@
-import { renderOutcome, renderOutput } from "../sessions/render.js";
+import { renderGone, renderOutcome, renderOutput } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
 import { findCharacterEnd, getGaps, skipForward } from "../sessions/slice.js";
 import { asArguments, findOwner, getCount } from "./arguments.js";
@@ -69,7 +69,7 @@ function renderPart(session: Session, { range, end, closed, outcome, gone, chunk
   const lines = [
     `Session ${session.id}: bytes ${range.from}-${range.to} of ${end}${closed ? "" : " so far"}`,
     renderOutcome(outcome, session.id),
-    ...gone.map(({ from, to }) => `Bytes ${from}-${to} are gone: they were not retained`),
+    ...gone.map((range) => renderGone(range, session.evictionReason)),
     ...(range.to < end ? [`${end - range.to} bytes follow: read_output from ${range.to} reads them`] : []),
     ...notices.map((notice) => `Note: ${notice}`),
     "Output:",

@@ -147,7 +147,7 @@ describe("live output", () => {
       [8, 12],
     ]);
     expect(result.omitted).toEqual([{ from: 4, to: 8, reason: "evicted" }]);
-    expect(output).toContain("Bytes 4-8 are gone: they were not retained\n\naaaa…1 tokens truncated…cccc");
+    expect(output).toContain("nothing is retained (whenFull `spill`)\n\naaaa…1 tokens truncated…cccc");
   });
 
   it("pauses the process while the orchestrator does not read, instead of piling up", async () => {

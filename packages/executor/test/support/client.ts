@@ -8,7 +8,7 @@ import {
   unifiedExecResultSchema,
   type WriteStdinRequest,
 } from "@codex/executor-protocol";
-import type { Executor } from "../../src/index.js";
+import type { Executor, ServeOptions } from "../../src/index.js";
 
 type Message<T extends ExecutorMessage["type"]> = Extract<ExecutorMessage, { type: T }>;
 export type Delta = Message<"tool_output">;
@@ -24,9 +24,14 @@ export class Client {
   #nextId = 1;
   #gate: Promise<void> = Promise.resolve();
 
-  constructor(executor: Executor, [own, theirs]: [Channel, Channel] = createMemoryChannelPair()) {
+  /** @param options default: the end of the channel ends everything. */
+  constructor(
+    executor: Executor,
+    [own, theirs]: [Channel, Channel] = createMemoryChannelPair(),
+    options: ServeOptions = { resumable: false },
+  ) {
     this.#channel = own;
-    this.served = executor.serve(theirs);
+    this.served = executor.serve(theirs, options);
     this.#received = this.#receive();
   }
 
@@ -95,10 +100,23 @@ export class Client {
     return this.messages.map(({ type }) => type).join(", ");
   }
 
-  async initialize() {
+  async initialize(more: object = {}) {
     const requestId = this.newId();
-    await this.send({ type: "initialize", requestId, clientName: "test", protocolVersion: "1" });
+    await this.send({ type: "initialize", requestId, clientName: "test", protocolVersion: "1", ...more });
     return this.ofType("initialize_response", requestId);
+  }
+
+  /** The message that refuses an `initialize`. */
+  async refusedInitialize(more: object = {}): Promise<string> {
+    const requestId = this.newId();
+    await this.send({ type: "initialize", requestId, clientName: "test", protocolVersion: "1", ...more });
+    return (await this.ofType("error", requestId)).message;
+  }
+
+  /** Loses the channel; does not wait for what the executor makes of it. */
+  async cut(): Promise<void> {
+    await this.#channel.close();
+    await this.#received;
   }
 
   async call(toolName: string, args: unknown, requestId = this.newId(), more: object = {}): Promise<ToolCallOutcome> {

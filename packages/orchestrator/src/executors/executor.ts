@@ -1,5 +1,6 @@
 import type { Channel } from "@codex/channel";
 import {
+  type ByteRange,
   type Capability,
   EXECUTOR_PROTOCOL_VERSION,
   type ExecutorMessage,
@@ -9,11 +10,13 @@ import {
 import type { Clock } from "../clock.js";
 import { OrchestratorError } from "../errors.js";
 import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
+import { type Introduction, introduce } from "./introduce.js";
 import type { ToolOutputMessage } from "./live-output.js";
 import type { ProblemLog } from "./problems.js";
+import { retry } from "./retry.js";
 import type { SessionOwner } from "./sessions.js";
 import { type LearnedTool, parseToolList } from "./tool-list.js";
-import { type Reply, type SentRequest, Wire } from "./wire.js";
+import { type AckTerms, type Loss, type Recovery, type Reply, type SentRequest, Wire } from "./wire.js";
 
 export interface InitializeOptions {
   /** Default `codex-orchestrator`. */
@@ -36,8 +39,23 @@ export interface ExecutorOptions {
   idPrefix: string;
   /** Whose sessions these are; the same object again when a lost executor is resumed. */
   owner: SessionOwner;
+  /** Opens another channel when the one of now is lost. Absent: its end is the end of the executor. */
+  reconnect: ReconnectOptions | undefined;
   onToolsChanged: () => void;
-  onSessionExited: (processId: number, outcome: ProcessOutcome) => void;
+  onSessionExited: (owner: SessionOwner, processId: number, outcome: ProcessOutcome) => void;
+  /** The channel was lost, and another is looked for. */
+  onInterrupted: (reason: string) => void;
+  /** There is another channel. `lost`: why the sessions there were are gone, and whose they were. */
+  onRestored: (lost: { owner: SessionOwner; reason: string } | undefined) => void;
+}
+
+/** Opens a channel to an executor. The signal gives the attempt up. */
+export type Connector = (signal: AbortSignal) => Promise<Channel>;
+
+export interface ReconnectOptions {
+  connect: Connector;
+  /** As `Math.random`. */
+  random: () => number;
 }
 
 export type CallAnswer = Extract<ExecutorMessage, { type: "call_tool_response" }>;
@@ -49,14 +67,17 @@ export interface CallRequest {
   deadlineMs: number;
   /** Beside the arguments, which may be a model's. */
   sessionScope?: "own" | "executor" | undefined;
-  onOutput: (message: ToolOutputMessage) => void | Promise<void>;
+  idempotencyKey?: string | undefined;
+  /** `gap`: output that was dropped before this message. */
+  onOutput: (message: ToolOutputMessage, gap: ByteRange | undefined) => void | Promise<void>;
 }
 
 /** One attached executor: what it said about itself, its tools, and calls to it. Owns its channel. */
 export class Executor {
   readonly name: string;
   readonly problems: ProblemLog;
-  readonly owner: SessionOwner;
+  /** Another one after the executor was reached again without its sessions. */
+  owner: SessionOwner;
   /** Undefined for an executor that knows only the base messages. */
   host: HostInfo | undefined;
   /** Of the executor, for a later resume. */
@@ -67,13 +88,21 @@ export class Executor {
   readonly #capabilities = new Set<string>();
   #listing: Promise<void> | undefined;
   #listAgain = false;
+  /** How long the executor keeps everything without a channel, milliseconds; undefined when it does not. */
+  #graceMs: number | undefined;
+  #introductions = 0;
 
   private constructor(options: ExecutorOptions) {
     this.#options = options;
     this.name = options.name;
     this.problems = options.problems;
     this.owner = options.owner;
-    this.#wire = new Wire({ ...options, onUnasked: (message) => this.#handleUnasked(message) });
+    const { reconnect } = options;
+    this.#wire = new Wire({
+      ...options,
+      onUnasked: (message) => this.#handleUnasked(message),
+      recover: reconnect === undefined ? undefined : (loss) => this.#recover(loss, reconnect),
+    });
   }
 
   /** Introduces itself and learns the tools. @throws OrchestratorError; the channel is closed then. */
@@ -98,6 +127,11 @@ export class Executor {
     return this.#wire.endReason;
   }
 
+  /** Why there is no channel while another is looked for. */
+  get lostReason(): string | undefined {
+    return this.#wire.lostReason;
+  }
+
   /** It answered `initialize`, so the additive parts of the protocol may be used. */
   get initialized(): boolean {
     return this.host !== undefined;
@@ -108,9 +142,10 @@ export class Executor {
   }
 
   call(request: CallRequest): SentRequest<CallAnswer> {
-    const { toolName, deadlineMs, onOutput, sessionScope } = request;
+    const { toolName, deadlineMs, onOutput, sessionScope, idempotencyKey } = request;
     const scope = sessionScope === undefined ? {} : { sessionScope };
-    const body = { type: "call_tool" as const, toolName, arguments: request.arguments, ...scope };
+    const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+    const body = { type: "call_tool" as const, toolName, arguments: request.arguments, ...scope, ...key };
     return this.#wire.request(body, { answer: "call_tool_response", deadlineMs, onOutput });
   }
 
@@ -120,7 +155,7 @@ export class Executor {
 
   /** Says `shutdown` where that is wanted, then closes the channel. Never rejects. */
   async close(): Promise<void> {
-    if (this.#options.shutdownOnClose && this.offlineReason === undefined) {
+    if (this.#options.shutdownOnClose && this.offlineReason === undefined && this.lostReason === undefined) {
       const deadlineMs = this.#options.timings.shutdownMs;
       await this.#wire.request({ type: "shutdown" }, { answer: "shutdown_response", deadlineMs }).reply;
     }
@@ -129,25 +164,97 @@ export class Executor {
 
   async #initialize(options: InitializeOptions): Promise<void> {
     const { resumeSessionId } = options;
-    const body = {
-      type: "initialize" as const,
-      clientName: options.clientName ?? "codex-orchestrator",
-      protocolVersion: EXECUTOR_PROTOCOL_VERSION,
-      ...(resumeSessionId === undefined ? {} : { resumeSessionId }),
-    };
+    const resume = resumeSessionId === undefined ? {} : { resumeSessionId, unanswered: [], received: [] };
+    const body = { type: "initialize" as const, ...this.#introduction(options), ...resume };
     const deadlineMs = this.#options.timings.initializeMs;
     const reply = await this.#wire.request(body, { answer: "initialize_response", deadlineMs }).reply;
     // One that knows only the base messages answers `error` for the unknown type: go on with those.
     if (reply.kind === "refused" && resumeSessionId === undefined) return;
     if (reply.kind !== "answer") throw this.#failure("initialize", reply);
-    const { message } = reply;
+    this.#wire.startAcknowledging(this.#adopt(reply.message));
+  }
+
+  #introduction({ clientName = "codex-orchestrator" }: InitializeOptions) {
+    return { clientName, protocolVersion: EXECUTOR_PROTOCOL_VERSION, acknowledges: true };
+  }
+
+  /** Learns what an executor says of itself; undefined when it keeps nothing that was not acknowledged. */
+  #adopt(message: Introduction): AckTerms | undefined {
     if (message.protocolVersion !== EXECUTOR_PROTOCOL_VERSION) {
       const versions = `speaks protocol version ${message.protocolVersion}, expected ${EXECUTOR_PROTOCOL_VERSION}`;
       throw new OrchestratorError("initialize_failed", `executor \`${this.name}\` ${versions}`);
     }
     this.host = message.host;
     this.sessionId = message.sessionId;
+    this.#capabilities.clear();
     for (const capability of message.capabilities) this.#capabilities.add(capability);
+    const resume = this.can("resume") ? message.resume : undefined;
+    this.#graceMs = resume?.graceMs;
+    return resume === undefined ? undefined : { ackBytes: resume.ackBytes, lastSequence: resume.lastSequence ?? 0 };
+  }
+
+  /** Looks for another channel, and for what the executor has kept. */
+  async #recover(loss: Loss, reconnect: ReconnectOptions): Promise<Recovery> {
+    const { clock, timings } = this.#options;
+    this.#options.onInterrupted(loss.reason);
+    const withinMs = this.#graceMs ?? timings.reconnectMs;
+    const tried = await retry((signal) => this.#reach(loss, reconnect.connect, signal), {
+      clock,
+      withinMs,
+      baseMs: timings.reconnectBaseMs,
+      maxMs: timings.reconnectMaxMs,
+      random: reconnect.random,
+      signal: loss.signal,
+    });
+    if (tried.kind === "failed") {
+      const reason = `${loss.reason}; it was not reached again within ${withinMs} ms: ${tried.reason}`;
+      return { kind: "over", reason };
+    }
+    const lost = tried.value.kind === "renewed" ? { owner: this.owner, reason: tried.value.reason } : undefined;
+    if (lost !== undefined) this.owner = { name: this.name };
+    this.#options.onRestored(lost);
+    // Whether they have changed meanwhile was told to nobody.
+    queueMicrotask(() => this.#handleUnasked({ type: "tools_changed" }));
+    return tried.value;
+  }
+
+  async #reach(loss: Loss, connect: Connector, signal: AbortSignal): Promise<Exclude<Recovery, { kind: "over" }>> {
+    const channel = await connect(signal);
+    const giveUp = () => void channel.close({ abrupt: true });
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      if (signal.aborted) throw new Error("time is over");
+      return await this.#reintroduce(loss, channel);
+    } catch (error) {
+      giveUp();
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  async #reintroduce(loss: Loss, channel: Channel): Promise<Exclude<Recovery, { kind: "over" }>> {
+    const { initialize, clock, idPrefix, timings } = this.#options;
+    if (initialize === false) return { kind: "renewed", channel, reason: loss.reason, terms: undefined };
+    const ask = (more: object) => {
+      this.#introductions += 1;
+      const requestId = `${idPrefix}-again-${this.#introductions}`;
+      const request = { type: "initialize" as const, requestId, ...this.#introduction(initialize), ...more };
+      return introduce(channel, request, { clock, deadlineMs: timings.initializeMs });
+    };
+    let reason = loss.reason;
+    if (this.#graceMs !== undefined) {
+      const resumed = await ask({ resumeSessionId: this.sessionId, ...loss.getState() });
+      if (resumed.kind === "answer") {
+        const terms = this.#adopt(resumed.message);
+        const resend = new Set(resumed.message.resume?.resend);
+        return { kind: "resumed", channel, resend, terms };
+      }
+      reason = `${loss.reason}; its sessions could not be resumed: the executor answered: ${resumed.message}`;
+    }
+    const renewed = await ask({});
+    if (renewed.kind === "refused") throw new Error(`the executor answered: ${renewed.message}`);
+    return { kind: "renewed", channel, reason, terms: this.#adopt(renewed.message) };
   }
 
   async #learnTools(): Promise<void> {
@@ -163,7 +270,7 @@ export class Executor {
 
   #handleUnasked(message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>): void {
     if (message.type === "session_exited") {
-      this.#options.onSessionExited(message.processId, message.outcome);
+      this.#options.onSessionExited(this.owner, message.processId, message.outcome);
     } else if (this.#listing === undefined) {
       this.#listing = this.#relearnTools();
     } else {

@@ -1,4 +1,4 @@
-import type { ExecutorMessage, OutputStream } from "@codex/executor-protocol";
+import type { ByteRange, ExecutorMessage, OutputStream } from "@codex/executor-protocol";
 
 /** Output of a call while it runs. `offset` counts bytes over all streams of the session, `seq` its chunks from 1. */
 export interface LiveOutput {
@@ -8,6 +8,8 @@ export interface LiveOutput {
   seq: number;
   /** The id under which the model knows the session. */
   sessionId: number;
+  /** Bytes of the session before these that are gone: more was written than is retained. */
+  dropped?: ByteRange;
 }
 
 export type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;

@@ -14,8 +14,11 @@ export interface Session {
   /** The executor's own id. */
   readonly processId: number;
   state: SessionState;
-  /** The last output chunk that was seen. */
+  /** The last output chunk that was seen, and the offset behind it. */
   lastSeq: number;
+  lastOffset: number;
+  /** Whoever is told of ends was told of this one. */
+  exitTold: boolean;
   /** Windows of the calls under way, milliseconds: the executor takes the calls of one session one after the other. */
   pendingMs: number;
 }
@@ -50,7 +53,10 @@ export class SessionTable {
   adopt(owner: SessionOwner, processId: number): Session {
     const known = this.find(owner, processId);
     if (known !== undefined) {
-      if (known.state.kind !== "live") known.state = { kind: "live" };
+      if (known.state.kind !== "live") {
+        known.state = { kind: "live" };
+        known.exitTold = false;
+      }
       return known;
     }
     const session: Session = {
@@ -59,6 +65,8 @@ export class SessionTable {
       processId,
       state: { kind: "live" },
       lastSeq: 0,
+      lastOffset: 0,
+      exitTold: false,
       pendingMs: 0,
     };
     this.#byId.set(session.id, session);

@@ -1,11 +1,19 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, ChannelEnd, Received } from "@codex/channel";
-import { type ExecutorMessage, type OrchestratorMessage, parseExecutorMessage } from "@codex/executor-protocol";
+import {
+  type ByteRange,
+  type ExecutorMessage,
+  type OrchestratorMessage,
+  type OutputPosition,
+  parseExecutorMessage,
+  type UnansweredCall,
+} from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import { messageOf } from "../errors.js";
 import type { OrchestratorLimits } from "../limits.js";
 import type { ToolOutputMessage } from "./live-output.js";
 import type { ProblemLog } from "./problems.js";
+import { Receipts } from "./receipts.js";
 
 /** What became of a request. Waiting for it always ends, and never rejects. */
 export type Reply<M> =
@@ -22,7 +30,7 @@ export type Reply<M> =
 
 export type AnswerType = "list_tools_response" | "call_tool_response" | "shutdown_response" | "initialize_response";
 type Answer<T extends AnswerType> = Extract<ExecutorMessage, { type: T }>;
-type RequestMessage = Exclude<OrchestratorMessage, { type: "cancel_tool" }>;
+type RequestMessage = Exclude<OrchestratorMessage, { type: "cancel_tool" | "ack" }>;
 /** A request without its id, which the wire chooses. */
 export type RequestBody = RequestMessage extends infer R
   ? R extends RequestMessage
@@ -30,10 +38,13 @@ export type RequestBody = RequestMessage extends infer R
     : never
   : never;
 
+/** `gap`: output that was dropped before this message. */
+type OutputListener = (message: ToolOutputMessage, gap: ByteRange | undefined) => void | Promise<void>;
+
 export interface RequestOptions<T extends AnswerType> {
   answer: T;
   deadlineMs: number;
-  onOutput?: (message: ToolOutputMessage) => void | Promise<void>;
+  onOutput?: OutputListener;
 }
 
 export interface SentRequest<M> {
@@ -51,17 +62,52 @@ export interface WireOptions {
   /** Makes the ids of this wire unlike those of any other. */
   idPrefix: string;
   onUnasked: (message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>) => void;
+  /** Looks for another channel when the one of now has ended; never rejects. Absent: that is the end of the wire. */
+  recover?: ((loss: Loss) => Promise<Recovery>) | undefined;
 }
+
+/** A channel has ended, and requests may be without an answer. */
+export interface Loss {
+  reason: string;
+  /** What an executor has to be told that may have kept everything. */
+  getState(): { unanswered: UnansweredCall[]; givenUp: string[]; received: OutputPosition[] };
+  /** Aborts when the wire is closed. */
+  signal: AbortSignal;
+}
+
+/** What an executor that keeps what was not acknowledged needs. */
+export interface AckTerms {
+  /** It is acknowledged at least each time so many bytes of live output came. */
+  ackBytes: number;
+  /** The number of the last call that reached it. */
+  lastSequence: number;
+}
+
+/**
+ * `resumed`: the executor has kept everything, but the calls in `resend` never reached it. `renewed`: there is a channel,
+ * but what was under way is gone, for that reason.
+ */
+export type Recovery =
+  | { kind: "resumed"; channel: Channel; resend: ReadonlySet<string>; terms: AckTerms | undefined }
+  | { kind: "renewed"; channel: Channel; reason: string; terms: AckTerms | undefined }
+  | { kind: "over"; reason: string };
 
 interface Pending {
   answer: AnswerType;
-  onOutput: ((message: ToolOutputMessage) => void | Promise<void>) | undefined;
+  message: RequestMessage;
+  /** It was given to a channel, and may have arrived. */
+  sent: boolean;
+  cancelled: boolean;
+  onOutput: OutputListener | undefined;
   /** False when the message is not the answer that was asked for. */
   accept(message: ExecutorMessage): boolean;
   settle(reply: Exclude<Reply<never>, { kind: "answer" }>): void;
 }
 
-/** Requests and answers over one channel. Owns the channel: closes it in `close` and after its end. */
+/**
+ * Requests and answers over one channel, and over those that take its place: a request is sent again where it did not
+ * arrive, and answered once. Owns the channel: closes it in `close` and after its end.
+ */
 export class Wire {
   /** Resolves with the reason once the channel has ended and every request is settled. */
   readonly ended: Promise<string>;
@@ -69,20 +115,42 @@ export class Wire {
   readonly #pending = new Map<string, Pending>();
   /** True for the answered ones, false for those given up: their late answer is no fault of the executor. */
   readonly #settled = new Map<string, boolean>();
-  /** Resolves when `close` is called: nobody's listener can keep it waiting. */
-  readonly #closing: Promise<void>;
-  #beginClosing!: () => void;
+  /** Aborts when `close` is called: nobody's listener can keep it waiting. */
+  readonly #closing = new AbortController();
+  readonly #closed: Promise<void>;
+  readonly #receipts: Receipts;
+  #channel: Channel;
+  /** Why there is no channel at present. */
+  #lostReason: string | undefined;
+  /** Why this side gave the channel of now up. */
+  #abandonReason: string | undefined;
+  /** Of the last call; undefined while calls are not numbered. */
+  #sequence: number | undefined;
   #endReason: string | undefined;
   #closeReason: string | undefined;
   #nextId = 1;
 
   constructor(options: WireOptions) {
     this.#options = options;
-    this.#closing = new Promise((resolve) => {
-      this.#beginClosing = resolve;
+    this.#channel = options.channel;
+    this.#receipts = new Receipts(options.limits.rememberedSessions);
+    this.#closed = new Promise((resolve) => {
+      this.#closing.signal.addEventListener("abort", () => resolve(), { once: true });
     });
     options.problems.whenFull(() => void this.close("it sent too many messages that the protocol does not allow"));
     this.ended = this.#receiveAll();
+  }
+
+  /** Why there is no channel while another is looked for. */
+  get lostReason(): string | undefined {
+    return this.#lostReason;
+  }
+
+  /** The executor keeps what was not acknowledged: calls are numbered from now on, and what comes is acknowledged. */
+  startAcknowledging(terms: AckTerms | undefined): void {
+    if (terms === undefined) return;
+    this.#sequence = Math.max(this.#sequence ?? 0, terms.lastSequence);
+    this.#receipts.acknowledgeEvery(terms.ackBytes);
   }
 
   get endReason(): string | undefined {
@@ -91,6 +159,7 @@ export class Wire {
 
   request<T extends AnswerType>(body: RequestBody, options: RequestOptions<T>): SentRequest<Answer<T>> {
     const requestId = `${this.#options.idPrefix}-${this.#nextId++}`;
+    const sequence = this.#nextSequence(body);
     let stopClock = () => {};
     const expire = (ms: number) => {
       stopClock();
@@ -107,6 +176,9 @@ export class Wire {
       const isAnswer = (message: ExecutorMessage): message is Answer<T> => message.type === options.answer;
       this.#pending.set(requestId, {
         answer: options.answer,
+        message: { ...body, requestId, ...(sequence === undefined ? {} : { sequence }) },
+        sent: false,
+        cancelled: false,
         onOutput: options.onOutput,
         settle: finish,
         accept: (message) => {
@@ -117,51 +189,131 @@ export class Wire {
       });
     });
     expire(options.deadlineMs);
-    this.#send(requestId, { ...body, requestId });
+    const pending = this.#pending.get(requestId);
+    if (pending !== undefined) this.#send(pending);
     return { requestId, reply, expire };
   }
 
   /** Asks the executor to end the wait of a call. Not waited for: the call is answered or runs into its deadline. */
   cancel(requestId: string): void {
-    this.#options.channel.send({ type: "cancel_tool", requestId }).catch(() => {});
+    const pending = this.#pending.get(requestId);
+    if (pending !== undefined) pending.cancelled = true;
+    this.#channel.send({ type: "cancel_tool", requestId }).catch(() => {});
+  }
+
+  /** Gives the channel of now up, as if it had ended. */
+  abandonChannel(reason: string): void {
+    this.#abandonReason = reason;
+    void this.#channel.close({ abrupt: true });
   }
 
   async close(reason = "it was closed by this side"): Promise<void> {
     this.#closeReason ??= reason;
-    this.#beginClosing();
-    await this.#options.channel.close();
+    this.#closing.abort();
+    await this.#channel.close();
     await this.ended;
   }
 
-  #send(requestId: string, message: OrchestratorMessage): void {
-    if (this.#endReason !== undefined) {
-      this.#pending.get(requestId)?.settle({ kind: "unsent", reason: this.#endReason, ended: true });
-      return;
-    }
+  #nextSequence(body: RequestBody): number | undefined {
+    if (body.type !== "call_tool" || this.#sequence === undefined) return undefined;
+    this.#sequence += 1;
+    return this.#sequence;
+  }
+
+  #send(pending: Pending): void {
+    const { recover } = this.#options;
+    if (this.#endReason !== undefined) return pending.settle({ kind: "unsent", reason: this.#endReason, ended: true });
+    // It is sent once there is a channel.
+    if (this.#lostReason !== undefined) return;
+    pending.sent = true;
     // A slow reader holds `send` back; the deadline of the request covers that.
-    this.#options.channel.send(message).catch((error: unknown) => {
+    this.#channel.send(pending.message).catch((error: unknown) => {
       const ended = isClosed(error);
-      this.#pending.get(requestId)?.settle({ kind: "unsent", reason: messageOf(error), ended });
+      if (ended && recover !== undefined) return;
+      if (this.#pending.get(pending.message.requestId) !== pending) return;
+      pending.settle({ kind: "unsent", reason: messageOf(error), ended });
     });
   }
 
   async #receiveAll(): Promise<string> {
-    const { channel } = this.#options;
-    const failure = await this.#receiveUntilEnd().catch(messageOf);
-    const reason = this.#closeReason ?? failure ?? describeEnd(await channel.closed);
+    for (;;) {
+      const failure = await this.#receiveUntilEnd().catch(messageOf);
+      const reason = this.#closeReason ?? failure ?? this.#abandonReason ?? describeEnd(await this.#channel.closed);
+      this.#abandonReason = undefined;
+      const over = await this.#recover(reason);
+      if (over !== undefined) return over;
+    }
+  }
+
+  /** The channel has ended. Undefined when there is another; else the reason why there is none. */
+  async #recover(reason: string): Promise<string | undefined> {
+    const { recover } = this.#options;
+    if (recover === undefined || this.#closeReason !== undefined) return this.#end(reason);
+    this.#lostReason = reason;
+    void this.#channel.close();
+    const { signal } = this.#closing;
+    const recovery = await recover({ reason, getState: () => this.#getState(), signal });
+    if (this.#closeReason !== undefined && recovery.kind !== "over") await recovery.channel.close();
+    if (this.#closeReason !== undefined) return this.#end(this.#closeReason);
+    if (recovery.kind === "over") return this.#end(recovery.reason);
+    this.#channel = recovery.channel;
+    this.#lostReason = undefined;
+    if (recovery.kind === "renewed") this.#settleAll(recovery.reason);
+    this.startAcknowledging(recovery.terms);
+    if (recovery.kind === "resumed") this.#goOn(recovery.resend);
+    return undefined;
+  }
+
+  #getState() {
+    const unanswered = [...this.#pending.values()].flatMap(({ message }) => {
+      if (message.type !== "call_tool") return [];
+      const { requestId, sequence } = message;
+      return [{ requestId, ...(sequence === undefined ? {} : { sequence }) }];
+    });
+    const givenUp = [...this.#settled].flatMap(([requestId, answered]) => (answered ? [] : [requestId]));
+    return { unanswered, givenUp, received: this.#receipts.positions };
+  }
+
+  /** Sends what did not arrive, in the order in which it was asked. */
+  #goOn(resend: ReadonlySet<string>): void {
+    this.#receipts.forgetUntold();
+    for (const pending of [...this.#pending.values()]) {
+      const { requestId, type } = pending.message;
+      if (!pending.sent || type !== "call_tool" || resend.has(requestId)) this.#send(pending);
+      if (pending.cancelled) this.cancel(requestId);
+    }
+  }
+
+  async #end(reason: string): Promise<string> {
     this.#endReason = reason;
-    for (const pending of [...this.#pending.values()]) pending.settle({ kind: "ended", reason });
-    await channel.close();
+    this.#lostReason = undefined;
+    this.#settleAll(reason);
+    await this.#channel.close();
     return reason;
+  }
+
+  /** What was never sent did nothing; of anything else that is not known. */
+  #settleAll(reason: string): void {
+    this.#receipts.clear();
+    this.#sequence = undefined;
+    for (const pending of [...this.#pending.values()]) {
+      if (pending.sent) pending.settle({ kind: "ended", reason });
+      else pending.settle({ kind: "unsent", reason, ended: true });
+    }
+  }
+
+  #acknowledge(): void {
+    const ack = this.#receipts.takeDue();
+    if (ack !== undefined) this.#channel.send({ type: "ack", ...ack }).catch(() => {});
   }
 
   async #receiveUntilEnd(): Promise<undefined> {
     for (let count = 1; ; count++) {
-      const received = await this.#options.channel.receive();
+      const received = await this.#channel.receive();
       if (received === undefined) return;
       const taken = this.#handle(received);
       // Whoever follows the output slowly holds the executor back: nothing more is received meanwhile.
-      if (taken !== undefined) await Promise.race([taken, this.#closing]);
+      if (taken !== undefined) await Promise.race([taken, this.#closed]);
       // A peer that floods must not keep timers and other executors waiting.
       if (count % MESSAGES_PER_TURN === 0) await nextTurn();
     }
@@ -199,7 +351,10 @@ export class Wire {
 
   #handleOutput(message: ToolOutputMessage): void | Promise<void> {
     const pending = this.#pending.get(message.requestId);
-    if (pending?.onOutput !== undefined) return pending.onOutput(message);
+    const bytes = Buffer.byteLength(message.chunk, "base64");
+    const gap = this.#receipts.noteOutput(message.processId, message.offset, bytes);
+    this.#acknowledge();
+    if (pending?.onOutput !== undefined) return pending.onOutput(message, gap);
     if (pending === undefined && this.#settled.has(message.requestId)) return;
     this.#options.problems.note("unknown_request", `tool_output for request \`${message.requestId}\``);
   }
@@ -219,6 +374,10 @@ export class Wire {
 
   #handleAnswer(requestId: string, message: ExecutorMessage): void {
     const pending = this.#pending.get(requestId);
+    if (message.type === "call_tool_response") {
+      this.#receipts.noteAnswer(requestId);
+      this.#acknowledge();
+    }
     if (pending === undefined) return this.#noteStray(requestId, message.type);
     if (pending.accept(message)) return;
     const problem = `${message.type} where ${pending.answer} was asked`;

@@ -1,0 +1,193 @@
+import type { Channel } from "@codex/channel";
+import type { ExecBackend } from "@codex/exec-server";
+import type { HostInfo, OrchestratorMessage, OutputPosition, ProcessOutcome } from "@codex/executor-protocol";
+import { EXECUTOR_PROTOCOL_VERSION } from "@codex/executor-protocol";
+import { type Admission, createAdmission } from "./admission.js";
+import { ApprovalLedger } from "./approval-ledger.js";
+import { Calls } from "./calls.js";
+import type { CeilingGuard } from "./ceiling.js";
+import type { Clock } from "./clock.js";
+import type { Ids } from "./ids.js";
+import { Ledger } from "./ledger.js";
+import { type ExecutorLimits, LAST_ANSWERS_MS, LAST_SESSIONS_MS } from "./limits.js";
+import { Outbox, sendOn } from "./outbox.js";
+import { getAckBytes } from "./sessions/retention.js";
+import { type EndedSession, UnifiedExec } from "./sessions/unified-exec.js";
+import type { ToolRegistry } from "./tool-registry.js";
+
+export interface ConnectionOptions {
+  /** A function makes one of the connection's own, closed with it. */
+  backend: ExecBackend | (() => ExecBackend);
+  registry: ToolRegistry;
+  env: Readonly<Record<string, string | undefined>>;
+  ceiling: CeilingGuard | undefined;
+  limits: ExecutorLimits;
+  ids: Ids;
+  clock: Clock;
+  getHost: () => HostInfo;
+  log: (problem: string) => void;
+  /** The sessions of every orchestrator of this executor. */
+  all: Set<UnifiedExec>;
+  /** How long it lives on once its channel was lost, milliseconds; 0: not at all. */
+  graceMs: number;
+}
+
+type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
+
+/** One orchestrator's life with this executor: over one channel, and over those that take its place. */
+export class Connection {
+  /** Not to be guessed: whoever knows it may take the connection over. */
+  readonly id: string;
+  readonly outbox: Outbox;
+  readonly calls: Calls;
+  readonly #options: ConnectionOptions;
+  readonly #backend: ExecBackend;
+  readonly #admission: Admission;
+  readonly #unifiedExec: UnifiedExec;
+  readonly #unwatch: () => void;
+  /** How sessions ended that the orchestrator may not have been told of, newest last. */
+  readonly #exits = new Map<number, ProcessOutcome>();
+  #ending: Promise<EndedSession[]> | undefined;
+
+  constructor(channel: Channel, options: ConnectionOptions) {
+    const { backend, registry, ceiling, limits, log } = options;
+    this.#options = options;
+    this.id = options.ids.connection();
+    this.outbox = new Outbox(channel);
+    this.#backend = typeof backend === "function" ? backend() : backend;
+    const approvals = new ApprovalLedger(limits.rememberedApprovals);
+    this.#admission = createAdmission({ backend: this.#backend, ceiling, approvals });
+    const ledger = new Ledger(limits);
+    const { outbox } = this;
+    this.#unifiedExec = new UnifiedExec({
+      ...options,
+      backend: this.#backend,
+      admission: this.#admission,
+      ledger,
+      events: {
+        isLive: () => outbox.isLive(),
+        receiver: outbox,
+        sendExit: (processId, outcome) => this.#sendExit(processId, outcome),
+      },
+    });
+    const isResumable = () => this.isResumable;
+    this.calls = new Calls({ outbox, registry, unifiedExec: this.#unifiedExec, ledger, limits, isResumable, log });
+    this.#unwatch = registry.watch(() => void outbox.notify({ type: "tools_changed" }));
+  }
+
+  /** Whether it outlives its channel. */
+  get isResumable(): boolean {
+    return this.#options.graceMs > 0 && this.outbox.isLive() && this.#ending === undefined;
+  }
+
+  get graceMs(): number {
+    return this.#options.graceMs;
+  }
+
+  /** Answers an `initialize` that begins it. Resolves when the next message may be taken. */
+  async initialize({ requestId, acknowledges = false }: InitializeMessage): Promise<void> {
+    const host = await this.#describeHost();
+    // After the answer, so that nothing unasked comes before it.
+    const answered = this.#introduce(requestId, host);
+    this.#take({ acknowledges });
+    await answered;
+  }
+
+  /** Goes on over another channel, also while the one before seems to be open: that one is closed. */
+  async resume(channel: Channel, message: InitializeMessage): Promise<void> {
+    const { requestId, acknowledges } = message;
+    const host = await this.#describeHost();
+    const before = this.outbox.attach(channel);
+    if (before !== undefined) leave(before);
+    this.#take({ acknowledges: acknowledges ?? this.outbox.acknowledges });
+    const { answer, ...resumed } = this.calls.resume(message);
+    const answered = this.#introduce(requestId, host, resumed);
+    // An answer may be what tells that there is a session.
+    void answer().then(() => this.#repeatExits());
+    await answered;
+  }
+
+  acknowledge(answers: readonly string[] = [], output: readonly OutputPosition[] = []): void {
+    this.calls.acknowledge(answers, output);
+  }
+
+  /** Ends all there is of it; tells how the sessions ended that were running. Idempotent; never rejects. */
+  end(note?: string): Promise<EndedSession[]> {
+    this.#ending ??= this.#end(note);
+    return this.#ending;
+  }
+
+  async #end(note: string | undefined): Promise<EndedSession[]> {
+    const { clock } = this.#options;
+    this.#unwatch();
+    this.outbox.end();
+    this.calls.cancelAll();
+    this.calls.forgetAll();
+    const ended = (await within(clock, LAST_SESSIONS_MS, this.#unifiedExec.close(note))) ?? [];
+    if (typeof this.#options.backend === "function") await this.#backend.close();
+    await within(clock, LAST_ANSWERS_MS, this.calls.settle());
+    this.calls.forgetAll();
+    await this.outbox.close();
+    return ended;
+  }
+
+  async #describeHost(): Promise<HostInfo> {
+    const sandbox = await this.#admission.describe();
+    const host = this.#options.getHost();
+    return sandbox === undefined ? host : { ...host, sandbox };
+  }
+
+  /** Only one that was told to acknowledge does. */
+  #take({ acknowledges }: { acknowledges: boolean }): void {
+    this.outbox.initialize({ acknowledges: acknowledges && this.#options.graceMs > 0 });
+  }
+
+  async #introduce(
+    requestId: string,
+    host: HostInfo,
+    resumed: { resend?: string[]; lastSequence?: number } = {},
+  ): Promise<void> {
+    const { graceMs, limits } = this.#options;
+    const resume = { graceMs, ackBytes: getAckBytes(limits.log), ...resumed };
+    await this.outbox.send({
+      type: "initialize_response",
+      requestId,
+      protocolVersion: EXECUTOR_PROTOCOL_VERSION,
+      sessionId: this.id,
+      capabilities: ["tool_output", "cancel_tool", "session_exited", ...(graceMs > 0 ? ["resume"] : [])],
+      host,
+      ...(graceMs > 0 ? { resume } : {}),
+    });
+  }
+
+  #sendExit(processId: number, outcome: ProcessOutcome): void {
+    this.#exits.delete(processId);
+    this.#exits.set(processId, outcome);
+    const [oldest] = this.#exits.keys();
+    if (this.#exits.size > this.#options.limits.recentSessions && oldest !== undefined) this.#exits.delete(oldest);
+    void this.outbox.notify({ type: "session_exited", processId, outcome });
+  }
+
+  #repeatExits(): void {
+    for (const [processId, outcome] of this.#exits) {
+      void this.outbox.notify({ type: "session_exited", processId, outcome });
+    }
+  }
+}
+
+/** Nobody listens there any more, or it is somebody who should know. */
+function leave(channel: Channel): void {
+  void sendOn(channel, { type: "error", requestId: null, message: "the connection was resumed over another channel" });
+  void channel.close();
+}
+
+/** Waits, but not without end: a tool may ignore that it was cancelled, and a far host that it was asked. */
+async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
+  let cancel = () => {};
+  const late = new Promise<undefined>((resolve) => {
+    cancel = clock.after(ms, () => resolve(undefined));
+  });
+  const result = await Promise.race([work, late]);
+  cancel();
+  return result;
+}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+
+export interface ForgottenKeysLimits {
+  forgottenKeys: number;
+  keySeries: number;
+}
+
+/** What is known of a key whose call is not remembered. `unknowable`: the memory is full, so it may have been used. */
+export type KeyMemory = "new" | "used" | "unknowable";
+
+/**
+ * Keys whose calls are forgotten, in little memory: that they were used stays known. A key `SERIES#NUMBER` counts up
+ * within its series, of which one number is kept; of any other key, a digest.
+ */
+export class ForgottenKeys {
+  readonly #limits: ForgottenKeysLimits;
+  /** The largest forgotten number of each series. */
+  readonly #series = new Map<string, number>();
+  readonly #digests = new Set<string>();
+
+  constructor(limits: ForgottenKeysLimits) {
+    this.#limits = limits;
+  }
+
+  add(scope: string, key: string): void {
+    const numbered = parseNumbered(key);
+    if (numbered !== undefined && this.#hasSeries(numbered.series)) {
+      const last = this.#series.get(numbered.series) ?? 0;
+      this.#series.set(numbered.series, Math.max(last, numbered.number));
+    } else if (this.#digests.size < this.#limits.forgottenKeys) {
+      this.#digests.add(digest(scope, key));
+    }
+  }
+
+  look(scope: string, key: string): KeyMemory {
+    const numbered = parseNumbered(key);
+    const last = numbered === undefined ? undefined : this.#series.get(numbered.series);
+    if (numbered !== undefined && last !== undefined) return numbered.number <= last ? "used" : "new";
+    if (numbered !== undefined && this.#series.size < this.#limits.keySeries) return "new";
+    if (this.#digests.size === 0) return "new";
+    if (this.#digests.has(digest(scope, key))) return "used";
+    return this.#digests.size >= this.#limits.forgottenKeys ? "unknowable" : "new";
+  }
+
+  /** Whether the series has a place, or can get one. */
+  #hasSeries(series: string): boolean {
+    return this.#series.has(series) || this.#series.size < this.#limits.keySeries;
+  }
+}
+
+function parseNumbered(key: string): { series: string; number: number } | undefined {
+  const match = /^(.+)#(\d{1,15})$/s.exec(key);
+  return match === null ? undefined : { series: match[1]!, number: Number(match[2]) };
+}
+
+/** 96 bits: two of a million keys are alike once in 10^17 times. */
+const digest = (scope: string, key: string): string =>
+  createHash("sha256")
+    .update(JSON.stringify([scope, key]))
+    .digest("base64")
+    .slice(0, 16);

@@ -1,0 +1,37 @@
+import { DEFAULT_LOG_LIMITS, type OutputLogLimits } from "@codex/exec-server";
+import type { WhenFull } from "@codex/executor-protocol";
+import { MAX_PAUSED_OUTPUT_BYTES, MAX_UNACKNOWLEDGED_OUTPUT_BYTES } from "../limits.js";
+
+/** What is kept of one session's output, bytes. */
+export interface Retention {
+  log: OutputLogLimits;
+  /** What of it differs from the backend's own default. */
+  chosen: Partial<OutputLogLimits>;
+  /** Live output that may be on its way: all of it is retained. */
+  windowBytes: number;
+  /** How far the program may be ahead of who receives its output; undefined where it is not paused for that. */
+  pauseBytes: number | undefined;
+}
+
+export function getRetention(limits: Partial<OutputLogLimits>, whenFull: WhenFull = "spill"): Retention {
+  const chosen = { ...limits, ...(whenFull === "drop" ? { spillBytes: 0 } : {}) };
+  const log = { ...DEFAULT_LOG_LIMITS, ...chosen };
+  const memory = Math.floor(log.tailBytes / 2);
+  const windowBytes = Math.min(MAX_UNACKNOWLEDGED_OUTPUT_BYTES, Math.max(memory, Math.floor(log.spillBytes / 2)));
+  const pauseBytes = whenFull === "pause" ? Math.min(MAX_PAUSED_OUTPUT_BYTES, memory) : undefined;
+  return { log, chosen, windowBytes, pauseBytes };
+}
+
+/** How often an orchestrator has to acknowledge so that no window closes, bytes. */
+export function getAckBytes(limits: Partial<OutputLogLimits>): number {
+  const { pauseBytes = 0, windowBytes } = getRetention({ ...limits, spillBytes: 0 }, "pause");
+  return Math.max(1, Math.floor(Math.min(pauseBytes, windowBytes) / 4));
+}
+
+/** Why output of a session is gone, as the end of a sentence. */
+export function explainEviction(retention: Retention, whenFull: WhenFull = "spill"): string {
+  const { headBytes, tailBytes, spillBytes } = retention.log;
+  const kept = `the first ${headBytes} and the last ${tailBytes} bytes`;
+  if (whenFull === "drop") return `this session drops what is beyond ${kept} (whenFull \`drop\`)`;
+  return `beyond ${kept} and ${spillBytes} bytes on disk nothing is retained (whenFull \`${whenFull}\`)`;
+}

@@ -1,0 +1,69 @@
+import { createOutputLog, type WritableOutputLog } from "@codex/exec-server";
+import type { OutputStream } from "@codex/executor-protocol";
+import { MAX_DELTA_BYTES, TOOL_OUTPUT_BYTES } from "../limits.js";
+import { type LiveFollower, LiveOutput, type LiveReceiver } from "./live-output.js";
+import { getRetention } from "./retention.js";
+import type { KeptOutput } from "./unified-exec.js";
+
+/** Live output of one call of a tool that has no sessions. What was sent is retained until it was received. */
+export class ToolOutput {
+  /** Names it on the wire. */
+  readonly processId: number;
+  readonly live: LiveOutput;
+  readonly #requestId: string;
+  readonly #log: WritableOutputLog;
+  readonly #follower: LiveFollower;
+  #emitted = Promise.resolve();
+  #finished = false;
+  #pressed = false;
+  #wake = () => {};
+
+  constructor(requestId: string, receiver: LiveReceiver, processId: number) {
+    this.processId = processId;
+    this.#requestId = requestId;
+    const { log, windowBytes } = getRetention({ headBytes: 0, tailBytes: TOOL_OUTPUT_BYTES }, "drop");
+    this.#log = createOutputLog(log, (pause) => {
+      this.#pressed = pause;
+      if (!pause) this.#wake();
+    });
+    this.live = new LiveOutput({ log: this.#log, processId, receiver, windowBytes });
+    this.#follower = this.live.follow(requestId);
+  }
+
+  /** In order, also for a tool that does not await. Resolves when there is room for more; never rejects. */
+  emit(bytes: Buffer, stream: OutputStream): Promise<void> {
+    this.#emitted = this.#emitted.then(async () => {
+      for (let at = 0; at < bytes.length && !this.#finished; at += CHUNK_BYTES) {
+        this.#log.append(stream, bytes.subarray(at, at + CHUNK_BYTES));
+        await this.#room();
+      }
+    });
+    return this.#emitted;
+  }
+
+  /** Nothing more is taken. Resolves with what may have to be sent again, once all of it was sent or never can be. */
+  async finish(): Promise<KeptOutput> {
+    await this.#emitted;
+    this.#finished = true;
+    this.#log.finish();
+    const { end } = this.#log;
+    await this.#follower.finish(end);
+    return {
+      bytes: Math.min(end, TOOL_OUTPUT_BYTES),
+      replay: () => this.live.replay(this.#requestId, end),
+      undo: () => {},
+      release: () => this.#log.close(),
+    };
+  }
+
+  async #room(): Promise<void> {
+    while (this.#pressed) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+/** Small beside what is retained, so that nothing leaves it that is still on its way. */
+const CHUNK_BYTES = 4 * MAX_DELTA_BYTES;

@@ -1,0 +1,330 @@
+import { writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { bytesOf, type Client, execRequest, unwrap, writeRequest } from "./support/client.js";
+import { ManualClock } from "./support/manual-clock.js";
+import { idOf, isAlive, readUntil, startSession } from "./support/real-host.js";
+import { useResumableHosts } from "./support/resumable.js";
+
+/** Starts a program that lives on and tells its pid, over a connection that acknowledges. */
+async function startLasting(client: Client, script = "echo pid $$; exec sleep 1000") {
+  const { sessionId } = await client.initialize({ acknowledges: true });
+  const { id, output } = await startSession(client, { command: ["sh", "-c", script], stdin: "open" }, "pid ");
+  return { sessionId, id, pid: Number(/pid (\d+)/.exec(output)?.[1]) };
+}
+
+/** Tells its pid at once, and one thing more when there is such a file. */
+const talksWhen = (file: string) =>
+  `echo pid $$; until [ -e ${file} ]; do sleep 0.01; done; echo heard; exec sleep 1000`;
+
+const resumeWith = (resumeSessionId: string, more: object = {}) => ({
+  resumeSessionId,
+  acknowledges: true,
+  unanswered: [],
+  received: [],
+  ...more,
+});
+
+describe("a lost channel", () => {
+  const open = useResumableHosts();
+
+  it("ends everything of an orchestrator that did not introduce itself", async () => {
+    const { connect } = open();
+    const client = connect();
+    const answer = await client.exec({ command: ["sh", "-c", "echo $$; exec sleep 1000"], until: "output" });
+    const pid = Number.parseInt(answer.output, 10);
+    expect(isAlive(pid)).toBe(true);
+    await client.close();
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it("ends everything at once where the grace is 0, and says so by the capabilities", async () => {
+    const { connect } = open({ resumeGraceMs: 0 });
+    const client = connect();
+    const { sessionId, pid } = await startLasting(client);
+    expect(client.all("initialize_response")[0]).not.toHaveProperty("resume");
+    expect(client.all("initialize_response")[0]?.capabilities).not.toContain("resume");
+    await client.close();
+    expect(isAlive(pid)).toBe(false);
+    expect(await connect().refusedInitialize({ resumeSessionId: sessionId })).toMatch(/^unknown resumeSessionId/);
+  });
+
+  it("leaves the sessions, which another channel gets back", async () => {
+    const { connect } = open();
+    const first = connect();
+    const { sessionId, id, pid } = await startLasting(first, "echo pid $$; exec cat");
+    await first.cut();
+    const second = connect();
+    const response = await second.initialize(resumeWith(sessionId));
+    expect(response).toMatchObject({ sessionId, resume: { graceMs: 30_000, ackBytes: 65_536, resend: [] } });
+    await first.served;
+    expect(await readUntil(second, id, "still here", { input: "still here\n" })).toBe("still here\n");
+    await second.send({ type: "shutdown", requestId: "bye" });
+    await second.served;
+    expect(isAlive(pid)).toBe(false);
+    expect(await connect().refusedInitialize({ resumeSessionId: sessionId })).toMatch(
+      /there are no sessions to resume/,
+    );
+  });
+
+  it("ends no call: it goes on, and is answered once over the next channel", async () => {
+    const { connect, effectsFile } = open();
+    const first = connect();
+    const { sessionId, id } = await startLasting(first, talksWhen(`${effectsFile}.go`));
+    const args = writeRequest({ processId: id, until: "output" });
+    await first.send({ type: "call_tool", requestId: "waits", toolName: "write_stdin", arguments: args });
+    await first.call("list_sessions", {});
+    await first.cut();
+    const second = connect();
+    const received = [{ processId: id, offset: 4 }];
+    await second.initialize(resumeWith(sessionId, { unanswered: [{ requestId: "waits" }], received }));
+    writeFileSync(`${effectsFile}.go`, "");
+    const { outcome } = await second.ofType("call_tool_response", "waits");
+    expect(unwrap(outcome).output).toBe("heard\n");
+    await second.call("list_sessions", {});
+    expect(second.all("call_tool_response").filter(({ requestId }) => requestId === "waits").length).toBe(1);
+    // Live output goes on behind what was received, whatever was sent before.
+    expect(second.deltas()[0]?.offset).toBe(4);
+  });
+
+  it("costs no answer that was on its way: it is given again, the same one", async () => {
+    const { connect } = open();
+    const first = connect();
+    const { sessionId } = await first.initialize({ acknowledges: true });
+    const answer = await first.call("exec_command", execRequest({ command: ["sh", "-c", "echo once"] }), "r1");
+    await first.cut();
+    for (let round = 0; round < 3; round++) {
+      const next = connect();
+      const asked = {
+        unanswered: [{ requestId: "r1" }],
+        received: [{ processId: first.deltas()[0]!.processId, offset: 0 }],
+      };
+      await next.initialize(resumeWith(sessionId, asked));
+      expect((await next.ofType("call_tool_response", "r1")).outcome).toEqual(answer);
+      expect(bytesOf(next.deltas("r1")).toString()).toBe("once\n");
+      await next.cut();
+    }
+  });
+
+  it("gives again all that was not acknowledged to an orchestrator that does not say what it waits for", async () => {
+    const { connect } = open();
+    const first = connect();
+    const { sessionId } = await first.initialize();
+    const one = await first.call("list_sessions", {}, "one");
+    await first.call("list_sessions", {}, "two");
+    await first.send({ type: "ack", answers: ["two", "never", "one-more"] });
+    await first.call("count", {}, "three");
+    await first.cut();
+    const second = connect();
+    await second.initialize({ resumeSessionId: sessionId });
+    await second.ofType("call_tool_response", "three");
+    await second.call("list_sessions", {}, "last");
+    expect(second.all("call_tool_response").map(({ requestId }) => requestId)).toEqual(["one", "three", "last"]);
+    expect((await second.ofType("call_tool_response", "one")).outcome).toEqual(one);
+  });
+
+  it("lets a later answer cover what one told that nobody waits for any more", async () => {
+    const { connect } = open();
+    const first = connect();
+    const { sessionId } = await first.initialize({ acknowledges: true });
+    const args = execRequest({ command: ["sh", "-c", "echo untold; exec sleep 1000"], until: "output" });
+    const id = idOf(unwrap(await first.call("exec_command", args, "lost")));
+    await first.cut();
+    const second = connect();
+    await second.initialize(resumeWith(sessionId, { givenUp: ["lost"] }));
+    expect((await second.write({ processId: id, yieldTimeMs: 0 })).output).toBe("untold\n");
+  });
+
+  it("lets the end be told that one told which nobody waits for any more", async () => {
+    const { connect } = open();
+    const first = connect();
+    const { sessionId } = await first.initialize({ acknowledges: true });
+    await first.call("exec_command", execRequest({ command: ["sh", "-c", "echo untold; exit 3"] }), "lost");
+    const [delta] = first.deltas("lost");
+    await first.cut();
+    const second = connect();
+    await second.initialize(resumeWith(sessionId, { givenUp: ["lost"] }));
+    const { output, result } = await second.write({ processId: delta!.processId });
+    expect([output, result.exitCode]).toEqual(["untold\n", 3]);
+  });
+
+  it("repeats how sessions ended, as that may not have been received", async () => {
+    const { connect } = open();
+    const first = connect();
+    const { sessionId, id } = await startLasting(first);
+    await first.call("kill_session", { session_id: id });
+    await first.ofType("session_exited");
+    await first.cut();
+    const second = connect();
+    await second.initialize(resumeWith(sessionId));
+    expect(await second.ofType("session_exited")).toMatchObject({ processId: id, outcome: { by: "terminate" } });
+  });
+});
+
+describe("a resume", () => {
+  const open = useResumableHosts();
+
+  it.each(["", "lost", "connection-1", "x".repeat(10_000), "00000000-0000-4000-8000-000000000000"])(
+    "with an unknown id (%#) is an error, not a fresh session, and the channel goes on",
+    async (resumeSessionId) => {
+      const { connect } = open();
+      const owner = connect();
+      const { id } = await startLasting(owner);
+      await owner.cut();
+      const client = connect();
+      const before = await client.refusedInitialize({ resumeSessionId });
+      expect(before).toMatch(/^unknown resumeSessionId `.*`: there are no sessions to resume$/);
+      expect(client.all("initialize_response")).toEqual([]);
+      await client.initialize();
+      expect(await client.call("list_sessions", {})).toMatchObject({ structured: { sessions: [] } });
+      expect(await client.call("kill_session", { session_id: id })).toMatchObject({ status: "error" });
+      await client.cut();
+    },
+  );
+
+  it("must be the first message of a channel", async () => {
+    const { connect } = open();
+    const owner = connect();
+    const { sessionId } = await startLasting(owner);
+    await owner.cut();
+    const client = connect();
+    await client.call("list_sessions", {});
+    expect(await client.refusedInitialize(resumeWith(sessionId))).toBe(
+      "`resumeSessionId` must come with the first message of a channel",
+    );
+    await client.cut();
+  });
+
+  it("takes the place of a channel that seems to be open", async () => {
+    const { connect, effectsFile } = open();
+    const first = connect();
+    const { sessionId, id } = await startLasting(first, talksWhen(`${effectsFile}.go`));
+    const release = first.stall(); // half-open: it takes nothing, and is not closed
+    const args = writeRequest({ processId: id, until: "output" });
+    await first.send({ type: "call_tool", requestId: "waits", toolName: "write_stdin", arguments: args });
+    const second = connect();
+    const received = [{ processId: id, offset: 0 }];
+    await second.initialize(resumeWith(sessionId, { unanswered: [{ requestId: "waits" }], received }));
+    const arrived = second.all("initialize_response")[0]?.resume?.resend?.length === 0;
+    if (!arrived)
+      await second.send({ type: "call_tool", requestId: "waits", toolName: "write_stdin", arguments: args });
+    writeFileSync(`${effectsFile}.go`, "");
+    await second.ofType("call_tool_response", "waits");
+    expect(bytesOf(second.deltas()).toString()).toMatch(/^pid \d+\nheard\n$/);
+    release();
+    await first.cut();
+    await first.served;
+    expect(first.all("call_tool_response").map(({ requestId }) => requestId)).not.toContain("waits");
+    expect(first.messages.at(-1)).toMatchObject({
+      type: "error",
+      requestId: null,
+      message: "the connection was resumed over another channel",
+    });
+  });
+
+  it("by two at once goes to one of them, and the other is closed", async () => {
+    const { connect } = open();
+    const first = connect();
+    const { sessionId, id } = await startLasting(first, "echo pid $$; exec cat");
+    await first.cut();
+    const rivals = [connect(), connect(), connect()];
+    await Promise.all(rivals.map((rival) => rival.initialize(resumeWith(sessionId)).catch(() => {})));
+    const over = await Promise.all(
+      rivals.map((rival) =>
+        Promise.race([
+          rival.served.then(() => true),
+          rival.call("list_sessions", {}).then(
+            () => false,
+            () => true,
+          ),
+        ]),
+      ),
+    );
+    expect(over.filter((isOver) => !isOver).length).toBe(1);
+    const winner = rivals[over.indexOf(false)]!;
+    expect(await readUntil(winner, id, "one", { input: "one\n" })).toContain("one\n");
+  });
+
+  it("does nothing that had arrived over the channel before and was sent again", async () => {
+    const { connect, effects } = open();
+    const first = connect();
+    const { sessionId } = await first.initialize({ acknowledges: true });
+    const call = { type: "call_tool", requestId: "c", toolName: "count", arguments: {}, sequence: 1 };
+    // It lies in the channel while the resume comes.
+    void first.send(call);
+    void first.cut();
+    const second = connect();
+    const response = await second.initialize(resumeWith(sessionId, { unanswered: [{ requestId: "c", sequence: 1 }] }));
+    if (response.resume?.resend?.includes("c")) await second.send(call);
+    await second.ofType("call_tool_response", "c");
+    await second.call("list_sessions", {});
+    expect(effects()).toEqual(["tool"]);
+  });
+});
+
+describe("the grace", () => {
+  const open = useResumableHosts();
+
+  it("once over, everything is ended completely, and the log has the receipts", async () => {
+    const { connect, logs } = open({ resumeGraceMs: 1 });
+    const client = connect();
+    const script = "trap '' TERM HUP; sleep 1000 & echo child $!; echo pid $$; while :; do wait; done";
+    const { sessionId } = await client.initialize();
+    const { id, output } = await startSession(client, { command: ["sh", "-c", script] }, "pid ");
+    const pids = [...output.matchAll(/\d+/g)].map(([pid]) => Number(pid));
+    await client.cut();
+    await client.served;
+    expect(pids.map(isAlive)).toEqual([false, false]);
+    expect(logs.length).toBe(1);
+    expect(logs[0]).toMatch(
+      new RegExp(
+        `^session ${id} \\(sh -c .*\\) was ended: its channel was lost, and nobody came back within 1 ms; Process was killed by SIGKILL .*; signals sent: SIGTERM, SIGKILL; all of its group is gone$`,
+      ),
+    );
+    expect(await connect().refusedInitialize({ resumeSessionId: sessionId })).toMatch(/unknown/);
+  });
+
+  it("begins anew with each lost channel", async () => {
+    const clock = new ManualClock();
+    const { connect } = open({ clock, resumeGraceMs: 1_000 });
+    let client = connect();
+    const { sessionId } = await client.initialize();
+    for (let round = 0; round < 3; round++) {
+      await client.cut();
+      await clock.untilWaiting();
+      clock.advance(999);
+      client = connect();
+      await client.initialize({ resumeSessionId: sessionId });
+      expect(clock.waiting).toBe(0);
+    }
+    await client.cut();
+    await clock.untilWaiting();
+    clock.advance(1_000);
+    await Promise.race([client.served, clock.untilWaiting().then(() => clock.advance(10_000))]);
+    expect(await connect().refusedInitialize({ resumeSessionId: sessionId })).toMatch(/unknown/);
+  });
+
+  it("is cut short when the executor is closed", async () => {
+    const { connect, executor } = open();
+    const client = connect();
+    const { pid } = await startLasting(client);
+    await client.cut();
+    await executor.close();
+    await client.served;
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it("is for a bounded number: the one longest gone gives way", async () => {
+    const { connect, logs } = open({ limits: { lostChannels: 2 } });
+    const gone = [];
+    for (let index = 0; index < 3; index++) {
+      const client = connect();
+      gone.push({ client, ...(await startLasting(client)) });
+      await client.cut();
+    }
+    await gone[0]!.client.served;
+    expect(gone.map(({ pid }) => isAlive(pid))).toEqual([false, true, true]);
+    expect(logs.join()).toMatch(/2 others wait for their orchestrators, which is the limit/);
+    expect(await connect().refusedInitialize({ resumeSessionId: gone[0]!.sessionId })).toMatch(/unknown/);
+    await connect().initialize({ resumeSessionId: gone[1]!.sessionId });
+  });
+});

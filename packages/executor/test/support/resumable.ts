@@ -1,0 +1,54 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLocalBackend } from "@codex/exec-server";
+import { afterEach } from "vitest";
+import { createExecutor, type Executor, type ExecutorOptions } from "../../src/index.js";
+import { Client } from "./client.js";
+
+export interface ResumableHost {
+  executor: Executor;
+  logs: string[];
+  /** A channel of its own; the executor keeps what it leaves. */
+  connect(): Client;
+  /** A file for what was done, one line for each time. */
+  effectsFile: string;
+  effects(): string[];
+}
+
+/** Executors that run real programs and keep what lost channels leave. They are closed after each test. */
+export function useResumableHosts() {
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  return (options: Partial<ExecutorOptions> = {}): ResumableHost => {
+    const directory = mkdtempSync(join(tmpdir(), "codex-resumable-"));
+    closing.push(() => rmSync(directory, { recursive: true, force: true }));
+    const effectsFile = join(directory, "effects");
+    writeFileSync(effectsFile, "");
+    const logs: string[] = [];
+    const executor = createExecutor({
+      backend: () => createLocalBackend(),
+      tools: [
+        {
+          spec: { name: "count", description: "Counts.", inputSchema: { type: "object" } },
+          async call() {
+            appendFileSync(effectsFile, "tool\n");
+            return { status: "success", content: [{ type: "input_text", text: "counted" }] };
+          },
+        },
+      ],
+      log: (line) => void logs.push(line),
+      ...options,
+    });
+    closing.push(() => executor.close());
+    return {
+      executor,
+      logs,
+      connect: () => new Client(executor, undefined, { resumable: true }),
+      effectsFile,
+      effects: () => readFileSync(effectsFile, "utf8").split("\n").slice(0, -1),
+    };
+  };
+}

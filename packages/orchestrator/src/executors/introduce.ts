@@ -1,0 +1,45 @@
+import type { Channel } from "@codex/channel";
+import { type ExecutorMessage, type OrchestratorMessage, parseExecutorMessage } from "@codex/executor-protocol";
+import type { Clock } from "../clock.js";
+
+type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
+export type Introduction = Extract<ExecutorMessage, { type: "initialize_response" }>;
+
+export type IntroductionReply = { kind: "answer"; message: Introduction } | { kind: "refused"; message: string };
+
+/** Says `initialize` on a channel that nobody receives from yet. @throws Error when no answer came. */
+export async function introduce(
+  channel: Channel,
+  request: InitializeMessage,
+  { clock, deadlineMs }: { clock: Clock; deadlineMs: number },
+): Promise<IntroductionReply> {
+  let stopClock = () => {};
+  const late = new Promise<never>((_, reject) => {
+    stopClock = clock.after(deadlineMs, () =>
+      reject(new Error(`\`initialize\` was not answered within ${deadlineMs} ms`)),
+    );
+  });
+  try {
+    return await Promise.race([exchange(channel, request), late]);
+  } finally {
+    stopClock();
+  }
+}
+
+async function exchange(channel: Channel, request: InitializeMessage): Promise<IntroductionReply> {
+  await channel.send(request);
+  for (let received = await channel.receive(); received !== undefined; received = await channel.receive()) {
+    const parsed = received.kind === "value" ? parseExecutorMessage(received.value) : undefined;
+    if (parsed?.kind !== "ok") continue;
+    const { message } = parsed;
+    if (message.type === "initialize_response" && message.requestId === request.requestId) {
+      return { kind: "answer", message };
+    }
+    if (message.type !== "error") continue;
+    // A peer that cannot read `initialize` may be unable to read its id as well. Nothing else is asked meanwhile.
+    if (message.requestId === request.requestId || message.requestId === null) {
+      return { kind: "refused", message: message.message };
+    }
+  }
+  throw new Error("the channel ended before `initialize` was answered");
+}

@@ -1,0 +1,82 @@
+import type { OutputPosition } from "@codex/executor-protocol";
+
+/** What was received of an executor, and what of it the executor was told. */
+export class Receipts {
+  /** Offsets behind the live output that was received, by the executor's ids; least recently used first. */
+  readonly #positions = new Map<number, number>();
+  readonly #limit: number;
+  #ackBytes = Number.POSITIVE_INFINITY;
+  /** What the executor was not told yet. */
+  readonly #moved = new Set<number>();
+  #answers: string[] = [];
+  #bytes = 0;
+  /** Bytes since answers were acknowledged: the executor keeps output with an answer. */
+  #bytesWithAnswers = 0;
+
+  /** @param limit positions kept. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Acknowledges at least each time so many bytes came. */
+  acknowledgeEvery(bytes: number): void {
+    this.#ackBytes = bytes;
+  }
+
+  /** Another life of the executor: nothing was received. */
+  clear(): void {
+    this.#positions.clear();
+    this.#ackBytes = Number.POSITIVE_INFINITY;
+    this.forgetUntold();
+  }
+
+  /** The executor was told of all positions. */
+  forgetUntold(): void {
+    this.#moved.clear();
+    this.#answers = [];
+    this.#bytes = 0;
+    this.#bytesWithAnswers = 0;
+  }
+
+  get positions(): OutputPosition[] {
+    return [...this.#positions].map(([processId, offset]) => ({ processId, offset }));
+  }
+
+  /** Output came. Answers the range that is missing before it; undefined where it follows on what came before. */
+  noteOutput(processId: number, offset: number, bytes: number): { from: number; to: number } | undefined {
+    const expected = this.#positions.get(processId) ?? 0;
+    this.#positions.delete(processId);
+    this.#positions.set(processId, Math.max(expected, offset + bytes));
+    const [oldest] = this.#positions.keys();
+    if (this.#positions.size > this.#limit && oldest !== undefined) this.#positions.delete(oldest);
+    this.#moved.add(processId);
+    this.#bytes += bytes;
+    this.#bytesWithAnswers += bytes;
+    return offset > expected ? { from: expected, to: offset } : undefined;
+  }
+
+  noteAnswer(requestId: string): void {
+    if (this.#ackBytes === Number.POSITIVE_INFINITY) return;
+    this.#answers.push(requestId);
+  }
+
+  /** What the executor is to be told now; undefined while that can wait. */
+  takeDue(): { answers: string[]; output: OutputPosition[] } | undefined {
+    const many = this.#answers.length >= ANSWERS_PER_ACK;
+    const large = this.#answers.length > 0 && this.#bytesWithAnswers >= this.#ackBytes;
+    if (this.#bytes < this.#ackBytes && !many && !large) return undefined;
+    const answers = this.#answers;
+    const output = [...this.#moved].flatMap((processId) => {
+      const offset = this.#positions.get(processId);
+      return offset === undefined ? [] : [{ processId, offset }];
+    });
+    if (answers.length > 0) this.#bytesWithAnswers = 0;
+    this.#moved.clear();
+    this.#answers = [];
+    this.#bytes = 0;
+    return { answers, output };
+  }
+}
+
+/** Small answers are acknowledged together. */
+const ANSWERS_PER_ACK = 16;

@@ -1,0 +1,67 @@
+import type { Clock } from "../clock.js";
+import { messageOf } from "../errors.js";
+
+export interface RetryOptions {
+  clock: Clock;
+  /** From the call on, milliseconds. */
+  withinMs: number;
+  /** The wait before attempt n is drawn from 0 to `baseMs` · 2ⁿ, at most `maxMs`: many who lost the same host come back apart. */
+  baseMs: number;
+  maxMs: number;
+  /** As `Math.random`. */
+  random: () => number;
+  /** Ends it. */
+  signal: AbortSignal;
+}
+
+/** Tries until it succeeds or time is over. Never rejects; `signal` of an attempt aborts when it is not wanted any more. */
+export async function retry<T>(
+  attempt: (signal: AbortSignal) => Promise<T>,
+  options: RetryOptions,
+): Promise<{ kind: "done"; value: T } | { kind: "failed"; reason: string }> {
+  const { clock, withinMs, signal } = options;
+  const over = new AbortController();
+  const stop = () => over.abort();
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  const stopClock = clock.after(withinMs, stop);
+  let reason = "no attempt was made";
+  try {
+    for (let count = 0; ; count++) {
+      await pause(count, options, over.signal);
+      if (over.signal.aborted) return { kind: "failed", reason };
+      try {
+        return { kind: "done", value: await unlessAborted(attempt(over.signal), over.signal) };
+      } catch (error) {
+        if (!over.signal.aborted) reason = messageOf(error);
+      }
+    }
+  } finally {
+    stopClock();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Full jitter. */
+function pause(count: number, { clock, baseMs, maxMs, random }: RetryOptions, signal: AbortSignal): Promise<void> {
+  const ms = Math.floor(random() * Math.min(maxMs, baseMs * 2 ** count));
+  return new Promise((resolve) => {
+    const finish = () => {
+      stopClock();
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    const stopClock = clock.after(ms, finish);
+    signal.addEventListener("abort", finish, { once: true });
+    if (signal.aborted) finish();
+  });
+}
+
+/** An attempt may be deaf to its signal; what it still brings is its own affair. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(new Error("time is over"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
