@@ -190,7 +190,8 @@ export class RemoteProcess implements ExecProcess {
     const running = this.#outcome.kind === "running";
     try {
       const { signals, gone, members, strays, ...answer } = await this.#running.terminate(graceMs);
-      if (answer.running) await this.#untilExited();
+      // One that had ended before tells its exit late, and to no end of ours while a follower holds it back.
+      if (answer.running || this.#pressure === undefined) await this.#untilExited();
       return {
         running: answer.running,
         members,

@@ -152,6 +152,21 @@ describe("a remote process", () => {
     });
   });
 
+  it("that had ended before is terminated with the outcome that is told late", async () => {
+    const { connection, start } = await connect();
+    const process = await start();
+    const terminating = process.terminate();
+    let told = 0;
+    void terminating.then(() => {
+      told = 1;
+    });
+    await connection.answer(await connection.take("process/terminate"), { running: false, signals: [], gone: true });
+    await untilQuiet(() => told);
+    expect(told).toBe(0);
+    await connection.exited("p", 1, 4);
+    expect(await terminating).toMatchObject({ running: false, gone: true, outcome: { kind: "exited", code: 4 } });
+  });
+
   it("is held back by a follower while others go on", async () => {
     const { connection, start } = await connect();
     const process = await start();
