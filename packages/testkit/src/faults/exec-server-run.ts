@@ -62,6 +62,7 @@ async function runScripts(
   );
   const [driven] = await Promise.all([Promise.all(drives), target.disturb()]);
   history.note("close");
+  target.heal();
   await inTime(history, "closing the client", LONGEST_MS, client.close());
   await inTime(history, "closing the target", LONGEST_MS, target.close());
   for (const { file, finish } of driven) {

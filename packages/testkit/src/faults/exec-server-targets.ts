@@ -20,6 +20,8 @@ export interface Target {
   mayBeLost(): boolean;
   /** Done once, while processes run. */
   disturb(): Promise<void>;
+  /** Connections from now on work: what is closed has a fair chance to say so. */
+  heal(): void;
   /** After the client was closed. */
   close(): Promise<void>;
   /** Milliseconds after that in which what was left running must be gone. */
@@ -60,6 +62,7 @@ export async function openWire(url: string, { random, history }: TargetContext):
       history.note("clock: jump");
       clock.jump(100_000);
     },
+    heal: () => proxy.heal(),
     close: () => proxy.close(),
     leftOverMs: jumps || plan.flat().some(({ kind }) => kind === "half_open") ? GIVEN_UP_MS : LEFT_OVER_MS,
   };
@@ -90,6 +93,7 @@ export async function openAbandoned(url: string, { random, history }: TargetCont
       await sleep(ABANDONED_MS + 150);
       proxy.heal();
     },
+    heal: () => proxy.heal(),
     close: () => proxy.close(),
     leftOverMs: LEFT_OVER_MS,
   };
@@ -115,6 +119,7 @@ export async function openKilled(command: string, { random, history }: TargetCon
       history.note("server: another one");
       proxy.setTarget(server.url);
     },
+    heal: () => proxy.heal(),
     async close() {
       await proxy.close();
       await server.close();
@@ -152,6 +157,7 @@ export async function openChannel(server: ExecServer, { random, history }: Targe
     plan: [`cut after ${cuts.join(", ") || "no"} messages; repeated messages, output that never comes`],
     mayBeLost: () => false,
     disturb: nothing,
+    heal: () => cuts.splice(opened),
     close: nothing,
     leftOverMs: LEFT_OVER_MS,
   };
@@ -197,7 +203,7 @@ export async function openStdio(server: ExecServer, { random, history }: TargetC
   };
   try {
     const client = await ExecServerClient.connectInProcess(channel);
-    return { client, plan, mayBeLost: () => broken, disturb: nothing, close: end, leftOverMs: LEFT_OVER_MS };
+    return { client, plan, mayBeLost: () => broken, disturb: nothing, heal() {}, close: end, leftOverMs: LEFT_OVER_MS };
   } catch (error) {
     await end();
     throw error;

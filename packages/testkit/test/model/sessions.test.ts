@@ -38,7 +38,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("signal" as const), which }) },
 );
 
-const LIMITS = { places: 4, newest: 1 };
+const LIMITS = { places: 3, newest: 1 };
 
 /** Letters that tell their place. */
 const textAt = (from: number, to: number): string =>
