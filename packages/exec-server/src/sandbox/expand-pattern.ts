@@ -25,7 +25,7 @@ export function expandPattern(pattern: string, files: HostFiles, budget: Pattern
 
   function walk(directory: string, parts: readonly string[], depth: number): void {
     const [part, ...rest] = parts;
-    if (part === undefined) return;
+    if (part === undefined || depth > (budget.maxDepth ?? Number.POSITIVE_INFINITY)) return;
     if (part === "**") {
       walk(directory, rest, depth);
       if (rest.length === 0) add(directory);
@@ -38,7 +38,6 @@ export function expandPattern(pattern: string, files: HostFiles, budget: Pattern
       else if (kind === "directory" || kind === "link") walk(path, rest, depth);
       return;
     }
-    if (budget.maxDepth !== undefined && depth > budget.maxDepth) return;
     const matcher = part === "**" ? undefined : toRegExp(part);
     for (const { name, kind } of files.list(directory)) {
       budget.entries -= 1;
