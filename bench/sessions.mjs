@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { createOrchestrator } from "@codex/orchestrator";
 import { codex, printTable, quantile } from "./harness.mjs";
-import { privateMegabytes, threadsOf } from "./peer-client.mjs";
+import { privateMegabytes, threadsOf } from "./peer/server.mjs";
 
 const KEYS = 300;
 const BATCH = 50;

@@ -23,9 +23,10 @@ const workers = positive("workers");
 const budgets = JSON.parse(readFileSync(new URL("./soak/budgets.json", import.meta.url), "utf8"));
 
 const mark = randomUUID();
+const cutEveryMs = positive("cut-every") * 1000;
 const targets = [
-  await openExecutor(`${mark}-executor`),
-  await openExecServer(`${mark}-exec-server`, positive("cut-every") * 1000),
+  await openExecutor(`${mark}-executor`, cutEveryMs),
+  await openExecServer(`${mark}-exec-server`, cutEveryMs),
 ];
 const until = performance.now() + minutes * 60_000;
 const runs = Object.fromEntries(Object.keys(JOBS).map((name) => [name, 0]));
@@ -90,7 +91,7 @@ function report() {
   const total = Object.values(runs).reduce((sum, count) => sum + count, 0);
   const megabytes = (counted.bytes / 1e6).toFixed(0);
   console.log(
-    `${minutes} min, ${workers} workers each, ${total} programs, ${megabytes} MB, ${targets[1].cuts} cuts, pids ${busy}`,
+    `${minutes} min, ${workers} workers each, ${total} programs, ${megabytes} MB, ${targets.map(({ cuts }) => cuts).join(" and ")} cuts, pids ${busy}`,
   );
   printTable("growth", rows);
   printTable("facts", facts);

@@ -1,6 +1,6 @@
 // Memory, descriptors and processes of a server over time, and the slope of each. Linux.
 import { readdirSync, readFileSync } from "node:fs";
-import { privateMegabytes } from "../peer-client.mjs";
+import { privateMegabytes } from "../peer/server.mjs";
 
 export function sample(pid, mark) {
   return {

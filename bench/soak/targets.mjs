@@ -1,5 +1,5 @@
-// What is soaked: our executor through the orchestrator, and our exec-server through its client, both behind a
-// websocket. Either runs a program to its end and hands out its bytes.
+// What is soaked: our executor through the orchestrator, and our exec-server through its client, both behind a websocket
+// that is cut again and again, which nobody may notice. Either runs a program to its end and hands out its bytes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -26,13 +26,17 @@ async function startServer(args, mark) {
 }
 
 /** `run` resolves with how the program ended; `onBytes` gets its output in order; `onStart` a way to act on it. */
-export async function openExecutor(mark) {
+export async function openExecutor(mark, cutEveryMs) {
   const server = await startServer(["executor", "--max-sessions", "400"], mark);
+  const wire = await startCutting(server.url, cutEveryMs);
   const orchestrator = createOrchestrator({ policy: "never" });
-  await orchestrator.attach({ name: "soak", channel: connectWebSocketChannel(server.url) });
+  await orchestrator.attach({ name: "soak", reconnect: (signal) => connectWebSocketChannel(wire.url, { signal }) });
   return {
     name: "executor",
     pid: server.pid,
+    get cuts() {
+      return wire.cuts;
+    },
     async run(argv, { tty = false, onBytes, onStart = () => {} }) {
       const running = orchestrator.runCommand(
         { argv, cwd: "/", env: { ...ENV, SOAK: mark }, tty, stdin: "open" },
@@ -46,24 +50,37 @@ export async function openExecutor(mark) {
       return end.kind === "ended" ? end.outcome : { kind: end.kind, reason: end.reason };
     },
     async close() {
+      wire.rest();
       await orchestrator.close();
+      await wire.close();
       await server.stop();
     },
   };
 }
 
-/** The connection is cut every `cutEveryMs`; the client resumes, and nobody may notice. */
-export async function openExecServer(mark, cutEveryMs) {
-  const server = await startServer(["exec-server"], mark);
-  const cutter = await createCutter(server.url);
-  const timer = setInterval(() => cutter.cut(), cutEveryMs);
-  const client = await ExecServerClient.connectWebSocket(cutter.url);
-  const backend = createRemoteBackend(client);
+async function startCutting(url, everyMs) {
+  const cutter = await createCutter(url);
+  const timer = setInterval(() => cutter.cut(), everyMs);
   return {
-    name: "exec-server, connection cut again and again",
-    pid: server.pid,
+    url: cutter.url,
     get cuts() {
       return cutter.cuts;
+    },
+    rest: () => clearInterval(timer),
+    close: () => cutter.close(),
+  };
+}
+
+export async function openExecServer(mark, cutEveryMs) {
+  const server = await startServer(["exec-server"], mark);
+  const wire = await startCutting(server.url, cutEveryMs);
+  const client = await ExecServerClient.connectWebSocket(wire.url);
+  const backend = createRemoteBackend(client);
+  return {
+    name: "exec-server",
+    pid: server.pid,
+    get cuts() {
+      return wire.cuts;
     },
     async run(argv, { tty = false, onBytes, onStart = () => {} }) {
       const stdio = tty ? { kind: "pty" } : { kind: "pipe", stdin: "open" };
@@ -78,10 +95,10 @@ export async function openExecServer(mark, cutEveryMs) {
       return program.outcome;
     },
     async close() {
-      clearInterval(timer);
+      wire.rest();
       await backend.close();
       await client.close();
-      await cutter.close();
+      await wire.close();
       await server.stop();
     },
   };
