@@ -40,6 +40,12 @@ export function expandPattern(pattern: string, files: HostFiles, budget: Pattern
     }
     const matcher = part === "**" ? undefined : toRegExp(part);
     for (const { name, kind } of files.list(directory)) {
+      const isUnreadable = name.includes("\ufffd") && files.kind(join(directory, name)) === "missing";
+      if (isUnreadable && (matcher === undefined ? kind === "directory" : matcher.test(name))) {
+        throw new Error(
+          `pattern \`${pattern}\` meets \`${join(directory, name)}\`, whose name is not UTF-8: it cannot be closed`,
+        );
+      }
       budget.entries -= 1;
       if (budget.entries < 0)
         throw tooMany(pattern, `directory entries to look at; the limit is ${MAX_PATTERN_ENTRIES}`);

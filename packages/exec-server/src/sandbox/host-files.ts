@@ -1,4 +1,5 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
+import { MAX_FIRST_LINE_BYTES } from "./limits.js";
 
 export type FileKind = "directory" | "file" | "link" | "missing";
 
@@ -8,7 +9,7 @@ export interface HostFiles {
   real(path: string): string | undefined;
   /** What the path itself is; a link is not followed. `file` is anything but a directory or a link. */
   kind(path: string): FileKind;
-  /** The first line of a small file; undefined when it cannot be read. */
+  /** The first line of a file, as far as `MAX_FIRST_LINE_BYTES`; undefined when it cannot be read or is no file. */
   firstLine(path: string): string | undefined;
   /** Names and kinds in a directory; empty when it cannot be read. */
   list(directory: string): readonly { name: string; kind: FileKind }[];
@@ -22,7 +23,7 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
   return {
     real: (path) => attempt(() => realpathSync.native(path)),
     kind: (path) => kindOf(lstatSync(path, { throwIfNoEntry: false })),
-    firstLine: (path) => attempt(() => readFileSync(path, "utf8").split("\n", 1)[0]!),
+    firstLine: (path) => attempt(() => readFirstLine(path)),
     list: (directory) =>
       (attempt(() => readdirSync(directory, { withFileTypes: true })) ?? []).map((entry) => ({
         name: entry.name,
@@ -31,6 +32,18 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
     isEmpty: (directory) => attempt(() => readdirSync(directory).length === 0) ?? false,
     tmpDir: env.TMPDIR?.startsWith("/") ? env.TMPDIR : undefined,
   };
+}
+
+/** Somebody may have put a FIFO or an endless device there: neither is waited for. */
+function readFirstLine(path: string): string | undefined {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    if (!fstatSync(fd).isFile()) return undefined;
+    const bytes = Buffer.alloc(MAX_FIRST_LINE_BYTES);
+    return bytes.toString("utf8", 0, readSync(fd, bytes)).split("\n", 1)[0];
+  } finally {
+    closeSync(fd);
+  }
 }
 
 type Entry = { isDirectory(): boolean; isSymbolicLink(): boolean };

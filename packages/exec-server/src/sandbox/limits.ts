@@ -18,3 +18,6 @@ export const MAX_PLACEHOLDER_TRIES = 100;
 
 /** Milliseconds in which the last process of a sandbox is expected to be gone after its wrapper. */
 export const NAMESPACE_END_DEADLINE_MS = 5_000;
+
+/** Bytes of a `.git` file that are read: a path has 4,096 at most. */
+export const MAX_FIRST_LINE_BYTES = 8_192;

@@ -193,11 +193,13 @@ function refuseBentPath(path: string, roots: readonly ProfileEntry[], files: Hos
   }
 }
 
-/** A directory with a protected one below it could be renamed, and a new one put in its place: mount points cannot. */
+/**
+ * A directory with a mount below it could be renamed, and a new one put in its place: mount points cannot. That goes for
+ * the ones around a writable directory as well, which has closed names in it.
+ */
 function listPins(entries: readonly ProfileEntry[]): ProfileEntry[] {
   const pins = new Map<string, ProfileEntry>();
-  for (const { path, access } of entries) {
-    if (access === "write") continue;
+  for (const { path } of entries) {
     const around = entries.filter((outer) => outer.path !== path && isWithin(path, outer.path)).at(-1);
     if (around?.access !== "write") continue;
     for (let parent = join(path, ".."); parent !== around.path; parent = join(parent, "..")) {
