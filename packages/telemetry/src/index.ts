@@ -11,6 +11,7 @@ export {
   silentLogger,
   withFields,
 } from "./log/logger.js";
+export { createPipeSink } from "./log/pipe-sink.js";
 export { createLineLogger, type LogOptions, type LogSink } from "./log/sink.js";
 export { createStreamSink } from "./log/stream-sink.js";
 export { METRICS_CONTENT_TYPE, renderMetrics } from "./metrics/exposition.js";

@@ -10,5 +10,8 @@ export const MAX_LOG_FILE_BYTES = 64 * 1024 * 1024;
 /** Milliseconds that waiting lines have to be written when a log is closed. */
 export const LOG_CLOSE_MS = 500;
 
+/** Milliseconds after which a pipe that was full is tried again. */
+export const PIPE_RETRY_MS = 50;
+
 /** Longest `tracestate` that is passed on, characters; W3C asks for 512 at least. */
 export const MAX_TRACE_STATE_LENGTH = 512;

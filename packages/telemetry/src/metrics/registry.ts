@@ -37,12 +37,15 @@ export interface Registry {
   histogram(options: MetricOptions & { bounds?: readonly number[] }): Histogram;
   /** Read when somebody looks; a second `read` for the same name and labels is added to the first. The answer ends it. */
   observe(type: "counter" | "gauge", options: MetricOptions, read: () => number): () => void;
+  /** Calls `listener` with each metric there is, and with each that is made later; the answer ends that. */
+  watch(listener: (family: MetricFamily, metric: Metric) => void): () => void;
   /** In the order in which they were made. */
   list(): readonly MetricFamily[];
 }
 
 export function createRegistry(): Registry {
   const families = new Map<string, Family>();
+  const listeners = new Set<(family: MetricFamily, metric: Metric) => void>();
   const get = <Made>(kind: Kind, options: MetricOptions, make: () => { metric: Metric; made: Made }): Made => {
     const { name, help, labels = {} } = options;
     checkNames(name, labels);
@@ -56,6 +59,7 @@ export function createRegistry(): Registry {
     const { metric, made } = make();
     family.metrics.push(metric);
     family.made.set(key, made);
+    for (const listener of listeners) listener(family, metric);
     return made;
   };
   const single = (type: "counter" | "gauge", options: MetricOptions) =>
@@ -79,6 +83,11 @@ export function createRegistry(): Registry {
       });
       readers.add(read);
       return () => readers.delete(read);
+    },
+    watch(listener) {
+      for (const family of families.values()) for (const metric of family.metrics) listener(family, metric);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     list: () => [...families.values()],
   };

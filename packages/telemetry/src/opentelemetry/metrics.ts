@@ -1,37 +1,44 @@
-import { metrics, type ObservableResult } from "@opentelemetry/api";
-import type { Metric, MetricFamily, Registry } from "../metrics/registry.js";
+import { type Histogram, type Meter, metrics, type Observable, type ObservableResult } from "@opentelemetry/api";
+import type { MetricFamily, Registry } from "../metrics/registry.js";
 
 /**
- * Gives every metric that a registry has now to the meter provider that is registered with `@opentelemetry/api`. Counters
- * and gauges are read when that one collects. The answer ends it.
+ * Gives every metric of a registry, also of those that come later, to the meter provider that is registered with
+ * `@opentelemetry/api`. Counters and gauges are read when that one collects. The answer ends it.
  */
 export function observeRegistry(registry: Registry, scope = "codex"): () => void {
   const meter = metrics.getMeter(scope);
-  const ends = registry.list().map((family): (() => void) => {
-    const { name, help: description, type } = family;
-    if (type === "histogram") return observeHistograms(family, meter.createHistogram(name, { description }));
-    const options = { description };
-    const instrument =
-      type === "counter" ? meter.createObservableCounter(name, options) : meter.createObservableGauge(name, options);
-    const read = (result: ObservableResult) => {
-      for (const metric of family.metrics)
-        if (metric.type !== "histogram") result.observe(metric.read(), metric.labels);
-    };
-    instrument.addCallback(read);
-    return () => instrument.removeCallback(read);
+  const observed = new Map<string, () => void>();
+  const histograms = new Map<string, Histogram>();
+  const ends: (() => void)[] = [];
+  const unwatch = registry.watch((family, metric) => {
+    const { name, help: description } = family;
+    if (metric.type !== "histogram") {
+      if (!observed.has(name)) observed.set(name, observeFamily(family, meter));
+      return;
+    }
+    const { histogram, labels } = metric;
+    const instrument = histograms.get(name) ?? meter.createHistogram(name, { description });
+    histograms.set(name, instrument);
+    histogram.listener = (value) => instrument.record(value, labels);
+    ends.push(() => {
+      histogram.listener = undefined;
+    });
   });
   return () => {
-    for (const end of ends) end();
+    unwatch();
+    for (const end of [...observed.values(), ...ends]) end();
   };
 }
 
-function observeHistograms(
-  { metrics: all }: MetricFamily,
-  instrument: { record(value: number, attributes: Metric["labels"]): void },
-): () => void {
-  const histograms = all.flatMap((metric) => (metric.type === "histogram" ? [metric] : []));
-  for (const { histogram, labels } of histograms) histogram.listener = (value) => instrument.record(value, labels);
-  return () => {
-    for (const { histogram } of histograms) histogram.listener = undefined;
+function observeFamily(family: MetricFamily, meter: Meter): () => void {
+  const { name, help: description, type } = family;
+  const instrument: Observable =
+    type === "counter"
+      ? meter.createObservableCounter(name, { description })
+      : meter.createObservableGauge(name, { description });
+  const read = (result: ObservableResult) => {
+    for (const metric of family.metrics) if (metric.type !== "histogram") result.observe(metric.read(), metric.labels);
   };
+  instrument.addCallback(read);
+  return () => instrument.removeCallback(read);
 }

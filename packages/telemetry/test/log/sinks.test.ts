@@ -1,9 +1,20 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFileSink, createStreamSink } from "../../src/index.js";
+import { createFileSink, createPipeSink, createStreamSink } from "../../src/index.js";
 
 let directory: string;
 beforeAll(() => {
@@ -73,6 +84,56 @@ describe("a log file", () => {
 
   it("that cannot be opened is an error at once", () => {
     expect(() => createFileSink(join(directory, "none", "x.log"), { format: "text" })).toThrow("ENOENT");
+  });
+});
+
+describe("a log to a pipe", () => {
+  /** Both ends in one: the pipe has a reader that reads when it is asked to. */
+  const openPipe = (name: string) => {
+    const path = join(directory, name);
+    execFileSync("mkfifo", [path]);
+    return { path, fd: openSync(path, constants.O_RDWR | constants.O_NONBLOCK) };
+  };
+  const readAll = (fd: number) => {
+    const chunks: Buffer[] = [];
+    const chunk = Buffer.alloc(65_536);
+    try {
+      for (let count = readSync(fd, chunk); count > 0; count = readSync(fd, chunk)) {
+        chunks.push(Buffer.from(chunk.subarray(0, count)));
+      }
+    } catch {
+      // EAGAIN: it is empty.
+    }
+    return Buffer.concat(chunks).toString();
+  };
+
+  it("that nobody reads costs lines, never time, and whole lines come when it is read", () => {
+    const { path, fd } = openPipe("slow");
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const sink = createPipeSink(fd, "json", 1000);
+    const line = `${"x".repeat(99)}\n`;
+    for (let index = 0; index < 5000; index++) sink.write(line);
+    let text = readAll(reader);
+    void sink.close();
+    text += readAll(reader);
+    closeSync(reader);
+    const lines = text.trimEnd().split("\n");
+    const full = lines.filter((one) => `${one}\n` === line).length;
+    expect(full).toBeLessThan(5000);
+    expect(lines.filter((one) => one.startsWith("x")).length).toBe(full);
+    expect(droppedOf(lines.at(-1) ?? "")).toBe(5000 - full);
+  });
+
+  it("whose reader is gone takes nothing more", () => {
+    const { path, fd } = openPipe("gone");
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    closeSync(fd);
+    closeSync(reader);
+    const sink = createPipeSink(writer, "text");
+    sink.write("lost\n");
+    sink.write("lost\n");
+    void sink.close();
   });
 });
 

@@ -93,8 +93,8 @@ it("metrics of a registry are collected by a meter provider", async () => {
   const registry = createRegistry();
   const counter = registry.counter({ name: "a_total", help: "A.", labels: { kind: "x" } });
   registry.observe("gauge", { name: "g", help: "G." }, () => 7);
-  const histogram = registry.histogram({ name: "h", help: "H." });
   const end = observeRegistry(registry);
+  const histogram = registry.histogram({ name: "h", help: "H." });
   counter.value += 3;
   histogram.observe(0.5);
   await reader.forceFlush();
