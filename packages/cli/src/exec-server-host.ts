@@ -10,6 +10,7 @@ import {
   type RemoteFileSystem,
 } from "@codex/exec-server";
 import type { HostInfo } from "@codex/executor-protocol";
+import type { Telemetry } from "@codex/telemetry";
 import { CommandError, EXIT } from "./exit-codes.js";
 
 /** A host behind an exec-server, ours or Codex's. */
@@ -23,23 +24,23 @@ export interface FarHost {
 }
 
 /** @param address `ws://HOST:PORT`, or a command line whose program speaks the protocol on its stdin and stdout. */
-export async function connectExecServer(address: string): Promise<FarHost> {
-  const client = await connect(address).catch((cause: unknown) => {
+export async function connectExecServer(address: string, telemetry: Telemetry): Promise<FarHost> {
+  const client = await connect(address, telemetry).catch((cause: unknown) => {
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new CommandError(`exec-server ${JSON.stringify(address)}: ${detail}`, EXIT.failure, { cause });
   });
   return {
     host: toHostInfo(await client.environment.info()),
-    createBackend: () => createRemoteBackend(client),
+    createBackend: () => createRemoteBackend(client, { telemetry }),
     resolvePath: (path) => resolveFarPath(client.fileSystem, path),
     close: () => client.close(),
   };
 }
 
-function connect(address: string): Promise<ExecServerClient> {
-  if (/^wss?:\/\//.test(address)) return ExecServerClient.connectWebSocket(address);
+function connect(address: string, telemetry: Telemetry): Promise<ExecServerClient> {
+  if (/^wss?:\/\//.test(address)) return ExecServerClient.connectWebSocket(address, { telemetry });
   if (address.trim() === "") throw new CommandError("--exec-server is empty", EXIT.usage);
-  return ExecServerClient.spawnLocal({ command: "/bin/sh", args: ["-c", address] });
+  return ExecServerClient.spawnLocal({ command: "/bin/sh", args: ["-c", address] }, { telemetry });
 }
 
 /** Also of what does not exist yet. @throws Error for a link that leads to nothing: what it will mean is not known. */

@@ -1,11 +1,48 @@
-import { fstatSync } from "node:fs";
+import { constants, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
+import { createPipeSink, createStreamSink, type LogFormat, type LogSink } from "@codex/telemetry";
 
 /** Not process.stdout for a pipe: that writes synchronously there, and a peer that does not read would stop everything. */
 export function openStdout(): Writable {
   const info = fstatSync(1);
   return info.isFIFO() || info.isSocket() ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout;
+}
+
+/**
+ * Where log lines go that nobody may have to wait for. process.stderr writes to a pipe synchronously, and a second stream on
+ * its descriptor would break it; Linux can open a pipe again. To be called before the process is shielded.
+ */
+export function openStderrSink(format: LogFormat): LogSink {
+  const again = process.platform === "linux" && fstatSync(2).isFIFO() ? openAgain(2) : undefined;
+  return again === undefined
+    ? createLazySink(() => createStreamSink(process.stderr, format))
+    : createPipeSink(again, format);
+}
+
+/** Undefined where that is not allowed: the pipe belongs to another user. */
+function openAgain(fd: number): number | undefined {
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A command that has nothing to say does not make a stream of its stderr. */
+function createLazySink(open: () => LogSink): LogSink {
+  let sink: LogSink | undefined;
+  return {
+    write(line) {
+      sink ??= open();
+      sink.write(line);
+    },
+    async close() {
+      await sink?.close();
+      // A parent that does not read must not keep this process from ending; its command is over.
+      if (sink !== undefined && process.stderr.writableLength > 0) setImmediate(() => process.exit());
+    },
+  };
 }
 
 /** Calls back at the first signal that asks for an end; a second one is not held back. Returns what undoes it. */

@@ -67,6 +67,10 @@ export function createProgram(): Command {
       30,
     )
     .option("--deterministic-ids", "session ids count up from 1000", false)
+    .option(...LOG_OPTIONS.level)
+    .option(...LOG_OPTIONS.file)
+    .option(...LOG_OPTIONS.format)
+    .option(...LOG_OPTIONS.metrics)
     .addHelpText(
       "after",
       `
@@ -98,6 +102,10 @@ Exit codes: 0 after shutdown or the end of the channel, 1 on an error, 2 on bad 
     .option("--ws-audience <audience>", "signed-bearer-token: `aud` the tokens must have")
     .option("--ws-max-clock-skew-seconds <seconds>", "signed-bearer-token: tolerance, 30 unless given", parseWhole)
     .option("--allow-insecure-listen", "listen beyond loopback without --ws-auth", false)
+    .option(...LOG_OPTIONS.level)
+    .option(...LOG_OPTIONS.file)
+    .option(...LOG_OPTIONS.format)
+    .option(...LOG_OPTIONS.metrics)
     .addHelpText(
       "after",
       `
@@ -271,6 +279,17 @@ Examples:
 }
 
 const listenOption = (description: string, value: string) => new Option("--listen <url>", description).default(value);
+
+/** Of the commands that serve. What is wrong with them is found when they are used. */
+const LOG_OPTIONS = {
+  level: [
+    "--log-level <level>",
+    "off, error, warn, info or debug (default: $CODEX_LOG, else warn; info with --log-file)",
+  ],
+  file: ["--log-file <path>", "append logs to this file instead of stderr; at 64 MiB it becomes <path>.1"],
+  format: ["--log-format <format>", "text or json (default: text on stderr, json in a file)"],
+  metrics: ["--metrics", "websocket: serve GET /metrics in the form of Prometheus, to who may connect"],
+} as const;
 
 const executorOption = () =>
   new Option(

@@ -14,8 +14,9 @@ import {
 } from "@codex/exec-server/server";
 import { EXIT } from "../exit-codes.js";
 import { onStopSignal, openStdout } from "../host-process.js";
+import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 
-export interface ExecServerCommandOptions extends AuthOptions {
+export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments {
   listen: string;
   allowInsecureListen: boolean;
 }
@@ -40,21 +41,25 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   if (target.kind === "stdio" && auth !== undefined) {
     throw new Error("WebSocket auth requires a WebSocket listener, not stdio");
   }
-  const backend = createLocalBackend({ shielded: true });
+  const telemetry = await openTelemetry("exec-server", options, target.kind === "websocket");
+  const backend = createLocalBackend({ shielded: true, telemetry });
   const info = await createEnvironmentInfo({
     executorVersion: COMPATIBLE_VERSION,
     capabilities: ["environmentConfigRead"],
   });
-  const server = createExecServer({ backend, environment: { info, config: createLazyConfigReader() } });
+  const server = createExecServer({ backend, environment: { info, config: createLazyConfigReader() }, telemetry });
   try {
     if (target.kind === "stdio") await serveStreams(server);
     else {
       const { allowInsecureListen: allowInsecure } = options;
-      await serveWebSocket(server, { ...target, allowInsecure, ...(auth === undefined ? {} : { auth }) });
+      const { pages } = telemetry;
+      const more = { ...(auth === undefined ? {} : { auth }), ...(pages === undefined ? {} : { pages }) };
+      await serveWebSocket(server, { ...target, allowInsecure, ...more }, telemetry);
     }
   } finally {
     await server.close();
     await backend.close();
+    await telemetry.close();
   }
 }
 
@@ -84,11 +89,17 @@ async function serveStreams(server: ExecServer): Promise<void> {
   off();
 }
 
-async function serveWebSocket(server: ExecServer, options: ListenWebSocketOptions): Promise<void> {
+async function serveWebSocket(
+  server: ExecServer,
+  options: ListenWebSocketOptions,
+  { log }: OpenedTelemetry,
+): Promise<void> {
   // Before the address is told: a signal may follow at once.
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const listener = await listenWebSocket(server, options);
   process.stdout.write(`${listener.url}\n`);
+  log.info?.("listening", { url: listener.url });
   await stopped;
+  log.info?.("stopping");
   await Promise.all([server.close(), listener.close()]);
 }

@@ -7,9 +7,10 @@ import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { onStopSignal, openStdout } from "../host-process.js";
 import { isLoopback, parseListenUrl } from "../listen-url.js";
+import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 import { readToken } from "../token-file.js";
 
-export interface ExecutorCommandOptions extends CeilingArguments {
+export interface ExecutorCommandOptions extends CeilingArguments, TelemetryArguments {
   listen: string;
   tokenFile?: string;
   allowInsecureListen: boolean;
@@ -31,28 +32,30 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
     throw new CommandError("--token-file is for a websocket listener; stdio needs none", EXIT.usage);
   }
   const ceiling = readCeiling(options, options.execServer === undefined);
-  const far = options.execServer === undefined ? undefined : await connectExecServer(options.execServer);
+  const telemetry = await openTelemetry("executor", options, target.kind === "websocket");
+  const far = options.execServer === undefined ? undefined : await connectExecServer(options.execServer, telemetry);
   const executor = createExecutor({
-    backend: far?.createBackend ?? (() => createLocalBackend({ shielded: true })),
+    backend: far?.createBackend ?? (() => createLocalBackend({ shielded: true, telemetry })),
     ...(far === undefined ? {} : { host: far.host, resolvePath: far.resolvePath }),
     ...(ceiling === undefined ? {} : { ceiling }),
     // Each session may have a call that waits for it, as `codex run` does.
     limits: { sessions: options.maxSessions, inFlightCalls: options.maxSessions + SPARE_CALLS },
     resumeGraceMs: Math.ceil(options.resumeGrace * 1000),
-    log: (problem) => void process.stderr.write(`codex executor: ${problem}\n`),
+    log: (problem) => telemetry.log.error?.(problem),
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
   });
   try {
     if (target.kind === "stdio") await serveStdio(executor);
-    else await serveWebSocket(executor, target, options);
+    else await serveWebSocket(executor, target, options, telemetry);
   } finally {
     await far?.close();
+    await telemetry.close();
   }
 }
 
 /** Loaded only where it is asked for: a local executor should not pay for it at start. */
-const connectExecServer = async (address: string) =>
-  (await import("../exec-server-host.js")).connectExecServer(address);
+const connectExecServer = async (address: string, telemetry: OpenedTelemetry) =>
+  (await import("../exec-server-host.js")).connectExecServer(address, telemetry);
 
 async function serveStdio(executor: Executor): Promise<void> {
   const channel = createStdioChannel({ input: process.stdin, output: openStdout() });
@@ -66,6 +69,7 @@ async function serveWebSocket(
   executor: Executor,
   { host, port }: { host: string; port: number },
   options: ExecutorCommandOptions,
+  { log, pages }: OpenedTelemetry,
 ): Promise<void> {
   const token = readToken(options.tokenFile);
   if (token === undefined && !isLoopback(host) && !options.allowInsecureListen) {
@@ -76,18 +80,23 @@ async function serveWebSocket(
     );
   }
   const { createWebSocketListener } = await import("@codex/channel/websocket");
+  // Before the address is told: a signal may follow at once.
+  const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const serving = new Set<Promise<void>>();
   const listener = await createWebSocketListener({
     host,
     port,
     ...(token === undefined ? {} : { authorize: bearer(token) }),
+    ...(pages === undefined ? {} : { pages }),
     onChannel(channel) {
       const served = executor.serve(channel).finally(() => serving.delete(served));
       serving.add(served);
     },
   });
   process.stdout.write(`${listener.url}\n`);
-  await new Promise<void>((resolve) => onStopSignal(resolve));
+  log.info?.("listening", { url: listener.url });
+  await stopped;
+  log.info?.("stopping");
   await Promise.all([listener.close(), executor.close()]);
   await Promise.all(serving);
 }

@@ -53,7 +53,7 @@ export function createProcessTelemetry({ log, metrics = createRegistry(), tracin
     failed(spec, error) {
       const reason = error instanceof StartError ? error.code : "unknown";
       counters.ended.failed_to_start.value += 1;
-      log?.warn?.("process not started", { program: programOf(spec), reason });
+      log?.info?.("process not started", { program: programOf(spec), reason });
       const span = startSpan(spec);
       span?.fail(reason);
       span?.end();

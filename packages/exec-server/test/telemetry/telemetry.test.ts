@@ -65,7 +65,7 @@ describe("processes of a host", () => {
     await expect(openBackend({ metrics, log }).start(spec([`/${SECRET}/none`]))).rejects.toThrow();
     expect(readMetric(metrics, "codex_processes_ended_total", { outcome: "failed_to_start" })).toBe(1);
     expect(readMetric(metrics, "codex_processes_live")).toBe(0);
-    expect(lines).toMatchObject([{ level: "warn", event: "process not started", fields: { program: "none" } }]);
+    expect(lines).toMatchObject([{ level: "info", event: "process not started", fields: { program: "none" } }]);
     expect(JSON.stringify(lines)).not.toContain(SECRET);
   });
 

@@ -1,0 +1,115 @@
+import {
+  createFileSink,
+  createLineLogger,
+  createRegistry,
+  LOG_FORMATS,
+  LOG_LEVELS,
+  type Logger,
+  type LogLevel,
+  type LogSink,
+  METRICS_CONTENT_TYPE,
+  observeProcess,
+  type Registry,
+  renderMetrics,
+  silentLogger,
+  type Telemetry,
+  type Tracing,
+} from "@codex/telemetry";
+import { CommandError, EXIT } from "./exit-codes.js";
+import { openStderrSink } from "./host-process.js";
+import { VERSION } from "./version.js";
+
+export interface TelemetryArguments {
+  logLevel?: string;
+  logFile?: string;
+  logFormat?: string;
+  metrics?: boolean;
+}
+
+export interface OpenedTelemetry extends Telemetry {
+  log: Logger;
+  /** Pages of a listener; undefined where metrics were not asked for. */
+  pages: ReadonlyMap<string, () => { contentType: string; body: string }> | undefined;
+  /** Writes what waits. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * What a serving command tells of itself, as its options and `CODEX_LOG` say. `role` is the name of the command.
+ * @throws CommandError for a level or format that there is none of, or a file that cannot be opened
+ */
+export async function openTelemetry(
+  role: string,
+  options: TelemetryArguments,
+  isSocket: boolean,
+): Promise<OpenedTelemetry> {
+  if (options.metrics && !isSocket) {
+    throw new CommandError("--metrics is for a websocket listener; on stdio nobody could read them", EXIT.usage);
+  }
+  const { log, sink } = openLog(options);
+  const { metrics, tracing, stop } = await openMetrics(role, options.metrics === true, log);
+  return {
+    log,
+    metrics,
+    tracing,
+    pages: metrics === undefined || !options.metrics ? undefined : new Map([["/metrics", () => renderPage(metrics)]]),
+    async close() {
+      stop();
+      await sink.close();
+    },
+  };
+}
+
+function renderPage(metrics: Registry) {
+  return { contentType: METRICS_CONTENT_TYPE, body: renderMetrics(metrics) };
+}
+
+function openLog({ logLevel, logFile, logFormat }: TelemetryArguments): { log: Logger; sink: LogSink } {
+  const level = readLevel(logLevel, logFile === undefined ? "warn" : "info");
+  const format = pick("--log-format", logFormat ?? (logFile === undefined ? "text" : "json"), LOG_FORMATS);
+  if (level === "off") return { log: silentLogger, sink: { write() {}, close: async () => {} } };
+  const sink = logFile === undefined ? openStderrSink(format) : openFile(logFile, format);
+  return { log: createLineLogger({ level, format, sink }), sink };
+}
+
+function readLevel(flag: string | undefined, fallback: LogLevel): LogLevel | "off" {
+  if (flag !== undefined) return pick("--log-level", flag, LEVELS);
+  const variable = process.env.CODEX_LOG;
+  return variable ? pick("CODEX_LOG", variable, LEVELS) : fallback;
+}
+
+const LEVELS = ["off", ...LOG_LEVELS] as const;
+
+function pick<T extends string>(name: string, text: string, choices: readonly T[]): T {
+  const found = choices.find((choice) => choice === text);
+  if (found !== undefined) return found;
+  throw new CommandError(`${name} ${JSON.stringify(text)}: expected ${choices.join(", ")}`, EXIT.usage);
+}
+
+function openFile(path: string, format: (typeof LOG_FORMATS)[number]): LogSink {
+  try {
+    return createFileSink(path, { format });
+  } catch (error) {
+    throw new CommandError(`--log-file: ${error instanceof Error ? error.message : String(error)}`, EXIT.failure);
+  }
+}
+
+async function openMetrics(role: string, asked: boolean, log: Logger) {
+  const api = await loadOpenTelemetry(log);
+  if (!asked && api === undefined) return { metrics: undefined, tracing: undefined, stop: () => {} };
+  const metrics = createRegistry();
+  observeProcess(metrics, { version: VERSION, role });
+  const tracing: Tracing | undefined = api?.createTracing();
+  return { metrics, tracing, stop: api?.observeRegistry(metrics) ?? (() => {}) };
+}
+
+/** Only where an SDK was registered before this command began, as `NODE_OPTIONS="--import …"` does. */
+async function loadOpenTelemetry(log: Logger) {
+  if (!Reflect.has(globalThis, Symbol.for("opentelemetry.js.api.1"))) return undefined;
+  try {
+    return await import("@codex/telemetry/opentelemetry");
+  } catch {
+    log.warn?.("no spans: @opentelemetry/api is not installed beside this command");
+    return undefined;
+  }
+}
