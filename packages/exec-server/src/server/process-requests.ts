@@ -20,7 +20,7 @@ import {
 } from "../protocol/process.js";
 import type { ManagedProcess } from "./managed-process.js";
 import type { PacedLane } from "./paced-lane.js";
-import { type SpecDefaults, toProcessSpec } from "./process-spec.js";
+import { applySnapshot, type SpecDefaults, toProcessSpec } from "./process-spec.js";
 import type { Session } from "./session.js";
 
 /** What the process requests of one connection run on. */
@@ -78,8 +78,13 @@ function request<Params>(
 
 /** The answer comes before the first event of the process. */
 async function start({ session, defaults, trace }: ProcessHost, params: StartParams): Promise<unknown> {
-  const process = await session.start(params.processId, { ...toProcessSpec(params, defaults), trace });
-  const result = { processId: params.processId, sandboxType: process.sandboxType };
+  const asked = { ...toProcessSpec(params, defaults), trace };
+  // The id is taken in this turn, whatever has to be waited for.
+  const applied = params.shellSnapshot === undefined ? undefined : applySnapshot(params, asked, defaults.snapshots);
+  const process = await session.start(params.processId, applied?.then(({ spec }) => spec) ?? asked);
+  const note = (await applied)?.note;
+  const startup = note === undefined ? {} : { shellStartup: note };
+  const result = { processId: params.processId, sandboxType: process.sandboxType, ...startup };
   return encoded(result, () => session.announce(process));
 }
 
