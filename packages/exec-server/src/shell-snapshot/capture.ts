@@ -25,6 +25,8 @@ export async function captureState(
       await process.terminate({ graceMs: 0 });
       await process.closed;
       if (ended === "late") return { reason: `they did not come to an end within ${deadlineMs} ms` };
+      if (process.log.end > MAX_STATE_BYTES)
+        return { reason: `the shell told more than ${MAX_STATE_BYTES} bytes of itself` };
       const { chunks } = await process.log.read(0);
       const output = chunks.filter(({ stream }) => stream === "stdout").map(({ bytes }) => bytes);
       return parseState(Buffer.concat(output), nonce) ?? { reason: "they end the shell, or replace it" };

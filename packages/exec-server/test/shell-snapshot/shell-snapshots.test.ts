@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statS
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { ShellStartup } from "../../src/index.js";
+import { MAX_SNAPSHOTS, MAX_STATE_BYTES } from "../../src/shell-snapshot/limits.js";
 import { entry, NO_BUBBLEWRAP, READ_ALL, restrict } from "../sandbox/support.js";
 import { findShell, useHome } from "./support.js";
 
@@ -181,6 +182,29 @@ describe.each(shells)("a snapshot of $name", ({ name, files, scripts, profile })
       if (startup.kind === "login") throw new Error(startup.reason);
       expect((await place.run({ ...command, ...startup })).stdout).toBe(`${KIND} second\n`);
     }
+  });
+
+  test("is one of a bounded number, the one that was not used for longest makes room", {
+    timeout: 60_000,
+  }, async () => {
+    const snapshots = place.snapshots();
+    const find = (index: number, waitMs: number) => {
+      const command = place.command(shell!, "true");
+      return snapshots.find({ ...command, env: { ...command.env, INDEX: String(index) } }, { waitMs });
+    };
+    for (let index = 0; index <= MAX_SNAPSHOTS; index += 1) {
+      await find(index, 20_000);
+      await find(1, 0);
+    }
+    expect((await find(1, 0)).kind).toBe("snapshot");
+    expect((await find(MAX_SNAPSHOTS, 0)).kind).toBe("snapshot");
+    expect((await find(0, 0)).kind).toBe("login");
+  });
+
+  test("is not made of a shell that tells too much of itself", async () => {
+    place.write({ [profile]: `big=$(head -c ${MAX_STATE_BYTES} /dev/zero | tr '\\0' x)` });
+    const startup = await place.snapshots().find(place.command(shell!, "true"), { waitMs: 20_000 });
+    expect(reasonOf(startup)).toMatch(`more than ${MAX_STATE_BYTES} bytes`);
   });
 
   test("is made anew when a startup file has changed, when it is old, and when it was touched", async () => {
