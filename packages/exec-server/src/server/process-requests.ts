@@ -93,11 +93,12 @@ async function read({ session, reads, ended }: ProcessHost, params: ReadParams):
   const process = await session.use(processId, (found) => known(found, processId));
   if (waitMs > 0) await process.waitForNews(afterSeq, waitMs, ended);
   return reads.run(async () => {
-    const { chunks, truncated, ...state } = await process.read({ afterSeq, maxBytes });
+    const { chunks, truncated, outcome, ...state } = await process.read({ afterSeq, maxBytes });
     return encoded({
       chunks: chunks.map(({ seq, stream, bytes }) => ({ seq, stream, chunk: bytes.toString("base64") })),
       ...state,
       failure: null,
+      ...(session.tellsOutcomes && outcome !== undefined ? { outcome } : {}),
       // Only where there is a gap: a client that knows no gaps sees the members it knows.
       ...(truncated && chunks[0] !== undefined ? { truncatedBefore: chunks[0].seq } : {}),
     });

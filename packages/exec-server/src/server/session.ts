@@ -16,6 +16,8 @@ export interface SessionOptions {
  */
 export class Session {
   readonly id: string;
+  /** Its client asked to be told of signals as such. */
+  tellsOutcomes = false;
   readonly #backend: ExecBackend;
   readonly #endedRetentionMs: number;
   /** `starting`: the id is taken and the process is on its way. */

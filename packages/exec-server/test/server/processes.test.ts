@@ -237,7 +237,7 @@ describe("signals and ends", () => {
     ["terminate", "SIGTERM", 143],
     ["hangup", "SIGHUP", 129],
   ])("%s", async (signal, name, exitCode) => {
-    const client = await server.ready();
+    const client = await server.ready({ outcomes: true });
     for (const tty of [false, true]) {
       const processId = `p${tty}`;
       await client.start(processId, ["sleep", "60"], { tty });
