@@ -57,6 +57,7 @@ await build({
   entryPoints: {
     "parts/executor": path("packages/cli/src/parts/executor.ts"),
     "parts/exec-server": path("packages/cli/src/parts/exec-server.ts"),
+    "parts/file-helper": path("packages/cli/src/parts/file-helper.ts"),
   },
   supported: { "dynamic-import": false },
 });

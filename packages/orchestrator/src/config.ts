@@ -22,8 +22,6 @@ export interface OrchestratorDefaults {
   login?: boolean;
   /** False: a call that asks for a login shell is an error. */
   allowLogin?: boolean;
-  /** Executors may start login shells from what their startup files made before; default false. */
-  shellSnapshot?: boolean;
   /** Budget of a result, tokens of 4 bytes, when the model asks for none. */
   maxOutputTokens?: number;
   /** Largest budget a model gets. */
@@ -47,7 +45,6 @@ export interface Config {
   shell: string | undefined;
   login: boolean;
   allowLogin: boolean;
-  shellSnapshot: boolean;
   maxOutputTokens: number;
   maxOutputTokensCap: number;
   windows: WindowBounds;
@@ -68,7 +65,6 @@ export function resolveConfig(defaults: OrchestratorDefaults = {}): Config {
     shell: defaults.shell,
     login: defaults.login ?? allowLogin,
     allowLogin,
-    shellSnapshot: defaults.shellSnapshot ?? false,
     maxOutputTokens: defaults.maxOutputTokens ?? Math.min(DEFAULT_MAX_OUTPUT_TOKENS, maxOutputTokensCap),
     maxOutputTokensCap,
     windows: { ...DEFAULT_WINDOW_BOUNDS, ...defaults.windows },

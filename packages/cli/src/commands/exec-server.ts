@@ -1,10 +1,11 @@
-import { createLocalBackend } from "@codex/exec-server";
+import { createCommandSandbox, createFileSystem, createLocalBackend } from "@codex/exec-server";
 import {
   type AuthOptions,
   type ConfigReader,
   createConfigReader,
   createEnvironmentInfo,
   createExecServer,
+  createSandboxedFiles,
   type ExecServer,
   type ListenWebSocketOptions,
   listenWebSocket,
@@ -13,6 +14,7 @@ import {
   serveStdio,
 } from "@codex/exec-server/server";
 import { EXIT } from "../exit-codes.js";
+import { getFileHelper } from "../file-helper.js";
 import { onStopSignal, openStdout } from "../host-process.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 
@@ -42,12 +44,16 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     throw new Error("WebSocket auth requires a WebSocket listener, not stdio");
   }
   const telemetry = await openTelemetry("exec-server", options, target.kind === "websocket");
-  const backend = createLocalBackend({ shielded: true, telemetry });
+  const sandbox = createCommandSandbox();
+  const backend = createLocalBackend({ shielded: true, telemetry, sandbox });
   const info = await createEnvironmentInfo({
     executorVersion: COMPATIBLE_VERSION,
-    capabilities: ["environmentConfigRead"],
+    // Not tried out before a client asks for it: that would take longer than the start of the server.
+    capabilities: ["environmentConfigRead", ...(sandbox.isLikely() ? (["sandboxedFileStreaming"] as const) : [])],
   });
-  const server = createExecServer({ backend, environment: { info, config: createLazyConfigReader() }, telemetry });
+  const fileSystem = createFileSystem({ sandboxed: createSandboxedFiles({ sandbox, getHelper: getFileHelper }) });
+  const environment = { info, config: createLazyConfigReader() };
+  const server = createExecServer({ backend, environment, fileSystem, telemetry });
   try {
     if (target.kind === "stdio") await serveStreams(server);
     else {

@@ -3,6 +3,7 @@ import { copyFile, lstat, mkdir, readlink, stat, symlink } from "node:fs/promise
 import { errnoOf } from "../process/errors.js";
 import type { CopyParams } from "../protocol/fs.js";
 import { displayPath, type HostPath, isBelow, isSamePath, joinPath, parentPath } from "../protocol/host-path.js";
+import { makeDirectories } from "./directories.js";
 import { about, invalidRequest, systemError, toRpcError } from "./errors.js";
 import { listDirectory } from "./list-directory.js";
 import { realPath, resolveMissing } from "./resolve-target.js";
@@ -17,7 +18,7 @@ export async function copy({ sourcePath, destinationPath, recursive }: CopyParam
     if (!recursive) throw invalidRequest("fs/copy requires recursive: true when sourcePath is a directory");
     await refuseCopyIntoItself(sourcePath, destinationPath);
     const parent = parentPath(destinationPath);
-    await about(parent, () => mkdir(parent, { recursive: true }));
+    await about(parent, () => makeDirectories(parent));
     await copyDirectory(sourcePath, destinationPath, signal);
   } else if (source.isSymbolicLink()) {
     await copyLink(sourcePath, destinationPath);

@@ -16,10 +16,30 @@ import { withoutLinks } from "./no-follow.js";
 
 export function createDirectory({ path, recursive, followSymlinks }: CreateDirectoryParams): Promise<void> {
   return about(path, async () => {
-    if (followSymlinks) await mkdir(path, { recursive });
+    if (followSymlinks) await (recursive ? makeDirectories(path) : mkdir(path));
     else if (recursive) await createDirectories(path);
     else await withoutLinks(path, (entry) => mkdir(entry));
   });
+}
+
+/** Like `mkdir` with `recursive`, which says ENOENT for a file system that is read-only. */
+export async function makeDirectories(path: HostPath): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const parent = parentPath(path);
+    if (errnoOf(error) === "ENOENT" && !isSamePath(parent, path)) {
+      await makeDirectories(parent);
+      await mkdir(path).catch((cause) => acceptDirectory(path, cause));
+    } else {
+      await acceptDirectory(path, error);
+    }
+  }
+}
+
+async function acceptDirectory(path: HostPath, error: unknown): Promise<void> {
+  const there = await stat(path).catch(() => undefined);
+  if (!there?.isDirectory()) throw error;
 }
 
 /** Each directory on the way, passing no link. */

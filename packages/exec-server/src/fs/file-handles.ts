@@ -8,10 +8,13 @@ import { MAX_BLOCK_BYTES, MAX_HANDLE_ID_BYTES, MAX_OPEN_HANDLES } from "./limits
 import { openForReading, writeAll } from "./open-file.js";
 import { createReplacement, type Replacement } from "./replacement.js";
 import { resolveTarget } from "./resolve-target.js";
+import type { SandboxPlace } from "./sandboxed/sandboxed-files.js";
 
 type OpenFile =
   | { kind: "read"; path: HostPath; file: FileHandle }
-  | { kind: "replace"; path: HostPath; replacement: Replacement };
+  | { kind: "replace"; path: HostPath; replacement: Replacement }
+  /** Open in a sandbox. */
+  | { kind: "sandboxed"; path: HostPath; mode: OpenParams["mode"]; place: SandboxPlace };
 
 export interface FileBlock {
   bytes: Buffer;
@@ -23,14 +26,21 @@ export interface FileBlock {
 export class FileHandles {
   readonly #open = new Map<string, OpenFile>();
 
-  /** @throws RpcError; nothing is open then */
-  async open({ handleId, path, mode }: OpenParams): Promise<void> {
+  /** @param place where it is opened, for a sandbox; given back when it is closed. @throws RpcError; nothing is open then */
+  async open(params: OpenParams, place?: SandboxPlace): Promise<void> {
+    const { handleId, path, mode } = params;
     if (Buffer.byteLength(handleId) > MAX_HANDLE_ID_BYTES) {
       throw invalidRequest(`file handle ID must not exceed ${MAX_HANDLE_ID_BYTES} bytes`);
     }
     if (this.#open.has(handleId)) throw invalidRequest(`file handle \`${handleId}\` already exists`);
     if (this.#open.size >= MAX_OPEN_HANDLES) {
       throw invalidRequest(`at most ${MAX_OPEN_HANDLES} file handles may be open per connection`);
+    }
+    if (place !== undefined) {
+      await place.call("open", params);
+      place.keep();
+      this.#open.set(handleId, { kind: "sandboxed", path, mode, place });
+      return;
     }
     const opened: OpenFile =
       mode === "read"
@@ -43,24 +53,31 @@ export class FileHandles {
     this.#open.set(handleId, opened);
   }
 
-  async readBlock({ handleId, offset, len }: ReadBlockParams): Promise<FileBlock> {
+  async readBlock(params: ReadBlockParams): Promise<FileBlock> {
+    const { handleId, offset, len } = params;
     if (len < 1 || len > MAX_BLOCK_BYTES) throw badLength("read");
     const opened = this.#get(handleId);
+    if (opened.kind === "sandboxed") return opened.place.call("readBlock", params) as Promise<FileBlock>;
     if (opened.kind !== "read") throw toRpcError(systemError("EBADF"), opened.path);
     const bytes = await about(opened.path, () => readBytes(opened.file, offset, len));
     return { bytes, eof: bytes.length < len };
   }
 
   /** A failed write ends the replacement: half a content must not take the place of the old one. */
-  async writeBlock({ handleId, offset, chunk }: WriteBlockParams): Promise<void> {
+  async writeBlock(params: WriteBlockParams): Promise<void> {
+    const { handleId, offset, chunk } = params;
     if (chunk.length < 1 || chunk.length > MAX_BLOCK_BYTES) throw badLength("write");
     const opened = this.#get(handleId);
-    if (opened.kind !== "replace") throw toRpcError(systemError("EBADF"), opened.path);
+    if (opened.kind === "read" || (opened.kind === "sandboxed" && opened.mode === "read")) {
+      throw toRpcError(systemError("EBADF"), opened.path);
+    }
     try {
-      await writeAll(opened.replacement.file, chunk, offset);
+      if (opened.kind === "sandboxed") await opened.place.call("writeBlock", params);
+      else await writeAll(opened.replacement.file, chunk, offset);
     } catch (error) {
       this.#open.delete(handleId);
-      await opened.replacement.abort();
+      if (opened.kind === "sandboxed") opened.place.leave();
+      else await opened.replacement.abort();
       throw toRpcError(error, opened.path);
     }
   }
@@ -70,12 +87,16 @@ export class FileHandles {
     const opened = this.#open.get(handleId);
     if (opened === undefined) return;
     this.#open.delete(handleId);
+    if (opened.kind === "sandboxed") {
+      await opened.place.call("close", { handleId }).finally(opened.place.leave);
+      return;
+    }
     await about(opened.path, () => (opened.kind === "read" ? opened.file.close() : opened.replacement.commit()));
   }
 
   /**
    * Where this connection reads the content of a path: what it is replacing it already sees itself, as if it were
-   * written in place, while everybody else sees the old content.
+   * written in place, while everybody else sees the old content. What is replaced in a sandbox is seen so there alone.
    */
   async contentPath(path: HostPath, followSymlinks: boolean): Promise<HostPath> {
     const replacements = [...this.#open.values()].flatMap((opened) =>
@@ -86,12 +107,15 @@ export class FileHandles {
     return replacements.findLast((one) => isSamePath(one.target, target))?.contentPath ?? path;
   }
 
-  /** Closes every file; what was being replaced stays as it was. Never rejects. */
+  /** Closes every file; what was being replaced stays as it was. Those in a sandbox end with it. Never rejects. */
   async dispose(): Promise<void> {
     const opened = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(
-      opened.map((one) => (one.kind === "read" ? one.file.close().catch(() => {}) : one.replacement.abort())),
+      opened.map(async (one) => {
+        if (one.kind === "read") await one.file.close().catch(() => {});
+        else if (one.kind === "replace") await one.replacement.abort();
+      }),
     );
   }
 

@@ -31,6 +31,8 @@ import { getMetadata } from "./metadata.js";
 import { createOrder } from "./order.js";
 import { readWholeFile } from "./read-file.js";
 import { remove } from "./remove.js";
+import type { FileMethod } from "./sandboxed/calls.js";
+import type { SandboxedFiles, SandboxPlace } from "./sandboxed/sandboxed-files.js";
 import { walk } from "./walk.js";
 import { MissingWatch } from "./watch-missing.js";
 import { writeWholeFile } from "./write-file.js";
@@ -72,19 +74,23 @@ export interface ConnectionFileSystem {
   dispose(): Promise<void>;
 }
 
-interface Sandboxed {
-  sandbox?: Sandbox | undefined;
+export interface FileSystemOptions {
+  limits?: Partial<FileSystemLimits>;
+  /** Where calls run that carry a sandbox; without, they are refused. */
+  sandboxed?: SandboxedFiles;
 }
 
-export function createFileSystem(options: { limits?: Partial<FileSystemLimits> } = {}): FileSystem {
+export function createFileSystem({ sandboxed, ...options }: FileSystemOptions = {}): FileSystem {
   const limits = { ...DEFAULT_FILE_SYSTEM_LIMITS, ...options.limits };
-  return { createConnectionFileSystem: (connection) => createConnectionFileSystem(limits, connection) };
+  return { createConnectionFileSystem: (connection) => createConnectionFileSystem(limits, sandboxed, connection) };
 }
 
 function createConnectionFileSystem(
   limits: FileSystemLimits,
+  sandboxed: SandboxedFiles | undefined,
   { onMissingChanged }: ConnectionFileSystemOptions,
 ): ConnectionFileSystem {
+  const sandboxes = sandboxed?.connect(limits);
   const order = createOrder(MAX_CONCURRENT_READS);
   const handles = new FileHandles();
   const missingWatch = new MissingWatch(onMissingChanged);
@@ -99,37 +105,60 @@ function createConnectionFileSystem(
     };
   const shared = <T>(work: () => Promise<T>): Promise<T> => order.shared(alive(work));
   const exclusive = <T>(work: () => Promise<T>): Promise<T> => order.exclusive(alive(work));
-  const unsandboxed =
-    <Params extends Sandboxed, T>(inTurn: typeof shared, method: string, run: (params: Params) => Promise<T>) =>
-    (params: Params): Promise<T> =>
+  const enter = async (method: string, sandbox: Sandbox | undefined): Promise<SandboxPlace | undefined> => {
+    if (sandbox === undefined) return undefined;
+    if (sandboxes !== undefined) return sandboxes.enter(method, sandbox);
+    refuseSandbox(method, sandbox);
+    return undefined;
+  };
+  /** A call that runs here, or as it is in the sandbox that it carries. */
+  const call =
+    <Params extends { sandbox?: Sandbox | undefined }, Result>(
+      inTurn: typeof shared,
+      name: FileMethod,
+      run: (params: Params) => Promise<Result>,
+    ) =>
+    (params: Params): Promise<Result> =>
       inTurn(async () => {
-        refuseSandbox(method, params.sandbox);
-        return run(params);
+        const place = await enter(`fs/${name}`, params.sandbox);
+        if (place === undefined) return run(params);
+        // What runs there is this very call.
+        return (place.call(name, params) as Promise<Result>).finally(place.leave);
       });
+  const open = async (params: OpenParams): Promise<void> => {
+    const place = await enter(METHODS.fsOpen, params.sandbox);
+    try {
+      await handles.open(params, place);
+    } catch (error) {
+      place?.leave();
+      throw error;
+    }
+  };
+  const dispose = async (): Promise<void> => {
+    await Promise.all([order.exclusive(() => handles.dispose()), sandboxes?.dispose()]);
+  };
 
   return {
-    readFile: unsandboxed(shared, METHODS.fsReadFile, async ({ path, followSymlinks }) =>
+    readFile: call(shared, "readFile", async ({ path, followSymlinks }) =>
       readWholeFile(await handles.contentPath(path, followSymlinks), followSymlinks, limits.maxReadFileBytes),
     ),
-    getMetadata: unsandboxed(shared, METHODS.fsGetMetadata, getMetadata),
-    canonicalize: unsandboxed(shared, METHODS.fsCanonicalize, canonicalize),
-    readDirectory: unsandboxed(shared, METHODS.fsReadDirectory, (params) =>
-      readDirectory(params, limits.maxDirectoryEntries),
-    ),
-    walk: unsandboxed(shared, METHODS.fsWalk, (params) => walk(params, limits.maxWalkEntries, gone.signal)),
+    getMetadata: call(shared, "getMetadata", getMetadata),
+    canonicalize: call(shared, "canonicalize", canonicalize),
+    readDirectory: call(shared, "readDirectory", (params) => readDirectory(params, limits.maxDirectoryEntries)),
+    walk: call(shared, "walk", (params) => walk(params, limits.maxWalkEntries, gone.signal)),
     readBlock: (params) => shared(() => handles.readBlock(params)),
     watchMissing: (params) => shared(async () => ({ watching: await missingWatch.watch(params) })),
-    writeFile: unsandboxed(exclusive, METHODS.fsWriteFile, writeWholeFile),
-    createDirectory: unsandboxed(exclusive, METHODS.fsCreateDirectory, createDirectory),
-    remove: unsandboxed(exclusive, METHODS.fsRemove, (params) => remove(params, gone.signal)),
-    copy: unsandboxed(exclusive, METHODS.fsCopy, (params) => copy(params, gone.signal)),
-    open: unsandboxed(exclusive, METHODS.fsOpen, (params) => handles.open(params)),
+    writeFile: call(exclusive, "writeFile", writeWholeFile),
+    createDirectory: call(exclusive, "createDirectory", createDirectory),
+    remove: call(exclusive, "remove", (params) => remove(params, gone.signal)),
+    copy: call(exclusive, "copy", (params) => copy(params, gone.signal)),
+    open: (params) => exclusive(() => open(params)),
     writeBlock: (params) => exclusive(() => handles.writeBlock(params)),
     close: ({ handleId }) => exclusive(() => handles.close(handleId)),
     dispose: () => {
       gone.abort(new RpcError(ERROR_CODES.internal, "the connection is gone"));
       missingWatch.dispose();
-      disposed ??= order.exclusive(() => handles.dispose());
+      disposed ??= dispose();
       return disposed;
     },
   };

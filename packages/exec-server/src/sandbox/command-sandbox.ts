@@ -4,8 +4,8 @@ import type { SandboxDenial, SandboxType } from "../process/exec-backend.js";
 import { createNative, type Native } from "../process/native.js";
 import type { EndedCommand } from "./find-denial.js";
 import { createHostFiles, type HostFiles } from "./host-files.js";
-import { checkBubblewrap, type Preflight } from "./preflight.js";
-import { isUnlimited } from "./profile.js";
+import { checkBubblewrap, looksUsable, type Preflight } from "./preflight.js";
+import { isUnlimited, type SandboxProfile } from "./profile.js";
 import { resolveProfile } from "./resolve-profile.js";
 import { wrapWithBubblewrap } from "./wrap-bubblewrap.js";
 import { wrapWithSeatbelt } from "./wrap-seatbelt.js";
@@ -41,6 +41,8 @@ export interface WrappedCommand {
   status: WrapperStatus | undefined;
   /** What it refused a command that has ended; see `findDenial`. */
   findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined;
+  /** Directories on the host that stand for names which must not come into being, as long as it is not released. */
+  held: readonly string[];
   /** Closes the descriptors here. Called after the spawn, successful or not. Idempotent. */
   detach(): void;
   /** Gives back what keeps the sandbox closed; resolves when every process in it is gone. Called at its end. Idempotent. */
@@ -51,6 +53,10 @@ export interface WrappedCommand {
 export interface CommandSandbox {
   /** Found once, by trying. Never rejects. */
   getSupport(): Promise<SandboxSupport>;
+  /** What a look at the host says, without trying: fast, and in rare cases too hopeful. */
+  isLikely(): boolean;
+  /** What a sandbox means here at this moment. @throws StartError `sandbox_invalid` */
+  resolve(sandbox: Sandbox): SandboxProfile;
   /**
    * Undefined where the sandbox limits nothing: the command may run as it is.
    * @throws StartError `sandbox_unavailable`, `sandbox_invalid`: it must not run
@@ -84,6 +90,8 @@ export function createCommandSandbox({
       const found = await check();
       return found.kind === "ok" ? { kind: "bubblewrap" } : { kind: "none", problem: found.problem };
     },
+    isLikely: () => platform === "darwin" || (platform === "linux" && looksUsable()),
+    resolve: (sandbox) => resolveProfile(sandbox, files),
     async wrap(command, sandbox) {
       const profile = resolveProfile(sandbox, files);
       if (isUnlimited(profile)) return undefined;

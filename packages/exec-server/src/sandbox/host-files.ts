@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
 import { MAX_FIRST_LINE_BYTES } from "./limits.js";
+import { isPlaceholder } from "./placeholder.js";
 
 export type FileKind = "directory" | "file" | "link" | "missing";
 
@@ -15,6 +16,8 @@ export interface HostFiles {
   list(directory: string): readonly { name: string; kind: FileKind }[];
   /** False for one that cannot be read as well. */
   isEmpty(directory: string): boolean;
+  /** There only to keep its name free while some sandbox runs: as good as missing. */
+  isPlaceholder(path: string): boolean;
   /** The host's own directory for temporary files, where it names one. */
   tmpDir: string | undefined;
 }
@@ -29,6 +32,7 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
         name: entry.name,
         kind: kindOf(entry),
       })),
+    isPlaceholder: (path) => attempt(() => isPlaceholder(path)) ?? false,
     isEmpty: (directory) => attempt(() => readdirSync(directory).length === 0) ?? false,
     tmpDir: env.TMPDIR?.startsWith("/") ? env.TMPDIR : undefined,
   };

@@ -34,6 +34,13 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
     : missing(explainFailure(path, failure));
 }
 
+/** What a look at files says, without a trial. */
+export function looksUsable(): boolean {
+  const stopped = process.getuid?.() === 0 ? ["everybody"] : ["everybody", "users"];
+  const isOff = SETTINGS.some(({ file, refuses, stops }) => stopped.includes(stops) && refuses(readSetting(file)));
+  return !isOff && findBubblewrap().path !== undefined;
+}
+
 const INSTALL =
   "the program `bwrap` was not found; install bubblewrap (Debian, Ubuntu: `apt install bubblewrap`; " +
   "Fedora: `dnf install bubblewrap`; Alpine: `apk add bubblewrap`)";
@@ -85,20 +92,30 @@ const CONTAINER =
   "in a container, give it CAP_SYS_ADMIN, or a seccomp profile and an unmasked /proc that allow user namespaces " +
   "(Docker: `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, and `apparmor=unconfined` where there is AppArmor)";
 
-const SETTINGS: readonly { file: string; refuses(value: string): boolean; text: string }[] = [
+interface Setting {
+  file: string;
+  refuses(value: string): boolean;
+  stops: "everybody" | "users" | "some programs";
+  text: string;
+}
+
+const SETTINGS: readonly Setting[] = [
   {
     file: "/proc/sys/kernel/unprivileged_userns_clone",
     refuses: (value) => value === "0",
+    stops: "users",
     text: "user namespaces are switched off for users; `sysctl kernel.unprivileged_userns_clone=1` switches them on",
   },
   {
     file: "/proc/sys/user/max_user_namespaces",
     refuses: (value) => value === "0",
+    stops: "everybody",
     text: "no user namespace may be made; `sysctl user.max_user_namespaces=15000` allows them",
   },
   {
     file: "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
     refuses: (value) => value === "1",
+    stops: "some programs",
     text:
       "AppArmor keeps programs without a profile from making user namespaces; give bwrap a profile with `userns,` " +
       "(Ubuntu: package apparmor-profiles, `bwrap-userns-restrict`), or `sysctl kernel.apparmor_restrict_unprivileged_userns=0`",

@@ -153,7 +153,7 @@ function toEntry(
   files: HostFiles,
 ): ProfileEntry | undefined {
   const real = files.real(path);
-  if (real !== undefined) return { path: real, access, kind: realKind(real, files) };
+  if (real !== undefined && !files.isPlaceholder(real)) return { path: real, access, kind: realKind(real, files) };
   const { found, first } = findMissing(path, files);
   if (!roots.some((root) => isWithin(found, root.path))) return undefined;
   return { path: first, access, kind: isGitCommonFile(first) ? "file" : "directory", missing: true };
@@ -165,7 +165,7 @@ function findMissing(path: string, files: HostFiles): { found: string; first: st
   let found = "/";
   for (const part of parts) {
     const real = files.real(join(found, part));
-    if (real === undefined) return { found, first: join(found, part) };
+    if (real === undefined || files.isPlaceholder(real)) return { found, first: join(found, part) };
     found = real;
   }
   return { found, first: found };

@@ -30,7 +30,12 @@ export async function wrapWithBubblewrap(
   const { held, placeholders } = await keepNamesFree(profile, host);
   const free = () => releaseAll(placeholders);
   try {
-    return { ...openWrapper(command, held, host, free), file: host.bubblewrap, type: "linuxSeccomp" };
+    return {
+      ...openWrapper(command, held, host, free),
+      file: host.bubblewrap,
+      type: "linuxSeccomp",
+      held: placeholders.map(({ path }) => path),
+    };
   } catch (error) {
     await free();
     throw error;

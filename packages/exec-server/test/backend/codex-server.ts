@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -9,7 +8,8 @@ export const CODEX_BINARY = process.env.CODEX_BINARY ?? "";
 
 /** `codex exec-server` on a port of its own. */
 export async function startCodexServer(...options: string[]): Promise<{ url: string; close(): Promise<void> }> {
-  const home = mkdtempSync(join(tmpdir(), "codex-home-"));
+  // Not below the directory for temporary files: it has no sandbox then.
+  const home = mkdtempSync(join("/var/tmp", "codex-home-"));
   const child = spawn(CODEX_BINARY, ["exec-server", "--listen", "ws://127.0.0.1:0", ...options], {
     stdio: ["ignore", "pipe", "ignore"],
     env: { ...process.env, CODEX_HOME: home },

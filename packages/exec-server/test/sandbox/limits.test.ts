@@ -13,6 +13,7 @@ const createHost = (names: readonly string[]): HostFiles => {
     kind,
     firstLine: () => undefined,
     list: () => names.map((name) => ({ name, kind: kind(`/${name}`) })),
+    isPlaceholder: () => false,
     isEmpty: () => false,
     tmpDir: undefined,
   };

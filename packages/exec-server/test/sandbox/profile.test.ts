@@ -36,6 +36,7 @@ function createTree(tree: Tree): HostFiles {
       return typeof found === "string" ? found.split("\n", 1)[0] : undefined;
     },
     list,
+    isPlaceholder: () => false,
     isEmpty: (directory) => list(directory).length === 0,
     tmpDir: "/var/tmp",
   };

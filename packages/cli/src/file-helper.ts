@@ -1,0 +1,9 @@
+import { realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { HelperCommand } from "@codex/exec-server/server";
+
+/** The program that makes file calls within a sandbox: a part of this command, a file of its own. */
+export function getFileHelper(): HelperCommand {
+  const file = join(dirname(realpathSync(process.argv[1]!)), "parts", "file-helper.cjs");
+  return { argv: [process.execPath, file], reads: [file] };
+}

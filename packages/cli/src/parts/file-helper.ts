@@ -1,0 +1,7 @@
+import { Socket } from "node:net";
+import { serveFileHelper } from "@codex/exec-server/server";
+
+void serveFileHelper({
+  input: new Socket({ fd: 0, readable: true, writable: false }),
+  output: new Socket({ fd: 1, readable: false, writable: true }),
+});

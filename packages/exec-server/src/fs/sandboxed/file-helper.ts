@@ -1,0 +1,8 @@
+import { Socket } from "node:net";
+import { serveFileHelper } from "./serve-file-helper.js";
+
+// The program of `defaultHelperCommand`.
+await serveFileHelper({
+  input: new Socket({ fd: 0, readable: true, writable: false }),
+  output: new Socket({ fd: 1, readable: false, writable: true }),
+});
