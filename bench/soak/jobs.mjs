@@ -76,7 +76,7 @@ async function compare(target, argv, { tty = false, act }, expected, wanted) {
   const length = Buffer.byteLength(expected);
   counted.unaccounted += Math.abs(length - bytes);
   if (hash.digest("hex") !== createHash("sha256").update(expected).digest("hex")) {
-    return `${argv.join(" ")}: ${bytes} bytes of ${length}, and other ones`;
+    return `${argv.join(" ")}: ${bytes} bytes of ${length}, and other ones; ${JSON.stringify(outcome)}`;
   }
   return differs(outcome, wanted);
 }

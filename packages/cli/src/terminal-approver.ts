@@ -1,4 +1,4 @@
-import { createInterface, type Interface } from "node:readline/promises";
+import { createInterface } from "node:readline/promises";
 import {
   type ApprovalAnswer,
   type ApprovalDecision,
@@ -11,75 +11,102 @@ import { describeRequest } from "./describe-approval.js";
 import { splitWords } from "./split-words.js";
 import { quoteWords, visible } from "./visible.js";
 
-/** Keys, decisions and how they are offered, in the order of the question. */
-const CHOICES: readonly { key: string; decision: ApprovalDecision; label: string }[] = [
-  { key: "y", decision: "accept", label: "[y]es" },
-  { key: "s", decision: "accept_for_session", label: "for the [s]ession" },
-  { key: "a", decision: "accept_and_save", label: "[a]llow and save the rule" },
-  { key: "e", decision: "accept_and_save", label: "[e]dit the rule" },
-  { key: "n", decision: "decline", label: "[n]o" },
-  { key: "q", decision: "cancel", label: "[q]uit" },
+/** Answers, decisions and how they are offered, in the order of the question. Nothing else counts: `stop` is no `s`. */
+const CHOICES: readonly { answers: readonly string[]; decision: ApprovalDecision; label: string }[] = [
+  { answers: ["y", "yes"], decision: "accept", label: "[y]es" },
+  { answers: ["s", "session"], decision: "accept_for_session", label: "for the [s]ession" },
+  { answers: ["a", "allow"], decision: "accept_and_save", label: "[a]llow and save the rule" },
+  { answers: ["e", "edit"], decision: "accept_and_save", label: "[e]dit the rule" },
+  { answers: ["n", "no"], decision: "decline", label: "[n]o" },
+  { answers: ["q", "quit"], decision: "cancel", label: "[q]uit" },
 ];
+
+/** Where the person is. */
+export interface ApproverTerminal {
+  input: NodeJS.ReadableStream & { isTTY?: boolean };
+  output: NodeJS.WritableStream & { isTTY?: boolean; columns?: number; hasColors?: () => boolean };
+}
 
 /**
  * Asks the person at the terminal; saved rules go to `rulesFile`. Where there is no terminal, what needs approval is
  * denied, and the reason says how it could be allowed.
  */
-export function createTerminalApprover(rulesFile: string): Approver {
+export function createTerminalApprover(
+  rulesFile: string,
+  terminal: ApproverTerminal = { input: process.stdin, output: process.stderr },
+): Approver {
+  let last: Promise<unknown> = Promise.resolve();
   return {
-    async requestApproval(request, { signal }) {
-      if (!process.stdin.isTTY || !process.stderr.isTTY) throw new Error(describeNoTerminal(request, rulesFile));
-      const prompt = createInterface({ input: process.stdin, output: process.stderr });
-      try {
-        process.stderr.write(describeRequest(request, rulesFile, bold));
-        return await askUntilDecided(request, (question, prefill = "") => ask(prompt, question, prefill, signal));
-      } finally {
-        prompt.close();
-      }
+    requestApproval(request, { signal }) {
+      // One at a time: what is typed answers the question that is seen, and no other.
+      const turn = last.then(() => askAtTerminal(request, rulesFile, terminal, signal));
+      last = turn.catch(() => {});
+      return turn;
     },
   };
 }
 
-type Ask = (question: string, prefill?: string) => Promise<string>;
-
-async function ask(prompt: Interface, question: string, prefill: string, signal: AbortSignal): Promise<string> {
-  const answer = prompt.question(question, { signal });
-  if (prefill !== "") prompt.write(prefill);
-  return (await answer).trim();
+async function askAtTerminal(
+  request: ApprovalRequest,
+  rulesFile: string,
+  { input, output }: ApproverTerminal,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer> {
+  signal.throwIfAborted();
+  if (!input.isTTY || !output.isTTY) throw new Error(describeNoTerminal(request, rulesFile));
+  // Only where the terminal can, and its user has not asked for plain text.
+  const paint = (text: string) => (output.hasColors?.() ? `\u001b[1m${text}\u001b[22m` : text);
+  const prompt = createInterface({ input, output });
+  const ask = async (question: string, prefill = "") => {
+    const answer = prompt.question(question, { signal });
+    if (prefill !== "") prompt.write(prefill);
+    return (await answer).trim();
+  };
+  try {
+    output.write(describeRequest(request, rulesFile, paint, output.columns));
+    return await askUntilDecided(request, { ask, tell: (text) => void output.write(`  ${visible(text)}\n`) });
+  } finally {
+    prompt.close();
+  }
 }
 
-async function askUntilDecided(request: ApprovalRequest, ask: Ask): Promise<ApprovalAnswer> {
+/** Questions and remarks to the person. */
+interface Talk {
+  ask(question: string, prefill?: string): Promise<string>;
+  tell(text: string): void;
+}
+
+async function askUntilDecided(request: ApprovalRequest, talk: Talk): Promise<ApprovalAnswer> {
   const choices = CHOICES.filter(({ decision }) => request.availableDecisions.includes(decision));
   const question = `Run it? ${choices.map(({ label }) => label).join(", ")}: `;
   for (;;) {
-    const answer = (await ask(question)).toLowerCase();
-    const chosen = choices.find(({ key }) => key === answer.charAt(0));
+    const answer = (await talk.ask(question)).toLowerCase();
+    const chosen = choices.find(({ answers }) => answers.includes(answer));
     if (chosen === undefined) continue;
-    if (chosen.key !== "e") return chosen.decision;
-    const rule = await editRule(request, ask);
+    if (!chosen.answers.includes("e")) return chosen.decision;
+    const rule = await editRule(request, talk);
     if (rule !== undefined) return { decision: "accept_and_save", rule };
   }
 }
 
 /** The rule as the person wants it, seen once more before it counts; undefined for going back. */
-async function editRule(
-  { proposedAmendment, plainCommands }: ApprovalRequest,
-  ask: Ask,
-): Promise<string[] | undefined> {
-  let text = quoteWords(proposedAmendment ?? []);
+async function editRule({ proposedAmendment, plainCommands }: ApprovalRequest, talk: Talk) {
+  const proposed = proposedAmendment ?? [];
+  // What is written to the line counts as typed: a line end in it would be an answer.
+  let text = proposed.every((word) => !/\n/.test(word) && visible(word) === word) ? quoteWords(proposed) : "";
   for (;;) {
-    text = await ask("Allow commands that begin with (nothing goes back): ", text);
+    text = await talk.ask("Allow commands that begin with (nothing goes back): ", text);
     if (text === "") return undefined;
     const rule = splitWords(text);
     const problem = rule === undefined ? "a quote is not closed" : findRuleProblem(rule, plainCommands);
     if (rule === undefined || problem !== undefined) {
-      process.stderr.write(`  that rule cannot be saved: ${visible(problem ?? "")}\n`);
+      talk.tell(`that rule cannot be saved: ${problem}`);
       continue;
     }
-    process.stderr.write(`  rule to save ${visible(renderAllowRule(rule))}\n`);
-    const answer = (await ask("Run it and save this rule? [y]es, [e]dit, [b]ack: ")).toLowerCase();
-    if (answer.startsWith("y")) return rule;
-    if (!answer.startsWith("e")) return undefined;
+    talk.tell(`rule to save ${renderAllowRule(rule)}`);
+    const answer = (await talk.ask("Run it and save this rule? [y]es, [e]dit, [b]ack: ")).toLowerCase();
+    if (answer === "y" || answer === "yes") return rule;
+    if (answer !== "e" && answer !== "edit") return undefined;
   }
 }
 
@@ -87,6 +114,3 @@ function describeNoTerminal({ proposedAmendment }: ApprovalRequest, rulesFile: s
   const rule = proposedAmendment === null ? "a rule" : `the rule ${visible(renderAllowRule(proposedAmendment))}`;
   return `there is no terminal to ask at; run it at one, or allow it by ${rule} in ${rulesFile}`;
 }
-
-/** Only where the terminal can, and its user has not asked for plain text. */
-const bold = (text: string): string => (process.stderr.hasColors() ? `\u001b[1m${text}\u001b[22m` : text);

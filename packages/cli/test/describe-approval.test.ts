@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from "@codex/orchestrator";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { describeRequest } from "../src/describe-approval.js";
 
 const REQUEST: ApprovalRequest = {
@@ -20,11 +20,11 @@ const REQUEST: ApprovalRequest = {
   proposedAmendment: null,
   availableDecisions: ["accept", "decline"],
 };
-const describe = (part: Partial<ApprovalRequest>) =>
+const describeWith = (part: Partial<ApprovalRequest>) =>
   describeRequest({ ...REQUEST, ...part }, "/h/rules", (text) => `<${text}>`);
 
 it("shows what runs, where, why, and in which sandbox", () => {
-  expect(describe({})).toBe(
+  expect(describeWith({})).toBe(
     [
       "",
       "  command      </bin/bash -lc 'make all'>",
@@ -39,7 +39,7 @@ it("shows what runs, where, why, and in which sandbox", () => {
 
 it("shows each extra permission", () => {
   const file_system = { read: ["/etc/x"], write: ["/opt/\u001by"] };
-  const shown = describe({ additionalPermissions: { file_system, network: { enabled: true } } });
+  const shown = describeWith({ additionalPermissions: { file_system, network: { enabled: true } } });
   expect(shown).toContain(
     "  asks for     reading /etc/x\n  asks for     writing /opt/\\u001by\n  asks for     the network\n",
   );
@@ -49,13 +49,58 @@ it.each([
   [true, 1, "in its sandbox, in part, until the sandbox refused something (exit code 1)"],
   [false, undefined, "in its sandbox, in part, and failed, perhaps because of the sandbox"],
 ])("shows that it ran already: certain %s, exit code %s", (certain, exitCode, expected) => {
-  const shown = describe({ afterDenial: { certain, reason: "x", exitCode } });
+  const shown = describeWith({ afterDenial: { certain, reason: "x", exitCode } });
   expect(shown).toContain(`  already ran  ${expected}; what it did is done, and would be done again\n`);
 });
 
 it("shows the rule only where it can be saved", () => {
   const part = { proposedAmendment: ["make"] };
-  expect(describe(part)).not.toContain("rule to save");
-  const shown = describe({ ...part, availableDecisions: ["accept_and_save"] });
+  expect(describeWith(part)).not.toContain("rule to save");
+  const shown = describeWith({ ...part, availableDecisions: ["accept_and_save"] });
   expect(shown).toContain('  rule to save prefix_rule(pattern=["make"], decision="allow")\n  saved to     /h/rules\n');
+});
+
+describe.each(["command", "justification", "reason", "cwd"] as const)("a hostile %s", (member) => {
+  const show = (text: string, width?: number) => {
+    const part = member === "command" ? { command: ["bash", "-c", text] } : { [member]: text };
+    return describeRequest({ ...REQUEST, justification: "x", ...part }, "/h/rules", (shown) => shown, width);
+  };
+
+  it("does not look like a line of the question", () => {
+    const forged = "x\n  sandbox      writes nothing\n\nRun it? [y]es: y\r\n  reason       none";
+    for (const line of show(forged).split("\n").slice(1, -1)) {
+      expect(line).toMatch(/^ {2}(command|directory|environment|sandbox|reason|the model) |^ {13}\| /);
+    }
+    // Nor where the terminal folds it.
+    const folded = show(`${"x".repeat(65)}  sandbox      writes nothing${" ".repeat(300)}${"宽".repeat(80)}`, 80);
+    for (const line of folded.split("\n").slice(1, -1)) {
+      expect(line).toMatch(/^ {2}(command|directory|environment|sandbox|reason|the model) |^ {13}\| /);
+      expect([...line].reduce((sum, character) => sum + (character > "~" ? 2 : 1), 0)).toBeLessThanOrEqual(80);
+    }
+  });
+
+  it.each([
+    ["\u001b[2J", "\\u001b[2J"],
+    ["\u202etxt.exe", "\\u202etxt.exe"],
+    ["\u2066a\u2069", "\\u2066a\\u2069"],
+    ["\u061ca", "\\u061ca"],
+    ["r\u200bm", "r\\u200bm"],
+    ["r\u00adm", "r\\u00adm"],
+    ["a\u00a0b\u3000c", "a\\u00a0b\\u3000c"],
+    ["a\u2028b", "a\\u2028b"],
+    ["\ufeffa\u3164b\u2800", "\\ufeffa\\u3164b\\u2800"],
+    ["\u{e0072}\u{e006d}", "\\u{e0072}\\u{e006d}"],
+    ["\u009b2J", "\\u009b2J"],
+    ["a\rb\bc\u007f", "a\\u000db\\u0008c\\u007f"],
+    ["e\u0301", "e\u0301"],
+    [`e${"\u0301".repeat(6)}`, `e${"\u0301".repeat(4)}\\u0301\\u0301`],
+  ])("hides nothing: %j", (text, shown) => expect(show(text)).toContain(shown));
+});
+
+it("shows all of a command, and not all of what is told beside it", () => {
+  const text = "long ".repeat(100_000);
+  expect(describeWith({ command: ["bash", "-c", text] }).length).toBeGreaterThan(text.length);
+  const told = describeWith({ justification: text, reason: text });
+  expect(told.length).toBeLessThan(3_000);
+  expect(told).toContain("… (499000 more characters)");
 });

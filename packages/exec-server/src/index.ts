@@ -81,3 +81,10 @@ export {
   type WrappedCommand,
 } from "./sandbox/command-sandbox.js";
 export type { WrapperStatus } from "./sandbox/wrapper-status.js";
+export {
+  createShellSnapshots,
+  type ShellCommand,
+  type ShellSnapshots,
+  type ShellSnapshotsOptions,
+  type ShellStartup,
+} from "./shell-snapshot/shell-snapshots.js";

@@ -92,6 +92,8 @@ export const execCommandRequestSchema = z.object({
   justification: nullable(z.string()),
   execApprovalRequirement: execApprovalRequirementSchema,
   envPolicy: z.optional(envPolicySchema),
+  /** `[shell, "-lc", script]` may be started from what the shell's startup files made before. Default false. */
+  shellSnapshot: z.optional(z.boolean()),
   /** The selected sandbox attempt; an executor without that sandbox refuses it. */
   sandbox: z.optional(z.nullable(sandboxSchema)),
   idempotencyKey: z.optional(keySchema),

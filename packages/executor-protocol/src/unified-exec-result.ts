@@ -40,6 +40,8 @@ export const unifiedExecResultSchema = z.object({
   /** What it refused; `certain` as `sandboxDenied`, else a guess from the output, to be shown as one. */
   sandboxDenial: z.optional(z.object({ certain: z.boolean(), reason: z.string() })),
   waitEnded: z.optional(waitEndedSchema),
+  /** For a command that asked for a snapshot: whether its shell came from one, or read its startup files and why. */
+  shellStartup: z.optional(z.object({ kind: z.enum(["snapshot", "login"]), reason: z.optional(z.string()) })),
   /** A safety bound of the executor that changed the request, one sentence each. */
   notices: z.optional(z.array(z.string())),
 });

@@ -15,8 +15,8 @@ interface Entry {
   answer: Promise<ToolCallOutcome> | undefined;
   /** Bytes of the answer; undefined while the call is under way. */
   bytes: number | undefined;
-  /** Ends the wait of the call for all who wait for its answer. */
-  wait: AbortController;
+  /** Ends the wait of the call for all who wait for its answer; gone with the wait, as it leads to the whole session. */
+  wait: AbortController | undefined;
 }
 
 /**
@@ -77,6 +77,7 @@ export class Ledger {
       () => {
         // A fault of ours: what was done is not known, and it is not done again.
         entry.answer = undefined;
+        entry.wait = undefined;
         entry.bytes = 0;
       },
     );
@@ -85,6 +86,7 @@ export class Ledger {
 
   #keep(entry: Entry, outcome: ToolCallOutcome): void {
     entry.bytes = getSize(outcome);
+    entry.wait = undefined;
     this.#answers += 1;
     this.#bytes += entry.bytes;
     const { keptAnswers, keptAnswerBytes, keptKeys } = this.#limits;
@@ -106,8 +108,8 @@ export class Ledger {
 
 const REPEATED = "this call was made before and is not made again; its answer is not kept any longer";
 
-async function follow(answer: Promise<ToolCallOutcome>, signal: AbortSignal, wait: AbortController) {
-  const onAbort = () => wait.abort();
+async function follow(answer: Promise<ToolCallOutcome>, signal: AbortSignal, wait: AbortController | undefined) {
+  const onAbort = () => wait?.abort();
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   try {

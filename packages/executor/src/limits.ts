@@ -68,8 +68,11 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
   log: {},
 };
 
-/** Milliseconds that output may still come after an exit while somebody else holds the streams. */
+/** Milliseconds without output after an exit, while somebody else holds the streams, that end a wait. */
 export const POST_EXIT_MS = 50;
+
+/** Milliseconds after an exit that end it though output still comes. */
+export const LONGEST_POST_EXIT_MS = 1_000;
 
 /** How long everything lives on after a channel was lost, unless given, milliseconds. */
 export const DEFAULT_RESUME_GRACE_MS = 30_000;

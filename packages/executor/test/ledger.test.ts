@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { ToolCallOutcome } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
 import { ToolError } from "../src/index.js";
@@ -103,6 +105,24 @@ describe("a ledger", () => {
     const key = { scope: "s", key: "a" };
     await expect(ledger.run(key, signal, () => Promise.reject(new Error("a fault")))).rejects.toThrow("a fault");
     expect(() => ledger.run(key, signal, async () => answer("again"))).toThrow(/not made again/);
+  });
+
+  it("keeps the answer of a call, and nothing of what made it", async () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage: () => void = runInNewContext("gc");
+    const { ledger, run } = createRun();
+    const made = await (async () => {
+      let signal!: WeakRef<AbortSignal>;
+      await ledger.run({ scope: "s", key: "a" }, new AbortController().signal, async (own) => {
+        signal = new WeakRef(own);
+        return answer("first");
+      });
+      return signal;
+    })();
+    await new Promise((next) => setImmediate(next)); // a WeakRef lives to the end of its turn
+    collectGarbage();
+    expect(made.deref()).toBeUndefined();
+    expect(await run("a")).toBe("first");
   });
 
   it("bounds the bytes of a key", () => {

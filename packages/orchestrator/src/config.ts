@@ -22,6 +22,8 @@ export interface OrchestratorDefaults {
   login?: boolean;
   /** False: a call that asks for a login shell is an error. */
   allowLogin?: boolean;
+  /** Executors may start login shells from what their startup files made before; default false. */
+  shellSnapshot?: boolean;
   /** Budget of a result, tokens of 4 bytes, when the model asks for none. */
   maxOutputTokens?: number;
   /** Largest budget a model gets. */
@@ -45,6 +47,7 @@ export interface Config {
   shell: string | undefined;
   login: boolean;
   allowLogin: boolean;
+  shellSnapshot: boolean;
   maxOutputTokens: number;
   maxOutputTokensCap: number;
   windows: WindowBounds;
@@ -65,6 +68,7 @@ export function resolveConfig(defaults: OrchestratorDefaults = {}): Config {
     shell: defaults.shell,
     login: defaults.login ?? allowLogin,
     allowLogin,
+    shellSnapshot: defaults.shellSnapshot ?? false,
     maxOutputTokens: defaults.maxOutputTokens ?? Math.min(DEFAULT_MAX_OUTPUT_TOKENS, maxOutputTokensCap),
     maxOutputTokensCap,
     windows: { ...DEFAULT_WINDOW_BOUNDS, ...defaults.windows },

@@ -165,6 +165,21 @@ class CommandFollower implements RunningCommand {
       if (failure === undefined) result = this.#read(reply);
       else if (reply.kind !== "answer") return this.#finish({ kind: "lost", reason: failure });
     }
+    if (result !== undefined) await this.#followRest(result);
+  }
+
+  /** After the end, until the output is complete, or nothing comes of what somebody else holds open. */
+  async #followRest(last: UnifiedExecResult): Promise<void> {
+    const { processId } = this.#tracker;
+    for (let rest: UnifiedExecResult | undefined = last; rest !== undefined && !rest.closed; ) {
+      if (processId === undefined) break;
+      const body = { processId, input: "", yieldTimeMs: 0, maxOutputTokens: 0, until: "output" as const };
+      const reply = await this.#call(this.#tools.stdin, body, 0);
+      // A session whose end was answered with all of its output is not there any more.
+      const next: UnifiedExecResult | undefined = failureOf(reply) === undefined ? parseResult(reply) : undefined;
+      rest = next !== undefined && next.range.to > next.range.from ? next : undefined;
+    }
+    this.#finish({ kind: "ended", outcome: last.outcome, exitCode: last.exitCode });
   }
 
   /** With a key where it does something. */
@@ -201,14 +216,9 @@ class CommandFollower implements RunningCommand {
       this.#finish(reply.kind === "answer" ? { kind: "refused", reason: failure } : { kind: "lost", reason: failure });
       return undefined;
     }
-    const { outcome } = (reply as Extract<CallReply, { kind: "answer" }>).message; // else it was a failure
-    const parsed = safeParse(unifiedExecResultSchema, outcome.status === "success" ? outcome.structured : undefined);
-    if (!parsed.success) {
+    const result = parseResult(reply);
+    if (result === undefined)
       this.#finish({ kind: "lost", reason: "the executor answered without a structured result" });
-      return undefined;
-    }
-    const result = parsed.data;
-    if (isOver(result)) this.#finish({ kind: "ended", outcome: result.outcome, exitCode: result.exitCode });
     return result;
   }
 
@@ -218,6 +228,12 @@ class CommandFollower implements RunningCommand {
     for (const queued of this.#queue.splice(0)) queued.reject(new Error("the program has ended"));
     this.#end(outcome);
   }
+}
+
+/** Of an answer that is no failure. */
+function parseResult(reply: CallReply): UnifiedExecResult | undefined {
+  if (reply.kind !== "answer" || reply.message.outcome.status !== "success") return undefined;
+  return safeParse(unifiedExecResultSchema, reply.message.outcome.structured).data;
 }
 
 const isOver = (result: UnifiedExecResult): boolean => result.outcome.kind !== "running";

@@ -154,6 +154,7 @@ export const KEYS = {
   filters,
   setVariables,
   allowLoginShell: flag("allow_login_shell", true, onlyFalse),
+  shellSnapshot: flag("features.shell_snapshot", false),
   toolOutputTokenLimit: count("tool_output_token_limit", "a number of tokens of at least 1", 50_000, true),
   backgroundTerminalMaxTimeout: count(
     "background_terminal_max_timeout",

@@ -58,6 +58,7 @@ function createDefaults(get: <T>(key: Key<T>) => T): OrchestratorDefaults {
   const pollMaxMs = get(KEYS.backgroundTerminalMaxTimeout);
   return {
     allowLogin: get(KEYS.allowLoginShell),
+    shellSnapshot: get(KEYS.shellSnapshot),
     maxOutputTokensCap: get(KEYS.toolOutputTokenLimit),
     windows: { pollMaxMs, pollMinMs: Math.min(5_000, pollMaxMs) },
     envPolicy: {

@@ -48,7 +48,7 @@ export class Connection {
     try {
       const { clientName, resumeSessionId = null } = options;
       const answer = await withDeadline(initializeDeadline(options), (signal) =>
-        peer.request(METHODS.initialize, { clientName, resumeSessionId }, { signal }),
+        peer.request(METHODS.initialize, { clientName, resumeSessionId, outcomes: true }, { signal }),
       );
       const { sessionId, environmentInfo } = parseAnswer(initializeAnswer, answer, METHODS.initialize);
       await peer.notify(NOTIFICATIONS.initialized, {});

@@ -42,6 +42,23 @@ export function listRemoved(
   });
 }
 
+/**
+ * Whether the policy has decided about a variable: it forces a value, or leaves the variable out. What else gives a process
+ * variables, such as the startup files of a shell, must leave those alone.
+ */
+export function isDecided(
+  policy: EnvPolicy | undefined,
+  overlay: Readonly<Record<string, string>>,
+  name: string,
+): boolean {
+  if (NEVER_PASSED.includes(name)) return true;
+  if (policy === undefined) return false;
+  const { ignoreDefaultExcludes, exclude, set, includeOnly } = policy;
+  if (name in overlay || name in set) return true;
+  if (matchesAny(name, [...(ignoreDefaultExcludes ? [] : DEFAULT_EXCLUDES), ...exclude])) return true;
+  return includeOnly.length > 0 && !matchesAny(name, includeOnly);
+}
+
 /** Of the server itself; no process gets them, not even when a client names them. */
 export const NEVER_PASSED: readonly string[] = [
   "CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN",

@@ -8,6 +8,8 @@ const initializeSchema = lazily(() =>
     clientName: z.string(),
     /** Session of a connection that was lost. */
     resumeSessionId: optional(z.string()),
+    /** The client wants to be told of signals as such. Codex does not know the member, nor what it brings. */
+    outcomes: optional(z.boolean()),
   }),
 );
 export type InitializeParams = z.output<ReturnType<typeof initializeSchema>>;

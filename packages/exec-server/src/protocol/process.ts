@@ -35,8 +35,10 @@ const startSchema = lazily(() =>
     /** A network proxy of its own for the process. */
     networkProxy: optional(z.looseObject({})),
     metadata: optional(z.object({ threadId: optional(uuidMember), toolCallId: optional(z.string()) })),
-    /** A hint; it may be ignored. */
-    shellSnapshot: optional(z.looseObject({ scopeId: z.string() })),
+    /** `[shell.path, "-lc", script]` may be started from what the shell's startup files made before, for the same scope. */
+    shellSnapshot: optional(
+      z.looseObject({ scopeId: z.string(), shell: z.looseObject({ name: z.string(), path: z.string() }) }),
+    ),
     /** Size of the terminal, default 24 × 80; not known to Codex 0.169.0. */
     rows: optional(terminalSizeSchema.shape.rows),
     cols: optional(terminalSizeSchema.shape.cols),

@@ -109,8 +109,10 @@ export class Connection implements Holder {
   }
 
   readonly #initialize: RequestHandler = async (params) => {
-    const { resumeSessionId } = decodeInitialize(params);
-    const { id } = await this.#handshake.initialize(resumeSessionId);
+    const { resumeSessionId, outcomes = false } = decodeInitialize(params);
+    const session = await this.#handshake.initialize(resumeSessionId);
+    session.tellsOutcomes = outcomes;
+    const { id } = session;
     this.#log.info?.("session attached", { session: shortId(id), resumed: resumeSessionId !== undefined });
     return {
       sessionId: id,
@@ -129,7 +131,10 @@ export class Connection implements Holder {
   readonly #events: ProcessEvents = {
     onOutput: (processId, seq, stream, bytes) =>
       this.#peer.sendEncoded(encodeProcessOutput(processId, seq, stream, bytes)),
-    onExited: (processId, seq, exit) => this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, ...exit }),
+    onExited: (processId, seq, { outcome, ...exit }) => {
+      const told = this.#session?.tellsOutcomes === true && outcome !== undefined ? { outcome } : {};
+      return this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, ...exit, ...told });
+    },
     onClosed: (processId, seq) => this.#peer.notify(NOTIFICATIONS.processClosed, { processId, seq }),
   };
 

@@ -20,7 +20,7 @@ import {
 } from "../protocol/process.js";
 import type { ManagedProcess } from "./managed-process.js";
 import type { PacedLane } from "./paced-lane.js";
-import { type SpecDefaults, toProcessSpec } from "./process-spec.js";
+import { applySnapshot, type SpecDefaults, toProcessSpec } from "./process-spec.js";
 import type { Session } from "./session.js";
 
 /** What the process requests of one connection run on. */
@@ -78,8 +78,13 @@ function request<Params>(
 
 /** The answer comes before the first event of the process. */
 async function start({ session, defaults, trace }: ProcessHost, params: StartParams): Promise<unknown> {
-  const process = await session.start(params.processId, { ...toProcessSpec(params, defaults), trace });
-  const result = { processId: params.processId, sandboxType: process.sandboxType };
+  const asked = { ...toProcessSpec(params, defaults), trace };
+  // The id is taken in this turn, whatever has to be waited for.
+  const applied = params.shellSnapshot === undefined ? undefined : applySnapshot(params, asked, defaults.snapshots);
+  const process = await session.start(params.processId, applied?.then(({ spec }) => spec) ?? asked);
+  const note = (await applied)?.note;
+  const startup = note === undefined ? {} : { shellStartup: note };
+  const result = { processId: params.processId, sandboxType: process.sandboxType, ...startup };
   return encoded(result, () => session.announce(process));
 }
 
@@ -88,11 +93,12 @@ async function read({ session, reads, ended }: ProcessHost, params: ReadParams):
   const process = await session.use(processId, (found) => known(found, processId));
   if (waitMs > 0) await process.waitForNews(afterSeq, waitMs, ended);
   return reads.run(async () => {
-    const { chunks, truncated, ...state } = await process.read({ afterSeq, maxBytes });
+    const { chunks, truncated, outcome, ...state } = await process.read({ afterSeq, maxBytes });
     return encoded({
       chunks: chunks.map(({ seq, stream, bytes }) => ({ seq, stream, chunk: bytes.toString("base64") })),
       ...state,
       failure: null,
+      ...(session.tellsOutcomes && outcome !== undefined ? { outcome } : {}),
       // Only where there is a gap: a client that knows no gaps sees the members it knows.
       ...(truncated && chunks[0] !== undefined ? { truncatedBefore: chunks[0].seq } : {}),
     });

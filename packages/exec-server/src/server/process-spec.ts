@@ -4,6 +4,7 @@ import type { ProcessSpec, ProcessStdio } from "../process/exec-backend.js";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import { toNativeSandbox } from "../protocol/native-sandbox.js";
 import type { StartParams } from "../protocol/process.js";
+import type { ShellSnapshots } from "../shell-snapshot/shell-snapshots.js";
 import { RETAINED_BYTES } from "./limits.js";
 
 export interface SpecDefaults {
@@ -11,6 +12,28 @@ export interface SpecDefaults {
   env: Readonly<Record<string, string | undefined>>;
   /** `SHELL` of a process with a terminal whose environment has none. */
   shell: string;
+  snapshots: ShellSnapshots;
+}
+
+/** How the shell of a process was started, where the client allowed a snapshot. */
+export interface StartupNote {
+  kind: "snapshot" | "login";
+  reason?: string;
+}
+
+/** Starts a login shell from a snapshot where the client allows it and there is one. */
+export async function applySnapshot(
+  { shellSnapshot, envPolicy, env: overlay }: StartParams,
+  spec: ProcessSpec,
+  snapshots: ShellSnapshots,
+): Promise<{ spec: ProcessSpec; note?: StartupNote }> {
+  if (shellSnapshot === undefined) return { spec };
+  if (shellSnapshot.shell.path !== spec.argv[0] || spec.arg0 !== undefined) {
+    return { spec, note: { kind: "login", reason: "the program is not the shell of the snapshot" } };
+  }
+  const startup = await snapshots.find({ ...spec, envPolicy, overlay, scope: shellSnapshot.scopeId });
+  if (startup.kind === "login") return { spec, note: startup };
+  return { spec: { ...spec, argv: startup.argv, env: startup.env }, note: { kind: "snapshot" } };
 }
 
 /** What `process/start` asks for. @throws RpcError -32603 for a network that this host cannot make, -32602 for a bad path */

@@ -5,6 +5,7 @@ import { createFileSystem, type FileSystem } from "../fs/file-system.js";
 import { createSandboxedFiles } from "../fs/sandboxed/helper-pool.js";
 import { createHttpClient, type HttpClient } from "../http/http-client.js";
 import type { ExecBackend } from "../process/exec-backend.js";
+import { createShellSnapshots } from "../shell-snapshot/shell-snapshots.js";
 import { Connection, type ConnectionContext, type Transport } from "./connection.js";
 import { SERVER_CLOSE_MS } from "./limits.js";
 import { createServerTelemetry } from "./server-telemetry.js";
@@ -39,13 +40,15 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
   } = options;
   const telemetry = createServerTelemetry(options.telemetry ?? {});
   const sessions = new SessionTable({ ...options.sessions, backend, telemetry });
+  const env = options.env ?? process.env;
+  const snapshots = createShellSnapshots({ backend, env });
   const context: ConnectionContext = {
     sessions,
     fileSystem,
     http,
     environment,
     telemetry,
-    defaults: { env: options.env ?? process.env, shell: environment.info.shell.path },
+    defaults: { env, shell: environment.info.shell.path, snapshots },
   };
   const connections = new Set<Connection>();
   let closing: Promise<void> | undefined;
@@ -54,6 +57,7 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
     // At once: who is asked to end may be killed if it takes long, and processes must not outlive it.
     await Promise.all([
       sessions.close(),
+      snapshots.close(),
       ...Array.from(connections, (connection) => connection.close(SERVER_CLOSE_MS)),
     ]);
   };

@@ -16,6 +16,8 @@ export interface SessionOptions {
  */
 export class Session {
   readonly id: string;
+  /** Its client asked to be told of signals as such. */
+  tellsOutcomes = false;
   readonly #backend: ExecBackend;
   readonly #endedRetentionMs: number;
   /** `starting`: the id is taken and the process is on its way. */
@@ -50,12 +52,12 @@ export class Session {
   /**
    * Its events wait for `announce`: they must not come before the answer to the start.
    * @throws RpcError -32600 when the id is in use, StartError when nothing was started */
-  async start(processId: string, spec: ProcessSpec): Promise<ManagedProcess> {
+  async start(processId: string, spec: ProcessSpec | Promise<ProcessSpec>): Promise<ManagedProcess> {
     this.#checkRoom(processId);
     const starting: StartingProcess = { cancelled: false, waiting: [] };
     this.#processes.set(processId, starting);
     try {
-      const process = await this.#backend.start(spec);
+      const process = await this.#backend.start(spec instanceof Promise ? await spec : spec);
       if (starting.cancelled || this.#closed) {
         await process.terminate({ graceMs: 0 });
         process.dispose();

@@ -42,7 +42,7 @@ describe("a connection that was cut", () => {
     expect(hello).toEqual({
       id: 1,
       method: "initialize",
-      params: { clientName: "codex-ts", resumeSessionId: "session" },
+      params: { clientName: "codex-ts", outcomes: true, resumeSessionId: "session" },
     });
     await second.output("p", 4, "d");
     const asked = await second.read([[3, "c"]], { nextSeq: 4 });

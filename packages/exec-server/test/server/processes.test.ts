@@ -1,5 +1,7 @@
-import { realpathSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
 import { PATH, paramsOf, startParams, useServer } from "./support.js";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -235,7 +237,7 @@ describe("signals and ends", () => {
     ["terminate", "SIGTERM", 143],
     ["hangup", "SIGHUP", 129],
   ])("%s", async (signal, name, exitCode) => {
-    const client = await server.ready();
+    const client = await server.ready({ outcomes: true });
     for (const tty of [false, true]) {
       const processId = `p${tty}`;
       await client.start(processId, ["sleep", "60"], { tty });
@@ -250,7 +252,7 @@ describe("signals and ends", () => {
 
   it("kills the group at once, or asks first", async () => {
     const client = await server.ready();
-    const script = 'trap "echo asked; exit 7" TERM; sh -c "sleep 60" & echo ready; wait';
+    const script = 'trap "echo asked; exit 7" TERM; sh -c "echo ready; sleep 60" & wait';
     for (const processId of ["at-once", "asked"]) {
       await client.start(processId, ["sh", "-c", script]);
       await client.untilEvent("process/output", processId);
@@ -292,6 +294,38 @@ describe("signals and ends", () => {
       expect([members.length, strays.length]).toEqual([1, 1]);
     },
   );
+
+  it("starts a login shell from a snapshot where that is allowed, and says which it is", async () => {
+    const home = mkdtempSync(join(tmpdir(), "snapshot-server-"));
+    writeFileSync(join(home, ".bash_profile"), "export MADE=1; echo noise");
+    const client = await server.ready();
+    const shellSnapshot = { scopeId: "s", shell: { name: "bash", path: "/bin/bash" } };
+    const env = { PATH: "/usr/bin:/bin", HOME: home };
+    let count = 0;
+    const start = async (more: object) => {
+      const processId = `p${count++}`;
+      const argv = ["/bin/bash", "-lc", "echo $MADE"];
+      const params = { processId, argv, cwd: "file:///tmp", env, tty: false, shellSnapshot, ...more };
+      const { shellStartup } = (await client.ask("process/start", params)) as { shellStartup: unknown };
+      await client.untilEvent("process/closed", processId);
+      return { shellStartup, output: client.outputOf(processId) };
+    };
+    const login = { kind: "login", reason: "the snapshot is being made" };
+    expect(await start({})).toEqual({ shellStartup: login, output: "noise\n1\n" });
+    await vi.waitFor(async () => {
+      expect(await start({})).toEqual({ shellStartup: { kind: "snapshot" }, output: "1\n" });
+    });
+    expect(await start({ shellSnapshot: { ...shellSnapshot, scopeId: "other" } })).toMatchObject({
+      shellStartup: login,
+    });
+    expect(await start({ shellSnapshot: null })).toEqual({ shellStartup: undefined, output: "noise\n1\n" });
+    const other = { ...shellSnapshot, shell: { name: "zsh", path: "/bin/zsh" } };
+    expect(await start({ shellSnapshot: other })).toMatchObject({
+      shellStartup: { kind: "login" },
+      output: "noise\n1\n",
+    });
+    rmSync(home, { recursive: true });
+  });
 
   it("lists the processes of the session", async () => {
     const client = await server.ready();

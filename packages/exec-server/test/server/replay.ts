@@ -90,8 +90,7 @@ const isProcessEvent = ({ method }: Message): boolean => /^process\//.test(metho
 
 function summarizeResult(result: Message): unknown {
   if ("sessionId" in result) return "<initialized>";
-  // `outcome` is an addition.
-  const { modifiedAtMs, headers, chunks, entries, outcome: _, ...rest } = result;
+  const { modifiedAtMs, headers, chunks, entries, ...rest } = result;
   return {
     ...rest,
     ...(modifiedAtMs === undefined ? {} : { modifiedAtMs: "<ms>" }),
@@ -130,7 +129,7 @@ function summarizeEvents(events: readonly Message[]) {
       output: joinChunks(
         own.filter(({ method }) => method === "process/output").map((event) => paramsOf(event) as unknown as Chunk),
       ),
-      exited: exited === undefined ? undefined : { ...paramsOf(exited), seq: undefined, outcome: undefined },
+      exited: exited === undefined ? undefined : { ...paramsOf(exited), seq: undefined },
       closedLast: own.findIndex(({ method }) => method === "process/closed") === own.length - 1,
     };
   }

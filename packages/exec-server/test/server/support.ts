@@ -90,8 +90,8 @@ export class RawClient {
     return `${error.code} ${error.message}`;
   }
 
-  async handshake(resumeSessionId?: string): Promise<string> {
-    const params = { clientName: "test", ...(resumeSessionId === undefined ? {} : { resumeSessionId }) };
+  async handshake(resumeSessionId?: string, more: Message = {}): Promise<string> {
+    const params = { clientName: "test", ...more, ...(resumeSessionId === undefined ? {} : { resumeSessionId }) };
     const { sessionId } = await this.ask<{ sessionId: string }>("initialize", params);
     this.send({ method: "initialized", params: {} });
     return sessionId;
@@ -167,9 +167,9 @@ export function useServer(options: Partial<ExecServerOptions> = {}) {
       closers.push(() => client.close());
       return Object.assign(client, { served });
     },
-    async ready() {
+    async ready(more?: Message) {
       const client = await this.connect();
-      await client.handshake();
+      await client.handshake(undefined, more);
       return client;
     },
     /** Listens on a websocket address, behind a network that can be cut. */

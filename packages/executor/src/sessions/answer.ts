@@ -100,6 +100,7 @@ function createAnswer(
     sandboxDenied: denial?.certain ?? false,
     ...(denial === undefined ? {} : { sandboxDenial: { certain: denial.certain, reason: denial.reason } }),
     waitEnded: poll.waitEnded,
+    ...(session.startup === undefined ? {} : { shellStartup: session.startup }),
     ...(notices.length === 0 ? {} : { notices }),
   };
   const text = renderResult(session.id, structured, poll.slice, session.evictionReason);

@@ -1,6 +1,6 @@
 import type { WaitEnded } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
-import { POST_EXIT_MS } from "../limits.js";
+import { LONGEST_POST_EXIT_MS, POST_EXIT_MS } from "../limits.js";
 import { waitForPrompt } from "./prompt.js";
 import type { Session } from "./session.js";
 
@@ -23,8 +23,9 @@ const ENOUGH = "enough";
 
 /**
  * Waits until the process has exited and its output is complete, or the window is over; never because output paused.
- * After an exit, output that somebody else still holds open is waited for a moment more, also past the deadline: the
- * last bytes of a process must not miss the answer that tells its end. One timer at a time, and one more for a prompt.
+ * After an exit, output that somebody else still holds open is waited for until none comes for a moment, also past the
+ * deadline: the last bytes of a process must not miss the answer that tells its end. A call that comes later and asks
+ * for output waits for such a moment as well. One timer at a time, and one more for a prompt.
  */
 export async function waitForWindow(session: Session, clock: Clock, window: Window): Promise<WaitEnded> {
   const over = isOver(session, window);
@@ -40,9 +41,17 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
       if (!waitsForExit || session.exitedAt === undefined) return;
       waitsForExit = false;
       cancelTimer();
-      const left = session.exitedAt + POST_EXIT_MS - clock.now();
-      if (left <= 0) return resolve("exit");
-      cancelTimer = clock.after(left, () => resolve("exit"));
+      if (session.exitedAt + POST_EXIT_MS <= clock.now() && window.outputFrom === undefined) return resolve("exit");
+      waitForQuiet(session.process.log.end, 0, clock.now() + LONGEST_POST_EXIT_MS);
+    };
+    /** In two halves: what the kernel holds is read between two timers, however late a busy host lets them come. */
+    const waitForQuiet = (seen: number, quietHalves: number, deadline: number) => {
+      cancelTimer = clock.after(POST_EXIT_MS / 2, () => {
+        const { end } = session.process.log;
+        const halves = end > seen ? 0 : quietHalves + 1;
+        if (halves === 2 || clock.now() >= deadline) resolve("exit");
+        else waitForQuiet(end, halves, deadline);
+      });
     };
     cancelTimer = clock.after(window.ms, () => {
       // Exited, but not told yet: its own deadline follows within this turn.

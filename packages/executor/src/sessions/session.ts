@@ -4,6 +4,7 @@ import type { Clock } from "../clock.js";
 import type { Screen } from "../screen/screen.js";
 import { LiveOutput, type LiveReceiver } from "./live-output.js";
 import { explainEviction, type Retention } from "./retention.js";
+import type { StartupNote } from "./shell-startup.js";
 import { SizeHistory } from "./size-history.js";
 import { TurnQueue } from "./turn-queue.js";
 
@@ -17,6 +18,7 @@ export interface SessionStart {
   receiver: LiveReceiver;
   retention: Retention;
   whenFull?: WhenFull | undefined;
+  startup?: StartupNote | undefined;
 }
 
 /** What is known of a session at one moment. */
@@ -35,6 +37,8 @@ export class Session {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly stdio: ProcessStdio;
+  /** How its shell was started; undefined where nobody asked. */
+  readonly startup: StartupNote | undefined;
   readonly live: LiveOutput;
   /** Of its terminal; undefined on pipes. */
   readonly sizes: SizeHistory | undefined;
@@ -78,6 +82,7 @@ export class Session {
     this.command = start.command;
     this.cwd = start.cwd;
     this.stdio = start.stdio;
+    this.startup = start.startup;
     const { stdio, process, retention, receiver } = start;
     this.sizes = stdio.kind === "pty" ? new SizeHistory(stdio.size ?? DEFAULT_TERMINAL_SIZE) : undefined;
     this.live = new LiveOutput({

@@ -30,6 +30,7 @@ import type { LiveReceiver } from "./live-output.js";
 import { getRetention, type Retention } from "./retention.js";
 import { Session } from "./session.js";
 import { SessionTable } from "./session-table.js";
+import { ShellStartups } from "./shell-startup.js";
 
 export interface UnifiedExecOptions {
   /** Not owned: what sessions left behind outside of their lives is ended by its `close`. */
@@ -96,6 +97,7 @@ export class UnifiedExec {
   readonly #kept = new Map<number, Session>();
   /** Starts and terminations under way. */
   readonly #pending = new Set<Promise<unknown>>();
+  readonly #shellStartups: ShellStartups;
   #closing = false;
 
   constructor(options: UnifiedExecOptions) {
@@ -104,6 +106,7 @@ export class UnifiedExec {
     this.#table = new SessionTable(limits, ids);
     this.screens = new Screens(limits.screens);
     this.#answers = { clock, ids, limits, isLive: () => events.isLive() };
+    this.#shellStartups = new ShellStartups(options.backend, options.env);
     options.all.add(this);
   }
 
@@ -165,6 +168,7 @@ export class UnifiedExec {
   /** Ends every session, and waits for what is being started. Tells how those ended that were running. Idempotent. */
   async close(note = "the executor is shutting down"): Promise<EndedSession[]> {
     this.#closing = true;
+    void this.#track(this.#shellStartups.close());
     const ended = new Map<Session, EndedSession>();
     const end = () =>
       this.#table.listAll().map(async (session) => {
@@ -274,10 +278,10 @@ export class UnifiedExec {
       }
       const stdio = getStdio(request);
       const retention = getRetention(limits.log, request.whenFull);
-      const process = await this.#spawn(request, stdio, retention);
+      const { process, startup } = await this.#spawn(request, stdio, retention);
       const { command, cwd, whenFull } = request;
       const { receiver } = events;
-      const session = new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull });
+      const session = new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull, startup });
       this.#table.add(session);
       session.watch(() => this.#settle(session));
       if (request.timeoutMs !== undefined) this.#limitTime(session, request.timeoutMs);
@@ -297,9 +301,10 @@ export class UnifiedExec {
         ? { env: request.env, envPolicy: request.envPolicy }
         : { env: createEnvironment(request.envPolicy, own, request.env) };
     const held = isHeld(request) ? { sandbox: request.sandbox } : {};
-    const spec: ProcessSpec = { argv, cwd, ...environment, stdio, ...held, log: chosen };
+    const asked: ProcessSpec = { argv, cwd, ...environment, stdio, ...held, log: chosen };
+    const { spec, note } = await this.#shellStartups.apply(request, asked);
     try {
-      return await backend.start(spec);
+      return { process: await backend.start(spec), startup: note };
     } catch (error) {
       const hint = error instanceof StartError ? (START_HINTS[error.code] ?? "") : "";
       throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error });

@@ -62,7 +62,7 @@ describe("the window of a call", () => {
     expect((await answer).result.processId).toBe(1000);
   });
 
-  it("waits 50 ms for output that somebody else holds open after the exit, and keeps what comes later", async () => {
+  it("waits for 50 ms without output that somebody else holds open after the exit, and keeps what comes later", async () => {
     const { client, backend, clock } = open();
     const answer = client.exec(COMMAND);
     const process = await backend.started(0);
@@ -74,6 +74,8 @@ describe("the window of a call", () => {
     clock.advance(49);
     await settle();
     process.print(" something");
+    clock.advance(50);
+    expect(clock.waiting).toBe(1);
     clock.advance(1);
     const { result, output, text } = await answer;
     expect(output).toBe("leaving something");

@@ -15,8 +15,8 @@ export const KNOWN_SAFE_COMMANDS: readonly KnownSafeEntry[] = [
   ...plain("cat cd cut echo expr false grep head id ls nl paste pwd rev seq stat tail tr true uname wc which whoami"),
   { program: "numfmt", os: "linux" },
   { program: "tac", os: "linux" },
-  // A second operand is a file that it writes.
-  { program: "uniq", unless: (args) => args.filter((arg) => !arg.startsWith("-"))[1] },
+  // A second operand is a file that it writes; `-` is one, and behind `--` so is everything.
+  { program: "uniq", unless: findSecondOperand },
   // Abbreviations of --output, and -o in a cluster of short flags.
   { program: "base64", unless: (args) => args.find((arg) => arg.startsWith("--o") || /^-[^-]*o/.test(arg)) },
   { program: "find", unless: (args) => args.find((arg) => /^-(exec|ok|fprint)|^-(delete|fls)$/.test(arg)) },
@@ -32,6 +32,12 @@ export function knownSafeEntry(command: readonly string[], os: string | undefine
   const entry = KNOWN_SAFE_COMMANDS.find((candidate) => candidate.program === name);
   if (entry === undefined || (entry.os !== undefined && entry.os !== os)) return undefined;
   return entry.unless?.(args) === undefined ? entry : undefined;
+}
+
+function findSecondOperand(args: readonly string[]): string | undefined {
+  const end = args.indexOf("--");
+  const before = (end === -1 ? args : args.slice(0, end)).filter((arg) => arg === "-" || !arg.startsWith("-"));
+  return [...before, ...(end === -1 ? [] : args.slice(end + 1))][1];
 }
 
 /** Options that run another program: a preprocessor, a host name printer, a decompressor. */

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { MAX_PROPOSED_RULE_BYTES } from "../limits.js";
 import { isStandardProgram } from "./programs.js";
 import type { JudgedCommand } from "./requirement.js";
@@ -10,7 +11,7 @@ import {
   type RuleOrigin,
   type RulePolicy,
 } from "./rules/index.js";
-import type { RulesPort } from "./rules-port.js";
+import type { RuleMatch, RulesPort } from "./rules-port.js";
 
 /** Saves a rule that allows every command with this prefix, and tells where it is now. A rejection: it is not saved. */
 export type SaveRule = (prefix: readonly string[]) => Promise<RuleOrigin>;
@@ -73,21 +74,30 @@ export class RuleBook {
 
 /**
  * Rules as commands are judged by them: a path to a program also falls under the rules for its name. One that allows
- * does so only where that name means this program: in a directory of the system, or declared by `host_executable`.
+ * does so only where that name means this program: in a directory of the system, or declared by `host_executable`. One
+ * that asks or forbids does so wherever the program lies, and whatever else is said of that path.
  */
 export function effectiveRules(policy: RulePolicy, cwd: string): RulesPort {
   const asWritten = createRulesPort(policy);
   const byName = createRulesPort(policy, { resolveHostExecutables: true, cwd });
   const declared = new Set([...policy.hostExecutables.values()].flat());
+  const findLenient = (command: readonly string[], program: string): readonly RuleMatch[] => {
+    const matches = byName.match(command);
+    if (isStandardProgram(program) || declared.has(program)) return matches;
+    return asWritten.match(command).some(isAllowing) ? matches : matches.filter((match) => !isAllowing(match));
+  };
   return {
     match(command) {
-      const [program = ""] = command;
-      const matches = byName.match(command);
-      if (isStandardProgram(program) || declared.has(program)) return matches;
-      const isWritten = asWritten.match(command).some(({ decision }) => decision === "allow");
-      return isWritten ? matches : matches.filter(({ decision }) => decision !== "allow");
+      const [program = "", ...rest] = command;
+      const matches = findLenient(command, program);
+      if (!program.includes("/")) return matches;
+      const known = new Set(matches.map(({ rule }) => rule));
+      const strict = asWritten.match([posix.basename(program), ...rest]).filter((match) => !isAllowing(match));
+      return [...matches, ...strict.filter(({ rule }) => !known.has(rule))];
     },
   };
 }
+
+const isAllowing = ({ decision }: RuleMatch): boolean => decision === "allow";
 
 const prefixBytes = (prefix: readonly string[]) => prefix.reduce((sum, token) => sum + Buffer.byteLength(token), 0);

@@ -55,6 +55,7 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
     additionalPermissionsPreapproved: false,
     justification: asked.justification ?? null,
     ...(host === undefined ? {} : { idempotencyKey: context.newId() }),
+    ...(host !== undefined && config.shellSnapshot && argv.value[1] === "-lc" ? { shellSnapshot: true } : {}),
     ...(asked.stdin === undefined ? {} : { stdin: asked.stdin }),
     ...(asked.timeout_ms === undefined ? {} : { timeoutMs: asked.timeout_ms }),
     ...(asked.until === undefined ? {} : { until: asked.until }),

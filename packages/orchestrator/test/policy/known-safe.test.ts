@@ -57,6 +57,9 @@ describe("known-safe commands", () => {
     "sed -n 5p a b",
     "sed -n 5d file",
     "uniq in out",
+    "uniq - out",
+    "uniq -- in -out",
+    "uniq -c -- - -",
   ])("not %s", (command) => expect(isSafe(command)).toBe(false));
 
   it("knows numfmt and tac on Linux alone", () => {

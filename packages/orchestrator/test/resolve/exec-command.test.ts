@@ -142,6 +142,13 @@ describe("shell", () => {
     expect(request({ cmd: "x" }, { host }).command[0]).toBe("/bin/sh");
   });
 
+  it("allows a snapshot of the shell only for login shells, and only where that is configured", () => {
+    const defaults = { shellSnapshot: true };
+    expect(request({ cmd: "x" }, { defaults }).shellSnapshot).toBe(true);
+    expect(request({ cmd: "x", login: false }, { defaults })).not.toHaveProperty("shellSnapshot");
+    expect(request({ cmd: "x" })).not.toHaveProperty("shellSnapshot");
+  });
+
   it("follows the configuration, which may forbid login shells", () => {
     expect(request({ cmd: "x" }, { defaults: { shell: "zsh", login: false } }).command).toEqual(["zsh", "-c", "x"]);
     const defaults = { allowLogin: false };

@@ -1,12 +1,14 @@
 import { parseArgs } from "node:util";
-import { createExecServerWorld, createPeerWorld, EXEC_SERVER_KINDS } from "./exec-server-world.js";
+import { createExecServerWorld, createPeerWorld } from "./exec-server-world.js";
+import { createExecutorWorld, joinWorlds } from "./executor-world.js";
 import { runAll } from "./run-all.js";
 import { renderFailure } from "./run-result.js";
 
 const USAGE = `usage: pnpm faults [options]
   --runs N     runs (default 1000)
   --seed S     seed of the first run; each further run has the next one (default: random, printed)
-  --kind K     only this kind: ${Object.keys(EXEC_SERVER_KINDS).join(", ")}
+  --kind K     only this kind: wire, channel, stdio, abandoned, killed, limits (exec-server),
+               resumed, once, streams (executor)
   --server CMD an exec-server of any make instead: a command that prints ws://IP:PORT
   --jobs J     runs at once (default 16)
   --verbose    the plan and history of every run
@@ -32,7 +34,10 @@ async function main(): Promise<void> {
   const stop = new AbortController();
   process.stdout.on("error", () => stop.abort()); // whoever read it is gone
   process.once("SIGINT", () => stop.abort());
-  const world = values.server === undefined ? await createExecServerWorld() : await createPeerWorld(values.server);
+  const world =
+    values.server === undefined
+      ? joinWorlds([await createExecServerWorld(), await createExecutorWorld()])
+      : await createPeerWorld(values.server);
   const started = performance.now();
   let failures = 0;
   const totals = await runAll({

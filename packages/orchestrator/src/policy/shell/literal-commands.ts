@@ -1,3 +1,4 @@
+import { listCarried } from "./carried-commands.js";
 import { MAX_EFFORT, MAX_LITERAL_COMMANDS, MAX_NESTING, MAX_ROUGH_SCRIPT } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import type { ShellParser } from "./parser.js";
@@ -24,6 +25,9 @@ export function literalCommands(parser: ShellParser, argv: readonly string[]): L
 }
 
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
+
+const CONTINUATION = /[^ \t\n]\\\n[^ \t\n]/;
+const CONTINUATIONS = /\\\n/g;
 
 /** Reading a character of a script costs about as much as visiting half a word of a command. */
 const EFFORT_PER_CHARACTER = 0.5;
@@ -61,7 +65,7 @@ class CommandCollector implements ScriptVisitor {
     visited.set(key, undefined);
     this.commands.set(JSON.stringify(argv), [...argv]);
     let output = getLiteralOutput(argv, input);
-    for (const inner of unwrapCommand(argv)) {
+    for (const inner of [...unwrapCommand(argv), ...listCarried(argv)]) {
       const printed = this.visitInner(inner, command);
       output ??= printed;
     }
@@ -77,6 +81,8 @@ class CommandCollector implements ScriptVisitor {
     const output = tree && walkScript(tree, input, variables, this);
     if (tree === undefined || tree.hasError) this.visitRough(script.slice(0, MAX_ROUGH_SCRIPT), variables);
     if (tree === undefined) this.complete = false;
+    // A continued line joins words for a shell, and parts them for the grammar.
+    if (CONTINUATION.test(script)) this.visitScript(script.replace(CONTINUATIONS, ""), variables, input);
     this.leave();
     return output;
   }

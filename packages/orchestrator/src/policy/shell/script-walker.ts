@@ -1,4 +1,5 @@
 import { MAX_VARIABLE_VALUES } from "./limits.js";
+import { getLiteralOutput } from "./literal-output.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 import { type Expansions, readValue, readWords, type Word } from "./words.js";
 
@@ -66,6 +67,9 @@ class Walker {
         return this.visitPipeline(node, input);
       case "redirected_statement":
         return this.visitRedirected(node, input);
+      case "variable_assignment":
+        this.visitAssignment(node);
+        return this.visitChildren(node, undefined);
       case "heredoc_body":
         this.visitBackticks(getText(this.tree, node));
         return this.visitChildren(node, undefined);
@@ -104,6 +108,10 @@ class Walker {
     const extra = redirects.flatMap((redirect) => this.getStrayWords(redirect));
     const bodyInput = redirected ?? input;
     const output = body === undefined ? undefined : this.visitBody(body, bodyInput, extra);
+    // `&>` is two things to a plain POSIX shell: what stands before it runs aside, and a new command begins.
+    if (extra.length > 0 && redirects.some((redirect) => /^&>/.test(getText(this.tree, redirect)))) {
+      this.visitVariants(extra, undefined);
+    }
     for (const redirect of redirects) this.visitRest(redirect, output);
     return output;
   }
@@ -149,6 +157,12 @@ class Walker {
     }
   }
 
+  /** Some variables say what other programs run. */
+  private visitAssignment({ children: [name, , value] }: SyntaxNode): void {
+    if (name === undefined || value === undefined || !RUN_VARIABLES.test(getText(this.tree, name))) return;
+    this.visitor.visitScript(readValue(this.tree, value, this.createExpansions(0)), this.variables);
+  }
+
   private visitBackticks(text: string): void {
     for (const [, script = ""] of text.matchAll(/`([^`]*)`/g)) this.visitor.visitScript(script, this.variables);
   }
@@ -157,11 +171,11 @@ class Walker {
     const parts = [...node.children, ...extra];
     const redirected = parts.map((part) => (part.type.endsWith("_redirect") ? this.getRedirectInput(part) : undefined));
     for (const part of parts) if (part.children.length > 0) this.visit(part, undefined);
-    const command = {
-      input: redirected.findLast((text) => text !== undefined) ?? input,
-      variables: this.variables,
-      files: this.getFiles(parts),
-    };
+    return this.visitVariants(parts, redirected.findLast((text) => text !== undefined) ?? input);
+  }
+
+  private visitVariants(parts: readonly SyntaxNode[], input: string | undefined): string | undefined {
+    const command = { input, variables: this.variables, files: this.getFiles(parts) };
     let output: string | undefined;
     for (const argv of this.readVariants(parts)) {
       const printed = this.visitor.visitCommand({ ...command, argv });
@@ -207,6 +221,9 @@ class Walker {
   }
 }
 
+const RUN_VARIABLES =
+  /^(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|\w*ASKPASS|PROMPT_COMMAND|RSYNC_RSH|LESSOPEN)$/;
+
 function getTexts(words: readonly Word[]): string[] {
   return words.map(({ text }) => text);
 }
@@ -223,14 +240,37 @@ function collectVariables(tree: SyntaxTree, outer: Variables): Variables {
   const visit = (node: SyntaxNode) => {
     const [name, , value] = node.children;
     if (node.type === "variable_assignment" && name !== undefined && value !== undefined) {
-      const text = value.type === "array" ? getText(tree, value).slice(1, -1) : readValue(tree, value, NO_EXPANSIONS);
-      add(getText(tree, name), [text]);
+      if (value.type === "array") add(getText(tree, name), readArray(tree, value));
+      else add(getText(tree, name), [readValue(tree, value, NO_EXPANSIONS)]);
     }
+    if (node.type === "command") addBuiltinValues(tree, node, add);
     if (node.type === "for_statement") addLoopValues(tree, node, add);
     for (const child of node.children) visit(child);
   };
   visit(tree.root);
   return variables;
+}
+
+/** All elements, as `${name[@]}` has them, and each alone. */
+function readArray(tree: SyntaxTree, array: SyntaxNode): string[] {
+  const elements = getTexts(array.children.slice(1, -1).flatMap((child) => readWords(tree, child, NO_EXPANSIONS)));
+  return [elements.join(" "), ...elements];
+}
+
+/** `set -- words` and `printf -v name format words`. */
+function addBuiltinValues(
+  tree: SyntaxTree,
+  node: SyntaxNode,
+  add: (name: string, values: readonly string[]) => void,
+): void {
+  const [program, ...args] = getTexts(node.children.flatMap((child) => readWords(tree, child, NO_EXPANSIONS)));
+  if (program === "printf" && args[0] === "-v" && args[1] !== undefined) {
+    add(args[1], [getLiteralOutput(["printf", ...args.slice(2)], undefined) ?? ""]);
+  }
+  if (program !== "set" || /^-./.test(args[0] ?? "") !== (args[0] === "--")) return;
+  const words = args[0] === "--" ? args.slice(1) : args;
+  for (const name of ["@", "*"]) add(name, [words.join(" ")]);
+  for (const [index, word] of words.entries()) add(String(index + 1), [word]);
 }
 
 function addLoopValues(

@@ -45,7 +45,8 @@ function readFragments(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
       return [{ text: decodeEscapes(text.slice(2, -1)) }];
     case "string":
     case "translated_string": {
-      const all = text === '"$@"' ? expansions.getVariable("@") : undefined;
+      const list = /^"\$(?:\{(\w+)\[@\]\}|@)"$/.exec(text);
+      const all = list === null ? undefined : expansions.getVariable(list[1] ?? "@");
       return [all === undefined ? { text: readQuoted(tree, node, expansions) } : { text: all, isSplit: true }];
     }
     case "concatenation":
@@ -87,11 +88,14 @@ function unescapeQuoted(text: string): string {
 
 function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): string | undefined {
   if (node.type === "command_substitution") return expansions.getOutput(node)?.replace(/\n+$/, "");
-  const parameter = /^\$(?:\{([\w@*]+)(?::?[-=]([^{}]*))?\}|([\w@*]+))$/.exec(getText(tree, node));
-  const [, braced, fallback, bare] = parameter ?? [];
+  const [, braced, operator = "", other, bare] = PARAMETER.exec(getText(tree, node)) ?? [];
   const name = braced ?? bare;
-  return name === undefined ? undefined : (expansions.getVariable(name) ?? fallback);
+  if (name === undefined) return undefined;
+  return operator.endsWith("+") ? other : (expansions.getVariable(name) ?? other);
 }
+
+/** A parameter, an element of an array for all of them, and what may stand in for its value. */
+const PARAMETER = /^\$(?:\{([\w@*]+)(?:\[[^\]{}]*\])?(?:(:?[-=+])([^{}]*))?\}|([\w@*]+))$/;
 
 function splitFragments(fragments: readonly Fragment[]): Word[] {
   const words: Word[] = [];

@@ -73,6 +73,8 @@ interface Wrapper {
   readonly isJoined?: boolean;
   /** Without a command it runs a shell. */
   readonly isShell?: boolean;
+  /** It runs what it reads, whatever its arguments. */
+  readonly isInput?: boolean;
 }
 
 const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
@@ -151,11 +153,34 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
     "dbus-run-session": {},
     proxychains4: { short: "f" },
     torsocks: {},
+    setpriv: { long: ["reuid", "regid", "groups", "securebits", "pdeathsig"] },
+    runcon: { short: "turl", operands: 1 },
+    prlimit: {},
+    choom: { short: "np" },
+    numactl: { short: "CNmip", long: ["cpunodebind", "physcpubind", "membind", "interleave", "preferred"] },
+    setarch: { operands: 1 },
+    linux32: {},
+    linux64: {},
+    i386: {},
+    x86_64: {},
+    cpulimit: { short: "lpe", long: ["limit"] },
+    firejail: {},
+    fakechroot: {},
+    "dumb-init": {},
+    tini: { short: "pe" },
+    gosu: { operands: 1 },
+    "su-exec": { operands: 1 },
+    sg: { operands: 1, scripts: ["-c"], short: "c", isJoined: true },
+    npx: { short: "p", long: ["package"] },
+    entr: {},
+    at: { isInput: true },
+    batch: { isInput: true },
     parallel: { short: "jaISNnLs", long: ["jobs", "arg-file"], isJoined: true },
   }),
 );
 
 function unwrapPlain(wrapper: Wrapper, args: readonly string[]): Inner[] {
+  if (wrapper.isInput === true) return [{ kind: "input-script" }];
   const inner: Inner[] = [];
   const at = skipOptions(wrapper, args, (script) => inner.push({ kind: "script", script, args: [] }));
   const command = args.slice(at);
@@ -174,8 +199,8 @@ function skipOptions(wrapper: Wrapper, args: readonly string[], onScript: (scrip
     const arg = args[at] ?? "";
     const isOption = /^-./.test(arg) && arg !== "--";
     if (isOption) {
-      const { value, isNext } = readOption(wrapper, arg, args[at + 1]);
-      if (value !== undefined && wrapper.scripts?.some((option) => arg.startsWith(option))) onScript(value);
+      const { name, value, isNext } = readOption(wrapper, arg, args[at + 1]);
+      if (value !== undefined && name !== undefined && wrapper.scripts?.includes(name)) onScript(value);
       if (isNext) at += 1;
     } else if (arg === "--" || arg === "-" || (wrapper.assignments === true && /^\w+=/.test(arg))) continue;
     else if (operands === 0) return at;
@@ -188,17 +213,19 @@ function readOption(
   wrapper: Wrapper,
   arg: string,
   next: string | undefined,
-): { value?: string | undefined; isNext: boolean } {
+): { name?: string; value?: string | undefined; isNext: boolean } {
   if (arg.startsWith("--")) {
     const [name = "", ...value] = arg.slice(2).split("=");
-    if (value.length > 0) return { value: value.join("="), isNext: false };
+    if (value.length > 0) return { name: `--${name}`, value: value.join("="), isNext: false };
     const isNext = wrapper.long?.includes(name) ?? false;
-    return { value: isNext ? next : undefined, isNext };
+    return { name: `--${name}`, value: isNext ? next : undefined, isNext };
   }
   const at = [...arg].findIndex((letter, index) => index > 0 && (wrapper.short ?? "").includes(letter));
   if (at === -1) return { isNext: false };
+  // What stands before it in a cluster takes no value.
+  const name = `-${[...arg][at]}`;
   const attached = arg.slice(at + 1);
-  return attached === "" ? { value: next, isNext: true } : { value: attached, isNext: false };
+  return attached === "" ? { name, value: next, isNext: true } : { name, value: attached, isNext: false };
 }
 
 /** Commands with a way of their own; args without the program. */

@@ -1,0 +1,39 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import type { ExecBackend, ProcessSpec } from "../process/exec-backend.js";
+import { MAX_STATE_BYTES } from "./limits.js";
+import { NONCE, parseState, type ShellState } from "./shell-state.js";
+
+/** What a shell reports of itself, or why there is no report. Ends everything that it started. Never rejects. */
+export async function captureState(
+  backend: ExecBackend,
+  spec: Pick<ProcessSpec, "cwd" | "env" | "sandbox"> & { shell: string; flags: string; report: string },
+  deadlineMs: number,
+): Promise<ShellState | { reason: string }> {
+  const { shell, flags, report, ...place } = spec;
+  const nonce = randomBytes(24).toString("hex");
+  const argv = [shell, flags, report.replaceAll(NONCE, nonce)];
+  const log = { headBytes: MAX_STATE_BYTES, tailBytes: 0, spillBytes: 0 };
+  try {
+    const process = await backend.start({ argv, ...place, stdio: { kind: "pipe", stdin: "null" }, log });
+    try {
+      const abort = new AbortController();
+      const late = setTimeout(deadlineMs, "late" as const, { signal: abort.signal }).catch(() => "late" as const);
+      const ended = await Promise.race([process.exited, late]);
+      abort.abort();
+      // What it left running may hold its output open.
+      await process.terminate({ graceMs: 0 });
+      await process.closed;
+      if (ended === "late") return { reason: `they did not come to an end within ${deadlineMs} ms` };
+      if (process.log.end > MAX_STATE_BYTES)
+        return { reason: `the shell told more than ${MAX_STATE_BYTES} bytes of itself` };
+      const { chunks } = await process.log.read(0);
+      const output = chunks.filter(({ stream }) => stream === "stdout").map(({ bytes }) => bytes);
+      return parseState(Buffer.concat(output), nonce) ?? { reason: "they end the shell, or replace it" };
+    } finally {
+      process.dispose();
+    }
+  } catch {
+    return { reason: "the shell could not be started" };
+  }
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+/**
+ * Files that this process alone writes and that a sandbox lets be read but not be written: below XDG_RUNTIME_DIR or
+ * $CODEX_HOME, never in a directory for temporary files. Made with the first file.
+ */
+export interface PrivateDirectory {
+  /** Writes files, mode 600, into a directory of their own, mode 700. Returns that directory. */
+  write(files: Readonly<Record<string, string>>): PrivateFiles;
+  /** Removes everything. Idempotent. */
+  close(): void;
+}
+
+export interface PrivateFiles {
+  path: string;
+  /** They are as they were written. */
+  isIntact(): boolean;
+  remove(): void;
+}
+
+export function createPrivateDirectory(env: Readonly<Record<string, string | undefined>>): PrivateDirectory {
+  let own: string | undefined;
+  const open = () => {
+    if (own !== undefined) return own;
+    const base = join(findBase(env), "shell-snapshots");
+    mkdirSync(base, { recursive: true, mode: 0o700 });
+    removeOrphans(base);
+    own = join(base, `${process.pid}-${randomBytes(9).toString("hex")}`);
+    mkdirSync(own, { mode: 0o700 });
+    return own;
+  };
+  return {
+    write(files) {
+      const path = join(open(), randomBytes(9).toString("hex"));
+      mkdirSync(path, { mode: 0o700 });
+      for (const [name, text] of Object.entries(files)) {
+        writeFileSync(join(path, name), text, { mode: 0o600, flag: "wx" });
+      }
+      const describeAll = () =>
+        Object.keys(files)
+          .map((name) => describe(join(path, name)))
+          .join("\n");
+      const written = describeAll();
+      return {
+        path,
+        isIntact: () => describeAll() === written,
+        remove: () => rmSync(path, { recursive: true, force: true }),
+      };
+    },
+    close() {
+      if (own !== undefined) rmSync(own, { recursive: true, force: true });
+      own = undefined;
+    },
+  };
+}
+
+function findBase(env: Readonly<Record<string, string | undefined>>): string {
+  const runtime = env.XDG_RUNTIME_DIR;
+  if (runtime?.startsWith("/") && existsSync(runtime)) return join(runtime, "codex");
+  return env.CODEX_HOME || join(homedir(), ".codex");
+}
+
+/** Left by processes that were killed; their numbers stand first in the names. */
+function removeOrphans(base: string): void {
+  for (const name of readdirSync(base)) {
+    const pid = Number(name.split("-")[0]);
+    if (!Number.isInteger(pid) || pid <= 0 || isAlive(pid)) continue;
+    rmSync(join(base, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function describe(path: string): string {
+  const info = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return info === undefined ? path : `${path} ${info.ino} ${info.size} ${info.ctimeNs}`;
+}

@@ -1,0 +1,250 @@
+import { basename, isAbsolute } from "node:path";
+import type { EnvPolicy } from "@codex/executor-protocol";
+import { isDecided } from "../environment/create-environment.js";
+import type { ExecBackend, ProcessSpec } from "../process/exec-backend.js";
+import { BASH_REPORT, normalizeBash, renderBash } from "./bash.js";
+import { captureState } from "./capture.js";
+import { CAPTURE_MS, MAX_AGE_MS, MAX_SNAPSHOTS } from "./limits.js";
+import { createPrivateDirectory, type PrivateFiles } from "./private-directory.js";
+import { findDifference, quote, type ShellState } from "./shell-state.js";
+import { fingerprintStartupFiles, type ShellKind } from "./startup-files.js";
+import { normalizeZsh, renderZsh, ZSH_REPORT } from "./zsh.js";
+
+/** A command as it would be started. */
+export interface ShellCommand extends Pick<ProcessSpec, "argv" | "cwd" | "env" | "sandbox"> {
+  /** What made `env`: variables that it forces or leaves out stay so, whatever startup files say. */
+  envPolicy?: EnvPolicy | undefined;
+  overlay?: Readonly<Record<string, string>>;
+  /** Commands of different scopes have no snapshot in common. */
+  scope?: string;
+}
+
+/** How the shell of a command gets what its startup files make. `login`: it reads them; the reason is for a person. */
+export type ShellStartup =
+  | { kind: "snapshot"; argv: readonly string[]; env: Readonly<Record<string, string>> }
+  | { kind: "login"; reason: string };
+
+/**
+ * What login shells are after their startup files, kept so that they need not be read for each command. Bash and zsh.
+ * See docs/decisions/shell-snapshot.md.
+ */
+export interface ShellSnapshots {
+  /** Does not wait unless told: where there is no snapshot yet, one is made in the background for later commands. */
+  find(command: ShellCommand, options?: { waitMs?: number }): Promise<ShellStartup>;
+  /** Ends what is being made, and removes the files. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface ShellSnapshotsOptions {
+  /** Where startup files are read: in the sandbox of the command. Not owned. */
+  backend: ExecBackend;
+  /** Of the host: where the files go. */
+  env: Readonly<Record<string, string | undefined>>;
+  captureMs?: number;
+  maxAgeMs?: number;
+  /** Milliseconds, monotonic. */
+  now?: () => number;
+}
+
+interface Snapshot {
+  fingerprint: string;
+  madeAt: number;
+  made: Promise<void>;
+  state: { files: PrivateFiles } | { reason: string } | undefined;
+}
+
+export function createShellSnapshots(options: ShellSnapshotsOptions): ShellSnapshots {
+  const { backend, captureMs = CAPTURE_MS, maxAgeMs = MAX_AGE_MS, now = () => performance.now() } = options;
+  const directory = createPrivateDirectory(options.env);
+  /** The one used last is the last. */
+  const snapshots = new Map<string, Snapshot>();
+  let closed = false;
+
+  const drop = (key: string) => {
+    const snapshot = snapshots.get(key);
+    snapshots.delete(key);
+    void snapshot?.made.then(() => {
+      if (snapshot.state !== undefined && "files" in snapshot.state) snapshot.state.files.remove();
+    });
+  };
+  const make = async (command: ShellCommand, kind: ShellKind): Promise<Snapshot["state"]> => {
+    const captured = await capture(backend, command, kind, captureMs);
+    if ("reason" in captured) return captured;
+    if (closed) return { reason: "the host is shutting down" };
+    let files: PrivateFiles;
+    try {
+      files = directory.write(KINDS[kind].files(captured.content, command.env));
+    } catch {
+      return { reason: "there is no directory for snapshots" };
+    }
+    const problem = await check(backend, command, kind, { path: files.path, state: captured.state, captureMs });
+    if (problem === undefined) return { files };
+    files.remove();
+    return problem;
+  };
+  const add = (key: string, command: ShellCommand, kind: ShellKind, fingerprint: string): Snapshot => {
+    const made = make(command, kind).then((state) => {
+      snapshot.state = state;
+    });
+    const snapshot: Snapshot = { fingerprint, madeAt: now(), made, state: undefined };
+    snapshots.set(key, snapshot);
+    for (const oldest of snapshots.keys()) {
+      if (snapshots.size <= MAX_SNAPSHOTS) break;
+      drop(oldest);
+    }
+    return snapshot;
+  };
+  const isFresh = ({ state, madeAt }: Snapshot) => {
+    if (state === undefined) return true;
+    return now() - madeAt <= maxAgeMs && (!("files" in state) || state.files.isIntact());
+  };
+
+  return {
+    async find(command, { waitMs = 0 } = {}) {
+      const kind = getKind(command.argv);
+      if (kind === undefined) return { kind: "login", reason: "snapshots are for `-lc` of bash and zsh" };
+      if (closed) return { kind: "login", reason: "the host is shutting down" };
+      const key = toKey(command);
+      const fingerprint = fingerprintStartupFiles(kind, command.env);
+      let snapshot = snapshots.get(key);
+      const changed = snapshot !== undefined && snapshot.fingerprint !== fingerprint;
+      if (changed || (snapshot !== undefined && !isFresh(snapshot))) drop(key);
+      snapshot = snapshots.get(key) ?? add(key, command, kind, fingerprint);
+      snapshots.delete(key);
+      snapshots.set(key, snapshot);
+      if (snapshot.state === undefined && waitMs > 0) await within(waitMs, snapshot.made);
+      const { state } = snapshot;
+      if (state === undefined)
+        return { kind: "login", reason: changed ? "startup files have changed" : "the snapshot is being made" };
+      if ("reason" in state)
+        return { kind: "login", reason: `startup files do not go into a snapshot: ${state.reason}` };
+      return { kind: "snapshot", ...KINDS[kind].start(command, state.files.path) };
+    },
+    async close() {
+      closed = true;
+      const making = [...snapshots.values()].map(({ made }) => made);
+      snapshots.clear();
+      directory.close();
+      await Promise.all(making);
+    },
+  };
+}
+
+/** The shell of `[shell, "-lc", script]`. */
+function getKind(argv: readonly string[]): ShellKind | undefined {
+  const [shell = "", flags, , ...rest] = argv;
+  if (!isAbsolute(shell) || flags !== "-lc" || argv.length !== 3 || rest.length > 0) return undefined;
+  const name = basename(shell);
+  return name === "bash" || name === "zsh" ? name : undefined;
+}
+
+/** Names of one call, which startup files have no business with. */
+const OF_A_CALL: ReadonlySet<string> = new Set(["CODEX_TOOL_CALL_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID"]);
+
+/** Startup files may look at anything in the environment: a snapshot is for one alone. */
+function toKey({ argv, env, sandbox, envPolicy, overlay, scope }: ShellCommand): string {
+  const forced = Object.keys(withoutCall(overlay ?? {})).sort();
+  return JSON.stringify([argv[0], Object.entries(withoutCall(env)).sort(), sandbox, envPolicy, forced, scope]);
+}
+
+/** Which variables startup files may not touch. */
+const getKept =
+  ({ envPolicy, overlay = {} }: ShellCommand) =>
+  (name: string): boolean =>
+    OF_A_CALL.has(name) || isDecided(envPolicy, overlay, name);
+
+async function capture(
+  backend: ExecBackend,
+  command: ShellCommand,
+  kind: ShellKind,
+  deadlineMs: number,
+): Promise<{ content: string; state: ShellState } | { reason: string }> {
+  const { argv, cwd, env, sandbox } = command;
+  const { report, bare, render } = KINDS[kind];
+  const { BASH_ENV: _hook, ...plain } = withoutCall(env);
+  const spec = { shell: argv[0]!, report, cwd, ...(sandbox === undefined ? {} : { sandbox }) };
+  const [base, state] = await Promise.all([
+    captureState(backend, { ...spec, env: plain, flags: bare }, deadlineMs),
+    captureState(backend, { ...spec, env: withoutCall(env), flags: "-lc" }, deadlineMs),
+  ]);
+  if ("reason" in state) return state;
+  if ("reason" in base) return { reason: `without them, ${base.reason}` };
+  const content = render(base, state, getKept(command));
+  return typeof content === "string" ? { content, state } : content;
+}
+
+/** Starts a shell by the snapshot, and compares it with the login shell: what is not the same is not used. */
+async function check(
+  backend: ExecBackend,
+  command: ShellCommand,
+  kind: ShellKind,
+  { path, state, captureMs }: { path: string; state: ShellState; captureMs: number },
+): Promise<{ reason: string } | undefined> {
+  const { argv, cwd, env, sandbox } = command;
+  const { report, start, normalize } = KINDS[kind];
+  const isKept = getKept(command);
+  const started = start({ argv, env: withoutCall(env) }, path);
+  const place = { cwd, env: started.env, ...(sandbox === undefined ? {} : { sandbox }) };
+  const again = await captureState(backend, { shell: argv[0]!, flags: started.argv[1]!, report, ...place }, captureMs);
+  if ("reason" in again) return { reason: "the snapshot could not be read" };
+  const isCompared = (what: string, name: string) => what !== "variables" || !isKept(name);
+  const difference = findDifference(normalize(state), normalize(again), isCompared);
+  return difference === undefined ? undefined : { reason: `${difference} would not be the same` };
+}
+
+const withoutCall = (env: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !OF_A_CALL.has(name)));
+
+interface Kind {
+  report: string;
+  /** Flags of a shell that reads no startup files. */
+  bare: string;
+  render: typeof renderBash;
+  normalize(state: ShellState): ShellState;
+  files(content: string, env: Readonly<Record<string, string>>): Record<string, string>;
+  start(
+    command: Pick<ShellCommand, "argv" | "env">,
+    path: string,
+  ): { argv: readonly string[]; env: Readonly<Record<string, string>> };
+}
+
+/**
+ * Both shells are led to the snapshot by a variable, which it puts back: the script stays what it is, with its lines,
+ * names and messages.
+ */
+const KINDS: Readonly<Record<ShellKind, Kind>> = {
+  bash: {
+    report: BASH_REPORT,
+    bare: "-c",
+    render: renderBash,
+    normalize: normalizeBash,
+    files: (content, env) => ({ snapshot: `${putBack("BASH_ENV", env)}\n${content}\n` }),
+    start: ({ argv, env }, path) => ({
+      argv: [argv[0]!, "-c", ...argv.slice(2)],
+      env: { ...env, BASH_ENV: `${path}/snapshot` },
+    }),
+  },
+  zsh: {
+    report: ZSH_REPORT,
+    bare: "-fc",
+    render: renderZsh,
+    normalize: normalizeZsh,
+    files: (content, env) => ({
+      ".zshenv": "setopt noglobalrcs\n",
+      ".zlogin": `${putBack("ZDOTDIR", env)}\n${content}\n`,
+    }),
+    start: ({ argv, env }, path) => ({ argv, env: { ...env, ZDOTDIR: path } }),
+  },
+};
+
+const putBack = (name: string, env: Readonly<Record<string, string>>): string =>
+  env[name] === undefined ? `unset -v ${name}` : `export ${name}=${quote(env[name])}`;
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,68 @@
+/** What a shell has been made into by its startup files: texts by kind, and by kind and name. */
+export interface ShellState {
+  /** `status`, `options`, `umask` and the like; what there is depends on the shell. */
+  texts: ReadonlyMap<string, string>;
+  variables: ReadonlyMap<string, string>;
+  functions: ReadonlyMap<string, string>;
+}
+
+/** Put in scripts where the mark that begins and ends the report goes. */
+export const NONCE = "@NONCE@";
+
+/** Names of variables of the scripts themselves. */
+export const OWN_PREFIX = "__codex_";
+
+/**
+ * Reads a report: kind, name and text in turn, each with a zero byte after it, between two marks that nobody can know
+ * beforehand. What startup files print comes before. Undefined for a report that is not whole.
+ */
+export function parseState(output: Buffer, nonce: string): ShellState | undefined {
+  const begin = Buffer.from(`\n${nonce}\0`);
+  const start = output.indexOf(begin);
+  const end = output.indexOf(Buffer.from(`${nonce}\0`), start + begin.length);
+  if (start < 0 || end < 0) return undefined;
+  const fields = output.toString("utf8", start + begin.length, end).split("\0");
+  const maps = {
+    variable: new Map<string, string>(),
+    function: new Map<string, string>(),
+    text: new Map<string, string>(),
+  };
+  for (let at = 0; at + 2 < fields.length; at += 3) {
+    const [kind = "", name = "", text = ""] = fields.slice(at, at + 3);
+    if (kind === "variable" || kind === "function") maps[kind].set(name, text);
+    else maps.text.set(kind, text);
+  }
+  return { texts: maps.text, variables: maps.variable, functions: maps.function };
+}
+
+/** Entries that are new or different. */
+export function listChanged(base: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): [string, string][] {
+  return [...now].filter(([name, text]) => base.get(name) !== text);
+}
+
+/** Lines of a text that is a list, those that another does not have. */
+export function listNewLines(base: string | undefined, now: string | undefined): string[] {
+  const known = new Set(base?.split("\n"));
+  return (now ?? "").split("\n").filter((line) => line !== "" && !known.has(line));
+}
+
+/**
+ * The first thing in which two shells differ, by kind and name; undefined for none. What is different in every shell, or
+ * meant to be different, is left out before.
+ */
+export function findDifference(
+  one: ShellState,
+  other: ShellState,
+  isCompared: (kind: string, name: string) => boolean,
+) {
+  for (const kind of ["texts", "variables", "functions"] as const) {
+    for (const name of new Set([...one[kind].keys(), ...other[kind].keys()])) {
+      if (!isCompared(kind, name)) continue;
+      if (one[kind].get(name) !== other[kind].get(name)) return `${kind.slice(0, -1)} ${name}`;
+    }
+  }
+  return undefined;
+}
+
+/** For any shell. */
+export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,119 @@
+import { renderLimits } from "./limit-lines.js";
+import { listChanged, listNewLines, NONCE, quote, type ShellState } from "./shell-state.js";
+
+/** Run by `zsh -fc` and `zsh -lc`: prints what the shell is like. */
+export const ZSH_REPORT = String.raw`
+() {
+  local __codex_s=$1 __codex_n __codex_o=""
+  builtin zmodload zsh/parameter
+  for __codex_n in "\${(@ok)options}"; do __codex_o+="$__codex_n=$options[$__codex_n]"$'\n'; done
+  builtin emulate -L zsh
+  builtin printf '\n%s\0' '@NONCE@'
+  builtin printf '%s\0' options '' "$__codex_o" umask '' "$(builtin umask)"
+  builtin printf '%s\0' soft '' "$(builtin ulimit -Sa)" hard '' "$(builtin ulimit -Ha)"
+  builtin printf '%s\0' traps '' "$(builtin trap)" aliases '' "$(builtin alias -L)" hashes '' "$(builtin hash -dL)"
+  builtin printf '%s\0' modules '' "$(builtin zmodload -L)" styles '' "$(builtin whence zstyle >/dev/null && builtin zstyle -L)"
+  builtin printf '%s\0' directory '' "$PWD" stack '' "$(builtin dirs -p)" builtins '' "\${(ok)dis_builtins}"
+  builtin printf '%s\0' jobs '' "\${(k)jobstates}" descriptors '' "\${(j: :)$(builtin echo /proc/$$/fd/*(N:t))}"
+  for __codex_n in "\${(@k)functions}"; do builtin printf '%s\0' function "$__codex_n" "$(builtin typeset -f -- "$__codex_n")"; done
+  for __codex_n in "\${(@k)parameters}"; do
+    [[ $parameters[$__codex_n] == (*readonly*special*|*special*readonly*|array*special*|association*special*|*hideval*|*local*) ]] && continue
+    builtin printf '%s\0' variable "$__codex_n" "$(builtin typeset -p -- "$__codex_n" 2>/dev/null)"
+  done
+  builtin printf '%s\0' '@NONCE@'
+} $?
+`
+  .replaceAll("\\$", "$")
+  .replaceAll("@NONCE@", NONCE);
+
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  directory: "they change the directory",
+  stack: "they use the stack of directories",
+  builtins: "they switch builtins off",
+  jobs: "they leave jobs running",
+  descriptors: "they open files",
+};
+
+/** See `renderBash`. */
+export function renderZsh(
+  base: ShellState,
+  now: ShellState,
+  keeps: (name: string) => boolean,
+): string | { reason: string } {
+  for (const [kind, reason] of Object.entries(UNSUPPORTED)) {
+    if (base.texts.get(kind) !== now.texts.get(kind)) return { reason };
+  }
+  const text = (kind: string) => now.texts.get(kind);
+  const changed = (kind: string) => listNewLines(base.texts.get(kind), text(kind));
+  const differs = (kind: string) => text(kind) !== base.texts.get(kind);
+  return [
+    ...changed("modules"),
+    ...renderVariables(base, now, keeps),
+    // While aliases are not looked at: a body must not be expanded a second time.
+    "builtin setopt noaliases",
+    ...[...base.functions.keys()]
+      .filter((name) => !now.functions.has(name))
+      .map((name) => `builtin unfunction -- ${quote(name)}`),
+    ...listChanged(base.functions, now.functions).map(([, body]) => body),
+    "builtin setopt aliases",
+    ...(differs("aliases") ? ["builtin unalias -m '*'", text("aliases") ?? ""] : []),
+    ...(differs("hashes") ? [text("hashes") ?? ""] : []),
+    ...(differs("styles") ? [text("styles") ?? ""] : []),
+    `builtin umask ${text("umask")}`,
+    ...renderLimits("S", base.texts.get("soft"), text("soft")),
+    ...renderLimits("H", base.texts.get("hard"), text("hard")),
+    ...(differs("traps") ? [text("traps") ?? ""] : []),
+    ...changed("options").flatMap(renderOption),
+    "builtin setopt globalrcs",
+  ].join("\n");
+}
+
+/** Of how the shell was called, not of its startup files. */
+const OF_THE_CALL = [
+  "interactive",
+  "login",
+  "rcs",
+  "globalrcs",
+  "shinstdin",
+  "singlecommand",
+  "monitor",
+  "zle",
+  "exec",
+  "privileged",
+  "restricted",
+];
+
+function renderOption(line: string): string[] {
+  const [name = "", state] = line.split("=");
+  return OF_THE_CALL.includes(name) ? [] : [`builtin ${state === "on" ? "setopt" : "unsetopt"} ${name}`];
+}
+
+const OF_THE_SHELL =
+  /^(_|0|ARGC|argv|status|pipestatus|ERRNO|EGID|EUID|GID|UID|USERNAME|HISTCMD|LINENO|PPID|PWD|OLDPWD|RANDOM|SECONDS|SHLVL|TTY|TTYIDLE|TRY_\w+|ZSH_\w+|ZDOTDIR|EPOCH\w+|COLUMNS|LINES|LOGNAME|CPUTYPE|MACHTYPE|OSTYPE|VENDOR|HOST|KEYTIMEOUT|__codex_\w+|[^A-Za-z_].*)$/;
+
+function renderVariables(base: ShellState, now: ShellState, keeps: (name: string) => boolean): string[] {
+  const isOurs = (name: string) => !OF_THE_SHELL.test(name) && !keeps(name);
+  const gone = [...base.variables.keys()].filter((name) => !now.variables.has(name) && isOurs(name));
+  const changed = listChanged(base.variables, now.variables).filter(([name, line]) => isOurs(name) && line !== "");
+  return [...gone.map((name) => `builtin unset -v ${quote(name)}`), ...changed.map(([, line]) => line)];
+}
+
+/** What is different in every zsh is made the same. */
+export function normalizeZsh({ texts, variables, functions }: ShellState): ShellState {
+  const without = (text: string | undefined) => (text ?? "").replace(MARK_LINE, "");
+  return {
+    texts: new Map([
+      ...[...texts].filter(([kind]) => kind !== "status"),
+      ["soft", without(texts.get("soft"))],
+      ["hard", without(texts.get("hard"))],
+    ]),
+    variables: new Map([...variables].filter(([name]) => !OF_THE_SHELL.test(name))),
+    // One that is loaded when it is called is told in two ways.
+    functions: new Map(
+      [...functions].map(([name, body]) => [name, body.includes("builtin autoload -X") ? "autoload" : body]),
+    ),
+  };
+}
+
+/** Of the limit by which processes are marked. */
+const MARK_LINE = /^-x:.*$/gm;

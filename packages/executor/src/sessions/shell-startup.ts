@@ -1,0 +1,36 @@
+import { createShellSnapshots, type ExecBackend, type ProcessSpec, type ShellSnapshots } from "@codex/exec-server";
+import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-protocol";
+
+export type StartupNote = NonNullable<UnifiedExecResult["shellStartup"]>;
+
+/** Starts login shells from snapshots where a request allows it. Owns the snapshots until `close`. */
+export class ShellStartups {
+  readonly #backend: ExecBackend;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  #snapshots: ShellSnapshots | undefined;
+
+  constructor(backend: ExecBackend, env: Readonly<Record<string, string | undefined>>) {
+    this.#backend = backend;
+    this.#env = env;
+  }
+
+  /** The spec to start, and what to tell of it; unchanged for a request that does not ask. */
+  async apply(request: ExecCommandRequest, spec: ProcessSpec): Promise<{ spec: ProcessSpec; note?: StartupNote }> {
+    if (request.shellSnapshot !== true) return { spec };
+    if (this.#backend.appliesEnvPolicy) {
+      return {
+        spec,
+        note: { kind: "login", reason: "commands run on another host, which has no snapshots for this one" },
+      };
+    }
+    this.#snapshots ??= createShellSnapshots({ backend: this.#backend, env: this.#env });
+    const startup = await this.#snapshots.find({ ...spec, envPolicy: request.envPolicy, overlay: request.env });
+    if (startup.kind === "login") return { spec, note: startup };
+    const { argv, env } = startup;
+    return { spec: { ...spec, argv, env }, note: { kind: "snapshot" } };
+  }
+
+  async close(): Promise<void> {
+    await this.#snapshots?.close();
+  }
+}

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { useRealHosts } from "../support/real-host.js";
+
+const home = mkdtempSync(join(tmpdir(), "startup-"));
+writeFileSync(join(home, ".bash_profile"), "export MADE=1 A_TOKEN=secret TERM=changed; echo noise");
+afterAll(() => rmSync(home, { recursive: true }));
+
+describe("a login shell", () => {
+  const open = useRealHosts();
+  const request = {
+    command: ["/bin/bash", "-lc", "echo $MADE $TERM $A_TOKEN"],
+    cwd: "/tmp",
+    env: { TERM: "dumb" },
+    envPolicy: { inherit: "all" as const, ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] },
+  };
+  const env = { HOME: home, CODEX_HOME: join(home, ".codex"), PATH: "/usr/bin:/bin" };
+
+  it("comes from a snapshot where the request allows it and there is one, and the result says so", async () => {
+    const client = open({ env });
+    const first = await client.exec({ ...request, shellSnapshot: true });
+    expect(first.result.shellStartup).toEqual({ kind: "login", reason: "the snapshot is being made" });
+    expect(first.output).toBe("noise\n1 changed secret\n");
+    await vi.waitFor(async () => {
+      const { output, result } = await client.exec({ ...request, shellSnapshot: true });
+      expect(result.shellStartup).toEqual({ kind: "snapshot" });
+      expect(output).toBe("1 dumb\n");
+    });
+  });
+
+  it("reads its startup files where nobody allows anything else", async () => {
+    const client = open({ env });
+    for (const _ of [1, 2]) {
+      const { output, result } = await client.exec(request);
+      expect(output).toBe("noise\n1 changed secret\n");
+      expect(result).not.toHaveProperty("shellStartup");
+    }
+  });
+});

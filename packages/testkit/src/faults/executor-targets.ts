@@ -1,0 +1,136 @@
+import { type Channel, createStdioChannel } from "@codex/channel";
+import { createWebSocketListener } from "@codex/channel/websocket";
+import { createLocalBackend } from "@codex/exec-server";
+import { createExecutor, type Executor } from "@codex/executor";
+import { connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import { duplexPair } from "./duplex-pair.js";
+import type { TargetContext } from "./exec-server-targets.js";
+import { createFaultProxy } from "./fault-proxy.js";
+import { relay } from "./faulty-relay.js";
+import { createWirePlan, describeWirePlan } from "./wire-fault.js";
+
+/** An orchestrator over something that fails. */
+export interface ExecutorTarget {
+  orchestrator: Orchestrator;
+  plan: readonly string[];
+  mayBeLost(): boolean;
+  heal(): void;
+  /** After the orchestrator was closed. */
+  close(): Promise<void>;
+  leftOverMs: number;
+}
+
+/** An executor that listens, for many runs. */
+export interface ListeningExecutor {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Milliseconds that an executor keeps what a lost channel leaves. */
+const GRACE_MS = 15_000;
+const LEFT_OVER_MS = 10_000;
+const GIVEN_UP_MS = 2 * GRACE_MS + LEFT_OVER_MS;
+
+/** One whose sessions outlive their channel, or one where they do not. */
+export async function listenExecutor({ resumable }: { resumable: boolean }): Promise<ListeningExecutor> {
+  const executor = newExecutor(resumable ? GRACE_MS : 0);
+  const listener = await createWebSocketListener({
+    host: "127.0.0.1",
+    port: 0,
+    onChannel: (channel) => void executor.serve(channel),
+  });
+  return {
+    url: listener.url,
+    async close() {
+      await listener.close();
+      await executor.close();
+    },
+  };
+}
+
+const newExecutor = (resumeGraceMs: number): Executor =>
+  createExecutor({ backend: () => createLocalBackend(), resumeGraceMs, limits: { sessions: 64 } });
+
+const newOrchestrator = (): Orchestrator =>
+  createOrchestrator({ policy: "never", defaults: { timings: { reconnectBaseMs: 5, reconnectMaxMs: 50 } } });
+
+/** Over a websocket that is made again: nothing may be lost. */
+export async function openResumed(url: string, { random, history }: TargetContext): Promise<ExecutorTarget> {
+  const plan = createWirePlan(random.fork("wire"));
+  const proxy = await createFaultProxy(url, plan, (text) => history.note(text));
+  const orchestrator = await attach(() => ({
+    name: "main",
+    reconnect: (signal) => connectWebSocket(proxy.url, { signal }),
+  }));
+  const isHalfOpen = plan.flat().some(({ kind }) => kind === "half_open");
+  return {
+    orchestrator,
+    plan: describeWirePlan(plan),
+    mayBeLost: () => false,
+    heal: () => proxy.heal(),
+    close: () => proxy.close(),
+    leftOverMs: isHalfOpen ? GIVEN_UP_MS : LEFT_OVER_MS,
+  };
+}
+
+/** Over one websocket: its end is the end of everything, and is told as a loss. */
+export async function openOnce(url: string, { random, history }: TargetContext): Promise<ExecutorTarget> {
+  const plan = createWirePlan(random.fork("wire"), { halfOpen: false });
+  const proxy = await createFaultProxy(url, plan, (text) => history.note(text));
+  const orchestrator = await attach(() => ({ name: "main", channel: connectWebSocket(proxy.url) }));
+  return {
+    orchestrator,
+    plan: describeWirePlan(plan),
+    mayBeLost: () => true,
+    heal: () => proxy.heal(),
+    close: () => proxy.close(),
+    leftOverMs: LEFT_OVER_MS,
+  };
+}
+
+/** The first connections may break before the executor has introduced itself. */
+async function attach(options: () => Parameters<Orchestrator["attach"]>[0]): Promise<Orchestrator> {
+  for (let attempt = 1; ; attempt += 1) {
+    const orchestrator = newOrchestrator();
+    try {
+      await orchestrator.attach(options());
+      return orchestrator;
+    } catch (error) {
+      await orchestrator.close();
+      if (attempt === 20) throw error;
+    }
+  }
+}
+
+/** Over two streams, which end for good when they break. */
+export async function openStreams({ random, history }: TargetContext): Promise<ExecutorTarget> {
+  const faults = createWirePlan(random.fork("wire"), { halfOpen: false })[0] ?? [];
+  const [ours, near] = duplexPair();
+  const [theirs, far] = duplexPair();
+  const executor = newExecutor(GRACE_MS);
+  const serving = createStdioChannel({ input: theirs, output: theirs });
+  const served = executor.serve(serving, { resumable: false });
+  const breakWire = (end: { destroy(): unknown }) => void end.destroy();
+  relay({ client: near, server: far }, { faults, breakWire, note: (text) => history.note(`wire: ${text}`) });
+  const channel: Channel = createStdioChannel({ input: ours, output: ours });
+  const orchestrator = newOrchestrator();
+  const end = async () => {
+    await orchestrator.close();
+    await served;
+    await executor.close();
+  };
+  try {
+    await orchestrator.attach({ name: "main", channel });
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return {
+    orchestrator,
+    plan: describeWirePlan([faults]),
+    mayBeLost: () => true,
+    heal() {},
+    close: end,
+    leftOverMs: LEFT_OVER_MS,
+  };
+}
