@@ -68,6 +68,7 @@ export {
   type OutputLog,
   type WritableOutputLog,
 } from "./process/output-log.js";
+export { getProgramName } from "./process/process-telemetry.js";
 export { getExitCode, getSignalName, getSignalNumber } from "./process/signals.js";
 export type { CapabilityName, EnvironmentCapabilities, EnvironmentInfo } from "./protocol/environment.js";
 export { type FileUrlOptions, type ParsedFileUrl, parseFileUrl, toFileUrl } from "./protocol/file-url.js";

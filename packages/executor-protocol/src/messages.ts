@@ -11,6 +11,11 @@ export const EXECUTOR_PROTOCOL_VERSION = "1";
 export const requestIdSchema = keySchema;
 
 export const listToolsRequestSchema = z.object({ type: z.literal("list_tools"), requestId: requestIdSchema });
+/** W3C trace context: what a call is part of. One that cannot be read counts as none. */
+export const traceContextSchema = z.object({
+  traceparent: z.optional(z.nullable(z.string())),
+  tracestate: z.optional(z.nullable(z.string())),
+});
 export const callToolRequestSchema = z.object({
   type: z.literal("call_tool"),
   requestId: requestIdSchema,
@@ -22,6 +27,7 @@ export const callToolRequestSchema = z.object({
   idempotencyKey: z.optional(keySchema),
   /** Rises with each call of one `sessionId`: a call whose number came before is a repeat, however old. */
   sequence: z.optional(z.int().check(z.positive())),
+  trace: z.optional(traceContextSchema),
 });
 export const shutdownRequestSchema = z.object({ type: z.literal("shutdown"), requestId: requestIdSchema });
 /** Up to which byte of a session's output something is known. */

@@ -97,3 +97,16 @@ const VALID = {
   additionalPermissionsPreapproved: false,
   execApprovalRequirement: { skip: { bypassSandbox: false } },
 };
+
+test.each([
+  [{ traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "a=1" }, "ok"],
+  [{ traceparent: null }, "ok"],
+  [{ traceparent: "no trace" }, "ok"],
+  [{}, "ok"],
+  ["00-0af7", "invalid"],
+  [{ traceparent: 5 }, "invalid"],
+])("the trace %j of a call is %s", (trace, kind) => {
+  expect(
+    parseOrchestratorMessage({ type: "call_tool", requestId: "r", toolName: "t", arguments: {}, trace }),
+  ).toMatchObject({ kind });
+});

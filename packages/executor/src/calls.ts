@@ -6,8 +6,10 @@ import {
   toolCallOutcomeSchema,
   type UnansweredCall,
 } from "@codex/executor-protocol";
+import { describeFault } from "@codex/telemetry";
 import { type CallRecord, CallRecords } from "./call-records.js";
 import { messageOf, ToolError } from "./errors.js";
+import type { ExecutorTelemetry } from "./executor-telemetry.js";
 import type { Ledger } from "./ledger.js";
 import type { ExecutorLimits } from "./limits.js";
 import type { Outbox } from "./outbox.js";
@@ -42,7 +44,7 @@ export interface CallsOptions {
   limits: Pick<ExecutorLimits, "inFlightCalls" | "unacknowledgedAnswers" | "unacknowledgedBytes">;
   /** Whether the orchestrator can come back over another channel. */
   isResumable: () => boolean;
-  log: (problem: string) => void;
+  telemetry: ExecutorTelemetry;
 }
 
 /** The tool calls of one orchestrator: those that are under way, and those whose answer it may not have received. */
@@ -189,7 +191,9 @@ export class Calls {
     const answered = new Promise<void>((resolve) => {
       resolveAnswered = resolve;
     });
-    const outcome = await this.#call(message, record, answered);
+    const watch = this.#options.telemetry.beginCall(message);
+    const outcome = await this.#call(message, record, { answered, trace: watch.trace });
+    watch.end(outcome);
     // Before the answer is on its way: whoever reads it may use the id again at once.
     this.#underWay.delete(record.requestId);
     await this.#finish(record, outcome);
@@ -206,9 +210,13 @@ export class Calls {
   }
 
   /** Never rejects: whatever a tool does becomes an outcome. */
-  async #call(message: CallMessage, record: CallRecord, answered: Promise<void>): Promise<ToolCallOutcome> {
+  async #call(
+    message: CallMessage,
+    record: CallRecord,
+    { answered, trace }: Pick<CallScope, "answered" | "trace">,
+  ): Promise<ToolCallOutcome> {
     const { toolName } = message;
-    const { ledger, log, outbox } = this.#options;
+    const { ledger, telemetry, outbox } = this.#options;
     const keep = (kept: CallRecord["kept"]) => {
       record.kept = kept;
     };
@@ -216,6 +224,7 @@ export class Calls {
       requestId: message.requestId,
       signal: record.wait.signal,
       answered,
+      trace,
       keep: outbox.acknowledges && this.#options.isResumable() ? keep : undefined,
     };
     try {
@@ -225,7 +234,11 @@ export class Calls {
       return await ledger.run({ scope: `tool ${toolName}`, key }, scope.signal, run);
     } catch (error) {
       if (error instanceof ToolError) return { status: "error", message: error.message };
-      log(`tool \`${quote(toolName)}\` threw: ${messageOf(error)}`);
+      telemetry.log.error?.("tool threw", {
+        requestId: scope.requestId,
+        tool: quote(toolName),
+        ...describeFault(error),
+      });
       return { status: "error", message: `tool \`${quote(toolName)}\` failed: ${messageOf(error)}` };
     }
   }

@@ -7,6 +7,7 @@ import { ApprovalLedger } from "./approval-ledger.js";
 import { Calls } from "./calls.js";
 import type { CeilingGuard } from "./ceiling.js";
 import type { Clock } from "./clock.js";
+import type { ExecutorTelemetry } from "./executor-telemetry.js";
 import type { Ids } from "./ids.js";
 import { Ledger } from "./ledger.js";
 import { type ExecutorLimits, LAST_ANSWERS_MS, LAST_SESSIONS_MS } from "./limits.js";
@@ -25,7 +26,7 @@ export interface ConnectionOptions {
   ids: Ids;
   clock: Clock;
   getHost: () => HostInfo;
-  log: (problem: string) => void;
+  telemetry: ExecutorTelemetry;
   /** The sessions of every orchestrator of this executor. */
   all: Set<UnifiedExec>;
   /** How long it lives on once its channel was lost, milliseconds; 0: not at all. */
@@ -38,6 +39,8 @@ type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
 export class Connection {
   /** Not to be guessed: whoever knows it may take the connection over. */
   readonly id: string;
+  /** Counts up; for logs. */
+  readonly number: number;
   readonly outbox: Outbox;
   readonly calls: Calls;
   readonly #options: ConnectionOptions;
@@ -50,9 +53,10 @@ export class Connection {
   #ending: Promise<EndedSession[]> | undefined;
 
   constructor(channel: Channel, options: ConnectionOptions) {
-    const { backend, registry, ceiling, limits, log } = options;
+    const { backend, registry, ceiling, limits, telemetry } = options;
     this.#options = options;
     this.id = options.ids.connection();
+    this.number = telemetry.accepted.value + 1;
     this.outbox = new Outbox(channel);
     this.#backend = typeof backend === "function" ? backend() : backend;
     const approvals = new ApprovalLedger(limits.rememberedApprovals);
@@ -71,7 +75,15 @@ export class Connection {
       },
     });
     const isResumable = () => this.isResumable;
-    this.calls = new Calls({ outbox, registry, unifiedExec: this.#unifiedExec, ledger, limits, isResumable, log });
+    this.calls = new Calls({
+      outbox,
+      registry,
+      unifiedExec: this.#unifiedExec,
+      ledger,
+      limits,
+      isResumable,
+      telemetry,
+    });
     this.#unwatch = registry.watch(() => void outbox.notify({ type: "tools_changed" }));
   }
 

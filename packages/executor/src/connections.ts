@@ -1,15 +1,16 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { getProgramName } from "@codex/exec-server";
 import type { Clock } from "./clock.js";
 import type { Connection } from "./connection.js";
+import type { ExecutorTelemetry } from "./executor-telemetry.js";
 import { renderOutcome } from "./sessions/render.js";
 import type { EndedSession } from "./sessions/unified-exec.js";
-import { quote } from "./text.js";
 
 export interface ConnectionsOptions {
   clock: Clock;
   /** Those without a channel, at once. */
   maxLost: number;
-  log: (message: string) => void;
+  telemetry: Pick<ExecutorTelemetry, "log" | "connections" | "accepted" | "resumed" | "expired">;
 }
 
 /** A connection without a channel. */
@@ -31,7 +32,11 @@ export class Connections {
   }
 
   add(connection: Connection): void {
+    const { telemetry } = this.#options;
     this.#all.add(connection);
+    telemetry.accepted.value += 1;
+    telemetry.connections.value += 1;
+    telemetry.log.info?.("orchestrator connected", { connection: connection.number });
   }
 
   /** The one with this id that can be resumed. How long it takes says nothing about the ids there are. */
@@ -50,11 +55,15 @@ export class Connections {
     this.#lost.delete(connection);
     lost?.stopClock();
     lost?.resolve();
+    const { resumed, log } = this.#options.telemetry;
+    resumed.value += 1;
+    log.info?.("orchestrator came back", { connection: connection.number });
   }
 
   /** Its channel was lost. Resolves when it has another, or when nobody came and it was ended. */
   async keep(connection: Connection): Promise<void> {
-    const { clock, maxLost } = this.#options;
+    const { clock, maxLost, telemetry } = this.#options;
+    telemetry.log.info?.("channel lost", { connection: connection.number });
     const over = new Promise<void>((resolve) => {
       const { graceMs } = connection;
       const expire = () => void this.end(connection, `nobody came back within ${graceMs} ms`).then(resolve);
@@ -73,24 +82,35 @@ export class Connections {
     this.#lost.delete(connection);
     lost?.stopClock();
     const ended = await connection.end(cause === undefined ? undefined : `the channel was lost, and ${cause}`);
-    this.#all.delete(connection);
-    if (cause !== undefined) for (const session of ended) this.#options.log(describeEnd(session, cause));
+    this.#forget(connection, cause);
+    if (cause !== undefined) for (const session of ended) this.#tellEnd(session, cause);
     lost?.resolve();
+  }
+
+  #forget(connection: Connection, cause: string | undefined): void {
+    if (!this.#all.delete(connection)) return;
+    const { connections, expired, log } = this.#options.telemetry;
+    connections.value -= 1;
+    if (cause !== undefined) expired.value += 1;
+    log.info?.("orchestrator gone", { connection: connection.number, cause });
+  }
+
+  /** The receipt of a session that nobody came back for. */
+  #tellEnd({ session, receipt }: EndedSession, cause: string): void {
+    this.#options.telemetry.log.warn?.("session ended with its channel", {
+      sessionId: session.id,
+      program: getProgramName(session.command),
+      cause,
+      outcome: receipt === undefined ? "unknown" : renderOutcome(receipt.outcome, session.id),
+      signals: receipt?.signals.join(" "),
+      gone: receipt?.gone,
+    });
   }
 
   /** Ends all of them at once. */
   async endAll(): Promise<void> {
     await Promise.all([...this.#all].map((connection) => this.end(connection)));
   }
-}
-
-/** The receipt of a session, for a log. */
-function describeEnd({ session, receipt }: EndedSession, cause: string): string {
-  const what = `session ${session.id} (${quote(session.command.join(" "))}) was ended: its channel was lost, and ${cause}`;
-  if (receipt === undefined) return `${what}; whether it is gone is unknown`;
-  const signals = receipt.signals.join(", ") || "none";
-  const gone = receipt.gone ? "all of its group is gone" : "something of its group is still there";
-  return `${what}; ${renderOutcome(receipt.outcome, session.id)}; signals sent: ${signals}; ${gone}`;
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

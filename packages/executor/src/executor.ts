@@ -1,11 +1,12 @@
 import type { Channel } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-server";
 import type { HostInfo } from "@codex/executor-protocol";
+import { describeFault, type Telemetry } from "@codex/telemetry";
 import { type CeilingOptions, createCeilingGuard, type ResolvePath } from "./ceiling.js";
 import { type Clock, systemClock } from "./clock.js";
 import { Connection } from "./connection.js";
 import { Connections } from "./connections.js";
-import { messageOf } from "./errors.js";
+import { createExecutorTelemetry, type ExecutorTelemetry } from "./executor-telemetry.js";
 import { getHostInfo } from "./host/host-info.js";
 import { createRandomIds, type Ids } from "./ids.js";
 import { DEFAULT_RESUME_GRACE_MS, type ExecutorLimits, resolveLimits } from "./limits.js";
@@ -39,7 +40,7 @@ export interface ExecutorOptions {
   /** For the default `ids`; as `Math.random`. */
   random?: () => number;
   /** Told what no orchestrator is told: that a tool has thrown, for example. */
-  log?: (problem: string) => void;
+  telemetry?: Telemetry;
 }
 
 export interface Executor {
@@ -75,9 +76,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const { ceiling, resolvePath } = options;
   // On another host this process does not know where temporary files go.
   const temporaryDirectories = resolvePath === undefined && env.TMPDIR?.startsWith("/") ? [env.TMPDIR] : [];
-  const log = options.log ?? (() => {});
+  const telemetry = createExecutorTelemetry(options.telemetry ?? {});
   const clock = options.clock ?? systemClock;
-  const connections = new Connections({ clock, maxLost: limits.lostChannels, log });
+  const connections = new Connections({ clock, maxLost: limits.lostChannels, telemetry });
   const shared = {
     backend: options.backend,
     registry: tools,
@@ -87,16 +88,17 @@ export function createExecutor(options: ExecutorOptions): Executor {
     ids: options.ids ?? createRandomIds(options.random),
     clock,
     getHost: () => options.host ?? getHostInfo(env),
-    log,
+    telemetry,
     all: new Set<UnifiedExec>(),
   };
+  telemetry.observeSessions(() => countRunning(shared.all));
   let isClosed = false;
   const open = (channel: Channel, isResumable: boolean) => {
     const connection = new Connection(channel, { ...shared, graceMs: isResumable ? graceMs : 0 });
     connections.add(connection);
     return connection;
   };
-  const context: ServeContext = { connections, open, registry: tools, log, isClosed: () => isClosed };
+  const context: ServeContext = { connections, open, registry: tools, telemetry, isClosed: () => isClosed };
   return {
     tools,
     serve: (channel, { resumable = true } = {}) =>
@@ -108,6 +110,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
   };
 }
 
+const countRunning = (all: ReadonlySet<UnifiedExec>): number =>
+  Array.from(all, ({ table }) => table.list().filter(({ state }) => state.outcome.kind === "running").length).reduce(
+    (total, count) => total + count,
+    0,
+  );
+
 function checkGrace(ms: number): number {
   if (Number.isSafeInteger(ms) && ms >= 0) return ms;
   throw new RangeError(`resumeGraceMs must be an integer of at least 0 milliseconds, got ${ms}`);
@@ -117,12 +125,12 @@ interface ServeContext {
   connections: Connections;
   open: (channel: Channel, isResumable: boolean) => Connection;
   registry: ToolRegistry;
-  log: (problem: string) => void;
+  telemetry: ExecutorTelemetry;
   isClosed: () => boolean;
 }
 
 async function serveChannel(channel: Channel, isResumable: boolean, context: ServeContext): Promise<void> {
-  const { connections, registry, log, isClosed } = context;
+  const { connections, registry, telemetry, isClosed } = context;
   const attachment: Attachment = {
     channel,
     connection: undefined,
@@ -130,12 +138,13 @@ async function serveChannel(channel: Channel, isResumable: boolean, context: Ser
     open: () => context.open(channel, isResumable),
     find: (id) => connections.find(id),
     reclaim: (connection) => connections.reclaim(connection),
+    telemetry,
   };
   let end: "shut down" | "lost" = "lost";
   try {
     end = await receiveMessages(attachment);
   } catch (error) {
-    log(`the receive loop failed: ${messageOf(error)}`); // a fault of ours; nothing is left behind for it
+    telemetry.log.error?.("the receive loop failed", describeFault(error)); // a fault of ours; nothing is left behind for it
     end = "shut down";
   }
   const { connection } = attachment;

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, Received } from "@codex/channel";
 import { type OrchestratorMessage, parseOrchestratorMessage } from "@codex/executor-protocol";
 import type { Connection } from "./connection.js";
+import type { ExecutorTelemetry } from "./executor-telemetry.js";
 import { sendOn } from "./outbox.js";
 import { quote } from "./text.js";
 import type { ToolRegistry } from "./tool-registry.js";
@@ -18,6 +19,7 @@ export interface Attachment {
   find(id: string): Connection | undefined;
   /** It was resumed. */
   reclaim(connection: Connection): void;
+  readonly telemetry: Pick<ExecutorTelemetry, "unreadable" | "log">;
 }
 
 type Handled = "go on" | "shut down";
@@ -113,7 +115,9 @@ async function resume(message: InitializeMessage, attachment: Attachment): Promi
 }
 
 /** Answers what could not be read or done as a request; the channel stays open. */
-async function refuse({ channel }: Attachment, requestId: string | null, message: string): Promise<Handled> {
+async function refuse({ channel, telemetry }: Attachment, requestId: string | null, message: string): Promise<Handled> {
+  telemetry.unreadable.value += 1;
+  telemetry.log.warn?.("message refused", { requestId: requestId === null ? undefined : quote(requestId) });
   await sendOn(channel, { type: "error", requestId, message });
   return "go on";
 }

@@ -1,4 +1,5 @@
 import { createMemoryChannelPair } from "@codex/channel";
+import type { LogFields } from "@codex/telemetry";
 import { afterEach, describe, expect, it } from "vitest";
 import { createCountingIds, createExecutor, type ExecutorTool, ToolError } from "../src/index.js";
 import { bytesOf, Client, errorOf, execRequest } from "./support/client.js";
@@ -237,7 +238,7 @@ describe("tool calls", () => {
   });
 
   it("of a tool that throws, or returns nonsense, are error outcomes and are logged", async () => {
-    const problems: string[] = [];
+    const problems: unknown[] = [];
     const tools = [
       tool("throws", () => Promise.reject(new Error("boom"))),
       tool("throws_at_once", () => {
@@ -253,8 +254,10 @@ describe("tool calls", () => {
         return { ...text(""), structured };
       }),
     ];
-    const log = (problem: string) => problems.push(problem);
-    const { client } = open({ tools, log, channel: { maxMessageBytes: 1_500 } });
+    const log = {
+      error: (event: string, fields: LogFields = {}) => void problems.push([event, fields.tool, fields.error]),
+    };
+    const { client } = open({ tools, telemetry: { log }, channel: { maxMessageBytes: 1_500 } });
     const call = async (name: string) => errorOf(await client.call(name, {}));
     expect(await call("throws")).toBe("tool `throws` failed: boom");
     expect(await call("throws_at_once")).toBe("tool `throws_at_once` failed: at once");
@@ -263,7 +266,10 @@ describe("tool calls", () => {
     expect(await call("nothing")).toBe("tool `nothing` returned no valid result");
     expect(await call("huge")).toMatch(/^the result of `huge` could not be sent: .*1500 bytes/);
     expect(await call("cyclic")).toMatch(/^the result of `cyclic` could not be sent/);
-    expect(problems).toEqual(["tool `throws` threw: boom", "tool `throws_at_once` threw: at once"]);
+    expect(problems).toEqual([
+      ["tool threw", "throws", "Error"],
+      ["tool threw", "throws_at_once", "TypeError"],
+    ]);
   });
 
   it("reach added tools with their arguments, live output and cancellation", async () => {

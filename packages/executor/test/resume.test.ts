@@ -275,11 +275,17 @@ describe("the grace", () => {
     await client.served;
     expect(pids.map(isAlive)).toEqual([false, false]);
     expect(logs.length).toBe(1);
-    expect(logs[0]).toMatch(
-      new RegExp(
-        `^session ${id} \\(sh -c .*\\) was ended: its channel was lost, and nobody came back within 1 ms; Process was killed by SIGKILL .*; signals sent: SIGTERM, SIGKILL; all of its group is gone$`,
-      ),
-    );
+    expect(logs[0]).toEqual({
+      event: "session ended with its channel",
+      fields: {
+        sessionId: id,
+        program: "sh",
+        cause: "nobody came back within 1 ms",
+        outcome: expect.stringMatching(/^Process was killed by SIGKILL /) as string,
+        signals: "SIGTERM SIGKILL",
+        gone: true,
+      },
+    });
     expect(await connect().refusedInitialize({ resumeSessionId: sessionId })).toMatch(/unknown/);
   });
 
@@ -323,7 +329,7 @@ describe("the grace", () => {
     }
     await gone[0]!.client.served;
     expect(gone.map(({ pid }) => isAlive(pid))).toEqual([false, true, true]);
-    expect(logs.join()).toMatch(/2 others wait for their orchestrators, which is the limit/);
+    expect(JSON.stringify(logs)).toMatch(/2 others wait for their orchestrators, which is the limit/);
     expect(await connect().refusedInitialize({ resumeSessionId: gone[0]!.sessionId })).toMatch(/unknown/);
     await connect().initialize({ resumeSessionId: gone[1]!.sessionId });
   });

@@ -1,5 +1,6 @@
 import type { Channel } from "@codex/channel";
 import type { HostInfo, ProcessOutcome } from "@codex/executor-protocol";
+import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
 import type { AuditOptions } from "./audit/trail.js";
 import type { CallToolOptions } from "./call-tool.js";
@@ -24,6 +25,8 @@ export interface OrchestratorOptions {
   defaults?: OrchestratorDefaults;
   /** Records every call of a tool and every answer to a question; default none. */
   audit?: AuditOptions;
+  /** Told what it does: logs, metrics and spans; default none. */
+  telemetry?: Telemetry;
   /** Default: loaded when the first script is judged, once per orchestrator. */
   shellParser?: GetShellParser;
   clock?: Clock;

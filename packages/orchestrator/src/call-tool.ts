@@ -1,6 +1,8 @@
 import type { Sandbox } from "@codex/executor-protocol";
+import type { TraceContext } from "@codex/telemetry";
 import { copyFrozen, digestRequest } from "./approvals/binding.js";
 import type { Auditor } from "./audit/trail.js";
+import type { CallTelemetry } from "./call-telemetry.js";
 import type { Config } from "./config.js";
 import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
 import type { LiveOutput } from "./executors/live-output.js";
@@ -29,13 +31,16 @@ export interface CallToolOptions {
 }
 
 /** The collaborators of all calls. */
-export interface CallsContext extends Omit<CallContext, "trail"> {
+export interface CallsContext extends Omit<CallContext, "trail" | "trace"> {
   auditor: Auditor;
 }
 
 /** The collaborators of a call. */
 export interface CallContext extends PermitContext {
   config: Config;
+  telemetry: CallTelemetry;
+  /** What the call is part of. */
+  trace: TraceContext | undefined;
   /** A fresh key for what must not happen twice; keys count up. */
   newKey: () => string;
   catalog: Catalog;
@@ -52,7 +57,9 @@ export async function handleToolCall(
   context: CallsContext,
 ): Promise<ToolCallResult> {
   const trail = context.auditor.begin(toolName);
-  const result = await routeCall(toolName, args, options, { ...context, trail });
+  const watch = context.telemetry.begin(toolName);
+  const result = await routeCall(toolName, args, options, { ...context, trail, trace: watch.trace });
+  watch.end(result);
   trail.ended(result);
   return result;
 }
@@ -191,7 +198,7 @@ async function send(
   windowMs: number | undefined,
   notices: readonly string[],
   { signal, onOutput, sessionScope }: CallToolOptions,
-  { sessions, config, newKey, trail }: CallContext,
+  { sessions, config, newKey, trail, telemetry, trace }: CallContext,
 ): Promise<ToolCallResult> {
   const unrecorded = trail.sending(wireArguments.sandbox as Sandbox | null | undefined);
   const refusal = unrecorded === undefined ? undefined : await unrecorded;
@@ -202,10 +209,12 @@ async function send(
   const waits =
     windowMs === undefined ? { windowMs: 0, marginMs: toolAnswerMs } : { windowMs, marginMs: answerMarginMs };
   const call = { executor, tool, arguments: wireArguments, ...waits, notices, session, signal, onOutput, sessionScope };
+  const watch = telemetry.send(executor.name, trace);
   const result = await sendCall(
-    { ...call, idempotencyKey },
+    { ...call, idempotencyKey, trace: watch.trace },
     { sessions, limits: config.limits, timings: config.timings },
   );
+  watch.end(result);
   trail.answered(result);
   return result;
 }

@@ -4,6 +4,7 @@ import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import { Approvals } from "./approvals/approvals.js";
 import { Auditor } from "./audit/trail.js";
+import { createCallTelemetry } from "./call-telemetry.js";
 import { type CallsContext, type CallToolOptions, handleToolCall } from "./call-tool.js";
 import { type Clock, systemClock } from "./clock.js";
 import { type Config, resolveConfig } from "./config.js";
@@ -60,6 +61,7 @@ class OrchestratorCore implements Orchestrator {
       }),
       shellParser: options.shellParser ?? createLazyShellParser(),
       newId: this.#newId,
+      telemetry: createCallTelemetry(options.telemetry ?? {}),
       auditor: new Auditor(options.audit, this.#newId),
       newKey: this.#createKeys(),
     };

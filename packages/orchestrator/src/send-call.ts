@@ -1,4 +1,5 @@
 import type { ByteRange } from "@codex/executor-protocol";
+import type { TraceContext } from "@codex/telemetry";
 import type { Executor } from "./executors/executor.js";
 import { type LiveOutput, OutputTracker, type ToolOutputMessage } from "./executors/live-output.js";
 import type { Session, SessionTable } from "./executors/sessions.js";
@@ -23,6 +24,8 @@ export interface OutgoingCall {
   onOutput: ((output: LiveOutput) => void | Promise<void>) | undefined;
   sessionScope: "own" | "executor" | undefined;
   idempotencyKey: string | undefined;
+  /** What it is part of. */
+  trace: TraceContext | undefined;
 }
 
 export interface SendContext {
@@ -47,6 +50,7 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
     onOutput,
     sessionScope: call.sessionScope,
     idempotencyKey: call.idempotencyKey,
+    trace: call.trace,
   });
   let interruption: string | undefined;
   const onAbort = () => {

@@ -1,2 +1,3 @@
 export { type CuttingProxy, createCuttingProxy } from "./cutting-proxy.js";
 export { type Cut, type CuttingRelay, createCuttingRelay, type Direction } from "./cutting-relay.js";
+export { createTestTracing, type TestSpan } from "./test-tracing.js";

@@ -14,7 +14,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   executor: ["channel", "exec-server", "executor-protocol", "telemetry"],
   orchestrator: ["channel", "executor-protocol", "telemetry"],
   cli: ["channel", "exec-server", "executor", "executor-protocol", "orchestrator", "telemetry"],
-  testkit: ["channel", "exec-server", "executor", "executor-protocol", "orchestrator"],
+  testkit: ["channel", "exec-server", "executor", "executor-protocol", "orchestrator", "telemetry"],
 };
 
 /** Names that a source file imports, with what stands before the path where it matters. */

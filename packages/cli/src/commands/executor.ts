@@ -41,7 +41,7 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
     // Each session may have a call that waits for it, as `codex run` does.
     limits: { sessions: options.maxSessions, inFlightCalls: options.maxSessions + SPARE_CALLS },
     resumeGraceMs: Math.ceil(options.resumeGrace * 1000),
-    log: (problem) => telemetry.log.error?.(problem),
+    telemetry,
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
   });
   try {

@@ -23,7 +23,6 @@ export interface Stage {
   output: Collected;
   /** What was told of the executor: `offline`, `online`, `gone`. */
   events: string[];
-  logs: string[];
 }
 
 /** Live output of a session, put together by its offsets: nothing may be missing or come twice. */
@@ -54,11 +53,9 @@ export function useStages() {
     const directory = mkdtempSync(join(tmpdir(), "codex-resume-"));
     closing.push(() => rmSync(directory, { recursive: true, force: true }));
     const effects = createEffects(join(directory, "effects"));
-    const logs: string[] = [];
     const executor = createExecutor({
       backend: () => createLocalBackend(),
       tools: [createCountTool(effects)],
-      log: (line) => void logs.push(line),
       ...options,
     });
     closing.push(() => executor.close());
@@ -75,7 +72,7 @@ export function useStages() {
     closing.push(() => orchestrator.close());
     const connect = async (): Promise<Channel> => relay.connect();
     await orchestrator.attach({ name: "main", reconnect: connect });
-    return { executor, relay, orchestrator, effects, output: new Collected(), events, logs };
+    return { executor, relay, orchestrator, effects, output: new Collected(), events };
   };
 }
 

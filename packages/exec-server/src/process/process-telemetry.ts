@@ -96,8 +96,11 @@ function createProcessMetrics(metrics: Registry) {
   };
 }
 
-/** Name of the program; its directory may say who uses it. */
-const programOf = ({ argv }: ProcessSpec): string => posix.basename(argv[0] ?? "").slice(0, MAX_PROGRAM_NAME_LENGTH);
+/** Of a command, for logs and spans: its directory may say who uses it. */
+export const getProgramName = (argv: readonly string[]): string =>
+  posix.basename(argv[0] ?? "").slice(0, MAX_PROGRAM_NAME_LENGTH);
+
+const programOf = ({ argv }: ProcessSpec): string => getProgramName(argv);
 
 function describeOutcome(outcome: ProcessOutcome) {
   if (outcome.kind === "exited") return { outcome: outcome.kind, code: outcome.code };

@@ -15,9 +15,11 @@ import type {
   ToolCallOutcome,
   WriteStdinRequest,
 } from "@codex/executor-protocol";
+import type { TraceContext } from "@codex/telemetry";
 import type { Admission } from "../admission.js";
 import type { Clock } from "../clock.js";
 import { messageOf, ToolError } from "../errors.js";
+import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import type { Ids } from "../ids.js";
 import type { Ledger } from "../ledger.js";
 import { type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
@@ -27,7 +29,7 @@ import { applyBounds, type Bounds } from "./bounds.js";
 import { WRITTEN } from "./collect.js";
 import { sendInput } from "./input.js";
 import type { LiveReceiver } from "./live-output.js";
-import { getRetention, type Retention } from "./retention.js";
+import { getRetention } from "./retention.js";
 import { Session } from "./session.js";
 import { SessionTable } from "./session-table.js";
 import { ShellStartups } from "./shell-startup.js";
@@ -41,6 +43,7 @@ export interface UnifiedExecOptions {
   clock: Clock;
   ids: Ids;
   limits: ExecutorLimits;
+  telemetry: Pick<ExecutorTelemetry, "log" | "refused" | "pruned">;
   events: SessionEvents;
   /** Calls with a key are made once. */
   ledger: Ledger;
@@ -63,6 +66,8 @@ export interface CallScope {
   signal: AbortSignal;
   /** Resolves once the answer is on its way. */
   answered: Promise<void>;
+  /** What the call is part of. */
+  trace?: TraceContext | undefined;
   /** Takes what belongs to the answer, which may have to be given again; undefined where nobody could ask for it. */
   keep?: ((kept: KeptOutput) => void) | undefined;
 }
@@ -137,7 +142,7 @@ export class UnifiedExec {
   async execCommand(request: ExecCommandRequest, call: CallScope): Promise<ToolCallOutcome> {
     // Before the key counts: the same call may come again once it was approved.
     const refusal = await this.#options.admission.getRefusal(request);
-    if (refusal !== undefined) throw new ToolError(refusal);
+    if (refusal !== undefined) throw this.#refuse(refusal, call.requestId);
     return this.#once("exec_command", request.idempotencyKey, call, (scope) => this.#exec(request, scope));
   }
 
@@ -185,6 +190,13 @@ export class UnifiedExec {
     return [...ended.values()];
   }
 
+  #refuse(refusal: string, requestId: string): ToolError {
+    const { refused, log } = this.#options.telemetry;
+    refused.value += 1;
+    log.info?.("command refused", { requestId });
+    return new ToolError(refusal);
+  }
+
   /** With a key: a repeat gets the first answer, also when that was an error. */
   #once(scope: string, key: string | undefined, call: CallScope, run: (call: CallScope) => Promise<ToolCallOutcome>) {
     if (key === undefined) return run(call);
@@ -199,7 +211,7 @@ export class UnifiedExec {
   }
 
   async #exec(request: ExecCommandRequest, call: CallScope): Promise<ToolCallOutcome> {
-    const session = await this.#track(this.#start(request));
+    const session = await this.#track(this.#start(request, call));
     const { requestId, signal } = call;
     const { startedAt } = session.process;
     return this.#use(session, async () => {
@@ -267,18 +279,22 @@ export class UnifiedExec {
     };
   }
 
-  async #start(request: ExecCommandRequest): Promise<Session> {
+  async #start(request: ExecCommandRequest, { requestId, trace }: CallScope): Promise<Session> {
     if (this.#closing) throw new ToolError("the executor is shutting down; the command was not run");
-    const { clock, events, limits } = this.#options;
+    const { clock, events, limits, telemetry } = this.#options;
     const { id, pruned } = this.#table.reserve();
     try {
       if (pruned !== undefined) {
         pruned.endNote ??= `the session was ended to make room for another: at most ${limits.sessions} are kept`;
+        telemetry.pruned.value += 1;
+        telemetry.log.warn?.("session ended to make room", { sessionId: pruned.id });
         await this.#terminate(pruned, { by: "prune", graceMs: PRUNE_GRACE_MS });
       }
       const stdio = getStdio(request);
       const retention = getRetention(limits.log, request.whenFull);
-      const { process, startup } = await this.#spawn(request, stdio, retention);
+      const given = { stdio, log: retention.chosen, trace };
+      const { process, startup } = await this.#spawn(request, given);
+      telemetry.log.info?.("session started", { requestId, sessionId: id, pid: process.pid });
       const { command, cwd, whenFull } = request;
       const { receiver } = events;
       const session = new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull, startup });
@@ -292,7 +308,7 @@ export class UnifiedExec {
     }
   }
 
-  async #spawn(request: ExecCommandRequest, stdio: ProcessStdio, { chosen }: Retention) {
+  async #spawn(request: ExecCommandRequest, given: Pick<ProcessSpec, "stdio" | "log" | "trace">) {
     const { backend, env: own } = this.#options;
     const { command: argv, cwd } = request;
     // A far host makes environments of its own; what is here would be the wrong one.
@@ -301,7 +317,7 @@ export class UnifiedExec {
         ? { env: request.env, envPolicy: request.envPolicy }
         : { env: createEnvironment(request.envPolicy, own, request.env) };
     const held = isHeld(request) ? { sandbox: request.sandbox } : {};
-    const asked: ProcessSpec = { argv, cwd, ...environment, stdio, ...held, log: chosen };
+    const asked: ProcessSpec = { argv, cwd, ...environment, ...held, ...given };
     const { spec, note } = await this.#shellStartups.apply(request, asked);
     try {
       return { process: await backend.start(spec), startup: note };

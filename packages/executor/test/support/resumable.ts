@@ -2,13 +2,15 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalBackend } from "@codex/exec-server";
+import type { LogFields } from "@codex/telemetry";
 import { afterEach } from "vitest";
 import { createExecutor, type Executor, type ExecutorOptions } from "../../src/index.js";
 import { Client } from "./client.js";
 
 export interface ResumableHost {
   executor: Executor;
-  logs: string[];
+  /** Lines at warn. */
+  logs: { event: string; fields: LogFields | undefined }[];
   /** A channel of its own; the executor keeps what it leaves. */
   connect(): Client;
   /** A file for what was done, one line for each time. */
@@ -27,7 +29,7 @@ export function useResumableHosts() {
     closing.push(() => rmSync(directory, { recursive: true, force: true }));
     const effectsFile = join(directory, "effects");
     writeFileSync(effectsFile, "");
-    const logs: string[] = [];
+    const logs: { event: string; fields: LogFields | undefined }[] = [];
     const executor = createExecutor({
       backend: () => createLocalBackend(),
       tools: [
@@ -39,7 +41,7 @@ export function useResumableHosts() {
           },
         },
       ],
-      log: (line) => void logs.push(line),
+      telemetry: { log: { warn: (event, fields) => void logs.push({ event, fields }) } },
       ...options,
     });
     closing.push(() => executor.close());

@@ -7,6 +7,7 @@ import {
   type HostInfo,
   type ProcessOutcome,
 } from "@codex/executor-protocol";
+import type { TraceContext } from "@codex/telemetry";
 import type { Clock } from "../clock.js";
 import { OrchestratorError } from "../errors.js";
 import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
@@ -67,6 +68,8 @@ export interface CallRequest {
   deadlineMs: number;
   /** Beside the arguments, which may be a model's. */
   sessionScope?: "own" | "executor" | undefined;
+  /** What the call is part of. Only for one that answered `initialize`. */
+  trace?: TraceContext | undefined;
   idempotencyKey?: string | undefined;
   /** `gap`: output that was dropped before this message. */
   onOutput: (message: ToolOutputMessage, gap: ByteRange | undefined) => void | Promise<void>;
@@ -142,10 +145,11 @@ export class Executor {
   }
 
   call(request: CallRequest): SentRequest<CallAnswer> {
-    const { toolName, deadlineMs, onOutput, sessionScope, idempotencyKey } = request;
+    const { toolName, deadlineMs, onOutput, sessionScope, idempotencyKey, trace } = request;
     const scope = sessionScope === undefined ? {} : { sessionScope };
     const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-    const body = { type: "call_tool" as const, toolName, arguments: request.arguments, ...scope, ...key };
+    const part = trace === undefined || !this.initialized ? {} : { trace };
+    const body = { type: "call_tool" as const, toolName, arguments: request.arguments, ...scope, ...key, ...part };
     return this.#wire.request(body, { answer: "call_tool_response", deadlineMs, onOutput });
   }
 

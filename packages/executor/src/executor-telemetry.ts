@@ -1,0 +1,115 @@
+import type { OrchestratorMessage, ToolCallOutcome } from "@codex/executor-protocol";
+import {
+  type Counter,
+  createRegistry,
+  type Gauge,
+  type Logger,
+  type Registry,
+  type Telemetry,
+  type TraceContext,
+} from "@codex/telemetry";
+import { quote } from "./text.js";
+import { SESSION_TOOLS } from "./tools/tools.js";
+
+type CallMessage = Extract<OrchestratorMessage, { type: "call_tool" }>;
+
+/** What an executor tells about itself. Never what a tool was given, and never what it answered. */
+export interface ExecutorTelemetry {
+  readonly log: Logger;
+  /** Orchestrators with a channel, or without one while they may come back. */
+  readonly connections: Gauge;
+  readonly accepted: Counter;
+  readonly resumed: Counter;
+  /** Connections that ended because nobody came back. */
+  readonly expired: Counter;
+  /** Commands that were refused before anything was started. */
+  readonly refused: Counter;
+  /** Sessions that were ended to make room. */
+  readonly pruned: Counter;
+  /** Messages that could not be read. */
+  readonly unreadable: Counter;
+  /** A call was taken. */
+  beginCall(message: CallMessage): CallWatch;
+  /** Number of sessions that run, asked for when somebody looks. */
+  observeSessions(count: () => number): void;
+}
+
+export interface CallWatch {
+  /** What the call's work is part of. */
+  readonly trace: TraceContext | undefined;
+  /** Its outcome is known. */
+  end(outcome: ToolCallOutcome): void;
+}
+
+export function createExecutorTelemetry({
+  log = {},
+  metrics = createRegistry(),
+  tracing,
+}: Telemetry): ExecutorTelemetry {
+  const calls = createCallMetrics(metrics);
+  const counter = (name: string, help: string) => metrics.counter({ name: `codex_executor_${name}_total`, help });
+  return {
+    log,
+    connections: metrics.gauge({
+      name: "codex_executor_connections_live",
+      help: "Orchestrators, those that lost their channel and may come back included.",
+    }),
+    accepted: counter("connections", "Orchestrators that have come."),
+    resumed: counter("connections_resumed", "Orchestrators that came back over another channel."),
+    expired: counter("connections_expired", "Orchestrators that did not come back in time."),
+    refused: counter("refusals", "Commands that were refused before anything was started."),
+    pruned: counter("sessions_pruned", "Sessions that were ended to make room for others."),
+    unreadable: counter("unreadable_messages", "Messages that could not be read or made no sense."),
+    beginCall(message) {
+      const { requestId, toolName, trace } = message;
+      const startedAt = performance.now();
+      calls.inFlight.value += 1;
+      log.debug?.("call received", { requestId, tool: quote(toolName) });
+      const span = tracing?.startSpan("call_tool", {
+        kind: "server",
+        parent: trace,
+        attributes: {
+          "rpc.system.name": "codex_executor",
+          "rpc.method": "call_tool",
+          "gen_ai.tool.name": quote(toolName),
+        },
+      });
+      return {
+        trace: span?.context ?? trace,
+        end(outcome) {
+          const seconds = (performance.now() - startedAt) / 1000;
+          calls.inFlight.value -= 1;
+          calls.seconds.observe(seconds);
+          calls.answered(toolName)[outcome.status].value += 1;
+          const { status } = outcome;
+          log.debug?.("call answered", { requestId, tool: quote(toolName), status, ms: Math.round(seconds * 1000) });
+          if (status === "error") span?.fail("tool_error");
+          span?.end();
+        },
+      };
+    },
+    observeSessions(count) {
+      metrics.observe("gauge", { name: "codex_executor_sessions_live", help: "Sessions whose process runs." }, count);
+    },
+  };
+}
+
+function createCallMetrics(metrics: Registry) {
+  const answered = (tool: string, status: string) =>
+    metrics.counter({
+      name: "codex_executor_calls_total",
+      help: "Calls that have their outcome, by tool; tools that are not for commands and sessions are `other`.",
+      labels: { tool, status },
+    });
+  const both = (tool: string) => ({ success: answered(tool, "success"), error: answered(tool, "error") });
+  const byTool = new Map([...SESSION_TOOLS.keys()].map((tool) => [tool as string, both(tool)]));
+  const other = both("other");
+  return {
+    answered: (tool: string): Record<ToolCallOutcome["status"], Counter> => byTool.get(tool) ?? other,
+    inFlight: metrics.gauge({ name: "codex_executor_calls_in_flight", help: "Calls without an outcome." }),
+    seconds: metrics.histogram({
+      name: "codex_executor_call_duration_seconds",
+      help: "Time from a call to its outcome, its window included.",
+    }),
+  };
+}
