@@ -10,6 +10,8 @@ export interface CuttingProxy {
   cutAfterReceived(bytes: number): void;
   /** The same for bytes that went to the server. */
   cutAfterSent(bytes: number): void;
+  /** From now on the connections of now carry nothing, and neither end is told. */
+  stall(): void;
   close(): Promise<void>;
 }
 
@@ -19,8 +21,10 @@ export async function createCuttingProxy(target: string): Promise<CuttingProxy> 
   const left = { received: Number.POSITIVE_INFINITY, sent: Number.POSITIVE_INFINITY };
   let connections = 0;
 
+  let stalled = new Set<Socket>();
   const relay = (from: Socket, to: Socket, direction: keyof typeof left) => {
     from.on("data", (bytes: Buffer) => {
+      if (stalled.has(from)) return;
       const allowed = bytes.subarray(0, left[direction]);
       left[direction] -= bytes.length;
       if (left[direction] > 0) {
@@ -66,6 +70,9 @@ export async function createCuttingProxy(target: string): Promise<CuttingProxy> 
     },
     cutAfterSent(bytes) {
       left.sent = bytes;
+    },
+    stall() {
+      stalled = new Set(sockets);
     },
     async close() {
       for (const socket of sockets) socket.destroy();

@@ -17,7 +17,8 @@ import type { ProblemLog } from "./problems.js";
 import { retry } from "./retry.js";
 import type { SessionOwner } from "./sessions.js";
 import { type LearnedTool, parseToolList } from "./tool-list.js";
-import { type AckTerms, type Loss, type Recovery, type Reply, type SentRequest, Wire } from "./wire.js";
+import { Wire } from "./wire.js";
+import type { AckTerms, Loss, Recovery, Reply, SentRequest } from "./wire-types.js";
 
 export interface InitializeOptions {
   /** Default `codex-orchestrator`. */
@@ -94,6 +95,7 @@ export class Executor {
   /** How long the executor keeps everything without a channel, milliseconds; undefined when it does not. */
   #graceMs: number | undefined;
   #introductions = 0;
+  #introduced = false;
 
   private constructor(options: ExecutorOptions) {
     this.#options = options;
@@ -103,6 +105,7 @@ export class Executor {
     const { reconnect } = options;
     this.#wire = new Wire({
       ...options,
+      livenessMs: options.timings.livenessMs,
       onUnasked: (message) => this.#handleUnasked(message),
       recover: reconnect === undefined ? undefined : (loss) => this.#recover(loss, reconnect),
     });
@@ -113,6 +116,7 @@ export class Executor {
     const executor = new Executor(options);
     try {
       if (options.initialize !== false) await executor.#initialize(options.initialize);
+      executor.#introduced = true;
       await executor.#learnTools();
       return executor;
     } catch (error) {
@@ -200,6 +204,7 @@ export class Executor {
   /** Looks for another channel, and for what the executor has kept. */
   async #recover(loss: Loss, reconnect: ReconnectOptions): Promise<Recovery> {
     const { clock, timings } = this.#options;
+    if (!this.#introduced) return { kind: "over", reason: loss.reason };
     this.#options.onInterrupted(loss.reason);
     const withinMs = this.#graceMs ?? timings.reconnectMs;
     const tried = await retry((signal) => this.#reach(loss, reconnect.connect, signal), {

@@ -1,96 +1,22 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, ChannelEnd, Received } from "@codex/channel";
-import {
-  type ByteRange,
-  type ExecutorMessage,
-  type OrchestratorMessage,
-  type OutputPosition,
-  parseExecutorMessage,
-  type UnansweredCall,
-} from "@codex/executor-protocol";
-import type { Clock } from "../clock.js";
+import { type ExecutorMessage, parseExecutorMessage } from "@codex/executor-protocol";
 import { messageOf } from "../errors.js";
-import type { OrchestratorLimits } from "../limits.js";
 import type { ToolOutputMessage } from "./live-output.js";
-import type { ProblemLog } from "./problems.js";
+import { watchPeer } from "./liveness.js";
 import { Receipts } from "./receipts.js";
-
-/** What became of a request. Waiting for it always ends, and never rejects. */
-export type Reply<M> =
-  | { kind: "answer"; message: M }
-  /** An `error` message for this request. */
-  | { kind: "refused"; message: string }
-  /** An answer came, but it could not be read. */
-  | { kind: "unreadable"; problem: string }
-  | { kind: "timeout"; ms: number }
-  /** The channel ended first. */
-  | { kind: "ended"; reason: string }
-  /** Nothing was sent. */
-  | { kind: "unsent"; reason: string; ended: boolean };
-
-export type AnswerType = "list_tools_response" | "call_tool_response" | "shutdown_response" | "initialize_response";
-type Answer<T extends AnswerType> = Extract<ExecutorMessage, { type: T }>;
-type RequestMessage = Exclude<OrchestratorMessage, { type: "cancel_tool" | "ack" }>;
-/** A request without its id, which the wire chooses. */
-export type RequestBody = RequestMessage extends infer R
-  ? R extends RequestMessage
-    ? Omit<R, "requestId">
-    : never
-  : never;
-
-/** `gap`: output that was dropped before this message. */
-type OutputListener = (message: ToolOutputMessage, gap: ByteRange | undefined) => void | Promise<void>;
-
-export interface RequestOptions<T extends AnswerType> {
-  answer: T;
-  deadlineMs: number;
-  onOutput?: OutputListener;
-}
-
-export interface SentRequest<M> {
-  requestId: string;
-  reply: Promise<Reply<M>>;
-  /** Replaces the deadline by one that begins now. */
-  expire(ms: number): void;
-}
-
-export interface WireOptions {
-  channel: Channel;
-  clock: Clock;
-  limits: OrchestratorLimits;
-  problems: ProblemLog;
-  /** Makes the ids of this wire unlike those of any other. */
-  idPrefix: string;
-  onUnasked: (message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>) => void;
-  /** Looks for another channel when the one of now has ended; never rejects. Absent: that is the end of the wire. */
-  recover?: ((loss: Loss) => Promise<Recovery>) | undefined;
-}
-
-/** A channel has ended, and requests may be without an answer. */
-export interface Loss {
-  reason: string;
-  /** What an executor has to be told that may have kept everything. */
-  getState(): { unanswered: UnansweredCall[]; givenUp: string[]; received: OutputPosition[] };
-  /** Aborts when the wire is closed. */
-  signal: AbortSignal;
-}
-
-/** What an executor that keeps what was not acknowledged needs. */
-export interface AckTerms {
-  /** It is acknowledged at least each time so many bytes of live output came. */
-  ackBytes: number;
-  /** The number of the last call that reached it. */
-  lastSequence: number;
-}
-
-/**
- * `resumed`: the executor has kept everything, but the calls in `resend` never reached it. `renewed`: there is a channel,
- * but what was under way is gone, for that reason.
- */
-export type Recovery =
-  | { kind: "resumed"; channel: Channel; resend: ReadonlySet<string>; terms: AckTerms | undefined }
-  | { kind: "renewed"; channel: Channel; reason: string; terms: AckTerms | undefined }
-  | { kind: "over"; reason: string };
+import type {
+  AckTerms,
+  Answer,
+  AnswerType,
+  OutputListener,
+  Reply,
+  RequestBody,
+  RequestMessage,
+  RequestOptions,
+  SentRequest,
+  WireOptions,
+} from "./wire-types.js";
 
 interface Pending {
   answer: AnswerType;
@@ -129,6 +55,8 @@ export class Wire {
   #endReason: string | undefined;
   #closeReason: string | undefined;
   #nextId = 1;
+  /** Messages. */
+  #received = 0;
 
   constructor(options: WireOptions) {
     this.#options = options;
@@ -201,12 +129,6 @@ export class Wire {
     this.#channel.send({ type: "cancel_tool", requestId }).catch(() => {});
   }
 
-  /** Gives the channel of now up, as if it had ended. */
-  abandonChannel(reason: string): void {
-    this.#abandonReason = reason;
-    void this.#channel.close({ abrupt: true });
-  }
-
   async close(reason = "it was closed by this side"): Promise<void> {
     this.#closeReason ??= reason;
     this.#closing.abort();
@@ -237,12 +159,31 @@ export class Wire {
 
   async #receiveAll(): Promise<string> {
     for (;;) {
+      const stopWatching = this.#watchPeer();
       const failure = await this.#receiveUntilEnd().catch(messageOf);
+      stopWatching();
       const reason = this.#closeReason ?? failure ?? this.#abandonReason ?? describeEnd(await this.#channel.closed);
       this.#abandonReason = undefined;
       const over = await this.#recover(reason);
       if (over !== undefined) return over;
     }
+  }
+
+  /** A channel may be dead without a word; where another can be had, that is noticed. */
+  #watchPeer(): () => void {
+    const { clock, livenessMs: ms, recover } = this.#options;
+    if (recover === undefined) return () => {};
+    const channel = this.#channel;
+    return watchPeer(channel, {
+      clock,
+      ms,
+      getReceived: () => this.#received,
+      isWaiting: () => this.#pending.size > 0,
+      onDead: () => {
+        this.#abandonReason = `it gave no sign of life for ${2 * ms} ms`;
+        void channel.close({ abrupt: true });
+      },
+    });
   }
 
   /** The channel has ended. Undefined when there is another; else the reason why there is none. */
@@ -311,6 +252,7 @@ export class Wire {
     for (let count = 1; ; count++) {
       const received = await this.#channel.receive();
       if (received === undefined) return;
+      this.#received += 1;
       const taken = this.#handle(received);
       // Whoever follows the output slowly holds the executor back: nothing more is received meanwhile.
       if (taken !== undefined) await Promise.race([taken, this.#closed]);

@@ -1,0 +1,37 @@
+import type { Channel } from "@codex/channel";
+import type { Clock } from "../clock.js";
+
+export interface LivenessOptions {
+  clock: Clock;
+  /** Of silence before the peer is asked, and for its sign of life, milliseconds. */
+  ms: number;
+  /** Counts what has come from the peer. */
+  getReceived: () => number;
+  /** Whether anything is waited for. */
+  isWaiting: () => boolean;
+  /** The peer gave no sign of life. */
+  onDead: () => void;
+}
+
+/** Looks whether a silent peer is still there, where the channel can ask; the answer ends that. */
+export function watchPeer(
+  channel: Channel,
+  { clock, ms, getReceived, isWaiting, onDead }: LivenessOptions,
+): () => void {
+  let isOver = false;
+  let stopClock = () => {};
+  const arm = () => {
+    if (isOver) return;
+    const before = getReceived();
+    stopClock = clock.after(ms, () => void look(before).then((isAlive) => (isAlive || isOver ? arm() : onDead())));
+  };
+  const look = async (before: number) => {
+    if (!isWaiting() || getReceived() !== before) return true;
+    return (await channel.isPeerAlive?.(ms)) ?? true;
+  };
+  if (channel.isPeerAlive !== undefined) arm();
+  return () => {
+    isOver = true;
+    stopClock();
+  };
+}

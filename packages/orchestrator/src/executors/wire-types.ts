@@ -1,0 +1,91 @@
+import type { Channel } from "@codex/channel";
+import type {
+  ByteRange,
+  ExecutorMessage,
+  OrchestratorMessage,
+  OutputPosition,
+  UnansweredCall,
+} from "@codex/executor-protocol";
+import type { Clock } from "../clock.js";
+import type { OrchestratorLimits } from "../limits.js";
+import type { ToolOutputMessage } from "./live-output.js";
+import type { ProblemLog } from "./problems.js";
+
+/** What became of a request. Waiting for it always ends, and never rejects. */
+export type Reply<M> =
+  | { kind: "answer"; message: M }
+  /** An `error` message for this request. */
+  | { kind: "refused"; message: string }
+  /** An answer came, but it could not be read. */
+  | { kind: "unreadable"; problem: string }
+  | { kind: "timeout"; ms: number }
+  /** The channel ended first. */
+  | { kind: "ended"; reason: string }
+  /** Nothing was sent. */
+  | { kind: "unsent"; reason: string; ended: boolean };
+
+export type AnswerType = "list_tools_response" | "call_tool_response" | "shutdown_response" | "initialize_response";
+export type Answer<T extends AnswerType> = Extract<ExecutorMessage, { type: T }>;
+export type RequestMessage = Exclude<OrchestratorMessage, { type: "cancel_tool" | "ack" }>;
+/** A request without its id, which the wire chooses. */
+export type RequestBody = RequestMessage extends infer R
+  ? R extends RequestMessage
+    ? Omit<R, "requestId">
+    : never
+  : never;
+
+/** `gap`: output that was dropped before this message. */
+export type OutputListener = (message: ToolOutputMessage, gap: ByteRange | undefined) => void | Promise<void>;
+
+export interface RequestOptions<T extends AnswerType> {
+  answer: T;
+  deadlineMs: number;
+  onOutput?: OutputListener;
+}
+
+export interface SentRequest<M> {
+  requestId: string;
+  reply: Promise<Reply<M>>;
+  /** Replaces the deadline by one that begins now. */
+  expire(ms: number): void;
+}
+
+export interface WireOptions {
+  channel: Channel;
+  clock: Clock;
+  limits: OrchestratorLimits;
+  problems: ProblemLog;
+  /** Makes the ids of this wire unlike those of any other. */
+  idPrefix: string;
+  onUnasked: (message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>) => void;
+  /** Silence after which an executor that owes an answer is asked for a sign of life, milliseconds. */
+  livenessMs: number;
+  /** Looks for another channel when the one of now has ended; never rejects. Absent: that is the end of the wire. */
+  recover?: ((loss: Loss) => Promise<Recovery>) | undefined;
+}
+
+/** A channel has ended, and requests may be without an answer. */
+export interface Loss {
+  reason: string;
+  /** What an executor has to be told that may have kept everything. */
+  getState(): { unanswered: UnansweredCall[]; givenUp: string[]; received: OutputPosition[] };
+  /** Aborts when the wire is closed. */
+  signal: AbortSignal;
+}
+
+/** What an executor that keeps what was not acknowledged needs. */
+export interface AckTerms {
+  /** It is acknowledged at least each time so many bytes of live output came. */
+  ackBytes: number;
+  /** The number of the last call that reached it. */
+  lastSequence: number;
+}
+
+/**
+ * `resumed`: the executor has kept everything, but the calls in `resend` never reached it. `renewed`: there is a channel,
+ * but what was under way is gone, for that reason.
+ */
+export type Recovery =
+  | { kind: "resumed"; channel: Channel; resend: ReadonlySet<string>; terms: AckTerms | undefined }
+  | { kind: "renewed"; channel: Channel; reason: string; terms: AckTerms | undefined }
+  | { kind: "over"; reason: string };
