@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { bytesOf, type Client, execRequest } from "../support/client.js";
+import { idOf, useRealHosts } from "../support/real-host.js";
+import { useResumableHosts } from "../support/resumable.js";
+
+const LOG = { headBytes: 64 * 1024, tailBytes: 128 * 1024, spillBytes: 256 * 1024 };
+const TOTAL = 4_000_000;
+/** Says on stderr, which comes last, that it has written everything. */
+const WRITER = ["sh", "-c", `head -c ${TOTAL} /dev/zero | tr '\\0' a; echo done >&2`];
+
+/** Polls until the end; answers every range, and the ranges that were left out as gone. */
+async function readAll(client: Client, first: Awaited<ReturnType<Client["exec"]>>) {
+  const answers = [first];
+  const id = first.result.processId;
+  for (let last = first; !last.result.closed; answers.push(last)) {
+    last = await client.write({ processId: id ?? idOf(first), maxOutputTokens: 1_000_000 });
+  }
+  const gone = answers.flatMap(({ result }) => result.omitted.filter(({ reason }) => reason === "evicted"));
+  return { answers, gone, text: answers.map(({ text }) => text).join("") };
+}
+
+describe("a session with more output than memory keeps", () => {
+  const open = useRealHosts();
+  const request = { command: WRITER, yieldTimeMs: 5_000, maxOutputTokens: 1_000_000 };
+
+  it("pauses its program until an answer takes the output: nothing is dropped", async () => {
+    const client = open({ limits: { log: LOG } });
+    const { answers, gone } = await readAll(client, await client.exec({ ...request, whenFull: "pause" }));
+    expect(gone).toEqual([]);
+    expect(answers.reduce((sum, { output }) => sum + output.length, 0)).toBe(TOTAL + 5);
+    for (const { result } of answers) expect(result.range.to - result.range.from).toBeLessThan(256 * 1024);
+  });
+
+  it.each([
+    [
+      "spill",
+      64 + 128 + 256,
+      /Bytes \d+-\d+ are gone: they were not retained; beyond the first 65536 and the last 131072 bytes and 262144 bytes on disk nothing is retained \(whenFull `spill`\)/,
+    ],
+    [
+      "drop",
+      64 + 128,
+      /Bytes \d+-\d+ are gone: they were not retained; this session drops what is beyond the first 65536 and the last 131072 bytes \(whenFull `drop`\)/,
+    ],
+    [undefined, 64 + 128 + 256, /whenFull `spill`/],
+  ] as const)("tells what %s has left out, with range and reason", async (whenFull, keptKiB, reason) => {
+    const client = open({ limits: { log: LOG } });
+    const chosen = whenFull === undefined ? {} : { whenFull };
+    const { answers, gone, text } = await readAll(
+      client,
+      await client.exec({ ...request, ...chosen, yieldTimeMs: 20_000 }),
+    );
+    expect(text).toMatch(reason);
+    const dropped = gone.reduce((sum, { from, to }) => sum + to - from, 0);
+    expect(answers.length).toBe(1);
+    expect(TOTAL + 5 - dropped).toBeGreaterThan((keptKiB / 2) * 1024);
+    expect(TOTAL + 5 - dropped).toBeLessThan((keptKiB + 96) * 1024);
+  });
+});
+
+describe("a session whose output is acknowledged", () => {
+  const open = useResumableHosts();
+
+  it("sends no more than a window ahead of it, and pauses its program beyond", async () => {
+    const { connect } = open({ limits: { log: { ...LOG, spillBytes: 0 } } });
+    const client = connect();
+    const { resume } = await client.initialize({ acknowledges: true });
+    expect(resume?.ackBytes).toBe(16 * 1024);
+    await client.send({
+      type: "call_tool",
+      requestId: "w",
+      toolName: "exec_command",
+      arguments: { ...execRequest({ command: WRITER }), whenFull: "pause" },
+    });
+    let acknowledged = 0;
+    let processId = 0;
+    for (;;) {
+      const delta = await client.find(
+        (message) =>
+          message.type === "call_tool_response" || (message.type === "tool_output" && message.offset >= acknowledged),
+      );
+      if (delta.type !== "tool_output") break;
+      processId = delta.processId;
+      const sent = bytesOf(client.deltas()).length;
+      expect(sent - acknowledged).toBeLessThanOrEqual(64 * 1024 + 8192);
+      acknowledged = sent;
+      await client.send({ type: "ack", output: [{ processId, offset: acknowledged }] });
+      if (acknowledged === TOTAL + 5) break;
+    }
+    expect(bytesOf(client.deltas()).length).toBe(TOTAL + 5);
+    expect(client.deltas().map(({ offset }) => offset)).toEqual(
+      [...client.deltas().map(({ offset }) => offset)].sort((a, b) => a - b),
+    );
+    await client.send({ type: "shutdown", requestId: "s" });
+    await client.served;
+  });
+
+  it("keeps what a lost channel swallowed, also when little is retained and it is not to be paused", async () => {
+    const { connect } = open({ limits: { log: { ...LOG, spillBytes: 0 } } });
+    const first = connect();
+    const { sessionId } = await first.initialize({ acknowledges: true });
+    const args = execRequest({ command: WRITER, whenFull: "drop" });
+    await first.send({ type: "call_tool", requestId: "w", toolName: "exec_command", arguments: args });
+    const { processId } = await first.ofType("tool_output");
+    // It acknowledges nothing: the program is held while its call waits.
+    const seen = bytesOf(first.deltas()).length;
+    await first.cut();
+    const second = connect();
+    const received = [{ processId, offset: Math.min(seen, 1_000) }];
+    await second.initialize({
+      resumeSessionId: sessionId,
+      acknowledges: true,
+      unanswered: [{ requestId: "w" }],
+      received,
+    });
+    let offset = received[0]!.offset;
+    while (offset < TOTAL + 5) {
+      const delta = await second.find((message) => message.type === "tool_output" && message.offset === offset);
+      if (delta.type === "tool_output") offset += Buffer.from(delta.chunk, "base64").length;
+      await second.send({ type: "ack", output: [{ processId, offset }] });
+    }
+    await second.ofType("call_tool_response", "w");
+    await second.send({ type: "shutdown", requestId: "s" });
+    await second.served;
+  });
+});
