@@ -98,17 +98,19 @@ export class Connection {
 
   /** Answers an `initialize` that begins it. Resolves when the next message may be taken. */
   async initialize({ requestId, acknowledges = false }: InitializeMessage): Promise<void> {
-    const host = await this.#describeHost();
+    const host = await this.describeHost();
     // After the answer, so that nothing unasked comes before it.
     const answered = this.#introduce(requestId, host);
     this.#take({ acknowledges });
     await answered;
   }
 
-  /** Goes on over another channel, also while the one before seems to be open: that one is closed. */
-  async resume(channel: Channel, message: InitializeMessage): Promise<void> {
+  /**
+   * Goes on over another channel from this call on, also while the one before seems to be open: that one is closed.
+   * Resolves when the next message may be taken.
+   */
+  async resume(channel: Channel, message: InitializeMessage, host: HostInfo): Promise<void> {
     const { requestId, acknowledges } = message;
-    const host = await this.#describeHost();
     const before = this.outbox.attach(channel);
     if (before !== undefined) leave(before);
     this.#take({ acknowledges: acknowledges ?? this.outbox.acknowledges });
@@ -143,7 +145,7 @@ export class Connection {
     return ended;
   }
 
-  async #describeHost(): Promise<HostInfo> {
+  async describeHost(): Promise<HostInfo> {
     const sandbox = await this.#admission.describe();
     const host = this.#options.getHost();
     return sandbox === undefined ? host : { ...host, sandbox };

@@ -104,13 +104,15 @@ async function resume(message: InitializeMessage, attachment: Attachment): Promi
     return refuse(attachment, requestId, "`resumeSessionId` must come with the first message of a channel");
   }
   const connection = attachment.find(resumeSessionId ?? "");
-  if (connection === undefined) {
+  const host = await connection?.describeHost();
+  // It may have been ended meanwhile.
+  if (connection === undefined || host === undefined || !connection.isResumable) {
     const problem = `unknown resumeSessionId \`${quote(resumeSessionId ?? "")}\`: there are no sessions to resume`;
     return refuse(attachment, requestId, problem);
   }
   attachment.connection = connection;
   attachment.reclaim(connection);
-  await connection.resume(attachment.channel, message);
+  await connection.resume(attachment.channel, message, host);
   return "go on";
 }
 

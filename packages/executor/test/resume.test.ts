@@ -309,6 +309,25 @@ describe("the grace", () => {
     expect(await connect().refusedInitialize({ resumeSessionId: sessionId })).toMatch(/unknown/);
   });
 
+  it("does not run on when the next channel comes just as the one before is lost", async () => {
+    const clock = new ManualClock();
+    const { connect } = open({ clock });
+    let client = connect();
+    const { sessionId } = await client.initialize();
+    for (let turns = 0; turns < 60; turns++) {
+      const next = connect();
+      const before = client;
+      void before.cut();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      await next.initialize({ resumeSessionId: sessionId });
+      await before.served;
+      expect(clock.waiting).toBe(0);
+      client = next;
+    }
+    await client.send({ type: "shutdown", requestId: "s" });
+    await client.served;
+  });
+
   it("is cut short when the executor is closed", async () => {
     const { connect, executor } = open();
     const client = connect();
