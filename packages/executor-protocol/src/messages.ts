@@ -93,6 +93,8 @@ export const errorMessageSchema = z.object({
   type: z.literal("error"),
   requestId: nullable(z.string()),
   message: z.string(),
+  /** `taken_over`: another channel goes on with the connection, and this one ends. */
+  code: z.optional(z.string()),
 });
 
 export const capabilitySchema = z.enum(["tool_output", "cancel_tool", "session_exited", "resume"]);

@@ -191,7 +191,8 @@ export class Connection {
 
 /** Nobody listens there any more, or it is somebody who should know. */
 function leave(channel: Channel): void {
-  void sendOn(channel, { type: "error", requestId: null, message: "the connection was resumed over another channel" });
+  const message = "the connection was resumed over another channel";
+  void sendOn(channel, { type: "error", requestId: null, message, code: "taken_over" });
   void channel.close();
 }
 

@@ -218,6 +218,7 @@ describe("a resume", () => {
       type: "error",
       requestId: null,
       message: "the connection was resumed over another channel",
+      code: "taken_over",
     });
   });
 

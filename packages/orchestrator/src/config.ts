@@ -1,4 +1,4 @@
-import type { EnvPolicy } from "@codex/executor-protocol";
+import type { EnvPolicy, WhenFull } from "@codex/executor-protocol";
 import { OrchestratorError } from "./errors.js";
 import {
   DEFAULT_MAX_OUTPUT_TOKENS,
@@ -31,6 +31,8 @@ export interface OrchestratorDefaults {
   windows?: Partial<WindowBounds>;
   /** How the executor makes the environment of a command from its own; the default excludes are on. */
   envPolicy?: Partial<EnvPolicy>;
+  /** What happens when a session has more output than its executor keeps in memory; default the executor's own. */
+  whenFull?: WhenFull;
   /** Names of forced variables that are not forced. */
   dropForced?: readonly string[];
   /** Environment for executors that know only the base messages: nothing is known of theirs. */
@@ -52,6 +54,7 @@ export interface Config {
   maxOutputTokensCap: number;
   windows: WindowBounds;
   envPolicy: EnvPolicy;
+  whenFull: WhenFull | undefined;
   forcedEnv: Record<string, string>;
   baseEnv: Readonly<Record<string, string>>;
   allowAdditionalPermissions: boolean;
@@ -73,6 +76,7 @@ export function resolveConfig(defaults: OrchestratorDefaults = {}): Config {
     maxOutputTokensCap,
     windows: { ...DEFAULT_WINDOW_BOUNDS, ...defaults.windows },
     envPolicy: { ...DEFAULT_ENV_POLICY, ...defaults.envPolicy },
+    whenFull: defaults.whenFull,
     forcedEnv: dropNames(FORCED_ENVIRONMENT, defaults.dropForced ?? []),
     baseEnv: defaults.baseEnv ?? DEFAULT_BASE_ENV,
     allowAdditionalPermissions: defaults.allowAdditionalPermissions ?? false,

@@ -23,6 +23,10 @@ export interface Stage {
   output: Collected;
   /** What was told of the executor: `offline`, `online`, `gone`. */
   events: string[];
+  /** Lines at warn. */
+  logs: { event: string; fields: unknown }[];
+  /** While closed, no connection can be made. */
+  gate: { closed: boolean; attempts: number };
 }
 
 /** Live output of a session, put together by its offsets: nothing may be missing or come twice. */
@@ -53,9 +57,11 @@ export function useStages() {
     const directory = mkdtempSync(join(tmpdir(), "codex-resume-"));
     closing.push(() => rmSync(directory, { recursive: true, force: true }));
     const effects = createEffects(join(directory, "effects"));
+    const logs: { event: string; fields: unknown }[] = [];
     const executor = createExecutor({
       backend: () => createLocalBackend(),
       tools: [createCountTool(effects)],
+      telemetry: { log: { warn: (event, fields) => void logs.push({ event, fields }) } },
       ...options,
     });
     closing.push(() => executor.close());
@@ -70,9 +76,14 @@ export function useStages() {
       ...more,
     });
     closing.push(() => orchestrator.close());
-    const connect = async (): Promise<Channel> => relay.connect();
+    const gate = { closed: false, attempts: 0 };
+    const connect = async (): Promise<Channel> => {
+      gate.attempts += 1;
+      if (gate.closed) throw new Error("no route");
+      return relay.connect();
+    };
     await orchestrator.attach({ name: "main", reconnect: connect });
-    return { executor, relay, orchestrator, effects, output: new Collected(), events };
+    return { executor, relay, orchestrator, effects, output: new Collected(), events, logs, gate };
   };
 }
 

@@ -50,6 +50,8 @@ export class Wire {
   #lostReason: string | undefined;
   /** Why this side gave the channel of now up. */
   #abandonReason: string | undefined;
+  /** Somebody else goes on with the connection: it is not taken back. */
+  #takenOver: string | undefined;
   /** Of the last call; undefined while calls are not numbered. */
   #sequence: number | undefined;
   #endReason: string | undefined;
@@ -189,6 +191,7 @@ export class Wire {
   /** The channel has ended. Undefined when there is another; else the reason why there is none. */
   async #recover(reason: string): Promise<string | undefined> {
     const { recover } = this.#options;
+    if (this.#takenOver !== undefined) return this.#end(this.#takenOver);
     if (recover === undefined || this.#closeReason !== undefined) return this.#end(reason);
     this.#lostReason = reason;
     void this.#channel.close();
@@ -276,7 +279,7 @@ export class Wire {
       case "tool_output":
         return this.#handleOutput(message);
       case "error":
-        return this.#handleError(message.requestId, message.message);
+        return this.#handleError(message);
       default:
         return this.#handleAnswer(message.requestId, message);
     }
@@ -301,7 +304,11 @@ export class Wire {
     this.#options.problems.note("unknown_request", `tool_output for request \`${message.requestId}\``);
   }
 
-  #handleError(requestId: string | null, message: string): void {
+  #handleError({ requestId, message, code }: Extract<ExecutorMessage, { type: "error" }>): void {
+    if (requestId === null && code === "taken_over") {
+      this.#takenOver = message;
+      return;
+    }
     const pending = requestId === null ? this.#onlyInitialize() : this.#pending.get(requestId);
     if (pending !== undefined) return pending.settle({ kind: "refused", message });
     if (requestId === null) return this.#options.problems.note("unassigned_error", message);

@@ -56,6 +56,7 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
     justification: asked.justification ?? null,
     ...(host === undefined ? {} : { idempotencyKey: context.newId() }),
     ...(host !== undefined && config.shellSnapshot && argv.value[1] === "-lc" ? { shellSnapshot: true } : {}),
+    ...(host === undefined || config.whenFull === undefined ? {} : { whenFull: config.whenFull }),
     ...(asked.stdin === undefined ? {} : { stdin: asked.stdin }),
     ...(asked.timeout_ms === undefined ? {} : { timeoutMs: asked.timeout_ms }),
     ...(asked.until === undefined ? {} : { until: asked.until }),

@@ -32,6 +32,14 @@ const problem = (args: Record<string, unknown>, given?: Given) => {
 };
 
 describe("request", () => {
+  it("says what happens when memory is full only where that was chosen, and can be read", () => {
+    const defaults: OrchestratorDefaults = { whenFull: "drop" };
+    expect(request({ cmd: "ls" })).not.toHaveProperty("whenFull");
+    expect(request({ cmd: "ls" }, { defaults })).toHaveProperty("whenFull", "drop");
+    const base = request({ cmd: "ls", workdir: "/" }, { defaults, host: undefined });
+    expect(base).not.toHaveProperty("whenFull");
+  });
+
   it("is complete with every default, and fits the protocol", () => {
     const found = request({ cmd: "ls" });
     expect(found).toEqual({

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { retry } from "../../src/executors/retry.js";
+import { FakeClock } from "../support/fake-clock.js";
+
+const turns = async () => {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+};
+
+describe("retry", () => {
+  const open = (random: () => number, withinMs = 10_000) => {
+    const clock = new FakeClock();
+    const closing = new AbortController();
+    const attempts: number[] = [];
+    let now = 0;
+    const options = { clock, withinMs, baseMs: 100, maxMs: 1_000, random, signal: closing.signal };
+    const advance = async (ms: number) => {
+      now += ms;
+      clock.advance(ms);
+      await turns();
+    };
+    const begin = <T>(attempt: (signal: AbortSignal) => Promise<T>) =>
+      retry((signal) => {
+        attempts.push(now);
+        return attempt(signal);
+      }, options);
+    return { clock, closing, attempts, advance, begin };
+  };
+
+  it("waits longer from one attempt to the next, up to a limit, and not beyond its time", async () => {
+    const { attempts, advance, begin, clock } = open(() => 0.999_999, 5_000);
+    const result = begin(() => Promise.reject(new Error("no route")));
+    for (let ms = 0; ms < 5_001; ms++) await advance(1);
+    expect(await result).toEqual({ kind: "failed", reason: "no route" });
+    expect(attempts).toEqual([99, 298, 697, 1_496, 2_495, 3_494, 4_493]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("draws its waits from zero on", async () => {
+    const { attempts, advance, begin } = open(() => 0);
+    let left = 3;
+    const result = begin(async () => {
+      left -= 1;
+      if (left > 0) throw new Error("not yet");
+      return "there";
+    });
+    for (let count = 0; count < 3; count++) await advance(0);
+    expect(await result).toEqual({ kind: "done", value: "there" });
+    expect(attempts).toEqual([0, 0, 0]);
+  });
+
+  it("ends with its signal, also in an attempt that is deaf to its own", async () => {
+    const { closing, advance, begin, clock } = open(() => 0);
+    const result = begin(() => new Promise<never>(() => {}));
+    await advance(0);
+    closing.abort();
+    expect(await result).toMatchObject({ kind: "failed" });
+    expect(clock.pending).toBe(0);
+  });
+});
