@@ -266,6 +266,13 @@ Examples:
     );
 
   program
+    .command("doctor")
+    .description("check what commands need of this host, and say how to mend what is wrong")
+    .option("--json", "print JSON", false)
+    .addHelpText("after", "\nExit codes: 0 when there is no problem (warnings may be), 1 otherwise.")
+    .action(async (options) => (await import("./commands/doctor.js")).runDoctor(options));
+
+  program
     .command("completion")
     .description("print a completion script")
     .argument("<shell>", "bash, zsh or fish")

@@ -11,7 +11,14 @@ const SYSTEM_DIRECTORY = "/etc/codex";
  * @throws ConfigError
  */
 export async function openConfig(flags: ConfigFlags): Promise<LoadedConfig> {
-  const config = await loadConfig({
+  const config = await loadQuietly(flags);
+  for (const notice of config.notices) process.stderr.write(`codex: ${notice}\n`);
+  return config;
+}
+
+/** The same, with what is ignored in `notices` alone. @throws ConfigError */
+export const loadQuietly = (flags: ConfigFlags): Promise<LoadedConfig> =>
+  loadConfig({
     home: codexHome(),
     homeOrigin: process.env.CODEX_HOME ? { kind: "environment", variable: "CODEX_HOME" } : { kind: "default" },
     system: SYSTEM_DIRECTORY,
@@ -19,9 +26,6 @@ export async function openConfig(flags: ConfigFlags): Promise<LoadedConfig> {
     profile: flags.profile,
     flags: listFlags(flags),
   });
-  for (const notice of config.notices) process.stderr.write(`codex: ${notice}\n`);
-  return config;
-}
 
 /** Directories with rules, from the least to the most specific: system, user, trusted project. */
 export const ruleDirectories = ({ sources, project }: LoadedConfig): string[] => [

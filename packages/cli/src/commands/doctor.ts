@@ -1,0 +1,52 @@
+import { type Row, runChecks } from "../doctor/check.js";
+import { checkAuditLog, checkConfiguration, checkHome } from "../doctor/configuration.js";
+import { checkPipes, checkSandbox, checkTerminal } from "../doctor/host.js";
+import { checkOpenFiles, checkProcesses, checkTerminals, checkWatches } from "../doctor/host-limits.js";
+import { checkLoopback, checkSharedMemory, checkTemporaryFiles } from "../doctor/places.js";
+import { checkClock, checkGit, checkLocale, checkNode } from "../doctor/runtime.js";
+import { SHELL_CHECKS } from "../doctor/shells.js";
+import { EXIT } from "../exit-codes.js";
+import { VERSION } from "../version.js";
+import { visible } from "../visible.js";
+
+const CHECKS = [
+  checkNode,
+  checkPipes,
+  checkTerminal,
+  checkSandbox,
+  ...SHELL_CHECKS,
+  checkGit,
+  checkOpenFiles,
+  checkProcesses,
+  checkTerminals,
+  checkWatches,
+  checkTemporaryFiles,
+  checkSharedMemory,
+  checkLoopback,
+  checkLocale,
+  checkClock,
+  checkHome,
+  checkConfiguration,
+  checkAuditLog,
+];
+
+/** Looks at all that commands need of this host, and says how to mend what is wrong. Exit code 1 for a problem. */
+export async function runDoctor({ json }: { json: boolean }): Promise<void> {
+  const rows = await runChecks(CHECKS);
+  const problems = rows.filter(({ status }) => status === "problem").length;
+  if (problems > 0) process.exitCode = EXIT.failure;
+  const told = json
+    ? `${JSON.stringify({ version: VERSION, ok: problems === 0, checks: rows }, null, 2)}\n`
+    : render(rows);
+  process.stdout.write(told);
+}
+
+function render(rows: readonly Row[]): string {
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const lines = rows.flatMap((row) => [
+    visible(`${row.status.padEnd(7)}  ${row.name.padEnd(width)}  ${row.detail}`),
+    ...(row.status === "ok" ? [] : [visible(`${" ".repeat(9 + width + 2)}→ ${row.fix}`)]),
+  ]);
+  const count = (status: Row["status"]) => rows.filter((row) => row.status === status).length;
+  return `${lines.join("\n")}\n\n${count("ok")} ok, ${count("warning")} warnings, ${count("problem")} problems\n`;
+}

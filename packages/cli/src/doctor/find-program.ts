@@ -1,0 +1,23 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** Where a program is in `PATH`, or in the directories that every host has. */
+export function findProgram(name: string): { path: string; isOnPath: boolean } | undefined {
+  const onPath = (process.env.PATH ?? "").split(delimiter).filter((directory) => directory.startsWith("/"));
+  for (const directory of onPath) {
+    if (isProgram(join(directory, name))) return { path: join(directory, name), isOnPath: true };
+  }
+  for (const directory of ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]) {
+    if (isProgram(join(directory, name))) return { path: join(directory, name), isOnPath: false };
+  }
+  return undefined;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

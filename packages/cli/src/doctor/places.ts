@@ -1,0 +1,110 @@
+import { accessSync, chmodSync, constants, statfsSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type Check, type Finding, ok, problem, warning } from "./check.js";
+import { LITTLE_SPACE, TOO_LITTLE_SPACE } from "./limits.js";
+import { withTrialDirectory } from "./trial-directory.js";
+
+export const checkTemporaryFiles: Check = {
+  name: "temporary files",
+  run() {
+    const allowsPrograms = withTrialDirectory(({ directory }) => tryProgram(join(directory, "program")));
+    const directory = tmpdir();
+    const fix = "point TMPDIR at a directory that this user may write in";
+    if (allowsPrograms === undefined) return problem(`${directory} cannot be written in`, fix);
+    const found = judgeSpace(directory);
+    if (found.status !== "ok") return found;
+    if (!allowsPrograms) {
+      return warning(
+        `${directory} lets no program run (noexec)`,
+        "mount it without noexec, or point TMPDIR elsewhere: what is built there cannot be tried there",
+      );
+    }
+    return found;
+  },
+};
+
+/** Whether a program may run there. */
+function tryProgram(file: string): boolean {
+  writeFileSync(file, "#!/bin/sh\n");
+  chmodSync(file, 0o700);
+  try {
+    accessSync(file, constants.X_OK); // says no on a file system that is mounted with noexec
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function judgeSpace(directory: string): Finding {
+  const { bavail, bsize } = statfsSync(directory);
+  const free = bavail * bsize;
+  const detail = `${directory}: ${describeBytes(free)} free`;
+  const fix =
+    "free some space, or point TMPDIR elsewhere: output that leaves memory is kept there, 16 MiB for each session";
+  if (free < TOO_LITTLE_SPACE) return problem(detail, fix);
+  return free < LITTLE_SPACE ? warning(detail, fix) : ok(detail);
+}
+
+function describeBytes(bytes: number): string {
+  if (bytes >= 1024 ** 3) return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+  return `${Math.floor(bytes / 1024 ** 2)} MiB`;
+}
+
+export const checkSharedMemory: Check = {
+  name: "shared memory",
+  run() {
+    if (process.platform !== "linux") return ok("no directory of its own on this system");
+    const fix = "mount a tmpfs at /dev/shm (`--shm-size=256m` of a container): browsers and build tools need it";
+    try {
+      accessSync("/dev/shm", constants.W_OK);
+    } catch {
+      return warning("/dev/shm is missing, or cannot be written in", fix);
+    }
+    const { bavail, bsize } = statfsSync("/dev/shm");
+    const free = bavail * bsize;
+    const detail = `${describeBytes(free)} free in /dev/shm`;
+    return free < TOO_LITTLE_SPACE ? warning(detail, fix) : ok(detail);
+  },
+};
+
+export const checkLoopback: Check = {
+  name: "loopback",
+  run: (signal) =>
+    new Promise((resolve) => {
+      const server = createServer();
+      const fix = "bring the loopback interface up (`ip link set lo up`): a websocket listener needs it";
+      server.once("error", (error) => resolve(problem(`no port can be bound on 127.0.0.1: ${error.message}`, fix)));
+      server.listen({ host: "127.0.0.1", port: 0, signal }, () =>
+        server.close(() => resolve(ok("a port can be bound on 127.0.0.1"))),
+      );
+    }),
+};
+
+/** The nearest that exists of a path and the directories above it. */
+export function nearestExisting(path: string): string {
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      statSync(at);
+      return at;
+    } catch {
+      if (dirname(at) === at) return at;
+    }
+  }
+}
+
+/** Whether a file could be written at a path, with the directories above it made where they are missing. */
+export function couldWrite(path: string): boolean {
+  const existing = nearestExisting(path);
+  return (existing === path || statSync(existing).isDirectory()) && isWritable(existing);
+}
+
+export const isWritable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};

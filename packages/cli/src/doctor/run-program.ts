@@ -1,0 +1,76 @@
+import { spawn } from "node:child_process";
+import { MAX_OUTPUT_BYTES, OUTPUT_MS, PROGRAM_MS } from "./limits.js";
+
+export interface Finished {
+  /** Undefined when a signal ended it. */
+  code: number | undefined;
+  signal: NodeJS.Signals | undefined;
+  /** It was ended at its deadline. */
+  timedOut: boolean;
+  stdout: string;
+  stderr: string;
+  /** Milliseconds from the start to the exit. */
+  ms: number;
+}
+
+export interface RunOptions {
+  input?: string;
+  env?: Readonly<Record<string, string | undefined>>;
+  timeoutMs?: number;
+}
+
+/** Runs a program as leader of its own group, and ends the group at the deadline. @throws Error when it cannot be started */
+export function runProgram(file: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const { input = "", env = process.env, timeoutMs = PROGRAM_MS } = options;
+  const startedAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    const stdout = collect(child.stdout);
+    const stderr = collect(child.stderr);
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      endGroup(child.pid);
+    }, timeoutMs);
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.once("exit", (code, signal) => {
+      clearTimeout(timer);
+      const ms = performance.now() - startedAt;
+      const finish = () => {
+        clearTimeout(late);
+        endGroup(child.pid);
+        child.stdout.destroy();
+        child.stderr.destroy();
+        const outcome = { code: code ?? undefined, signal: signal ?? undefined, timedOut, ms };
+        resolve({ ...outcome, stdout: stdout(), stderr: stderr() });
+      };
+      // What it left behind may hold its output open.
+      const late = setTimeout(finish, OUTPUT_MS);
+      child.once("close", finish);
+    });
+    child.stdin.on("error", () => {}); // it need not read
+    child.stdin.end(input);
+  });
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on("data", (bytes: Buffer) => {
+    if (size < MAX_OUTPUT_BYTES) chunks.push(bytes.subarray(0, MAX_OUTPUT_BYTES - size));
+    size += bytes.length;
+  });
+  return () => Buffer.concat(chunks).toString();
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It is gone.
+  }
+}

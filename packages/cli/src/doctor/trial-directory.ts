@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Trial {
+  directory: string;
+  /** When its first file was written, by the file system, ms since the epoch. */
+  writtenAt: number;
+}
+
+/** Runs `use` with a new temporary directory, and removes that; undefined where none can be made. */
+export function withTrialDirectory<T>(use: (trial: Trial) => T): T | undefined {
+  let directory: string;
+  try {
+    directory = mkdtempSync(join(tmpdir(), "codex-doctor-"));
+  } catch {
+    return undefined;
+  }
+  try {
+    const file = join(directory, "trial");
+    writeFileSync(file, "");
+    return use({ directory, writtenAt: statSync(file).mtimeMs });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
