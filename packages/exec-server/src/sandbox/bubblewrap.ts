@@ -16,6 +16,10 @@ export interface BubblewrapDescriptors {
   options: number;
   seccomp: number;
   status: number;
+  /** Where a byte is awaited once all mounts are made, before the program starts. */
+  gate?: number;
+  /** What paths led to when they were looked at, by path; the others are mounted by their path. */
+  sources?: ReadonlyMap<string, number>;
 }
 
 /**
@@ -37,8 +41,9 @@ export function renderBubblewrap(
       ...(profile.network === "restricted" ? ["--unshare-net"] : []),
     ],
     ...["--cap-drop", "ALL"],
-    ...renderFiles(profile),
+    ...renderFiles(profile, descriptors.sources ?? new Map()),
     ...["--seccomp", String(descriptors.seccomp), "--json-status-fd", String(descriptors.status)],
+    ...(descriptors.gate === undefined ? [] : ["--block-fd", String(descriptors.gate)]),
     ...(command.session === "new" ? ["--new-session"] : []),
     ...(command.argv0 === undefined ? [] : ["--argv0", command.argv0]),
     ...["--chdir", command.cwd, "--clearenv"],
@@ -57,12 +62,12 @@ export const getEnvironment = (
 ): Readonly<Record<string, string>> =>
   isUnlimited(profile) || profile.network === "enabled" ? env : { ...env, CODEX_SANDBOX_NETWORK_DISABLED: "1" };
 
-function renderFiles({ fileSystem }: SandboxProfile): string[] {
+function renderFiles({ fileSystem }: SandboxProfile, sources: ReadonlyMap<string, number>): string[] {
   if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", "--proc", "/proc"];
   const mounted = fileSystem.entries.filter(isMounted);
   return [
     ...renderRoot(fileSystem),
-    ...mounted.flatMap((entry) => renderEntry(entry, mounted)),
+    ...mounted.flatMap((entry) => renderEntry(entry, mounted, sources)),
     ...renderEnd(fileSystem),
   ];
 }
@@ -119,8 +124,28 @@ const isMounted = ({ path, access }: ProfileEntry): boolean =>
 
 const FRESH = ["/dev", "/proc"] as const;
 
-function renderEntry({ path, access, kind, missing }: ProfileEntry, mounted: readonly ProfileEntry[]): string[] {
-  if (access === "write") return [isWithin(path, "/dev") ? "--dev-bind" : "--bind", path, path];
+/** The paths that are mounted from the host as they are. */
+export const listSources = ({ fileSystem }: SandboxProfile): string[] =>
+  fileSystem === "unrestricted"
+    ? []
+    : fileSystem.entries
+        .filter((entry) => isMounted(entry) && entry.access !== "deny" && !isEmptyDirectory(entry))
+        .filter(({ path }) => !isWithin(path, "/dev"))
+        .map(({ path }) => path);
+
+const isEmptyDirectory = ({ missing, kind }: ProfileEntry): boolean => missing === true && kind === "directory";
+
+function renderEntry(
+  entry: ProfileEntry,
+  mounted: readonly ProfileEntry[],
+  sources: ReadonlyMap<string, number>,
+): string[] {
+  const { path, access, kind } = entry;
+  const bind = (option: string) => {
+    const source = sources.get(path);
+    return source === undefined ? [option, path, path] : [`${option}-fd`, String(source), path];
+  };
+  if (access === "write") return isWithin(path, "/dev") ? ["--dev-bind", path, path] : bind("--bind");
   if (access === "deny") {
     // A device on a mount without devices: it cannot be opened.
     if (kind === "file") return ["--ro-bind", "/dev/null", path];
@@ -128,7 +153,7 @@ function renderEntry({ path, access, kind, missing }: ProfileEntry, mounted: rea
     const hasInner = mounted.some((inner) => inner.path !== path && isWithin(inner.path, path));
     return ["--perms", hasInner ? "0111" : "0000", "--tmpfs", path];
   }
-  return missing && kind === "directory" ? ["--perms", "0555", "--tmpfs", path] : ["--ro-bind", path, path];
+  return isEmptyDirectory(entry) ? ["--perms", "0555", "--tmpfs", path] : bind("--ro-bind");
 }
 
 /** Directories that stand for others are closed once everything within is in place. */

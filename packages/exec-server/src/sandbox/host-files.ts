@@ -8,7 +8,10 @@ export type FileKind = "directory" | "file" | "link" | "missing";
 export interface HostFiles {
   /** The path without links; undefined when it is not there. */
   real(path: string): string | undefined;
-  /** What the path itself is; a link is not followed. `file` is anything but a directory or a link. */
+  /**
+   * What the path itself is; a link is not followed. `file` is anything but a directory or a link. What this user cannot
+   * look at is missing: for the command as well.
+   */
   kind(path: string): FileKind;
   /** The first line of a file, as far as `MAX_FIRST_LINE_BYTES`; undefined when it cannot be read or is no file. */
   firstLine(path: string): string | undefined;
@@ -25,7 +28,7 @@ export interface HostFiles {
 export function createHostFiles(env: Readonly<Record<string, string | undefined>> = process.env): HostFiles {
   return {
     real: (path) => attempt(() => realpathSync.native(path)),
-    kind: (path) => kindOf(lstatSync(path, { throwIfNoEntry: false })),
+    kind: (path) => kindOf(attempt(() => lstatSync(path, { throwIfNoEntry: false }))),
     firstLine: (path) => attempt(() => readFirstLine(path)),
     list: (directory) =>
       (attempt(() => readdirSync(directory, { withFileTypes: true })) ?? []).map((entry) => ({

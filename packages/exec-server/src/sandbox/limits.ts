@@ -21,3 +21,6 @@ export const NAMESPACE_END_DEADLINE_MS = 5_000;
 
 /** Bytes of a `.git` file that are read: a path has 4,096 at most. */
 export const MAX_FIRST_LINE_BYTES = 8_192;
+
+/** Milliseconds in which bubblewrap is expected to have made its mounts, where they are looked at before the start. */
+export const MOUNTS_DEADLINE_MS = 10_000;

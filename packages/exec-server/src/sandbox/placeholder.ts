@@ -13,11 +13,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
-import { basename } from "node:path/posix";
+import { basename, dirname } from "node:path/posix";
 import { setTimeout } from "node:timers/promises";
 import { errnoOf, StartError } from "../process/errors.js";
 import type { Native } from "../process/native.js";
 import { MAX_PLACEHOLDER_TRIES } from "./limits.js";
+import { openSource } from "./open-sources.js";
 
 /**
  * Keeps a name free while a sandbox runs: a mount needs something to lie on, so an empty directory is made on the host, or
@@ -51,24 +52,40 @@ export const isGitCommonFile = (path: string): boolean => basename(path) === "co
 export const OWN_COMMON_DIRECTORY = ".";
 
 /**
- * Undefined where nobody can make the name: the directory around it cannot be written by this user.
+ * Undefined where nobody can make the name: the directory around it cannot be written by this user. The directory is held
+ * on to, so that nothing is made elsewhere when a link takes its place.
  * @throws StartError when the name is taken by something else, or is locked for too long
  */
 export async function holdPlaceholder(path: string, native: Native): Promise<Placeholder | undefined> {
+  const around = openSource(dirname(path));
+  try {
+    const held = await holdWithin(`/proc/self/fd/${around}/${basename(path)}`, path, native);
+    if (held === undefined) closeSync(around);
+    return held && { path, release: () => held.release().finally(() => closeSync(around)) };
+  } catch (error) {
+    closeSync(around);
+    throw error;
+  }
+}
+
+/** @param path as it is told; `at` is the same by way of the directory that is held. */
+async function holdWithin(at: string, path: string, native: Native): Promise<Held | undefined> {
   for (let tries = 0; tries < MAX_PLACEHOLDER_TRIES; tries += 1) {
     try {
-      make(path);
+      make(at);
     } catch (cause) {
       const code = errnoOf(cause);
       if (code === "EACCES" || code === "EROFS" || code === "EPERM") return undefined;
       if (code !== "EEXIST" && code !== "ENOENT") throw unprotected(path, String(code ?? cause), cause);
     }
-    const held = tryHold(path, native);
+    const held = tryHold(at, path, native);
     if (held !== undefined) return held;
     await setTimeout(1);
   }
   throw unprotected(path, `it stayed locked or kept changing for ${MAX_PLACEHOLDER_TRIES} ms`);
 }
+
+type Held = Pick<Placeholder, "release">;
 
 function make(path: string): void {
   if (!isGitCommonFile(path)) {
@@ -88,24 +105,28 @@ function make(path: string): void {
 }
 
 /** Undefined when it went away or is just being removed. */
-function tryHold(path: string, native: Native): Placeholder | undefined {
+function tryHold(at: string, path: string, native: Native): Held | undefined {
   let fd: number;
   try {
-    const directory = isGitCommonFile(path) ? 0 : constants.O_DIRECTORY;
-    fd = openSync(path, constants.O_RDONLY | directory | constants.O_NOFOLLOW);
+    const directory = isGitCommonFile(at) ? 0 : constants.O_DIRECTORY;
+    fd = openSync(at, constants.O_RDONLY | directory | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT") return undefined;
-    throw unprotected(path, isGitCommonFile(path) ? "it cannot be read" : "it is not a directory", cause);
+    throw unprotected(path, isGitCommonFile(at) ? "it cannot be read" : "it is not a directory", cause);
   }
-  if (!native.lock(fd, "shared") || !isSame(fd, path)) {
+  if (!native.lock(fd, "shared") || !isSame(fd, at)) {
     closeSync(fd);
     return undefined;
   }
   return {
-    path,
     async release() {
-      if (native.lock(fd, "exclusive") && isSame(fd, path) && isUnused(fd, path)) await remove(path);
-      closeSync(fd);
+      try {
+        if (native.lock(fd, "exclusive") && isSame(fd, at) && isUnused(fd, at)) await remove(at);
+      } catch {
+        // It changes under our eyes: whoever does that owns it.
+      } finally {
+        closeSync(fd);
+      }
     },
   };
 }

@@ -10,7 +10,14 @@ import { spawnWith } from "./spawn-with.js";
 
 /** What a Linux host offers, found once by trying it. */
 export type Preflight =
-  | { kind: "ok"; bubblewrap: string /** It can give a program another argv[0]. */; argv0: boolean }
+  | {
+      kind: "ok";
+      bubblewrap: string;
+      /** It can give a program another argv[0]. */
+      argv0: boolean;
+      /** It can mount what a descriptor holds. */
+      bindFd: boolean;
+    }
   | { kind: "missing"; problem: string };
 
 /** Never rejects. */
@@ -30,7 +37,7 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
   }
   const failure = await tryOut(path, native);
   return failure === undefined
-    ? { kind: "ok", bubblewrap: path, argv0: help.includes("--argv0") }
+    ? { kind: "ok", bubblewrap: path, argv0: help.includes("--argv0"), bindFd: help.includes("--ro-bind-fd") }
     : missing(explainFailure(path, failure));
 }
 

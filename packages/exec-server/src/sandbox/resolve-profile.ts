@@ -117,22 +117,19 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): ProfileEntry[]
   };
   // What can be written decides which links could be bent, so it comes first.
   const writable = wanted.filter(({ access }) => access === "write");
+  const open = writable.map(({ path }) => files.real(path)).filter((path) => path !== undefined);
   for (const { path } of writable) {
-    const real = files.real(path);
-    if (real !== undefined) add({ path: real, access: "write", kind: realKind(real, files) });
+    const { found, missing } = follow(path, open, files);
+    if (missing === undefined) add({ path: found, access: "write", kind: realKind(found, files) });
   }
   const roots = [...entries.values()];
-  for (const { path } of writable) refuseBentPath(path, roots, files);
-  const closedEntry = (path: string, access: "read" | "deny") => {
-    refuseBentPath(path, roots, files);
-    return toEntry(path, access, roots, files);
-  };
+  const closedEntry = (path: string, access: "read" | "deny") => toEntry(path, access, roots, files);
   for (const { path, access } of wanted) {
     const entry = access === "write" ? undefined : closedEntry(path, access);
     if (entry !== undefined) add(entry);
   }
-  const open = roots.filter(({ path }) => entries.get(path)?.access === "write");
-  for (const entry of listProtected(open, entries, files, (path) => closedEntry(path, "read"))) add(entry);
+  const written = roots.filter(({ path }) => entries.get(path)?.access === "write");
+  for (const entry of listProtected(written, entries, files, (path) => closedEntry(path, "read"))) add(entry);
   const closed = wanted.filter(({ final }) => final).map(({ path }) => files.real(path) ?? path);
   for (const path of entries.keys()) {
     if (closed.some((outer) => path !== outer && isWithin(path, outer))) entries.delete(path);
@@ -152,45 +149,36 @@ function toEntry(
   roots: readonly ProfileEntry[],
   files: HostFiles,
 ): ProfileEntry | undefined {
-  const real = files.real(path);
-  if (real !== undefined && !files.isPlaceholder(real)) return { path: real, access, kind: realKind(real, files) };
-  const { found, first } = findMissing(path, files);
-  if (!roots.some((root) => isWithin(found, root.path))) return undefined;
-  return { path: first, access, kind: isGitCommonFile(first) ? "file" : "directory", missing: true };
-}
-
-/** The part of a path that is there, without links, and the first name behind it that is not. */
-function findMissing(path: string, files: HostFiles): { found: string; first: string } {
-  const parts = path.split("/").filter(Boolean);
-  let found = "/";
-  for (const part of parts) {
-    const real = files.real(join(found, part));
-    if (real === undefined || files.isPlaceholder(real)) return { found, first: join(found, part) };
-    found = real;
-  }
-  return { found, first: found };
+  const writable = roots.map((root) => root.path);
+  const { found, missing } = follow(path, writable, files);
+  if (missing === undefined) return { path: found, access, kind: realKind(found, files) };
+  if (!writable.some((root) => isWithin(found, root))) return undefined;
+  return { path: missing, access, kind: isGitCommonFile(missing) ? "file" : "directory", missing: true };
 }
 
 const realKind = (path: string, files: HostFiles) => (files.kind(path) === "directory" ? "directory" : "file");
 
 /**
- * A link that the command could replace leads wherever it likes: what a path behind it means would be decided by what is
- * to be held back.
+ * Where a path leads: as far as it is there, without links, and the first name that is not. A link that the command could
+ * replace leads wherever it likes: what a path behind it means would be decided by what is to be held back. Each name is looked
+ * at once, so that no link takes its place in between.
  */
-function refuseBentPath(path: string, roots: readonly ProfileEntry[], files: HostFiles): void {
-  let current = "/";
+function follow(path: string, writable: readonly string[], files: HostFiles): { found: string; missing?: string } {
+  let found = "/";
   for (const part of path.split("/").filter(Boolean)) {
-    const next = join(current, part);
-    if (files.kind(next) === "link" && roots.some((root) => isWithin(current, root.path))) {
+    const next = join(found, part);
+    const kind = files.kind(next);
+    if (kind === "link" && writable.some((root) => isWithin(found, root))) {
       throw invalid(
         `\`${path}\` crosses the symbolic link \`${next}\`, which the command could replace; ` +
           "name the directory it leads to, or replace the link by a directory",
       );
     }
-    const real = files.real(next);
-    if (real === undefined) return;
-    current = real;
+    const real = kind === "link" ? files.real(next) : kind === "missing" ? undefined : next;
+    if (real === undefined || files.isPlaceholder(real)) return { found, missing: next };
+    found = real;
   }
+  return { found };
 }
 
 /**

@@ -1,10 +1,13 @@
 import { accessSync, closeSync, constants } from "node:fs";
 import { StartError } from "../process/errors.js";
+import type { SandboxDenial } from "../process/exec-backend.js";
 import type { Native } from "../process/native.js";
-import { renderBubblewrap } from "./bubblewrap.js";
+import { listSources, renderBubblewrap } from "./bubblewrap.js";
 import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";
 import { type EndedCommand, findDenial } from "./find-denial.js";
 import type { HostFiles } from "./host-files.js";
+import { openGate } from "./mount-gate.js";
+import { openSources } from "./open-sources.js";
 import { holdPlaceholder, isGitCommonFile, OWN_COMMON_DIRECTORY, type Placeholder } from "./placeholder.js";
 import { getAccess, isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
 import { invalid } from "./resolve-profile.js";
@@ -17,6 +20,8 @@ export interface BubblewrapHost {
   bubblewrap: string;
   /** It can give a program another argv[0]. */
   argv0: boolean;
+  /** It can mount what a descriptor holds. */
+  bindFd: boolean;
 }
 
 /** @throws StartError `sandbox_invalid`, `os_error` */
@@ -52,26 +57,32 @@ function openWrapper(
   host: BubblewrapHost,
   free: () => Promise<void>,
 ) {
-  const { args, options } = renderBubblewrap(
-    { ...toInner(command, host), cwd: command.cwd, env: command.env },
-    profile,
-    { options: 3, seccomp: 4, status: 5 },
-  );
   const opened: number[] = [];
   const closeAll = () => {
     for (const fd of opened.splice(0)) closeSync(fd);
   };
   try {
-    opened.push(host.native.createMemoryFile(options));
-    opened.push(host.native.createMemoryFile(createSeccompFilter(profile.network)!));
-    const pipe = host.native.openPipe()!; // never undefined on Linux
-    opened.push(pipe.write);
+    const { files, native, bindFd } = host;
+    const inner = toInner(command, host);
+    const pipe = native.openPipe()!; // never undefined on Linux
     const status = readWrapperStatus(pipe.read);
+    opened.push(pipe.write);
+    opened.unshift(native.createMemoryFile(createSeccompFilter(profile.network)!));
+    const paths = bindFd ? listSources(profile) : [];
+    opened.push(...openSources(paths));
+    const gate = openGate(profile, status, native, opened);
+    const { args, options } = renderBubblewrap({ ...inner, cwd: command.cwd, env: command.env }, profile, {
+      ...DESCRIPTORS,
+      sources: new Map(paths.map((path, at) => [path, FIRST_SOURCE + at])),
+      ...(gate === undefined ? {} : { gate: FIRST_SOURCE + paths.length }),
+    });
+    opened.unshift(native.createMemoryFile(options));
     let released: Promise<void> | undefined;
     const release = async () => {
       closeAll();
       await status.ended;
       if (status.init !== undefined) await untilNamespaceEnds(status.init);
+      await gate?.passed;
       await free();
     };
     return {
@@ -80,7 +91,11 @@ function openWrapper(
       env: {},
       descriptors: [...opened],
       status,
-      findDenial: (ended: Omit<EndedCommand, "cwd">) => findDenial({ ...ended, cwd: command.cwd }, profile, host.files),
+      findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined {
+        if (gate?.problem !== undefined)
+          return { certain: true, reason: `the sandbox did not start the program: ${gate.problem}` };
+        return findDenial({ ...ended, cwd: command.cwd }, profile, files);
+      },
       detach: closeAll,
       release() {
         released ??= release();
@@ -89,9 +104,13 @@ function openWrapper(
     };
   } catch (cause) {
     closeAll();
+    if (cause instanceof StartError) throw cause;
     throw new StartError("os_error", "the sandbox was not made: too many open files", { cause });
   }
 }
+
+const DESCRIPTORS = { options: 3, seccomp: 4, status: 5 } as const;
+const FIRST_SOURCE = 6;
 
 /** The wrapper is found outside of what any command may write; a profile may still open its place. */
 function checkWrapper(bubblewrap: string, { fileSystem }: SandboxProfile): void {

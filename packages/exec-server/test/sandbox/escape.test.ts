@@ -331,7 +331,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`what tries to leave a sandbox (${N
 
   it("has the devices of every program, and no other", async () => {
     const { output } = await run(
-      "ls /dev; cat /dev/kmsg /dev/sda /dev/vda /dev/mem 2>&1 | head -c 100; mknod d b 8 0; echo x > /dev/null && head -c 1 /dev/zero | wc -c",
+      "ls /dev; cat /dev/kmsg /dev/sda /dev/vda /dev/mem 2>&1 | head -c 100; echo; mknod d b 8 0; echo x > /dev/null && head -c 1 /dev/zero | wc -c",
     );
     const devices = output.split("\n");
     expect(devices).toEqual(expect.arrayContaining(["null", "urandom", "tty", "1"]));

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createHostFiles } from "../../src/sandbox/host-files.js";
-import { outputOf } from "../process/support.js";
+import { outputOf, untilOutput } from "../process/support.js";
 import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict, useSandbox } from "./support.js";
 
 describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a hostile workspace (${NO_BUBBLEWRAP ?? "bubblewrap"})`, () => {
@@ -89,6 +89,36 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a hostile workspace (${NO_BUBBLEWR
     });
     await run(`echo told > ${fifo}`);
     expect(await outputOf(reader)).toBe("told\n");
+  });
+
+  it("opens nothing by names that another command exchanges all the time", async () => {
+    const outside = join(sandbox.base, "outside");
+    mkdirSync(outside);
+    mkdirSync(join(inside, "sub"));
+    symlinkSync("../../outside", join(inside, "link"));
+    const exchange = `import ctypes; c = ctypes.CDLL(None); print('ready', flush=True)
+while True: c.renameat2(-100, b'sub', -100, b'link', 2)`;
+    const entries = [entry(inside, "write"), entry(join(inside, "sub"), "write")];
+    const other = await sandbox.start(["python3", "-c", exchange], {
+      cwd: inside,
+      sandbox: restrict([READ_ALL, entry(inside, "write")]),
+    });
+    await untilOutput(other, "ready");
+    const answers = new Set<string>();
+    for (let tries = 0; tries < 80; tries += 1) {
+      const script = `echo x > ${inside}/sub/by-name; echo x > ${outside}/file; ls -A ${outside}`;
+      const options = { cwd: "/", sandbox: restrict([READ_ALL, ...entries]) };
+      answers.add(
+        await sandbox.script(script, options).then(
+          () => "ran",
+          (error: { code: string }) => error.code,
+        ),
+      );
+    }
+    await other.terminate({ graceMs: 0 });
+    await other.closed;
+    expect(readdirSync(outside)).toEqual([]);
+    expect([...answers].filter((answer) => answer !== "ran")).toEqual(["sandbox_invalid"]);
   });
 
   it("opens nothing by a link in place of a directory that was opened before", async () => {

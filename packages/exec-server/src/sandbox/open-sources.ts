@@ -1,0 +1,42 @@
+import { closeSync, constants, fstatSync, openSync, readlinkSync } from "node:fs";
+import { StartError } from "../process/errors.js";
+
+/**
+ * Gets hold of what paths without links lead to, in their order, so that nothing else can be put in their place before it is mounted. The
+ * caller closes the descriptors; on a throw there are none.
+ * @throws StartError `sandbox_invalid` for a path that leads elsewhere by now
+ */
+export function openSources(paths: readonly string[]): number[] {
+  const sources: number[] = [];
+  try {
+    for (const path of paths) sources.push(openSource(path));
+    return sources;
+  } catch (error) {
+    for (const fd of sources) closeSync(fd);
+    throw error;
+  }
+}
+
+/** O_PATH of asm-generic/fcntl.h, which Node does not name: nothing is read, and no permission to read is needed. */
+const O_PATH = 0o10000000;
+
+/** As `openSources`, of one path. */
+export function openSource(path: string): number {
+  let fd: number;
+  try {
+    fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+  } catch (cause) {
+    if (isTooMany(cause)) throw cause;
+    throw invalid(`\`${path}\` was taken away while it was made`, cause);
+  }
+  // The flags open a link itself as well.
+  if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
+  closeSync(fd);
+  throw invalid(`something else was put in the place of \`${path}\` while it was made`);
+}
+
+const isTooMany = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "EMFILE" || error.code === "ENFILE");
+
+const invalid = (problem: string, cause?: unknown): StartError =>
+  new StartError("sandbox_invalid", `the sandbox cannot be enforced: ${problem}`, { cause });
