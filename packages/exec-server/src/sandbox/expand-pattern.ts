@@ -15,12 +15,12 @@ export const createPatternBudget = (maxDepth: number | undefined): PatternBudget
 });
 
 /**
- * The paths that exist and match an absolute pattern: `*`, `?` and `[…]` within a name, `**` over directories, `{a,b}`. Links are
+ * The paths that exist and match a pattern below `base`, in whose own name nothing is special: `*`, `?` and `[…]` within a name, `**` over directories, `{a,b}`. Links are
  * matched but not entered. @throws Error when more is there than the budget allows: a part would be left open.
  */
-export function expandPattern(pattern: string, files: HostFiles, budget: PatternBudget): string[] {
+export function expandPattern(pattern: string, files: HostFiles, budget: PatternBudget, base = "/"): string[] {
   const found = new Set<string>();
-  for (const plain of expandBraces(pattern)) walk("/", plain.split("/").filter(Boolean), 0);
+  for (const plain of expandBraces(pattern)) walk(base, plain.split("/").filter(Boolean), 0);
   return [...found];
 
   function walk(directory: string, parts: readonly string[], depth: number): void {

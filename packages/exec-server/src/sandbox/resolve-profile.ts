@@ -50,19 +50,38 @@ function toPaths(
       final: false,
     }));
   }
-  const pattern = isAbsolute(path.pattern) ? path.pattern : join(sandbox.cwd ?? "/", path.pattern);
-  if (settled !== "deny") {
-    // A subtree is a path; anything else would open what comes into being later, or not, by chance.
-    const root = pattern.replace(/\/\*\*$/, "");
-    if (!/[*?[{]/.test(root)) return [{ path: checkPath(root), access: settled, final: false }];
-    throw invalid(`pattern \`${path.pattern}\` can only be used with access \`deny\``);
+  return listPatterns(path.pattern, sandbox).flatMap(({ base, pattern }): WantedPath[] => {
+    if (settled !== "deny") {
+      // A subtree is a path; anything else would open what comes into being later, or not, by chance.
+      const root = pattern.replace(/(^|\/)\*\*$/, "");
+      if (!/[*?[{]/.test(root)) return [{ path: checkPath(join(base, root)), access: settled, final: false }];
+      throw invalid(`pattern \`${path.pattern}\` can only be used with access \`deny\``);
+    }
+    try {
+      const matches = expandPattern(pattern, files, createPatternBudget(maxDepth), base);
+      return matches.map((match) => ({ path: match, access: settled, final: true }));
+    } catch (cause) {
+      throw invalid(cause instanceof Error ? cause.message : String(cause), cause);
+    }
+  });
+}
+
+/** How Codex 0.169.0 writes a pattern that counts below each of `workspaceRoots`. */
+const ROOTS_PREFIX = "codex-project-roots://";
+
+/** Where a pattern counts: below a directory, in whose own name nothing is special. */
+function listPatterns(text: string, { cwd, workspaceRoots }: Sandbox): { base: string; pattern: string }[] {
+  if (text.startsWith(ROOTS_PREFIX)) {
+    if (workspaceRoots === undefined) throw invalid(`pattern \`${text}\` needs \`workspaceRoots\``);
+    return workspaceRoots.map((root) => below(root, text.slice(ROOTS_PREFIX.length)));
   }
-  try {
-    const matches = expandPattern(pattern, files, createPatternBudget(maxDepth));
-    return matches.map((match) => ({ path: match, access: settled, final: true }));
-  } catch (cause) {
-    throw invalid(cause instanceof Error ? cause.message : String(cause), cause);
-  }
+  if (/^[\w+.-]+:\/\//.test(text)) throw invalid(`pattern \`${text}\` is of an unknown kind`);
+  return [isAbsolute(text) ? below("/", text) : below(cwd ?? "/", text)];
+}
+
+function below(base: string, text: string): { base: string; pattern: string } {
+  const pattern = normalize(`./${text}`);
+  return pattern.startsWith("../") ? below(join(base, ".."), pattern.slice(3)) : { base, pattern };
 }
 
 function namedPaths(

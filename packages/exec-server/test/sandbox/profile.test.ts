@@ -135,6 +135,28 @@ describe("the profile of a sandbox", () => {
     expect(lines).toEqual(["/ read", "/w/s deny"]);
   });
 
+  it.each([
+    ["**/*.env", { cwd: "/w[1]" }, ["/w[1]/s/x.env deny"]],
+    ["../w2/s/?.env", { cwd: "/w[1]" }, ["/w2/s/y.env deny"]],
+    [
+      "codex-project-roots://**/*.env",
+      { workspaceRoots: ["/w[1]", "/w2"] },
+      ["/w2/s/y.env deny", "/w[1]/s/x.env deny"],
+    ],
+    ["codex-project-roots://s/./x.env", { workspaceRoots: ["/w[1]"] }, ["/w[1]/s/x.env deny"]],
+    ["codex-project-roots://s", { workspaceRoots: ["/w[1]"] }, ["/w[1]/s deny"]],
+  ])("takes the pattern %s for %o", (text, context, wanted) => {
+    const tree: Tree = {
+      "/w[1]": true,
+      "/w[1]/s": true,
+      "/w[1]/s/x.env": "",
+      "/w2": true,
+      "/w2/s": true,
+      "/w2/s/y.env": "",
+    };
+    expect(resolve([READ_ALL, pattern(text)], tree, context)).toEqual(["/ read", ...wanted]);
+  });
+
   it("takes a link outside of what may be written for what it leads to", () => {
     expect(resolve([entry("/l", "read")], { ...TREE, "/l": { link: "/usr" } })).toEqual(["/usr read"]);
   });
@@ -158,6 +180,8 @@ describe("the profile of a sandbox", () => {
       { ...TREE, "/w/l": { link: "/usr" } },
       /symbolic link/,
     ],
+    ["a pattern for roots that are not told", [pattern("codex-project-roots://x")], TREE, /needs `workspaceRoots`/],
+    ["a pattern of another kind", [pattern("codex-homes://x")], TREE, /`codex-homes:\/\/x` is of an unknown kind/],
     [
       "a pattern that opens",
       [{ path: { type: "glob_pattern", pattern: "/w/*" }, access: "write" }],
