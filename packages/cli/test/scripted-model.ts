@@ -14,11 +14,24 @@ interface RequestBody {
   input: { type: string; output?: unknown }[];
 }
 
+export interface ClientOptions {
+  /** What `-s` says; `config` decides without. */
+  sandbox?: "read-only" | "workspace-write" | "danger-full-access" | undefined;
+  /** More of its configuration, TOML: keys of the root, then tables. */
+  config?: { keys: string; tables: string };
+}
+
 /**
  * Runs the real Codex client once, with a model that is a list of turns, in an environment that is the exec-server at
  * `url`. Resolves with the results of the calls and the first request as it was sent.
  */
-export async function runCodexClient(binary: string, url: string, cwd: string, turns: readonly Turn[]) {
+export async function runCodexClient(
+  binary: string,
+  url: string,
+  cwd: string,
+  turns: readonly Turn[],
+  { sandbox, config }: ClientOptions = { sandbox: "danger-full-access" },
+) {
   const home = mkdtempSync(join(tmpdir(), "codex-home-"));
   const bodies: string[] = [];
   let results: string[] = [];
@@ -35,8 +48,10 @@ export async function runCodexClient(binary: string, url: string, cwd: string, t
   model.listen(0, "127.0.0.1");
   await once(model, "listening");
   const { port } = model.address() as AddressInfo;
-  writeFileSync(join(home, "config.toml"), CONFIG.replace("PORT", String(port)));
-  const args = ["exec", "--skip-git-repo-check", "-s", "danger-full-access", "-C", cwd, "go"];
+  const own = CONFIG.replace("PORT", String(port));
+  writeFileSync(join(home, "config.toml"), `${config?.keys ?? ""}\n${own}\n${config?.tables ?? ""}`);
+  const mode = sandbox === undefined ? [] : ["-s", sandbox];
+  const args = ["exec", "--skip-git-repo-check", ...mode, "-C", cwd, "go"];
   const env = { ...process.env, CODEX_HOME: home, CODEX_EXEC_SERVER_URL: url };
   const client = spawn(binary, args, { env, stdio: "ignore" });
   await once(client, "exit");
