@@ -4,6 +4,8 @@ import type { SandboxDenial, SandboxType } from "../process/exec-backend.js";
 import { createNative, type Native } from "../process/native.js";
 import type { EndedCommand } from "./find-denial.js";
 import { createHostFiles, type HostFiles } from "./host-files.js";
+import { MAX_RESOLVE_TRIES } from "./limits.js";
+import { PathsChangedError } from "./open-sources.js";
 import { checkBubblewrap, looksUsable, type Preflight } from "./preflight.js";
 import { isUnlimited, type SandboxProfile } from "./profile.js";
 import { resolveProfile } from "./resolve-profile.js";
@@ -99,7 +101,14 @@ export function createCommandSandbox({
       if (platform !== "linux") throw unavailable(`there is no sandbox for \`${platform}\``);
       const found = await check();
       if (found.kind === "missing") throw unavailable(found.problem);
-      return wrapWithBubblewrap(command, profile, { native, files, ...found });
+      for (let tries = 1; ; tries += 1) {
+        try {
+          const current = tries === 1 ? profile : resolveProfile(sandbox, files);
+          return await wrapWithBubblewrap(command, current, { native, files, ...found });
+        } catch (error) {
+          if (!(error instanceof PathsChangedError) || tries >= MAX_RESOLVE_TRIES) throw error;
+        }
+      }
     },
   };
 }

@@ -24,3 +24,9 @@ export const MAX_FIRST_LINE_BYTES = 8_192;
 
 /** Milliseconds in which bubblewrap is expected to have made its mounts, where they are looked at before the start. */
 export const MOUNTS_DEADLINE_MS = 10_000;
+
+/** Times that paths are looked at anew because they changed while a sandbox was made. */
+export const MAX_RESOLVE_TRIES = 10;
+
+/** Milliseconds that mounts of the making itself may stay among those of a sandbox before they count as wrong. */
+export const SETTLE_DEADLINE_MS = 500;

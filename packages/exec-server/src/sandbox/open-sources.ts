@@ -4,7 +4,7 @@ import { StartError } from "../process/errors.js";
 /**
  * Gets hold of what paths without links lead to, in their order, so that nothing else can be put in their place before it is mounted. The
  * caller closes the descriptors; on a throw there are none.
- * @throws StartError `sandbox_invalid` for a path that leads elsewhere by now
+ * @throws PathsChangedError for a path that leads elsewhere by now
  */
 export function openSources(paths: readonly string[]): number[] {
   const sources: number[] = [];
@@ -27,16 +27,20 @@ export function openSource(path: string): number {
     fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
   } catch (cause) {
     if (isTooMany(cause)) throw cause;
-    throw invalid(`\`${path}\` was taken away while it was made`, cause);
+    throw new PathsChangedError(`\`${path}\` was taken away while it was made`, cause);
   }
   // The flags open a link itself as well.
   if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
   closeSync(fd);
-  throw invalid(`something else was put in the place of \`${path}\` while it was made`);
+  throw new PathsChangedError(`something else was put in the place of \`${path}\` while it was made`);
 }
 
 const isTooMany = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "EMFILE" || error.code === "ENFILE");
 
-const invalid = (problem: string, cause?: unknown): StartError =>
-  new StartError("sandbox_invalid", `the sandbox cannot be enforced: ${problem}`, { cause });
+/** Paths are not what they were a moment ago: another sandbox comes or goes, or somebody is at work. */
+export class PathsChangedError extends StartError {
+  constructor(problem: string, cause?: unknown) {
+    super("sandbox_invalid", `the sandbox cannot be enforced: ${problem}`, { cause });
+  }
+}
