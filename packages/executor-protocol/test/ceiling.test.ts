@@ -10,7 +10,11 @@ import {
 import { describe, expect, it } from "vitest";
 
 /** Links of the host: what stands left leads right. */
-const LINKS: Readonly<Record<string, string>> = { "/work/link": "/etc", "/alias": "/work", "/work/in": "/work/deep" };
+const LINKS: Readonly<Record<string, string>> = {
+  "/project/link": "/etc",
+  "/alias": "/project",
+  "/project/in": "/project/deep",
+};
 const CONTEXT = {
   temporaryDirectories: ["/var/run-tmp"],
   resolve(path: string) {
@@ -39,8 +43,8 @@ const box = (
     file_system: { type: "restricted" as const, entries: [READ_ALL, ...entries] },
     network,
   },
-  cwd: "/work",
-  workspaceRoots: ["/work"],
+  cwd: "/project",
+  workspaceRoots: ["/project"],
   ...more,
 });
 const OPEN: Sandbox = {
@@ -57,7 +61,7 @@ const GIT = (directory: string, leave: readonly string[] = []) => [
   ...CLOSED_IN_GIT_DIRECTORY.filter((name) => !leave.includes(name)).map((name) => at(`${directory}/${name}`, "read")),
 ];
 
-const bounded = (mode: Ceiling["mode"], roots: string[] = ["/work"], network = false): Ceiling => ({
+const bounded = (mode: Ceiling["mode"], roots: string[] = ["/project"], network = false): Ceiling => ({
   mode,
   roots,
   network,
@@ -78,7 +82,7 @@ const CASES: Case[] = [
   {
     name: "no sandbox at all",
     ceiling: WRITE,
-    excess: /a sandbox is needed.*`workspace-write` in `\/work` without network/,
+    excess: /a sandbox is needed.*`workspace-write` in `\/project` without network/,
   },
   { name: "a null sandbox", ceiling: READ, sandbox: null, excess: /a sandbox is needed/ },
   { name: "disabled", ceiling: WRITE, sandbox: { permissions: { type: "disabled" } }, excess: /`disabled` are none/ },
@@ -98,10 +102,10 @@ const CASES: Case[] = [
   },
   { name: "the workspace", ceiling: WRITE, sandbox: WORKSPACE },
   { name: "the workspace by another name", ceiling: WRITE, sandbox: box([at("/alias")]), cwd: "/alias/sub" },
-  { name: "a link that stays within", ceiling: WRITE, sandbox: box([at("/work/in")]) },
-  { name: "a link that leads out", ceiling: WRITE, sandbox: box([at("/work/link")]), excess: /which is `\/etc`/ },
-  { name: "below a link that leads out", ceiling: WRITE, sandbox: box([at("/work/link/x")]), excess: /`\/etc\/x`/ },
-  { name: "`..` in a path", ceiling: WRITE, sandbox: box([at("/work/../etc")]), excess: /`\.\.` in it/ },
+  { name: "a link that stays within", ceiling: WRITE, sandbox: box([at("/project/in")]) },
+  { name: "a link that leads out", ceiling: WRITE, sandbox: box([at("/project/link")]), excess: /which is `\/etc`/ },
+  { name: "below a link that leads out", ceiling: WRITE, sandbox: box([at("/project/link/x")]), excess: /`\/etc\/x`/ },
+  { name: "`..` in a path", ceiling: WRITE, sandbox: box([at("/project/../etc")]), excess: /`\.\.` in it/ },
   {
     name: "`..` in a subpath",
     ceiling: WRITE,
@@ -109,12 +113,12 @@ const CASES: Case[] = [
     excess: /`\.\.`/,
   },
   { name: "a relative path", ceiling: WRITE, sandbox: box([at("work")]), excess: /not absolute/ },
-  { name: "a NUL in a path", ceiling: WRITE, sandbox: box([at("/work\0/../etc")]), excess: /`\.\.`|NUL/ },
+  { name: "a NUL in a path", ceiling: WRITE, sandbox: box([at("/project\0/../etc")]), excess: /`\.\.`|NUL/ },
   {
     name: "a neighbour with the same beginning",
     ceiling: WRITE,
-    sandbox: box([at("/workshop")]),
-    excess: /`\/workshop`/,
+    sandbox: box([at("/projects")]),
+    excess: /`\/projects`/,
   },
   { name: "the parent of the root", ceiling: WRITE, sandbox: box([at("/")]), excess: /writing `\/`/ },
   { name: "the root of everything, spelled", ceiling: WRITE, sandbox: box([special("root")]), excess: /`root`/ },
@@ -125,7 +129,7 @@ const CASES: Case[] = [
     excess: /`\/`/,
   },
   { name: "any directory", ceiling: bounded("workspace-write", []), sandbox: box([at("/srv/x")]), cwd: "/srv/x" },
-  { name: "a pattern that writes", ceiling: WRITE, sandbox: box([glob("/work/**", "write")]), excess: /pattern/ },
+  { name: "a pattern that writes", ceiling: WRITE, sandbox: box([glob("/project/**", "write")]), excess: /pattern/ },
   { name: "patterns that deny", ceiling: WRITE, sandbox: box([glob("/**/*.pem", "deny"), at("/etc", "none")]) },
   { name: "minimal", ceiling: WRITE, sandbox: box([special("minimal")]), excess: /names no directory/ },
   { name: "unknown", ceiling: WRITE, sandbox: box([special("unknown")]), excess: /names no directory/ },
@@ -138,7 +142,7 @@ const CASES: Case[] = [
   {
     name: "workspace roots elsewhere",
     ceiling: WRITE,
-    sandbox: box([special("project_roots")], { workspaceRoots: ["/work", "/etc"] }),
+    sandbox: box([special("project_roots")], { workspaceRoots: ["/project", "/etc"] }),
     excess: /`project_roots`, which is `\/etc`|`project_roots`/,
   },
   {
@@ -160,7 +164,7 @@ const CASES: Case[] = [
   { name: "network", ceiling: WRITE, sandbox: box([], {}, "enabled"), excess: /network access/ },
   {
     name: "network where it is allowed",
-    ceiling: bounded("workspace-write", ["/work"], true),
+    ceiling: bounded("workspace-write", ["/project"], true),
     sandbox: box([], {}, "enabled"),
   },
   {
@@ -168,15 +172,15 @@ const CASES: Case[] = [
     ceiling: WRITE,
     sandbox: box([]),
     cwd: "/etc",
-    excess: /started in `\/work` only, not in `\/etc`/,
+    excess: /started in `\/project` only, not in `\/etc`/,
   },
-  { name: "a start behind a link", ceiling: WRITE, sandbox: box([]), cwd: "/work/link", excess: /started in/ },
-  { name: "a start behind `..`", ceiling: WRITE, sandbox: box([]), cwd: "/work/sub/..", excess: /started in/ },
+  { name: "a start behind a link", ceiling: WRITE, sandbox: box([]), cwd: "/project/link", excess: /started in/ },
+  { name: "a start behind `..`", ceiling: WRITE, sandbox: box([]), cwd: "/project/sub/..", excess: /started in/ },
   { name: "a start in a temporary directory", ceiling: WRITE, sandbox: box([]), cwd: "/tmp", excess: /started in/ },
-  { name: "no sandbox where only the start is bound", ceiling: bounded("danger-full-access", ["/work"], true) },
+  { name: "no sandbox where only the start is bound", ceiling: bounded("danger-full-access", ["/project"], true) },
   {
     name: "a start elsewhere where only that is bound",
-    ceiling: bounded("danger-full-access", ["/work"], true),
+    ceiling: bounded("danger-full-access", ["/project"], true),
     cwd: "/",
     excess: /started in/,
   },
@@ -189,8 +193,8 @@ const CASES: Case[] = [
   {
     name: "hooks of git",
     ceiling: WRITE,
-    sandbox: box([at("/work"), at("/work/.git/hooks")]),
-    excess: /open `\/work\/\.git\/hooks`/,
+    sandbox: box([at("/project"), at("/project/.git/hooks")]),
+    excess: /open `\/project\/\.git\/hooks`/,
   },
   {
     name: "hooks of git by subpath",
@@ -201,25 +205,25 @@ const CASES: Case[] = [
   {
     name: "a git directory that stays open",
     ceiling: WRITE,
-    sandbox: box([at("/work/a/.git")]),
-    excess: /open `\/work\/a\/\.git\/hooks`/,
+    sandbox: box([at("/project/a/.git")]),
+    excess: /open `\/project\/a\/\.git\/hooks`/,
   },
-  { name: "a git directory closed where it runs things", ceiling: WRITE, sandbox: box(GIT("/work/a/.git")) },
+  { name: "a git directory closed where it runs things", ceiling: WRITE, sandbox: box(GIT("/project/a/.git")) },
   {
     name: "a git directory with its configuration open",
     ceiling: WRITE,
-    sandbox: box(GIT("/work/.git", ["config"])),
-    excess: /`\/work\/\.git\/config`/,
+    sandbox: box(GIT("/project/.git", ["config"])),
+    excess: /`\/project\/\.git\/config`/,
   },
-  { name: "objects of git", ceiling: WRITE, sandbox: box([at("/work/.git/objects"), at("/work/.git/refs")]) },
-  { name: "the git directory of a worktree", ceiling: WRITE, sandbox: box(GIT("/work/.git/worktrees/w")) },
+  { name: "objects of git", ceiling: WRITE, sandbox: box([at("/project/.git/objects"), at("/project/.git/refs")]) },
+  { name: "the git directory of a worktree", ceiling: WRITE, sandbox: box(GIT("/project/.git/worktrees/w")) },
   {
     name: "the git directories of all worktrees",
     ceiling: WRITE,
-    sandbox: box([at("/work/.git/worktrees")]),
+    sandbox: box([at("/project/.git/worktrees")]),
     excess: /worktrees/,
   },
-  { name: "settings of agents", ceiling: WRITE, sandbox: box([at("/work/sub/.codex/rules")]), excess: /\.codex/ },
+  { name: "settings of agents", ceiling: WRITE, sandbox: box([at("/project/sub/.codex/rules")]), excess: /\.codex/ },
   {
     name: "a root below such a name",
     ceiling: bounded("workspace-write", ["/h/.codex/trees"]),
@@ -235,14 +239,14 @@ const CASES: Case[] = [
 ];
 
 describe("a ceiling", () => {
-  it.each(CASES)("$name", ({ ceiling, sandbox, cwd = "/work", excess }) => {
+  it.each(CASES)("$name", ({ ceiling, sandbox, cwd = "/project", excess }) => {
     const found = findExcess({ cwd, sandbox }, ceiling, CONTEXT);
     if (excess === undefined) expect(found).toBeUndefined();
     else expect(found).toMatch(excess);
   });
 
   it("resolves no path that was not named before", () => {
-    for (const { ceiling, sandbox, cwd = "/work" } of CASES) {
+    for (const { ceiling, sandbox, cwd = "/project" } of CASES) {
       const named = new Set(getBoundedPaths({ cwd, sandbox }, CONTEXT));
       const resolve = (path: string) => {
         expect(named).toContain(path);

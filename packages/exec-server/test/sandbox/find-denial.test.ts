@@ -9,12 +9,12 @@ const PROFILE: SandboxProfile = {
     minimal: false,
     entries: [
       { path: "/", access: "read", kind: "directory" },
-      { path: "/work", access: "write", kind: "directory" },
+      { path: "/project", access: "write", kind: "directory" },
     ],
   },
 };
 const ALLOWED = { canRead: () => true, canWrite: () => true };
-const find = (output: string, cwd = "/work") =>
+const find = (output: string, cwd = "/project") =>
   findDenial({ exitCode: 1, output, cwd }, PROFILE, createHostFiles({}), ALLOWED);
 
 describe("the path that was refused", () => {
@@ -23,7 +23,7 @@ describe("the path that was refused", () => {
     ["/usr/bin/touch: cannot touch '/usr/a b': Read-only file system", "/usr/a b"],
     ["mkdir: cannot create directory \u2018/usr/d\u2019: Read-only file system", "/usr/d"],
     ["Error: EROFS: read-only file system, open '/usr/f'", "/usr/f"],
-    ["cp: /work/a: /usr/b: Read-only file system", "/usr/b"],
+    ["cp: /project/a: /usr/b: Read-only file system", "/usr/b"],
   ])("in %j is %s", (line, path) => {
     expect(find(`before\n${line}\nafter`)).toEqual({
       certain: true,
