@@ -147,6 +147,40 @@ Examples:
     )
     .action(async (name, args, options) => (await import("./commands/run.js")).runRun([name, ...args], options));
 
+  const sandbox = program
+    .command("sandbox")
+    .description("run a program in a sandbox of this host, by hand, or show what the sandbox is")
+    .argument("[command...]", "program and arguments, after --")
+    .option("-C, --cd <dir>", "directory of the program, and the workspace")
+    .option(
+      "--writable-root <dir>",
+      "with workspace-write: another directory that may be written; repeatable",
+      collect,
+      [],
+    )
+    .option("--network", "with workspace-write: with the network", false)
+    .option("--deny <path|pattern>", "what cannot be read, beside deny_read; repeatable", collect, [])
+    .option("--profile-json <file>", "the whole sandbox, as an executor is sent it")
+    .option("-t, --tty", "give it a terminal (default when stdin and stdout are one)")
+    .option("-T, --no-tty", "give it pipes")
+    .option("--explain", "print every path, what it may be used for and why, and the command line; run nothing", false)
+    .option("--check", "tell whether this host has a sandbox, or why not and what would mend it", false)
+    .passThroughOptions();
+  addConfigOptions(sandbox)
+    .addHelpText(
+      "after",
+      `
+Without --sandbox and without sandbox_mode in the configuration the mode is read-only. What the sandbox refused is said on stderr.
+Exit codes: that of the program; 128+n when signal n ended it; 125 when it was lost; 126 when it could not be started, or not in this
+sandbox; 127 when it was not found. --check: 0 or 1.
+
+Examples:
+  codex sandbox -- make test
+  codex sandbox --sandbox workspace-write --deny '**/*.env' --explain -- make test
+  codex sandbox --check`,
+    )
+    .action(async (argv, options) => (await import("./commands/sandbox.js")).runSandbox(argv, options));
+
   const tools = program.command("tools").description("look at and call the tools of an executor");
   tools
     .command("list")

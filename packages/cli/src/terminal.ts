@@ -6,6 +6,9 @@ export interface TakenTerminal {
   restore(): void;
 }
 
+/** Of a terminal that nobody sees. */
+export const DEFAULT_SIZE: TerminalSize = { rows: 24, cols: 80 };
+
 /** The size of the terminal at stdout, else at stderr; undefined when neither is one. */
 export function getTerminalSize(): TerminalSize | undefined {
   for (const stream of [process.stdout, process.stderr]) {

@@ -85,7 +85,7 @@ export {
 } from "./policy/shell/index.js";
 export { FORCED_ENVIRONMENT } from "./resolve/environment.js";
 export type { AnsweredCall, LostCall, Refusal, RefusalCode, RefusedCall, ToolCallResult } from "./result.js";
-export type { RunCommandRequest, RunningCommand, RunOutcome } from "./run-command.js";
+export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "./run-command.js";
 export { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
 export { DEFAULT_DENY_READ } from "./sandbox/deny-read.js";
 export type { GitDirectories, SandboxSettings } from "./sandbox/sandbox-settings.js";

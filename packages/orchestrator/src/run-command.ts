@@ -46,9 +46,12 @@ export interface RunningCommand {
 
 /** `refused`: nothing was started; the reason is the executor's. `lost`: whether it still runs is unknown. */
 export type RunOutcome =
-  | { kind: "ended"; outcome: ProcessOutcome; exitCode: number | undefined }
+  | { kind: "ended"; outcome: ProcessOutcome; exitCode: number | undefined; denial?: SandboxDenial }
   | { kind: "refused"; reason: string }
   | { kind: "lost"; reason: string };
+
+/** What its sandbox refused a program, in a sentence; not `certain` when that is guessed from its output. */
+export type SandboxDenial = NonNullable<UnifiedExecResult["sandboxDenial"]>;
 
 export interface RunHooks {
   /** Called in order, from the first byte on; a promise holds the executor back until it settles. */
@@ -179,7 +182,8 @@ class CommandFollower implements RunningCommand {
       const next: UnifiedExecResult | undefined = failureOf(reply) === undefined ? parseResult(reply) : undefined;
       rest = next !== undefined && next.range.to > next.range.from ? next : undefined;
     }
-    this.#finish({ kind: "ended", outcome: last.outcome, exitCode: last.exitCode });
+    const { outcome, exitCode, sandboxDenial: denial } = last;
+    this.#finish({ kind: "ended", outcome, exitCode, ...(denial === undefined ? {} : { denial }) });
   }
 
   /** With a key where it does something. */

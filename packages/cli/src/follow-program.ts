@@ -1,0 +1,117 @@
+import { once } from "node:events";
+import type { ProcessOutcome, SessionSignal, TerminalSize } from "@codex/executor-protocol";
+import type { LiveOutput, Orchestrator, RunCommandRequest, RunningCommand, RunOutcome } from "@codex/orchestrator";
+import { EXIT } from "./exit-codes.js";
+import type { RunRecording } from "./recording/run-recording.js";
+import { getTerminalSize, takeTerminal } from "./terminal.js";
+
+/** Runs a program as if it ran here: streams, signals and the terminal are passed through. */
+export async function followProgram(
+  orchestrator: Orchestrator,
+  request: RunCommandRequest,
+  recording?: RunRecording,
+): Promise<RunOutcome> {
+  const output = createOutput();
+  const running = orchestrator.runCommand(request, {
+    onOutput: (piece) => {
+      output.write(piece);
+      return recording?.output(piece.stream, piece.bytes);
+    },
+  });
+  const release = passThrough(running, request.tty ? request.size : undefined, recording);
+  const outcome = await running.ended;
+  release();
+  await recording?.end(outcome.kind === "ended" ? outcome.exitCode : undefined);
+  await output.flush();
+  return outcome;
+}
+
+/**
+ * Input, signals and the size of the window go to the program. Returns what undoes it.
+ * @param size that its terminal was started with; undefined on pipes.
+ */
+function passThrough(
+  running: RunningCommand,
+  size: TerminalSize | undefined,
+  recording: RunRecording | undefined,
+): () => void {
+  const resize = (next: TerminalSize) => {
+    recording?.resize(next);
+    void running.resize(next).catch(() => {});
+  };
+  const terminal = size === undefined ? undefined : takeTerminal(resize);
+  // It may have changed since the program was started with it.
+  const now = size === undefined ? undefined : getTerminalSize();
+  if (now !== undefined && (now.rows !== size?.rows || now.cols !== size.cols)) resize(now);
+  const passed: [NodeJS.Signals, SessionSignal][] = [
+    ["SIGINT", "interrupt"],
+    ["SIGTERM", "terminate"],
+    ["SIGHUP", "hangup"],
+  ];
+  const handlers = passed.map(([signal, name]) => {
+    const handler = () => void running.signal(name).catch(() => {});
+    process.on(signal, handler);
+    return () => process.off(signal, handler);
+  });
+  void passInput(running, recording);
+  return () => {
+    terminal?.restore();
+    for (const off of handlers) off();
+    process.stdin.destroy();
+  };
+}
+
+/** Reads no faster than the program does. */
+async function passInput(running: RunningCommand, recording: RunRecording | undefined): Promise<void> {
+  try {
+    for await (const bytes of process.stdin) {
+      recording?.input(bytes as Buffer);
+      await running.write(bytes as Buffer);
+    }
+    await running.closeStdin();
+  } catch {
+    // The program does not read any more, or has ended: that is told by its outcome.
+  }
+}
+
+/** Standard output and error of this process, written in order. */
+function createOutput() {
+  // A reader that went away, as in `codex run … | head`, ends the output, not the program.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  return {
+    write({ stream, bytes, dropped }: LiveOutput) {
+      if (dropped !== undefined) {
+        const range = `bytes ${dropped.from}-${dropped.to} of the output are gone: they were not retained`;
+        process.stderr.write(`codex: ${range}\n`);
+      }
+      (stream === "stderr" ? process.stderr : process.stdout).write(bytes);
+    },
+    async flush() {
+      for (const stream of [process.stdout, process.stderr]) {
+        if (stream.writableLength > 0 && !stream.destroyed) await once(stream, "drain").catch(() => {});
+      }
+    },
+  };
+}
+
+/** What this command ends with; says on stderr what that alone would not say. */
+export function exitCodeOf(result: RunOutcome): number {
+  if (result.kind === "lost") {
+    process.stderr.write(`codex: the outcome is unknown: ${result.reason}\n`);
+    return EXIT.lost;
+  }
+  if (result.kind === "refused") {
+    process.stderr.write(`codex: ${result.reason}\n`);
+    return /(^|: )program `[^`]*` was not found/.test(result.reason) ? EXIT.notFound : EXIT.notStarted;
+  }
+  const explained = explain(result.outcome);
+  if (explained !== undefined) process.stderr.write(`codex: ${explained}\n`);
+  return result.exitCode ?? EXIT.lost;
+}
+
+/** What the exit code alone would not say. */
+function explain(outcome: ProcessOutcome): string | undefined {
+  if (outcome.kind === "signaled" && outcome.by === "timeout") return "the program was ended: its time was over";
+  if (outcome.kind === "lost") return `the outcome is unknown: ${outcome.reason}`;
+  return undefined;
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
+import { basename, resolve } from "node:path";
+import { formatProblem, type HostInfo, type Sandbox, sandboxSchema } from "@codex/executor-protocol";
+import { safeParse } from "zod/mini";
+import type { ConfigFlags } from "./config/flags.js";
+import { openConfig } from "./config/open-config.js";
+import { CommandError, EXIT } from "./exit-codes.js";
+import { openSandbox } from "./sandbox-selector.js";
+
+export interface TrialOptions extends ConfigFlags {
+  writableRoot: string[];
+  network: boolean;
+  deny: string[];
+  profileJson?: string;
+}
+
+/**
+ * The sandbox that a command in a directory of this host gets, by flags over the configuration; null for none. Where nobody
+ * says a mode it is `read-only`, as in Codex. @throws CommandError, ConfigError
+ */
+export async function chooseTrialSandbox(cwd: string, options: TrialOptions): Promise<Sandbox | null> {
+  if (options.profileJson !== undefined) return readProfile(options.profileJson, cwd, options);
+  const config = await openConfig(options);
+  const { sandbox: settings } = config.settings;
+  const mode = config.values.has("sandbox_mode") ? settings.mode : "read-only";
+  const { writableRoot, network, deny } = options;
+  if (mode !== "workspace-write" && (network || writableRoot.length > 0)) {
+    const flag = network ? "--network" : "--writable-root";
+    throw new CommandError(`${flag} needs mode workspace-write; the mode is ${mode}`, EXIT.usage);
+  }
+  const selector = openSandbox(
+    {
+      ...settings,
+      mode,
+      writable_roots: [...(settings.writable_roots ?? []), ...writableRoot.map((root) => resolve(root))],
+      network_access: network || settings.network_access === true,
+      deny_read: [...(settings.deny_read ?? []), ...deny.map((one) => (one.startsWith("~") ? one : resolve(cwd, one)))],
+    },
+    true,
+  );
+  const selected = selector.select({
+    environment: "sandbox",
+    host: describeHost(cwd),
+    cwd,
+    workspaceRoots: [cwd],
+    sandboxPermissions: "use_default",
+    additionalPermissions: null,
+    bypassSandbox: false,
+  });
+  if (selected !== null && "refused" in selected) throw new CommandError(selected.refused);
+  return selected;
+}
+
+/** A `sandbox` as an executor is sent it; directories that it leaves out are the one where the program starts. */
+function readProfile(file: string, cwd: string, { sandbox, writableRoot, network, deny }: TrialOptions): Sandbox {
+  if (sandbox !== undefined || writableRoot.length > 0 || network || deny.length > 0) {
+    throw new CommandError("--profile-json is the whole sandbox: no other flag of it can be given", EXIT.usage);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(`--profile-json ${JSON.stringify(file)}: ${detail}`, EXIT.failure, { cause });
+  }
+  const parsed = safeParse(sandboxSchema, value);
+  if (!parsed.success) {
+    throw new CommandError(`--profile-json ${JSON.stringify(file)}: ${formatProblem(parsed.error, value)}`);
+  }
+  return { cwd, workspaceRoots: [cwd], ...parsed.data };
+}
+
+function describeHost(cwd: string): HostInfo {
+  const path = process.env.SHELL ?? "/bin/sh";
+  const shell = { name: basename(path), path };
+  return { os: process.platform, arch: process.arch, shell, cwd, home: homedir(), user: userInfo().username };
+}
