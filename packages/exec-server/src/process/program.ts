@@ -73,10 +73,10 @@ function checkExecutable(path: string, name: string): string {
 }
 
 function executableState(path: string): "ok" | "denied" | "missing" {
-  const info = statSync(path, { throwIfNoEntry: false });
-  if (info === undefined) return "missing";
-  if (!info.isFile()) return "denied";
   try {
+    const info = statSync(path, { throwIfNoEntry: false });
+    if (info === undefined) return "missing";
+    if (!info.isFile()) return "denied";
     accessSync(path, constants.X_OK);
     return "ok";
   } catch {

@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createHostFiles } from "../../src/sandbox/host-files.js";
 import { outputOf, untilOutput } from "../process/support.js";
-import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict, useSandbox } from "./support.js";
+import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict, type SandboxEntry, useSandbox } from "./support.js";
 
 describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a hostile workspace (${NO_BUBBLEWRAP ?? "bubblewrap"})`, () => {
   const sandbox = useSandbox();
@@ -89,6 +91,24 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a hostile workspace (${NO_BUBBLEWR
     });
     await run(`echo told > ${fifo}`);
     expect(await outputOf(reader)).toBe("told\n");
+  });
+
+  it("has the network, and not the sockets and FIFOs that are denied", async () => {
+    const [socket, fifo] = [join(sandbox.base, "socket"), join(sandbox.base, "fifo")];
+    execFileSync("mkfifo", [fifo]);
+    const listener = createServer((connection) => connection.destroy()).listen(socket);
+    await once(listener, "listening");
+    const knock = `python3 -c "import socket; s = socket.socket(socket.AF_UNIX); s.connect('${socket}'); print('reached')"`;
+    const connect = (entries: SandboxEntry[]) =>
+      sandbox.script(`${knock}; test -p ${fifo} && echo pipe`, {
+        cwd: inside,
+        sandbox: restrict([READ_ALL, ...entries], { network: "enabled" }),
+      });
+    expect((await connect([])).output).toBe("reached\npipe\n");
+    const denied = await connect([entry(socket, "deny"), pattern(join(sandbox.base, "f?fo"))]);
+    listener.close();
+    expect(denied.output).toContain("Connection refused");
+    expect(denied.output).not.toMatch(/reached|pipe/);
   });
 
   it("opens nothing by names that another command exchanges all the time", async () => {

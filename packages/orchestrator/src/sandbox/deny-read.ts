@@ -2,7 +2,7 @@
  * Private keys and credentials of other places, below the home directory: no command reads them in a sandbox. Names
  * that end in a pattern are matched when the sandbox is made. Settings that hold no secrets beside them stay readable.
  */
-export const DEFAULT_DENY_READ: readonly string[] = [
+const CREDENTIALS: readonly string[] = [
   "~/.ssh/id_*",
   "~/.ssh/*.pem",
   "~/.ssh/*.key",
@@ -33,6 +33,33 @@ export const DEFAULT_DENY_READ: readonly string[] = [
   "~/Library/Keychains",
   "~/.codex/auth.json",
 ];
+
+/**
+ * Sockets by which a command that has the network could have others act for it, outside the sandbox, and the FIFO of
+ * System V init, which a read-only file system does not close.
+ */
+const CONTROLS: readonly string[] = [
+  "/run/docker.sock",
+  "/run/containerd/containerd.sock",
+  "/run/crio/crio.sock",
+  "/run/podman/podman.sock",
+  "/run/libvirt/libvirt-sock",
+  "/run/lxd.socket",
+  "/var/snap/lxd/common/lxd/unix.socket",
+  "/run/snapd.socket",
+  "/run/systemd/private",
+  "/run/dbus/system_bus_socket",
+  "/run/initctl",
+  "/run/user/*/bus",
+  "/run/user/*/docker.sock",
+  "/run/user/*/podman/podman.sock",
+  "/run/user/*/systemd/private",
+  "~/.docker/run/docker.sock",
+  "~/.docker/desktop/docker.sock",
+];
+
+/** What `deny_read` is where nobody says otherwise. */
+export const DEFAULT_DENY_READ: readonly string[] = [...CREDENTIALS, ...CONTROLS];
 
 /** What is denied, on a host: absolute, `~` replaced. A name without pattern is a path. */
 export interface DeniedRead {
