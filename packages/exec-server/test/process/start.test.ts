@@ -64,6 +64,12 @@ describe.each(STDIO)("a process on $kind", (stdio) => {
     await other.terminate({ graceMs: 0 });
   });
 
+  it("passes over directories of PATH that it cannot look into", async () => {
+    const env = { PATH: `${"x".repeat(5_000)}:/etc/passwd:/usr/bin:/bin` };
+    const process = await host.run(["true"], { stdio, env });
+    expect(await process.exited).toEqual({ kind: "exited", code: 0 });
+  });
+
   it.each([
     [["no-such-program"], {}, "program_not_found", "`no-such-program`"],
     [["/no/such/program"], {}, "program_not_found", "`/no/such/program`"],
