@@ -25,13 +25,18 @@ export interface LaunchEvents {
 /** Our ends of its pipes. Owns them from now on. */
 export function attachPipes(
   { stdin, stdout, stderr }: { stdin: number | undefined; stdout: number; stderr: number },
+  native: Native,
   events: LaunchEvents,
 ): Attached {
+  const { readMemory } = native;
   const writer =
     stdin === undefined ? closedStdin : createPipeWriter(new Socket({ fd: stdin, readable: false, writable: true }));
   return {
     stdin: writer,
-    sources: [readPipe(stdout, sinkFor("stdout", events)), readPipe(stderr, sinkFor("stderr", events))],
+    sources: [
+      readPipe(stdout, readMemory, sinkFor("stdout", events)),
+      readPipe(stderr, readMemory, sinkFor("stderr", events)),
+    ],
     resize: undefined,
   };
 }
@@ -44,7 +49,7 @@ export const sinkFor = (stream: OutputStream, events: LaunchEvents) => ({
 
 /** The master side of its terminal. Owns it from now on. */
 export function attachTerminal(master: number, native: Native, events: LaunchEvents): Attached {
-  const source = readTerminal(master, native.terminalBuffer, {
+  const source = readTerminal(master, native.readMemory, {
     onBytes: (bytes) => events.onOutput("pty", bytes),
     onEnd: () => {
       stdin.close();

@@ -1,8 +1,8 @@
-import { readSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { ReadStream } from "node:tty";
-import { MAX_TERMINAL_CHUNK_BYTES } from "./limits.js";
+import { ChunkMemory } from "./chunk-memory.js";
+import { CHUNK_SLAB_BYTES } from "./limits.js";
 
 /**
  * Bytes of one output stream of a process. `onEnd` is called once, after the last byte: the stream ended or broke,
@@ -20,9 +20,30 @@ export interface ByteSink {
   onEnd(): void;
 }
 
+/** What the sources of a host read with: a buffer each for one read after the other, and memory for what is kept. */
+export interface ReadMemory {
+  /** Written over with every read: what is in it is copied at once. */
+  readonly pipeBuffer: Buffer;
+  readonly terminalBuffer: Buffer;
+  readonly chunks: ChunkMemory;
+  /** Reads what is there at once: how many bytes, at most that many; 0 or less when nothing is there, or nothing more. */
+  read(fd: number, into: Uint8Array, bytes: number): number;
+}
+
 /** Reads a pipe. Owns the descriptor. */
-export function readPipe(fd: number, sink: ByteSink): ByteSource {
-  return readStream(new Socket({ fd, readable: true, writable: false }), sink);
+export function readPipe(fd: number, { pipeBuffer, chunks }: ReadMemory, sink: ByteSink): ByteSource {
+  const onRead = (size: number, buffer: Uint8Array) => {
+    for (let from = 0; from < size; from += CHUNK_SLAB_BYTES) {
+      sink.onBytes(chunks.copy(buffer.subarray(from, Math.min(size, from + CHUNK_SLAB_BYTES))));
+    }
+    return true;
+  };
+  const onread = { buffer: pipeBuffer, callback: onRead };
+  // The types leave out that a socket made of a descriptor takes `onread`.
+  const socket = new Socket({ fd, readable: true, writable: false, onread } as ConstructorParameters<typeof Socket>[0]);
+  const source = readStream(socket, sink);
+  socket.resume();
+  return source;
 }
 
 /** Reads a stream that Node made. Owns it, and forgets it at its end: who holds the source does not hold the stream. */
@@ -41,11 +62,18 @@ export function readStream(readable: Readable, sink: ByteSink): ByteSource {
   };
 }
 
+/** As much as a pipe holds. */
+const PIPE_READ_BYTES = 64 * 1024;
+
 /** One read of a terminal gives at most this many bytes, whatever the buffer; a full read makes libuv read again at once. */
 const TERMINAL_READ_BYTES = 4095;
 
-/** A buffer that terminals of one host read into, one after the other: what is in it is copied at once. */
-export const createTerminalBuffer = (): Buffer => Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES);
+export const createReadMemory = (read: ReadMemory["read"]): ReadMemory => ({
+  pipeBuffer: Buffer.allocUnsafeSlow(PIPE_READ_BYTES),
+  terminalBuffer: Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES),
+  chunks: new ChunkMemory(),
+  read,
+});
 
 /** The terminal that is read, and its descriptor for writing and resizing while it is open. */
 export interface TerminalSource extends ByteSource {
@@ -53,14 +81,14 @@ export interface TerminalSource extends ByteSource {
 }
 
 /**
- * Reads the master side of a terminal. Owns the descriptor; `shared` is written over with every read.
+ * Reads the master side of a terminal. Owns the descriptor.
  *
  * When the last holder of the slave side goes, the master reports a hang-up; libuv then ends the stream after any
  * partial read, with data unread. So the end of the stream is not the end of the data: the rest is read directly
  * until the kernel answers EIO, which means that all was read.
  */
-export function readTerminal(fd: number, shared: Buffer, sink: ByteSink): TerminalSource {
-  const batch = createBatch(sink);
+export function readTerminal(fd: number, { terminalBuffer, chunks, read }: ReadMemory, sink: ByteSink): TerminalSource {
+  const batch = createBatch(fd, { chunks, read }, sink);
   let open = true;
   let stream: ReadStream | undefined;
   const end = () => {
@@ -74,18 +102,18 @@ export function readTerminal(fd: number, shared: Buffer, sink: ByteSink): Termin
     allowHalfOpen: true,
     autoDestroy: false,
     onread: {
-      buffer: shared,
+      buffer: terminalBuffer,
       callback(size: number, buffer: Uint8Array) {
         batch.append(buffer, size);
         // A short read says that the terminal is empty for now: what is here goes out without waiting for the turn to end.
-        if (size < TERMINAL_READ_BYTES) batch.flush();
+        if (size < TERMINAL_READ_BYTES || batch.fill() < TERMINAL_READ_BYTES) batch.flush();
         return true;
       },
     },
   } as ConstructorParameters<typeof ReadStream>[1]); // the types leave out that socket options are passed on
   stream = terminal;
   terminal.on("end", () => {
-    drain(fd, shared, batch);
+    while (batch.fill() > 0);
     stream?.destroy();
   });
   terminal.on("error", () => stream?.destroy()); // EIO: nobody holds the slave side and all was read
@@ -101,46 +129,50 @@ export function readTerminal(fd: number, shared: Buffer, sink: ByteSink): Termin
   };
 }
 
-/** Reads what is left until the kernel says that there is nothing (EIO, end) or nothing for now (EAGAIN). */
-function drain(fd: number, buffer: Buffer, batch: Batch): void {
-  for (;;) {
-    let size: number;
-    try {
-      size = readSync(fd, buffer);
-    } catch {
-      return;
-    }
-    if (size === 0) return;
-    batch.append(buffer, size);
-  }
-}
-
 interface Batch {
   append(bytes: Uint8Array, size: number): void;
+  /** Reads on until there is nothing for now, or the chunk is full: what the last read gave. */
+  fill(): number;
   flush(): void;
 }
 
 /** Joins the small reads of one turn of the event loop into one chunk, without adding a delay. */
-function createBatch(sink: ByteSink): Batch {
-  let joined: Buffer | undefined;
+function createBatch(fd: number, { chunks, read }: Pick<ReadMemory, "chunks" | "read">, sink: ByteSink): Batch {
+  let slab: Buffer | undefined;
   let used = 0;
   let scheduled: NodeJS.Immediate | undefined;
   const flush = () => {
     if (scheduled !== undefined) clearImmediate(scheduled);
     scheduled = undefined;
-    if (joined === undefined || used === 0) return;
-    const bytes = joined.subarray(0, used);
-    joined = joined.length - used >= TERMINAL_READ_BYTES ? joined.subarray(used) : undefined;
-    used = 0;
+    if (slab === undefined) return;
+    const bytes = chunks.fill(slab, used);
+    slab = undefined;
     sink.onBytes(bytes);
+  };
+  /** A slab with room for one read. */
+  const reserve = (): Buffer => {
+    if (slab !== undefined && slab.length - used < TERMINAL_READ_BYTES) flush();
+    if (slab === undefined) used = 0;
+    slab ??= chunks.take();
+    return slab;
+  };
+  const add = (size: number) => {
+    used += size;
+    scheduled ??= setImmediate(flush);
   };
   return {
     append(bytes, size) {
-      if (joined !== undefined && joined.length - used < size) flush();
-      joined ??= Buffer.allocUnsafeSlow(size < TERMINAL_READ_BYTES ? 8 * 1024 : MAX_TERMINAL_CHUNK_BYTES);
-      joined.set(size === bytes.length ? bytes : bytes.subarray(0, size), used);
-      used += size;
-      scheduled ??= setImmediate(flush);
+      reserve().set(size === bytes.length ? bytes : bytes.subarray(0, size), used);
+      add(size);
+    },
+    fill() {
+      let size: number;
+      do {
+        const into = reserve();
+        size = read(fd, into.subarray(used), TERMINAL_READ_BYTES);
+        if (size > 0) add(size);
+      } while (size === TERMINAL_READ_BYTES && used + size <= CHUNK_SLAB_BYTES);
+      return size;
     },
     flush,
   };

@@ -57,6 +57,8 @@ export interface OutputLogLimits {
   spillBytes: number;
   /** Directory of the spill file. */
   spillDir: string;
+  /** A follower looks at the bytes of a chunk only until it asks for the next one: their memory is used again. */
+  lendsChunks?: boolean;
 }
 
 export interface ExecProcess {

@@ -64,7 +64,7 @@ function launchOnPipes(program: Program, openStdin: boolean, native: Native, eve
     const stdio = { stdin: input?.read ?? null, stdout: output.write, stderr: errors.write };
     const pid = start(program, native, stdio, events);
     for (const fd of Object.values(stdio)) if (fd !== null) closeSync(fd);
-    return { pid, ...attachPipes({ stdin: input?.write, stdout: output.read, stderr: errors.read }, events) };
+    return { pid, ...attachPipes({ stdin: input?.write, stdout: output.read, stderr: errors.read }, native, events) };
   } catch (error) {
     for (const fd of opened) closeSync(fd);
     throw error;

@@ -5,6 +5,8 @@ import { createRequire } from "node:module";
 export interface Libc {
   /** Variadic: each further argument is preceded by its C type. */
   fcntl(fd: number, command: number, type: "int", value: number): number;
+  /** -1 where it fails. */
+  read(fd: number, into: Uint8Array, bytes: number): number;
   pipe2(fds: Int32Array, flags: number): number;
   /** -1 where it fails. */
   memfd_create(name: string, flags: number): number;
@@ -36,6 +38,7 @@ export interface Libc {
 
 const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
   fcntl: "int fcntl(int fd, int command, ...)",
+  read: "long read(int fd, _Out_ void *into, unsigned long bytes)",
   pipe2: "int pipe2(_Out_ void *fds, int flags)",
   memfd_create: "int memfd_create(const char *name, unsigned int flags)",
   flock: "int flock(int fd, int operation)",
@@ -62,10 +65,11 @@ interface Koffi {
   load(path: null): { func(prototype: string): (...args: unknown[]) => number };
 }
 
-/** Outside Linux only `fcntl` is there. */
+/** Outside Linux only `fcntl` and `read` are there. */
 export function loadLibc(): Libc {
   const library = (createRequire(import.meta.url)("koffi") as Koffi).load(null);
-  const names = process.platform === "linux" ? (Object.keys(PROTOTYPES) as (keyof Libc)[]) : (["fcntl"] as const);
+  const names =
+    process.platform === "linux" ? (Object.keys(PROTOTYPES) as (keyof Libc)[]) : (["fcntl", "read"] as const);
   const libc = Object.fromEntries(names.map((name) => [name, library.func(PROTOTYPES[name])])) as unknown as Libc;
   keepDescriptors(libc);
   return libc;

@@ -22,8 +22,11 @@ export const MAX_SPILL_IN_FLIGHT_BYTES = 4 * 1024 * 1024;
 /** Bytes a follower may lag behind before the process is paused. Must stay below `tailBytes`. */
 export const DEFAULT_FOLLOW_WINDOW_BYTES = 256 * 1024;
 
-/** Largest piece of terminal output made into one chunk, bytes. */
-export const MAX_TERMINAL_CHUNK_BYTES = 64 * 1024;
+/** Memory that one chunk of output lies in, bytes; the largest chunk of a pipe or terminal. */
+export const CHUNK_SLAB_BYTES = 64 * 1024;
+
+/** Slabs of a host that are kept to be used again. */
+export const MAX_FREE_SLABS = 16;
 
 /** Bytes that one `write` takes; a longer input is written in several. */
 export const MAX_WRITE_BYTES = 64 * 1024 * 1024;

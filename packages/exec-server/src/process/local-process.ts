@@ -64,9 +64,13 @@ async function startWrapped(
 ): Promise<LocalProcess> {
   // What stays readable after its end must not keep the whole environment of the process.
   const { stdio } = spec;
-  const log = createOutputLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, (pause) => {
+  const press = (pause: boolean) => {
     for (const source of launched.sources) pause ? source.pause() : source.resume();
-  });
+  };
+  const { chunks } = context.native.readMemory;
+  const log = createOutputLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, press, undefined, (bytes) =>
+    chunks.release(bytes),
+  );
   const { promise: exited, resolve: resolveExited } = withResolvers<ProcessOutcome>();
   const { promise: closed, resolve: resolveClosed } = withResolvers<void>();
   const { promise: streamsEnded, resolve: endStreams } = withResolvers<void>();

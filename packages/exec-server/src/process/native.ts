@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { TerminalSize } from "@codex/executor-protocol";
-import { createTerminalBuffer } from "./byte-source.js";
+import { createReadMemory, type ReadMemory } from "./byte-source.js";
 import { type Children, createChildren } from "./children.js";
 import { closeOnExec, type Libc, loadLibc } from "./libc.js";
 import type { NativeMarks } from "./marks.js";
@@ -15,8 +15,7 @@ import { createNativeMarks } from "./native-marks.js";
 export interface Native {
   /** A new terminal; the master is non-blocking and is not inherited by children. */
   openTerminal(size: TerminalSize): { master: number; slave: number; path: string };
-  /** See `createTerminalBuffer`. */
-  readonly terminalBuffer: Buffer;
+  readonly readMemory: ReadMemory;
   resizeTerminal(master: number, size: TerminalSize): void;
   /** Starts a program on a new terminal with node-pty's own fork: where `openTerminal` cannot make it a session. */
   forkTerminal(start: ForkTerminal): { master: number; pid: number };
@@ -92,11 +91,11 @@ export function createNative(): Native {
   };
   let children: Children | undefined;
   let marks: { native: NativeMarks | undefined } | undefined;
-  let terminalBuffer: Buffer | undefined;
+  let readMemory: ReadMemory | undefined;
   return {
-    get terminalBuffer() {
-      terminalBuffer ??= createTerminalBuffer();
-      return terminalBuffer;
+    get readMemory() {
+      readMemory ??= createReadMemory(getLibc().read);
+      return readMemory;
     },
     openTerminal({ rows, cols }) {
       const { master, slave, pty: path } = pty().module.open(cols, rows);

@@ -71,11 +71,13 @@ interface Follower {
  * @param onPressure told when the source should pause (true) and when it may go on (false): a follower lags behind, or
  *   the spill file is slower than the process.
  * @param now milliseconds, the clock of `ExecProcess.startedAt`.
+ * @param onDropped handed what left memory for good and nobody can look at any more; only of a log that lends its chunks.
  */
 export function createOutputLog(
   limits: OutputLogLimits,
   onPressure: (pause: boolean) => void = () => {},
   now: () => number = () => performance.now(),
+  onDropped: ((bytes: Buffer) => void) | undefined = undefined,
 ): WritableOutputLog {
   const head: OutputChunk[] = [];
   let headBytes = 0;
@@ -89,6 +91,8 @@ export function createOutputLog(
   let complete = false;
   let closed = false;
   let pressed = false;
+  /** Chunks up to this one were handed out by `read`, for as long as their reader wants. */
+  let lastSeqRead = 0;
 
   const updatePressure = () => {
     let pause = spill?.busy ?? false;
@@ -104,10 +108,18 @@ export function createOutputLog(
   const evict = () => {
     while (tail.size > 1 && (tail.bytes > limits.tailBytes || tail.size > MAX_TAIL_CHUNKS)) {
       const chunk = tail.shift();
-      if (limits.spillBytes === 0 || closed) continue;
+      if (limits.spillBytes === 0 || closed) {
+        drop(chunk);
+        continue;
+      }
       spill ??= createSpillFile({ directory: limits.spillDir, maxBytes: limits.spillBytes, onIdle: updatePressure });
       spill.append(chunk);
     }
+  };
+  const drop = ({ seq, offset, bytes }: OutputChunk) => {
+    if (limits.lendsChunks !== true || seq <= lastSeqRead) return;
+    for (const { position } of followers) if (position < offset + bytes.length) return;
+    onDropped?.(bytes);
   };
   const retain = (chunk: OutputChunk) => {
     headSealed ||= headBytes + chunk.bytes.length > limits.headBytes;
@@ -194,6 +206,7 @@ export function createOutputLog(
         if (rest[index]!.offset >= limit) break;
         pushCut(chunks, rest[index]!, start, limit);
       }
+      lastSeqRead = Math.max(lastSeqRead, chunks.at(-1)?.seq ?? 0);
       return { chunks, evicted: findGaps(chunks, from, limit) };
     },
     getEvicted(from, to = end) {

@@ -47,7 +47,7 @@ export function toProcessSpec(params: StartParams, { env: own, shell }: SpecDefa
     env,
     stdio: stdioOf(params),
     // Chunks stay whole and in memory: a reader asks for them by number.
-    log: { headBytes: 0, tailBytes: RETAINED_BYTES, spillBytes: 0 },
+    log: { headBytes: 0, tailBytes: RETAINED_BYTES, spillBytes: 0, lendsChunks: true },
     ...(params.sandbox === undefined ? {} : { sandbox: toNativeSandbox(params.sandbox) }),
     ...(params.arg0 === undefined ? {} : { arg0: params.arg0 }),
   };

@@ -118,6 +118,53 @@ describe("an output log", () => {
     expect(evicted).toEqual([{ from: 0, to: 10 }]);
   });
 
+  describe("that lends its chunks", () => {
+    const open = () => {
+      const dropped: number[] = [];
+      const onDropped = (bytes: Buffer) => dropped.push(bytes[0]!);
+      const log = createOutputLog(limits({ headBytes: 0, lendsChunks: true }), undefined, undefined, onDropped);
+      return { log, dropped };
+    };
+
+    it("gives back what left memory", () => {
+      const { log, dropped } = open();
+      fill(log, 20);
+      expect(dropped).toEqual([0, 4, 8]);
+    });
+
+    it("keeps what was read, and gives back what comes after it", async () => {
+      const { log, dropped } = open();
+      fill(log, 8);
+      const { chunks } = await log.read(0);
+      fill(log, 20);
+      expect(dropped).toEqual([8]);
+      expect(joinBytes(chunks)).toEqual(piece(0, 8));
+    });
+
+    it("keeps what a follower looks at until it asks for the next chunk", async () => {
+      const { log, dropped } = open();
+      fill(log, 8);
+      const follower = log.follow()[Symbol.asyncIterator]();
+      await follower.next();
+      fill(log, 12);
+      expect(dropped).toEqual([]);
+      await follower.next();
+      await follower.next();
+      fill(log, 16);
+      expect(dropped).toEqual([4]);
+      await follower.return?.();
+    });
+
+    it("gives nothing back unless it lends", () => {
+      const dropped: Buffer[] = [];
+      fill(
+        createOutputLog(limits({ headBytes: 0 }), undefined, undefined, (bytes) => dropped.push(bytes)),
+        20,
+      );
+      expect(dropped).toEqual([]);
+    });
+  });
+
   it("wakes a waiter at the next chunk, at completion, or when it is aborted", async () => {
     const log = createOutputLog(limits());
     const waited = log.waitFor(0);

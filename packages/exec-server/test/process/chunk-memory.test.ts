@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { ChunkMemory } from "../../src/process/chunk-memory.js";
+import { CHUNK_SLAB_BYTES, MAX_FREE_SLABS } from "../../src/process/limits.js";
+
+it("lays a large chunk into a slab, and uses the slab again once the chunk is released", () => {
+  const memory = new ChunkMemory();
+  const chunk = memory.copy(Buffer.alloc(CHUNK_SLAB_BYTES - 1, 1));
+  expect([chunk.length, chunk.at(-1)]).toEqual([CHUNK_SLAB_BYTES - 1, 1]);
+  expect(memory.take().buffer).not.toBe(chunk.buffer);
+  memory.release(chunk);
+  expect(memory.take().buffer).toBe(chunk.buffer);
+});
+
+it("gives a small chunk memory of its own, and the slab back at once", () => {
+  const memory = new ChunkMemory();
+  const slab = memory.take().fill(7);
+  const chunk = memory.fill(slab, 100);
+  expect(memory.take().buffer).toBe(slab.buffer);
+  slab.fill(0);
+  expect(chunk).toEqual(Buffer.alloc(100, 7));
+  memory.release(chunk);
+  expect(memory.take().buffer).not.toBe(chunk.buffer);
+});
+
+it("keeps a bounded number of free slabs", () => {
+  const memory = new ChunkMemory();
+  const slabs = Array.from({ length: MAX_FREE_SLABS + 1 }, () => memory.take());
+  for (const slab of slabs) memory.release(slab);
+  const again = new Set(slabs.map(() => memory.take().buffer));
+  expect(slabs.filter((slab) => again.has(slab.buffer)).length).toBe(MAX_FREE_SLABS);
+});
