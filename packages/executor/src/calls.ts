@@ -163,10 +163,7 @@ export class Calls {
       return;
     }
     if (record.outcome === undefined) return;
-    const { epoch } = outbox;
-    const sent = (record.kept?.replay() ?? Promise.resolve()).then(async () => {
-      if (epoch === outbox.epoch && this.#records.get(requestId) === record) await this.#send(record);
-    });
+    const sent = this.#deliver(record, () => this.#records.get(requestId) === record);
     this.#track(sent);
     await sent;
   }
@@ -206,7 +203,18 @@ export class Calls {
     if (record.givenUp) return this.#giveUp(record);
     if (this.#options.isResumable()) this.#records.keep(record);
     else this.#records.remove(record);
-    await this.#send(record);
+    await this.#deliver(record);
+  }
+
+  /**
+   * Sends an answer behind the live output that belongs to it, which a channel that was lost may have taken along. Whoever
+   * comes back meanwhile is answered again in any case.
+   */
+  async #deliver(record: CallRecord, isWanted: () => boolean = () => true): Promise<void> {
+    const { outbox } = this.#options;
+    const { epoch } = outbox;
+    await record.kept?.replay();
+    if (epoch === outbox.epoch && isWanted()) await this.#send(record);
   }
 
   /** Never rejects: whatever a tool does becomes an outcome. */

@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { createLocalBackend, type ExecBackend } from "@codex/exec-server";
 import { describe, expect, it } from "vitest";
 import { bytesOf, type Client, execRequest, unwrap, writeRequest } from "./support/client.js";
 import { ManualClock } from "./support/manual-clock.js";
@@ -23,6 +24,36 @@ const resumeWith = (resumeSessionId: string, more: object = {}) => ({
   received: [],
   ...more,
 });
+
+function createGate() {
+  let open!: () => void;
+  let reach!: () => void;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  return { open, reach, opened, reached };
+}
+
+/** What processes wrote can be followed at once, and read again once the gate is open. */
+function withSlowReads(backend: ExecBackend, gate: ReturnType<typeof createGate>): ExecBackend {
+  return {
+    ...backend,
+    async start(spec) {
+      const process = await backend.start(spec);
+      const { log } = process;
+      const read = log.read.bind(log);
+      log.read = async (from, to) => {
+        gate.reach();
+        await gate.opened;
+        return read(from, to);
+      };
+      return process;
+    },
+  };
+}
 
 describe("a lost channel", () => {
   const open = useResumableHosts();
@@ -103,6 +134,25 @@ describe("a lost channel", () => {
       expect(bytesOf(next.deltas("r1")).toString()).toBe("once\n");
       await next.cut();
     }
+  });
+
+  it("loses no output that went with the channel while its answer was being made", async () => {
+    const reads = createGate();
+    const { connect } = open({ backend: () => withSlowReads(createLocalBackend(), reads) });
+    const first = connect();
+    const { sessionId } = await first.initialize({ acknowledges: true });
+    const args = execRequest({ command: ["sh", "-c", "echo once"] });
+    await first.send({ type: "call_tool", requestId: "r1", toolName: "exec_command", arguments: args });
+    await reads.reached; // its output is on its way by now
+    await first.cut();
+    const second = connect();
+    await second.initialize(resumeWith(sessionId, { unanswered: [{ requestId: "r1" }] }));
+    reads.open();
+    const { outcome } = await second.ofType("call_tool_response", "r1");
+    expect(unwrap(outcome).output).toBe("once\n");
+    expect(bytesOf(second.deltas("r1")).toString()).toBe("once\n");
+    await second.call("list_sessions", {});
+    expect(second.all("call_tool_response").filter(({ requestId }) => requestId === "r1").length).toBe(1);
   });
 
   it("gives again all that was not acknowledged to an orchestrator that does not say what it waits for", async () => {

@@ -103,6 +103,7 @@ export class LiveOutput {
 
   /** Sends what a call has sent already, up to an offset, once more. Resolves when it was, or never can be. */
   replay(requestId: string, to: number): Promise<void> {
+    if (this.#offset >= to) return Promise.resolve();
     return this.#add({ requestId, isReplay: true, limit: to }).ended;
   }
 
