@@ -5,6 +5,7 @@ import { runAll } from "./run-all.js";
 import { renderFailure } from "./run-result.js";
 
 const USAGE = `usage: pnpm faults [options]
+       pnpm faults oracle [--only TEXT] [--jobs J] [--seed S]
   --runs N     runs (default 1000)
   --seed S     seed of the first run; each further run has the next one (default: random, printed)
   --kind K     only this kind: wire, channel, stdio, abandoned, killed, limits (exec-server),
@@ -15,6 +16,11 @@ const USAGE = `usage: pnpm faults [options]
   --keep-going do not stop at the tenth failure`;
 
 async function main(): Promise<void> {
+  if (process.argv[2] === "oracle") {
+    process.argv.splice(2, 1);
+    await import("../oracle/main.js");
+    return;
+  }
   const { values } = parseArgs({
     options: {
       runs: { type: "string", default: "1000" },

@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { getSignalNumber } from "@codex/exec-server";
+import type { OracleResult } from "./result.js";
+import { COLS, ROWS } from "./result.js";
+import type { OracleScript } from "./scripts.js";
+import { createTypist } from "./typist.js";
+
+export interface Surroundings {
+  cwd: string;
+  env: Record<string, string>;
+}
+
+/** Milliseconds that a script may take; one that is ended then has the code of SIGKILL. */
+export const LONGEST_MS = 20_000;
+
+/** Runs a script without us: as a child on pipes, or under `script` of util-linux, which has a terminal of its own. */
+export function runDirect(oracle: OracleScript, { cwd, env }: Surroundings): Promise<OracleResult> {
+  const argv = oracle.tty ? underScript(oracle) : [`/bin/${oracle.shell}`, "-c", oracle.script];
+  const child = spawn(argv[0]!, argv.slice(1), {
+    cwd,
+    env,
+    detached: true,
+    timeout: LONGEST_MS,
+    killSignal: "SIGKILL",
+    stdio: [oracle.tty || oracle.input !== undefined ? "pipe" : "ignore", "pipe", "pipe"],
+  });
+  child.stdin?.on("error", () => {}); // a program need not read what it is given
+  if (oracle.input !== undefined) child.stdin?.end(oracle.input);
+  return collect(child, oracle);
+}
+
+/** The size is set before the program begins; `-E always` leaves the echo of the terminal alone. */
+function underScript({ shell, script }: OracleScript): string[] {
+  const quoted = `'${script.replaceAll("'", "'\\''")}'`;
+  const command = `stty rows ${ROWS} cols ${COLS}; exec /bin/${shell} -c ${quoted}`;
+  return ["script", "-qefc", command, "-E", "always", "/dev/null"];
+}
+
+function collect(child: ChildProcess, { steps = [] }: OracleScript): Promise<OracleResult> {
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  const typist = createTypist(steps, (text) => void child.stdin?.write(text));
+  child.stdout?.on("data", (bytes: Buffer) => {
+    stdout.push(bytes);
+    typist.see(bytes);
+  });
+  child.stderr?.on("data", (bytes: Buffer) => stderr.push(bytes));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    // `script` ends with its stdin as well.
+    child.once("exit", () => child.stdin?.destroy());
+    child.once("close", (code, signal) => {
+      typist.stop();
+      const status = signal === null ? (code ?? 0) : 128 + (getSignalNumber(signal) ?? 0);
+      resolve({ stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr), code: status });
+    });
+  });
+}

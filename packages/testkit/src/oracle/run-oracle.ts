@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  ClientError,
+  createLocalBackend,
+  createRemoteBackend,
+  type ExecBackend,
+  ExecServerClient,
+} from "@codex/exec-server";
+import { createEnvironmentInfo, createExecServer, listenWebSocket } from "@codex/exec-server/server";
+import { createFaultProxy } from "../faults/fault-proxy.js";
+import { createWirePlan } from "../faults/wire-fault.js";
+import { createRandom } from "../random.js";
+import { compareResults } from "./result.js";
+import { LONGEST_MS, runDirect } from "./run-direct.js";
+import { runThrough } from "./run-through.js";
+import type { OracleScript } from "./scripts.js";
+
+/** A way that goes through us. */
+export interface Way {
+  name: string;
+  /** A backend for one script, and what closes it. */
+  open(index: number): Promise<{ backend: ExecBackend; close(): Promise<void> }>;
+}
+
+/** In this process, over a websocket, and over one that breaks: nobody may tell the difference. */
+export async function openWays(seed: number): Promise<{ list: Way[]; close(): Promise<void> }> {
+  const local = createLocalBackend();
+  const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
+  const server = createExecServer({ backend: local, environment: { info } });
+  const listener = await listenWebSocket(server, { host: "127.0.0.1", port: 0 });
+  const overWebSocket = async (url: string) => {
+    const client = await ExecServerClient.connectWebSocket(url, { random: () => 0 });
+    return { backend: createRemoteBackend(client), close: () => client.close() };
+  };
+  return {
+    list: [
+      { name: "local", open: async () => ({ backend: local, close: async () => {} }) },
+      { name: "websocket", open: () => overWebSocket(listener.url) },
+      {
+        name: "websocket with cuts",
+        async open(index) {
+          const plan = createWirePlan(createRandom(seed, `oracle ${index}`), { halfOpen: false });
+          const proxy = await createFaultProxy(listener.url, plan, () => {});
+          const { backend, close } = await retry(() => overWebSocket(proxy.url));
+          return {
+            backend,
+            async close() {
+              await close();
+              await proxy.close();
+            },
+          };
+        },
+      },
+    ],
+    async close() {
+      await listener.close();
+      await server.close();
+      await local.close();
+    },
+  };
+}
+
+/** The answer to a start was lost: what it started was ended, and the caller decides whether to start again. */
+const isLostStart = (error: unknown): boolean => error instanceof ClientError && error.code === "connection_lost";
+
+async function retry<T>(work: () => Promise<T>, isWorthIt: (error: unknown) => boolean = () => true): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === 20 || !isWorthIt(error)) throw error;
+    }
+  }
+}
+
+export interface OracleOptions {
+  scripts: readonly OracleScript[];
+  ways: readonly Way[];
+  /** Scripts at once. */
+  jobs: number;
+  has(program: string): boolean;
+  print(line: string): void;
+}
+
+export interface OracleTotals {
+  compared: number;
+  skipped: number;
+  different: number;
+}
+
+/** Runs each script directly and each way, and prints where they differ. */
+export async function runOracle({ scripts, ways, jobs, has, print }: OracleOptions): Promise<OracleTotals> {
+  const totals: OracleTotals = { compared: 0, skipped: 0, different: 0 };
+  let next = 0;
+  const work = async () => {
+    while (next < scripts.length) {
+      const index = next;
+      next += 1;
+      const script = scripts[index]!;
+      const missing = [script.needs, script.tty ? "script" : undefined].find((one) => one !== undefined && !has(one));
+      if (missing !== undefined) {
+        totals.skipped += 1;
+        print(`skipped (no ${missing}): ${script.script}`);
+        continue;
+      }
+      for (const way of ways) {
+        const difference = await compareWay(script, way, index);
+        totals.compared += 1;
+        if (difference === undefined) continue;
+        totals.different += 1;
+        print(`DIFFERENT ${way.name}: ${JSON.stringify(script.script)}: ${difference}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return totals;
+}
+
+/** How a script differs, or undefined. */
+async function compareWay(script: OracleScript, way: Way, index: number): Promise<string | undefined> {
+  const started = performance.now();
+  const wanted = await inDirectory((cwd) => runDirect(script, surroundings(cwd)));
+  if (performance.now() - started >= LONGEST_MS) return "takes too long without us";
+  const { backend, close } = await way.open(index);
+  try {
+    const run = () => inDirectory((cwd) => runThrough(backend, script, surroundings(cwd)));
+    const got = await retry(run, isLostStart);
+    return await compareResults(wanted, got, script.screen === true);
+  } catch (error) {
+    return `threw ${String(error)}`;
+  } finally {
+    await close();
+  }
+}
+
+const surroundings = (cwd: string) => ({
+  cwd,
+  env: {
+    PATH: process.env.PATH ?? "/usr/bin:/bin",
+    HOME: cwd,
+    LC_ALL: "C.UTF-8",
+    TERM: "xterm-256color",
+    SHELL: "/bin/sh",
+    PS1: "$ ",
+  },
+});
+
+async function inDirectory<T>(work: (cwd: string) => Promise<T>): Promise<T> {
+  const cwd = mkdtempSync(join(tmpdir(), "oracle-"));
+  try {
+    return await work(cwd);
+  } finally {
+    rmSync(cwd, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,36 @@
+import type { ExecBackend, ProcessSpec } from "@codex/exec-server";
+import { getExitCode } from "@codex/exec-server";
+import { COLS, type OracleResult, ROWS } from "./result.js";
+import { LONGEST_MS, type Surroundings } from "./run-direct.js";
+import type { OracleScript } from "./scripts.js";
+import { createTypist } from "./typist.js";
+
+/** Runs a script with a backend of ours. */
+export async function runThrough(
+  backend: ExecBackend,
+  { script, shell, input, tty, steps = [] }: OracleScript,
+  { cwd, env }: Surroundings,
+): Promise<OracleResult> {
+  const stdio: ProcessSpec["stdio"] = tty
+    ? { kind: "pty", size: { rows: ROWS, cols: COLS } }
+    : { kind: "pipe", stdin: input === undefined ? "null" : "open" };
+  const process = await backend.start({ argv: [`/bin/${shell}`, "-c", script], cwd, env, stdio });
+  const type = (text: string) => void process.write(Buffer.from(text)).catch(() => {}); // it may end meanwhile
+  const typist = createTypist(steps, type);
+  if (input !== undefined) {
+    await process.write(Buffer.from(input)).catch(() => {}); // it need not read what it is given
+    await process.closeStdin().catch(() => {});
+  }
+  const timer = setTimeout(() => void process.terminate({ graceMs: 0 }), LONGEST_MS);
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  for await (const { stream, bytes } of process.log.follow()) {
+    (stream === "stderr" ? stderr : stdout).push(Buffer.from(bytes));
+    typist.see(bytes);
+  }
+  typist.stop();
+  clearTimeout(timer);
+  const code = getExitCode(await process.exited) ?? -1;
+  process.dispose();
+  return { stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr), code };
+}
