@@ -4,9 +4,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type ClientOptions, runCodexClient } from "../scripted-model.js";
+import { exec, inTurn } from "../real-client/calls.js";
+import { type ClientOptions, runCodexClient } from "../real-client/client.js";
 import { codex } from "../support.js";
 import type { Places } from "./cases.js";
+
+/** What decides the sandbox of the client's commands. */
+export type Confinement = Pick<ClientOptions, "sandbox" | "config">;
 
 /** How to start an exec-server. */
 export type ServerCommand = readonly [string, ...string[]];
@@ -21,7 +25,7 @@ export async function observe(
   client: string,
   server: ServerCommand,
   scripts: readonly (string | ((places: Places) => string))[],
-  options: ClientOptions | ((places: Places) => ClientOptions),
+  options: Confinement | ((places: Places) => Confinement),
 ): Promise<string[]> {
   const root = mkdtempSync(join("/var/tmp", "codex-client-"));
   makeTree(root);
@@ -34,21 +38,13 @@ export async function observe(
   try {
     const [url] = (await once(createInterface({ input: running.stdout }), "line")) as [string];
     const places = { outside: join(root, "o"), port };
-    const turns = scripts.map((script) => () => ({
-      name: "exec_command",
-      args: {
-        cmd: typeof script === "string" ? script : script(places),
-        login: false,
-        yield_time_ms: 10_000,
-      },
-    }));
-    const { results } = await runCodexClient(
-      client,
+    const calls = scripts.map((script) => exec(typeof script === "string" ? script : script(places)));
+    const results: string[] = [];
+    await runCodexClient(client, inTurn(calls, results), {
+      cwd: join(root, "w"),
       url,
-      join(root, "w"),
-      turns,
-      typeof options === "function" ? options(places) : options,
-    );
+      ...(typeof options === "function" ? options(places) : options),
+    });
     return results.map((result) => summarize(result.replaceAll(root, "ROOT")));
   } finally {
     const exited = once(running, "exit");

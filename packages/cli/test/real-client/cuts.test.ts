@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createCuttingProxy } from "@codex/testkit";
+import { describe, expect, it } from "vitest";
+import { exec, openTerminal, outputOf, sessionOf, type } from "./calls.js";
+import { CODEX_BINARY, useRealClient } from "./support.js";
+import { openWiretap, type Passed } from "./wiretap.js";
+
+const lines = (to: number) => Array.from({ length: to }, (_, index) => `${index + 1}\n`).join("");
+
+describe.skipIf(CODEX_BINARY === undefined)("the real client on a connection that breaks (needs CODEX_BINARY)", () => {
+  const client = useRealClient();
+
+  it("gets each line once when it breaks in the middle of output", async () => {
+    const proxy = await createCuttingProxy(client.url);
+    client.onEnd(() => proxy.close());
+    const results: string[] = [];
+    await client.run(
+      (function* () {
+        results.push(yield exec("until [ -e go ]; do sleep 0.02; done; seq 20000", { yield_time_ms: 500 }));
+        proxy.cutAfterReceived(50_000);
+        client.write("go", "");
+        results.push(yield type(sessionOf(results[0]!), "", { yield_time_ms: 30_000 }));
+      })(),
+      { url: proxy.url },
+    );
+    expect(proxy.connections).toBe(2);
+    expect(results.map(outputOf).join("")).toBe(lines(20_000));
+    expect(results.at(-1)).toContain("Process exited with code 0");
+  });
+
+  /** Messages at which it breaks: the write itself, or the answer to it. */
+  const moments: Record<string, (message: Passed, write: Passed | undefined) => boolean> = {
+    "before the server has it": ({ method }) => method === "process/write",
+    "when the server has written it": ({ from, id }, write) =>
+      from === "server" && write !== undefined && id === write.id,
+  };
+  it.each(Object.entries(moments))("writes once what was typed, broken %s", async (_, isMoment) => {
+    const wiretap = await openWiretap(client.url);
+    client.onEnd(() => wiretap.close());
+    wiretap.judge = (message) => {
+      const write = wiretap.passed.find(({ method }) => method === "process/write");
+      return wiretap.connections === 1 && isMoment(message, write) ? "drop and cut" : "pass";
+    };
+    const results: string[] = [];
+    await client.run(
+      (function* () {
+        const session = yield* openTerminal(
+          "stty -echo; echo ready; while read -r it; do echo $it >>got; done",
+          /ready/,
+        );
+        results.push(yield type(session, "once\n"));
+        results.push(yield type(session, "last\n\u0004", { yield_time_ms: 30_000 }));
+      })(),
+      { url: wiretap.url },
+    );
+    expect(wiretap.connections).toBe(2);
+    expect(readFileSync(join(client.directory, "got"), "utf8")).toBe("once\nlast\n");
+    expect(results.at(-1)).toContain("Process exited with code");
+    const ids = wiretap.passed.filter(({ method }) => method === "process/write").map(({ params }) => params?.writeId);
+    expect(ids).toEqual(["1", "1", "2"]);
+  });
+});

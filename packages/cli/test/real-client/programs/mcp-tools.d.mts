@@ -1,0 +1,2 @@
+/** The answer to a request; undefined for a notification. */
+export function respond(message: unknown): object | undefined;
