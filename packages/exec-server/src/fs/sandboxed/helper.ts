@@ -78,16 +78,20 @@ export class Helper {
   }
 
   async #follow(wrapped: WrappedCommand): Promise<void> {
-    let failure = "";
-    this.#child.once("error", (error) => {
-      failure = error.message;
-    });
+    this.#child.once("error", (error) => this.#fail(error.message));
+    // Of a sandbox that was killed: what it still tells then is how it came to its end, not how the calls would have.
+    this.#child.once("exit", (_code, signal) => signal !== null && this.#fail(`signal ${signal}`));
     await new Promise<void>((resolve) => this.#child.once("close", () => resolve()));
-    this.#complaint = failure || this.#complaint || describeExit(this.#child);
+    this.#fail(`exit code ${this.#child.exitCode}`);
+    await wrapped.release();
+  }
+
+  /** Only the first reason counts, and what it has said itself before that. */
+  #fail(reason: string): void {
+    this.#complaint ||= reason;
     this.#ended = true;
     for (const { reject } of this.#waiting.values()) reject(this.#endError());
     this.#waiting.clear();
-    await wrapped.release();
   }
 
   #send(header: unknown, body: Uint8Array | undefined): void {
@@ -101,7 +105,7 @@ export class Helper {
     try {
       for (const frame of reader.push(bytes)) this.#settle(frame);
     } catch (error) {
-      this.#complaint = error instanceof Error ? error.message : String(error);
+      this.#fail(error instanceof Error ? error.message : String(error));
       this.#child.kill("SIGKILL");
     }
   }
@@ -123,9 +127,6 @@ export class Helper {
 
 /** Blocks are smaller than any bound on files. */
 const MIN_BODY_BYTES = 16 * 1024 * 1024;
-
-const describeExit = ({ exitCode, signalCode }: ChildProcess): string =>
-  signalCode === null ? `exit code ${exitCode}` : `signal ${signalCode}`;
 
 /** Changes when something else is put at a path. */
 export function identify(path: string): string {
