@@ -103,8 +103,8 @@ function growth(target, what, samples, name, budget) {
   const { perHour, error } = slope(samples, name);
   const first = samples[Math.floor(samples.length / 3)][name];
   const last = samples.at(-1)[name];
-  // Within two standard errors of none, or below what is allowed.
-  const ok = perHour <= Math.max(budget, 2 * error);
+  // Within three standard errors of none, or below what is allowed.
+  const ok = perHour <= Math.max(budget, 3 * error);
   return {
     target,
     what,
