@@ -147,7 +147,8 @@ function createBatch(fd: number, { chunks, read }: Pick<ReadMemory, "chunks" | "
     if (slab === undefined) return;
     const bytes = chunks.fill(slab, used);
     slab = undefined;
-    sink.onBytes(bytes);
+    // A read that found nothing is no chunk: it would take a number that nobody gets.
+    if (bytes.length > 0) sink.onBytes(bytes);
   };
   /** A slab with room for one read. */
   const reserve = (): Buffer => {

@@ -31,4 +31,15 @@ describe.each(STDIO)("output on $kind", (stdio) => {
     await process.closed;
     expect(process.log.end).toBe(BURST_BYTES);
   });
+
+  it("numbers no chunk that has no bytes", async () => {
+    for (let run = 0; run < 20; run++) {
+      const process = await host.run(["sh", "-c", "echo one; sleep 0.01; echo two"], { stdio });
+      await process.closed;
+      const { chunks } = await process.log.read(0);
+      expect(chunks.map(({ bytes }) => bytes.length)).not.toContain(0);
+      expect(chunks.map(({ seq }) => seq)).toEqual(chunks.map((_, index) => index + 1));
+      expect(process.log.lastSeq).toBe(chunks.length);
+    }
+  });
 });
