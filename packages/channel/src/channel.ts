@@ -15,9 +15,10 @@ export interface Channel {
   send(value: unknown): Promise<void>;
   /**
    * `send` of a value that is already encoded: UTF-8 JSON without a line feed. Not parsed again, only measured.
-   * The bytes belong to the channel from now on: they must not be changed.
+   * The bytes belong to the channel from now on: they must not be changed before `onWritten` is called, which says that
+   * they left this process. Not every channel calls it, and none does for what was not sent.
    */
-  sendEncoded(json: Uint8Array): Promise<void>;
+  sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void>;
   /**
    * The next value, or undefined after the end. A value that could not be read is reported in its place.
    * What had arrived before the peer's end is still delivered.

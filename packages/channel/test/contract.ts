@@ -74,6 +74,19 @@ export function describeChannel(transport: Transport): void {
       expect(await nextValue(right)).toBe("last");
     });
 
+    test.runIf(transport.hasWire)("says when the memory of an encoded value is free", async () => {
+      const { left, right } = await connect();
+      for (const length of [1, 300_000]) {
+        const json = Buffer.from(JSON.stringify("x".repeat(length)));
+        const received = nextValue(right);
+        await new Promise<void>((resolve) => {
+          void left.sendEncoded(json, resolve);
+        });
+        json.fill(0);
+        expect(await received).toBe("x".repeat(length));
+      }
+    });
+
     test("keeps the order of many sends that nobody awaits", async () => {
       const { left, right } = await connect();
       const count = 3_000;

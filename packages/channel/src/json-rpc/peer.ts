@@ -72,8 +72,8 @@ export class Peer {
   }
 
   /** Sends a message that is already encoded, such as a notification on a hot path. */
-  sendEncoded(json: Uint8Array): Promise<void> {
-    return this.#channel.sendEncoded(json);
+  sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void> {
+    return this.#channel.sendEncoded(json, onWritten);
   }
 
   /** Sends an error response; with id -1 it answers a message whose id could not be read. Never rejects. */

@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { checkSize, checkStructure, stringify } from "../codec/encode.js";
 import type { ChannelLimits } from "../limits.js";
@@ -44,7 +45,7 @@ export class LineWriter {
       checkSize(Buffer.byteLength(text), this.#limits);
       const line = Buffer.from(`${text}\n`);
       checkStructure(line, this.#limits);
-      this.#writeThrough(line);
+      this.#writeThrough([line]);
       return;
     }
     this.#reserve(most);
@@ -55,15 +56,17 @@ export class LineWriter {
     this.#page[this.#pageEnd++] = LINE_FEED;
   }
 
-  writeEncoded(json: Uint8Array): void {
+  /** `onWritten` is called once nothing looks at `json` any more; only a socket's write says that of what it was handed. */
+  writeEncoded(json: Uint8Array, onWritten?: () => void): void {
     if (json.length > MAX_COPIED_BYTES) {
-      this.#writeThrough(json, LINE_END);
+      this.#writeThrough([json, LINE_END], this.#output instanceof Socket ? onWritten : undefined);
       return;
     }
     this.#reserve(json.length + 1);
     this.#page.set(json, this.#pageEnd);
     this.#pageEnd += json.length;
     this.#page[this.#pageEnd++] = LINE_FEED;
+    onWritten?.();
   }
 
   flush(): void {
@@ -74,8 +77,10 @@ export class LineWriter {
   }
 
   /** A stream that fails calls this for what it dropped as well: with an error, or without one once destroyed. */
-  readonly #afterWrite = (error?: Error | null): void => {
-    if (!error && !this.#output.destroyed) this.#onWritten();
+  readonly #afterWrite = (error?: Error | null, then?: () => void): void => {
+    if (error || this.#output.destroyed) return;
+    then?.();
+    this.#onWritten();
   };
 
   /** Makes room for that many bytes in the page. What was handed to the stream is never written over. */
@@ -94,10 +99,11 @@ export class LineWriter {
     });
   }
 
-  #writeThrough(...parts: Uint8Array[]): void {
+  #writeThrough(parts: readonly Uint8Array[], onWritten?: () => void): void {
     this.flush();
     this.#output.cork();
-    for (const part of parts) this.#output.write(part, this.#afterWrite);
+    for (const part of parts.slice(0, -1)) this.#output.write(part, this.#afterWrite);
+    this.#output.write(parts.at(-1), (error) => this.#afterWrite(error, onWritten));
     this.#output.uncork();
   }
 }

@@ -67,12 +67,12 @@ class StdioChannel implements Channel {
     return this.#gate.pass();
   }
 
-  sendEncoded(json: Uint8Array): Promise<void> {
+  sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void> {
     if (this.#sendError !== undefined) return rejected(this.#sendError);
     try {
       checkSize(json.length, this.#limits);
       checkOneLine(json);
-      this.#writer.writeEncoded(json);
+      this.#writer.writeEncoded(json, onWritten);
     } catch (error) {
       return rejected(error);
     }

@@ -66,14 +66,14 @@ export class WebSocketChannel implements Channel {
     return this.#gate.pass();
   }
 
-  sendEncoded(json: Uint8Array): Promise<void> {
+  sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void> {
     if (!this.#isOpen) return rejected(closedError(this.#ending.end));
     try {
       checkSize(json.length, this.#limits);
     } catch (error) {
       return rejected(error);
     }
-    this.#write(asBuffer(json));
+    this.#write(asBuffer(json), onWritten);
     return this.#gate.pass();
   }
 
@@ -121,9 +121,11 @@ export class WebSocketChannel implements Channel {
     return this.#closing === undefined && this.#socket.readyState === WebSocket.OPEN;
   }
 
-  #write(json: Buffer): void {
+  #write(json: Buffer, onWritten?: () => void): void {
     if (!this.#corked) this.#cork();
-    this.#socket.send(json, TEXT_FRAME, this.#onWritten);
+    const written =
+      onWritten === undefined ? this.#onWritten : (error?: Error | null) => this.#onWritten(error, onWritten);
+    this.#socket.send(json, TEXT_FRAME, written);
   }
 
   /** Frames of one turn of the loop go out in one system call. */
@@ -137,8 +139,10 @@ export class WebSocketChannel implements Channel {
   }
 
   /** A stream that fails calls this for what it dropped as well: with an error, or without one once destroyed. */
-  readonly #onWritten = (error?: Error | null): void => {
-    if (!error && !this.#wire.destroyed) this.#gate.release();
+  readonly #onWritten = (error?: Error | null, then?: () => void): void => {
+    if (error || this.#wire.destroyed) return;
+    then?.();
+    this.#gate.release();
   };
 
   readonly #onMessage = (data: unknown): void => {

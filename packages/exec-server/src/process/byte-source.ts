@@ -71,7 +71,7 @@ const TERMINAL_READ_BYTES = 4095;
 export const createReadMemory = (read: ReadMemory["read"]): ReadMemory => ({
   pipeBuffer: Buffer.allocUnsafeSlow(PIPE_READ_BYTES),
   terminalBuffer: Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES),
-  chunks: new ChunkMemory(),
+  chunks: new ChunkMemory(CHUNK_SLAB_BYTES),
   read,
 });
 

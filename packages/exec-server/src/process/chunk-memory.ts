@@ -1,35 +1,42 @@
-import { CHUNK_SLAB_BYTES, MAX_FREE_SLABS } from "./limits.js";
+import { MAX_FREE_SLABS } from "./limits.js";
 
 /**
- * Memory for the chunks of a host. Each lies alone in a slab, and slabs are used again once a log has let go of what
- * was in them: output that flows leaves nothing to collect.
+ * Memory for chunks of output, or for messages that hold one. Each lies alone in a slab, and slabs are used again once
+ * what was in them is released: output that flows leaves little to collect.
  */
 export class ChunkMemory {
+  readonly #slabBytes: number;
   readonly #free: Buffer[] = [];
 
+  constructor(slabBytes: number) {
+    this.#slabBytes = slabBytes;
+  }
+
   take(): Buffer {
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(CHUNK_SLAB_BYTES);
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#slabBytes);
   }
 
   /** The first bytes of a slab that was taken, as a chunk. A slab that would be mostly empty is free again. */
   fill(slab: Buffer, used: number): Buffer {
     const bytes = slab.subarray(0, used);
-    if (isWorthASlab(used)) return bytes;
+    if (this.#isWorthASlab(used)) return bytes;
     this.#giveBack(slab);
     return Buffer.from(bytes);
   }
 
-  /** A copy as a chunk of at most a slab. */
+  /** Room for that many bytes: in a slab, unless it would be mostly empty or is too small. */
+  readonly allocate = (bytes: number): Buffer =>
+    this.#isWorthASlab(bytes) ? this.take().subarray(0, bytes) : Buffer.allocUnsafe(bytes);
+
   copy(bytes: Uint8Array): Buffer {
-    if (!isWorthASlab(bytes.length)) return Buffer.from(bytes);
-    const slab = this.take();
-    slab.set(bytes);
-    return slab.subarray(0, bytes.length);
+    const chunk = this.allocate(bytes.length);
+    chunk.set(bytes);
+    return chunk;
   }
 
   /** Nobody looks at this chunk any more. */
   release(chunk: Buffer): void {
-    if (chunk.buffer.byteLength === CHUNK_SLAB_BYTES && isWorthASlab(chunk.length)) {
+    if (chunk.buffer.byteLength === this.#slabBytes && this.#isWorthASlab(chunk.length)) {
       this.#giveBack(Buffer.from(chunk.buffer));
     }
   }
@@ -37,6 +44,8 @@ export class ChunkMemory {
   #giveBack(slab: Buffer): void {
     if (this.#free.length < MAX_FREE_SLABS) this.#free.push(slab);
   }
-}
 
-const isWorthASlab = (bytes: number): boolean => bytes > CHUNK_SLAB_BYTES / 2;
+  #isWorthASlab(bytes: number): boolean {
+    return bytes > this.#slabBytes / 2 && bytes <= this.#slabBytes;
+  }
+}

@@ -2,12 +2,19 @@ import { encodeId, type RpcId } from "@codex/channel";
 import type { OutputStream } from "@codex/executor-protocol";
 import type { BodyDelta } from "./http.js";
 
-/** `process/output` in UTF-8 JSON, its chunk written as base64 straight into the message. */
-export const encodeProcessOutput = (processId: string, seq: number, stream: OutputStream, bytes: Uint8Array): Buffer =>
+/** `process/output` in UTF-8 JSON, its chunk written as base64 straight into the message. `allocate` makes its memory. */
+export const encodeProcessOutput = (
+  processId: string,
+  seq: number,
+  stream: OutputStream,
+  bytes: Uint8Array,
+  allocate?: (bytes: number) => Buffer,
+): Buffer =>
   encodeAround(
     `{"method":"process/output","params":{"processId":${JSON.stringify(processId)},"seq":${seq},"stream":"${stream}","chunk":"`,
     bytes,
     '"}}',
+    allocate,
   );
 
 /** `http/request/bodyDelta` in UTF-8 JSON. */
@@ -36,11 +43,16 @@ export const encodeResult = (id: RpcId, result: unknown): Buffer =>
 /** Bytes turned into base64 at once: a multiple of 3, so that pieces join without padding, and few enough to stay in caches. */
 const PIECE_BYTES = 3 * 16 * 1024;
 
-function encodeAround(before: string, bytes: Uint8Array, after: string): Buffer {
+function encodeAround(
+  before: string,
+  bytes: Uint8Array,
+  after: string,
+  allocate: (bytes: number) => Buffer = Buffer.allocUnsafe,
+): Buffer {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const encoded = Math.ceil(source.length / 3) * 4;
   const beforeBytes = Buffer.byteLength(before);
-  const message = Buffer.allocUnsafe(beforeBytes + encoded + Buffer.byteLength(after));
+  const message = allocate(beforeBytes + encoded + Buffer.byteLength(after));
   message.write(before, 0, "utf8");
   let at = beforeBytes;
   for (let from = 0; from < source.length; from += PIECE_BYTES) {

@@ -4,6 +4,7 @@ import type { Logger } from "@codex/telemetry";
 import type { HostEnvironment } from "../environment/methods.js";
 import type { FileSystem } from "../fs/file-system.js";
 import type { HttpClient } from "../http/http-client.js";
+import { ChunkMemory } from "../process/chunk-memory.js";
 import { ProcessError } from "../process/errors.js";
 import { encodeBodyDelta, encodeProcessOutput } from "../protocol/encode.js";
 import { decodeInitialize } from "../protocol/initialize.js";
@@ -15,6 +16,7 @@ import {
   MAX_FILE_CALLS,
   MAX_HANDLED_REQUESTS,
   MAX_UNSENT_COMPLAINTS,
+  MESSAGE_SLAB_BYTES,
   VIOLATION_CLOSE_MS,
 } from "./limits.js";
 import type { ProcessEvents } from "./managed-process.js";
@@ -50,6 +52,8 @@ export class Connection implements Holder {
   readonly #handshake: Handshake;
   readonly #log: Logger;
   readonly #ended = new AbortController();
+  /** For messages with much output. */
+  readonly #messages = new ChunkMemory(MESSAGE_SLAB_BYTES);
   #session: Session | undefined;
   #unsentComplaints = 0;
   /** Resolves when everything of the connection is over. Never rejects. */
@@ -129,8 +133,10 @@ export class Connection implements Holder {
     });
 
   readonly #events: ProcessEvents = {
-    onOutput: (processId, seq, stream, bytes) =>
-      this.#peer.sendEncoded(encodeProcessOutput(processId, seq, stream, bytes)),
+    onOutput: (processId, seq, stream, bytes) => {
+      const message = encodeProcessOutput(processId, seq, stream, bytes, this.#messages.allocate);
+      return this.#peer.sendEncoded(message, () => this.#messages.release(message));
+    },
     onExited: (processId, seq, { outcome, ...exit }) => {
       const told = this.#session?.tellsOutcomes === true && outcome !== undefined ? { outcome } : {};
       return this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, ...exit, ...told });

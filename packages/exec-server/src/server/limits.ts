@@ -13,6 +13,9 @@ export const MAX_READ_BYTES = 11 * 1024 * 1024;
 /** Largest chunk that a pipe or a terminal makes, bytes. */
 export const MAX_CHUNK_BYTES = 64 * 1024;
 
+/** Memory for one message with output, bytes: the largest chunk in base64, and what is around it. */
+export const MESSAGE_SLAB_BYTES = 96 * 1024;
+
 /** Write ids remembered of each process; the figure is Codex's. */
 export const MAX_REMEMBERED_WRITES = 4096;
 

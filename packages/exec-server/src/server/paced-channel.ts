@@ -20,8 +20,8 @@ export class PacedChannel implements Channel {
     return this.#watch(this.#channel.send(value));
   }
 
-  sendEncoded(json: Uint8Array): Promise<void> {
-    return this.#watch(this.#channel.sendEncoded(json));
+  sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void> {
+    return this.#watch(this.#channel.sendEncoded(json, onWritten));
   }
 
   receive(): Promise<Received | undefined> {

@@ -3,7 +3,7 @@ import { ChunkMemory } from "../../src/process/chunk-memory.js";
 import { CHUNK_SLAB_BYTES, MAX_FREE_SLABS } from "../../src/process/limits.js";
 
 it("lays a large chunk into a slab, and uses the slab again once the chunk is released", () => {
-  const memory = new ChunkMemory();
+  const memory = new ChunkMemory(CHUNK_SLAB_BYTES);
   const chunk = memory.copy(Buffer.alloc(CHUNK_SLAB_BYTES - 1, 1));
   expect([chunk.length, chunk.at(-1)]).toEqual([CHUNK_SLAB_BYTES - 1, 1]);
   expect(memory.take().buffer).not.toBe(chunk.buffer);
@@ -12,7 +12,7 @@ it("lays a large chunk into a slab, and uses the slab again once the chunk is re
 });
 
 it("gives a small chunk memory of its own, and the slab back at once", () => {
-  const memory = new ChunkMemory();
+  const memory = new ChunkMemory(CHUNK_SLAB_BYTES);
   const slab = memory.take().fill(7);
   const chunk = memory.fill(slab, 100);
   expect(memory.take().buffer).toBe(slab.buffer);
@@ -23,7 +23,7 @@ it("gives a small chunk memory of its own, and the slab back at once", () => {
 });
 
 it("keeps a bounded number of free slabs", () => {
-  const memory = new ChunkMemory();
+  const memory = new ChunkMemory(CHUNK_SLAB_BYTES);
   const slabs = Array.from({ length: MAX_FREE_SLABS + 1 }, () => memory.take());
   for (const slab of slabs) memory.release(slab);
   const again = new Set(slabs.map(() => memory.take().buffer));

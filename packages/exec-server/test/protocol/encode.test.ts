@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { CHUNK_SLAB_BYTES } from "../../src/process/limits.js";
 import { encodeBodyDelta, encodeBytesResult, encodeProcessOutput } from "../../src/protocol/encode.js";
+import { MESSAGE_SLAB_BYTES } from "../../src/server/limits.js";
 
 const SIZES = [0, 1, 2, 3, 8191, 8192, 3 * 256 * 1024, 3 * 256 * 1024 + 1, 2_000_001];
 const NAMES = ["p", "", 'a"\\\n\u0001', "üñ𝒳", "\ud800", "53162-7549955d"];
@@ -44,4 +46,9 @@ it("encodes an answer with bytes for every kind of id", () => {
   expect(encode("ü\n")).toBe('{"id":"ü\\n","result":{"chunk":"aGk=","eof":true}}');
   expect(encode(9223372036854775807n)).toContain('"id":9223372036854775807,');
   expect(encodeBytesResult(1, "dataBase64", Buffer.alloc(0)).toString()).toBe('{"id":1,"result":{"dataBase64":""}}');
+});
+
+it("fits the largest chunk of a process with a long id into the memory for one message", () => {
+  const message = encodeProcessOutput("p".repeat(1024), 2 ** 53, "stdout", Buffer.alloc(CHUNK_SLAB_BYTES));
+  expect(message.length).toBeLessThanOrEqual(MESSAGE_SLAB_BYTES);
 });
