@@ -1,17 +1,15 @@
-import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { exec, inTurn, openTerminal, outputOf, sessionOf, type, typeUntil } from "./calls.js";
+import { expectNumbers, NUMBERS, PRINT_NUMBERS, sha256 } from "./numbers.js";
 import { CODEX_BINARY, useRealClient } from "./support.js";
 
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-
-/** What `seq 1000000 | head -c 5000000` puts out. */
-const numbers = Array.from({ length: 1_000_000 }, (_, index) => `${index + 1}\n`)
-  .join("")
-  .slice(0, 5_000_000);
-
-/** As much of a command's output as the client keeps for the model, half of it from each end. */
-const KEPT_BYTES = 1_048_576;
+function isGroupAlive(pid: number): boolean {
+  try {
+    return process.kill(-pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 describe.skipIf(CODEX_BINARY === undefined)("commands of the real client (needs CODEX_BINARY)", () => {
   const client = useRealClient();
@@ -58,6 +56,17 @@ describe.skipIf(CODEX_BINARY === undefined)("commands of the real client (needs 
     expect(outputOf(result)).toBe("caught\n");
   });
 
+  it("ends what still runs when it ends itself", async () => {
+    let result = "";
+    await client.run(
+      (function* () {
+        result = yield exec("echo pid=$$; sleep 1000 & wait", { yield_time_ms: 500 });
+      })(),
+    );
+    const pid = Number(/pid=(\d+)/.exec(result)?.[1]);
+    await expect.poll(() => isGroupAlive(pid), { timeout: 10_000 }).toBe(false);
+  });
+
   it("types into bash on a terminal, and interrupts what runs in it", async () => {
     const seen: string[] = [];
     await client.run(
@@ -94,12 +103,8 @@ describe.skipIf(CODEX_BINARY === undefined)("commands of the real client (needs 
 
   it("counts five megabytes to the byte, and keeps both ends of them", async () => {
     const results: string[] = [];
-    await client.run(inTurn([exec(`seq 1000000 | head -c ${numbers.length}`)], results));
-    const [head = "", omitted, tail = ""] = outputOf(results[0]!).split(/\n\.\.\. (\d+) bytes omitted \.\.\.\n/);
-    expect(results[0]).toContain("Process exited with code 0");
-    expect(Number(omitted) + KEPT_BYTES).toBe(numbers.length);
-    expect(sha256(head.slice(head.indexOf("\n1\n") + 1))).toBe(sha256(numbers.slice(0, KEPT_BYTES / 2)));
-    expect(sha256(tail)).toBe(sha256(numbers.slice(-KEPT_BYTES / 2)));
+    await client.run(inTurn([exec(PRINT_NUMBERS)], results));
+    expectNumbers(results[0]!);
   });
 
   it("carries five megabytes unchanged to five clients at once", async () => {
@@ -110,6 +115,6 @@ describe.skipIf(CODEX_BINARY === undefined)("commands of the real client (needs 
         return outputOf(results[0]!);
       }),
     );
-    expect(sha256(pieces.join(""))).toBe(sha256(numbers));
+    expect(sha256(pieces.join(""))).toBe(sha256(NUMBERS));
   });
 });

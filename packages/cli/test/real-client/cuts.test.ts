@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCuttingProxy } from "@codex/testkit";
 import { describe, expect, it } from "vitest";
-import { exec, openTerminal, outputOf, sessionOf, type } from "./calls.js";
-import { CODEX_BINARY, useRealClient } from "./support.js";
+import { exec, inTurn, openTerminal, outputOf, sessionOf, type } from "./calls.js";
+import { expectNumbers, PRINT_NUMBERS } from "./numbers.js";
+import { CODEX_BINARY, OTHER_SERVER, useRealClient } from "./support.js";
 import { openWiretap, type Passed } from "./wiretap.js";
 
 const lines = (to: number) => Array.from({ length: to }, (_, index) => `${index + 1}\n`).join("");
@@ -27,6 +28,40 @@ describe.skipIf(CODEX_BINARY === undefined)("the real client on a connection tha
     expect(proxy.connections).toBe(2);
     expect(results.map(outputOf).join("")).toBe(lines(20_000));
     expect(results.at(-1)).toContain("Process exited with code 0");
+  });
+
+  // Codex's server runs on while nobody listens; its client gives up when it cannot hold what comes before the rest.
+  it.skipIf(OTHER_SERVER !== undefined)("gets five megabytes to the byte when it breaks again and again", async () => {
+    const wiretap = await openWiretap(client.url);
+    client.onEnd(() => wiretap.close());
+    wiretap.judge = ({ method }) => {
+      if (method !== "process/output") return "pass";
+      outputs += 1;
+      return outputs % 10 === 0 ? "drop and cut" : "pass";
+    };
+    let outputs = 0;
+    const results: string[] = [];
+    await client.run(inTurn([exec(PRINT_NUMBERS, { yield_time_ms: 30_000 })], results), { url: wiretap.url });
+    expect(wiretap.connections).toBeGreaterThan(1);
+    expectNumbers(results[0]!);
+  });
+
+  it("leaves nothing running when the answer to a start is lost", async () => {
+    const wiretap = await openWiretap(client.url);
+    client.onEnd(() => wiretap.close());
+    wiretap.judge = ({ from, id }) => {
+      const start = wiretap.passed.find(({ method }) => method === "process/start");
+      const isAnswer = from === "server" && start !== undefined && id === start.id;
+      return isAnswer && wiretap.connections === 1 ? "drop and cut" : "pass";
+    };
+    const { port } = new URL(client.url); // no other command has this number in it
+    const lost = exec(`sleep 1000.${port}`);
+    const wait = exec(`while ps -A -o args= | grep -q '[1]000\\.${port}'; do sleep 0.05; done; echo gone`);
+    const results: string[] = [];
+    await client.run(inTurn([lost, wait], results), { url: wiretap.url });
+    expect(wiretap.connections).toBe(2);
+    expect(results[0]).toContain("exec-server transport disconnected");
+    expect(outputOf(results[1]!)).toBe("gone\n");
   });
 
   /** Messages at which it breaks: the write itself, or the answer to it. */

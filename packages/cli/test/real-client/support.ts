@@ -13,7 +13,7 @@ import type { Script } from "./scripted-model.js";
 export const CODEX_BINARY = process.env.CODEX_BINARY;
 
 /** Another make of the server, to compare with. */
-const OTHER_SERVER = process.env.EXEC_SERVER_BINARY;
+export const OTHER_SERVER = process.env.EXEC_SERVER_BINARY;
 
 /** How an exec-server is started with these arguments. */
 export const serverCommand = (...args: string[]): [string, ...string[]] =>
