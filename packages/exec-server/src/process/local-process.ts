@@ -86,6 +86,7 @@ async function startWrapped(
   const closeIfDone = () => {
     if (openStreams > 0 || outcome.kind === "running") return;
     log.finish();
+    launched.sources.length = 0; // they have ended, and are not kept for as long as the log is
     launched.stdin.close(); // nobody is left to read it, and a descriptor is not kept for as long as the log is
     resolveClosed();
   };

@@ -82,7 +82,7 @@ export function createOutputLog(
   const head: OutputChunk[] = [];
   let headBytes = 0;
   let headSealed = false;
-  const tail = createTail();
+  const tail = new Tail();
   const followers = new Set<Follower>();
   const wakers = new Set<() => void>();
   let spill: SpillFile | undefined;
@@ -282,40 +282,44 @@ export function createOutputLog(
 }
 
 /** A queue of chunks whose front is dropped often; compacted now and then instead of shifted. */
-function createTail() {
-  let chunks: OutputChunk[] = [];
-  let first = 0;
-  let bytes = 0;
-  return {
-    get size() {
-      return chunks.length - first;
-    },
-    get bytes() {
-      return bytes;
-    },
-    push(chunk: OutputChunk) {
-      chunks.push(chunk);
-      bytes += chunk.bytes.length;
-    },
-    shift(): OutputChunk {
-      const chunk = chunks[first]!;
-      chunks[first] = EMPTY;
-      first += 1;
-      bytes -= chunk.bytes.length;
-      if (first > 64 && first * 2 > chunks.length) {
-        chunks = chunks.slice(first);
-        first = 0;
-      }
-      return chunk;
-    },
-    /** In order, oldest first, after some that stand for what was dropped and hold no byte. */
-    get chunks(): readonly OutputChunk[] {
-      return chunks;
-    },
-    get oldest(): OutputChunk | undefined {
-      return chunks[first];
-    },
-  };
+class Tail {
+  #chunks: OutputChunk[] = [];
+  #first = 0;
+  #bytes = 0;
+
+  get size(): number {
+    return this.#chunks.length - this.#first;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** In order, oldest first, after some that stand for what was dropped and hold no byte. */
+  get chunks(): readonly OutputChunk[] {
+    return this.#chunks;
+  }
+
+  get oldest(): OutputChunk | undefined {
+    return this.#chunks[this.#first];
+  }
+
+  push(chunk: OutputChunk): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.bytes.length;
+  }
+
+  shift(): OutputChunk {
+    const chunk = this.#chunks[this.#first]!;
+    this.#chunks[this.#first] = EMPTY;
+    this.#first += 1;
+    this.#bytes -= chunk.bytes.length;
+    if (this.#first > 64 && this.#first * 2 > this.#chunks.length) {
+      this.#chunks = this.#chunks.slice(this.#first);
+      this.#first = 0;
+    }
+    return chunk;
+  }
 }
 
 /** Stands where a dropped chunk was, so that its bytes are freed at once. */
