@@ -240,21 +240,22 @@ export class SessionLink {
 }
 
 /** A process that a lost start may have begun is not wanted by anybody. */
-async function endOrphans(session: ClientSession, connection: Connection): Promise<void> {
-  for (const processId of session.orphans) {
+const endOrphans = (session: ClientSession, connection: Connection): Promise<void> =>
+  forEachOf(session.orphans, async (processId) => {
     await connection.request(METHODS.processTerminate, { processId }).catch((error: unknown) => {
       if (!(error instanceof RpcError)) throw error;
     });
     session.deleteOrphan(processId);
-  }
-}
+  });
 
-async function catchUpAll(channels: readonly ProcessChannel[], connection: Connection): Promise<void> {
-  const queue = [...channels];
+const catchUpAll = (channels: readonly ProcessChannel[], connection: Connection): Promise<void> =>
+  forEachOf(channels, (channel) => catchUp(channel, (params) => connection.request(METHODS.processRead, params)));
+
+/** A bounded number at once; rejects with the first failure. */
+async function forEachOf<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items];
   const work = async () => {
-    for (let channel = queue.shift(); channel !== undefined; channel = queue.shift()) {
-      await catchUp(channel, (params) => connection.request(METHODS.processRead, params));
-    }
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item);
   };
   await Promise.all(Array.from({ length: MAX_CONCURRENT_GAP_READS }, work));
 }
