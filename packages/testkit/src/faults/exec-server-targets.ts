@@ -35,7 +35,7 @@ export const DETACHED_MS = 15_000;
 const LEFT_OVER_MS = 10_000;
 
 /** A session that the client has lost, or whose old connection seems alive, is kept until the server gives it up. */
-const GIVEN_UP_MS = 2 * DETACHED_MS + LEFT_OVER_MS;
+const givenUpMs = (detachedMs: number): number => 2 * detachedMs + LEFT_OVER_MS;
 
 export interface TargetContext {
   random: Random;
@@ -45,7 +45,11 @@ export interface TargetContext {
 const nothing = async (): Promise<void> => {};
 
 /** Over a websocket and a proxy that cuts. A session survives, so nothing may be lost. */
-export async function openWire(url: string, { random, history }: TargetContext): Promise<Target> {
+export async function openWire(
+  url: string,
+  { random, history }: TargetContext,
+  detachedMs: number = DETACHED_MS,
+): Promise<Target> {
   const plan = createWirePlan(random.fork("wire"));
   const proxy = await createFaultProxy(url, plan, (text) => history.note(text));
   const clock = createJumpyClock();
@@ -64,7 +68,7 @@ export async function openWire(url: string, { random, history }: TargetContext):
     },
     heal: () => proxy.heal(),
     close: () => proxy.close(),
-    leftOverMs: jumps || plan.flat().some(({ kind }) => kind === "half_open") ? GIVEN_UP_MS : LEFT_OVER_MS,
+    leftOverMs: jumps || plan.flat().some(({ kind }) => kind === "half_open") ? givenUpMs(detachedMs) : LEFT_OVER_MS,
   };
 }
 

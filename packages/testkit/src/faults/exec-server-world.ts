@@ -68,12 +68,15 @@ export async function createExecServerWorld(): Promise<World> {
   };
 }
 
+/** Milliseconds that Codex keeps a session without a connection. */
+const PEER_DETACHED_MS = 80_000;
+
 /** A server of any make, started by a command that prints `ws://IP:PORT`; every run is over connections that break. */
 export async function createPeerWorld(command: string): Promise<World> {
   const server = await startPeerServer(command);
   return {
     kinds: { wire: 1 },
-    run: (kind, seed) => runExecServer(seed, kind, (context) => openWire(server.url, context)),
+    run: (kind, seed) => runExecServer(seed, kind, (context) => openWire(server.url, context, PEER_DETACHED_MS)),
     close: () => server.close(),
   };
 }
