@@ -29,6 +29,8 @@ export interface ProcessRecord {
   missing: number;
   lines: readonly { text: string; accepted: boolean }[];
   signals: { sent: number; answered: number };
+  /** Sizes that were asked for, no two of them the same; `oneByOne` when each was awaited before the next. */
+  resizes: { sizes: readonly string[]; oneByOne: boolean };
   /** It was asked to end. */
   ended: boolean;
   /** The connection was treated so that a process may be lost. */
@@ -42,6 +44,7 @@ export function checkProcess(record: ProcessRecord, effects: Effects, history: H
   checkStart(record, effects, history);
   checkOutcome(record, effects, history);
   checkInput(record, effects, history);
+  checkSizes(record, effects, history);
   checkOutput(record, effects, history);
 }
 
@@ -104,10 +107,27 @@ function checkInput({ name, lines, signals, outcome }: ProcessRecord, effects: E
   );
 }
 
+/** In their order, and none twice; of two that come at once the kernel may tell the second only, and tell it twice. */
+function checkSizes({ name, resizes }: ProcessRecord, effects: Effects, history: History): void {
+  const asked = resizes.sizes;
+  history.check(
+    effects.sizes.length <= asked.length,
+    () => `${name} was resized ${effects.sizes.length} times, asked ${asked.length} times`,
+  );
+  let last = -1;
+  for (const size of effects.sizes) {
+    const at = asked.indexOf(size);
+    const isNext = resizes.oneByOne ? at === last + 1 : at >= last;
+    if (at === -1 || !isNext)
+      return history.fail(`${name} has sizes ${effects.sizes.join(", ")} of ${asked.join(", ")}`);
+    last = at;
+  }
+}
+
 function checkOutput(record: ProcessRecord, effects: Effects, history: History): void {
   const { name, program, chunks, evicted, followed, missing, mayBeLost, codesOnly, outcome, ended } = record;
   const wanted = program.output(effects.lines);
-  const print = "INT\n".repeat(effects.signals);
+  const print = "INT\n".repeat(effects.signals) + effects.sizes.map((size) => `size ${size}\n`).join("");
   const stdout = Buffer.from(wanted.stdout + print);
   const stderr = Buffer.from(wanted.stderr);
   // Codex keeps 1 MiB for a client that is away, and lets the rest go.

@@ -35,6 +35,7 @@ class CommandScript {
   readonly #evicted: { from: number; to: number }[] = [];
   readonly #lines: { text: string; accepted: boolean }[] = [];
   readonly #signals = { sent: 0, answered: 0 };
+  readonly #resizes = { sizes: [] as string[], oneByOne: true };
   readonly #wakers = new Set<() => void>();
   #bytes = 0;
   #start: ProcessRecord["start"] = "unknown";
@@ -71,6 +72,7 @@ class CommandScript {
     });
     if (this.#program.takes === "lines") await this.#writeLines(command);
     if (this.#program.takes === "signals") await this.#sendSignals(command);
+    if (this.#program.takes === "resizes") await this.#resize(command);
     const choice = this.#random.between(1, 10);
     if (choice <= 2) {
       this.#ended = true;
@@ -101,6 +103,7 @@ class CommandScript {
       missing: 0,
       lines: this.#lines,
       signals: this.#signals,
+      resizes: this.#resizes,
       ended: this.#ended,
       mayBeLost: mayBeLost() || this.#left,
       codesOnly: false,
@@ -142,6 +145,25 @@ class CommandScript {
       this.#signals.answered += 1;
       await this.#untilBytes(before + 1);
     }
+  }
+
+  /** Rows and columns that the terminal never had. */
+  async #resize(command: RunningCommand): Promise<void> {
+    await this.#untilBytes(1);
+    this.#resizes.oneByOne = this.#random.chance(0.7);
+    const pending: Promise<boolean>[] = [];
+    for (let index = 0, count = this.#random.between(0, 6); index < count && this.#outcome === undefined; index += 1) {
+      const before = this.#bytes;
+      const size = { rows: 30 + index, cols: 100 + index };
+      this.#resizes.sizes.push(`${size.rows} ${size.cols}`);
+      const resize = this.#try(`resize ${index}`, command.resize(size));
+      pending.push(resize);
+      if (!this.#resizes.oneByOne) continue;
+      // Whether one that failed came is not known: the next one could meet it.
+      if (!(await resize)) return;
+      await this.#untilBytes(before + 1);
+    }
+    await Promise.all(pending);
   }
 
   async #try(what: string, work: Promise<void>): Promise<boolean> {

@@ -9,6 +9,7 @@ import {
   StartError,
   WriteError,
 } from "@codex/exec-server";
+import type { TerminalSize } from "@codex/executor-protocol";
 import type { Random } from "../random.js";
 import type { ProcessRecord } from "./check-process.js";
 import { type History, inTime } from "./history.js";
@@ -45,6 +46,7 @@ class ProcessScript {
   readonly #program: Program;
   readonly #lines: { text: string; accepted: boolean }[] = [];
   readonly #signals = { sent: 0, answered: 0 };
+  readonly #resizes = { sizes: [] as string[], oneByOne: true };
   #start: ProcessRecord["start"] = "unknown";
   #process: RemoteProcess | undefined;
   #ended = false;
@@ -63,6 +65,7 @@ class ProcessScript {
     if (this.#program.ends && this.#random.chance(0.5)) this.#follow(process);
     if (this.#program.takes === "lines") await this.#writeLines(process);
     if (this.#program.takes === "signals") await this.#sendSignals(process);
+    if (this.#program.takes === "resizes") await this.#resize(process);
     const choice = this.#random.between(1, 10);
     if (choice <= 2) {
       // Left to the end of the connection, which ends it, and need not wait for it.
@@ -91,6 +94,7 @@ class ProcessScript {
       missing: process?.missing.length ?? 0,
       lines: this.#lines,
       signals: this.#signals,
+      resizes: this.#resizes,
       ended: this.#ended,
       mayBeLost: mayBeLost() || this.#left,
       codesOnly,
@@ -189,6 +193,39 @@ class ProcessScript {
         return;
       }
     }
+  }
+
+  /** Rows and columns that the terminal never had. */
+  async #resize(process: RemoteProcess): Promise<void> {
+    const { history, name, codesOnly } = this.#drive;
+    if (codesOnly) return; // Codex has no resizing
+    await untilOutput(process, 1);
+    this.#resizes.oneByOne = this.#random.chance(0.7);
+    const resize = async (index: number, size: TerminalSize) => {
+      try {
+        await process.resize(size);
+        return true;
+      } catch (error) {
+        history.note(`${name}: resize ${index} failed: ${String(error)}`);
+        if (!(error instanceof ProcessError) && !(error instanceof ClientError))
+          history.fail(`${name}: a resize threw ${String(error)}`);
+        return false;
+      }
+    };
+    const pending: Promise<boolean>[] = [];
+    const count = this.#random.between(0, 6);
+    for (let index = 0; index < count && process.outcome.kind === "running"; index += 1) {
+      const before = process.log.end;
+      const size = { rows: 30 + index, cols: 100 + index };
+      this.#resizes.sizes.push(`${size.rows} ${size.cols}`);
+      const resized = resize(index, size);
+      pending.push(resized);
+      if (!this.#resizes.oneByOne) continue;
+      // Whether one that failed came is not known: the next one could meet it.
+      if (!(await resized)) return;
+      await untilOutput(process, before + 1);
+    }
+    await Promise.all(pending);
   }
 
   async #end(process: RemoteProcess): Promise<void> {

@@ -5,16 +5,19 @@ export interface Effects {
   pids: number[];
   lines: string[];
   signals: number;
+  /** Sizes that its terminal got, rows and columns. */
+  sizes: string[];
   /** Codes it was about to exit with. */
   exits: number[];
 }
 
 export function readEffects(file: string): Effects {
-  const effects: Effects = { pids: [], lines: [], signals: 0, exits: [] };
+  const effects: Effects = { pids: [], lines: [], signals: 0, sizes: [], exits: [] };
   for (const entry of existsSync(file) ? readFileSync(file, "utf8").split("\n") : []) {
-    const [, kind, rest = ""] = /^(pid|line|exit|INT)(?: (.*))?$/.exec(entry) ?? [];
+    const [, kind, rest = ""] = /^(pid|line|exit|size|INT)(?: (.*))?$/.exec(entry) ?? [];
     if (kind === "pid") effects.pids.push(Number(rest));
     else if (kind === "line") effects.lines.push(rest);
+    else if (kind === "size") effects.sizes.push(rest);
     else if (kind === "exit") effects.exits.push(Number(rest));
     else if (kind === "INT") effects.signals += 1;
   }

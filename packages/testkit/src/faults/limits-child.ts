@@ -85,6 +85,7 @@ async function check({ program, file, process }: Started, history: History): Pro
       missing: 0,
       lines: [],
       signals: { sent: 0, answered: 0 },
+      resizes: { sizes: [], oneByOne: true },
       ended: evicted.length > 0 && program.output([]).stderr !== "",
       mayBeLost: false,
       codesOnly: false,

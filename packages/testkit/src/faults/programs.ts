@@ -10,7 +10,7 @@ export interface Program {
   readonly tty: boolean;
   readonly stdin: "null" | "open";
   /** What may be done with it besides ending it. */
-  readonly takes: "nothing" | "lines" | "signals";
+  readonly takes: "nothing" | "lines" | "signals" | "resizes";
   /** What it prints, by stream, when it is left alone; with lines, what it prints for them. */
   output(lines: readonly string[]): { stdout: string; stderr: string };
   /** It ends by itself, without input. */
@@ -32,6 +32,7 @@ export function createProgram(random: Random): Program {
     lines,
     terminalLines,
     signals,
+    sizes,
     late,
     suicide,
     quick,
@@ -101,6 +102,14 @@ function signals(): Program {
   const script = `${BEGIN}; exec 2>/dev/null; sleep 300 & ${trap}; trap 'kill $!; ${exitWith(7)}' TERM; echo ready; while :; do wait $!; done`;
   const output = () => ({ stdout: "ready\n", stderr: "" });
   return { name: "signals", script, tty: false, stdin: "null", takes: "signals", output, ends: false };
+}
+
+/** It writes down each size that its terminal gets. */
+function sizes(): Program {
+  const report = `trap 's=$(stty size); echo "size $s" >>"$FILE"; echo "size $s"' WINCH`;
+  const script = `${BEGIN}; exec 2>/dev/null; stty -echo -opost; sleep 300 & ${report}; trap 'kill $!; ${exitWith(8)}' TERM; echo ready; while :; do wait $!; done`;
+  const output = () => ({ stdout: "ready\n", stderr: "" });
+  return { name: "sizes", script, tty: true, stdin: "open", takes: "resizes", output, ends: false };
 }
 
 function quiet(name: string, script: string, output: Program["output"]): Program {
