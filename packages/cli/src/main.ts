@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { existsSync, readFileSync } from "node:fs";
 import module from "node:module";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { concealEnvironment, looksSecret } from "./conceal.js";
@@ -13,9 +14,12 @@ type Part = typeof import("./parts/executor.js") | typeof import("./parts/exec-s
 /** Put in by the build. */
 declare const QUICK_COMMANDS: Readonly<Record<QuickName, QuickCommand>>;
 
-// Where Node has it (22.1 and newer), compiled code is kept between starts.
-const { enableCompileCache } = module as { enableCompileCache?: () => void };
-enableCompileCache?.();
+// Where Node has it (22.1 and newer), compiled code is kept between starts. What is in there is run: so not where Node puts
+// it, among temporary files, which commands in a sandbox may write.
+const { enableCompileCache } = module as { enableCompileCache?: (directory: string) => void };
+const home = process.env.CODEX_HOME || join(homedir(), ".codex");
+const isCached = enableCompileCache !== undefined && existsSync(home);
+if (isCached) enableCompileCache(join(home, "cache"));
 
 // Before anything is started that could read it.
 concealEnvironment(looksSecret);
@@ -35,7 +39,7 @@ if (quick === undefined || options === undefined) {
  * version of V8 that made it; any other compiles the file.
  */
 function load(file: string): unknown {
-  if (enableCompileCache !== undefined || !existsSync(`${file}.cache`)) return require(file);
+  if (isCached || !existsSync(`${file}.cache`)) return require(file);
   const script = new Script(module.wrap(readFileSync(file, "utf8")), {
     filename: file,
     cachedData: readFileSync(`${file}.cache`),

@@ -1,8 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import module from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { VERSION } from "../src/version.js";
-import { useCommand } from "./support.js";
+import { codex, useCommand } from "./support.js";
 
 const hasShell = (name: string) => {
   try {
@@ -22,6 +25,17 @@ describe("codex", () => {
     };
     expect(VERSION).toBe(manifest.version);
     expect((await command.run(["--version"])).stdout.toString()).toBe(`${VERSION}\n`);
+  });
+
+  it("keeps nothing that it runs among temporary files", () => {
+    const [home, temporary] = ["home", "tmp"].map((name) => mkdtempSync(join(tmpdir(), `codex-${name}-`)));
+    const env = { ...process.env, CODEX_HOME: home, TMPDIR: temporary };
+    for (const args of [["--version"], ["execpolicy", "--help"]])
+      execFileSync(process.execPath, [codex, ...args], { env });
+    expect(readdirSync(temporary!)).toEqual([]);
+    // Only newer versions of Node keep compiled code.
+    expect(readdirSync(home!)).toEqual("enableCompileCache" in module ? ["cache"] : []);
+    for (const directory of [home, temporary]) rmSync(directory!, { recursive: true });
   });
 
   it("helps", async () => {

@@ -80,7 +80,7 @@ describe("codex doctor", () => {
   });
 
   it("finds that temporary files cannot be written", async () => {
-    const find = await ask({ ...createHome("tmp"), TMPDIR: "/nonexistent" });
+    const find = await ask({ ...createHome("tmp"), TMPDIR: "/dev/null/tmp" });
     expect(find("temporary files")).toMatchObject({
       status: "problem",
       fix: expect.stringContaining("TMPDIR") as string,
