@@ -74,6 +74,7 @@ function checkOutcome(record: ProcessRecord, { exits }: Effects, history: Histor
       break;
     case "lost":
       history.check(mayBeLost, () => `${name} was lost: ${outcome.reason}`);
+      history.check(outcome.reason !== "", () => `${name} was lost without a reason`);
       break;
     case "failed_to_start":
       history.fail(`${name} failed to start after it was started: ${outcome.reason}`);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ProcessOutcome } from "@codex/executor-protocol";
-import type { LiveOutput, Orchestrator, RunningCommand } from "@codex/orchestrator";
+import type { LiveOutput, Orchestrator, RunningCommand, RunOutcome } from "@codex/orchestrator";
 import type { Random } from "../random.js";
 import type { Delivered, ProcessRecord } from "./check-process.js";
 import { LONGEST_MS } from "./drive-process.js";
@@ -14,7 +14,17 @@ export interface CommandDrive {
   history: History;
   orchestrator: Orchestrator;
   mayBeLost(): boolean;
+  /** Called before it is done, and when the end is known. */
+  onEvent?(event: DriveEvent): void;
 }
+
+/** What is done with a program, beside its start. `resize`: rows and columns; `end`: it is asked to end. */
+export type DriveEvent =
+  | { kind: "line"; text: string }
+  | { kind: "signal" }
+  | { kind: "resize"; size: string }
+  | { kind: "end" }
+  | { kind: "ended"; end: RunOutcome };
 
 /** The same as `driveProcess` through an orchestrator: its user's program, with live output. */
 export async function driveCommand(drive: CommandDrive): Promise<{ file: string; finish(): ProcessRecord }> {
@@ -40,6 +50,7 @@ class CommandScript {
   #bytes = 0;
   #start: ProcessRecord["start"] = "unknown";
   #outcome: ProcessOutcome | undefined;
+  #mayBeLost = false;
   #ended = false;
   #left = false;
 
@@ -64,6 +75,8 @@ class CommandScript {
     );
     const ended = command.ended.then((end) => {
       this.#note(`ended: ${JSON.stringify(end)}`);
+      this.#drive.onEvent?.({ kind: "ended", end });
+      this.#mayBeLost = this.#drive.mayBeLost();
       if (end.kind === "refused") this.#start = "refused";
       if (end.kind === "ended") this.#start = "started";
       if (end.kind === "ended") this.#outcome = end.outcome;
@@ -81,6 +94,7 @@ class CommandScript {
     }
     if (!this.#program.ends || choice === 3) {
       this.#ended = true;
+      this.#drive.onEvent?.({ kind: "end" });
       await this.#try("terminate", command.signal(this.#random.pick(["terminate", "kill"])));
       // A shell that reads from a terminal may ignore the first; and a signal may be lost with its answer.
       if (this.#outcome === undefined) await this.#try("kill", command.signal("kill"));
@@ -89,7 +103,7 @@ class CommandScript {
   }
 
   finish(): ProcessRecord {
-    const { name, mayBeLost } = this.#drive;
+    const { name } = this.#drive;
     return {
       name: `${name} (${this.#program.name})`,
       program: this.#program,
@@ -105,7 +119,7 @@ class CommandScript {
       signals: this.#signals,
       resizes: this.#resizes,
       ended: this.#ended,
-      mayBeLost: mayBeLost() || this.#left,
+      mayBeLost: this.#mayBeLost || this.#left,
       codesOnly: false,
     };
   }
@@ -123,6 +137,7 @@ class CommandScript {
     for (let index = 0, count = this.#random.between(0, 12); index < count; index += 1) {
       const line = { text: `${index}${"x".repeat(this.#random.between(0, 150))}`, accepted: false };
       this.#lines.push(line);
+      this.#drive.onEvent?.({ kind: "line", text: line.text });
       const write = this.#try(`line ${index}`, command.write(Buffer.from(`${line.text}\n`)));
       void write.then((accepted) => {
         line.accepted = accepted;
@@ -141,6 +156,7 @@ class CommandScript {
     for (let index = this.#random.between(0, 4); index > 0 && this.#outcome === undefined; index -= 1) {
       const before = this.#bytes;
       this.#signals.sent += 1;
+      this.#drive.onEvent?.({ kind: "signal" });
       if (!(await this.#try("signal", command.signal("interrupt")))) return;
       this.#signals.answered += 1;
       await this.#untilBytes(before + 1);
@@ -155,7 +171,9 @@ class CommandScript {
     for (let index = 0, count = this.#random.between(0, 6); index < count && this.#outcome === undefined; index += 1) {
       const before = this.#bytes;
       const size = { rows: 30 + index, cols: 100 + index };
-      this.#resizes.sizes.push(`${size.rows} ${size.cols}`);
+      const text = `${size.rows} ${size.cols}`;
+      this.#resizes.sizes.push(text);
+      this.#drive.onEvent?.({ kind: "resize", size: text });
       const resize = this.#try(`resize ${index}`, command.resize(size));
       pending.push(resize);
       if (!this.#resizes.oneByOne) continue;

@@ -34,21 +34,41 @@ export function isGroupAlive(pgid: number): boolean {
   return process.platform !== "linux" || listLiveGroups().has(pgid);
 }
 
+/**
+ * Processes that have `text` in their environment and are still there after `ms`, with their command lines: also those
+ * that have not come to write anything down. Linux; elsewhere none.
+ */
+export async function findMarked(text: string, ms: number): Promise<string[]> {
+  const deadline = performance.now() + ms;
+  for (;;) {
+    const left = listMarked(text);
+    if (left.length === 0 || performance.now() > deadline) return left;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function listMarked(text: string): string[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && readProcess(name, "environ").includes(text))
+    .map((pid) => `${pid} ${readProcess(pid, "cmdline").replaceAll("\0", " ").slice(0, 80)}`);
+}
+
 function listLiveGroups(): Set<number> {
   const groups = new Set<number>();
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
-    const [, state, group] = /\) (\S) \d+ (\d+)/.exec(readStat(name)) ?? [];
+    const [, state, group] = /\) (\S) \d+ (\d+)/.exec(readProcess(name, "stat")) ?? [];
     if (state !== undefined && state !== "Z" && state !== "X") groups.add(Number(group));
   }
   return groups;
 }
 
-function readStat(pid: string): string {
+function readProcess(pid: string, file: "stat" | "environ" | "cmdline"): string {
   try {
-    return readFileSync(`/proc/${pid}/stat`, "latin1");
+    return readFileSync(`/proc/${pid}/${file}`, "latin1");
   } catch {
-    return ""; // it has ended meanwhile
+    return ""; // it has ended meanwhile, or is of another user
   }
 }
 

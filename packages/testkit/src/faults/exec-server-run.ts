@@ -23,7 +23,7 @@ export async function runExecServer(
   let plan: readonly string[] = [];
   let processes = 0;
   try {
-    const target = await open({ random: random.fork("target"), history }).catch((error: unknown) => {
+    const target = await open({ random: random.fork("target"), history, directory }).catch((error: unknown) => {
       history.note(`no connection: ${String(error)}`);
       return undefined;
     });

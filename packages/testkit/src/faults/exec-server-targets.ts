@@ -40,6 +40,8 @@ const givenUpMs = (detachedMs: number): number => 2 * detachedMs + LEFT_OVER_MS;
 export interface TargetContext {
   random: Random;
   history: History;
+  /** Of the run: every program has it in its environment. */
+  directory: string;
 }
 
 const nothing = async (): Promise<void> => {};

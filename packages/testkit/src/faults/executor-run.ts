@@ -23,7 +23,7 @@ export async function runExecutor(
   let plan: readonly string[] = [];
   let processes = 0;
   try {
-    const target = await open({ random: random.fork("target"), history }).catch((error: unknown) => {
+    const target = await open({ random: random.fork("target"), history, directory }).catch((error: unknown) => {
       history.note(`no connection: ${String(error)}`);
       return undefined;
     });
@@ -39,7 +39,7 @@ export async function runExecutor(
 }
 
 async function runScripts(
-  { orchestrator, mayBeLost, heal, close, leftOverMs }: ExecutorTarget,
+  { orchestrator, mayBeLost, disturb, heal, close, leftOverMs }: ExecutorTarget,
   { random, history, directory }: { random: Random; history: History; directory: string },
 ): Promise<number> {
   const drives = Array.from({ length: random.between(1, 4) }, (_, index) =>
@@ -52,7 +52,7 @@ async function runScripts(
       mayBeLost,
     }),
   );
-  const driven = await Promise.all(drives);
+  const [driven] = await Promise.all([Promise.all(drives), disturb?.()]);
   history.note("close");
   heal();
   await inTime(history, "closing the orchestrator", LONGEST_MS, orchestrator.close());

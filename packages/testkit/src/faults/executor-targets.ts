@@ -14,6 +14,8 @@ export interface ExecutorTarget {
   orchestrator: Orchestrator;
   plan: readonly string[];
   mayBeLost(): boolean;
+  /** Done once, while programs run. */
+  disturb?(): Promise<void>;
   heal(): void;
   /** After the orchestrator was closed. */
   close(): Promise<void>;

@@ -1,8 +1,16 @@
 import type { World } from "./exec-server-world.js";
 import { runExecutor } from "./executor-run.js";
 import { listenExecutor, openOnce, openResumed, openStreams } from "./executor-targets.js";
+import { openExecutorKilled } from "./killed-targets.js";
+import { runOrchestratorKilled } from "./orchestrator-killed.js";
 
-const KINDS: Readonly<Record<string, number>> = { resumed: 20, once: 7, streams: 3 };
+const KINDS: Readonly<Record<string, number>> = {
+  resumed: 20,
+  once: 7,
+  streams: 3,
+  "executor-killed": 1,
+  "orchestrator-killed": 1,
+};
 
 /** Executors in this process, with orchestrators of their own for each run. */
 export async function createExecutorWorld(): Promise<World> {
@@ -20,6 +28,10 @@ export async function createExecutorWorld(): Promise<World> {
           return runExecutor(seed, kind, (context) => openOnce(brief.url, context));
         case "streams":
           return runExecutor(seed, kind, (context) => openStreams(context));
+        case "executor-killed":
+          return runExecutor(seed, kind, openExecutorKilled);
+        case "orchestrator-killed":
+          return runOrchestratorKilled(seed);
         default:
           throw new RangeError(`no kind of run is called ${JSON.stringify(kind)}`);
       }

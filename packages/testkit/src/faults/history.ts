@@ -3,8 +3,14 @@ export class History {
   readonly events: string[] = [];
   readonly problems: string[] = [];
   readonly #startedAt = performance.now();
+  readonly #onNote: (event: string) => void;
+
+  constructor(onNote: (event: string) => void = () => {}) {
+    this.#onNote = onNote;
+  }
 
   note(event: string): void {
+    this.#onNote(event);
     this.events.push(`${(performance.now() - this.#startedAt).toFixed(1).padStart(8)} ms  ${event}`);
   }
 

@@ -9,7 +9,7 @@ const USAGE = `usage: pnpm faults [options]
   --runs N     runs (default 1000)
   --seed S     seed of the first run; each further run has the next one (default: random, printed)
   --kind K     only this kind: wire, channel, stdio, abandoned, killed, limits (exec-server),
-               resumed, once, streams (executor)
+               resumed, once, streams, executor-killed, orchestrator-killed (executor)
   --server CMD an exec-server of any make instead: a command that prints ws://IP:PORT
   --jobs J     runs at once (default 16)
   --verbose    the plan and history of every run

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -7,6 +7,11 @@ import { fileURLToPath } from "node:url";
 
 /** The command of this project, from the sources that were just compiled. */
 export const OWN_COMMAND = `"${process.execPath}" "${fileURLToPath(new URL("../../../cli/dist/tsc/main.js", import.meta.url))}"`;
+
+const BUNDLE = fileURLToPath(new URL("../../../cli/dist/codex.js", import.meta.url));
+
+/** The same as it is shipped, when the bundle was made. */
+export const SHIPPED_COMMAND = existsSync(BUNDLE) ? `"${process.execPath}" "${BUNDLE}"` : OWN_COMMAND;
 
 /** An exec-server, or an executor that listens on a websocket, in a process of its own. */
 export interface PeerServer {

@@ -1,0 +1,169 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { connectWebSocket, createOrchestrator } from "@codex/orchestrator";
+import { createRandom, type Random } from "../random.js";
+import { checkProcess, type ProcessRecord } from "./check-process.js";
+import type { DriveEvent } from "./drive-command.js";
+import { LONGEST_MS } from "./drive-process.js";
+import { findLeftOver, findMarked, readEffects } from "./effects.js";
+import { History, inTime } from "./history.js";
+import { drawMoment, GONE_MS, LISTEN_COMMAND } from "./killed-targets.js";
+import type { ChildMessage } from "./orchestrator-child.js";
+import { type PeerServer, startPeerServer } from "./peer-server.js";
+import { createProgram } from "./programs.js";
+import type { RunResult } from "./run-result.js";
+
+const KIND = "orchestrator-killed";
+/** Of a listening executor, milliseconds. */
+const GRACE_MS = 1_000;
+// Compiled, also when this file is not.
+const CHILD = fileURLToPath(new URL("../../dist/faults/orchestrator-child.js", import.meta.url));
+
+/** The orchestrator is a process of its own, and gets SIGKILL; its executor ends what it had started. Never rejects. */
+export async function runOrchestratorKilled(seed: number): Promise<RunResult> {
+  const history = new History();
+  const random = createRandom(seed, KIND);
+  const directory = mkdtempSync(join(tmpdir(), "faults-"));
+  const choices = random.fork("target");
+  const isStdio = choices.chance(0.5);
+  const moment = drawMoment(choices);
+  const processes = random.between(1, 4);
+  const plan = [`${isStdio ? "stdio" : "websocket"}: the orchestrator is killed after ${moment} ms`];
+  const run = new KilledRun({ seed, random, history, directory, processes });
+  try {
+    if (isStdio) await run.overStdio(moment);
+    else await run.overSocket(moment);
+    await run.check();
+  } catch (error) {
+    history.fail(`the run threw ${error instanceof Error ? error.stack : String(error)}`);
+  }
+  rmSync(directory, { recursive: true, force: true });
+  return { seed, kind: KIND, plan, processes, events: history.events, problems: history.problems };
+}
+
+interface RunContext {
+  seed: number;
+  random: Random;
+  history: History;
+  directory: string;
+  processes: number;
+}
+
+class KilledRun {
+  readonly #context: RunContext;
+  readonly #events = new Map<string, DriveEvent[]>();
+
+  constructor(context: RunContext) {
+    this.#context = context;
+  }
+
+  /** The executor is a child of the orchestrator, and sees the end of its stdin. */
+  async overStdio(moment: number): Promise<void> {
+    await this.#killAfter(moment, []);
+    await this.#checkGone(GONE_MS);
+  }
+
+  /** The executor lives on, keeps everything for a while in case the orchestrator comes back, and serves others. */
+  async overSocket(moment: number): Promise<void> {
+    const server = await startPeerServer(`${LISTEN_COMMAND} --resume-grace ${GRACE_MS / 1000}`);
+    try {
+      await this.#killAfter(moment, [server.url]);
+      await this.#checkGone(GRACE_MS + GONE_MS);
+      await this.#checkServes(server);
+    } finally {
+      await server.close();
+    }
+  }
+
+  /** By what the orchestrator had told before its death. */
+  async check(): Promise<void> {
+    const { history, directory, processes } = this.#context;
+    for (let index = 1; index <= processes; index += 1) {
+      const file = join(directory, `p${index}`);
+      const left = await findLeftOver(readEffects(file).pids, 0);
+      history.check(left.length === 0, () => `p${index} was left running: group ${left.join()}`);
+      checkProcess(this.#record(index), readEffects(file), history);
+    }
+  }
+
+  async #killAfter(moment: number, address: readonly string[]): Promise<void> {
+    const { seed, history, directory, processes } = this.#context;
+    const args = [CHILD, String(seed), KIND, directory, String(processes), ...address];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const exited = once(child, "exit");
+    const read = this.#read(child);
+    await Promise.race([read.attached, exited]);
+    await sleep(moment);
+    history.check(child.exitCode === null, () => `the orchestrator ended by itself with ${child.exitCode}`);
+    child.kill("SIGKILL");
+    history.note("orchestrator: killed");
+    await exited;
+    await read.done;
+  }
+
+  #read(child: ChildProcessByStdio<null, Readable, null>): { attached: Promise<void>; done: Promise<unknown> } {
+    const lines = createInterface({ input: child.stdout });
+    const attached = new Promise<void>((resolve) => {
+      lines.on("line", (line) => {
+        const message = JSON.parse(line) as ChildMessage; // of our own making, and whole
+        if (message.kind === "attached") resolve();
+        else if (message.kind === "note") this.#context.history.note(message.text);
+        else this.#events.set(message.name, [...(this.#events.get(message.name) ?? []), message.event]);
+      });
+    });
+    return { attached, done: once(lines, "close") };
+  }
+
+  async #checkGone(ms: number): Promise<void> {
+    const { history, directory } = this.#context;
+    const left = await findMarked(directory, ms);
+    history.check(left.length === 0, () => `after ${ms} ms still runs: ${left.join("; ")}`);
+    history.note("executor: everything is gone");
+  }
+
+  async #checkServes({ url }: PeerServer): Promise<void> {
+    const { history } = this.#context;
+    const orchestrator = createOrchestrator({ policy: "never" });
+    await orchestrator.attach({ name: "main", channel: connectWebSocket(url) });
+    const request = { argv: ["true"], env: { PATH: "/usr/bin:/bin" }, tty: false };
+    const command = orchestrator.runCommand(request, { onOutput() {} });
+    const end = await inTime(history, "a program of another orchestrator", LONGEST_MS, command.ended);
+    const isRight = end?.kind === "ended" && end.exitCode === 0;
+    history.check(isRight, () => `a program of another orchestrator: ${JSON.stringify(end)}`);
+    await orchestrator.close();
+  }
+
+  #record(index: number): ProcessRecord {
+    const name = `p${index}`;
+    const program = createProgram(this.#context.random.fork(`process ${index}`).fork("program"));
+    const events = this.#events.get(name) ?? [];
+    const end = events.find((event) => event.kind === "ended")?.end;
+    return {
+      name: `${name} (${program.name})`,
+      program,
+      outcome: end?.kind === "ended" ? end.outcome : undefined,
+      start: end?.kind === "ended" ? "started" : end?.kind === "refused" ? "refused" : "unknown",
+      closed: false,
+      chunks: [],
+      evicted: [],
+      followed: undefined,
+      missing: 0,
+      lines: events.flatMap((event) => (event.kind === "line" ? [{ text: event.text, accepted: false }] : [])),
+      signals: { sent: events.filter(({ kind }) => kind === "signal").length, answered: 0 },
+      resizes: {
+        sizes: events.flatMap((event) => (event.kind === "resize" ? [event.size] : [])),
+        oneByOne: false,
+      },
+      ended: events.some(({ kind }) => kind === "end"),
+      mayBeLost: false,
+      codesOnly: false,
+    };
+  }
+}
