@@ -69,14 +69,21 @@ function checkExecutable(path: string, name: string): string {
   const state = executableState(path);
   if (state === "ok") return path;
   if (state === "denied") throw new StartError("not_executable", `program \`${name}\` is not executable`);
+  if (state === "unknown") throw new StartError("not_executable", `program \`${name}\` cannot be reached`);
   throw new StartError("program_not_found", `program \`${name}\` was not found`);
 }
 
-function executableState(path: string): "ok" | "denied" | "missing" {
+/** `unknown`: the directory around it cannot be searched. */
+function executableState(path: string): "ok" | "denied" | "missing" | "unknown" {
+  let info: Stats | undefined;
   try {
-    const info = statSync(path, { throwIfNoEntry: false });
-    if (info === undefined) return "missing";
-    if (!info.isFile()) return "denied";
+    info = statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return "unknown";
+  }
+  if (info === undefined) return "missing";
+  if (!info.isFile()) return "denied";
+  try {
     accessSync(path, constants.X_OK);
     return "ok";
   } catch {

@@ -68,6 +68,8 @@ describe.each(STDIO)("a process on $kind", (stdio) => {
     const env = { PATH: `${"x".repeat(5_000)}:/etc/passwd:/usr/bin:/bin` };
     const process = await host.run(["true"], { stdio, env });
     expect(await process.exited).toEqual({ kind: "exited", code: 0 });
+    // Nor do they say that something is in them.
+    await expect(host.run(["no-such-program"], { stdio, env })).rejects.toMatchObject({ code: "program_not_found" });
   });
 
   it.each([

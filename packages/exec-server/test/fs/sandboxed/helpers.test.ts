@@ -218,7 +218,10 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(await read(files.url("o/f"))).toMatchObject({ code: -32004 });
       expect(await read("file:///etc/hostname")).toHaveProperty("dataBase64");
       const outside = { path: "file:///tmp/codex-lost", dataBase64: base64("x") };
-      expect(await files.call("writeFile", outside, narrow)).toMatchObject({ code: -32603 });
+      // Whether the directory is there at all depends on who asks.
+      const { code } = (await files.call("writeFile", outside, narrow)) as { code: number };
+      expect([-32603, -32004]).toContain(code);
+      expect(existsSync("/tmp/codex-lost")).toBe(false);
     });
   },
 );
