@@ -103,10 +103,11 @@ export const LISTEN_COMMAND = `${SHIPPED_COMMAND} executor --listen ws://127.0.0
 
 const pidFile = (directory: string): string => join(directory, "executor-pid");
 
-/** An executor on stdio, which writes down its process id. */
+/** An executor on stdio, which writes down its process id, and is found by its environment as its programs are. */
 export function connectExecutor(directory: string): Promise<Channel> {
+  const env = { ...process.env, FAULTS_RUN: directory };
   const script = `echo $$ >"$1"; exec ${SHIPPED_COMMAND} executor`;
-  return connectStdio({ command: "/bin/sh", args: ["-c", script, "sh", pidFile(directory)] });
+  return connectStdio({ command: "/bin/sh", args: ["-c", script, "sh", pidFile(directory)], env });
 }
 
 async function killServer(server: PeerServer, directory: string, history: History): Promise<void> {

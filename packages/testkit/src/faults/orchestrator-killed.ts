@@ -87,7 +87,7 @@ class KilledRun {
     const { history, directory, processes } = this.#context;
     for (let index = 1; index <= processes; index += 1) {
       const file = join(directory, `p${index}`);
-      const left = await findLeftOver(readEffects(file).pids, 0);
+      const left = await findLeftOver(readEffects(file).pids, GONE_MS);
       history.check(left.length === 0, () => `p${index} was left running: group ${left.join()}`);
       checkProcess(this.#record(index), readEffects(file), history);
     }
