@@ -103,8 +103,8 @@ const KERNEL_SETTINGS = [
   "/proc/scsi",
 ];
 
-/** As Codex: programs, libraries and their settings. */
-const MINIMAL_PATHS = [
+/** What `minimal` lets be read, as Codex: programs, libraries and their settings. */
+export const MINIMAL_PATHS = [
   "/usr",
   "/bin",
   "/sbin",

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants } from "node:fs";
 import { StartError } from "../process/errors.js";
 import type { SandboxDenial } from "../process/exec-backend.js";
 import type { Native } from "../process/native.js";
-import { listSources, renderBubblewrap } from "./bubblewrap.js";
+import { listSources, MINIMAL_PATHS, renderBubblewrap } from "./bubblewrap.js";
 import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";
 import { type EndedCommand, findDenial } from "./find-denial.js";
 import type { HostFiles } from "./host-files.js";
@@ -144,20 +144,8 @@ function checkVisible({ argv, file, cwd }: SandboxableCommand, { fileSystem }: S
 function isVisible(fileSystem: RestrictedFiles, path: string): boolean {
   const access = getAccess(fileSystem, path);
   if (access !== "none") return access !== "deny";
-  return fileSystem.minimal && MINIMAL_ROOTS.some((root) => isWithin(path, root));
+  return fileSystem.minimal && MINIMAL_PATHS.some((root) => isWithin(path, root));
 }
-
-const MINIMAL_ROOTS = [
-  "/usr",
-  "/bin",
-  "/sbin",
-  "/lib",
-  "/lib32",
-  "/lib64",
-  "/etc",
-  "/nix/store",
-  "/run/current-system/sw",
-];
 
 /** What bubblewrap itself is to start. */
 function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0 }: BubblewrapHost) {

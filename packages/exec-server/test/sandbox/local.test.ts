@@ -20,6 +20,15 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a process in a sandbox (${NO_BUBBL
     expect(process.sandboxType).toBe("linuxSeccomp");
   });
 
+  it("has the system's programs in a minimal one, and nothing else that was not named", async () => {
+    const minimal = { type: "special", value: { kind: "minimal" } } as const;
+    const narrow = restrict([{ path: minimal, access: "read" }, entry(sandbox.base, "write")]);
+    const process = await sandbox.start(["sh", "-c", "ls /; test ! -e /home"], { sandbox: narrow });
+    expect(await process.exited).toEqual({ kind: "exited", code: 0 });
+    const start = sandbox.start(["true"], { sandbox: narrow, cwd: "/var" });
+    await expect(start).rejects.toMatchObject({ code: "sandbox_invalid" });
+  });
+
   it("leaves nothing of what keeps missing names free", async () => {
     await sandbox.script("mkdir .git || touch .codex/x || rmdir .agents || mv .aws elsewhere; true");
     await sandbox.backend.close();
