@@ -29,9 +29,9 @@ class Screen {
   #wake = () => {};
 
   constructor(args: readonly string[], env: Record<string, string>) {
-    // The tests themselves may run with or without colours.
-    const { NO_COLOR, FORCE_COLOR, NODE_DISABLE_COLORS, ...own } = process.env;
-    this.#child = spawn(process.execPath, [codex, ...args], { cols: 400, env: { ...own, ...env } });
+    // Nothing else of the environment: much of it, `CI` for one, decides whether Node finds colours.
+    const { PATH = "" } = process.env;
+    this.#child = spawn(process.execPath, [codex, ...args], { cols: 400, env: { PATH, ...env } });
     this.#child.onData((data) => {
       this.output += data;
       this.#wake();
@@ -112,6 +112,7 @@ describe("the question at the terminal", () => {
     ["bold", {}, true],
     ["plain, where its user asks for that", { NO_COLOR: "1" }, false],
     ["plain, on a terminal that cannot", { TERM: "dumb", COLORTERM: "" }, false],
+    ["plain, where no person is expected", { CI: "1" }, false],
   ])("shows the command %s", async (_name, env, isBold) => {
     const screen = open(env);
     const shown = await screen.answer("[q]uit: ", "n");
