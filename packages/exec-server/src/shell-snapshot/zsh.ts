@@ -1,20 +1,24 @@
 import { renderLimits } from "./limit-lines.js";
 import { listChanged, listNewLines, NONCE, quote, type ShellState } from "./shell-state.js";
 
-/** Run by `zsh -fc` and `zsh -lc`: prints what the shell is like. */
+/**
+ * Run by `zsh -fc` and `zsh -lc`: prints what the shell is like. The descriptors are listed by the shell itself: a
+ * `$(…)` may still see its pipe at the shell's end, or not.
+ */
 export const ZSH_REPORT = String.raw`
 () {
   local __codex_s=$1 __codex_n __codex_o=""
   builtin zmodload zsh/parameter
   for __codex_n in "\${(@ok)options}"; do __codex_o+="$__codex_n=$options[$__codex_n]"$'\n'; done
   builtin emulate -L zsh
+  local -a __codex_d=(/proc/$$/fd/*(N:t))
   builtin printf '\n%s\0' '@NONCE@'
   builtin printf '%s\0' options '' "$__codex_o" umask '' "$(builtin umask)"
   builtin printf '%s\0' soft '' "$(builtin ulimit -Sa)" hard '' "$(builtin ulimit -Ha)"
   builtin printf '%s\0' traps '' "$(builtin trap)" aliases '' "$(builtin alias -L)" hashes '' "$(builtin hash -dL)"
   builtin printf '%s\0' modules '' "$(builtin zmodload -L)" styles '' "$(builtin whence zstyle >/dev/null && builtin zstyle -L)"
   builtin printf '%s\0' directory '' "$PWD" stack '' "$(builtin dirs -p)" builtins '' "\${(ok)dis_builtins}"
-  builtin printf '%s\0' jobs '' "\${(k)jobstates}" descriptors '' "\${(j: :)$(builtin echo /proc/$$/fd/*(N:t))}"
+  builtin printf '%s\0' jobs '' "\${(k)jobstates}" descriptors '' "\${(j: :)__codex_d}"
   for __codex_n in "\${(@k)functions}"; do builtin printf '%s\0' function "$__codex_n" "$(builtin typeset -f -- "$__codex_n")"; done
   for __codex_n in "\${(@k)parameters}"; do
     [[ $parameters[$__codex_n] == (*readonly*special*|*special*readonly*|array*special*|association*special*|*hideval*|*local*) ]] && continue

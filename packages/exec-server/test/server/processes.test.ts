@@ -146,9 +146,11 @@ describe("process/read", () => {
 
   it("never splits a chunk, and always gives the first one", async () => {
     const client = await server.ready();
-    await client.start("p", ["sh", "-c", "printf aaaa; read x; printf bbbb"], { pipeStdin: true });
-    await client.untilEvent("process/output", "p");
-    await client.ask("process/write", { processId: "p", chunk: base64("\n"), writeId: "1" });
+    await client.start("p", ["sh", "-c", "printf aaaa; read x; printf bbbb; read x"], { pipeStdin: true });
+    for (const output of ["aaaa", "aaaabbbb"]) {
+      await client.until(() => client.outputOf("p") === output);
+      await client.ask("process/write", { processId: "p", chunk: base64("\n"), writeId: output });
+    }
     await client.untilEvent("process/closed", "p");
     const read = (more: object) => client.ask("process/read", { processId: "p", ...more });
     expect(await read({ maxBytes: 0 })).toMatchObject({ chunks: [{ seq: 1 }], nextSeq: 2, closed: true });
