@@ -1,9 +1,9 @@
 import { Socket } from "node:net";
 import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
-import { type ByteSource, readPipe, readTerminal } from "./byte-source.js";
+import { type ByteSink, type ByteSource, readPipe, readTerminal } from "./byte-source.js";
 import type { ExitStatus } from "./children.js";
 import type { Native } from "./native.js";
-import { closedStdin, createPipeWriter, createTerminalWriter, type StdinWriter } from "./stdin-writer.js";
+import { closedStdin, createPipeWriter, type StdinWriter, TerminalWriter } from "./stdin-writer.js";
 
 /** The streams of a process that was just started. */
 export interface Attached {
@@ -34,31 +34,37 @@ export function attachPipes(
   return {
     stdin: writer,
     sources: [
-      readPipe(stdout, readMemory, sinkFor("stdout", events)),
-      readPipe(stderr, readMemory, sinkFor("stderr", events)),
+      readPipe(stdout, readMemory, new StreamSink("stdout", events)),
+      readPipe(stderr, readMemory, new StreamSink("stderr", events)),
     ],
     resize: undefined,
   };
 }
 
 /** Where the bytes of a stream go. */
-export const sinkFor = (stream: OutputStream, events: LaunchEvents) => ({
-  onBytes: (bytes: Buffer) => events.onOutput(stream, bytes),
-  onEnd: events.onStreamEnd,
-});
+export class StreamSink implements ByteSink {
+  readonly #stream: OutputStream;
+  readonly #events: LaunchEvents;
+
+  constructor(stream: OutputStream, events: LaunchEvents) {
+    this.#stream = stream;
+    this.#events = events;
+  }
+
+  onBytes(bytes: Buffer): void {
+    this.#events.onOutput(this.#stream, bytes);
+  }
+
+  onEnd(): void {
+    this.#events.onStreamEnd();
+  }
+}
 
 /** The master side of its terminal. Owns it from now on. */
 export function attachTerminal(master: number, native: Native, events: LaunchEvents): Attached {
-  const source = readTerminal(master, native.readMemory, {
-    onBytes: (bytes) => events.onOutput("pty", bytes),
-    onEnd: () => {
-      stdin.close();
-      events.onStreamEnd();
-    },
-  });
-  const stdin = createTerminalWriter(master, () => source.open);
+  const source = readTerminal(master, native.readMemory, new StreamSink("pty", events));
   return {
-    stdin,
+    stdin: new TerminalWriter(master, source),
     sources: [source],
     resize: (size) => {
       if (!source.open) throw new Error("the terminal is gone");

@@ -41,26 +41,44 @@ export function readPipe(fd: number, { pipeBuffer, chunks }: ReadMemory, sink: B
   const onread = { buffer: pipeBuffer, callback: onRead };
   // The types leave out that a socket made of a descriptor takes `onread`.
   const socket = new Socket({ fd, readable: true, writable: false, onread } as ConstructorParameters<typeof Socket>[0]);
-  const source = readStream(socket, sink);
+  const source = new StreamSource(socket, sink);
   socket.resume();
   return source;
 }
 
-/** Reads a stream that Node made. Owns it, and forgets it at its end: who holds the source does not hold the stream. */
+/** Reads a stream that Node made. Owns it. */
 export function readStream(readable: Readable, sink: ByteSink): ByteSource {
-  let stream: Readable | undefined = readable;
   readable.on("data", (bytes: Buffer) => sink.onBytes(bytes));
-  readable.on("error", () => {}); // a broken pipe ends it like an orderly end: `close` follows
-  readable.once("close", () => {
-    stream = undefined;
-    sink.onEnd();
-  });
-  return {
-    pause: () => void stream?.pause(),
-    resume: () => void stream?.resume(),
-    close: () => void stream?.destroy(),
-  };
+  return new StreamSource(readable, sink);
 }
+
+/** Forgets its stream at the end of that: who holds the source does not hold the stream. */
+class StreamSource implements ByteSource {
+  #stream: Readable | undefined;
+
+  constructor(stream: Readable, sink: ByteSink) {
+    this.#stream = stream;
+    stream.on("error", ignore); // a broken pipe ends it like an orderly end: `close` follows
+    stream.on("close", () => {
+      this.#stream = undefined;
+      sink.onEnd();
+    });
+  }
+
+  pause(): void {
+    this.#stream?.pause();
+  }
+
+  resume(): void {
+    this.#stream?.resume();
+  }
+
+  close(): void {
+    this.#stream?.destroy();
+  }
+}
+
+const ignore = (): void => {};
 
 /** As much as a pipe holds. */
 const PIPE_READ_BYTES = 64 * 1024;
@@ -87,94 +105,119 @@ export interface TerminalSource extends ByteSource {
  * partial read, with data unread. So the end of the stream is not the end of the data: the rest is read directly
  * until the kernel answers EIO, which means that all was read.
  */
-export function readTerminal(fd: number, { terminalBuffer, chunks, read }: ReadMemory, sink: ByteSink): TerminalSource {
-  const batch = createBatch(fd, { chunks, read }, sink);
-  let open = true;
-  let stream: ReadStream | undefined;
-  const end = () => {
-    if (!open) return;
-    open = false;
-    stream = undefined;
-    batch.flush();
-    sink.onEnd();
-  };
-  const terminal = new ReadStream(fd, {
-    allowHalfOpen: true,
-    autoDestroy: false,
-    onread: {
-      buffer: terminalBuffer,
-      callback(size: number, buffer: Uint8Array) {
-        batch.append(buffer, size);
-        // A short read says that the terminal is empty for now: what is here goes out without waiting for the turn to end.
-        if (size < TERMINAL_READ_BYTES || batch.fill() < TERMINAL_READ_BYTES) batch.flush();
-        return true;
-      },
-    },
-  } as ConstructorParameters<typeof ReadStream>[1]); // the types leave out that socket options are passed on
-  stream = terminal;
-  terminal.on("end", () => {
-    while (batch.fill() > 0);
-    stream?.destroy();
-  });
-  terminal.on("error", () => stream?.destroy()); // EIO: nobody holds the slave side and all was read
-  terminal.once("close", end);
-  terminal.resume();
-  return {
-    get open() {
-      return open && stream?.destroyed === false;
-    },
-    pause: () => void stream?.pause(),
-    resume: () => void stream?.resume(),
-    close: () => void stream?.destroy(),
-  };
+export const readTerminal = (fd: number, memory: ReadMemory, sink: ByteSink): TerminalSource =>
+  new TerminalReader(fd, memory, sink);
+
+class TerminalReader implements TerminalSource {
+  readonly #batch: Batch;
+  readonly #sink: ByteSink;
+  #stream: ReadStream | undefined;
+
+  constructor(fd: number, memory: ReadMemory, sink: ByteSink) {
+    this.#batch = new Batch(fd, memory, sink);
+    this.#sink = sink;
+    const callback = (size: number, buffer: Uint8Array) => this.#take(size, buffer);
+    const options = { allowHalfOpen: true, autoDestroy: false, onread: { buffer: memory.terminalBuffer, callback } };
+    // The types leave out that socket options are passed on.
+    const stream = new ReadStream(fd, options as ConstructorParameters<typeof ReadStream>[1]);
+    this.#stream = stream;
+    stream.on("end", () => {
+      while (this.#batch.fill() > 0);
+      stream.destroy();
+    });
+    stream.on("error", destroy); // EIO: nobody holds the slave side and all was read
+    stream.on("close", () => this.#end());
+    stream.resume();
+  }
+
+  get open(): boolean {
+    return this.#stream?.destroyed === false;
+  }
+
+  pause(): void {
+    this.#stream?.pause();
+  }
+
+  resume(): void {
+    this.#stream?.resume();
+  }
+
+  close(): void {
+    this.#stream?.destroy();
+  }
+
+  #take(size: number, buffer: Uint8Array): boolean {
+    this.#batch.append(buffer, size);
+    // A short read says that the terminal is empty for now: what is here goes out without waiting for the turn to end.
+    if (size < TERMINAL_READ_BYTES || this.#batch.fill() < TERMINAL_READ_BYTES) this.#batch.flush();
+    return true;
+  }
+
+  #end(): void {
+    if (this.#stream === undefined) return;
+    this.#stream = undefined;
+    this.#batch.flush();
+    this.#sink.onEnd();
+  }
 }
 
-interface Batch {
-  append(bytes: Uint8Array, size: number): void;
-  /** Reads on until there is nothing for now, or the chunk is full: what the last read gave. */
-  fill(): number;
-  flush(): void;
+function destroy(this: ReadStream): void {
+  this.destroy();
 }
 
 /** Joins the small reads of one turn of the event loop into one chunk, without adding a delay. */
-function createBatch(fd: number, { chunks, read }: Pick<ReadMemory, "chunks" | "read">, sink: ByteSink): Batch {
-  let slab: Buffer | undefined;
-  let used = 0;
-  let scheduled: NodeJS.Immediate | undefined;
-  const flush = () => {
-    if (scheduled !== undefined) clearImmediate(scheduled);
-    scheduled = undefined;
-    if (slab === undefined) return;
-    const bytes = chunks.fill(slab, used);
-    slab = undefined;
+class Batch {
+  readonly #fd: number;
+  readonly #memory: ReadMemory;
+  readonly #sink: ByteSink;
+  #slab: Buffer | undefined;
+  #used = 0;
+  #scheduled: NodeJS.Immediate | undefined;
+
+  constructor(fd: number, memory: ReadMemory, sink: ByteSink) {
+    this.#fd = fd;
+    this.#memory = memory;
+    this.#sink = sink;
+  }
+
+  append(bytes: Uint8Array, size: number): void {
+    this.#reserve().set(size === bytes.length ? bytes : bytes.subarray(0, size), this.#used);
+    this.#add(size);
+  }
+
+  /** Reads on until there is nothing for now, or the chunk is full: what the last read gave. */
+  fill(): number {
+    let size: number;
+    do {
+      const into = this.#reserve();
+      size = this.#memory.read(this.#fd, into.subarray(this.#used), TERMINAL_READ_BYTES);
+      if (size > 0) this.#add(size);
+    } while (size === TERMINAL_READ_BYTES && this.#used + size <= CHUNK_SLAB_BYTES);
+    return size;
+  }
+
+  flush(): void {
+    if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
+    this.#scheduled = undefined;
+    if (this.#slab === undefined) return;
+    const bytes = this.#memory.chunks.fill(this.#slab, this.#used);
+    this.#slab = undefined;
     // A read that found nothing is no chunk: it would take a number that nobody gets.
-    if (bytes.length > 0) sink.onBytes(bytes);
-  };
+    if (bytes.length > 0) this.#sink.onBytes(bytes);
+  }
+
   /** A slab with room for one read. */
-  const reserve = (): Buffer => {
-    if (slab !== undefined && slab.length - used < TERMINAL_READ_BYTES) flush();
-    if (slab === undefined) used = 0;
-    slab ??= chunks.take();
-    return slab;
-  };
-  const add = (size: number) => {
-    used += size;
-    scheduled ??= setImmediate(flush);
-  };
-  return {
-    append(bytes, size) {
-      reserve().set(size === bytes.length ? bytes : bytes.subarray(0, size), used);
-      add(size);
-    },
-    fill() {
-      let size: number;
-      do {
-        const into = reserve();
-        size = read(fd, into.subarray(used), TERMINAL_READ_BYTES);
-        if (size > 0) add(size);
-      } while (size === TERMINAL_READ_BYTES && used + size <= CHUNK_SLAB_BYTES);
-      return size;
-    },
-    flush,
-  };
+  #reserve(): Buffer {
+    if (this.#slab !== undefined && this.#slab.length - this.#used < TERMINAL_READ_BYTES) this.flush();
+    if (this.#slab === undefined) this.#used = 0;
+    this.#slab ??= this.#memory.chunks.take();
+    return this.#slab;
+  }
+
+  #add(size: number): void {
+    this.#used += size;
+    this.#scheduled ??= setImmediate(flush, this);
+  }
 }
+
+const flush = (batch: Batch): void => batch.flush();

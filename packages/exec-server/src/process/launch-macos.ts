@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { TerminalSize } from "@codex/executor-protocol";
-import { attachTerminal, type LaunchEvents, sinkFor } from "./attach.js";
+import { attachTerminal, type LaunchEvents, StreamSink } from "./attach.js";
 import { readStream } from "./byte-source.js";
 import { StartError } from "./errors.js";
 import type { Launched, Program } from "./launch.js";
@@ -30,8 +30,8 @@ export async function spawnOnPipes(
     pid: child.pid!,
     stdin: child.stdin === null ? closedStdin : createPipeWriter(child.stdin),
     sources: [
-      readStream(child.stdout!, sinkFor("stdout", events)),
-      readStream(child.stderr!, sinkFor("stderr", events)),
+      readStream(child.stdout!, new StreamSink("stdout", events)),
+      readStream(child.stderr!, new StreamSink("stderr", events)),
     ],
     resize: undefined,
   };

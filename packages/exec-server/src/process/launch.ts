@@ -2,7 +2,7 @@ import { closeSync } from "node:fs";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { WrappedCommand } from "../sandbox/command-sandbox.js";
 import { type Attached, attachPipes, attachTerminal, type LaunchEvents } from "./attach.js";
-import type { ChildStart, ChildStdio, ExitStatus } from "./children.js";
+import type { ChildStart, ChildStdio } from "./children.js";
 import { StartError } from "./errors.js";
 import type { ProcessSpec } from "./exec-backend.js";
 import { forkOnTerminal, spawnOnPipes } from "./launch-macos.js";
@@ -62,7 +62,7 @@ function launchOnPipes(program: Program, openStdin: boolean, native: Native, eve
     const input = openStdin ? open() : undefined;
     const [output, errors] = [open(), open()];
     const stdio = { stdin: input?.read ?? null, stdout: output.write, stderr: errors.write };
-    const pid = start(program, native, stdio, events);
+    const pid = start(program, native, stdio, events, onExitOf(events));
     for (const fd of Object.values(stdio)) if (fd !== null) closeSync(fd);
     return { pid, ...attachPipes({ stdin: input?.write, stdout: output.read, stderr: errors.read }, native, events) };
   } catch (error) {
@@ -83,13 +83,9 @@ function openPipe(native: Native) {
 /** This process holds the slave side until the process has exited: a terminal without any holder reports a hang-up. */
 function launchOnTerminal(program: Program, size: TerminalSize, native: Native, events: LaunchEvents): Launched {
   const { master, slave, path } = openTerminal(native, size);
-  const onExit = (status: ExitStatus) => {
-    closeSync(slave);
-    events.onExit(status);
-  };
   try {
     const stdio = { terminal: path, controlled: !program.takesTerminal };
-    const pid = start(program, native, stdio, { ...events, onExit });
+    const pid = start(program, native, stdio, events, onExitOf(events, slave));
     return { pid, ...attachTerminal(master, native, events) };
   } catch (error) {
     closeSync(master);
@@ -112,11 +108,20 @@ function start(
   { descriptors, takesTerminal: _own, ...program }: Program,
   native: Native,
   stdio: ChildStdio,
-  { onExit, mark }: LaunchEvents,
+  events: LaunchEvents,
+  onExit: ChildStart["onExit"],
 ): number {
   try {
-    return mark(() => native.children.spawn({ ...program, stdio, descriptors, onExit }));
+    return events.mark(() => native.children.spawn({ ...program, stdio, descriptors, onExit }));
   } catch (error) {
     throw startError(error);
   }
 }
+
+/** On its own: a function made where the program is known would keep that, its environment included, until the end. */
+const onExitOf =
+  (events: LaunchEvents, slave?: number): ChildStart["onExit"] =>
+  (status) => {
+    if (slave !== undefined) closeSync(slave);
+    events.onExit(status);
+  };

@@ -1,21 +1,32 @@
-import type { EndedBy, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import type { Counter } from "@codex/telemetry";
 import type { CommandSandbox, WrappedCommand } from "../sandbox/command-sandbox.js";
 import type { LaunchEvents } from "./attach.js";
 import type { ExitStatus } from "./children.js";
 import { ProcessError, StartError, WriteError } from "./errors.js";
-import type { ExecProcess, ProcessSpec, SandboxDenial, SentSignal } from "./exec-backend.js";
+import type {
+  ExecProcess,
+  ProcessSignal,
+  ProcessSpec,
+  ProcessStdio,
+  SandboxDenial,
+  SandboxType,
+  SentSignal,
+  TerminateOptions,
+  TerminationReceipt,
+} from "./exec-backend.js";
 import type { Guard } from "./guard.js";
-import { getInputWait } from "./input-wait.js";
+import { getInputWait, type InputWait } from "./input-wait.js";
 import { type Launched, launch } from "./launch.js";
 import { DEFAULT_LOG_LIMITS, MAX_WRITE_BYTES } from "./limits.js";
 import type { Marks } from "./marks.js";
 import type { Native } from "./native.js";
-import { createOutputLog } from "./output-log.js";
+import { type LogHost, RetainedLog, type WritableOutputLog } from "./output-log.js";
 import { signalGroup, signalProcess } from "./process-group.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
-import { createGroupTarget, createSandboxTarget } from "./signal-target.js";
+import { createSandboxTarget, GroupTarget, type SignalTarget } from "./signal-target.js";
 import { getSignalName } from "./signals.js";
+import { closedStdin, type StdinWriter } from "./stdin-writer.js";
 import { terminateFamily } from "./terminate.js";
 
 /** A process of this host, and what its backend needs to look after it. */
@@ -62,173 +73,263 @@ async function startWrapped(
   wrapped: WrappedCommand | undefined,
   context: LocalContext,
 ): Promise<LocalProcess> {
-  // What stays readable after its end must not keep the whole environment of the process.
-  const { stdio } = spec;
-  const press = (pause: boolean) => {
-    for (const source of launched.sources) pause ? source.pause() : source.resume();
-  };
-  const { chunks } = context.native.readMemory;
-  const log = createOutputLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, press, undefined, (bytes) =>
-    chunks.release(bytes),
-  );
-  const { promise: exited, resolve: resolveExited } = withResolvers<ProcessOutcome>();
-  const { promise: closed, resolve: resolveClosed } = withResolvers<void>();
-  const { promise: streamsEnded, resolve: endStreams } = withResolvers<void>();
-  let outcome: ProcessOutcome = { kind: "running" };
-  let denial: SandboxDenial | undefined;
-  /** Who asked for the end first; what a death by signal is put down to. */
-  let cause: EndedBy | undefined;
-  const sent = new Set<string>();
-  const mark = context.marks.next();
-  let openStreams = stdio.kind === "pty" ? 1 : 2;
-  let groupGone = false;
+  const child = new LocalChild(spec, wrapped, context);
+  child.adopt(await launch(spec, file, context.native, child, wrapped));
+  return child;
+}
 
-  const closeIfDone = () => {
-    if (openStreams > 0 || outcome.kind === "running") return;
-    log.finish();
-    launched.sources.length = 0; // they have ended, and are not kept for as long as the log is
-    launched.stdin.close(); // nobody is left to read it, and a descriptor is not kept for as long as the log is
-    resolveClosed();
-  };
-  const blame = (signal: string): EndedBy => {
-    if (cause !== undefined) return cause;
-    if (sent.has(signal)) return "terminate";
-    // A process cannot be its own cause of SIGKILL: somebody else, or the kernel short of memory, was.
-    return signal === "SIGKILL" ? "unknown" : "self";
-  };
-  const checkGroup = () => {
-    if (!groupGone && outcome.kind !== "running" && !target.exists()) {
-      groupGone = true;
-      context.guard.remove(launched.pid);
+/**
+ * There may be thousands, most of them ended and kept for their output. So they share one class, keep of their spec what
+ * they need, and give up what is of no use after their end.
+ */
+class LocalChild implements LocalProcess, LaunchEvents, LogHost {
+  readonly #context: LocalContext;
+  readonly #stdio: ProcessStdio;
+  readonly #mark: bigint;
+  readonly sandboxType: SandboxType | undefined;
+  readonly log: WritableOutputLog;
+  readonly startedAt = performance.now();
+  readonly exited: Promise<ProcessOutcome>;
+  readonly closed: Promise<void>;
+  #resolveExited: ((outcome: ProcessOutcome) => void) | undefined;
+  #resolveClosed: (() => void) | undefined;
+  /** Until it has ended. */
+  #wrapped: WrappedCommand | undefined;
+  #stdin: StdinWriter = closedStdin;
+  /** From the start until the output is complete. */
+  #launched: Launched | undefined;
+  #target!: SignalTarget;
+  #pid = 0;
+  #outcome: ProcessOutcome = { kind: "running" };
+  #denial: SandboxDenial | undefined;
+  /** Who asked for the end first; what a death by signal is put down to. */
+  #cause: EndedBy | undefined;
+  /** Signals that were sent before the end. */
+  #sent: Set<string> | undefined;
+  #openStreams: number;
+  #onStreamsEnded: (() => void) | undefined;
+  #groupGone = false;
+
+  constructor(spec: ProcessSpec, wrapped: WrappedCommand | undefined, context: LocalContext) {
+    this.#context = context;
+    this.#stdio = spec.stdio;
+    this.#mark = context.marks.next();
+    this.#wrapped = wrapped;
+    this.sandboxType = wrapped?.type;
+    this.log = new RetainedLog({ ...DEFAULT_LOG_LIMITS, ...spec.log }, this);
+    this.#openStreams = spec.stdio.kind === "pty" ? 1 : 2;
+    this.exited = new Promise((resolve) => {
+      this.#resolveExited = resolve;
+    });
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+  }
+
+  /** It was started. @throws StartError when it was ended again, as nobody would end it after us */
+  adopt(launched: Launched): void {
+    const { pid } = launched;
+    this.#launched = launched;
+    this.#stdin = launched.stdin;
+    this.#pid = pid;
+    const status = this.#wrapped?.status;
+    this.#target = status === undefined ? new GroupTarget(pid) : createSandboxTarget(pid, status, this.#isTerminal);
+    guardGroup(pid, this.#context.guard);
+  }
+
+  get pid(): number {
+    return this.#pid;
+  }
+
+  get outcome(): ProcessOutcome {
+    return this.#outcome;
+  }
+
+  get denial(): SandboxDenial | undefined {
+    return this.#denial;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    if (bytes.length > MAX_WRITE_BYTES) {
+      throw new WriteError("too_large", 0, `a write has ${bytes.length} bytes; the limit is ${MAX_WRITE_BYTES} bytes`);
     }
-    return groupGone;
-  };
-  const startedAt = performance.now();
-  const finish = (final: ProcessOutcome) => {
-    outcome = final;
-    checkGroup();
-    resolveExited(outcome);
-    closeIfDone();
-    context.onExit();
-  };
-  const finishPlain = (status: ExitStatus) =>
-    finish(
+    await this.#stdin.write(bytes);
+  }
+
+  async getInputWait(): Promise<InputWait> {
+    const program = this.#target.getProgram();
+    return program === undefined ? "unknown" : getInputWait(program, this.#stdio);
+  }
+
+  closeStdin(): Promise<void> {
+    return this.#stdin.end();
+  }
+
+  async signal(name: ProcessSignal): Promise<boolean> {
+    return this.#send(name);
+  }
+
+  async resize(size: TerminalSize): Promise<void> {
+    checkSize(size);
+    if (!this.#isTerminal) throw new ProcessError("no_terminal", "the process has no terminal to resize");
+    if (this.#launched === undefined) throw new ProcessError("exited", "the terminal is gone");
+    try {
+      this.#launched.resize?.(size);
+    } catch (error) {
+      throw new ProcessError("exited", "the terminal is gone", { cause: error });
+    }
+  }
+
+  terminate(options: TerminateOptions = {}): Promise<TerminationReceipt> {
+    const running = this.#isRunning;
+    if (running) this.#cause ??= options.by ?? "terminate";
+    const { marks, native } = this.#context;
+    const target = this.#target;
+    return terminateFamily({
+      running,
+      ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
+      polite: this.#isTerminal ? ["SIGHUP", "SIGTERM"] : ["SIGTERM"],
+      family: target.watch(
+        // The number of a group that is gone may be somebody else's by now.
+        { getGroup: () => (this.checkGroup() ? undefined : target.getGroup()), marks, mark: this.#mark },
+        native,
+      ),
+      send: (signal) => this.#send(signal),
+      isGone: () => this.checkGroup(),
+      exited: this.exited,
+      getOutcome: () => this.#outcome,
+      onGone: () => this.#forgetGroup(),
+    });
+  }
+
+  dispose(): void {
+    this.#closeStdin();
+    for (const source of this.#launched?.sources ?? []) source.close();
+    this.log.close();
+  }
+
+  checkGroup(): boolean {
+    if (!this.#groupGone && !this.#isRunning && !this.#target.exists()) this.#forgetGroup();
+    return this.#groupGone;
+  }
+
+  mark<T>(start: () => T): T {
+    const { marks } = this.#context.native;
+    return marks === undefined ? start() : marks.give(this.#mark, start);
+  }
+
+  onOutput(stream: OutputStream, bytes: Buffer): void {
+    this.#context.outputBytes.value += bytes.length;
+    this.log.append(stream, bytes);
+  }
+
+  onStreamEnd(): void {
+    this.#openStreams -= 1;
+    if (this.#isTerminal) this.#closeStdin(); // it went with the only stream
+    if (this.#openStreams === 0) this.#onStreamsEnded?.();
+    this.#closeIfDone();
+  }
+
+  onExit(status: ExitStatus): void {
+    const wrapped = this.#wrapped;
+    if (wrapped === undefined) return this.#finishPlain(status);
+    const streamsEnded = new Promise<void>((resolve) => {
+      if (this.#openStreams === 0) resolve();
+      else this.#onStreamsEnded = resolve;
+    });
+    const settled = settleSandboxedExit(wrapped, status, { log: this.log, streamsEnded });
+    this.#context.onRelease(settled.then((exit) => this.#finishSandboxed(exit)));
+  }
+
+  onPressure(pause: boolean): void {
+    for (const source of this.#launched?.sources ?? []) pause ? source.pause() : source.resume();
+  }
+
+  now(): number {
+    return performance.now();
+  }
+
+  onDropped(bytes: Buffer): void {
+    this.#context.native.readMemory.chunks.release(bytes);
+  }
+
+  get #isRunning(): boolean {
+    return this.#outcome.kind === "running";
+  }
+
+  get #isTerminal(): boolean {
+    return this.#stdio.kind === "pty";
+  }
+
+  #closeStdin(): void {
+    this.#stdin = this.#stdin.close();
+  }
+
+  #send(signal: SentSignal): boolean {
+    if (this.checkGroup()) return false;
+    if (this.#isRunning) {
+      this.#sent ??= new Set();
+      this.#sent.add(signal);
+    }
+    if (this.#target.send(signal)) return true;
+    // Between fork and setsid the group does not exist yet, but the process does.
+    return this.#isRunning && signalProcess(this.#pid, signal);
+  }
+
+  #forgetGroup(): void {
+    if (this.#groupGone) return;
+    this.#groupGone = true;
+    this.#context.guard.remove(this.#pid);
+  }
+
+  #finishPlain(status: ExitStatus): void {
+    this.#finish(
       "code" in status
         ? { kind: "exited", code: status.code }
-        : { kind: "signaled", signal: status.signal, by: blame(status.signal) },
+        : { kind: "signaled", signal: status.signal, by: this.#blame(status.signal) },
     );
-  const finishSandboxed = ({ status, denial: found }: SandboxedExit) => {
-    denial = status === undefined && sent.size > 0 ? undefined : found;
+  }
+
+  #finishSandboxed({ status, denial }: SandboxedExit): void {
+    const [first] = this.#sent ?? [];
+    this.#denial = status === undefined && first !== undefined ? undefined : denial;
     if (status === undefined) {
       // A signal of ours came before the program: that is what ended it.
-      const [first] = sent;
-      if (first !== undefined) return finishPlain({ signal: first });
-      return finish({ kind: "failed_to_start", reason: found?.reason ?? "in the sandbox" });
+      if (first !== undefined) return this.#finishPlain({ signal: first });
+      return this.#finish({ kind: "failed_to_start", reason: denial?.reason ?? "in the sandbox" });
     }
     // A death by signal is told as 128 + its number, as programs do that exit so themselves: taken for what was sent.
     const signal = "code" in status && status.code > 128 ? getSignalName(status.code - 128) : "";
-    finishPlain(sent.has(signal) ? { signal } : status);
-  };
-  const events: LaunchEvents = {
-    onOutput: (stream, bytes) => {
-      context.outputBytes.value += bytes.length;
-      log.append(stream, bytes);
-    },
-    onStreamEnd: () => {
-      openStreams -= 1;
-      if (openStreams === 0) endStreams();
-      closeIfDone();
-    },
-    onExit: (status) => {
-      if (wrapped === undefined) return finishPlain(status);
-      const settled = settleSandboxedExit(wrapped, status, { log, streamsEnded }).then(finishSandboxed);
-      context.onRelease(settled);
-    },
-    mark: (start) => (context.native.marks === undefined ? start() : context.native.marks.give(mark, start)),
-  };
-  const launched: Launched = await launch(spec, file, context.native, events, wrapped);
-  const target =
-    wrapped?.status === undefined
-      ? createGroupTarget(launched.pid)
-      : createSandboxTarget(launched.pid, wrapped.status, stdio.kind === "pty");
-  guardGroup(launched.pid, context.guard);
+    this.#finishPlain(this.#sent?.has(signal) ? { signal } : status);
+  }
 
-  const sendSignal = (signal: SentSignal): boolean => {
-    if (checkGroup()) return false;
-    if (outcome.kind === "running") sent.add(signal);
-    if (target.send(signal)) return true;
-    // Between fork and setsid the group does not exist yet, but the process does.
-    return outcome.kind === "running" && signalProcess(launched.pid, signal);
-  };
+  #blame(signal: string): EndedBy {
+    if (this.#cause !== undefined) return this.#cause;
+    if (this.#sent?.has(signal)) return "terminate";
+    // A process cannot be its own cause of SIGKILL: somebody else, or the kernel short of memory, was.
+    return signal === "SIGKILL" ? "unknown" : "self";
+  }
 
-  return {
-    pid: launched.pid,
-    ...(wrapped === undefined ? {} : { sandboxType: wrapped.type }),
-    startedAt,
-    log,
-    get denial() {
-      return denial;
-    },
-    get outcome() {
-      return outcome;
-    },
-    exited,
-    closed,
-    async write(bytes) {
-      if (bytes.length > MAX_WRITE_BYTES) {
-        throw new WriteError(
-          "too_large",
-          0,
-          `a write has ${bytes.length} bytes; the limit is ${MAX_WRITE_BYTES} bytes`,
-        );
-      }
-      await launched.stdin.write(bytes);
-    },
-    getInputWait: async () => {
-      const program = target.getProgram();
-      return program === undefined ? "unknown" : getInputWait(program, stdio);
-    },
-    closeStdin: () => launched.stdin.end(),
-    signal: async (name) => sendSignal(name),
-    async resize(size) {
-      checkSize(size);
-      if (launched.resize === undefined) throw new ProcessError("no_terminal", "the process has no terminal to resize");
-      try {
-        launched.resize(size);
-      } catch (error) {
-        throw new ProcessError("exited", "the terminal is gone", { cause: error });
-      }
-    },
-    terminate(options = {}) {
-      const running = outcome.kind === "running";
-      if (running) cause ??= options.by ?? "terminate";
-      return terminateFamily({
-        running,
-        ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
-        polite: stdio.kind === "pty" ? ["SIGHUP", "SIGTERM"] : ["SIGTERM"],
-        family: target.watch(
-          // The number of a group that is gone may be somebody else's by now.
-          { getGroup: () => (checkGroup() ? undefined : target.getGroup()), marks: context.marks, mark },
-          context.native,
-        ),
-        send: sendSignal,
-        isGone: checkGroup,
-        exited,
-        getOutcome: () => outcome,
-        onGone: () => {
-          if (groupGone) return;
-          groupGone = true;
-          context.guard.remove(launched.pid);
-        },
-      });
-    },
-    dispose() {
-      launched.stdin.close();
-      for (const source of launched.sources) source.close();
-      log.close();
-    },
-    checkGroup,
-  };
+  #finish(outcome: ProcessOutcome): void {
+    this.#outcome = outcome;
+    this.#wrapped = undefined;
+    this.#sent = undefined;
+    this.#onStreamsEnded = undefined;
+    this.checkGroup();
+    this.#resolveExited?.(outcome);
+    this.#resolveExited = undefined;
+    this.#closeIfDone();
+    this.#context.onExit();
+  }
+
+  #closeIfDone(): void {
+    if (this.#openStreams > 0 || this.#isRunning) return;
+    this.log.finish();
+    this.#closeStdin(); // nobody is left to read it
+    this.#launched = undefined;
+    this.#resolveClosed?.();
+    this.#resolveClosed = undefined;
+  }
 }
 
 /** A process that nobody would end after us is not left running. @throws StartError */
@@ -252,13 +353,4 @@ function checkSize({ rows, cols }: TerminalSize): void {
       throw new ProcessError("bad_size", `${name} must be an integer from 1 to ${MAX_TERMINAL_CELLS}, got ${value}`);
     }
   }
-}
-
-/** `Promise.withResolvers`, which Node 20 does not have. */
-function withResolvers<T>(): { promise: Promise<T>; resolve(value: T): void } {
-  let resolve!: (value: T) => void;
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

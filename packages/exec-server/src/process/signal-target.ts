@@ -18,13 +18,33 @@ export interface SignalTarget {
 }
 
 /** A program that leads its group. */
-export const createGroupTarget = (pid: number): SignalTarget => ({
-  send: (signal) => signalGroup(pid, signal),
-  exists: () => groupExists(pid),
-  getGroup: () => pid,
-  getProgram: () => pid,
-  watch: watchFamily,
-});
+export class GroupTarget implements SignalTarget {
+  readonly #pid: number;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  send(signal: SentSignal): boolean {
+    return signalGroup(this.#pid, signal);
+  }
+
+  exists(): boolean {
+    return groupExists(this.#pid);
+  }
+
+  getGroup(): number {
+    return this.#pid;
+  }
+
+  getProgram(): number {
+    return this.#pid;
+  }
+
+  watch(query: FamilyQuery, native: Native): FamilyWatch {
+    return watchFamily(query, native);
+  }
+}
 
 /**
  * A program behind the wrapper of its sandbox. The wrapper leads a group of its own, which gets SIGKILL alone: with it dies

@@ -8,14 +8,20 @@ export interface StdinWriter {
   write(bytes: Uint8Array): Promise<void>;
   /** End of input, after what was written before. Later writes fail with `stdin_closed`. */
   end(): Promise<void>;
-  /** Fails what still waits: the process is gone, or nobody reads any more. */
-  close(): void;
+  /** Fails what still waits: the process is gone, or nobody reads any more. Returns what answers later writes. Idempotent. */
+  close(): StdinWriter;
 }
 
 export const closedStdin: StdinWriter = {
   write: () => Promise.reject(new WriteError("stdin_closed", 0, "stdin is closed")),
   end: () => Promise.resolve(),
-  close: () => {},
+  close: () => closedStdin,
+};
+
+const goneTerminal: StdinWriter = {
+  write: () => Promise.reject(new WriteError("exited", 0, "the terminal is gone")),
+  end: () => Promise.resolve(),
+  close: () => goneTerminal,
 };
 
 /** Bytes handed to a stream at a time, so that an interrupted write knows how far it came. */
@@ -59,7 +65,10 @@ export function createPipeWriter(stream: Writable): StdinWriter {
       });
       await tail;
     },
-    close: () => stream.destroy(),
+    close() {
+      stream.destroy();
+      return closedStdin;
+    },
   };
 }
 
@@ -73,79 +82,102 @@ const TERMINAL_SLICE_BYTES = 64 * 1024;
 const IMMEDIATE_RETRIES = 16;
 const MAX_RETRY_MS = 32;
 
+interface TerminalWrite {
+  bytes: Uint8Array;
+  taken: number;
+  resolve(): void;
+  reject(error: WriteError): void;
+}
+
 /**
- * Writes to the master side of a terminal. Does not own the descriptor; `isOpen` tells whether it is still ours, since
- * its number may be given to another file the moment it is closed.
+ * Writes to the master side of a terminal. Does not own the descriptor; `terminal.open` tells whether it is still ours,
+ * since its number may be given to another file the moment it is closed.
  *
  * libuv would spin on a terminal whose program does not read (it takes a master for a blocking stream), and Node offers
  * no event for "writable again"; so a full terminal is tried again, at once at first and then with growing pauses.
  */
-export function createTerminalWriter(fd: number, isOpen: () => boolean): StdinWriter {
-  const queue: { bytes: Uint8Array; taken: number; resolve(): void; reject(error: WriteError): void }[] = [];
-  let closed = false;
-  let ended = false;
-  let retries = 0;
-  let cancelRetry: (() => void) | undefined;
+export class TerminalWriter implements StdinWriter {
+  readonly #fd: number;
+  readonly #terminal: { readonly open: boolean };
+  #queue: TerminalWrite[] = [];
+  #closed = false;
+  #ended = false;
+  #retries = 0;
+  #cancelRetry: (() => void) | undefined;
 
-  const fail = (code: WriteError["code"], message: string, cause?: unknown) => {
-    for (const entry of queue.splice(0)) {
-      entry.reject(new WriteError(code, entry.taken, message, { cause }));
-    }
-  };
-  const scheduleRetry = () => {
-    retries += 1;
-    if (retries <= IMMEDIATE_RETRIES) {
+  constructor(fd: number, terminal: { readonly open: boolean }) {
+    this.#fd = fd;
+    this.#terminal = terminal;
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    if (this.#ended) return Promise.reject(new WriteError("stdin_closed", 0, "stdin was ended before"));
+    return this.#write(bytes);
+  }
+
+  async end(): Promise<void> {
+    if (this.#ended || this.#closed) return;
+    this.#ended = true;
+    await this.#write(END_OF_TRANSMISSION).catch(() => {});
+  }
+
+  close(): StdinWriter {
+    this.#closed = true;
+    this.#cancelRetry?.();
+    this.#fail("exited", "the process exited before it took all input");
+    return this.#ended ? closedStdin : goneTerminal;
+  }
+
+  #write(bytes: Uint8Array): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      if (this.#closed) return reject(new WriteError("exited", 0, "the terminal is gone"));
+      this.#queue.push({ bytes, taken: 0, resolve, reject });
+      if (this.#queue.length === 1) this.#pump();
+    });
+  }
+
+  #fail(code: WriteError["code"], message: string, cause?: unknown): void {
+    const failed = this.#queue;
+    this.#queue = [];
+    for (const { reject, taken } of failed) reject(new WriteError(code, taken, message, { cause }));
+  }
+
+  #scheduleRetry(): void {
+    this.#retries += 1;
+    const pump = () => this.#pump();
+    if (this.#retries <= IMMEDIATE_RETRIES) {
       const immediate = setImmediate(pump);
-      cancelRetry = () => clearImmediate(immediate);
+      this.#cancelRetry = () => clearImmediate(immediate);
       return;
     }
-    const timer = setTimeout(pump, Math.min(2 ** (retries - IMMEDIATE_RETRIES - 1), MAX_RETRY_MS));
-    cancelRetry = () => clearTimeout(timer);
-  };
-  function pump(): void {
-    cancelRetry = undefined;
-    if (!isOpen()) return fail("exited", "the terminal is gone");
-    for (let entry = queue[0]; entry !== undefined; entry = queue[0]) {
+    const timer = setTimeout(pump, Math.min(2 ** (this.#retries - IMMEDIATE_RETRIES - 1), MAX_RETRY_MS));
+    this.#cancelRetry = () => clearTimeout(timer);
+  }
+
+  #pump(): void {
+    this.#cancelRetry = undefined;
+    if (!this.#terminal.open) return this.#fail("exited", "the terminal is gone");
+    for (let entry = this.#queue[0]; entry !== undefined; entry = this.#queue[0]) {
       while (entry.taken < entry.bytes.length) {
         let size: number;
         try {
           size = writeSync(
-            fd,
+            this.#fd,
             entry.bytes,
             entry.taken,
             Math.min(entry.bytes.length - entry.taken, TERMINAL_SLICE_BYTES),
           );
         } catch (error) {
-          if (errnoOf(error) === "EAGAIN") return scheduleRetry();
-          return fail("exited", "the terminal is gone", error);
+          if (errnoOf(error) === "EAGAIN") return this.#scheduleRetry();
+          return this.#fail("exited", "the terminal is gone", error);
         }
         entry.taken += size;
-        if (size > 0) retries = 0;
+        if (size > 0) this.#retries = 0;
         // One slice a turn: a program that echoes fast must not keep everything else waiting.
-        if (entry.taken < entry.bytes.length) return scheduleRetry();
+        if (entry.taken < entry.bytes.length) return this.#scheduleRetry();
       }
-      queue.shift();
+      this.#queue.shift();
       entry.resolve();
     }
   }
-  const write = (bytes: Uint8Array) =>
-    new Promise<void>((resolve, reject) => {
-      if (closed) return reject(new WriteError("exited", 0, "the terminal is gone"));
-      queue.push({ bytes, taken: 0, resolve, reject });
-      if (queue.length === 1) pump();
-    });
-  return {
-    write: (bytes) =>
-      ended ? Promise.reject(new WriteError("stdin_closed", 0, "stdin was ended before")) : write(bytes),
-    async end() {
-      if (ended || closed) return;
-      ended = true;
-      await write(END_OF_TRANSMISSION).catch(() => {});
-    },
-    close() {
-      closed = true;
-      cancelRetry?.();
-      fail("exited", "the process exited before it took all input");
-    },
-  };
 }
