@@ -64,12 +64,12 @@ export type WriteStatus = "accepted" | "unknownProcess" | "stdinClosed" | "start
 export class ManagedProcess {
   readonly id: string;
   readonly #process: ExecProcess;
-  readonly #onClosed: () => void;
+  readonly #onClosed: (process: ManagedProcess) => void;
   /** Chunks of the log before the exit; undefined while it runs. */
   #chunksBeforeExit: number | undefined;
   #closed = false;
   /** Answers of the last writes by their ids; a repeat gets the first answer. */
-  readonly #writes = new Map<string, Promise<WriteStatus>>();
+  #writes: Map<string, Promise<WriteStatus>> | undefined;
   #detach: (() => void) | undefined;
   /** Holds the process back until a client that was away has read what it missed. */
   #catchUp: { end(): void } | undefined;
@@ -77,9 +77,9 @@ export class ManagedProcess {
   #delivered = 0;
   #exitedDelivered = false;
   #closedDelivered = false;
-  #wakers = new Set<() => void>();
+  #wakers: Set<() => void> | undefined;
 
-  constructor(id: string, process: ExecProcess, onClosed: () => void) {
+  constructor(id: string, process: ExecProcess, onClosed: (process: ManagedProcess) => void) {
     this.id = id;
     this.#process = process;
     this.#onClosed = onClosed;
@@ -90,7 +90,7 @@ export class ManagedProcess {
     void process.closed.then(() => {
       this.#closed = true;
       this.#wake();
-      this.#onClosed();
+      this.#onClosed(this);
     });
   }
 
@@ -142,19 +142,26 @@ export class ManagedProcess {
     }
     const abort = new AbortController();
     const former = this.#detach;
-    this.#detach = () => abort.abort();
-    // The connection is gone: what it did not get is kept for the next one.
-    void this.#deliver(events, abort.signal).catch(() => {
-      if (!abort.signal.aborted) this.detach();
-    });
+    const stop = () => abort.abort();
+    this.#detach = stop;
+    void this.#deliver(events, abort.signal).then(
+      () => {
+        if (this.#detach === stop) this.#detach = undefined;
+      },
+      () => {
+        // The connection is gone: what it did not get is kept for the next one.
+        if (!abort.signal.aborted) this.detach();
+      },
+    );
     former?.();
   }
 
   /** Nobody listens: the process is held back before anything is lost. Idempotent. */
   detach(): void {
     const former = this.#detach;
-    const hold = this.#process.log.hold(this.#delivered, AWAY_WINDOW_BYTES);
-    this.#detach = () => hold.release();
+    const { log } = this.#process;
+    const hold = log.complete ? undefined : log.hold(this.#delivered, AWAY_WINDOW_BYTES);
+    this.#detach = hold && (() => hold.release());
     former?.();
     this.#catchUp?.end();
   }
@@ -182,7 +189,7 @@ export class ManagedProcess {
   }
 
   write(writeId: string | undefined, bytes: Uint8Array): Promise<WriteStatus> {
-    const known = writeId === undefined ? undefined : this.#writes.get(writeId);
+    const known = writeId === undefined ? undefined : this.#writes?.get(writeId);
     if (known !== undefined) return known;
     const status = this.#process.write(bytes).then(
       () => "accepted" as const,
@@ -282,26 +289,29 @@ export class ManagedProcess {
   #woken(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
-        this.#wakers.delete(done);
+        this.#wakers?.delete(done);
         resolve();
       };
+      this.#wakers ??= new Set();
       this.#wakers.add(done);
       signal.addEventListener("abort", done, { once: true });
     });
   }
 
   #wake(): void {
-    for (const waker of [...this.#wakers]) waker();
+    for (const waker of [...(this.#wakers ?? [])]) waker();
   }
 
   #remember(writeId: string, status: Promise<WriteStatus>): void {
-    this.#writes.set(writeId, status);
-    for (const oldest of this.#writes.keys()) {
-      if (this.#writes.size <= MAX_REMEMBERED_WRITES) break;
-      this.#writes.delete(oldest);
+    this.#writes ??= new Map();
+    const writes = this.#writes;
+    writes.set(writeId, status);
+    for (const oldest of writes.keys()) {
+      if (writes.size <= MAX_REMEMBERED_WRITES) break;
+      writes.delete(oldest);
     }
     // A write that failed in an unknown way may be tried again.
-    status.catch(() => this.#writes.delete(writeId));
+    status.catch(() => writes.delete(writeId));
   }
 
   #toSeq(logSeq: number): number {

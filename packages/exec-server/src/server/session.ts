@@ -22,8 +22,10 @@ export class Session {
   readonly #endedRetentionMs: number;
   /** `starting`: the id is taken and the process is on its way. */
   readonly #processes = new Map<string, ManagedProcess | StartingProcess>();
-  /** Ended ones in the order they closed, with the timers that forget them. */
-  readonly #ended = new Map<string, NodeJS.Timeout>();
+  /** Ended ones in the order they closed, with the moment to forget them: ms of `performance.now()`. */
+  readonly #ended = new Map<string, number>();
+  /** Runs while one has ended. */
+  #forgetting: NodeJS.Timeout | undefined;
   /** Started, and the answer that says so not sent. */
   readonly #unannounced = new Set<ManagedProcess>();
   #events: ProcessEvents | undefined;
@@ -63,7 +65,7 @@ export class Session {
         process.dispose();
         throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} start was cancelled`);
       }
-      const managed = new ManagedProcess(processId, process, () => this.#retire(managed));
+      const managed = new ManagedProcess(processId, process, this.#retire);
       this.#processes.set(processId, managed);
       this.#unannounced.add(managed);
       managed.detach();
@@ -130,7 +132,7 @@ export class Session {
     if (this.#closed) return;
     this.#closed = true;
     this.#events = undefined;
-    for (const timer of this.#ended.values()) clearTimeout(timer);
+    clearTimeout(this.#forgetting);
     this.#ended.clear();
     const processes = this.list();
     for (const process of processes) process.detach();
@@ -152,19 +154,30 @@ export class Session {
   }
 
   /** Its output is complete: it stays readable for a while. */
-  #retire(process: ManagedProcess): void {
+  readonly #retire = (process: ManagedProcess): void => {
     if (this.#closed) return;
-    const timer = setTimeout(() => this.#forget(process.id), this.#endedRetentionMs);
-    timer.unref();
-    this.#ended.set(process.id, timer);
+    this.#ended.set(process.id, performance.now() + this.#endedRetentionMs);
+    this.#forgetting ??= this.#forgetIn(this.#endedRetentionMs);
     if (this.#ended.size > MAX_ENDED_PROCESSES) {
       const [oldest] = this.#ended.keys();
       if (oldest !== undefined) this.#forget(oldest);
     }
+  };
+
+  /** One timer for all: they are forgotten in the order they closed. */
+  #forgetIn(ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      const now = performance.now();
+      for (const [processId, at] of this.#ended) {
+        if (at > now) break;
+        this.#forget(processId);
+      }
+      const [next] = this.#ended.values();
+      this.#forgetting = next === undefined ? undefined : this.#forgetIn(next - now);
+    }, ms).unref();
   }
 
   #forget(processId: string): void {
-    clearTimeout(this.#ended.get(processId));
     this.#ended.delete(processId);
     const process = this.#processes.get(processId);
     this.#processes.delete(processId);

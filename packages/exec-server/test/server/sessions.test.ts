@@ -150,6 +150,23 @@ describe("an ended process", () => {
     }
     await client.start("p", ["true"]);
   });
+
+  it("is forgotten as those before it were, in the order in which they closed", async () => {
+    const client = await server.ready();
+    for (const id of ["first", "second", "third"]) {
+      await client.start(id, ["true"]);
+      await client.untilEvent("process/closed", id);
+    }
+    const list = async () => {
+      const { processes } = await client.ask<{ processes: { processId: string }[] }>("process/list");
+      return processes.map(({ processId }) => processId);
+    };
+    const all = ["first", "second", "third"];
+    for (let left = await list(); left.length > 0; left = await list()) {
+      expect(left).toEqual(all.slice(all.length - left.length));
+      await nextTurn();
+    }
+  });
 });
 
 function isThere(pid: number): boolean {
