@@ -44,39 +44,51 @@ done`;
 /** One number and a line feed; numbers of processes have at most 7 digits on Linux and fewer on macOS. */
 const SLOT_BYTES = 11;
 
+/** Places that the file grows by, a page: they are on the disk before they are used, which may be full when they are. */
+const SLOTS_AT_ONCE = 372;
+
 export interface GuardOptions {
-  /** Where the file is for the moment in which it has a name. */
-  directory?: string;
+  /** Where the file is for the moment in which it has a name: the first of these that takes it. */
+  directories?: readonly string[];
   /** What the digits of the marks of this owner begin with; see `Marks`. */
   markPrefix?: string;
 }
 
-export function createGuard({ directory = tmpdir(), markPrefix = "" }: GuardOptions = {}): Guard {
+/** A disk for temporary files that is full is no reason to start nothing. */
+const DIRECTORIES = process.platform === "linux" ? [tmpdir(), "/dev/shm"] : [tmpdir()];
+
+export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: GuardOptions = {}): Guard {
   /** Groups and the places where they stand. */
   const slots = new Map<number, number>();
   const free: number[] = [];
   let used = 0;
+  /** Places that are in the file. */
+  let size = 0;
   let file: number | undefined;
   let shell: ChildProcess | undefined;
   let closed = false;
 
   const write = (slot: number, text: string) => {
-    if (file !== undefined) writeSync(file, `${text.padStart(SLOT_BYTES - 1)}\n`, slot * SLOT_BYTES);
+    if (file !== undefined) writeWhole(file, `${text.padStart(SLOT_BYTES - 1)}\n`, slot * SLOT_BYTES);
+  };
+  const grow = (slot: number) => {
+    for (; file !== undefined && size <= slot; size += SLOTS_AT_ONCE) writeBlank(file, size);
   };
   const start = () => {
-    const path = join(directory, `codex-guard-${randomBytes(9).toString("hex")}`);
-    const { O_RDWR, O_RDONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-    file = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-    const reader = openSync(path, O_RDONLY | O_NOFOLLOW);
-    unlinkSync(path);
+    const opened = openUnnamed(directories, used);
+    ({ file, size } = opened);
     for (const [pgid, slot] of slots) write(slot, String(pgid));
-    shell = spawnShell(reader, markPrefix, () => {
+    shell = spawnShell(opened.reader, markPrefix, (ran) => {
       shell = undefined;
       if (file !== undefined) closeSync(file);
       file = undefined;
-      if (!closed) start();
+      try {
+        if (ran && !closed) start();
+      } catch {
+        // The next group tries again, and is told.
+      }
     });
-    closeSync(reader);
+    closeSync(opened.reader);
   };
   const open = () => {
     if (!closed && shell === undefined) start();
@@ -86,16 +98,22 @@ export function createGuard({ directory = tmpdir(), markPrefix = "" }: GuardOpti
     add(pgid) {
       if (closed || slots.has(pgid)) return;
       open();
-      const slot = free.pop() ?? used++;
-      slots.set(pgid, slot);
+      const slot = free.at(-1) ?? used;
+      grow(slot);
       write(slot, String(pgid));
+      if (free.pop() === undefined) used += 1;
+      slots.set(pgid, slot);
     },
     remove(pgid) {
       const slot = slots.get(pgid);
       if (slot === undefined) return;
       slots.delete(pgid);
       free.push(slot);
-      write(slot, "");
+      try {
+        write(slot, "");
+      } catch {
+        // A file system that copies on write may be full: the next group takes this place.
+      }
     },
     close() {
       closed = true;
@@ -104,16 +122,53 @@ export function createGuard({ directory = tmpdir(), markPrefix = "" }: GuardOpti
   };
 }
 
+/** A file that is gone with its last descriptor, with `used` places and more, open for us and for the shell. */
+function openUnnamed(directories: readonly string[], used: number): { file: number; reader: number; size: number } {
+  const problems: string[] = [];
+  for (const directory of directories) {
+    const opened: number[] = [];
+    try {
+      const path = join(directory, `codex-guard-${randomBytes(9).toString("hex")}`);
+      const { O_RDWR, O_RDONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+      const file = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+      opened.push(file);
+      try {
+        const reader = openSync(path, O_RDONLY | O_NOFOLLOW);
+        opened.push(reader);
+        let size = 0;
+        for (; size <= used; size += SLOTS_AT_ONCE) writeBlank(file, size);
+        return { file, reader, size };
+      } finally {
+        unlinkSync(path);
+      }
+    } catch (error) {
+      for (const fd of opened) closeSync(fd);
+      problems.push(`${directory}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  throw new Error(problems.join("; "));
+}
+
+function writeBlank(file: number, slot: number): void {
+  writeWhole(file, `${" ".repeat(SLOT_BYTES - 1)}\n`.repeat(SLOTS_AT_ONCE), slot * SLOT_BYTES);
+}
+
+/** A disk that becomes full takes a part, and refuses the rest. */
+function writeWhole(file: number, text: string, position: number): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, position + at);
+}
+
 /** Neither the shell nor the pipe to it keeps this process alive. */
-function spawnShell(reader: number, markPrefix: string, onExit: () => void): ChildProcess {
+function spawnShell(reader: number, markPrefix: string, onGone: (ran: boolean) => void): ChildProcess {
   const shell = spawn("/bin/sh", ["-c", SCRIPT, "sh", markPrefix], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore", reader],
     env: {},
     cwd: "/",
   });
-  shell.on("error", () => {}); // without a shell there is no exit either: the next group tries again
-  shell.once("exit", onExit);
+  shell.on("error", () => onGone(false)); // it could not be started: the next group tries again
+  shell.once("exit", () => onGone(true));
   shell.unref();
   const { stdin } = shell;
   stdin?.on("error", () => {});

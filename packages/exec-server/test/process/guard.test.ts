@@ -56,14 +56,34 @@ describe("the guard", () => {
     expect((await group.ended)[1]).toBe("SIGKILL");
   });
 
+  it("takes another directory where the first takes no file", async () => {
+    const guard = createGuard({ directories: [join(tmpdir(), "guard-missing"), tmpdir()] });
+    const group = await startGroup();
+    guard.add(group.pid);
+    guard.close();
+    expect((await group.ended)[1]).toBe("SIGKILL");
+  });
+
+  it("kills more groups than a piece of its file has room for", async () => {
+    const guard = createGuard();
+    const none = 2 ** 22;
+    for (let index = 1; index <= 1_000; index += 1) guard.add(none + index);
+    const group = await startGroup();
+    guard.add(group.pid);
+    for (let index = 1; index <= 1_000; index += 2) guard.remove(none + index);
+    guard.close();
+    expect((await group.ended)[1]).toBe("SIGKILL");
+  });
+
   it("leaves no file behind, and says so when it cannot write one", () => {
     const directory = mkdtempSync(join(tmpdir(), "guard-"));
-    const guard = createGuard({ directory });
+    const guard = createGuard({ directories: [directory] });
     guard.add(2 ** 22 + 1);
     expect(readdirSync(directory)).toEqual([]);
     guard.remove(2 ** 22 + 1);
     guard.close();
-    expect(() => createGuard({ directory: join(directory, "missing") }).add(1)).toThrow("ENOENT");
+    const missing = join(directory, "missing");
+    expect(() => createGuard({ directories: [missing] }).add(1)).toThrow(`${missing}: ENOENT`);
     rmSync(directory, { recursive: true });
   });
 });
