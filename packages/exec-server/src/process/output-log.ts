@@ -16,6 +16,8 @@ export interface OutputLog {
   readonly lastSeq: number;
   /** No byte will follow. */
   readonly complete: boolean;
+  /** Why no more can be spilled, with the directory: the disk is full, say. Undefined when it was not refused. */
+  readonly spillProblem: string | undefined;
   /**
    * The retained bytes of `[from, to)`, in order, and the ranges in it that are gone for good.
    * Reads the spill file where it must. `to` defaults to `end`.
@@ -119,6 +121,10 @@ export class RetainedLog implements WritableOutputLog {
 
   get lastSeq(): number {
     return this.#lastSeq;
+  }
+
+  get spillProblem(): string | undefined {
+    return this.#spill?.problem;
   }
 
   get complete(): boolean {

@@ -13,6 +13,8 @@ export interface SpillFile {
   readonly busy: boolean;
   /** Offset of the byte after the last one that the file holds; 0 when it holds none. */
   readonly end: number;
+  /** Why the disk took no more, with the directory; undefined while it does. */
+  readonly problem: string | undefined;
   append(chunk: OutputChunk): void;
   /** The chunk that holds offset `from`; undefined when the file does not hold it. */
   read(from: number): Promise<OutputChunk | undefined>;
@@ -40,15 +42,20 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
   let writing = false;
   let reading = 0;
   let refused = false;
+  let problem: string | undefined;
   let closed = false;
 
+  const refuse = (error: unknown) => {
+    refused = true;
+    problem = `${options.directory}: ${error instanceof Error ? error.message : String(error)}`;
+  };
   const open = (): number | undefined => {
     const path = join(options.directory, `codex-output-${randomBytes(9).toString("hex")}`);
     try {
       fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
       unlinkSync(path);
-    } catch {
-      refused = true;
+    } catch (error) {
+      refuse(error);
     }
     return fd;
   };
@@ -60,7 +67,7 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
     writeWhole(fd, buffers, batch[0]!.position, (error) => {
       writing = false;
       if (closed) return closeNow();
-      if (error !== null) return refuseFrom(written);
+      if (error !== null) return refuseFrom(written, error);
       for (const entry of batch) {
         entry.bytes = undefined;
         inFlight -= entry.length;
@@ -71,8 +78,8 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
     });
   };
   /** The disk refused: this entry and all later ones are not held. */
-  const refuseFrom = (index: number) => {
-    refused = true;
+  const refuseFrom = (index: number, error: Error) => {
+    refuse(error);
     entries.splice(index);
     inFlight = 0;
     options.onIdle();
@@ -92,6 +99,9 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
     get end() {
       const last = entries.at(-1);
       return last === undefined ? 0 : last.chunk.offset + last.length;
+    },
+    get problem() {
+      return problem;
     },
     append({ bytes, ...chunk }) {
       if (refused || closed) return;

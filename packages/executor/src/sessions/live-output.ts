@@ -27,8 +27,8 @@ export interface LiveOptions {
   log: OutputLog;
   processId: number;
   receiver: LiveReceiver;
-  /** Bytes that may be on their way to a receiver that acknowledges. */
-  windowBytes: number;
+  /** Bytes that may be on their way to a receiver that acknowledges; may change. */
+  getWindow: () => number;
   /** Called when more is known to have been received. */
   onReceived?: () => void;
 }
@@ -202,8 +202,8 @@ export class LiveOutput {
   }
 
   async #waitForRoom(signal: AbortSignal): Promise<void> {
-    const { receiver, windowBytes } = this.#options;
-    while (receiver.acknowledges && this.#offset - this.#acknowledged >= windowBytes && !signal.aborted) {
+    const { receiver, getWindow } = this.#options;
+    while (receiver.acknowledges && this.#offset - this.#acknowledged >= getWindow() && !signal.aborted) {
       await new Promise<void>((resolve) => {
         const done = () => {
           this.#watchers.delete(done);

@@ -9,6 +9,8 @@ export interface Retention {
   chosen: Partial<OutputLogLimits>;
   /** Live output that may be on its way: all of it is retained. */
   windowBytes: number;
+  /** The same when the disk takes nothing. */
+  memoryWindowBytes: number;
   /** How far the program may be ahead of who receives its output; undefined where it is not paused for that. */
   pauseBytes: number | undefined;
 }
@@ -19,7 +21,7 @@ export function getRetention(limits: Partial<OutputLogLimits>, whenFull: WhenFul
   const memory = Math.floor(log.tailBytes / 2);
   const windowBytes = Math.min(MAX_UNACKNOWLEDGED_OUTPUT_BYTES, Math.max(memory, Math.floor(log.spillBytes / 2)));
   const pauseBytes = whenFull === "pause" ? Math.min(MAX_PAUSED_OUTPUT_BYTES, memory) : undefined;
-  return { log, chosen, windowBytes, pauseBytes };
+  return { log, chosen, windowBytes, memoryWindowBytes: memory, pauseBytes };
 }
 
 /** How often an orchestrator has to acknowledge so that no window closes, bytes. */
@@ -28,10 +30,15 @@ export function getAckBytes(limits: Partial<OutputLogLimits>): number {
   return Math.max(1, Math.floor(Math.min(pauseBytes, windowBytes) / 4));
 }
 
-/** Why output of a session is gone, as the end of a sentence. */
-export function explainEviction(retention: Retention, whenFull: WhenFull = "spill"): string {
+/** Why output of a session is gone, as the end of a sentence. `spillProblem` is why the disk took no more. */
+export function explainEviction(
+  retention: Retention,
+  whenFull: WhenFull = "spill",
+  spillProblem: string | undefined = undefined,
+): string {
   const { headBytes, tailBytes, spillBytes } = retention.log;
   const kept = `the first ${headBytes} and the last ${tailBytes} bytes`;
   if (whenFull === "drop") return `this session drops what is beyond ${kept} (whenFull \`drop\`)`;
+  if (spillProblem !== undefined) return `beyond ${kept} it could not be kept on disk: ${spillProblem}`;
   return `beyond ${kept} and ${spillBytes} bytes on disk nothing is retained (whenFull \`${whenFull}\`)`;
 }

@@ -63,8 +63,7 @@ export class Session {
   exitedAt: number | undefined;
   /** Its terminal as it looks, while somebody asks for it. */
   screen: Screen | undefined;
-  /** Why output that is gone was not kept, as the end of a sentence. */
-  readonly evictionReason: string;
+  readonly #explainEviction: () => string;
   readonly #clock: Clock;
   /** Pauses the program while nobody receives its output. */
   readonly #hold: LogHold | undefined;
@@ -89,10 +88,10 @@ export class Session {
       log: process.log,
       processId: start.id,
       receiver,
-      windowBytes: retention.windowBytes,
+      getWindow: () => (process.log.spillProblem === undefined ? retention.windowBytes : retention.memoryWindowBytes),
       onReceived: () => this.release(),
     });
-    this.evictionReason = explainEviction(retention, start.whenFull);
+    this.#explainEviction = () => explainEviction(retention, start.whenFull, process.log.spillProblem);
     this.#pauseBytes = retention.pauseBytes;
     this.#hold = this.#pauseBytes === undefined ? undefined : process.log.hold(0, this.#pauseBytes);
     this.#receiver = receiver;
@@ -103,6 +102,11 @@ export class Session {
       this.#notify();
     });
     void this.process.closed.then(() => this.#notify());
+  }
+
+  /** Why output that is gone was not kept, as the end of a sentence. */
+  get evictionReason(): string {
+    return this.#explainEviction();
   }
 
   get state(): SessionState {

@@ -26,7 +26,7 @@ export class ToolOutput {
       this.#pressed = pause;
       if (!pause) this.#wake();
     });
-    this.live = new LiveOutput({ log: this.#log, processId, receiver, windowBytes });
+    this.live = new LiveOutput({ log: this.#log, processId, receiver, getWindow: () => windowBytes });
     this.#follower = this.live.follow(requestId);
   }
 

@@ -297,6 +297,10 @@ export class UnifiedExec {
       telemetry.log.info?.("session started", { requestId, sessionId: id, pid: process.pid });
       const { command, cwd, whenFull } = request;
       const { receiver } = events;
+      void process.exited.then(() => {
+        const problem = process.log.spillProblem;
+        if (problem !== undefined) telemetry.log.warn?.("output was not kept on disk", { sessionId: id, problem });
+      });
       const session = new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull, startup });
       this.#table.add(session);
       session.watch(() => this.#settle(session));

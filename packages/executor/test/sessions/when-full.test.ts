@@ -58,6 +58,19 @@ describe("a session with more output than memory keeps", () => {
   });
 });
 
+describe("a session whose disk takes nothing", () => {
+  const open = useRealHosts();
+
+  it("tells so where output is gone", async () => {
+    const client = open({ limits: { log: { ...LOG, spillDir: "/nowhere" } } });
+    const { result, text } = await client.exec({ command: WRITER, yieldTimeMs: 20_000, maxOutputTokens: 1_000_000 });
+    expect(result.outcome).toEqual({ kind: "exited", code: 0 });
+    expect(text).toMatch(
+      /Bytes \d+-\d+ are gone: they were not retained; beyond the first 65536 and the last 131072 bytes it could not be kept on disk: \/nowhere: ENOENT: /,
+    );
+  });
+});
+
 describe("a session whose output is acknowledged", () => {
   const open = useResumableHosts();
 
@@ -95,11 +108,14 @@ describe("a session whose output is acknowledged", () => {
     await client.served;
   });
 
-  it("keeps what a lost channel swallowed, also when little is retained and it is not to be paused", async () => {
-    const { connect } = open({ limits: { log: { ...LOG, spillBytes: 0 } } });
+  it.each([
+    ["it is not to be paused", "drop", {}],
+    ["the disk takes nothing", "spill", { spillBytes: 16 * 1024 * 1024, spillDir: "/nowhere" }],
+  ] as const)("keeps what a lost channel swallowed, also when little is retained and %s", async (_, whenFull, disk) => {
+    const { connect } = open({ limits: { log: { ...LOG, spillBytes: 0, ...disk } } });
     const first = connect();
     const { sessionId } = await first.initialize({ acknowledges: true });
-    const args = execRequest({ command: WRITER, whenFull: "drop" });
+    const args = execRequest({ command: WRITER, whenFull });
     await first.send({ type: "call_tool", requestId: "w", toolName: "exec_command", arguments: args });
     const { processId } = await first.ofType("tool_output");
     // It acknowledges nothing: the program is held while its call waits.
