@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { bytesOf, type Client, execRequest } from "../support/client.js";
+import { ManualClock, settle } from "../support/manual-clock.js";
 import { idOf, useRealHosts } from "../support/real-host.js";
 import { useResumableHosts } from "../support/resumable.js";
+import { createScriptedBackend } from "../support/scripted-backend.js";
 
 const LOG = { headBytes: 64 * 1024, tailBytes: 128 * 1024, spillBytes: 256 * 1024 };
 const TOTAL = 4_000_000;
@@ -104,6 +106,33 @@ describe("a session whose output is acknowledged", () => {
     expect(client.deltas().map(({ offset }) => offset)).toEqual(
       [...client.deltas().map(({ offset }) => offset)].sort((a, b) => a - b),
     );
+    await client.send({ type: "shutdown", requestId: "s" });
+    await client.served;
+  });
+
+  it("is no further ahead of it than memory keeps, where the disk takes nothing", async () => {
+    const backend = createScriptedBackend(new ManualClock());
+    const log = { headBytes: 0, tailBytes: 64 * 1024, spillBytes: 4 * 1024 * 1024, spillDir: "/nowhere" };
+    const client = open({ backend, limits: { log } }).connect();
+    await client.initialize({ acknowledges: true });
+    const answer = client.exec({ command: ["scripted"] }, "w");
+    const process = await backend.started(0);
+    const sent = () => bytesOf(client.deltas()).length;
+    let printed = 0;
+    for (; !process.paused && printed < 1024 * 1024; printed += 4096) {
+      process.print("x".repeat(4096));
+      await settle();
+    }
+    expect(process.paused).toBe(true);
+    expect(sent()).toBeLessThanOrEqual(72 * 1024); // what was on its way when the disk was first asked, and one piece
+    process.end(0);
+    while (sent() < printed) {
+      const [delta] = client.deltas();
+      await client.send({ type: "ack", output: [{ processId: delta!.processId, offset: sent() }] });
+      await settle();
+    }
+    await answer;
+    expect(bytesOf(client.deltas()).length).toBe(printed);
     await client.send({ type: "shutdown", requestId: "s" });
     await client.served;
   });
