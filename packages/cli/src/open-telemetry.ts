@@ -88,7 +88,8 @@ function pick<T extends string>(name: string, text: string, choices: readonly T[
 
 function openFile(path: string, format: (typeof LOG_FORMATS)[number]): LogSink {
   try {
-    return createFileSink(path, { format });
+    const onProblem = (message: string) => void process.stderr.write(`codex: ${message}\n`);
+    return createFileSink(path, { format, onProblem });
   } catch (error) {
     throw new CommandError(`--log-file: ${error instanceof Error ? error.message : String(error)}`, EXIT.failure);
   }

@@ -11,6 +11,8 @@ export interface FileSinkOptions {
   maxBytes?: number;
   /** Bytes of lines that may wait for the disk. Default 1 MiB. */
   maxWaiting?: number;
+  /** Told once when writing begins to fail, again after it worked in between, and at the end of what is lost. */
+  onProblem?: (message: string) => void;
 }
 
 const openFile = promisify(open);
@@ -21,7 +23,7 @@ const writeFile = promisify(write) as (fd: number, bytes: Buffer, from: number) 
 
 /**
  * Appends lines to a file, which is made with mode 600 when it is missing. A disk that refuses a write costs the lines of
- * that write; the next ones are tried again. For one process: two that share a file set each other's aside.
+ * that write, which are counted; the next ones are tried again. For one process: two that share a file set each other's aside.
  * @throws Error when the file cannot be opened
  */
 export function createFileSink(path: string, options: FileSinkOptions): LogSink {
@@ -37,12 +39,20 @@ class FileSink implements LogSink {
   #waiting: string[] = [];
   #waitingBytes = 0;
   #dropped = 0;
+  #isFailing = false;
+  /** The file ends in the middle of a line. */
+  #isTorn = false;
   #writing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(path: string, options: FileSinkOptions) {
     this.#path = path;
-    this.#options = { maxBytes: MAX_LOG_FILE_BYTES, maxWaiting: MAX_WAITING_LOG_BYTES, ...options };
+    this.#options = {
+      maxBytes: MAX_LOG_FILE_BYTES,
+      maxWaiting: MAX_WAITING_LOG_BYTES,
+      onProblem: () => {},
+      ...options,
+    };
     this.#fd = openSync(path, "a", 0o600);
     this.#size = fstatSync(this.#fd).size;
   }
@@ -68,25 +78,38 @@ class FileSink implements LogSink {
     await undefined;
     while (this.#waiting.length > 0 || this.#dropped > 0) {
       const lines = this.#waiting;
-      if (this.#dropped > 0) lines.push(formatDropped(this.#dropped, this.#options.format));
+      const dropped = this.#dropped;
       this.#dropped = 0;
       this.#waiting = [];
       this.#waitingBytes = 0;
-      try {
-        await this.#append(Buffer.from(lines.join("")));
-      } catch {
-        this.#dropped += lines.length;
-        break; // tried again with the next line
-      }
+      const marker = dropped === 0 ? "" : formatDropped(dropped, this.#options.format);
+      const problem = await this.#append(Buffer.from(lines.join("") + marker), lines.length);
+      if (problem === undefined) continue;
+      this.#dropped += dropped + problem.lost;
+      if (!this.#isFailing) this.#options.onProblem(`${this.#path}: the log cannot be written: ${problem.message}`);
+      this.#isFailing = true;
+      break; // tried again with the next line
     }
     this.#writing = undefined;
   }
 
-  async #append(bytes: Buffer): Promise<void> {
-    if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes) await this.#rotate();
-    this.#fd ??= await openFile(this.#path, "a", 0o600);
-    for (let done = 0; done < bytes.length; ) done += (await writeFile(this.#fd, bytes, done)).bytesWritten;
-    this.#size += bytes.length;
+  /** Answers what went wrong, with how many of the first `count` lines are not in the file. Never rejects. */
+  async #append(lines: Buffer, count: number): Promise<{ message: string; lost: number } | undefined> {
+    let done = 0;
+    const bytes = this.#isTorn ? Buffer.concat([LINE_FEED, lines]) : lines;
+    try {
+      if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes) await this.#rotate();
+      this.#fd ??= await openFile(this.#path, "a", 0o600);
+      while (done < bytes.length) done += (await writeFile(this.#fd, bytes, done)).bytesWritten;
+      this.#isFailing = false;
+      return undefined;
+    } catch (error) {
+      const whole = countLines(bytes.subarray(bytes.length - lines.length, done));
+      return { message: error instanceof Error ? error.message : String(error), lost: Math.max(0, count - whole) };
+    } finally {
+      this.#size += done;
+      if (done > 0) this.#isTorn = bytes[done - 1] !== LINE_FEED[0];
+    }
   }
 
   async #rotate(): Promise<void> {
@@ -98,16 +121,28 @@ class FileSink implements LogSink {
     this.#size = (await statFile(this.#fd)).size;
   }
 
+  async #writeRest(): Promise<void> {
+    await this.#writing;
+    if (this.#dropped === 0) return;
+    this.#writing = this.#writeAll();
+    await this.#writing;
+  }
+
   async #close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, LOG_CLOSE_MS);
     });
-    await Promise.race([this.#writing, late]);
+    await Promise.race([this.#writeRest(), late]);
     clearTimeout(timer);
+    if (this.#dropped > 0) this.#options.onProblem(`${this.#path}: ${this.#dropped} lines of the log are lost`);
     if (this.#writing !== undefined) return; // the disk hangs, and holds the file
     const fd = this.#fd;
     this.#fd = undefined;
     if (fd !== undefined) await closeFile(fd).catch(() => {});
   }
 }
+
+const LINE_FEED = Buffer.from("\n");
+
+const countLines = (bytes: Buffer): number => bytes.reduce((count, byte) => count + (byte === LINE_FEED[0] ? 1 : 0), 0);

@@ -73,12 +73,17 @@ describe("a log file", () => {
   it.skipIf(process.platform !== "linux")(
     "that takes nothing costs nobody anything (/dev/full is on Linux)",
     async () => {
-      const sink = createFileSink("/dev/full", { format: "json" });
+      const problems: string[] = [];
+      const sink = createFileSink("/dev/full", { format: "json", onProblem: (problem) => problems.push(problem) });
       sink.write("lost\n");
       await new Promise((resolve) => setImmediate(resolve));
       sink.write("lost\n");
       await sink.close();
       sink.write("after the end\n");
+      expect(problems).toEqual([
+        "/dev/full: the log cannot be written: ENOSPC: no space left on device, write",
+        "/dev/full: 2 lines of the log are lost",
+      ]);
     },
   );
 
