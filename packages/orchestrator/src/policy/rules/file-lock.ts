@@ -48,7 +48,10 @@ async function createLock(path: string): Promise<boolean> {
   try {
     const handle = await open(path, "wx");
     try {
-      await handle.write(`${process.pid} ${hostname()}\n`);
+      await handle.writeFile(`${process.pid} ${hostname()}\n`);
+    } catch (error) {
+      await rm(path, { force: true }); // without its owner nobody could tell that it is abandoned
+      throw error;
     } finally {
       await handle.close();
     }

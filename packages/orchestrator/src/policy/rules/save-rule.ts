@@ -50,12 +50,15 @@ async function appendLine(file: string, line: string): Promise<boolean> {
   checkLoads(file, text + addition);
   const handle = await open(file, "a");
   try {
-    const bytes = Buffer.from(addition);
-    const { bytesWritten } = await handle.write(bytes);
-    if (bytesWritten < bytes.length) {
-      throw new SaveRuleError(`${file}: only ${bytesWritten} of ${bytes.length} bytes of the rule were written`);
+    const { size } = await handle.stat();
+    try {
+      await handle.writeFile(addition);
+      await handle.sync();
+    } catch (cause) {
+      await handle.truncate(size); // a part of a rule would keep the whole file from loading
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new SaveRuleError(`${file}: the rule cannot be written: ${why}`, { cause });
     }
-    await handle.sync();
   } finally {
     await handle.close();
   }
