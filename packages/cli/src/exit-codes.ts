@@ -8,7 +8,7 @@ export const EXIT = {
   failure: 1,
   /** Arguments that make no sense. */
   usage: 2,
-  /** `codex run`: the executor failed, or was lost before the outcome was known. */
+  /** `codex run`: the executor failed, or was lost before the outcome was known; or what a program that succeeded wrote could not be written. */
   lost: 125,
   /** `codex run`: found, but could not be started; or not allowed. */
   notStarted: 126,

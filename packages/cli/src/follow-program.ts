@@ -3,14 +3,18 @@ import type { ProcessOutcome, SessionSignal, TerminalSize } from "@codex/executo
 import type { LiveOutput, Orchestrator, RunCommandRequest, RunningCommand, RunOutcome } from "@codex/orchestrator";
 import { EXIT } from "./exit-codes.js";
 import type { RunRecording } from "./recording/run-recording.js";
+import { isOutputLost } from "./standard-output.js";
 import { getTerminalSize, takeTerminal } from "./terminal.js";
 
-/** Runs a program as if it ran here: streams, signals and the terminal are passed through. */
+/**
+ * Runs a program as if it ran here: streams, signals and the terminal are passed through. Says on stderr what `code`,
+ * which this command ends with, would not say.
+ */
 export async function followProgram(
   orchestrator: Orchestrator,
   request: RunCommandRequest,
   recording?: RunRecording,
-): Promise<RunOutcome> {
+): Promise<{ outcome: RunOutcome; code: number }> {
   const output = createOutput();
   const running = orchestrator.runCommand(request, {
     onOutput: (piece) => {
@@ -23,7 +27,8 @@ export async function followProgram(
   release();
   await recording?.end(outcome.kind === "ended" ? outcome.exitCode : undefined);
   await output.flush();
-  return outcome;
+  const code = exitCodeOf(outcome);
+  return { outcome, code: output.isLost && code === EXIT.ok ? EXIT.lost : code };
 }
 
 /**
@@ -76,9 +81,17 @@ async function passInput(running: RunningCommand, recording: RunRecording | unde
 
 /** Standard output and error of this process, written in order. */
 function createOutput() {
+  let isLost = false;
   // A reader that went away, as in `codex run … | head`, ends the output, not the program.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error) => {
+      isLost ||= isOutputLost(error);
+    });
+  }
   return {
+    get isLost() {
+      return isLost;
+    },
     write({ stream, bytes, dropped }: LiveOutput) {
       if (dropped !== undefined) {
         const range = `bytes ${dropped.from}-${dropped.to} of the output are gone: they were not retained`;
@@ -94,8 +107,7 @@ function createOutput() {
   };
 }
 
-/** What this command ends with; says on stderr what that alone would not say. */
-export function exitCodeOf(result: RunOutcome): number {
+function exitCodeOf(result: RunOutcome): number {
   if (result.kind === "lost") {
     process.stderr.write(`codex: the outcome is unknown: ${result.reason}\n`);
     return EXIT.lost;

@@ -1,10 +1,12 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { EXIT } from "./exit-codes.js";
 import { reportError } from "./report-error.js";
+import { watchOutput } from "./standard-output.js";
 import { VERSION } from "./version.js";
 
 /** Parses the arguments and runs one command. Sets the exit code; never throws. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
+  watchOutput();
   try {
     await createProgram().parseAsync([...argv]);
   } catch (error) {
@@ -134,8 +136,8 @@ Example: export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000 for a Codex client aft
     .addHelpText(
       "after",
       `
-Exit codes: that of the program; 128+n when signal n ended it; 125 when the executor failed or was lost;
-126 when it could not be started; 127 when it was not found.
+Exit codes: that of the program; 128+n when signal n ended it; 125 when the executor failed or was lost, or its
+output could not be written; 126 when it could not be started; 127 when it was not found.
 A connection to ws:// that is lost is made again: the program runs on, and nothing of its output is lost or repeated.
 
 Examples:

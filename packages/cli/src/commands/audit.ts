@@ -10,6 +10,7 @@ import {
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { isOutputLost } from "../standard-output.js";
 import { visible } from "../visible.js";
 
 export interface VerifyOptions extends ConfigFlags {
@@ -37,7 +38,7 @@ export async function runAuditVerify(file: string | undefined, options: VerifyOp
 /** Prints an audit log, the oldest record first. */
 export async function runAuditShow(file: string | undefined, options: ConfigFlags & { json: boolean }): Promise<void> {
   // A reader that went away, as in `codex audit show | head`, ends the output.
-  process.stdout.on("error", () => process.exit(EXIT.ok));
+  process.stdout.on("error", (error) => process.exit(isOutputLost(error) ? EXIT.failure : EXIT.ok));
   for (const one of await listAuditFiles(await findLog(file, options))) {
     for await (const { text } of readAuditLines(one)) {
       const record = parseRecord(text);

@@ -3,7 +3,7 @@ import type { TerminalSize } from "@codex/executor-protocol";
 import { createOrchestrator, type OrchestratorOptions } from "@codex/orchestrator";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { exitCodeOf, followProgram } from "../follow-program.js";
+import { followProgram } from "../follow-program.js";
 import type { RunRecording } from "../recording/run-recording.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
 
@@ -28,7 +28,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   const orchestrator = createOrchestrator({ policy: "never", ...(process.stderr.isTTY ? TELL_OUTAGES : {}) });
   try {
     await orchestrator.attach({ name: "run", ...attachExecutor(options) });
-    const outcome = await followProgram(
+    const { code } = await followProgram(
       orchestrator,
       {
         argv,
@@ -42,7 +42,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
       },
       recording,
     );
-    process.exitCode = exitCodeOf(outcome);
+    process.exitCode = code;
   } finally {
     await orchestrator.close();
   }

@@ -4,7 +4,7 @@ import type { Sandbox } from "@codex/executor-protocol";
 import { createOrchestrator, type SandboxDenial } from "@codex/orchestrator";
 import { connectExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { exitCodeOf, followProgram } from "../follow-program.js";
+import { followProgram } from "../follow-program.js";
 import { chooseTrialSandbox, type TrialOptions } from "../sandbox-trial.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
 import { visible } from "../visible.js";
@@ -48,7 +48,7 @@ async function run(
   const orchestrator = createOrchestrator({ policy: "never" });
   try {
     await orchestrator.attach({ name: "sandbox", channel: connectExecutor({}) });
-    const outcome = await followProgram(orchestrator, {
+    const { outcome, code } = await followProgram(orchestrator, {
       argv,
       cwd,
       env: tty && process.env.TERM !== undefined ? { TERM: process.env.TERM } : {},
@@ -58,7 +58,7 @@ async function run(
       ...(tty ? { size: getTerminalSize() ?? DEFAULT_SIZE } : {}),
       ...(sandbox === null ? {} : { sandbox }),
     });
-    process.exitCode = exitCodeOf(outcome);
+    process.exitCode = code;
     if (outcome.kind === "ended" && outcome.denial !== undefined) say(describeDenial(outcome.denial));
   } finally {
     await orchestrator.close();

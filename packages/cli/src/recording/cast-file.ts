@@ -21,7 +21,7 @@ export function createCastFile(path: string, onProblem: (problem: string) => voi
     const why = exists ? "it exists already" : cause instanceof Error ? cause.message : String(cause);
     throw new CommandError(`no recording can be written to ${JSON.stringify(path)}: ${why}`, EXIT.usage, { cause });
   }
-  return createSink(createWriteStream(path, { fd }), onProblem);
+  return createSink(createWriteStream(path, { fd }), (problem) => onProblem(`${JSON.stringify(path)}: ${problem}`));
 }
 
 /** The caller's own stream, which is left open. */
