@@ -24,10 +24,20 @@ export function createFileSink(file: string, options: FileSinkOptions = {}): Aud
   const state: SinkState = { known: undefined };
   return {
     append: async (events) => {
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await withFileLock(`${file}.lock`, options.lock ?? {}, () => append(file, events, options, state));
+      try {
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        await withFileLock(`${file}.lock`, options.lock ?? {}, () => append(file, events, options, state));
+      } catch (error) {
+        throw nameFile(file, error);
+      }
     },
   };
+}
+
+/** A write that is refused does not tell which file it was. */
+function nameFile(file: string, error: unknown): unknown {
+  if (!(error instanceof Error) || error.message.includes(file)) return error;
+  return new Error(`${file}: ${error.message}`, { cause: error });
 }
 
 interface SinkState {

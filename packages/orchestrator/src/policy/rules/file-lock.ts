@@ -49,9 +49,9 @@ async function createLock(path: string): Promise<boolean> {
     const handle = await open(path, "wx");
     try {
       await handle.writeFile(`${process.pid} ${hostname()}\n`);
-    } catch (error) {
+    } catch (cause) {
       await rm(path, { force: true }); // without its owner nobody could tell that it is abandoned
-      throw error;
+      throw new Error(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
     } finally {
       await handle.close();
     }
