@@ -5,10 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { findSmallDiskProblem, openSmallDisk } from "@codex/testkit";
 import { describe, expect, it, vi } from "vitest";
 import { createGuard } from "../../src/process/guard.js";
 import { isAlive, untilGone } from "./support.js";
 
+const noDisk = findSmallDiskProblem();
 const program = fileURLToPath(new URL("../programs/host.mjs", import.meta.url));
 
 describe("a host that dies", () => {
@@ -74,6 +76,30 @@ describe("the guard", () => {
     guard.close();
     expect((await group.ended)[1]).toBe("SIGKILL");
   });
+
+  describe.skipIf(noDisk !== undefined)(
+    `on a disk that becomes full${noDisk === undefined ? "" : ` (${noDisk})`}`,
+    () => {
+      it("takes as many as it has room for, refuses the next one, and guards all others", async () => {
+        const disk = await openSmallDisk(64 * 1024);
+        const guard = createGuard({ directories: [disk.path] });
+        guard.open();
+        disk.fill();
+        const group = await startGroup();
+        guard.add(group.pid);
+        const none = 2 ** 22;
+        for (let index = 1; index < 372; index += 1) guard.add(none + index);
+        expect(() => guard.add(none + 372)).toThrow("ENOSPC");
+        guard.remove(none + 372);
+        guard.remove(none + 1);
+        guard.add(none + 373);
+        expect(() => createGuard({ directories: [disk.path] }).open()).toThrow(`${disk.path}: ENOSPC`);
+        guard.close();
+        expect((await group.ended)[1]).toBe("SIGKILL");
+        await disk.close();
+      });
+    },
+  );
 
   it("leaves no file behind, and says so when it cannot write one", () => {
     const directory = mkdtempSync(join(tmpdir(), "guard-"));
