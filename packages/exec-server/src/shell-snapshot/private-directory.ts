@@ -8,7 +8,10 @@ import { join } from "node:path";
  * $CODEX_HOME, never in a directory for temporary files. Made with the first file.
  */
 export interface PrivateDirectory {
-  /** Writes files, mode 600, into a directory of their own, mode 700. Returns that directory. */
+  /**
+   * Writes files, mode 600, into a directory of their own, mode 700. Returns that directory.
+   * @throws a system error, and leaves nothing, when one cannot be written
+   */
   write(files: Readonly<Record<string, string>>): PrivateFiles;
   /** Removes everything. Idempotent. */
   close(): void;
@@ -36,8 +39,13 @@ export function createPrivateDirectory(env: Readonly<Record<string, string | und
     write(files) {
       const path = join(open(), randomBytes(9).toString("hex"));
       mkdirSync(path, { mode: 0o700 });
-      for (const [name, text] of Object.entries(files)) {
-        writeFileSync(join(path, name), text, { mode: 0o600, flag: "wx" });
+      try {
+        for (const [name, text] of Object.entries(files)) {
+          writeFileSync(join(path, name), text, { mode: 0o600, flag: "wx" });
+        }
+      } catch (error) {
+        rmSync(path, { recursive: true, force: true });
+        throw error;
       }
       const describeAll = () =>
         Object.keys(files)

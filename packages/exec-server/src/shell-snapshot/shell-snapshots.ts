@@ -74,8 +74,8 @@ export function createShellSnapshots(options: ShellSnapshotsOptions): ShellSnaps
     let files: PrivateFiles;
     try {
       files = directory.write(KINDS[kind].files(captured.content, command.env));
-    } catch {
-      return { reason: "there is no directory for snapshots" };
+    } catch (error) {
+      return { reason: `it could not be kept: ${error instanceof Error ? error.message : String(error)}` };
     }
     const problem = await check(backend, command, kind, { path: files.path, state: captured.state, captureMs });
     if (problem === undefined) return { files };

@@ -1,10 +1,13 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { findSmallDiskProblem, openSmallDisk } from "@codex/testkit";
 import { describe, expect, it, vi } from "vitest";
 import type { ShellStartup } from "../../src/index.js";
 import { MAX_SNAPSHOTS, MAX_STATE_BYTES } from "../../src/shell-snapshot/limits.js";
 import { entry, NO_BUBBLEWRAP, READ_ALL, restrict } from "../sandbox/support.js";
 import { findShell, useHome } from "./support.js";
+
+const noDisk = findSmallDiskProblem();
 
 const BASH_PROFILE = String.raw`
 export NORMAL="it's
@@ -206,6 +209,21 @@ describe.each(shells)("a snapshot of $name", ({ name, files, scripts, profile })
     const startup = await place.snapshots().find(place.command(shell!, "true"), { waitMs: 20_000 });
     expect(reasonOf(startup)).toMatch(`more than ${MAX_STATE_BYTES} bytes`);
   });
+
+  it.skipIf(noDisk !== undefined)(
+    `is not made on a disk that is full, and leaves nothing there${noDisk === undefined ? "" : ` (${noDisk})`}`,
+    async () => {
+      const disk = await openSmallDisk(64 * 1024);
+      disk.fill();
+      const snapshots = place.snapshots({ env: { CODEX_HOME: disk.path } });
+      const startup = await snapshots.find(place.command(shell!, "true"), { waitMs: 20_000 });
+      expect(reasonOf(startup)).toMatch(/: it could not be kept: ENOSPC: no space left on device/);
+      const [own] = readdirSync(join(disk.path, "shell-snapshots"));
+      expect(readdirSync(join(disk.path, "shell-snapshots", own!))).toEqual([]);
+      await snapshots.close();
+      await disk.close();
+    },
+  );
 
   test("is made anew when a startup file has changed, when it is old, and when it was touched", async () => {
     place.write({ [profile]: "export V=1" });
