@@ -186,7 +186,7 @@ describe("a log in a file", () => {
     // Files of this process may have 512 bytes: the write stops in the middle.
     const { code, output } = await runAppender('ulimit -f 1; exec "$@"', file, "9", "b");
     expect(code).toBe(1);
-    expect(output).toContain("the audit log cannot be written: EFBIG");
+    expect(output).toMatch(/the audit log cannot be written: \/.*: EFBIG/);
     const after = await readFile(file);
     expect(after.subarray(0, before.length)).toEqual(before);
     expect(after.at(-1)).toBe(0x0a);
