@@ -6,10 +6,12 @@ export function sample(pid, mark) {
   return {
     at: performance.now() / 3_600_000, // hours
     memory: privateMegabytes(pid),
-    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+    descriptors: countDescriptors(pid),
     processes: countMarked(mark),
   };
 }
+
+export const countDescriptors = (pid) => readdirSync(`/proc/${pid}/fd`).length;
 
 /** Processes whose environment has the mark, whoever their parent is now; servers included. */
 export function countMarked(mark) {

@@ -26,9 +26,9 @@ async function startServer(args, mark) {
 }
 
 /** `run` resolves with how the program ended; `onBytes` gets its output in order; `onStart` a way to act on it. */
-export async function openExecutor(mark, cutEveryMs) {
+export async function openExecutor(mark) {
   const server = await startServer(["executor", "--max-sessions", "400"], mark);
-  const wire = await startCutting(server.url, cutEveryMs);
+  const wire = await openWire(server.url);
   const orchestrator = createOrchestrator({ policy: "never" });
   await orchestrator.attach({ name: "soak", reconnect: (signal) => connectWebSocketChannel(wire.url, { signal }) });
   return {
@@ -37,6 +37,8 @@ export async function openExecutor(mark, cutEveryMs) {
     get cuts() {
       return wire.cuts;
     },
+    beginCuts: (everyMs) => wire.beginCuts(everyMs),
+    endCuts: () => wire.endCuts(),
     async run(argv, { tty = false, onBytes, onStart = () => {} }) {
       const running = orchestrator.runCommand(
         { argv, cwd: "/", env: { ...ENV, SOAK: mark }, tty, stdin: "open" },
@@ -50,7 +52,7 @@ export async function openExecutor(mark, cutEveryMs) {
       return end.kind === "ended" ? end.outcome : { kind: end.kind, reason: end.reason };
     },
     async close() {
-      wire.rest();
+      wire.endCuts();
       await orchestrator.close();
       await wire.close();
       await server.stop();
@@ -58,22 +60,25 @@ export async function openExecutor(mark, cutEveryMs) {
   };
 }
 
-async function startCutting(url, everyMs) {
+async function openWire(url) {
   const cutter = await createCutter(url);
-  const timer = setInterval(() => cutter.cut(), everyMs);
+  let timer;
   return {
     url: cutter.url,
     get cuts() {
       return cutter.cuts;
     },
-    rest: () => clearInterval(timer),
+    beginCuts(everyMs) {
+      timer = setInterval(() => cutter.cut(), everyMs);
+    },
+    endCuts: () => clearInterval(timer),
     close: () => cutter.close(),
   };
 }
 
-export async function openExecServer(mark, cutEveryMs) {
+export async function openExecServer(mark) {
   const server = await startServer(["exec-server"], mark);
-  const wire = await startCutting(server.url, cutEveryMs);
+  const wire = await openWire(server.url);
   const client = await ExecServerClient.connectWebSocket(wire.url);
   const backend = createRemoteBackend(client);
   return {
@@ -82,6 +87,8 @@ export async function openExecServer(mark, cutEveryMs) {
     get cuts() {
       return wire.cuts;
     },
+    beginCuts: (everyMs) => wire.beginCuts(everyMs),
+    endCuts: () => wire.endCuts(),
     async run(argv, { tty = false, onBytes, onStart = () => {} }) {
       const stdio = tty ? { kind: "pty" } : { kind: "pipe", stdin: "open" };
       const program = await startAgain(backend, { argv, cwd: "/", env: { ...ENV, SOAK: mark }, stdio });
@@ -95,7 +102,7 @@ export async function openExecServer(mark, cutEveryMs) {
       return program.outcome;
     },
     async close() {
-      wire.rest();
+      wire.endCuts();
       await backend.close();
       await client.close();
       await wire.close();
