@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { type Channel, Peer } from "@codex/channel";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { describe, expect, it } from "vitest";
@@ -63,6 +64,28 @@ describe("codex exec-server", () => {
     const { child, finished } = await listen();
     child.kill("SIGTERM");
     expect((await finished).code).toBe(0);
+  });
+
+  it("does not let its heap grow with the processes that it starts", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "heap-"));
+    try {
+      const file = join(directory, "megabytes");
+      const fixture = fileURLToPath(new URL("programs/heap-at-exit.cjs", import.meta.url));
+      const env = { NODE_OPTIONS: `--require ${JSON.stringify(fixture)}`, HEAP_FILE: file };
+      const child = command.start(["exec-server"], env);
+      const finished = finish(child);
+      const [url] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+      const { peer } = await connect(await connectWebSocketChannel(url));
+      const ids = Array.from({ length: 300 }, (_, index) => `p${index}`);
+      await Promise.all(ids.map((id) => peer.request("process/start", startParams(id, ["sleep", "600"]))));
+      await peer.close({ deadlineMs: 0 });
+      child.kill("SIGTERM");
+      await finished;
+      // Left to itself, V8 has grown it to 16 MB by now, and goes on to 32.
+      expect(Number(readFileSync(file, "utf8"))).toBeLessThanOrEqual(8);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it("serves one client on stdio until its input ends", async () => {

@@ -24,6 +24,8 @@ export interface LocalBackendOptions {
    * leaves no core dump then, and no debugger attaches to it. For a process that does nothing else. Default false.
    */
   shielded?: boolean;
+  /** Called once, before the first process is started. */
+  onFirstStart?: () => void;
   telemetry?: Telemetry | undefined;
 }
 
@@ -63,8 +65,11 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
     sweep();
     openGuard(guard);
-    if (!used && options.shielded) native.shield();
-    used = true;
+    if (!used) {
+      used = true;
+      if (options.shielded) native.shield();
+      options.onFirstStart?.();
+    }
     const process = await startLocalProcess(spec, file, context);
     if (!process.checkGroup()) owned.add(process);
     return process;
