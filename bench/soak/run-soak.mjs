@@ -48,9 +48,9 @@ export async function runSoak({ ms, workers, cutEveryMs, pauseMs = 0, seed }) {
   const work = targets.flatMap((target, index) =>
     Array.from({ length: workers }, (_, worker) => repeat(target, createRandom(seed * 1000 + index * 100 + worker))),
   );
-  await Promise.all([...work, watch()]);
-
-  for (const target of targets) target.endCuts();
+  await watch();
+  for (const target of targets) target.endCuts(); // what is under way could go on for ever
+  await Promise.all(work);
   const after = await Promise.all(targets.map(({ pid }, index) => untilAtMost(before[index], pid)));
   for (const target of targets) await target.close();
   return {

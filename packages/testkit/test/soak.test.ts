@@ -26,7 +26,7 @@ describe.skipIf(reason !== "")(`a soak of some seconds${reason}`, () => {
   it("loses no byte, invents no outcome and leaves nothing, while its connections are cut", {
     timeout: 60_000,
   }, async () => {
-    const args = ["--minutes", "0.1", "--workers", "2", "--cut-every", "1", "--pause", "0.5"];
+    const args = ["--minutes", "0.1", "--workers", "2", "--cut-every", "0.1", "--pause", "0.1"];
     const { code, stdout, stderr } = await run([...args, "--structure", "--json"]);
     expect(stderr).toBe("");
     const { runs, bytes, facts, targets } = JSON.parse(stdout) as Report;
