@@ -5,6 +5,7 @@ import {
   createConfigReader,
   createEnvironmentInfo,
   createExecServer,
+  createFilesAtOnce,
   createSandboxedFiles,
   type ExecServer,
   type ListenWebSocketOptions,
@@ -52,7 +53,9 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     // Not tried out before a client asks for it: that would take longer than the start of the server.
     capabilities: ["environmentConfigRead", ...(sandbox.isLikely() ? (["sandboxedFileStreaming"] as const) : [])],
   });
-  const fileSystem = createFileSystem({ sandboxed: createSandboxedFiles({ sandbox, getHelper: getFileHelper }) });
+  const sandboxed = createSandboxedFiles({ sandbox, getHelper: getFileHelper });
+  const atOnce = createFilesAtOnce();
+  const fileSystem = createFileSystem({ sandboxed, atOnce });
   const environment = { info, config: createLazyConfigReader() };
   const server = createExecServer({ backend, environment, fileSystem, telemetry });
   try {
@@ -66,6 +69,7 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   } finally {
     await server.close();
     await backend.close();
+    await atOnce.close();
     await telemetry.close();
   }
 }

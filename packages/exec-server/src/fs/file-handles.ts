@@ -107,6 +107,12 @@ export class FileHandles {
     return replacements.findLast((one) => isSamePath(one.target, target))?.contentPath ?? path;
   }
 
+  /** Whether `contentPath` leads to other paths than those it is given. */
+  get isReplacing(): boolean {
+    for (const { kind } of this.#open.values()) if (kind === "replace") return true;
+    return false;
+  }
+
   /** Closes every file; what was being replaced stays as it was. Those in a sandbox end with it. Never rejects. */
   async dispose(): Promise<void> {
     const opened = [...this.#open.values()];

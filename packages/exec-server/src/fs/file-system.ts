@@ -23,6 +23,7 @@ import type {
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import { refuseSandbox } from "../protocol/refuse-sandbox.js";
 import type { Sandbox } from "../protocol/sandbox.js";
+import type { FilesAtOnce } from "./at-once/files-at-once.js";
 import { copy } from "./copy.js";
 import { canonicalize, createDirectory, readDirectory } from "./directories.js";
 import { type FileBlock, FileHandles } from "./file-handles.js";
@@ -78,16 +79,17 @@ export interface FileSystemOptions {
   limits?: Partial<FileSystemLimits>;
   /** Where calls run that carry a sandbox; without, they are refused. */
   sandboxed?: SandboxedFiles;
+  /** Answers what it can; without, every call takes the thread pool. Not owned. */
+  atOnce?: FilesAtOnce;
 }
 
-export function createFileSystem({ sandboxed, ...options }: FileSystemOptions = {}): FileSystem {
-  const limits = { ...DEFAULT_FILE_SYSTEM_LIMITS, ...options.limits };
-  return { createConnectionFileSystem: (connection) => createConnectionFileSystem(limits, sandboxed, connection) };
+export function createFileSystem({ limits, ...places }: FileSystemOptions = {}): FileSystem {
+  const host = { ...places, limits: { ...DEFAULT_FILE_SYSTEM_LIMITS, ...limits } };
+  return { createConnectionFileSystem: (connection) => createConnectionFileSystem(host, connection) };
 }
 
 function createConnectionFileSystem(
-  limits: FileSystemLimits,
-  sandboxed: SandboxedFiles | undefined,
+  { limits, sandboxed, atOnce }: Omit<FileSystemOptions, "limits"> & { limits: FileSystemLimits },
   { onMissingChanged }: ConnectionFileSystemOptions,
 ): ConnectionFileSystem {
   const sandboxes = sandboxed?.connect(limits);
@@ -125,6 +127,17 @@ function createConnectionFileSystem(
         // What runs there is this very call.
         return (place.call(name, params) as Promise<Result>).finally(place.leave);
       });
+  /** A call that may be answered without waiting, where nothing before it and nothing about it is to be waited for. */
+  const quick =
+    <Params extends { sandbox?: Sandbox | undefined }, Result>(
+      ask: (files: FilesAtOnce, params: Params) => Result | undefined,
+      wait: (params: Params) => Promise<Result>,
+    ) =>
+    (params: Params): Promise<Result> => {
+      const isAlone = params.sandbox === undefined && order.isClear() && !gone.signal.aborted;
+      const result = isAlone && atOnce !== undefined ? ask(atOnce, params) : undefined;
+      return result === undefined ? wait(params) : Promise.resolve(result);
+    };
   const open = async (params: OpenParams): Promise<void> => {
     const place = await enter(METHODS.fsOpen, params.sandbox);
     try {
@@ -139,10 +152,13 @@ function createConnectionFileSystem(
   };
 
   return {
-    readFile: call(shared, "readFile", async ({ path, followSymlinks }) =>
-      readWholeFile(await handles.contentPath(path, followSymlinks), followSymlinks, limits.maxReadFileBytes),
+    readFile: quick(
+      (files, params) => (handles.isReplacing ? undefined : files.readFile(params, limits.maxReadFileBytes)),
+      call(shared, "readFile", async ({ path, followSymlinks }) =>
+        readWholeFile(await handles.contentPath(path, followSymlinks), followSymlinks, limits.maxReadFileBytes),
+      ),
     ),
-    getMetadata: call(shared, "getMetadata", getMetadata),
+    getMetadata: quick((files, params) => files.getMetadata(params), call(shared, "getMetadata", getMetadata)),
     canonicalize: call(shared, "canonicalize", canonicalize),
     readDirectory: call(shared, "readDirectory", (params) => readDirectory(params, limits.maxDirectoryEntries)),
     walk: call(shared, "walk", (params) => walk(params, limits.maxWalkEntries, gone.signal)),

@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { lstat, stat } from "node:fs/promises";
 import type { GetMetadataParams, Metadata } from "../protocol/fs.js";
 import { displayPath } from "../protocol/host-path.js";
+import { kindOf, type Status } from "./at-once/status.js";
 import { about, invalidRequest } from "./errors.js";
 import { withoutLinks } from "./no-follow.js";
 
@@ -10,13 +11,21 @@ export function getMetadata({ path, followSymlinks, extended }: GetMetadataParam
     if (!followSymlinks) {
       const own = await withoutLinks(path, (entry) => lstat(entry));
       if (own.isSymbolicLink()) throw invalidRequest(`path contains a symbolic link: ${displayPath(path)}`);
-      return toMetadata(own, { isSymlink: false, withCreation: true, extended });
+      return toMetadata(toStatus(own), { isSymlink: false, withCreation: true, extended });
     }
     const own = await lstat(path);
     const isSymlink = own.isSymbolicLink();
-    return toMetadata(isSymlink ? await stat(path) : own, { isSymlink, withCreation: extended, extended });
+    return toMetadata(toStatus(isSymlink ? await stat(path) : own), { isSymlink, withCreation: extended, extended });
   });
 }
+
+const toStatus = ({ mode, size, mtimeMs, birthtimeMs }: Stats): Status => ({
+  kind: kindOf(mode),
+  mode,
+  size,
+  modifiedAtMs: Math.floor(mtimeMs),
+  createdAtMs: Math.floor(birthtimeMs),
+});
 
 /** Codex 0.169.0 tells the time of creation only where it does not follow links; clients compare with it. */
 interface MetadataOptions {
@@ -25,16 +34,16 @@ interface MetadataOptions {
   extended: boolean;
 }
 
-function toMetadata(stats: Stats, { isSymlink, withCreation, extended }: MetadataOptions): Metadata {
+export function toMetadata(status: Status, { isSymlink, withCreation, extended }: MetadataOptions): Metadata {
   const metadata = {
-    isDirectory: stats.isDirectory(),
-    isFile: stats.isFile(),
+    isDirectory: status.kind === "directory",
+    isFile: status.kind === "file",
     isSymlink,
-    size: stats.size,
-    createdAtMs: withCreation ? Math.floor(stats.birthtimeMs) : 0,
-    modifiedAtMs: Math.floor(stats.mtimeMs),
+    size: status.size,
+    createdAtMs: (withCreation ? status.createdAtMs : undefined) ?? 0,
+    modifiedAtMs: status.modifiedAtMs,
   };
-  return extended ? { ...metadata, mode: stats.mode & PERMISSION_BITS } : metadata;
+  return extended ? { ...metadata, mode: status.mode & PERMISSION_BITS } : metadata;
 }
 
 const PERMISSION_BITS = 0o7777;

@@ -4,6 +4,8 @@ export interface Order {
   shared<T>(work: () => Promise<T>): Promise<T>;
   /** Runs after all earlier work, alone. */
   exclusive<T>(work: () => Promise<T>): Promise<T>;
+  /** Nothing is to be waited for by work that only looks: no exclusive work runs, and nothing waits. */
+  isClear(): boolean;
 }
 
 /** @param maxShared shared work that runs at once */
@@ -35,5 +37,6 @@ export function createOrder(maxShared: number): Order {
   return {
     shared: (work) => enqueue(false, work),
     exclusive: (work) => enqueue(true, work),
+    isClear: () => !exclusive && waiting.length === 0,
   };
 }

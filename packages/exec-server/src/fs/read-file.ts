@@ -1,8 +1,8 @@
-import { closeSync, fstatSync, read, readSync } from "node:fs";
+import { closeSync, fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import type { HostPath } from "../protocol/host-path.js";
 import { about, invalidRequest } from "./errors.js";
-import { AT_ONCE_BYTES, READ_STEP_BYTES, UNKNOWN_SIZE_BYTES } from "./limits.js";
+import { READ_STEP_BYTES, UNKNOWN_SIZE_BYTES } from "./limits.js";
 import { openDescriptor } from "./open-file.js";
 
 /** All bytes of a regular file. @throws RpcError, also for a file that is larger than `maxBytes` */
@@ -29,14 +29,11 @@ async function readToEnd(fd: number, size: number, maxBytes: number): Promise<Bu
       buffer = enlarge(buffer, Math.min(length * 2, maxBytes + 1));
     }
     const most = Math.min(buffer.length - length, READ_STEP_BYTES);
-    // A little that is there takes less time than a turn through the thread pool. What has no size may have to wait.
-    const isLittle = size > 0 && length + most <= AT_ONCE_BYTES;
     // Positions are left to the system: files of /proc are no arrays of bytes.
-    const bytesRead = isLittle
-      ? readSync(fd, buffer, length, most, null)
-      : (await readLater(fd, buffer, length, most, null)).bytesRead;
-    if (bytesRead === 0) return buffer.subarray(0, length);
+    const { bytesRead } = await readLater(fd, buffer, length, most, null);
     length += bytesRead;
+    // Less than was asked for, and just as much as it said: there is no more.
+    if (bytesRead === 0 || (bytesRead < most && length === size)) return buffer.subarray(0, length);
   }
 }
 

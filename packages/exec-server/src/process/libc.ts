@@ -63,17 +63,28 @@ const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
 
 interface Koffi {
   load(path: null): { func(prototype: string): (...args: unknown[]) => number };
+  address(buffer: Uint8Array): bigint;
 }
 
 /** Outside Linux only `fcntl` and `read` are there. */
 export function loadLibc(): Libc {
-  const library = (createRequire(import.meta.url)("koffi") as Koffi).load(null);
-  const names =
-    process.platform === "linux" ? (Object.keys(PROTOTYPES) as (keyof Libc)[]) : (["fcntl", "read"] as const);
-  const libc = Object.fromEntries(names.map((name) => [name, library.func(PROTOTYPES[name])])) as unknown as Libc;
+  const { fcntl, read } = PROTOTYPES;
+  const libc = bindLibc<Libc>(process.platform === "linux" ? PROTOTYPES : { fcntl, read });
   keepDescriptors(libc);
   return libc;
 }
+
+/** Functions of the C library by their prototypes. @throws where it lacks one of them */
+export function bindLibc<Functions>(prototypes: Readonly<Partial<Record<keyof Functions, string>>>): Functions {
+  const library = loadKoffi().load(null);
+  const bound = Object.entries<string>(prototypes as Record<string, string>);
+  return Object.fromEntries(bound.map(([name, prototype]) => [name, library.func(prototype)])) as Functions;
+}
+
+/** Where in memory a buffer lies, which it does until it is garbage. */
+export const addressOf = (buffer: Uint8Array): bigint => loadKoffi().address(buffer);
+
+const loadKoffi = (): Koffi => createRequire(import.meta.url)("koffi") as Koffi;
 
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;

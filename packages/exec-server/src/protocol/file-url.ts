@@ -17,6 +17,8 @@ export function parseFileUrl(text: string, options: FileUrlOptions = {}): Parsed
   const { allowNative = false, platform = process.platform } = options;
   const host = HOST_NAMES[platform] ?? platform;
   if (allowNative && text.startsWith("/")) return parseNative(text, host);
+  const plain = parsePlainFileUrl(text);
+  if (plain !== undefined) return { kind: "ok", path: plain };
   if (!SCHEME.test(text)) return invalid("invalid URI: relative URL without a base");
   const url = tryParse(text);
   if (url === null) return invalid(`invalid URI: \`${text}\` has no valid host or port`);
@@ -30,6 +32,10 @@ export function parseFileUrl(text: string, options: FileUrlOptions = {}): Parsed
   return { kind: "ok", path: toPath(bytes) };
 }
 
+/** The path of a `file:` URI that says it letter by letter; undefined for all others, right and wrong. */
+export const parsePlainFileUrl = (text: string): string | undefined =>
+  PLAIN_URL.test(text) ? text.slice(FILE_SCHEME.length) : undefined;
+
 /** The `file:` URI of an absolute path. */
 export function toFileUrl(path: HostPath): string {
   if (typeof path === "string" && PLAIN.test(path)) return `file://${path}`;
@@ -40,6 +46,11 @@ export function toFileUrl(path: HostPath): string {
   }
   return url;
 }
+
+const FILE_SCHEME = "file://";
+
+/** Nothing to decode, no empty names, no `.` and `..`, no drives. */
+const PLAIN_URL = /^file:\/\/(?:\/(?!\.\.?(?:\/|$))[\w.~@+=,-]+)+$/;
 
 /** Blanks in front are none of the URI. */
 const SCHEME = /^[\0-\x20]*[A-Za-z][A-Za-z0-9+.-]*:/;

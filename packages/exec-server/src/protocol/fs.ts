@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { decodeParams, lazily } from "./decode.js";
 import { base64Member, optional, pathMember, unsigned, withDefault } from "./members.js";
 import { ERROR_CODES, METHODS } from "./methods.js";
+import { decodePlainParams } from "./plain-params.js";
 import { sandboxMember } from "./sandbox.js";
 
 const followSymlinks = lazily(() => withDefault(z.boolean(), true));
@@ -135,17 +136,18 @@ export interface WatchMissingResult {
 }
 
 export const decodeReadFile = (params: unknown): ReadFileParams =>
-  decodeParams(readFileSchema, params, "FsReadFileParams");
+  decodePlainParams(params, { followSymlinks: true }) ?? decodeParams(readFileSchema, params, "FsReadFileParams");
 export const decodeWriteFile = (params: unknown): WriteFileParams =>
   decodeParams(writeFileSchema, params, "FsWriteFileParams");
 export const decodeCreateDirectory = (params: unknown): CreateDirectoryParams =>
   decodeParams(createDirectorySchema, params, "FsCreateDirectoryParams");
 export const decodeGetMetadata = (params: unknown): GetMetadataParams =>
+  decodePlainParams(params, { followSymlinks: true, extended: false }) ??
   decodeParams(getMetadataSchema, params, "FsGetMetadataParams");
 export const decodeCanonicalize = (params: unknown): CanonicalizeParams =>
   decodeParams(canonicalizeSchema, params, "FsCanonicalizeParams");
 export const decodeReadDirectory = (params: unknown): ReadDirectoryParams =>
-  decodeParams(readDirectorySchema, params, "FsReadDirectoryParams");
+  decodePlainParams(params, { extended: false }) ?? decodeParams(readDirectorySchema, params, "FsReadDirectoryParams");
 export const decodeRemove = (params: unknown): RemoveParams => decodeParams(removeSchema, params, "FsRemoveParams");
 export const decodeCopy = (params: unknown): CopyParams => decodeParams(copySchema, params, "FsCopyParams");
 export const decodeWalk = (params: unknown): WalkParams => decodeParams(walkSchema, params, "FsWalkParams");

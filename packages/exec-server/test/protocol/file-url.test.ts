@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseFileUrl, toFileUrl } from "../../src/protocol/file-url.js";
+import { parseFileUrl, parsePlainFileUrl, toFileUrl } from "../../src/protocol/file-url.js";
 
 const parse = (text: string) => parseFileUrl(text, { platform: "linux" });
 
@@ -87,4 +87,43 @@ describe("toFileUrl", () => {
     for (const name of ["/x", "/ü#?%;\\ \n", "/.hidden", "/a..b"])
       expect(parse(toFileUrl(name))).toEqual({ kind: "ok", path: name });
   });
+});
+
+describe("a path that is said letter by letter", () => {
+  const names = [
+    "",
+    ".",
+    "..",
+    "...",
+    ".git",
+    "a..",
+    "..a",
+    "~",
+    "@x",
+    "a+b",
+    "k=v",
+    "a,b",
+    "-",
+    "_",
+    "C",
+    "C:",
+    "C|",
+    "%41",
+  ];
+  const more = ["a b", "a\nb", "ä", "a#b", "a?b", "a\\b", "a;b", "a'b", "a^b", "a|b"];
+  const paths = [...names, ...more].flatMap((one) => [`/${one}`, ...names.map((other) => `/${one}/${other}`)]);
+
+  it("is what a URI parser makes of it, where it is one", () => {
+    const plain = paths.filter((path) => parsePlainFileUrl(`file://${path}`) !== undefined);
+    expect(plain.length).toBeGreaterThan(100);
+    for (const path of plain) {
+      expect(parsePlainFileUrl(`file://${path}`)).toBe(path);
+      expect(new URL(`file://${path}`).pathname).toBe(path);
+    }
+  });
+
+  it.each(["file:///", "file:///a/", "file:///a//b", "file:///a/./b", "file:///a/..", "file://host/a", "file:///a\n"])(
+    "is not in %j",
+    (text) => expect(parsePlainFileUrl(text)).toBeUndefined(),
+  );
 });

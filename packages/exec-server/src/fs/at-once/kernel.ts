@@ -1,0 +1,159 @@
+import { endianness } from "node:os";
+import { addressOf, bindLibc } from "../../process/libc.js";
+import { type HostPath, pathBytes } from "../../protocol/host-path.js";
+import { AT_ONCE_BYTES } from "../limits.js";
+import { parseStatus, STATX_BYTES, type Status } from "./status.js";
+
+/** Calls of Linux that answer from memory or not at all. Descriptors are the caller's to close. Nothing throws. */
+export interface Kernel {
+  /**
+   * A descriptor that stands for what is there and opens nothing (`O_PATH`). Undefined where the way there is not in
+   * memory, and for every error.
+   */
+  find(path: HostPath, way: Way): number | undefined;
+  /** Opens for reading what was found. For regular files alone: others may make one wait, or do something. */
+  open(found: number): number | undefined;
+  /** The mount that a descriptor lies on, as `/proc/self/mountinfo` numbers them. No file system is asked. */
+  getMount(fd: number): number | undefined;
+  /** Whether mounts have changed since this was last asked of an open `/proc/self/mountinfo`. */
+  haveMountsChanged(mountInfo: number): boolean;
+  /** As the file system has it in memory. */
+  getStatus(fd: number): Status | undefined;
+  /**
+   * All that a file holds that has this size, at most AT_ONCE_BYTES. Undefined when it has another, or is not in memory
+   * as a whole; with `isInMemory` it always is, and the file system need not know how to tell.
+   */
+  readAll(fd: number, size: number, isInMemory: boolean): Buffer | undefined;
+  close(fd: number): void;
+}
+
+export interface Way {
+  /** Whether a link at the end is followed, or found itself. */
+  followsLast: boolean;
+  /** Whether it must not leave the mount of the root. */
+  staysOnRoot: boolean;
+}
+
+/** Undefined where there is no such kernel (Linux from 5.12), or a container's filter refuses its calls. */
+export function createKernel(): Kernel | undefined {
+  if (process.platform !== "linux" || endianness() !== "LE") return undefined;
+  try {
+    const kernel = bindKernel();
+    const root = kernel.find("/", { followsLast: true, staysOnRoot: true });
+    if (root === undefined) return undefined;
+    kernel.close(root);
+    return kernel;
+  } catch {
+    return undefined; // a C library that lacks a function
+  }
+}
+
+interface Functions {
+  syscall(number: number, directory: number, path: Buffer, how: BigUint64Array, howBytes: number): number;
+  openat(directory: number, path: string, flags: number): number;
+  statx(fd: number, path: string, flags: number, mask: number, into: Uint32Array): number;
+  pread(fd: number, into: Buffer, bytes: number, offset: number): number;
+  preadv2(fd: number, vectors: BigUint64Array, count: number, offset: number, flags: number): number;
+  poll(fds: Int32Array, count: number, timeoutMs: number): number;
+  close(fd: number): number;
+}
+
+const PROTOTYPES: Readonly<Record<keyof Functions, string>> = {
+  syscall: "long syscall(long number, long directory, const void *path, const void *how, long how_bytes)",
+  openat: "int openat(int directory, const char *path, int flags)",
+  statx: "int statx(int fd, const char *path, int flags, unsigned int mask, _Out_ void *into)",
+  pread: "long pread(int fd, _Out_ void *into, unsigned long bytes, long offset)",
+  preadv2: "long preadv2(int fd, const void *vectors, int count, long offset, int flags)",
+  poll: "int poll(_Inout_ void *fds, unsigned long count, int timeout)",
+  close: "int close(int fd)",
+};
+
+/** The C library has no function for openat2; its number is the same on every architecture. */
+const OPENAT2 = 437;
+
+/** linux/openat2.h, fcntl.h, linux/stat.h, linux/fs.h and poll.h, for x86-64 and arm64. */
+const RESOLVE_NO_XDEV = 0x01;
+const RESOLVE_CACHED = 0x20;
+const AT_FDCWD = -100;
+const AT_EMPTY_PATH = 0x1000;
+const AT_STATX_DONT_SYNC = 0x4000;
+const O_NOCTTY = 0o400;
+const O_NONBLOCK = 0o4000;
+const O_CLOEXEC = 0o2000000;
+const O_PATH = 0o10000000;
+const O_NOFOLLOW = process.arch === "arm64" ? 0o100000 : 0o400000;
+const STATX_ALL = 0xfff;
+const RWF_NOWAIT = 8;
+const POLLPRI = 2;
+
+/** Of `/proc/self/fdinfo`; the mount stands in its first lines. */
+const FD_INFO_BYTES = 256;
+const MOUNT_ID = "mnt_id:\t";
+
+function bindKernel(): Kernel {
+  const functions = bindLibc<Functions>(PROTOTYPES);
+  const { syscall, openat, poll, statx, close } = functions;
+  const follow = createHows(O_PATH | O_CLOEXEC);
+  const stay = createHows(O_PATH | O_CLOEXEC | O_NOFOLLOW);
+  const polled = new Int32Array(2);
+  const status = new Uint32Array(STATX_BYTES / Uint32Array.BYTES_PER_ELEMENT);
+  return {
+    find(path, { followsLast, staysOnRoot }) {
+      const hows = followsLast ? follow : stay;
+      const how = staysOnRoot ? hows.onRoot : hows.anywhere;
+      return opened(syscall(OPENAT2, AT_FDCWD, terminate(path), how, how.byteLength));
+    },
+    open: (found) => opened(openat(AT_FDCWD, `/proc/self/fd/${found}`, O_NONBLOCK | O_NOCTTY | O_CLOEXEC)),
+    getMount: bindGetMount(functions),
+    haveMountsChanged: (mountInfo) => {
+      polled[0] = mountInfo;
+      polled[1] = POLLPRI;
+      return poll(polled, 1, 0) !== 0;
+    },
+    getStatus: (fd) =>
+      statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_ALL, status) === 0 ? parseStatus(status) : undefined,
+    readAll: bindReadAll(functions),
+    close: (fd) => void close(fd),
+  };
+}
+
+/** `struct open_how`: flags, mode and how the way is taken. */
+const createHows = (flags: number) => ({
+  anywhere: BigUint64Array.of(BigInt(flags), 0n, BigInt(RESOLVE_CACHED)),
+  onRoot: BigUint64Array.of(BigInt(flags), 0n, BigInt(RESOLVE_CACHED | RESOLVE_NO_XDEV)),
+});
+
+function bindGetMount({ openat, pread, close }: Functions): Kernel["getMount"] {
+  const info = Buffer.alloc(FD_INFO_BYTES);
+  return (fd) => {
+    const file = openat(AT_FDCWD, `/proc/self/fdinfo/${fd}`, O_CLOEXEC);
+    if (file < 0) return undefined;
+    const bytes = pread(file, info, info.length, 0);
+    close(file);
+    const at = info.indexOf(MOUNT_ID) + MOUNT_ID.length;
+    return at < MOUNT_ID.length || at >= bytes ? undefined : parseDigits(info, at);
+  };
+}
+
+/** Ends at a line feed. */
+function parseDigits(text: Uint8Array, from: number): number {
+  let value = 0;
+  for (let at = from; text[at]! >= 0x30 && text[at]! <= 0x39; at += 1) value = value * 10 + text[at]! - 0x30;
+  return value;
+}
+
+/** One buffer for all: what is read is copied out at once. */
+function bindReadAll({ preadv2 }: Functions): Kernel["readAll"] {
+  const buffer = Buffer.allocUnsafeSlow(AT_ONCE_BYTES + 1);
+  const vector = new BigUint64Array([addressOf(buffer), BigInt(buffer.length)]);
+  return (fd, size, isInMemory) => {
+    // More is asked for than there is: what has grown since is seen.
+    const bytes = preadv2(fd, vector, 1, 0, isInMemory ? 0 : RWF_NOWAIT);
+    return bytes === size ? Buffer.from(buffer.subarray(0, size)) : undefined;
+  };
+}
+
+const opened = (fd: number): number | undefined => (fd < 0 ? undefined : fd);
+
+const terminate = (path: HostPath): Buffer =>
+  typeof path === "string" ? Buffer.from(`${path}\0`) : Buffer.concat([pathBytes(path), Buffer.of(0)]);

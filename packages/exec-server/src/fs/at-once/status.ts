@@ -1,0 +1,66 @@
+import { constants } from "node:fs";
+
+/** What the system tells of a file. */
+export interface Status {
+  kind: "file" | "directory" | "symlink" | "other";
+  /** `st_mode`. */
+  mode: number;
+  /** Bytes. */
+  size: number;
+  /** Milliseconds since 1970, rounded down. */
+  modifiedAtMs: number;
+  /** The same. Undefined where it is not known at once. */
+  createdAtMs: number | undefined;
+}
+
+/** `struct statx` of linux/stat.h. */
+export const STATX_BYTES = 256;
+
+/** Its members that are used, in units of 32 bits. */
+const MASK = 0;
+const MODE = 7;
+const SIZE = 10;
+const CREATED = 20;
+const MODIFIED = 28;
+
+/** Everything but the time of creation, and that. */
+const STATX_BASIC_STATS = 0x7ff;
+const STATX_BTIME = 0x800;
+
+/** Undefined where something is missing or unusual. */
+export function parseStatus(statx: Uint32Array): Status | undefined {
+  const modifiedAtMs = parseTime(statx, MODIFIED);
+  const mask = statx[MASK]!;
+  if ((mask & STATX_BASIC_STATS) !== STATX_BASIC_STATS || modifiedAtMs === undefined) return undefined;
+  const mode = statx[MODE]! & 0xffff;
+  return {
+    kind: kindOf(mode),
+    mode,
+    size: getLong(statx, SIZE),
+    modifiedAtMs,
+    createdAtMs: (mask & STATX_BTIME) === 0 ? undefined : parseTime(statx, CREATED),
+  };
+}
+
+/** Of times before 1970 and after 2106 there are several opinions: undefined. */
+function parseTime(statx: Uint32Array, at: number): number | undefined {
+  const seconds = getLong(statx, at);
+  if (seconds > 0xffffffff) return undefined;
+  const nanoseconds = statx[at + 2]!;
+  return seconds * 1000 + Math.floor(nanoseconds / 1e6);
+}
+
+const getLong = (words: Uint32Array, at: number): number => words[at]! + words[at + 1]! * 2 ** 32;
+
+export function kindOf(mode: number): Status["kind"] {
+  switch (mode & constants.S_IFMT) {
+    case constants.S_IFREG:
+      return "file";
+    case constants.S_IFDIR:
+      return "directory";
+    case constants.S_IFLNK:
+      return "symlink";
+    default:
+      return "other";
+  }
+}

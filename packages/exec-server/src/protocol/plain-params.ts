@@ -1,0 +1,26 @@
+import { parsePlainFileUrl } from "./file-url.js";
+import type { HostPath } from "./host-path.js";
+
+/**
+ * The params of a call about one path that say nothing unusual, which is nearly all of them: a schema takes longer to
+ * read them than most calls to answer. Undefined for all else: the schema decides, also what is wrong.
+ * @param flags the members that are true or false, with what they are when they are absent or null
+ */
+export function decodePlainParams<Flag extends string>(
+  params: unknown,
+  flags: Readonly<Record<Flag, boolean>>,
+): ({ path: HostPath; sandbox: undefined } & Record<Flag, boolean>) | undefined {
+  if (typeof params !== "object" || params === null) return undefined;
+  const members = params as Readonly<Record<string, unknown>>;
+  const said: Record<string, boolean> = { ...flags };
+  let path: HostPath | undefined;
+  for (const name of Object.keys(members)) {
+    const value = members[name];
+    const isFlag = Object.hasOwn(flags, name);
+    if (name === "path" && typeof value === "string") path = parsePlainFileUrl(value);
+    else if (isFlag && typeof value === "boolean") said[name] = value;
+    else if (value !== null || !(isFlag || name === "sandbox")) return undefined;
+  }
+  if (path === undefined) return undefined;
+  return { path, sandbox: undefined, ...(said as Record<Flag, boolean>) };
+}

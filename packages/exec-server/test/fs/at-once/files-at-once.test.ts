@@ -1,0 +1,149 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { expect, it } from "vitest";
+import { createKernel } from "../../../src/fs/at-once/kernel.js";
+import { MAX_MOUNTS_BYTES } from "../../../src/fs/limits.js";
+import { base64, callFiles, useFiles } from "../support.js";
+import { connect, countFiles, kindOf, settle } from "./support.js";
+
+const files = useFiles();
+const kind = await kindOf(tmpdir());
+const isAnswered = kind === "disk" || kind === "memory";
+const HELLO = { dataBase64: base64("hello") };
+
+it("makes the call itself until it is known where files lie", async () => {
+  const atOnce = countFiles();
+  const read = () => callFiles(connect(atOnce), "readFile", { path: files.url("f.txt") });
+  expect(await read()).toEqual(HELLO);
+  expect(atOnce.counts).toEqual({ asked: 1, answered: 0 });
+  await atOnce.settled();
+  expect(await read()).toEqual(HELLO);
+  expect(atOnce.counts).toEqual({ asked: 2, answered: isAnswered ? 1 : 0 });
+  await atOnce.close();
+  await atOnce.close();
+  expect(await read()).toEqual(HELLO);
+  expect(atOnce.counts.answered).toBe(isAnswered ? 1 : 0);
+});
+
+it("makes every call itself where the kernel has no such calls", async () => {
+  const atOnce = countFiles({ createKernel: () => undefined });
+  for (let time = 0; time < 2; time += 1) {
+    await settle(atOnce, files.root);
+    expect(await callFiles(connect(atOnce), "readFile", { path: files.url("f.txt") })).toEqual(HELLO);
+  }
+  expect(atOnce.counts.answered).toBe(0);
+  await atOnce.close();
+});
+
+it.runIf(process.platform === "linux").each([
+  ["one byte too many", MAX_MOUNTS_BYTES, false],
+  ["as many as fit", MAX_MOUNTS_BYTES - 1, isAnswered],
+])("a list of mounts of %s", async (_what, bytes, expected) => {
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8");
+  writeFileSync(files.path("mounts"), mounts.padEnd(bytes, "\n"));
+  const atOnce = countFiles({ mountInfo: files.path("mounts") });
+  await settle(atOnce, files.root);
+  await callFiles(connect(atOnce), "getMetadata", { path: files.url("f.txt") });
+  expect(atOnce.counts.answered > 0).toBe(expected || kind === "layered");
+  await atOnce.close();
+});
+
+it("nothing is known where the mounts are not to be had", async () => {
+  const atOnce = countFiles({ mountInfo: files.path("no such file") });
+  await settle(atOnce, files.root);
+  expect(await callFiles(connect(atOnce), "readFile", { path: files.url("f.txt") })).toEqual(HELLO);
+  expect(atOnce.counts.answered).toBe(0);
+  await atOnce.close();
+});
+
+const CAN_MOUNT = createKernel() !== undefined && spawnSync("unshare", ["--mount", "true"]).status === 0;
+
+it.runIf(CAN_MOUNT)("a file system that is mounted later is looked at first", async () => {
+  const atOnce = countFiles();
+  await settle(atOnce, files.root);
+  mkdirSync(files.path("mounted"));
+  execFileSync("mount", ["-t", "tmpfs", "tmpfs", files.path("mounted")]);
+  try {
+    writeFileSync(files.path("mounted/f"), "hello");
+    const before = atOnce.counts.answered;
+    const read = () => callFiles(connect(atOnce), "readFile", { path: files.url("mounted/f") });
+    expect(await read()).toEqual(HELLO);
+    expect(atOnce.counts.answered).toBe(before);
+    await atOnce.settled();
+    expect(await read()).toEqual(HELLO);
+    expect(atOnce.counts.answered).toBe(before + 1);
+  } finally {
+    execFileSync("umount", [files.path("mounted")]);
+    await atOnce.close();
+  }
+});
+
+it("pipelined calls take effect as they were sent", async () => {
+  const atOnce = countFiles();
+  await settle(atOnce, files.root);
+  const connection = connect(atOnce);
+  const path = files.url("turn");
+  const answers: Promise<unknown>[] = [];
+  for (let round = 0; round < 50; round += 1) {
+    const write = { path, dataBase64: base64(`round ${round}`.padEnd(round * 10)) };
+    answers.push(callFiles(connection, "writeFile", write));
+    answers.push(callFiles(connection, "readFile", { path }), callFiles(connection, "getMetadata", { path }));
+    answers.push(callFiles(connection, "remove", { path, force: false }));
+  }
+  const results = await Promise.all(answers);
+  for (let round = 0; round < 50; round += 1) {
+    const content = `round ${round}`.padEnd(round * 10);
+    const [wrote, read, metadata, removed] = results.slice(round * 4, round * 4 + 4);
+    expect([wrote, read, removed]).toEqual([{}, { dataBase64: base64(content) }, {}]);
+    expect(metadata).toMatchObject({ size: content.length });
+  }
+  expect(atOnce.counts.asked).toBe(1);
+  await connection.dispose();
+  await atOnce.close();
+});
+
+it("a connection sees what it is replacing, and nothing once it is gone", async () => {
+  const atOnce = countFiles();
+  await settle(atOnce, files.root);
+  const connection = connect(atOnce);
+  const call = (method: string, params: object) => callFiles(connection, method, params);
+  const path = files.url("f.txt");
+  await call("open", { handleId: "h", path, mode: "replace" });
+  await call("writeBlock", { handleId: "h", offset: 0, chunk: base64("new") });
+  expect(await call("readFile", { path })).toEqual({ dataBase64: base64("new") });
+  expect(await callFiles(connect(atOnce), "readFile", { path })).toEqual(HELLO);
+  await connection.dispose();
+  const answered = atOnce.counts.answered;
+  expect(await call("readFile", { path })).toEqual({ code: -32603, message: "the connection is gone" });
+  expect(atOnce.counts.answered).toBe(answered);
+  await atOnce.close();
+});
+
+it("a call with a sandbox is never answered so", async () => {
+  const atOnce = countFiles();
+  await settle(atOnce, files.root);
+  const { asked } = atOnce.counts;
+  const sandbox = { permissions: { type: "disabled" }, windowsSandboxLevel: "disabled" };
+  expect(await callFiles(connect(atOnce), "readFile", { path: files.url("f.txt"), sandbox })).toEqual(HELLO);
+  expect(atOnce.counts.asked).toBe(asked);
+  await atOnce.close();
+});
+
+it("a file that is exchanged meanwhile is read as one or the other", async () => {
+  const atOnce = countFiles();
+  await settle(atOnce, files.root);
+  const connection = connect(atOnce);
+  const contents = ["one".repeat(1000), "other".repeat(3000)];
+  const seen = new Set<string>();
+  for (let round = 0; round < 200; round += 1) {
+    writeFileSync(files.path("next"), contents[round % 2]!);
+    const answers = [1, 2, 3].map(() => callFiles(connection, "readFile", { path: files.url("exchanged") }));
+    renameSync(files.path("next"), files.path("exchanged"));
+    for (const answer of await Promise.all(answers)) seen.add(JSON.stringify(answer));
+  }
+  const whole = contents.map((text) => JSON.stringify({ dataBase64: base64(text) }));
+  const missing = `{"code":-32004,"message":"No such file or directory (os error 2): ${files.path("exchanged")}"}`;
+  expect([...seen].filter((answer) => answer !== missing).sort()).toEqual(whole.sort());
+  await atOnce.close();
+});

@@ -1,0 +1,51 @@
+import { createFilesAtOnce, type FilesAtOnce, type FilesAtOnceOptions } from "../../../src/fs/at-once/files-at-once.js";
+import { createKernel } from "../../../src/fs/at-once/kernel.js";
+import { createMounts, type MountKind } from "../../../src/fs/at-once/mounts.js";
+import { type ConnectionFileSystem, createFileSystem } from "../../../src/fs/file-system.js";
+
+export interface CountedFiles extends FilesAtOnce {
+  readonly counts: { asked: number; answered: number };
+}
+
+/** The real thing, counted. */
+export function countFiles(options: FilesAtOnceOptions = {}): CountedFiles {
+  const files = createFilesAtOnce(options);
+  const counts = { asked: 0, answered: 0 };
+  const count = <T>(answer: T | undefined): T | undefined => {
+    counts.asked += 1;
+    if (answer !== undefined) counts.answered += 1;
+    return answer;
+  };
+  return {
+    counts,
+    readFile: (params, maxBytes) => count(files.readFile(params, maxBytes)),
+    getMetadata: (params) => count(files.getMetadata(params)),
+    settled: () => files.settled(),
+    close: () => files.close(),
+  };
+}
+
+/** Asks for what is there anyway, so that it is known where files lie. */
+export async function settle(files: FilesAtOnce, root: string): Promise<void> {
+  files.getMetadata({ path: root, sandbox: undefined, followSymlinks: true, extended: false });
+  await files.settled();
+}
+
+export const connect = (atOnce?: FilesAtOnce): ConnectionFileSystem =>
+  createFileSystem(atOnce === undefined ? {} : { atOnce }).createConnectionFileSystem({ onMissingChanged: () => {} });
+
+/** Where a directory lies; undefined where nothing there is answered at once. */
+export async function kindOf(directory: string): Promise<MountKind | undefined> {
+  const kernel = createKernel();
+  const found = kernel?.find(directory, { followsLast: true, staysOnRoot: false });
+  if (kernel === undefined || found === undefined) return undefined;
+  const mounts = createMounts(kernel);
+  try {
+    mounts.kindOf(found);
+    await mounts.settled();
+    return mounts.kindOf(found);
+  } finally {
+    kernel.close(found);
+    await mounts.close();
+  }
+}
