@@ -1,11 +1,24 @@
 // Builds the `codex` command: one entry and a few lazily loaded parts, so that a start reads only what it needs.
+// `--if-stale`: not when nothing has changed since it was built.
 import { execFileSync } from "node:child_process";
-import { chmodSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 const outdir = path("packages/cli/dist");
+const began = new Date();
+if (process.argv.includes("--if-stale") && !isStale()) process.exit(0);
 for (const part of ["codex.js", "parts", "package.json"]) rmSync(`${outdir}/${part}`, { recursive: true, force: true });
 
 const shared = {
@@ -66,8 +79,18 @@ compileAhead("exec-server", '{"id":1,"method":"initialize","params":{"clientName
 renameSync(`${outdir}/codex.cjs`, `${outdir}/codex.js`);
 writeFileSync(`${outdir}/package.json`, '{ "type": "commonjs" }\n');
 chmodSync(`${outdir}/codex.js`, 0o755);
-const now = new Date();
-utimesSync(`${outdir}/codex.js`, now, now);
+// What was changed meanwhile may not be in it.
+utimesSync(`${outdir}/codex.js`, began, began);
+
+/** A directory is newer than what is missing in it now. */
+function isStale() {
+  const built = statSync(`${outdir}/codex.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const sources = readdirSync(path("packages")).map((name) => path(`packages/${name}/src`));
+  const files = sources.filter(existsSync).flatMap((source) => {
+    return [source, ...readdirSync(source, { recursive: true }).map((name) => `${source}/${name}`)];
+  });
+  return [...files, path("scripts/bundle.mjs"), path("pnpm-lock.yaml")].some((file) => statSync(file).mtimeMs >= built);
+}
 
 /** Making a schema has no effect of its own: those that a file does not use need not be made when it starts. */
 function dropUnusedSchemas({ path: file }) {

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
-import { createExecServerWorld, createPeerWorld } from "./exec-server-world.js";
+import { createExecServerWorld, createPeerWorld, type World } from "./exec-server-world.js";
 import { createExecutorWorld, joinWorlds } from "./executor-world.js";
-import { runAll } from "./run-all.js";
+import { runAll, type Totals } from "./run-all.js";
 import { renderFailure } from "./run-result.js";
 
 const USAGE = `usage: pnpm faults [options]
@@ -34,9 +34,9 @@ async function main(): Promise<void> {
     },
   });
   if (values.help) return void process.stdout.write(`${USAGE}\n`);
+  const jobs = toCount("jobs", values.jobs);
   const firstSeed = toCount("seed", values.seed ?? String(Math.floor(Math.random() * 1_000_000_000)));
   const runs = toCount("runs", values.runs);
-  process.stdout.write(`faults: ${runs} runs from seed ${firstSeed}\n`);
   const stop = new AbortController();
   process.stdout.on("error", () => stop.abort()); // whoever read it is gone
   process.once("SIGINT", () => stop.abort());
@@ -46,20 +46,26 @@ async function main(): Promise<void> {
       : await createPeerWorld(values.server);
   const started = performance.now();
   let failures = 0;
-  const totals = await runAll({
-    world,
-    ...(values.kind === undefined ? {} : { kinds: { [values.kind]: 1 } }),
-    firstSeed,
-    runs,
-    jobs: toCount("jobs", values.jobs),
-    stop: stop.signal,
-    onResult(result) {
-      if (result.problems.length > 0 || values.verbose) process.stdout.write(`${renderFailure(result)}\n`);
-      if (result.problems.length > 0) failures += 1;
-      if (failures >= MOST_FAILURES && !values["keep-going"]) stop.abort();
-    },
-  });
-  await world.close();
+  let totals: Totals;
+  try {
+    const kinds = values.kind === undefined ? world.kinds : pickKind(world, values.kind);
+    process.stdout.write(`faults: ${runs} runs from seed ${firstSeed}\n`);
+    totals = await runAll({
+      world,
+      kinds,
+      firstSeed,
+      runs,
+      jobs,
+      stop: stop.signal,
+      onResult(result) {
+        if (result.problems.length > 0 || values.verbose) process.stdout.write(`${renderFailure(result)}\n`);
+        if (result.problems.length > 0) failures += 1;
+        if (failures >= MOST_FAILURES && !values["keep-going"]) stop.abort();
+      },
+    });
+  } finally {
+    await world.close();
+  }
   const seconds = (performance.now() - started) / 1000;
   const kinds = Object.entries(totals.byKind).map(([kind, count]) => `${kind} ${count}`);
   process.stdout.write(
@@ -70,6 +76,11 @@ async function main(): Promise<void> {
 
 const MOST_FAILURES = 10;
 
+function pickKind({ kinds }: World, kind: string): Record<string, number> {
+  if (Object.hasOwn(kinds, kind)) return { [kind]: 1 };
+  throw new RangeError(`--kind ${JSON.stringify(kind)}: expected ${Object.keys(kinds).join(", ")}`);
+}
+
 function toCount(name: string, text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 0) return value;
@@ -77,6 +88,8 @@ function toCount(name: string, text: string): number {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`faults: ${error instanceof Error ? error.stack : String(error)}\n`);
+  // A wrong option needs no stack.
+  const isUsage = error instanceof RangeError || (error instanceof TypeError && "code" in error);
+  process.stderr.write(`faults: ${error instanceof Error ? (isUsage ? error.message : error.stack) : String(error)}\n`);
   process.exitCode = 2;
 });
