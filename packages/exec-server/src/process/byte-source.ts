@@ -96,6 +96,8 @@ export const createReadMemory = (read: ReadMemory["read"]): ReadMemory => ({
 /** The terminal that is read, and its descriptor for writing and resizing while it is open. */
 export interface TerminalSource extends ByteSource {
   readonly open: boolean;
+  /** Reads what is there now instead of waiting for the event loop to say so. Paused, it reads nothing. */
+  poll(): void;
 }
 
 /**
@@ -111,6 +113,7 @@ export const readTerminal = (fd: number, memory: ReadMemory, sink: ByteSink): Te
 class TerminalReader implements TerminalSource {
   readonly #batch: Batch;
   readonly #sink: ByteSink;
+  #paused = false;
   #stream: ReadStream | undefined;
 
   constructor(fd: number, memory: ReadMemory, sink: ByteSink) {
@@ -135,11 +138,17 @@ class TerminalReader implements TerminalSource {
   }
 
   pause(): void {
+    this.#paused = true;
     this.#stream?.pause();
   }
 
   resume(): void {
+    this.#paused = false;
     this.#stream?.resume();
+  }
+
+  poll(): void {
+    if (!this.#paused && this.open) this.#readOn();
   }
 
   close(): void {
@@ -148,9 +157,14 @@ class TerminalReader implements TerminalSource {
 
   #take(size: number, buffer: Uint8Array): boolean {
     this.#batch.append(buffer, size);
-    // A short read says that the terminal is empty for now: what is here goes out without waiting for the turn to end.
-    if (size < TERMINAL_READ_BYTES || this.#batch.fill() < TERMINAL_READ_BYTES) this.#batch.flush();
+    if (size < TERMINAL_READ_BYTES) this.#batch.flush();
+    else this.#readOn();
     return true;
+  }
+
+  /** A short read says that the terminal is empty for now: what is here goes out without waiting for the turn to end. */
+  #readOn(): void {
+    if (this.#batch.fill() < TERMINAL_READ_BYTES) this.#batch.flush();
   }
 
   #end(): void {

@@ -89,23 +89,30 @@ interface TerminalWrite {
   reject(error: WriteError): void;
 }
 
+/** The same terminal's side that is read. */
+interface EchoSource {
+  /** Whether the descriptor is still ours: its number may be given to another file the moment it is closed. */
+  readonly open: boolean;
+  poll(): void;
+}
+
 /**
- * Writes to the master side of a terminal. Does not own the descriptor; `terminal.open` tells whether it is still ours,
- * since its number may be given to another file the moment it is closed.
+ * Writes to the master side of a terminal. Does not own the descriptor. The kernel has most often echoed what was
+ * written by the time that the write returns: it is read at once, and goes out together with the answer to the write.
  *
  * libuv would spin on a terminal whose program does not read (it takes a master for a blocking stream), and Node offers
  * no event for "writable again"; so a full terminal is tried again, at once at first and then with growing pauses.
  */
 export class TerminalWriter implements StdinWriter {
   readonly #fd: number;
-  readonly #terminal: { readonly open: boolean };
+  readonly #terminal: EchoSource;
   #queue: TerminalWrite[] = [];
   #closed = false;
   #ended = false;
   #retries = 0;
   #cancelRetry: (() => void) | undefined;
 
-  constructor(fd: number, terminal: { readonly open: boolean }) {
+  constructor(fd: number, terminal: EchoSource) {
     this.#fd = fd;
     this.#terminal = terminal;
   }
@@ -179,5 +186,6 @@ export class TerminalWriter implements StdinWriter {
       this.#queue.shift();
       entry.resolve();
     }
+    this.#terminal.poll();
   }
 }

@@ -72,6 +72,33 @@ describe("writing to stdin", () => {
     expect(await process.exited).toEqual({ kind: "signaled", signal: "SIGINT", by: "terminate" });
   });
 
+  it("finds the echo of a key at once, as a rule: the kernel echoes while the key is written", async () => {
+    const process = await host.run(["sh", "-c", "echo ready; exec sleep 100"], { stdio: terminal });
+    await untilOutput(process, "ready");
+    let atOnce = 0;
+    for (let key = 1; key <= 200; key++) {
+      const before = process.log.end;
+      const written = process.write(Buffer.from("x"));
+      if (process.log.end > before) atOnce++;
+      await written;
+      await process.log.waitFor(before);
+    }
+    expect(atOnce).toBeGreaterThan(0);
+  });
+
+  it("reads no echo while output is held back", async () => {
+    const process = await host.run(["sh", "-c", "echo ready; exec cat"], { stdio: terminal });
+    await untilOutput(process, "ready");
+    const hold = process.log.hold(process.log.end, 0);
+    await process.write(Buffer.from("x"));
+    await process.log.waitFor(process.log.end - 1);
+    const before = process.log.end;
+    for (let key = 0; key < 100; key++) await process.write(Buffer.from("y"));
+    expect(process.log.end - before).toBeLessThanOrEqual(1);
+    hold.release();
+    await untilOutput(process, `x${"y".repeat(100)}`);
+  });
+
   it("interrupts with the character for it", async () => {
     const process = await host.run(["sh", "-c", "echo ready; exec sleep 100"], { stdio: terminal });
     await untilOutput(process, "ready");
