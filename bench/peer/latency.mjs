@@ -1,7 +1,10 @@
 // Starts, echoes and answers over one transport.
-import { inBlocks } from "./report.mjs";
+import { fileURLToPath } from "node:url";
+import { inBlocks, SIDES } from "./report.mjs";
+import { openServer } from "./server.mjs";
 
 const IN_FLIGHT = 64;
+const BARE_SERVER = `${process.execPath} ${fileURLToPath(new URL("bare-server.mjs", import.meta.url))}`;
 
 /** @param goals by transport, as in the specification of the bench's table */
 export async function measureLatency({ servers, transport, report, rounds }) {
@@ -20,8 +23,23 @@ export async function measureLatency({ servers, transport, report, rounds }) {
     report.add(`${name}: ${IN_FLIGHT} starts in flight, ${kind}`, "processes/s", perSecond, goals.inFlight);
   }
   const typists = { ours: await createTypist(servers.ours), other: await createTypist(servers.other) };
-  report.add(`${name}: echo of one key`, "ms", await inBlocks(typists, rounds(120)), goals.echo);
+  report.add(
+    `${name}: echo of one key, the first 40`,
+    "ms",
+    await inBlocks(typists, rounds(40), { blocks: 1, warmUp: 0 }),
+  );
+  for (const typist of Object.values(typists)) await typist.typeAhead(rounds(2000));
+  report.add(
+    `${name}: echo of one key`,
+    "ms",
+    await inBlocks(typists, rounds(240), { warmUp: rounds(60) }),
+    goals.echo,
+  );
   report.add(`${name}: environment/info, one at a time`, "ms", await inBlocks(on(askInfo), rounds(1600)), goals.info);
+  const bare = await openServer(BARE_SERVER, transport);
+  const floor = await inBlocks({ ours: () => askInfo(bare), other: () => askInfo(servers.other) }, rounds(1600));
+  await bare.close();
+  report.add(`${name}: the same of a bare Node server in our place`, "ms", floor);
   const many = await inBlocks(
     on((server) => askMany(server, rounds(2048))),
     4,
@@ -30,7 +48,7 @@ export async function measureLatency({ servers, transport, report, rounds }) {
   report.add(`${name}: environment/info, ${IN_FLIGHT} in flight`, "requests/s", many, goals.infos);
   const behind = await inBlocks(on(behindLongPoll), rounds(8), { blocks: 2, warmUp: 1 });
   report.add(`${name}: request behind a 250 ms long poll`, "ms", behind, goals.longPoll);
-  report.add(`${name}: request while \`yes\` floods`, "ms", await besideFlood(servers, rounds(200)), goals.flooded);
+  report.add(`${name}: request while \`yes\` floods`, "ms", await besideFlood(servers, rounds(1000)), goals.flooded);
 }
 
 const GOALS = {
@@ -61,22 +79,36 @@ async function perSecond(count, call) {
   return (lots * IN_FLIGHT * 1000) / (performance.now() - start);
 }
 
+/** Types into `cat` on a terminal: resolves with the milliseconds to the echo. */
 async function createTypist(server) {
+  let missing = 0;
   let arrived = () => {};
-  const { processId, answer } = server.start(["cat"], { tty: true, onEvent: () => arrived() });
+  const onEvent = (_method, bytes) => {
+    missing -= bytes;
+    if (missing === 0) arrived();
+  };
+  const { processId, answer } = server.start(["cat"], { tty: true, onEvent });
   await answer;
   let writeId = 0;
-  return async () => {
+  const write = () => server.request("process/write", { processId, chunk: "eA==", writeId: String(++writeId) });
+  const type = async (keys) => {
+    missing = keys;
     const echoed = new Promise((resolve) => {
       arrived = resolve;
     });
     const start = performance.now();
-    const sent = server.request("process/write", { processId, chunk: "eA==", writeId: String(++writeId) });
+    const sent = Array.from({ length: keys }, write);
     await echoed;
     const ms = performance.now() - start;
-    await sent;
+    await Promise.all(sent);
     return ms;
   };
+  const typist = () => type(1);
+  /** The terminal takes a line of 4,095 keys at most. */
+  typist.typeAhead = async (keys) => {
+    for (let typed = 0; typed < keys; typed += IN_FLIGHT) await type(Math.min(IN_FLIGHT, keys - typed));
+  };
+  return typist;
 }
 
 async function behindLongPoll(server) {
@@ -91,18 +123,19 @@ async function behindLongPoll(server) {
   return ms;
 }
 
-/** The flood of one side runs only while that side is measured. */
-async function besideFlood(servers, rounds) {
+/** The flood of one side runs only while that side is measured, for some time: an answer takes as long as it takes. */
+async function besideFlood(servers, blockMs) {
   const times = { ours: [], other: [] };
-  for (let block = 0; block < 2; block += 1) {
-    for (const [side, server] of Object.entries(servers)) {
+  for (let block = 0; block < 4; block += 1) {
+    for (const side of block % 2 === 0 ? SIDES : SIDES.toReversed()) {
+      const server = servers[side];
       const flooding = Promise.withResolvers?.() ?? withResolvers();
       const { processId, answer } = server.start(["yes"], { onEvent: () => flooding.resolve() });
       await Promise.all([answer, flooding.promise]);
-      for (let round = -5; round < rounds / 2; round += 1) {
-        const start = performance.now();
+      const began = performance.now();
+      for (let now = began; now < began + blockMs; now = performance.now()) {
         await askInfo(server);
-        if (round >= 0) times[side].push(performance.now() - start);
+        if (now > began + blockMs / 10) times[side].push(performance.now() - now);
       }
       await server.request("process/terminate", { processId });
     }
