@@ -3,8 +3,7 @@ import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { LiveOutput, Orchestrator, RunningCommand, RunOutcome } from "@codex/orchestrator";
 import type { Random } from "../random.js";
 import type { Delivered, ProcessRecord } from "./check-process.js";
-import { LONGEST_MS } from "./drive-process.js";
-import { type History, inTime } from "./history.js";
+import { type History, inTime, LONGEST_MS } from "./history.js";
 import { createProgram, type Program } from "./programs.js";
 
 export interface CommandDrive {

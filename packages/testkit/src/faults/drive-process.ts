@@ -12,11 +12,8 @@ import {
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { Random } from "../random.js";
 import type { ProcessRecord } from "./check-process.js";
-import { type History, inTime } from "./history.js";
+import { type History, inTime, LONGEST_MS } from "./history.js";
 import { createProgram, type Program } from "./programs.js";
-
-/** Longest time anything may take, milliseconds: a run that takes longer hangs. */
-export const LONGEST_MS = 60_000;
 
 export interface Drive {
   name: string;

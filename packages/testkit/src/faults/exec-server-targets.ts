@@ -1,31 +1,18 @@
 import { type Channel, createMemoryChannelPair, createStdioChannel } from "@codex/channel";
 import { type Connector, ExecServerClient, type LinkOptions } from "@codex/exec-server";
 import { type ExecServer, serveStdio } from "@codex/exec-server/server";
-import type { Random } from "../random.js";
 import { duplexPair } from "./duplex-pair.js";
 import { createFaultProxy } from "./fault-proxy.js";
 import { relay } from "./faulty-relay.js";
 import { createFlakyChannel } from "./flaky-channel.js";
-import type { History } from "./history.js";
 import { createJumpyClock } from "./jumpy-clock.js";
 import { startPeerServer } from "./peer-server.js";
+import type { RunTarget, TargetContext } from "./run-seed.js";
 import { createWirePlan, describeWirePlan } from "./wire-fault.js";
 
 /** A client of an exec-server over something that fails. */
-export interface Target {
+export interface Target extends RunTarget {
   client: ExecServerClient;
-  /** The faults that are planned, one a line. */
-  plan: readonly string[];
-  /** A process may be lost by what was done. */
-  mayBeLost(): boolean;
-  /** Done once, while processes run. */
-  disturb(): Promise<void>;
-  /** Connections from now on work: what is closed has a fair chance to say so. */
-  heal(): void;
-  /** After the client was closed. */
-  close(): Promise<void>;
-  /** Milliseconds after that in which what was left running must be gone. */
-  leftOverMs: number;
 }
 
 /** Milliseconds that a session lives without a connection, at the server that is not abandoned for longer. */
@@ -36,13 +23,6 @@ const LEFT_OVER_MS = 10_000;
 
 /** A session that the client has lost, or whose old connection seems alive, is kept until the server gives it up. */
 const givenUpMs = (detachedMs: number): number => 2 * detachedMs + LEFT_OVER_MS;
-
-export interface TargetContext {
-  random: Random;
-  history: History;
-  /** Of the run: every program has it in its environment. */
-  directory: string;
-}
 
 const nothing = async (): Promise<void> => {};
 
@@ -162,7 +142,6 @@ export async function openChannel(server: ExecServer, { random, history }: Targe
     client,
     plan: [`cut after ${cuts.join(", ") || "no"} messages; repeated messages, output that never comes`],
     mayBeLost: () => false,
-    disturb: nothing,
     heal: () => cuts.splice(opened),
     close: nothing,
     leftOverMs: LEFT_OVER_MS,
@@ -209,7 +188,7 @@ export async function openStdio(server: ExecServer, { random, history }: TargetC
   };
   try {
     const client = await ExecServerClient.connectInProcess(channel);
-    return { client, plan, mayBeLost: () => broken, disturb: nothing, heal() {}, close: end, leftOverMs: LEFT_OVER_MS };
+    return { client, plan, mayBeLost: () => broken, heal() {}, close: end, leftOverMs: LEFT_OVER_MS };
   } catch (error) {
     await end();
     throw error;

@@ -4,22 +4,14 @@ import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor, type Executor } from "@codex/executor";
 import { connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { duplexPair } from "./duplex-pair.js";
-import type { TargetContext } from "./exec-server-targets.js";
 import { createFaultProxy } from "./fault-proxy.js";
 import { relay } from "./faulty-relay.js";
+import type { RunTarget, TargetContext } from "./run-seed.js";
 import { createWirePlan, describeWirePlan } from "./wire-fault.js";
 
 /** An orchestrator over something that fails. */
-export interface ExecutorTarget {
+export interface ExecutorTarget extends RunTarget {
   orchestrator: Orchestrator;
-  plan: readonly string[];
-  mayBeLost(): boolean;
-  /** Done once, while programs run. */
-  disturb?(): Promise<void>;
-  heal(): void;
-  /** After the orchestrator was closed. */
-  close(): Promise<void>;
-  leftOverMs: number;
 }
 
 /** An executor that listens, for many runs. */

@@ -25,6 +25,9 @@ export class History {
   }
 }
 
+/** Longest time anything may take, milliseconds: a run that takes longer hangs. */
+export const LONGEST_MS = 60_000;
+
 /** The answer of `work`, or a problem when it takes longer than anything may. */
 export async function inTime<T>(history: History, what: string, ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;

@@ -5,11 +5,11 @@ import type { Channel } from "@codex/channel";
 import { connectStdio, connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import type { Random } from "../random.js";
 import { findMarked } from "./effects.js";
-import type { TargetContext } from "./exec-server-targets.js";
 import type { ExecutorTarget } from "./executor-targets.js";
 import { createFaultProxy } from "./fault-proxy.js";
 import type { History } from "./history.js";
 import { type PeerServer, SHIPPED_COMMAND, startPeerServer } from "./peer-server.js";
+import type { TargetContext } from "./run-seed.js";
 
 /** Milliseconds in which nothing of a killed executor is left. */
 export const GONE_MS = 1_000;

@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { createRandom } from "../random.js";
-import { LONGEST_MS } from "./drive-process.js";
-import { History } from "./history.js";
+import { History, LONGEST_MS } from "./history.js";
 import type { RunResult } from "./run-result.js";
 
 /** What the operating system allows the process that runs programs. */

@@ -43,5 +43,5 @@ function tell(message: ChildMessage): void {
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exitCode = 1;
+  process.exit(1); // its executor would keep it
 });

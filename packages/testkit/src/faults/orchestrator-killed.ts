@@ -11,9 +11,8 @@ import { connectWebSocket, createOrchestrator } from "@codex/orchestrator";
 import { createRandom, type Random } from "../random.js";
 import { checkProcess, type ProcessRecord } from "./check-process.js";
 import type { DriveEvent } from "./drive-command.js";
-import { LONGEST_MS } from "./drive-process.js";
 import { findLeftOver, findMarked, readEffects } from "./effects.js";
-import { History, inTime } from "./history.js";
+import { History, inTime, LONGEST_MS } from "./history.js";
 import { drawMoment, GONE_MS, LISTEN_COMMAND } from "./killed-targets.js";
 import type { ChildMessage } from "./orchestrator-child.js";
 import { type PeerServer, startPeerServer } from "./peer-server.js";
@@ -99,21 +98,23 @@ class KilledRun {
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     const exited = once(child, "exit");
     const read = this.#read(child);
-    await Promise.race([read.attached, exited]);
+    await inTime(history, "attaching", LONGEST_MS, Promise.race([read.attached, exited]));
     await sleep(moment);
     history.check(child.exitCode === null, () => `the orchestrator ended by itself with ${child.exitCode}`);
     child.kill("SIGKILL");
     history.note("orchestrator: killed");
-    await exited;
-    await read.done;
+    await inTime(history, "the exit of the orchestrator", LONGEST_MS, exited);
+    await inTime(history, "the end of what the orchestrator told", LONGEST_MS, read.done);
+    child.stdout.destroy();
   }
 
   #read(child: ChildProcessByStdio<null, Readable, null>): { attached: Promise<void>; done: Promise<unknown> } {
     const lines = createInterface({ input: child.stdout });
     const attached = new Promise<void>((resolve) => {
       lines.on("line", (line) => {
-        const message = JSON.parse(line) as ChildMessage; // of our own making, and whole
-        if (message.kind === "attached") resolve();
+        const message = parse(line);
+        if (message === undefined) this.#context.history.note(`orchestrator: killed while it told ${line}`);
+        else if (message.kind === "attached") resolve();
         else if (message.kind === "note") this.#context.history.note(message.text);
         else this.#events.set(message.name, [...(this.#events.get(message.name) ?? []), message.event]);
       });
@@ -131,13 +132,14 @@ class KilledRun {
   async #checkServes({ url }: PeerServer): Promise<void> {
     const { history } = this.#context;
     const orchestrator = createOrchestrator({ policy: "never" });
-    await orchestrator.attach({ name: "main", channel: connectWebSocket(url) });
+    const attached = orchestrator.attach({ name: "main", channel: connectWebSocket(url) });
+    if ((await inTime(history, "attaching another orchestrator", LONGEST_MS, attached)) === undefined) return;
     const request = { argv: ["true"], env: { PATH: "/usr/bin:/bin" }, tty: false };
     const command = orchestrator.runCommand(request, { onOutput() {} });
     const end = await inTime(history, "a program of another orchestrator", LONGEST_MS, command.ended);
     const isRight = end?.kind === "ended" && end.exitCode === 0;
     history.check(isRight, () => `a program of another orchestrator: ${JSON.stringify(end)}`);
-    await orchestrator.close();
+    await inTime(history, "closing another orchestrator", LONGEST_MS, orchestrator.close());
   }
 
   #record(index: number): ProcessRecord {
@@ -165,5 +167,14 @@ class KilledRun {
       mayBeLost: false,
       codesOnly: false,
     };
+  }
+}
+
+/** Undefined for a line that its writer did not live to end. */
+function parse(line: string): ChildMessage | undefined {
+  try {
+    return JSON.parse(line) as ChildMessage; // of our own making
+  } catch {
+    return undefined;
   }
 }

@@ -22,7 +22,13 @@ export interface PeerServer {
   close(): Promise<void>;
 }
 
-/** Starts a command for a shell that prints `ws://IP:PORT` as its first line. @throws Error when it ends before */
+/** Longest time to the first line, and from a signal to the exit, milliseconds. */
+const LONGEST_WAIT_MS = 30_000;
+
+/**
+ * Starts a command for a shell that prints `ws://IP:PORT` as its first line.
+ * @throws Error when it ends before or takes too long; so do `kill` and `close`
+ */
 export async function startPeerServer(command: string): Promise<PeerServer> {
   const home = mkdtempSync(join(tmpdir(), "faults-home-"));
   const child = spawn("/bin/sh", ["-c", `exec ${command}`], {
@@ -30,12 +36,33 @@ export async function startPeerServer(command: string): Promise<PeerServer> {
     env: { ...process.env, CODEX_HOME: home },
   });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const orKill = <T>(what: string, work: Promise<T>) => {
+    const late = () => {
+      child.kill("SIGKILL");
+      return new Error(`\`${command}\`: ${what} took more than ${LONGEST_WAIT_MS} ms`);
+    };
+    return beforeLong(work, late);
+  };
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);
-    await exited;
+    await orKill(`its end after ${signal}`, exited);
     rmSync(home, { recursive: true, force: true });
   };
-  return { url: await readUrl(child, command), kill: () => end("SIGKILL"), close: () => end("SIGTERM") };
+  const url = await orKill("saying where it listens", readUrl(child, command));
+  return { url, kill: () => end("SIGKILL"), close: () => end("SIGTERM") };
+}
+
+/** @throws Error that `late` makes, when `work` takes too long */
+async function beforeLong<T>(work: Promise<T>, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), LONGEST_WAIT_MS);
+  });
+  try {
+    return await Promise.race([work, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function readUrl(child: ChildProcess, command: string): Promise<string> {
