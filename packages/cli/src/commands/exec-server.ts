@@ -3,6 +3,7 @@ import {
   type AuthOptions,
   type ConfigReader,
   createConfigReader,
+  createEntryReader,
   createEnvironmentInfo,
   createExecServer,
   createFilesAtOnce,
@@ -55,7 +56,7 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   });
   const sandboxed = createSandboxedFiles({ sandbox, getHelper: getFileHelper });
   const atOnce = createFilesAtOnce();
-  const fileSystem = createFileSystem({ sandboxed, atOnce });
+  const fileSystem = createFileSystem({ sandboxed, atOnce, entries: createEntryReader() });
   const environment = { info, config: createLazyConfigReader() };
   const server = createExecServer({ backend, environment, fileSystem, telemetry });
   try {

@@ -1,17 +1,9 @@
 import { lstat, mkdir, realpath, stat } from "node:fs/promises";
 import { errnoOf } from "../process/errors.js";
 import { toFileUrl } from "../protocol/file-url.js";
-import type {
-  CanonicalizeParams,
-  CanonicalizeResult,
-  CreateDirectoryParams,
-  DirectoryEntry,
-  ReadDirectoryParams,
-  ReadDirectoryResult,
-} from "../protocol/fs.js";
-import { type HostPath, isSamePath, joinPath, parentPath, toHostPath } from "../protocol/host-path.js";
-import { about, invalidRequest, systemError } from "./errors.js";
-import { type ListedEntry, listBatches } from "./list-directory.js";
+import type { CanonicalizeParams, CanonicalizeResult, CreateDirectoryParams } from "../protocol/fs.js";
+import { type HostPath, isSamePath, parentPath, toHostPath } from "../protocol/host-path.js";
+import { about, systemError } from "./errors.js";
 import { withoutLinks } from "./no-follow.js";
 
 export function createDirectory({ path, recursive, followSymlinks }: CreateDirectoryParams): Promise<void> {
@@ -59,42 +51,4 @@ async function createDirectories(path: HostPath): Promise<void> {
 
 export function canonicalize({ path }: CanonicalizeParams): Promise<CanonicalizeResult> {
   return about(path, async () => ({ path: toFileUrl(toHostPath(await realpath(path, { encoding: "buffer" }))) }));
-}
-
-/** In directory order. Links are told as what they lead to, and left out where they lead nowhere. */
-export function readDirectory(
-  { path, extended }: ReadDirectoryParams,
-  maxEntries: number,
-): Promise<ReadDirectoryResult> {
-  return about(path, async () => {
-    const entries: DirectoryEntry[] = [];
-    for await (const batch of listBatches(path)) {
-      for (const listed of batch) {
-        const entry =
-          listed.kind === "symlink" ? await resolveLink(path, listed.name, extended) : toEntry(listed, extended);
-        if (entry === undefined) continue;
-        if (entries.length >= maxEntries)
-          throw invalidRequest(`directory has more entries than the limit of ${maxEntries}`);
-        entries.push(entry);
-      }
-    }
-    return { entries };
-  });
-}
-
-/** What a link leads to. Undefined for one that leads nowhere, which only an extended answer has. */
-async function resolveLink(directory: HostPath, name: Buffer, extended: boolean): Promise<DirectoryEntry | undefined> {
-  const target = await stat(joinPath(directory, name)).catch(() => undefined);
-  if (target === undefined && !extended) return undefined;
-  const entry = {
-    fileName: name.toString(),
-    isDirectory: target?.isDirectory() ?? false,
-    isFile: target?.isFile() ?? false,
-  };
-  return extended ? { ...entry, isSymlink: true } : entry;
-}
-
-function toEntry({ name, kind }: ListedEntry, extended: boolean): DirectoryEntry {
-  const entry = { fileName: name.toString(), isDirectory: kind === "directory", isFile: kind === "file" };
-  return extended ? { ...entry, isSymlink: false } : entry;
 }

@@ -10,7 +10,6 @@ import type {
   OpenParams,
   ReadBlockParams,
   ReadDirectoryParams,
-  ReadDirectoryResult,
   ReadFileParams,
   RemoveParams,
   WalkParams,
@@ -25,11 +24,13 @@ import { refuseSandbox } from "../protocol/refuse-sandbox.js";
 import type { Sandbox } from "../protocol/sandbox.js";
 import type { FilesAtOnce } from "./at-once/files-at-once.js";
 import { copy } from "./copy.js";
-import { canonicalize, createDirectory, readDirectory } from "./directories.js";
+import { canonicalize, createDirectory } from "./directories.js";
+import type { EntryReader } from "./entry-reader.js";
 import { type FileBlock, FileHandles } from "./file-handles.js";
 import { DEFAULT_FILE_SYSTEM_LIMITS, type FileSystemLimits, MAX_CONCURRENT_READS } from "./limits.js";
 import { getMetadata } from "./metadata.js";
 import { createOrder } from "./order.js";
+import { readDirectory } from "./read-directory.js";
 import { readWholeFile } from "./read-file.js";
 import { remove } from "./remove.js";
 import type { FileMethod } from "./sandboxed/calls.js";
@@ -59,7 +60,8 @@ export interface ConnectionFileSystem {
   createDirectory(params: CreateDirectoryParams): Promise<void>;
   getMetadata(params: GetMetadataParams): Promise<Metadata>;
   canonicalize(params: CanonicalizeParams): Promise<CanonicalizeResult>;
-  readDirectory(params: ReadDirectoryParams): Promise<ReadDirectoryResult>;
+  /** The JSON of a ReadDirectoryResult. */
+  readDirectory(params: ReadDirectoryParams): Promise<Buffer>;
   walk(params: WalkParams): Promise<WalkResult>;
   remove(params: RemoveParams): Promise<void>;
   copy(params: CopyParams): Promise<void>;
@@ -81,6 +83,8 @@ export interface FileSystemOptions {
   sandboxed?: SandboxedFiles;
   /** Answers what it can; without, every call takes the thread pool. Not owned. */
   atOnce?: FilesAtOnce;
+  /** Reads directories where it can; without, Node does. */
+  entries?: EntryReader;
 }
 
 export function createFileSystem({ limits, ...places }: FileSystemOptions = {}): FileSystem {
@@ -89,7 +93,7 @@ export function createFileSystem({ limits, ...places }: FileSystemOptions = {}):
 }
 
 function createConnectionFileSystem(
-  { limits, sandboxed, atOnce }: Omit<FileSystemOptions, "limits"> & { limits: FileSystemLimits },
+  { limits, sandboxed, atOnce, entries }: Omit<FileSystemOptions, "limits"> & { limits: FileSystemLimits },
   { onMissingChanged }: ConnectionFileSystemOptions,
 ): ConnectionFileSystem {
   const sandboxes = sandboxed?.connect(limits);
@@ -160,7 +164,9 @@ function createConnectionFileSystem(
     ),
     getMetadata: quick((files, params) => files.getMetadata(params), call(shared, "getMetadata", getMetadata)),
     canonicalize: call(shared, "canonicalize", canonicalize),
-    readDirectory: call(shared, "readDirectory", (params) => readDirectory(params, limits.maxDirectoryEntries)),
+    readDirectory: call(shared, "readDirectory", (params) =>
+      readDirectory(params, limits.maxDirectoryEntries, entries),
+    ),
     walk: call(shared, "walk", (params) => walk(params, limits.maxWalkEntries, gone.signal)),
     readBlock: (params) => shared(() => handles.readBlock(params)),
     watchMissing: (params) => shared(async () => ({ watching: await missingWatch.watch(params) })),

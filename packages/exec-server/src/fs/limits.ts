@@ -36,6 +36,9 @@ export const MAX_CONCURRENT_READS = 8;
 /** Directories of one `fs/walk` that could not be read and are told one by one. */
 export const MAX_WALK_ERRORS = 1000;
 
+/** Entries of a directory that are read at once, bytes: about two thousand. */
+export const DIRECTORY_RECORDS_BYTES = 64 * 1024;
+
 /** Names of one directory that are kept for sorting beyond those a walk still has room for. */
 export const SORT_SLACK = 1024;
 

@@ -1,5 +1,5 @@
 import { EncodedResponse } from "@codex/channel";
-import { encodeBytesResult, encodeResult } from "../protocol/encode.js";
+import { encodeBytesResult, encodeJsonResult } from "../protocol/encode.js";
 import {
   decodeCanonicalize,
   decodeClose,
@@ -34,7 +34,7 @@ export const FS_REQUESTS: ReadonlyMap<string, (params: unknown) => FileRequest> 
   [METHODS.fsCanonicalize, request(decodeCanonicalize, (files, params) => files.canonicalize(params))],
   [
     METHODS.fsReadDirectory,
-    request(decodeReadDirectory, async (files, params) => listResult(await files.readDirectory(params))),
+    request(decodeReadDirectory, async (files, params) => jsonResult(await files.readDirectory(params))),
   ],
   [METHODS.fsWalk, request(decodeWalk, (files, params) => files.walk(params))],
   [METHODS.fsRemove, request(decodeRemove, (files, params) => done(files.remove(params)))],
@@ -78,4 +78,4 @@ const bytesResult = (member: string, bytes: Buffer, rest?: Record<string, unknow
   new EncodedResponse((id) => encodeBytesResult(id, member, bytes, rest));
 
 /** A list is of our own making, and as long as its limit allows: what a peer might send is not looked for in it. */
-const listResult = (result: unknown): EncodedResponse => new EncodedResponse((id) => encodeResult(id, result));
+const jsonResult = (json: Buffer): EncodedResponse => new EncodedResponse((id) => encodeJsonResult(id, json));

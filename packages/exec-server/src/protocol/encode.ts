@@ -40,6 +40,10 @@ export function encodeBytesResult(
 export const encodeResult = (id: RpcId, result: unknown): Buffer =>
   Buffer.from(`{"id":${encodeId(id)},"result":${JSON.stringify(result)}}`);
 
+/** The same around a result that is JSON already. */
+export const encodeJsonResult = (id: RpcId, json: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`{"id":${encodeId(id)},"result":`), json, Buffer.from("}")]);
+
 /** Bytes turned into base64 at once: a multiple of 3, so that pieces join without padding, and few enough to stay in caches. */
 const PIECE_BYTES = 3 * 16 * 1024;
 

@@ -39,15 +39,18 @@ export function unpackParams(method: FileMethod, { value, bytes }: Packed): unkn
   return params;
 }
 
+/** The calls whose result is bytes and nothing else. */
+const BYTES_RESULTS: readonly FileMethod[] = ["readFile", "readDirectory"];
+
 export function packResult(method: FileMethod, result: unknown): Packed {
-  if (method === "readFile") return { value: null, bytes: result as Buffer };
+  if (BYTES_RESULTS.includes(method)) return { value: null, bytes: result as Buffer };
   if (method !== "readBlock") return { value: result ?? null };
   const { bytes, eof } = result as FileBlock;
   return { value: { eof }, bytes };
 }
 
 export function unpackResult(method: FileMethod, { value, bytes }: Packed): unknown {
-  if (method === "readFile") return bytes;
+  if (BYTES_RESULTS.includes(method)) return bytes;
   if (method !== "readBlock") return value ?? undefined;
   return { bytes, eof: (value as { eof: boolean }).eof };
 }
