@@ -18,7 +18,7 @@ import {
 import { EXIT } from "../exit-codes.js";
 import { getFileHelper } from "../file-helper.js";
 import { onStopSignal, openStdout } from "../host-process.js";
-import { keepHeapSmall } from "../keep-heap-small.js";
+import { collectGarbage, keepHeapSmall } from "../keep-heap-small.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 
 export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments {
@@ -48,7 +48,13 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   }
   const telemetry = await openTelemetry("exec-server", options, target.kind === "websocket");
   const sandbox = createCommandSandbox();
-  const backend = createLocalBackend({ shielded: true, telemetry, sandbox, onFirstStart: keepHeapSmall });
+  const backend = createLocalBackend({
+    shielded: true,
+    telemetry,
+    sandbox,
+    onFirstStart: keepHeapSmall,
+    collectGarbage: () => collectGarbage(),
+  });
   const info = await createEnvironmentInfo({
     executorVersion: COMPATIBLE_VERSION,
     // Not tried out before a client asks for it: that would take longer than the start of the server.

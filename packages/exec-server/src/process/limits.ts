@@ -28,6 +28,14 @@ export const CHUNK_SLAB_BYTES = 64 * 1024;
 /** Slabs of a host that are kept to be used again. */
 export const MAX_FREE_SLABS = 16;
 
+/** Memory of forgotten processes after which garbage is collected, bytes, and how it is counted for one without output. */
+export const RECLAIM_BYTES = 8 * 1024 * 1024;
+export const FORGOTTEN_PROCESS_BYTES = 2 * 1024;
+
+/** Milliseconds from then until it is, and at least between two such collections. */
+export const RECLAIM_DELAY_MS = 1_000;
+export const RECLAIM_PAUSE_MS = 10_000;
+
 /** Bytes that one `write` takes; a longer input is written in several. */
 export const MAX_WRITE_BYTES = 64 * 1024 * 1024;
 

@@ -5,11 +5,12 @@ import { StartError } from "./errors.js";
 import type { ExecBackend, ProcessSpec } from "./exec-backend.js";
 import { watchFamily } from "./family.js";
 import { createGuard, type Guard } from "./guard.js";
-import { type LocalProcess, startLocalProcess } from "./local-process.js";
+import { type LocalContext, type LocalProcess, startLocalProcess } from "./local-process.js";
 import { createMarks } from "./marks.js";
 import { createNative, type Native } from "./native.js";
 import { createProcessTelemetry } from "./process-telemetry.js";
 import { resolveProgram } from "./program.js";
+import { createReclaim } from "./reclaim.js";
 import { terminateFamily } from "./terminate.js";
 
 export interface LocalBackendOptions {
@@ -26,6 +27,11 @@ export interface LocalBackendOptions {
   shielded?: boolean;
   /** Called once, before the first process is started. */
   onFirstStart?: () => void;
+  /**
+   * Collects the garbage of this process: called some time after processes with much output were disposed of. Default: V8
+   * does it when it next has to.
+   */
+  collectGarbage?: () => void;
   telemetry?: Telemetry | undefined;
 }
 
@@ -59,7 +65,18 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
       sweep();
     });
   };
-  const context = { native, guard, marks, sandbox, outputBytes: telemetry.outputBytes, onExit: sweep, onRelease };
+  const { collectGarbage: collect } = options;
+  const reclaim = collect && createReclaim({ collect, trim: () => native.trimMemory() });
+  const context: LocalContext = {
+    native,
+    guard,
+    marks,
+    sandbox,
+    outputBytes: telemetry.outputBytes,
+    onExit: sweep,
+    onDispose: (bytes) => reclaim?.forgot(bytes),
+    onRelease,
+  };
   const start = async (spec: ProcessSpec) => {
     const file = resolveProgram(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
@@ -84,6 +101,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     owned.clear();
     if (used) await terminateFamily({ ...LEFT_BEHIND, graceMs, family: watchFamily(everything, native) });
     guard.close();
+    reclaim?.close();
   };
   return {
     getSandboxSupport: sandbox.getSupport,

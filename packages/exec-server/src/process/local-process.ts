@@ -21,7 +21,7 @@ import { type Launched, launch } from "./launch.js";
 import { DEFAULT_LOG_LIMITS, MAX_WRITE_BYTES } from "./limits.js";
 import type { Marks } from "./marks.js";
 import type { Native } from "./native.js";
-import { type LogHost, RetainedLog, type WritableOutputLog } from "./output-log.js";
+import { type LogHost, RetainedLog } from "./output-log.js";
 import { signalGroup, signalProcess } from "./process-group.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
 import { createSandboxTarget, GroupTarget, type SignalTarget } from "./signal-target.js";
@@ -42,6 +42,8 @@ export interface LocalContext {
   sandbox: CommandSandbox;
   outputBytes: Counter;
   onExit(): void;
+  /** Nobody reads the output of a process any more; so many bytes of it are in memory. */
+  onDispose(heldBytes: number): void;
   /** What still has to be given back after the end of a process; never rejects. */
   onRelease(released: Promise<void>): void;
 }
@@ -87,7 +89,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   readonly #stdio: ProcessStdio;
   readonly #mark: bigint;
   readonly sandboxType: SandboxType | undefined;
-  readonly log: WritableOutputLog;
+  readonly log: RetainedLog;
   readonly startedAt = performance.now();
   readonly exited: Promise<ProcessOutcome>;
   readonly closed: Promise<void>;
@@ -109,6 +111,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   #openStreams: number;
   #onStreamsEnded: (() => void) | undefined;
   #groupGone = false;
+  #disposed = false;
 
   constructor(spec: ProcessSpec, wrapped: WrappedCommand | undefined, context: LocalContext) {
     this.#context = context;
@@ -203,6 +206,8 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   }
 
   dispose(): void {
+    if (!this.#disposed) this.#context.onDispose(this.log.heldBytes);
+    this.#disposed = true;
     this.#closeStdin();
     for (const source of this.#launched?.sources ?? []) source.close();
     this.log.close();

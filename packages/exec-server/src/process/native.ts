@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { createReadMemory, type ReadMemory } from "./byte-source.js";
 import { type Children, createChildren } from "./children.js";
-import { closeOnExec, type Libc, loadLibc } from "./libc.js";
+import { bindLibc, closeOnExec, type Libc, loadLibc } from "./libc.js";
 import type { NativeMarks } from "./marks.js";
 import { createNativeMarks } from "./native-marks.js";
 
@@ -31,6 +31,8 @@ export interface Native {
   readonly marks: NativeMarks | undefined;
   /** No program of the same user may read the memory or the environment of this process, or trace it. Linux. */
   shield(): void;
+  /** Gives free memory of the C library back to the system, where that library can. */
+  trimMemory(): void;
   /** Undefined for a process that is gone. Linux. */
   getGroup(pid: number): number | undefined;
 }
@@ -92,6 +94,7 @@ export function createNative(): Native {
   let children: Children | undefined;
   let marks: { native: NativeMarks | undefined } | undefined;
   let readMemory: ReadMemory | undefined;
+  let trim: ((keepBytes: number) => void) | undefined;
   return {
     get readMemory() {
       readMemory ??= createReadMemory(getLibc().read);
@@ -140,11 +143,26 @@ export function createNative(): Native {
     shield() {
       if (process.platform === "linux") getLibc().prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     },
+    trimMemory() {
+      if (process.platform !== "linux") return;
+      trim ??= loadTrim();
+      trim(0);
+    },
     getGroup(pid) {
       const group = getLibc().getpgid(pid);
       return group < 0 ? undefined : group;
     },
   };
+}
+
+/** Only glibc has it. */
+function loadTrim(): (keepBytes: number) => void {
+  try {
+    return bindLibc<{ malloc_trim(keepBytes: number): void }>({ malloc_trim: "int malloc_trim(size_t keep)" })
+      .malloc_trim;
+  } catch {
+    return () => {};
+  }
 }
 
 /** Descriptors that a child is given: its stdio and those of a sandbox. */

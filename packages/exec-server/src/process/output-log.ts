@@ -115,6 +115,11 @@ export class RetainedLog implements WritableOutputLog {
     this.#host = host;
   }
 
+  /** Bytes of output that are in memory. */
+  get heldBytes(): number {
+    return this.#headBytes + this.#tail.bytes;
+  }
+
   get end(): number {
     return this.#end;
   }
