@@ -1,6 +1,6 @@
 import { endianness } from "node:os";
 import { addressOf, bindLibc } from "../../process/libc.js";
-import { type HostPath, pathBytes } from "../../protocol/host-path.js";
+import type { HostPath } from "../../protocol/host-path.js";
 import { AT_ONCE_BYTES } from "../limits.js";
 import { parseStatus, STATX_BYTES, type Status } from "./status.js";
 
@@ -49,7 +49,7 @@ export function createKernel(): Kernel | undefined {
 }
 
 interface Functions {
-  syscall(number: number, directory: number, path: Buffer, how: BigUint64Array, howBytes: number): number;
+  syscall(number: number, directory: number, path: string | Buffer, how: BigUint64Array, howBytes: number): number;
   openat(directory: number, path: string, flags: number): number;
   statx(fd: number, path: string, flags: number, mask: number, into: Uint32Array): number;
   pread(fd: number, into: Buffer, bytes: number, offset: number): number;
@@ -59,7 +59,7 @@ interface Functions {
 }
 
 const PROTOTYPES: Readonly<Record<keyof Functions, string>> = {
-  syscall: "long syscall(long number, long directory, const void *path, const void *how, long how_bytes)",
+  syscall: "long syscall(long number, long directory, const char *path, const void *how, long how_bytes)",
   openat: "int openat(int directory, const char *path, int flags)",
   statx: "int statx(int fd, const char *path, int flags, unsigned int mask, _Out_ void *into)",
   pread: "long pread(int fd, _Out_ void *into, unsigned long bytes, long offset)",
@@ -155,5 +155,5 @@ function bindReadAll({ preadv2 }: Functions): Kernel["readAll"] {
 
 const opened = (fd: number): number | undefined => (fd < 0 ? undefined : fd);
 
-const terminate = (path: HostPath): Buffer =>
-  typeof path === "string" ? Buffer.from(`${path}\0`) : Buffer.concat([pathBytes(path), Buffer.of(0)]);
+const terminate = (path: HostPath): string | Buffer =>
+  typeof path === "string" ? path : Buffer.concat([path, Buffer.of(0)]);
