@@ -73,6 +73,14 @@ await build({
     "parts/file-helper": path("packages/cli/src/parts/file-helper.ts"),
   },
   supported: { "dynamic-import": false },
+  // A module for `require`, which calls what is within; as a script on its own, the function that Node would make of it. So
+  // main.ts need not put that around the text, which would be in memory twice.
+  banner: {
+    js:
+      "(this===globalThis?(run)=>run:(run)=>run.call(this,exports,require,module,__filename,__dirname))" +
+      "(function(exports,require,module,__filename,__dirname){",
+  },
+  footer: { js: "});" },
 });
 compileAhead("executor", '{"type":"list_tools","requestId":"1"}\n');
 compileAhead("exec-server", '{"id":1,"method":"initialize","params":{"clientName":"build"}}\n');
@@ -109,7 +117,7 @@ function compileAhead(part, input) {
     const { readFileSync, writeFileSync } = require("node:fs");
     const module = require("node:module");
     const [file] = process.argv.slice(1);
-    const script = new (require("node:vm").Script)(module.wrap(readFileSync(file, "utf8")), { filename: file });
+    const script = new (require("node:vm").Script)(readFileSync(file, "utf8"), { filename: file });
     const loaded = { exports: {} };
     script.runInThisContext()(loaded.exports, module.createRequire(file), loaded, file, ".");
     process.on("exit", () => writeFileSync(file + ".cache", script.createCachedData()));

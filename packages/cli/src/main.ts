@@ -36,11 +36,11 @@ if (quick === undefined || options === undefined) {
 
 /**
  * Like `require`, with the code that the build has compiled where no cache of Node's does that. It is used only by the
- * version of V8 that made it; any other compiles the file.
+ * version of V8 that made it; any other compiles the file, which is the function of a module to a script.
  */
 function load(file: string): unknown {
   if (isCached || !existsSync(`${file}.cache`)) return require(file);
-  const script = new Script(module.wrap(readFileSync(file, "utf8")), {
+  const script = new Script(readFileSync(file, "utf8"), {
     filename: file,
     cachedData: readFileSync(`${file}.cache`),
   });
