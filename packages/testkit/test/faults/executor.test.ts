@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it.each(["resumed", "once", "streams"])("an executor keeps its promises: %s", async (kind) => {
+it.each(["resumed", "once", "streams"])("an executor keeps its promises: %s", { timeout: 90_000 }, async (kind) => {
   const failed: RunResult[] = [];
   const totals = await runAll({
     world,

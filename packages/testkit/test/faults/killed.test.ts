@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { World } from "../../src/faults/exec-server-world.js";
 import { createExecutorWorld } from "../../src/faults/executor-world.js";
-import { runAll } from "../../src/faults/run-all.js";
-import { type RunResult, renderFailure } from "../../src/faults/run-result.js";
+import { renderFailure } from "../../src/faults/run-result.js";
 
 let world: World;
 beforeAll(async () => {
@@ -10,18 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it.each(["executor-killed", "orchestrator-killed"])("keeps its promises: %s", async (kind) => {
-  const failed: RunResult[] = [];
-  const totals = await runAll({
-    world,
-    kinds: { [kind]: 1 },
-    firstSeed: 1,
-    runs: 4,
-    jobs: 4,
-    onResult: (result) => {
-      if (result.problems.length > 0) failed.push(result);
-    },
-  });
+it.each([
+  // Over stdio, a websocket, and with another executor at its place: programs that live on unless the guard ends them.
+  ["executor-killed", [28, 34, 45, 69, 211]],
+  ["orchestrator-killed", [1, 2, 3, 4]],
+] as const)("keeps its promises: %s", { timeout: 90_000 }, async (kind, seeds) => {
+  const results = await Promise.all(seeds.map((seed) => world.run(kind, seed)));
+  const failed = results.filter(({ problems }) => problems.length > 0);
   expect(failed.map(renderFailure).join("\n")).toBe("");
-  expect(totals.processes).toBeGreaterThan(4);
+  expect(results.reduce((sum, { processes }) => sum + processes, 0)).toBeGreaterThan(4);
 });
