@@ -82,6 +82,7 @@ export {
   type WrappedCommand,
 } from "./sandbox/command-sandbox.js";
 export type { WrapperStatus } from "./sandbox/wrapper-status.js";
+export { createUnsentLimit } from "./server/limit-unsent.js";
 export {
   createShellSnapshots,
   type ShellCommand,

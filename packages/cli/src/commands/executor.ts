@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend, createUnsentLimit } from "@codex/exec-server";
 import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
 import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -83,12 +83,14 @@ async function serveWebSocket(
   // Before the address is told: a signal may follow at once.
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const serving = new Set<Promise<void>>();
+  const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
     host,
     port,
     ...(token === undefined ? {} : { authorize: bearer(token) }),
     ...(pages === undefined ? {} : { pages }),
-    onChannel(channel) {
+    onChannel(channel, { socket }) {
+      limitUnsent(socket);
       const served = executor.serve(channel).finally(() => serving.delete(served));
       serving.add(served);
     },

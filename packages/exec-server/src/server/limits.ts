@@ -4,6 +4,9 @@ export const FOLLOW_WINDOW_BYTES = 256 * 1024;
 /** Output kept of each process in memory, bytes. Covers what a broken connection may have had under way. */
 export const RETAINED_BYTES = 8 * 1024 * 1024;
 
+/** What the kernel holds of a connection that cannot be sent yet, bytes; Linux allows itself 4 MB. */
+export const MAX_UNSENT_BYTES = 64 * 1024;
+
 /** Output a process may write while its session has no connection, bytes; more holds it back, so that none is lost. */
 export const AWAY_WINDOW_BYTES = 1024 * 1024;
 

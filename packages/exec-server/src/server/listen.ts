@@ -4,6 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { createStdioChannel } from "@codex/channel";
 import type { Page } from "@codex/channel/websocket";
 import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
+import { createUnsentLimit } from "./limit-unsent.js";
 import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, SERVER_CLOSE_MS } from "./limits.js";
 import type { ExecServer } from "./server.js";
 
@@ -55,6 +56,7 @@ export async function listenWebSocket(
   }
   // Only here: a server on stdio starts without the websocket library.
   const { createWebSocketListener } = await import("@codex/channel/websocket");
+  const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
     host,
     port,
@@ -62,6 +64,7 @@ export async function listenWebSocket(
     onHttp: answerProbe,
     ...(pages === undefined ? {} : { pages }),
     onChannel: (channel, { socket }) => {
+      limitUnsent(socket);
       const { remoteAddress = "?", remotePort = 0, remoteFamily } = socket;
       const address = remoteFamily === "IPv6" ? `[${remoteAddress}]` : remoteAddress;
       void server.serve(channel, { transport: { kind: "websocket", peer: `${address}:${remotePort}` } });

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { describe, expect, it } from "vitest";
-import { type Message, paramsOf, startParams, useServer } from "./support.js";
+import { MAX_UNSENT_BYTES } from "../../src/server/limits.js";
+import { type Message, paramsOf, RawClient, startParams, useServer } from "./support.js";
 
 interface Chunk {
   seq: number;
@@ -11,6 +13,14 @@ interface Chunk {
 }
 
 const NOTHING = Buffer.alloc(0);
+
+/** Bytes that the kernel holds of the connections that a port has accepted, and that have not arrived. */
+async function unsentOf(port: number): Promise<number> {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const lines = (await readFile("/proc/net/tcp", "latin1")).split("\n").map((line) => line.trim().split(/\s+/));
+  const queues = lines.filter(([, own]) => own?.endsWith(local)).map(([, , , , queue]) => queue!.split(":")[0]!);
+  return queues.reduce((sum, hex) => sum + Number.parseInt(hex, 16), 0);
+}
 
 /** Bytes that differ everywhere: the decimal numbers from 1 on, one each line. */
 const numbers = (count: number): string[] => ["seq", "1", String(count)];
@@ -35,6 +45,28 @@ describe("much output", () => {
       expect(client.outputOf(id).length).toBe(600_000);
     }
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "waits with the server, not in the kernel, where an answer would wait too",
+    async () => {
+      const { url, dial } = await server.listen();
+      const port = Number(new URL(url).port);
+      const silent = new RawClient(await connectWebSocketChannel(url), { read: false });
+      server.defer(() => silent.channel.close({ deadlineMs: 0 }));
+      silent.send({ id: 1, method: "initialize", params: { clientName: "test" } });
+      silent.send({ method: "initialized", params: {} });
+      silent.send({ id: 2, method: "process/start", params: startParams("p", ["yes"]) });
+      const other = await dial();
+      await other.handshake();
+      const lookedAt: number[] = [];
+      while (lookedAt.length < 20 || lookedAt.slice(-20).some((bytes) => bytes === 0 || bytes !== lookedAt.at(-1))) {
+        for (let turn = 0; turn < 20; turn += 1) await other.ask("environment/info");
+        lookedAt.push(await unsentOf(port));
+      }
+      // Beyond it lies what was begun when it was reached, a packet of the loopback.
+      expect(lookedAt.at(-1)).toBeLessThanOrEqual(3 * MAX_UNSENT_BYTES);
+    },
+  );
 
   it("of 20 MB comes once and whole over a connection that is cut again and again", async () => {
     const { dial, relay } = await server.listen();

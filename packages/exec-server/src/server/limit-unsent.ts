@@ -1,0 +1,47 @@
+import type { Socket } from "node:net";
+import { bindLibc } from "../process/libc.js";
+import { lazily } from "../protocol/decode.js";
+import { MAX_UNSENT_BYTES } from "./limits.js";
+
+interface Functions {
+  setsockopt(fd: number, level: number, option: number, value: Int32Array, valueBytes: number): number;
+}
+
+const PROTOTYPES: Readonly<Record<keyof Functions, string>> = {
+  setsockopt: "int setsockopt(int fd, int level, int option, const void *value, unsigned int value_bytes)",
+};
+
+const IPPROTO_TCP = 6;
+/** netinet/tcp.h */
+const TCP_NOTSENT_LOWAT = process.platform === "darwin" ? 0x201 : 25;
+
+/**
+ * Bounds what the kernel takes of a connection before it can be sent: an answer need not wait behind megabytes of output
+ * that were written before it. What is on its way is not bounded, so a connection that is far is as fast as without.
+ * Begins once so much is sent that there is something to bound; where that cannot be, nothing happens.
+ */
+export function createUnsentLimit(): (socket: Socket) => void {
+  const bind = lazily(() => bindLibc<Functions>(PROTOTYPES));
+  const limit = (socket: Socket) => {
+    const fd = fdOf(socket);
+    if (fd === undefined) return;
+    try {
+      bind().setsockopt(
+        fd,
+        IPPROTO_TCP,
+        TCP_NOTSENT_LOWAT,
+        Int32Array.of(MAX_UNSENT_BYTES),
+        Int32Array.BYTES_PER_ELEMENT,
+      );
+    } catch {
+      // no such function, or no koffi: slower answers are no reason to end anything
+    }
+  };
+  return (socket) => socket.once("drain", () => limit(socket));
+}
+
+/** Node has no name for the descriptor of a socket. */
+function fdOf(socket: Socket & { _handle?: { fd?: number } | null }): number | undefined {
+  const fd = socket._handle?.fd;
+  return fd !== undefined && fd >= 0 ? fd : undefined;
+}
