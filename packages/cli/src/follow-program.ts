@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import type { Writable } from "node:stream";
 import type { ProcessOutcome, SessionSignal, TerminalSize } from "@codex/executor-protocol";
 import type { LiveOutput, Orchestrator, RunCommandRequest, RunningCommand, RunOutcome } from "@codex/orchestrator";
 import { EXIT } from "./exit-codes.js";
@@ -15,11 +15,12 @@ export async function followProgram(
   request: RunCommandRequest,
   recording?: RunRecording,
 ): Promise<{ outcome: RunOutcome; code: number }> {
+  // Whatever ends this process before it knows: nobody is to take that for a success.
+  process.exitCode = EXIT.lost;
   const output = createOutput();
   const running = orchestrator.runCommand(request, {
-    onOutput: (piece) => {
-      output.write(piece);
-      return recording?.output(piece.stream, piece.bytes);
+    onOutput: async (piece) => {
+      await Promise.all([output.write(piece), recording?.output(piece.stream, piece.bytes)]);
     },
   });
   const release = passThrough(running, request.tty ? request.size : undefined, recording);
@@ -92,20 +93,27 @@ function createOutput() {
     get isLost() {
       return isLost;
     },
-    write({ stream, bytes, dropped }: LiveOutput) {
+    /** A promise is for more room: a reader that is slow holds the program back. */
+    write({ stream, bytes, dropped }: LiveOutput): Promise<void> | undefined {
       if (dropped !== undefined) {
         const range = `bytes ${dropped.from}-${dropped.to} of the output are gone: they were not retained`;
         process.stderr.write(`codex: ${range}\n`);
       }
-      (stream === "stderr" ? process.stderr : process.stdout).write(bytes);
+      return writeTo(stream === "stderr" ? process.stderr : process.stdout, bytes);
     },
     async flush() {
-      for (const stream of [process.stdout, process.stderr]) {
-        if (stream.writableLength > 0 && !stream.destroyed) await once(stream, "drain").catch(() => {});
-      }
+      for (const stream of [process.stdout, process.stderr]) await written(stream);
     },
   };
 }
+
+/** Undefined when there is room for more. */
+function writeTo(stream: Writable, bytes: Uint8Array): Promise<void> | undefined {
+  return stream.write(bytes) ? undefined : written(stream);
+}
+
+/** Resolves when all that was handed to a stream is written, or cannot be. */
+const written = (stream: Writable): Promise<void> => new Promise((resolve) => stream.write("", () => resolve()));
 
 function exitCodeOf(result: RunOutcome): number {
   if (result.kind === "lost") {
