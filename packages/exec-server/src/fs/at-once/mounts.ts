@@ -28,14 +28,13 @@ export interface Mounts {
  */
 export function createMounts(kernel: Kernel, mountInfo = "/proc/self/mountinfo"): Mounts {
   let file: FileHandle | undefined;
-  let known: { kinds: ReadonlyMap<number, MountKind>; root: number | undefined } | undefined;
+  let known: { kinds: ReadonlyMap<number, MountKind>; root?: number | undefined } | undefined;
 
   const read = async () => {
     file ??= await open(mountInfo);
     // What changes from here on is told the next time.
     kernel.haveMountsChanged(file.fd);
-    const kinds = parseMounts(await readWhole(file));
-    known = { kinds, root: getRootMount(kernel) };
+    known = { kinds: parseMounts(await readWhole(file)) };
   };
   // Where it fails, nothing is known from then on.
   let reading = read().catch(() => {});
@@ -54,7 +53,9 @@ export function createMounts(kernel: Kernel, mountInfo = "/proc/self/mountinfo")
     },
     kindOfRoot() {
       const now = getKnown();
-      return now?.root === undefined ? undefined : now.kinds.get(now.root);
+      if (now === undefined) return undefined;
+      now.root ??= getRootMount(kernel); // which may not be found while somebody mounts something
+      return now.root === undefined ? undefined : now.kinds.get(now.root);
     },
     settled: () => reading,
     async close() {

@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect, it } from "vitest";
-import { createKernel } from "../../../src/fs/at-once/kernel.js";
+import { createKernel, type Kernel } from "../../../src/fs/at-once/kernel.js";
 import { MAX_MOUNTS_BYTES } from "../../../src/fs/limits.js";
 import { base64, callFiles, useFiles } from "../support.js";
-import { connect, countFiles, kindOf, settle } from "./support.js";
+import { connect, countFiles, isEverAnswered, kindOf, settle } from "./support.js";
 
 const files = useFiles();
 const kind = await kindOf(tmpdir());
@@ -18,12 +18,12 @@ it("makes the call itself until it is known where files lie", async () => {
   expect(await read()).toEqual(HELLO);
   expect(atOnce.counts).toEqual({ asked: 1, answered: 0 });
   await atOnce.settled();
-  expect(await read()).toEqual(HELLO);
-  expect(atOnce.counts).toEqual({ asked: 2, answered: isAnswered ? 1 : 0 });
+  expect(await isEverAnswered(atOnce, isAnswered, read)).toBe(isAnswered);
   await atOnce.close();
   await atOnce.close();
+  const { answered } = atOnce.counts;
   expect(await read()).toEqual(HELLO);
-  expect(atOnce.counts.answered).toBe(isAnswered ? 1 : 0);
+  expect(atOnce.counts.answered).toBe(answered);
 });
 
 it("makes every call itself where the kernel has no such calls", async () => {
@@ -44,8 +44,22 @@ it.runIf(process.platform === "linux").each([
   writeFileSync(files.path("mounts"), mounts.padEnd(bytes, "\n"));
   const atOnce = countFiles({ mountInfo: files.path("mounts") });
   await settle(atOnce, files.root);
-  await callFiles(connect(atOnce), "getMetadata", { path: files.url("f.txt") });
-  expect(atOnce.counts.answered > 0).toBe(expected);
+  const ask = () => callFiles(connect(atOnce), "getMetadata", { path: files.url("f.txt") });
+  expect(await isEverAnswered(atOnce, expected, ask)).toBe(expected);
+  await atOnce.close();
+});
+
+it.runIf(isAnswered)("looks for the root again where it was not found for once", async () => {
+  let looks = 0;
+  const createBlinking = () => {
+    const kernel = createKernel();
+    const find: Kernel["find"] = (path, way) => (path === "/" && looks++ === 0 ? undefined : kernel?.find(path, way));
+    return kernel === undefined ? undefined : { ...kernel, find };
+  };
+  const atOnce = countFiles({ createKernel: createBlinking });
+  await settle(atOnce, files.root);
+  const read = () => callFiles(connect(atOnce), "readFile", { path: files.url("f.txt") });
+  expect(await isEverAnswered(atOnce, true, read)).toBe(true);
   await atOnce.close();
 });
 
@@ -71,8 +85,7 @@ it.runIf(CAN_MOUNT)("a file system that is mounted later is looked at first", as
     expect(await read()).toEqual(HELLO);
     expect(atOnce.counts.answered).toBe(before);
     await atOnce.settled();
-    expect(await read()).toEqual(HELLO);
-    expect(atOnce.counts.answered).toBe(before + 1);
+    expect(await isEverAnswered(atOnce, true, async () => expect(await read()).toEqual(HELLO))).toBe(true);
   } finally {
     execFileSync("umount", [files.path("mounted")]);
     await atOnce.close();

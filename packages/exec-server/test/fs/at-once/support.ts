@@ -25,6 +25,24 @@ export function countFiles(options: FilesAtOnceOptions = {}): CountedFiles {
   };
 }
 
+/**
+ * Whether such a call is ever answered so; `expected` says how hard that is tried. The kernel may have to wait for once:
+ * while any process mounts or renames something, or when a page was given up.
+ */
+export async function isEverAnswered(
+  files: CountedFiles,
+  expected: boolean,
+  call: () => Promise<unknown>,
+): Promise<boolean> {
+  const before = files.counts.answered;
+  const most = expected ? 5_000 : 20;
+  for (let tries = 0; tries < most && files.counts.answered === before; tries += 1) {
+    await call();
+    await files.settled();
+  }
+  return files.counts.answered > before;
+}
+
 /** Asks for what is there anyway, so that it is known where files lie. */
 export async function settle(files: FilesAtOnce, root: string): Promise<void> {
   files.getMetadata({ path: root, sandbox: undefined, followSymlinks: true, extended: false });
