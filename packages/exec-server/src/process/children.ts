@@ -72,13 +72,13 @@ export function createChildren(libc: Libc): Children {
   const stopLooking = () => {
     clearInterval(looking);
     looking = undefined;
-    if (isMainThread) process.off("SIGCHLD", collect);
+    if (isMainThread) unwatchEnds(collect);
   };
   /** The timer also keeps this process alive for its children, which a handler of signals does not. */
   const startLooking = () => {
     if (looking !== undefined) return;
     looking = setInterval(collect, isMainThread ? LOOK_MS : WORKER_LOOK_MS);
-    if (isMainThread) process.on("SIGCHLD", collect);
+    if (isMainThread) watchEnds(collect);
   };
   return {
     spawn(start) {
@@ -92,6 +92,23 @@ export function createChildren(libc: Libc): Children {
       }
     },
   };
+}
+
+/** Called when a child has ended, maybe another's. One handler for all: a process may have any number of backends. */
+const watchers = new Set<() => void>();
+
+function watchEnds(watcher: () => void): void {
+  if (watchers.size === 0) process.on("SIGCHLD", tellWatchers);
+  watchers.add(watcher);
+}
+
+function unwatchEnds(watcher: () => void): void {
+  watchers.delete(watcher);
+  if (watchers.size === 0) process.off("SIGCHLD", tellWatchers);
+}
+
+function tellWatchers(): void {
+  for (const tell of [...watchers]) tell();
 }
 
 /** A session of its own, and the signals as a program expects them: Node ignores SIGPIPE, for one. */
