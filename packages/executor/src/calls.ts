@@ -273,7 +273,7 @@ export class Calls {
     let output: ToolOutput | undefined;
     const emitOutput = (bytes: Uint8Array, stream: OutputStream = "stdout") => {
       if (!outbox.isLive()) return Promise.resolve();
-      output ??= this.#openOutput(requestId, unifiedExec.table.mintId());
+      output ??= this.#openOutput(requestId, unifiedExec.table.reserveOutput());
       return output.emit(Buffer.from(bytes), stream);
     };
     const finish = async () => {
@@ -283,6 +283,7 @@ export class Calls {
       const release = () => {
         kept.release();
         this.#toolOutputs.delete(processId);
+        unifiedExec.table.leave(processId);
       };
       if (keep === undefined) release();
       else keep({ ...kept, release });

@@ -184,6 +184,7 @@ export class Connection {
 
   #repeatExits(): void {
     for (const [processId, outcome] of this.#exits) {
+      if (this.#unifiedExec.table.peek(processId)?.process.outcome.kind === "running") continue; // another one of this id
       void this.outbox.notify({ type: "session_exited", processId, outcome });
     }
   }

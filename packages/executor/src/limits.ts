@@ -68,6 +68,9 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
   log: {},
 };
 
+/** Ids of former live output that are not given again; more than an orchestrator is to remember positions of. */
+export const FORMER_IDS = 4096;
+
 /** Milliseconds without output after an exit, while somebody else holds the streams, that end a wait. */
 export const POST_EXIT_MS = 50;
 

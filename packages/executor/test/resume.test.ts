@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { createLocalBackend, type ExecBackend } from "@codex/exec-server";
 import { describe, expect, it } from "vitest";
+import { createRandomIds } from "../src/index.js";
 import { bytesOf, type Client, execRequest, unwrap, writeRequest } from "./support/client.js";
 import { ManualClock } from "./support/manual-clock.js";
 import { idOf, isAlive, readUntil, startSession } from "./support/real-host.js";
@@ -207,6 +208,23 @@ describe("a lost channel", () => {
     const second = connect();
     await second.initialize(resumeWith(sessionId));
     expect(await second.ofType("session_exited")).toMatchObject({ processId: id, outcome: { by: "terminate" } });
+  });
+
+  it("says of no session that runs how another of its id ended", async () => {
+    const { connect } = open({ ids: createRandomIds(() => 0), limits: { recentSessions: 1 } });
+    const first = connect();
+    const { sessionId } = await first.initialize({ acknowledges: true });
+    const start = async () => idOf(await first.exec({ command: ["sleep", "1000"], yieldTimeMs: 0 }));
+    const id = await start();
+    await first.call("kill_session", { session_id: id });
+    await first.write({ processId: id });
+    await first.exec({ command: ["true"] }); // the only one that is remembered
+    expect(await start()).toBe(id);
+    await first.cut();
+    const second = connect();
+    await second.initialize(resumeWith(sessionId));
+    await second.call("list_sessions", {});
+    expect([first.all("session_exited").length, second.all("session_exited")]).toEqual([1, []]);
   });
 });
 

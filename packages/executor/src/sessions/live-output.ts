@@ -80,6 +80,11 @@ export class LiveOutput {
     return this.#options.receiver.acknowledges ? this.#acknowledged : this.#offset;
   }
 
+  /** Whether there was anything to send. */
+  get hasSent(): boolean {
+    return this.#seq > 0;
+  }
+
   /** Follows for one call, until `finish` or `stop`. Calls of one session follow one after the other. */
   follow(requestId: string): LiveFollower {
     const delivery = this.#add({ requestId, isReplay: false, limit: Number.POSITIVE_INFINITY });

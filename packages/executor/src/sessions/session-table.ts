@@ -1,7 +1,7 @@
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import { ToolError } from "../errors.js";
 import type { Ids } from "../ids.js";
-import type { ExecutorLimits } from "../limits.js";
+import { type ExecutorLimits, FORMER_IDS } from "../limits.js";
 import { renderOutcome } from "./render.js";
 import type { Session } from "./session.js";
 
@@ -12,7 +12,7 @@ interface Recent {
   /** Undefined once its output was dropped. */
   session: Session | undefined;
   /** Of the session when its output was dropped. */
-  last: { outcome: ProcessOutcome; unread: number } | undefined;
+  last: { outcome: ProcessOutcome; unread: number; hasSent: boolean } | undefined;
   /** It was ended to make room, and nobody was told yet. */
   untold: boolean;
 }
@@ -28,6 +28,14 @@ export class SessionTable {
   readonly #live = new Map<number, Session | undefined>();
   /** Oldest first. */
   readonly #recent = new Map<number, Recent>();
+  /** Ids of output that belongs to no session. */
+  readonly #outputs = new Set<number>();
+  /**
+   * Ids that live output was sent under and that name nothing any more, oldest first. An orchestrator may remember how far
+   * it received that output, and would say the same of a new session of this id: what a lost channel took along of that
+   * one would not be sent again.
+   */
+  readonly #former = new Set<number>();
 
   constructor(limits: TableLimits, ids: Ids) {
     this.#limits = limits;
@@ -44,7 +52,7 @@ export class SessionTable {
       this.#live.delete(pruned.id);
       this.#remember(pruned, true);
     }
-    const id = this.mintId();
+    const id = this.#mintId();
     this.#live.set(id, undefined);
     return { id, pruned };
   }
@@ -53,9 +61,24 @@ export class SessionTable {
     return this.#live.has(id) || this.#recent.has(id);
   }
 
-  /** An id that names no session. */
-  mintId(): number {
-    return this.#ids.session((id) => this.has(id));
+  /** Takes an id for output that belongs to no session, until `leave`. */
+  reserveOutput(): number {
+    const id = this.#mintId();
+    this.#outputs.add(id);
+    return id;
+  }
+
+  /** Nothing more is sent under an id that live output was sent under. */
+  leave(id: number): void {
+    this.#outputs.delete(id);
+    this.#former.delete(id);
+    this.#former.add(id);
+    const [oldest] = this.#former;
+    if (this.#former.size > FORMER_IDS && oldest !== undefined) this.#former.delete(oldest);
+  }
+
+  #mintId(): number {
+    return this.#ids.session((id) => this.has(id) || this.#outputs.has(id) || this.#former.has(id));
   }
 
   /** Fills a place that was reserved. */
@@ -160,6 +183,7 @@ export class SessionTable {
       if (this.#recent.size <= this.#limits.recentSessions) break;
       drop(entry);
       this.#recent.delete(id);
+      if (entry.last?.hasSent) this.leave(id);
     }
   }
 }
@@ -171,7 +195,7 @@ function drop(recent: Recent): void {
   const { session } = recent;
   if (session === undefined) return;
   recent.session = undefined;
-  const last = { outcome: session.process.outcome, unread: session.unread };
+  const last = { outcome: session.process.outcome, unread: session.unread, hasSent: session.live.hasSent };
   recent.last = last;
   void session.process.exited.then((outcome) => {
     last.outcome = outcome;

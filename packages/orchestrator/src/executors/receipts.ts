@@ -1,10 +1,12 @@
-import type { OutputPosition } from "@codex/executor-protocol";
+import type { ByteRange, OutputPosition } from "@codex/executor-protocol";
+import type { ToolOutputMessage } from "./live-output.js";
+
+type Output = Pick<ToolOutputMessage, "processId" | "offset" | "seq">;
 
 /** What was received of an executor, and what of it the executor was told. */
 export class Receipts {
   /** Offsets behind the live output that was received, by the executor's ids; least recently used first. */
   readonly #positions = new Map<number, number>();
-  readonly #limit: number;
   #ackBytes = Number.POSITIVE_INFINITY;
   /** What the executor was not told yet. */
   readonly #moved = new Set<number>();
@@ -12,11 +14,6 @@ export class Receipts {
   #bytes = 0;
   /** Bytes since answers were acknowledged: the executor keeps output with an answer. */
   #bytesWithAnswers = 0;
-
-  /** @param limit positions kept. */
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
 
   /** Acknowledges at least each time so many bytes came. */
   acknowledgeEvery(bytes: number): void {
@@ -42,13 +39,16 @@ export class Receipts {
     return [...this.#positions].map(([processId, offset]) => ({ processId, offset }));
   }
 
-  /** Output came. Answers the range that is missing before it; undefined where it follows on what came before. */
-  noteOutput(processId: number, offset: number, bytes: number): { from: number; to: number } | undefined {
-    const expected = this.#positions.get(processId) ?? 0;
+  /**
+   * Output came, decoded so many bytes. Answers the range that is missing before it; undefined where it follows on what
+   * came before. The first of a session says that an id names another one now.
+   */
+  noteOutput({ processId, offset, seq }: Output, bytes: number): ByteRange | undefined {
+    const expected = seq === 1 ? 0 : (this.#positions.get(processId) ?? 0);
     this.#positions.delete(processId);
     this.#positions.set(processId, Math.max(expected, offset + bytes));
     const [oldest] = this.#positions.keys();
-    if (this.#positions.size > this.#limit && oldest !== undefined) this.#positions.delete(oldest);
+    if (this.#positions.size > MAX_POSITIONS && oldest !== undefined) this.#positions.delete(oldest);
     this.#moved.add(processId);
     this.#bytes += bytes;
     this.#bytesWithAnswers += bytes;
@@ -77,6 +77,9 @@ export class Receipts {
     return { answers, output };
   }
 }
+
+/** More than this many sessions do not live at once; an executor gives an id again only long after this many others. */
+const MAX_POSITIONS = 1024;
 
 /** Small answers are acknowledged together. */
 const ANSWERS_PER_ACK = 16;

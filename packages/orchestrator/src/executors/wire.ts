@@ -44,7 +44,7 @@ export class Wire {
   /** Aborts when `close` is called: nobody's listener can keep it waiting. */
   readonly #closing = new AbortController();
   readonly #closed: Promise<void>;
-  readonly #receipts: Receipts;
+  readonly #receipts = new Receipts();
   #channel: Channel;
   /** Why there is no channel at present. */
   #lostReason: string | undefined;
@@ -63,7 +63,6 @@ export class Wire {
   constructor(options: WireOptions) {
     this.#options = options;
     this.#channel = options.channel;
-    this.#receipts = new Receipts(options.limits.rememberedSessions);
     this.#closed = new Promise((resolve) => {
       this.#closing.signal.addEventListener("abort", () => resolve(), { once: true });
     });
@@ -297,7 +296,7 @@ export class Wire {
   #handleOutput(message: ToolOutputMessage): void | Promise<void> {
     const pending = this.#pending.get(message.requestId);
     const bytes = Buffer.byteLength(message.chunk, "base64");
-    const gap = this.#receipts.noteOutput(message.processId, message.offset, bytes);
+    const gap = this.#receipts.noteOutput(message, bytes);
     this.#acknowledge();
     if (pending?.onOutput !== undefined) return pending.onOutput(message, gap);
     if (pending === undefined && this.#settled.has(message.requestId)) return;

@@ -42,8 +42,14 @@ export async function listenExecutor({ resumable }: { resumable: boolean }): Pro
   };
 }
 
+/** It gives a session the id of an earlier one as soon as it may. */
 const newExecutor = (resumeGraceMs: number): Executor =>
-  createExecutor({ backend: () => createLocalBackend(), resumeGraceMs, limits: { sessions: 64 } });
+  createExecutor({
+    backend: () => createLocalBackend(),
+    resumeGraceMs,
+    random: () => 0,
+    limits: { sessions: 64, recentSessions: 1 },
+  });
 
 const newOrchestrator = (): Orchestrator =>
   createOrchestrator({ policy: "never", defaults: { timings: { reconnectBaseMs: 5, reconnectMaxMs: 50 } } });
