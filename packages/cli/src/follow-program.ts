@@ -3,7 +3,7 @@ import type { ProcessOutcome, SessionSignal, TerminalSize } from "@codex/executo
 import type { LiveOutput, Orchestrator, RunCommandRequest, RunningCommand, RunOutcome } from "@codex/orchestrator";
 import { EXIT } from "./exit-codes.js";
 import type { RunRecording } from "./recording/run-recording.js";
-import { isOutputLost } from "./standard-output.js";
+import { isOutputLost, written } from "./standard-output.js";
 import { getTerminalSize, takeTerminal } from "./terminal.js";
 
 /**
@@ -17,7 +17,7 @@ export async function followProgram(
 ): Promise<{ outcome: RunOutcome; code: number }> {
   // Whatever ends this process before it knows: nobody is to take that for a success.
   process.exitCode = EXIT.lost;
-  const output = createOutput();
+  const output = createOutput(() => void running.signal("hangup").catch(() => {}));
   const running = orchestrator.runCommand(request, {
     onOutput: async (piece) => {
       await Promise.all([output.write(piece), recording?.output(piece.stream, piece.bytes)]);
@@ -80,13 +80,21 @@ async function passInput(running: RunningCommand, recording: RunRecording | unde
   }
 }
 
-/** Standard output and error of this process, written in order. */
-function createOutput() {
+/**
+ * Standard output and error of this process, written in order.
+ *
+ * @param onGone called once, for a reader that went away, as in `codex run … | head`: what was written would have ended
+ *   the program itself here.
+ */
+function createOutput(onGone: () => void) {
   let isLost = false;
-  // A reader that went away, as in `codex run … | head`, ends the output, not the program.
+  let isGone = false;
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error) => {
       isLost ||= isOutputLost(error);
+      if (isGone || isOutputLost(error)) return;
+      isGone = true;
+      onGone();
     });
   }
   return {
@@ -111,9 +119,6 @@ function createOutput() {
 function writeTo(stream: Writable, bytes: Uint8Array): Promise<void> | undefined {
   return stream.write(bytes) ? undefined : written(stream);
 }
-
-/** Resolves when all that was handed to a stream is written, or cannot be. */
-const written = (stream: Writable): Promise<void> => new Promise((resolve) => stream.write("", () => resolve()));
 
 function exitCodeOf(result: RunOutcome): number {
   if (result.kind === "lost") {

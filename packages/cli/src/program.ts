@@ -7,11 +7,19 @@ import { VERSION } from "./version.js";
 /** Parses the arguments and runs one command. Sets the exit code; never throws. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
   watchOutput();
+  // Node ends once there is nothing left to wait for, whether or not the command has come to its end.
+  process.once("exit", failUnfinished);
   try {
     await createProgram().parseAsync([...argv]);
   } catch (error) {
     process.exitCode = report(error);
   }
+  process.off("exit", failUnfinished);
+}
+
+function failUnfinished(): void {
+  process.stderr.write("codex: the command has not come to its end: what it waited for cannot come any more\n");
+  process.exitCode ||= EXIT.failure;
 }
 
 function report(error: unknown): number {

@@ -1,4 +1,5 @@
 import { fstatSync, writeSync } from "node:fs";
+import type { Writable } from "node:stream";
 import { EXIT } from "./exit-codes.js";
 
 /** An output of this process. Of a file Node makes one that writes at once, and takes no notice of how much was taken. */
@@ -27,6 +28,9 @@ export function watchOutput(): void {
 /** Whether somebody misses what could not be written: not the reader that went away, nor one who was told already. */
 export const isOutputLost = (error: Error): boolean =>
   !("code" in error) || (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED");
+
+/** Resolves when all that was handed to a stream is written, or cannot be. */
+export const written = (stream: Writable): Promise<void> => new Promise((resolve) => stream.write("", () => resolve()));
 
 function isFile(fd: number): boolean {
   try {

@@ -4,6 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { codex } from "./support.js";
@@ -77,4 +78,11 @@ it.skipIf(process.platform !== "linux")("a program waits for a reader that does 
   expect(child.exitCode).toBe(null);
   expect(usageOf(child.pid!).peakMegabytes).toBeLessThan(250);
   closeSync(reader);
+});
+
+it.skipIf(process.platform !== "linux")("a program ends when nobody reads what it writes (needs Linux)", async () => {
+  const script = `${process.execPath} ${codex} run -- sh -c 'yes; echo "yes ended with $?" >&2' | head -n 2; echo "$PIPESTATUS"`;
+  const shell = spawn("bash", ["-c", script], { stdio: ["ignore", "pipe", "pipe"] });
+  children.push(shell);
+  expect(await text(shell.stdout)).toBe("y\ny\n129\n");
 });

@@ -10,7 +10,7 @@ import {
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { isOutputLost } from "../standard-output.js";
+import { written } from "../standard-output.js";
 import { visible } from "../visible.js";
 
 export interface VerifyOptions extends ConfigFlags {
@@ -37,13 +37,17 @@ export async function runAuditVerify(file: string | undefined, options: VerifyOp
 
 /** Prints an audit log, the oldest record first. */
 export async function runAuditShow(file: string | undefined, options: ConfigFlags & { json: boolean }): Promise<void> {
-  // A reader that went away, as in `codex audit show | head`, ends the output.
-  process.stdout.on("error", (error) => process.exit(isOutputLost(error) ? EXIT.failure : EXIT.ok));
+  // As in `codex audit show | head`.
+  let isGone = false;
+  process.stdout.on("error", () => {
+    isGone = true;
+  });
   for (const one of await listAuditFiles(await findLog(file, options))) {
     for await (const { text } of readAuditLines(one)) {
       const record = parseRecord(text);
       const line = options.json && record !== undefined ? text : render(record);
-      if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+      if (!process.stdout.write(`${line}\n`)) await written(process.stdout);
+      if (isGone) return;
     }
   }
 }
