@@ -4,10 +4,13 @@ import { descriptorsOf, openServer, privateMegabytes, threadsOf } from "./server
 
 export async function measureMemory({ commands, report, rounds }) {
   for (const tty of [false, true]) {
+    const kind = tty ? "terminal" : "pipe";
+    const few = await onEach(commands, (server) => holdIdle(server, 64, tty));
+    const fewAfter = { ours: few.ours.after, other: few.other.after };
+    report.add(`private memory with 64 idle ${kind} processes`, "MB", fewAfter);
     const count = rounds(500);
     const used = await onEach(commands, (server) => holdIdle(server, count, tty));
     const of = (name) => ({ ours: used.ours[name], other: used.other[name] });
-    const kind = tty ? "terminal" : "pipe";
     if (!tty) report.add("private memory after start", "MB", of("before"), "≤ 2");
     report.add(`private memory with ${count} idle ${kind} processes`, "MB", of("after"), tty ? "≤ 1" : "≤ 0.8");
     if (tty) report.add(`threads with ${count} idle terminals`, "threads", of("threads"), "≤ 20", { of: "ours" });
