@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { ReadStream } from "node:tty";
 import { ChunkMemory } from "./chunk-memory.js";
 import { CHUNK_SLAB_BYTES } from "./limits.js";
+import type { AheadReader, OpenAhead } from "./read-ahead.js";
 
 /**
  * Bytes of one output stream of a process. `onEnd` is called once, after the last byte: the stream ended or broke,
@@ -28,6 +29,7 @@ export interface ReadMemory {
   readonly chunks: ChunkMemory;
   /** Reads what is there at once: how many bytes, at most that many; 0 or less when nothing is there, or nothing more. */
   read(fd: number, into: Uint8Array, bytes: number): number;
+  readonly openAhead: OpenAhead;
 }
 
 /** Reads a pipe. Owns the descriptor. */
@@ -86,11 +88,12 @@ const PIPE_READ_BYTES = 64 * 1024;
 /** One read of a terminal gives at most this many bytes, whatever the buffer; a full read makes libuv read again at once. */
 const TERMINAL_READ_BYTES = 4095;
 
-export const createReadMemory = (read: ReadMemory["read"]): ReadMemory => ({
+export const createReadMemory = (read: ReadMemory["read"], openAhead: OpenAhead): ReadMemory => ({
   pipeBuffer: Buffer.allocUnsafeSlow(PIPE_READ_BYTES),
   terminalBuffer: Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES),
   chunks: new ChunkMemory(CHUNK_SLAB_BYTES),
   read,
+  openAhead,
 });
 
 /** The terminal that is read, and its descriptor for writing and resizing while it is open. */
@@ -111,12 +114,18 @@ export const readTerminal = (fd: number, memory: ReadMemory, sink: ByteSink): Te
   new TerminalReader(fd, memory, sink);
 
 class TerminalReader implements TerminalSource {
+  readonly #fd: number;
+  readonly #memory: ReadMemory;
   readonly #batch: Batch;
   readonly #sink: ByteSink;
   #paused = false;
   #stream: ReadStream | undefined;
+  /** While it reads, nobody else does. */
+  #ahead: AheadReader | undefined;
 
   constructor(fd: number, memory: ReadMemory, sink: ByteSink) {
+    this.#fd = fd;
+    this.#memory = memory;
     this.#batch = new Batch(fd, memory, sink);
     this.#sink = sink;
     const callback = (size: number, buffer: Uint8Array) => this.#take(size, buffer);
@@ -144,11 +153,11 @@ class TerminalReader implements TerminalSource {
 
   resume(): void {
     this.#paused = false;
-    this.#stream?.resume();
+    if (this.#ahead === undefined) this.#stream?.resume();
   }
 
   poll(): void {
-    if (!this.#paused && this.open) this.#readOn();
+    if (!this.#paused && this.open && this.#ahead === undefined) this.#readOn();
   }
 
   close(): void {
@@ -165,6 +174,37 @@ class TerminalReader implements TerminalSource {
   /** A short read says that the terminal is empty for now: what is here goes out without waiting for the turn to end. */
   #readOn(): void {
     if (this.#batch.fill() < TERMINAL_READ_BYTES) this.#batch.flush();
+    else this.#readAhead();
+  }
+
+  /**
+   * It fills as fast as it is read. Each read waits for a worker of the kernel to fetch what was written, and the writer for
+   * the reader: so it is read on the thread pool, while what came before goes on its way.
+   */
+  #readAhead(): void {
+    this.#batch.flush();
+    if (this.#paused || !this.open) return;
+    this.#ahead = this.#memory.openAhead(this.#fd);
+    if (this.#ahead === undefined) return;
+    this.#stream?.pause();
+    this.#readNext(this.#ahead);
+  }
+
+  #readNext(ahead: AheadReader): void {
+    const { chunks } = this.#memory;
+    const slab = chunks.take();
+    ahead.read(slab, (size) => {
+      const goesOn = size > slab.length / 2 && !this.#paused && this.open;
+      if (goesOn) {
+        this.#readNext(ahead);
+      } else {
+        this.#ahead = undefined;
+        ahead.close();
+      }
+      const bytes = chunks.fill(slab, size);
+      if (this.#stream !== undefined && bytes.length > 0) this.#sink.onBytes(bytes);
+      if (!goesOn && !this.#paused) this.#stream?.resume();
+    });
   }
 
   #end(): void {

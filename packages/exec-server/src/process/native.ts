@@ -6,6 +6,7 @@ import { type Children, createChildren } from "./children.js";
 import { bindLibc, closeOnExec, type Libc, loadLibc } from "./libc.js";
 import type { NativeMarks } from "./marks.js";
 import { createNativeMarks } from "./native-marks.js";
+import { createOpenAhead } from "./read-ahead.js";
 
 /**
  * The few system calls that Node does not offer, loaded at the first terminal or pipe so that start-up does not pay.
@@ -97,7 +98,10 @@ export function createNative(): Native {
   let trim: ((keepBytes: number) => void) | undefined;
   return {
     get readMemory() {
-      readMemory ??= createReadMemory(getLibc().read);
+      readMemory ??= createReadMemory(
+        getLibc().read,
+        process.platform === "linux" ? createOpenAhead(getLibc()) : () => undefined,
+      );
       return readMemory;
     },
     openTerminal({ rows, cols }) {

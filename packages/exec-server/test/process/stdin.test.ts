@@ -88,10 +88,11 @@ describe("writing to stdin", () => {
 
   it("reads no echo while output is held back", async () => {
     const process = await host.run(["sh", "-c", "echo ready; exec cat"], { stdio: terminal });
-    await untilOutput(process, "ready");
+    await untilOutput(process, "ready\r\n");
     const hold = process.log.hold(process.log.end, 0);
+    const echoed = process.log.waitFor(process.log.end);
     await process.write(Buffer.from("x"));
-    await process.log.waitFor(process.log.end - 1);
+    await echoed;
     const before = process.log.end;
     for (let key = 0; key < 100; key++) await process.write(Buffer.from("y"));
     expect(process.log.end - before).toBeLessThanOrEqual(1);
