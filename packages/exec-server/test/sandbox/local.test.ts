@@ -13,7 +13,9 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a process in a sandbox (${NO_BUBBL
   });
 
   it("writes where it may, and nowhere else", async () => {
-    const { output, process } = await sandbox.script("echo in > in.txt; echo out > /etc/codex-test; echo $?");
+    const { output, process } = await sandbox.script(
+      "exec 2>&1; echo in > in.txt; echo out > /etc/codex-test; echo $?",
+    );
     expect(readFileSync(join(sandbox.base, "in.txt"), "utf8")).toBe("in\n");
     expect(output).toMatch(/Read-only file system\n1\n$/);
     expect(existsSync("/etc/codex-test")).toBe(false);
