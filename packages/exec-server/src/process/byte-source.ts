@@ -2,8 +2,8 @@ import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { ReadStream } from "node:tty";
 import { ChunkMemory } from "./chunk-memory.js";
+import type { Flood, OpenFlood } from "./flood.js";
 import { CHUNK_SLAB_BYTES } from "./limits.js";
-import type { AheadReader, OpenAhead } from "./read-ahead.js";
 
 /**
  * Bytes of one output stream of a process. `onEnd` is called once, after the last byte: the stream ended or broke,
@@ -29,7 +29,7 @@ export interface ReadMemory {
   readonly chunks: ChunkMemory;
   /** Reads what is there at once: how many bytes, at most that many; 0 or less when nothing is there, or nothing more. */
   read(fd: number, into: Uint8Array, bytes: number): number;
-  readonly openAhead: OpenAhead;
+  readonly openFlood: OpenFlood;
 }
 
 /** Reads a pipe. Owns the descriptor. */
@@ -88,12 +88,12 @@ const PIPE_READ_BYTES = 64 * 1024;
 /** One read of a terminal gives at most this many bytes, whatever the buffer; a full read makes libuv read again at once. */
 const TERMINAL_READ_BYTES = 4095;
 
-export const createReadMemory = (read: ReadMemory["read"], openAhead: OpenAhead): ReadMemory => ({
+export const createReadMemory = (read: ReadMemory["read"], openFlood: OpenFlood): ReadMemory => ({
   pipeBuffer: Buffer.allocUnsafeSlow(PIPE_READ_BYTES),
   terminalBuffer: Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES),
   chunks: new ChunkMemory(CHUNK_SLAB_BYTES),
   read,
-  openAhead,
+  openFlood,
 });
 
 /** The terminal that is read, and its descriptor for writing and resizing while it is open. */
@@ -121,7 +121,7 @@ class TerminalReader implements TerminalSource {
   #paused = false;
   #stream: ReadStream | undefined;
   /** While it reads, nobody else does. */
-  #ahead: AheadReader | undefined;
+  #flood: Flood | undefined;
 
   constructor(fd: number, memory: ReadMemory, sink: ByteSink) {
     this.#fd = fd;
@@ -149,18 +149,21 @@ class TerminalReader implements TerminalSource {
   pause(): void {
     this.#paused = true;
     this.#stream?.pause();
+    this.#flood?.pause();
   }
 
   resume(): void {
     this.#paused = false;
-    if (this.#ahead === undefined) this.#stream?.resume();
+    if (this.#flood === undefined) this.#stream?.resume();
+    else this.#flood.resume();
   }
 
   poll(): void {
-    if (!this.#paused && this.open && this.#ahead === undefined) this.#readOn();
+    if (!this.#paused && this.open && this.#flood === undefined) this.#readOn();
   }
 
   close(): void {
+    this.#flood?.close();
     this.#stream?.destroy();
   }
 
@@ -174,37 +177,25 @@ class TerminalReader implements TerminalSource {
   /** A short read says that the terminal is empty for now: what is here goes out without waiting for the turn to end. */
   #readOn(): void {
     if (this.#batch.fill() < TERMINAL_READ_BYTES) this.#batch.flush();
-    else this.#readAhead();
+    else this.#openFlood();
   }
 
   /**
    * It fills as fast as it is read. Each read waits for a worker of the kernel to fetch what was written, and the writer for
    * the reader: so it is read on the thread pool, while what came before goes on its way.
    */
-  #readAhead(): void {
+  #openFlood(): void {
     this.#batch.flush();
     if (this.#paused || !this.open) return;
-    this.#ahead = this.#memory.openAhead(this.#fd);
-    if (this.#ahead === undefined) return;
-    this.#stream?.pause();
-    this.#readNext(this.#ahead);
-  }
-
-  #readNext(ahead: AheadReader): void {
     const { chunks } = this.#memory;
-    const slab = chunks.take();
-    ahead.read(slab, (size) => {
-      const goesOn = size > slab.length / 2 && !this.#paused && this.open;
-      if (goesOn) {
-        this.#readNext(ahead);
-      } else {
-        this.#ahead = undefined;
-        ahead.close();
-      }
-      const bytes = chunks.fill(slab, size);
-      if (this.#stream !== undefined && bytes.length > 0) this.#sink.onBytes(bytes);
-      if (!goesOn && !this.#paused) this.#stream?.resume();
+    this.#flood = this.#memory.openFlood(this.#fd, {
+      onBytes: (bytes) => this.#sink.onBytes(chunks.copy(bytes)),
+      onOver: () => {
+        this.#flood = undefined;
+        if (!this.#paused) this.#stream?.resume();
+      },
     });
+    if (this.#flood !== undefined) this.#stream?.pause();
   }
 
   #end(): void {

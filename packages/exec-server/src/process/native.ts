@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { createReadMemory, type ReadMemory } from "./byte-source.js";
 import { type Children, createChildren } from "./children.js";
+import { createOpenFlood } from "./flood.js";
 import { bindLibc, closeOnExec, type Libc, loadLibc } from "./libc.js";
 import type { NativeMarks } from "./marks.js";
 import { createNativeMarks } from "./native-marks.js";
-import { createOpenAhead } from "./read-ahead.js";
 
 /**
  * The few system calls that Node does not offer, loaded at the first terminal or pipe so that start-up does not pay.
@@ -100,7 +100,7 @@ export function createNative(): Native {
     get readMemory() {
       readMemory ??= createReadMemory(
         getLibc().read,
-        process.platform === "linux" ? createOpenAhead(getLibc()) : () => undefined,
+        process.platform === "linux" ? createOpenFlood(getLibc()) : () => undefined,
       );
       return readMemory;
     },

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import { MAX_READS_AHEAD } from "../../src/process/limits.js";
+import { MAX_FLOODS } from "../../src/process/limits.js";
 import { untilOutput, useBackend } from "./support.js";
 
 const TERMINAL = { stdio: { kind: "pty" } } as const;
@@ -19,7 +19,7 @@ describe("terminals that are written to as fast as they are read", () => {
 
   it("lose, repeat and move nothing, also more of them than are read on threads", async () => {
     const expected = numbers();
-    const digests = Array.from({ length: MAX_READS_AHEAD + 3 }, async () => {
+    const digests = Array.from({ length: MAX_FLOODS + 3 }, async () => {
       const process = await host.run(flood, TERMINAL);
       const hash = createHash("sha256");
       for await (const { bytes } of process.log.follow()) hash.update(bytes);
