@@ -187,9 +187,9 @@ class TerminalReader implements TerminalSource {
   #openFlood(): void {
     this.#batch.flush();
     if (this.#paused || !this.open) return;
-    const { chunks } = this.#memory;
-    this.#flood = this.#memory.openFlood(this.#fd, {
-      onBytes: (bytes) => this.#sink.onBytes(chunks.copy(bytes)),
+    const { chunks, openFlood } = this.#memory;
+    this.#flood = openFlood(this.#fd, chunks, {
+      onBytes: (bytes) => this.#sink.onBytes(bytes),
       onOver: () => {
         this.#flood = undefined;
         if (!this.#paused) this.#stream?.resume();

@@ -1,10 +1,10 @@
 import { closeSync } from "node:fs";
+import type { ChunkMemory } from "./chunk-memory.js";
 import { bindLibc, type Libc } from "./libc.js";
-import { CHUNK_SLAB_BYTES, FLOOD_READ_BYTES, MAX_FLOODS } from "./limits.js";
+import { MAX_FLOODS } from "./limits.js";
 
 /** Where a flood goes. */
 export interface FloodSink {
-  /** At most CHUNK_SLAB_BYTES, lent for the call. */
   onBytes(bytes: Buffer): void;
   /** There was nothing more for now, or ever; everything was passed on, and nothing is read any more. */
   onOver(): void;
@@ -20,7 +20,7 @@ export interface Flood {
 }
 
 /** Undefined where there are enough of them, or no further descriptor is to be had. The descriptor stays the caller's. */
-export type OpenFlood = (fd: number, sink: FloodSink) => Flood | undefined;
+export type OpenFlood = (fd: number, chunks: ChunkMemory, sink: FloodSink) => Flood | undefined;
 
 /** `FILE *`. */
 type File = object | bigint;
@@ -58,9 +58,7 @@ const F_DUPFD_CLOEXEC = 1030;
 export function createOpenFlood({ fcntl }: Pick<Libc, "fcntl">): OpenFlood {
   let stdio: Stdio | undefined;
   let open = 0;
-  /** Of floods that are over: as many as one takes. */
-  const spare: Buffer[] = [];
-  return (fd, sink) => {
+  return (fd, chunks, sink) => {
     if (open === MAX_FLOODS) return undefined;
     stdio ??= bindLibc<Stdio>(PROTOTYPES);
     const { fread, clearerr, fclose } = stdio;
@@ -73,14 +71,12 @@ export function createOpenFlood({ fcntl }: Pick<Libc, "fcntl">): OpenFlood {
           clearerr(file);
           done(bytes);
         }),
-      close: (buffers) => {
+      close: () => {
         open -= 1;
         fclose(file);
-        spare.push(...buffers.slice(spare.length));
       },
     };
-    const takeBuffer = () => spare.pop() ?? Buffer.allocUnsafeSlow(FLOOD_READ_BYTES);
-    return new FloodReader(source, [takeBuffer(), takeBuffer()], sink);
+    return new FloodReader(source, chunks, sink);
   };
 }
 
@@ -96,18 +92,17 @@ function openFile({ fdopen, setvbuf }: Stdio, fd: number): File | undefined {
 interface FloodSource {
   /** One at a time. `done` gets the number of bytes in a later turn: fewer than fit when there was nothing more. */
   read(into: Buffer, done: (bytes: number) => void): void;
-  /** Not while it reads. Takes the buffers back. */
-  close(buffers: readonly Buffer[]): void;
+  /** Not while it reads. */
+  close(): void;
 }
 
-/** One buffer is filled while the other one is passed on. */
+/** One chunk is read while the one before is passed on. */
 class FloodReader implements Flood {
   readonly #source: FloodSource;
+  readonly #chunks: ChunkMemory;
   readonly #sink: FloodSink;
-  readonly #buffers: readonly Buffer[];
-  readonly #free: Buffer[];
-  /** What was read and not passed on, in order. */
-  readonly #read: { buffer: Buffer; from: number; to: number }[] = [];
+  /** What was read and not passed on, in order; one more may be on its way. */
+  readonly #read: Buffer[] = [];
   #reading = false;
   /** The last read found less than it might have. */
   #ebbed = false;
@@ -115,11 +110,10 @@ class FloodReader implements Flood {
   #passing = false;
   #closed = false;
 
-  constructor(source: FloodSource, buffers: readonly Buffer[], sink: FloodSink) {
+  constructor(source: FloodSource, chunks: ChunkMemory, sink: FloodSink) {
     this.#source = source;
+    this.#chunks = chunks;
     this.#sink = sink;
-    this.#buffers = buffers;
-    this.#free = [...buffers];
     this.#readOn();
   }
 
@@ -135,16 +129,14 @@ class FloodReader implements Flood {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    if (!this.#reading) this.#source.close(this.#buffers);
+    if (!this.#reading) this.#source.close();
   }
 
   #goOn(): void {
     if (this.#passing) return; // it goes on below
     this.#passing = true;
     this.#readOn();
-    for (let [first] = this.#read; first !== undefined && !this.#paused && !this.#closed; [first] = this.#read) {
-      this.#passOn(first);
-    }
+    while (!this.#paused && !this.#closed && this.#read.length > 0) this.#sink.onBytes(this.#read.shift()!);
     this.#passing = false;
     this.#readOn();
     if (!this.#ebbed || this.#read.length > 0 || this.#closed) return;
@@ -152,24 +144,16 @@ class FloodReader implements Flood {
     this.#sink.onOver();
   }
 
-  #passOn(first: { buffer: Buffer; from: number; to: number }): void {
-    const { buffer, from, to } = first;
-    first.from = Math.min(to, from + CHUNK_SLAB_BYTES);
-    if (first.from === to) this.#read.shift();
-    this.#sink.onBytes(buffer.subarray(from, first.from));
-    if (first.from === to) this.#free.push(buffer);
-  }
-
   #readOn(): void {
     if (this.#reading || this.#ebbed || this.#paused || this.#closed) return;
-    const buffer = this.#free.pop();
-    if (buffer === undefined) return;
     this.#reading = true;
-    this.#source.read(buffer, (size) => {
+    const slab = this.#chunks.take();
+    this.#source.read(slab, (size) => {
       this.#reading = false;
-      if (this.#closed) return this.#source.close(this.#buffers);
-      this.#ebbed = size <= buffer.length / 2;
-      this.#read.push({ buffer, from: 0, to: size });
+      if (this.#closed) return this.#source.close();
+      this.#ebbed = size <= slab.length / 2;
+      const bytes = this.#chunks.fill(slab, size);
+      if (bytes.length > 0) this.#read.push(bytes);
       this.#goOn();
     });
   }

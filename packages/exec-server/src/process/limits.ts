@@ -25,9 +25,8 @@ export const DEFAULT_FOLLOW_WINDOW_BYTES = 256 * 1024;
 /** Memory that one chunk of output lies in, bytes; the largest chunk of a pipe or terminal. */
 export const CHUNK_SLAB_BYTES = 64 * 1024;
 
-/** Terminals of a host that are read on the thread pool at once; it has four threads. And bytes of one such read. */
+/** Terminals of a host that are read on the thread pool at once; it has four threads. */
 export const MAX_FLOODS = 4;
-export const FLOOD_READ_BYTES = 4 * CHUNK_SLAB_BYTES;
 
 /** Slabs of a host that are kept to be used again. */
 export const MAX_FREE_SLABS = 16;
