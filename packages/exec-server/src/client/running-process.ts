@@ -30,6 +30,7 @@ export class RunningProcess {
   readonly #channel: ProcessChannel;
   #writes = 0;
   #lastWrite: Promise<unknown> = Promise.resolve();
+  #lastResize: Promise<unknown> = Promise.resolve();
 
   constructor(
     sandboxType: string | undefined,
@@ -93,9 +94,14 @@ export class RunningProcess {
     return this.#callIfKnown(METHODS.processCloseStdin, {});
   }
 
-  /** False when the server cannot; it is asked once in a session. */
+  /**
+   * False when the server cannot; it is asked once in a session. One is under way at a time: sent again after a cut, it is
+   * the size that the terminal has or is to have next, and the program is told once.
+   */
   resize({ rows, cols }: TerminalSize): Promise<boolean> {
-    return this.#callIfKnown(METHODS.processResize, { rows, cols });
+    const resized = this.#lastResize.then(() => this.#callIfKnown(METHODS.processResize, { rows, cols }));
+    this.#lastResize = resized.catch(() => {}); // told whoever asked
+    return resized;
   }
 
   /** False when the server does not know this signal; it is asked once in a session. */

@@ -138,6 +138,28 @@ describe("a connection that was cut", () => {
     ]);
   });
 
+  it("sends a size again, and no other before it is answered", async () => {
+    const { server, connection, client } = await connect();
+    const { process } = await startOne(client, connection);
+    const sizes = [30, 31].map((rows) => process.resize({ rows, cols: 100 }));
+    const sent = await connection.take("process/resize");
+    expect(sent.params).toEqual({ processId: "p", rows: 30, cols: 100 });
+    const asking = client.environment.status();
+    await connection.answer(await connection.take("environment/status"), { status: "ready" });
+    await asking;
+    await connection.cut();
+
+    const second = await server.accept();
+    await second.shakeHands("session");
+    await second.read([], { nextSeq: 1 });
+    for (const rows of [30, 31]) {
+      const asked = await second.take("process/resize");
+      expect(asked.params).toEqual({ processId: "p", rows, cols: 100 });
+      await second.answer(asked, {});
+    }
+    expect(await Promise.all(sizes)).toEqual([true, true]);
+  });
+
   it("sends a write again with its id, and no other in between", async () => {
     const { server, connection, client } = await connect();
     const { process } = await startOne(client, connection);
