@@ -146,6 +146,7 @@ Example: export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000 for a Codex client aft
       `
 Exit codes: that of the program; 128+n when signal n ended it; 125 when the executor failed or was lost, or its
 output could not be written; 126 when it could not be started; 127 when it was not found.
+When nobody reads what it writes any more, as in codex run … | head, it is sent a hang-up.
 A connection to ws:// that is lost is made again: the program runs on, and nothing of its output is lost or repeated.
 
 Examples:

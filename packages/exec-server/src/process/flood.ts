@@ -1,6 +1,6 @@
 import { closeSync } from "node:fs";
 import type { ChunkMemory } from "./chunk-memory.js";
-import { bindLibc, type Libc } from "./libc.js";
+import { bindLibc, duplicate, type Libc } from "./libc.js";
 import { MAX_FLOODS } from "./limits.js";
 
 /** Where a flood goes. */
@@ -50,19 +50,18 @@ const PROTOTYPES: Readonly<Record<keyof Stdio, string>> = {
   fclose: "int fclose(void *file)",
 };
 
-/** stdio.h and fcntl.h of Linux, the same in glibc and musl. */
+/** stdio.h of Linux, the same in glibc and musl. */
 const IONBF = 2;
-const F_DUPFD_CLOEXEC = 1030;
 
 /** For descriptors that do not block. Linux. */
-export function createOpenFlood({ fcntl }: Pick<Libc, "fcntl">): OpenFlood {
+export function createOpenFlood(libc: Pick<Libc, "fcntl">): OpenFlood {
   let stdio: Stdio | undefined;
   let open = 0;
   return (fd, chunks, sink) => {
     if (open === MAX_FLOODS) return undefined;
     stdio ??= bindLibc<Stdio>(PROTOTYPES);
     const { fread, clearerr, fclose } = stdio;
-    const file = openFile(stdio, fcntl(fd, F_DUPFD_CLOEXEC, "int", 0));
+    const file = openFile(stdio, duplicate(libc, fd));
     if (file === undefined) return undefined;
     open += 1;
     const source: FloodSource = {
@@ -89,7 +88,7 @@ function openFile({ fdopen, setvbuf }: Stdio, fd: number): File | undefined {
   return file ?? undefined;
 }
 
-interface FloodSource {
+export interface FloodSource {
   /** One at a time. `done` gets the number of bytes in a later turn: fewer than fit when there was nothing more. */
   read(into: Buffer, done: (bytes: number) => void): void;
   /** Not while it reads. */
@@ -97,7 +96,7 @@ interface FloodSource {
 }
 
 /** One chunk is read while the one before is passed on. */
-class FloodReader implements Flood {
+export class FloodReader implements Flood {
   readonly #source: FloodSource;
   readonly #chunks: ChunkMemory;
   readonly #sink: FloodSink;

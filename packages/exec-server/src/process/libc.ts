@@ -86,8 +86,14 @@ export const addressOf = (buffer: Uint8Array): bigint => loadKoffi().address(buf
 
 const loadKoffi = (): Koffi => createRequire(import.meta.url)("koffi") as Koffi;
 
+/** fcntl.h; the last of Linux. */
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;
+const F_DUPFD_CLOEXEC = 1030;
+
+/** Another descriptor for the same, `least` or higher, that no child gets; -1 when there are too many. Linux. */
+export const duplicate = ({ fcntl }: Pick<Libc, "fcntl">, fd: number, least = 0): number =>
+  fcntl(fd, F_DUPFD_CLOEXEC, "int", least);
 
 /** No child started from now on gets the descriptor. */
 export const closeOnExec = ({ fcntl }: Libc, fd: number): unknown => fcntl(fd, F_SETFD, "int", FD_CLOEXEC);

@@ -4,7 +4,7 @@ import type { TerminalSize } from "@codex/executor-protocol";
 import { createReadMemory, type ReadMemory } from "./byte-source.js";
 import { type Children, createChildren } from "./children.js";
 import { createOpenFlood } from "./flood.js";
-import { bindLibc, closeOnExec, type Libc, loadLibc } from "./libc.js";
+import { bindLibc, closeOnExec, duplicate, type Libc, loadLibc } from "./libc.js";
 import type { NativeMarks } from "./marks.js";
 import { createNativeMarks } from "./native-marks.js";
 
@@ -71,7 +71,6 @@ interface PtyLoader {
 
 /** fcntl.h of Linux. */
 const O_CLOEXEC = 0o2000000;
-const F_DUPFD_CLOEXEC = 1030;
 
 /** prctl.h of Linux. */
 const PR_SET_DUMPABLE = 4;
@@ -173,9 +172,9 @@ function loadTrim(): (keepBytes: number) => void {
 const GIVEN = 8;
 
 /** A child gets them one after the other: what is copied to such a number must not lie there. */
-function aboveGiven({ fcntl }: Libc, fd: number): number {
+function aboveGiven(libc: Libc, fd: number): number {
   if (fd >= GIVEN) return fd;
-  const raised = fcntl(fd, F_DUPFD_CLOEXEC, "int", GIVEN);
+  const raised = duplicate(libc, fd, GIVEN);
   closeSync(fd);
   if (raised === -1) throw new Error("too many open files");
   return raised;

@@ -29,6 +29,13 @@ describe("a connection that was cut", () => {
     return { recorder, process: await starting };
   }
 
+  /** It is the next thing that comes: nothing else was sent before. */
+  async function askSomethingElse(client: ExecServerClient, connection: ScriptedConnection) {
+    const asking = client.environment.status();
+    await connection.answer(await connection.take("environment/status"), { status: "ready" });
+    await asking;
+  }
+
   it("is resumed at once, and what was missed is read", async () => {
     const { server, clock, connection, client } = await connect();
     const { recorder } = await startOne(client, connection);
@@ -144,9 +151,7 @@ describe("a connection that was cut", () => {
     const sizes = [30, 31].map((rows) => process.resize({ rows, cols: 100 }));
     const sent = await connection.take("process/resize");
     expect(sent.params).toEqual({ processId: "p", rows: 30, cols: 100 });
-    const asking = client.environment.status();
-    await connection.answer(await connection.take("environment/status"), { status: "ready" });
-    await asking;
+    await askSomethingElse(client, connection);
     await connection.cut();
 
     const second = await server.accept();
@@ -166,9 +171,7 @@ describe("a connection that was cut", () => {
     const first = process.write(Buffer.from("one"));
     const next = process.write(Buffer.from("two"));
     const sent = await connection.take("process/write");
-    const asking = client.environment.status();
-    await connection.answer(await connection.take("environment/status"), { status: "ready" });
-    await asking;
+    await askSomethingElse(client, connection);
     await connection.cut();
     const second = await server.accept();
     await second.shakeHands("session");

@@ -78,7 +78,10 @@ export class Receipts {
   }
 }
 
-/** More than this many sessions do not live at once; an executor gives an id again only long after this many others. */
+/**
+ * Live output of a session that is not among them goes on from what was acknowledged. An executor gives an id again only
+ * after more others than this.
+ */
 const MAX_POSITIONS = 1024;
 
 /** Small answers are acknowledged together. */

@@ -1,0 +1,60 @@
+import { expect, it } from "vitest";
+import { ChunkMemory } from "../../src/process/chunk-memory.js";
+import { FloodReader } from "../../src/process/flood.js";
+
+const BYTES = 100;
+
+/** A flood that is read by hand: `arrive` ends the read that is under way. */
+function open() {
+  const told: string[] = [];
+  let arrived: ((text: string) => void) | undefined;
+  const source = {
+    read: (into: Buffer, done: (bytes: number) => void) => {
+      arrived = (text) => done(into.write(text));
+    },
+    close: () => void told.push("closed"),
+  };
+  const sink = {
+    onBytes: (bytes: Buffer) => void told.push(bytes.toString()[0] ?? ""),
+    onOver: () => void told.push("over"),
+  };
+  const flood = new FloodReader(source, new ChunkMemory(BYTES), sink);
+  const arrive = (text: string) => {
+    const arrives = arrived;
+    arrived = undefined;
+    arrives?.(text);
+  };
+  return { flood, told, arrive, isReading: () => arrived !== undefined };
+}
+
+it("reads on while it finds much, and ends with what it finds when that is little", () => {
+  const { told, arrive, isReading } = open();
+  arrive("a".repeat(BYTES));
+  arrive("b".repeat(51));
+  expect([told, isReading()]).toEqual([["a", "b"], true]);
+  arrive("c".repeat(50));
+  expect([told, isReading()]).toEqual([["a", "b", "c", "closed", "over"], false]);
+});
+
+it("keeps what was read ahead while it is paused, and reads no further", () => {
+  const { flood, told, arrive, isReading } = open();
+  flood.pause();
+  arrive("a".repeat(BYTES));
+  expect([told, isReading()]).toEqual([[], false]);
+  flood.resume();
+  expect([told, isReading()]).toEqual([["a"], true]);
+  flood.pause();
+  arrive("b");
+  expect(told).toEqual(["a"]);
+  flood.resume();
+  expect(told).toEqual(["a", "b", "closed", "over"]);
+});
+
+it("closed, passes nothing on, and gives the descriptor back after the read that is under way", () => {
+  const { flood, told, arrive, isReading } = open();
+  flood.close();
+  flood.close();
+  expect(told).toEqual([]);
+  arrive("a".repeat(BYTES));
+  expect([told, isReading()]).toEqual([["closed"], false]);
+});
