@@ -2,6 +2,7 @@ import { listCarried } from "./carried-commands.js";
 import { MAX_EFFORT, MAX_LITERAL_COMMANDS, MAX_NESTING, MAX_ROUGH_SCRIPT } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import type { ShellParser } from "./parser.js";
+import { parseChecked } from "./parser-check.js";
 import { readRoughCommands } from "./rough-words.js";
 import { type FoundCommand, type ScriptVisitor, type Variables, walkScript } from "./script-walker.js";
 import { fillArguments, type Inner, unwrapCommand } from "./wrappers.js";
@@ -77,7 +78,7 @@ class CommandCollector implements ScriptVisitor {
   visitScript(script: string, variables: Variables, input?: string): string | undefined {
     if (!/\S/.test(script) || !this.enter()) return undefined;
     this.effort += script.length * EFFORT_PER_CHARACTER;
-    const tree = this.effort > MAX_EFFORT ? undefined : this.parser.parse(script);
+    const tree = this.effort > MAX_EFFORT ? undefined : parseChecked(this.parser, script);
     const output = tree && walkScript(tree, input, variables, this);
     if (tree === undefined || tree.hasError) this.visitRough(script.slice(0, MAX_ROUGH_SCRIPT), variables);
     if (tree === undefined) this.complete = false;

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { Parser } from "@vscode/tree-sitter-wasm";
 import { MAX_PARSE_MS, MAX_SCRIPT_BYTES } from "./limits.js";
+import { initializeTreeSitter } from "./parser-init.js";
 import { copyTree, type SyntaxTree } from "./syntax-tree.js";
 
 /** Parses scripts with the bash grammar of tree-sitter. */
@@ -29,7 +30,7 @@ export interface ShellParserOptions {
 export async function loadShellParser(options: ShellParserOptions = {}): Promise<ShellParser> {
   const { files = locateFiles(), now = () => performance.now() } = options;
   const { default: treeSitter } = await import("@vscode/tree-sitter-wasm");
-  await treeSitter.Parser.init({ locateFile: () => files.runtime });
+  await initializeTreeSitter(treeSitter, files.runtime);
   const parser = new treeSitter.Parser();
   parser.setLanguage(await treeSitter.Language.load(files.grammar));
   return { parse: (script) => parseScript(parser, script, now) };

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { ShellParser } from "./parser.js";
+import { parseChecked } from "./parser-check.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 
 /**
@@ -21,7 +22,7 @@ const SPLIT_SHELLS: ReadonlySet<string> = new Set(["bash", "sh", "zsh"]);
  */
 export function splitScript(parser: ShellParser, script: string): string[][] | null {
   if (!/\S/.test(script)) return null;
-  const tree = parser.parse(script);
+  const tree = parseChecked(parser, script);
   if (tree === undefined || tree.hasError || !hasOnlyBlanksBetween(tree)) return null;
   return readStatements(tree, tree.root);
 }
