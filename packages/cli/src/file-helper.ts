@@ -1,9 +1,10 @@
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { noInspectorOptions } from "@codex/exec-server";
 import type { HelperCommand } from "@codex/exec-server/server";
 
 /** The program that makes file calls within a sandbox: a part of this command, a file of its own. */
 export function getFileHelper(): HelperCommand {
   const file = join(dirname(realpathSync(process.argv[1]!)), "parts", "file-helper.cjs");
-  return { argv: [process.execPath, file], reads: [file] };
+  return { argv: [process.execPath, ...noInspectorOptions(), file], reads: [file] };
 }

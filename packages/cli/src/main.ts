@@ -4,9 +4,12 @@ import module from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
+import { refuseInspector } from "@codex/exec-server";
 import { concealEnvironment, looksSecret } from "./conceal.js";
 import { parseQuickly, type QuickCommand } from "./quick-arguments.js";
 import type { QuickName } from "./quick-commands.js";
+
+refuseInspector();
 
 /** A file of its own beside this one. */
 type Part = typeof import("./parts/executor.js") | typeof import("./parts/exec-server.js");

@@ -1,3 +1,4 @@
+import "./first.js";
 import { Socket } from "node:net";
 import { serveFileHelper } from "@codex/exec-server/server";
 

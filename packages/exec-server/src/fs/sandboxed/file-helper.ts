@@ -1,5 +1,8 @@
 import { Socket } from "node:net";
+import { refuseInspector } from "../../process/refuse-inspector.js";
 import { serveFileHelper } from "./serve-file-helper.js";
+
+refuseInspector();
 
 // The program of `defaultHelperCommand`.
 await serveFileHelper({

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { noInspectorOptions } from "../../process/refuse-inspector.js";
 
 /** A program that does nothing but `serveFileHelper` on its stdin and stdout. */
 export interface HelperCommand {
@@ -16,5 +17,8 @@ export function defaultHelperCommand(): HelperCommand {
   const file = realpathSync(fileURLToPath(new URL("./file-helper.js", import.meta.url)));
   const { resolve } = createRequire(import.meta.url);
   const libraries = [resolve("@codex/exec-server/package.json"), resolve("@codex/channel/package.json")];
-  return { argv: [process.execPath, file], reads: libraries.map((path) => dirname(realpathSync(path))) };
+  return {
+    argv: [process.execPath, ...noInspectorOptions(), file],
+    reads: libraries.map((path) => dirname(realpathSync(path))),
+  };
 }
