@@ -1,47 +1,102 @@
 import type { Channel } from "@codex/channel";
-import { type Connector, connectStdio, connectWebSocket } from "@codex/orchestrator";
+import {
+  type AttachedExecutor,
+  connectStdio,
+  connectWebSocket,
+  type Orchestrator,
+  OrchestratorError,
+} from "@codex/orchestrator";
+import { type ExecutorAddress, findCommandProblem, getProgram, parseExecutorAddress } from "./executor-address.js";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { readToken } from "./token-file.js";
 
 export interface ConnectOptions {
-  /** `ws://…`, or a command line; undefined for an executor in this process. */
+  /** As `parseExecutorAddress` reads it; undefined for an executor in this process. */
   executor?: string;
   tokenFile?: string;
 }
 
-/** How the executor is attached that the options name: one on a websocket is reached again when its channel is lost. */
-export function attachExecutor(options: ConnectOptions): { channel: Promise<Channel> } | { reconnect: Connector } {
-  const { executor } = options;
-  if (executor === undefined || !/^wss?:\/\//.test(executor)) return { channel: connectExecutor(options) };
-  return { reconnect: (signal) => connectExecutor(options, signal) };
+export interface AttachHooks {
+  /** What the command ends with when there is no such executor; default 1. */
+  exitCode?: number;
+  /** An exec-server is an error as well, for what is only asked of an executor that runs already. */
+  onlyExecutor?: boolean;
+  /** The connection of an exec-server, below the executor, was lost and is made again. */
+  onInterrupted?: () => void;
+  onResumed?: () => void;
 }
 
-/** Opens the channel to the executor that the options name. The caller owns it. */
-export async function connectExecutor({ executor, tokenFile }: ConnectOptions, signal?: AbortSignal): Promise<Channel> {
-  if (executor === undefined) return (await import("./own-executor.js")).startOwnExecutor();
-  if (/^wss?:\/\//.test(executor)) {
-    if (!URL.canParse(executor)) {
-      throw new CommandError(`--executor ${JSON.stringify(executor)} is no valid address`, EXIT.usage);
-    }
-    const token = readToken(tokenFile);
-    const giveUp = signal === undefined ? {} : { signal };
-    return connectWebSocket(executor, { ...giveUp, ...(token === undefined ? {} : { token }) });
+/**
+ * Attaches the executor that the options name. One on a websocket is reached again when its channel is lost. What turns
+ * out to be an exec-server is used through an executor in this process.
+ * @throws CommandError naming the executor
+ */
+export async function attachExecutor(
+  orchestrator: Orchestrator,
+  name: string,
+  options: ConnectOptions,
+  hooks: AttachHooks = {},
+): Promise<AttachedExecutor> {
+  const { executor } = options;
+  if (executor === undefined) {
+    const { startOwnExecutor } = await import("./own-executor.js");
+    return orchestrator.attach({ name, channel: startOwnExecutor() });
   }
-  if (executor.trim() === "") throw new CommandError("--executor is empty", EXIT.usage);
+  const address = parseExecutorAddress(executor, "--executor");
+  const token = readToken(options.tokenFile);
+  try {
+    return await attachAddress(orchestrator, name, address, token).catch((error: unknown) => {
+      if (!(error instanceof OrchestratorError) || error.code !== "wrong_protocol") throw error;
+      if (hooks.onlyExecutor) throw new Error("it is an exec-server, which has no sessions of an executor");
+      return attachExecServer(orchestrator, name, { address, token, hooks });
+    });
+  } catch (cause) {
+    const detail = (cause instanceof Error ? cause.message : String(cause)).replace(`executor \`${name}\`: `, "");
+    const message = `no executor at ${JSON.stringify(executor)}: ${detail}`;
+    throw new CommandError(message, hooks.exitCode ?? EXIT.failure, { cause });
+  }
+}
+
+function attachAddress(orchestrator: Orchestrator, name: string, address: ExecutorAddress, token: string | undefined) {
+  if (address.kind === "command") return orchestrator.attach({ name, channel: startCommand(address.line) });
+  return orchestrator.attach({ name, reconnect: (signal) => connect(address, token, signal) });
+}
+
+async function attachExecServer(
+  orchestrator: Orchestrator,
+  name: string,
+  { address, token, hooks }: { address: ExecutorAddress; token: string | undefined; hooks: AttachHooks },
+): Promise<AttachedExecutor> {
+  const { connectExecServer } = await import("./exec-server-host.js");
+  const { startFarExecutor } = await import("./own-executor.js");
+  const { onInterrupted, onResumed } = hooks;
+  const far = await connectExecServer(address, {
+    token,
+    ...(onInterrupted === undefined ? {} : { onInterrupted }),
+    ...(onResumed === undefined ? {} : { onResumed }),
+  });
+  return orchestrator.attach({ name, channel: startFarExecutor(far) });
+}
+
+function connect(
+  address: Exclude<ExecutorAddress, { kind: "command" }>,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<Channel> {
+  if (address.kind === "unix") throw new Error("unix sockets are not supported; expected ws://HOST:PORT or a command");
+  return connectWebSocket(address.url, { signal, ...(token === undefined ? {} : { token }) });
+}
+
+async function startCommand(line: string): Promise<Channel> {
+  const problem = findCommandProblem(line);
+  if (problem !== undefined) throw new Error(problem);
   // The user's own command line, for a shell to read. What it says on stderr is for the user.
   const onStderr = (bytes: Uint8Array) => void process.stderr.write(bytes);
-  return connectStdio({ command: "/bin/sh", args: ["-c", replacingShell(executor)], onStderr });
+  return connectStdio({ command: "/bin/sh", args: ["-c", replacingShell(line)], onStderr });
 }
 
 /**
  * A line of plain words runs in place of the shell, which would wait for its end with all of the environment on show to
  * what the executor runs.
  */
-const replacingShell = (line: string): string =>
-  PLAIN_WORDS.test(line) && !FOR_SHELLS.test(line) ? `exec ${line}` : line;
-
-const PLAIN_WORDS = /^\s*[\w@%+:,./-]+(\s+[\w@%+=:,./-]+)*\s*$/;
-
-/** First words that only a shell knows. */
-const FOR_SHELLS =
-  /^\s*(builtin|case|cd|command|eval|exec|export|for|if|set|time|trap|ulimit|umask|until|wait|while)\s/;
+const replacingShell = (line: string): string => (getProgram(line) === undefined ? line : `exec ${line}`);

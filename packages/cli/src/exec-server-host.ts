@@ -11,7 +11,7 @@ import {
 } from "@codex/exec-server";
 import type { HostInfo } from "@codex/executor-protocol";
 import type { Telemetry } from "@codex/telemetry";
-import { CommandError, EXIT } from "./exit-codes.js";
+import type { ExecutorAddress } from "./executor-address.js";
 
 /** A host behind an exec-server, ours or Codex's. */
 export interface FarHost {
@@ -23,24 +23,41 @@ export interface FarHost {
   close(): Promise<void>;
 }
 
-/** @param address `ws://HOST:PORT`, or a command line whose program speaks the protocol on its stdin and stdout. */
-export async function connectExecServer(address: string, telemetry: Telemetry): Promise<FarHost> {
-  const client = await connect(address, telemetry).catch((cause: unknown) => {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandError(`exec-server ${JSON.stringify(address)}: ${detail}`, EXIT.failure, { cause });
-  });
-  return {
-    host: toHostInfo(await client.environment.info()),
-    createBackend: () => createRemoteBackend(client, { telemetry }),
-    resolvePath: (path) => resolveFarPath(client.fileSystem, path),
-    close: () => client.close(),
-  };
+export interface ExecServerOptions {
+  /** Sent as `Authorization: Bearer …` to a websocket. */
+  token?: string | undefined;
+  telemetry?: Telemetry | undefined;
+  /** The connection was lost, and is made again. */
+  onInterrupted?: () => void;
+  onResumed?: () => void;
 }
 
-function connect(address: string, telemetry: Telemetry): Promise<ExecServerClient> {
-  if (/^wss?:\/\//.test(address)) return ExecServerClient.connectWebSocket(address, { telemetry });
-  if (address.trim() === "") throw new CommandError("--exec-server is empty", EXIT.usage);
-  return ExecServerClient.spawnLocal({ command: "/bin/sh", args: ["-c", address] }, { telemetry });
+/** @throws Error saying why it cannot be used */
+export async function connectExecServer(address: ExecutorAddress, options: ExecServerOptions = {}): Promise<FarHost> {
+  const { telemetry } = options;
+  const client = await connect(address, options);
+  try {
+    return {
+      host: toHostInfo(await client.environment.info()),
+      createBackend: () => createRemoteBackend(client, { telemetry }),
+      resolvePath: (path) => resolveFarPath(client.fileSystem, path),
+      close: () => client.close(),
+    };
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+function connect(address: ExecutorAddress, { token, ...options }: ExecServerOptions): Promise<ExecServerClient> {
+  switch (address.kind) {
+    case "websocket":
+      return ExecServerClient.connectWebSocket(address.url, { ...options, ...(token === undefined ? {} : { token }) });
+    case "unix":
+      throw new Error("an exec-server is not reached through a unix socket");
+    case "command":
+      return ExecServerClient.spawnLocal({ command: "/bin/sh", args: ["-c", address.line] }, options);
+  }
 }
 
 /** Also of what does not exist yet. @throws Error for a link that leads to nothing: what it will mean is not known. */

@@ -1,10 +1,17 @@
 import { type Channel, createMemoryChannelPair } from "@codex/channel";
 import { createLocalBackend } from "@codex/exec-server";
-import { createExecutor } from "@codex/executor";
+import { createExecutor, type ExecutorOptions } from "@codex/executor";
+import type { FarHost } from "./exec-server-host.js";
 
 /** An executor of this host in this process. Closing the channel ends it and everything it started. */
-export function startOwnExecutor(): Channel {
+export const startOwnExecutor = (): Channel => start({ backend: () => createLocalBackend({ shielded: true }) });
+
+/** An executor in this process whose programs run behind an exec-server. Owns that; closing the channel ends both. */
+export const startFarExecutor = ({ createBackend, host, resolvePath, close }: FarHost): Channel =>
+  start({ backend: createBackend, host, resolvePath }, close);
+
+function start(options: ExecutorOptions, onEnd?: () => Promise<void>): Channel {
   const [ours, its] = createMemoryChannelPair();
-  void createExecutor({ backend: () => createLocalBackend({ shielded: true }) }).serve(its, { resumable: false });
+  void createExecutor(options).serve(its, { resumable: false }).finally(onEnd);
   return ours;
 }

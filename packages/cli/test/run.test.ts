@@ -78,11 +78,18 @@ describe("codex run", () => {
   });
 
   it.each([
-    ["false", /exit|closed|offline|ended/],
-    ["ws://127.0.0.1:1", /ECONNREFUSED|refused/],
-  ])("says why executor %j cannot be reached", async (executor, reason) => {
+    ["false", /exit|closed|offline|ended/, 125],
+    ["ws://127.0.0.1:1", /ECONNREFUSED|refused/, 125],
+    ["127.0.0.1:1", /ECONNREFUSED|refused/, 125],
+    ["no-such-executor", /no-such-executor/, 125],
+    ["/etc/passwd", /cannot be executed/, 125],
+    ["cat", /./, 125],
+    ["ssh://build", /"ssh build codex executor"/, 2],
+    ["localhost", /port is missing/, 2],
+    ["", /is empty/, 2],
+  ])("says why executor %j cannot be reached", async (executor, reason, expected) => {
     const { code, stderr } = await command.run(["run", "--executor", executor, "--", "true"]);
-    expect(code).toBe(1);
+    expect(code).toBe(expected);
     expect(stderr).toMatch(reason);
   });
 

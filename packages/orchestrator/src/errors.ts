@@ -23,6 +23,8 @@ export type OrchestratorErrorCode =
   /** The executor refused `initialize`, speaks another version or answered what could not be read. */
   | "initialize_failed"
   | "initialize_timeout"
+  /** What answered `initialize` is no executor: it speaks JSON-RPC, as an exec-server does. */
+  | "wrong_protocol"
   | "list_tools_failed"
   | "list_tools_timeout";
 

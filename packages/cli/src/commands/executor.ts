@@ -54,8 +54,18 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
 }
 
 /** Loaded only where it is asked for: a local executor should not pay for it at start. */
-const connectExecServer = async (address: string, telemetry: OpenedTelemetry) =>
-  (await import("../exec-server-host.js")).connectExecServer(address, telemetry);
+async function connectExecServer(text: string, telemetry: OpenedTelemetry) {
+  const { connectExecServer: connect } = await import("../exec-server-host.js");
+  const { findCommandProblem, parseExecutorAddress } = await import("../executor-address.js");
+  const address = parseExecutorAddress(text, "--exec-server");
+  const fail = (detail: string, cause?: unknown) =>
+    new CommandError(`no exec-server at ${JSON.stringify(text)}: ${detail}`, EXIT.failure, { cause });
+  const problem = address.kind === "command" ? findCommandProblem(address.line) : undefined;
+  if (problem !== undefined) throw fail(problem);
+  return connect(address, { telemetry }).catch((cause: unknown) => {
+    throw fail(cause instanceof Error ? cause.message : String(cause), cause);
+  });
+}
 
 async function serveStdio(executor: Executor): Promise<void> {
   const channel = createStdioChannel({ input: process.stdin, output: openStdout() });

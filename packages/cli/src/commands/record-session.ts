@@ -1,7 +1,7 @@
 import { type RecordedOutput, recordedOutputSchema } from "@codex/executor-protocol";
 import { createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { safeParse } from "zod/mini";
-import { connectExecutor } from "../connect.js";
+import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { type CastSink, createCastFile, createSink } from "../recording/cast-file.js";
 import { createSessionRecording } from "../recording/session-recording.js";
@@ -33,7 +33,7 @@ export async function runRecordSession(id: number, options: RecordSessionOptions
   process.once("SIGINT", onInterrupt);
   process.once("SIGTERM", onInterrupt);
   try {
-    await orchestrator.attach({ name: "executor", channel: connectExecutor(options) });
+    await attachExecutor(orchestrator, "executor", options, { onlyExecutor: true });
     const first = await readPart(orchestrator, { id, from: 0, waitMs: 0 }, stop.signal);
     const problems: string[] = [];
     const sink = openSink(options.output, (problem) => problems.push(problem));

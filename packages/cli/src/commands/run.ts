@@ -27,7 +27,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   const recording = await openRecording(argv, size, tty, options);
   const orchestrator = createOrchestrator({ policy: "never", ...(process.stderr.isTTY ? TELL_OUTAGES : {}) });
   try {
-    await orchestrator.attach({ name: "run", ...attachExecutor(options) });
+    await attachExecutor(orchestrator, "run", options, { exitCode: EXIT.lost });
     const { code } = await followProgram(
       orchestrator,
       {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { createCommandSandbox } from "@codex/exec-server";
 import type { Sandbox } from "@codex/executor-protocol";
 import { createOrchestrator, type SandboxDenial } from "@codex/orchestrator";
-import { connectExecutor } from "../connect.js";
+import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { followProgram } from "../follow-program.js";
 import { chooseTrialSandbox, type TrialOptions } from "../sandbox-trial.js";
@@ -47,7 +47,7 @@ async function run(
   const tty = options.tty ?? Boolean(process.stdin.isTTY && process.stdout.isTTY);
   const orchestrator = createOrchestrator({ policy: "never" });
   try {
-    await orchestrator.attach({ name: "sandbox", channel: connectExecutor({}) });
+    await attachExecutor(orchestrator, "sandbox", {});
     const { outcome, code } = await followProgram(orchestrator, {
       argv,
       cwd,

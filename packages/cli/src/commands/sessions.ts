@@ -1,5 +1,6 @@
 import { createOrchestrator } from "@codex/orchestrator";
-import { connectExecutor } from "../connect.js";
+import { attachExecutor } from "../connect.js";
+import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 
 export interface SessionsOptions {
@@ -18,7 +19,7 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
   }
   const orchestrator = createOrchestrator({ policy: "never" });
   try {
-    await orchestrator.attach({ name: "executor", channel: connectExecutor(options) });
+    await attachExecutor(orchestrator, "executor", options, { onlyExecutor: true });
     const [tool, args] = toCall(options);
     const result = await orchestrator.callTool(tool, args, { sessionScope: "executor" });
     const text = options.json ? JSON.stringify(result.structured ?? null, null, 2) : result.text;
@@ -31,7 +32,7 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
 
 /** @throws CommandError unless it is the address of an executor that runs already. */
 export function checkSessionsAddress(executor: string): void {
-  if (/^wss?:\/\//.test(executor)) return;
+  if (parseExecutorAddress(executor, "--executor").kind !== "command") return;
   throw new CommandError(
     "--executor must be ws://HOST:PORT: an executor on stdio belongs to who started it",
     EXIT.usage,

@@ -84,7 +84,7 @@ async function withExecutor(
     ...(approver === undefined ? {} : { approver }),
   });
   try {
-    await orchestrator.attach({ name: "executor", ...attachExecutor(options) });
+    await attachExecutor(orchestrator, "executor", options);
     await use(orchestrator);
   } finally {
     await orchestrator.close();

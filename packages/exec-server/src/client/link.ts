@@ -28,6 +28,10 @@ export interface LinkOptions {
   /** 0 to 1, for the pauses between two attempts. */
   random?: () => number;
   telemetry?: Telemetry | undefined;
+  /** The connection was lost, and the session is looked for again. */
+  onInterrupted?: () => void;
+  /** The session was resumed. */
+  onResumed?: () => void;
 }
 
 /** A connection and the session it carries. */
@@ -104,6 +108,7 @@ export class SessionLink {
       return;
     }
     this.#state = { kind: "recovering", session, done: this.#recover(session) };
+    this.#options.onInterrupted?.();
   }
 
   /**
@@ -180,6 +185,7 @@ export class SessionLink {
         this.#retryResume(session, signal),
       );
       this.#telemetry.resumed(session.id);
+      this.#options.onResumed?.();
     } catch (error) {
       // Others wait for this promise: whoever of them asks for a session gets a fresh one.
       if (this.#state.kind !== "closed") this.#state = { kind: "idle" };

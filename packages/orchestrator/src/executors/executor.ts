@@ -303,10 +303,16 @@ export class Executor {
   }
 
   #failure(request: "initialize" | "list_tools", reply: Exclude<Reply<never>, { kind: "answer" }>): OrchestratorError {
-    const code = `${request}_${reply.kind === "timeout" ? "timeout" : "failed"}` as const;
+    const code = reply.kind === "foreign" ? "wrong_protocol" : CODES[request][reply.kind === "timeout" ? 1 : 0];
     return new OrchestratorError(code, `executor \`${this.name}\`: \`${request}\` failed: ${describeReply(reply)}`);
   }
 }
+
+/** Of a request that failed, and that was not answered in time. */
+const CODES = {
+  initialize: ["initialize_failed", "initialize_timeout"],
+  list_tools: ["list_tools_failed", "list_tools_timeout"],
+} as const;
 
 /** Why there is no answer, as the end of a sentence. */
 export function describeReply(reply: Exclude<Reply<never>, { kind: "answer" }>): string {
@@ -315,6 +321,8 @@ export function describeReply(reply: Exclude<Reply<never>, { kind: "answer" }>):
       return `the executor answered: ${reply.message}`;
     case "unreadable":
       return `the executor's answer could not be read: ${reply.problem}`;
+    case "foreign":
+      return "it speaks JSON-RPC, as an exec-server does, and not the executor protocol";
     case "timeout":
       return `the executor did not answer within ${reply.ms} ms`;
     case "ended":

@@ -18,6 +18,8 @@ export type Reply<M> =
   | { kind: "refused"; message: string }
   /** An answer came, but it could not be read. */
   | { kind: "unreadable"; problem: string }
+  /** Whoever answered speaks JSON-RPC. */
+  | { kind: "foreign" }
   | { kind: "timeout"; ms: number }
   /** The channel ended first. */
   | { kind: "ended"; reason: string }

@@ -268,7 +268,7 @@ export class Wire {
     const { problems } = this.#options;
     if (received.kind === "malformed") return problems.note("malformed", received.problem);
     const parsed = parseExecutorMessage(received.value);
-    if (parsed.kind === "unknown") return problems.note("unknown_type", `unknown message type \`${parsed.type}\``);
+    if (parsed.kind === "unknown") return this.#handleUnknown(parsed.type);
     if (parsed.kind === "invalid") return this.#handleInvalid(received.value, parsed.requestId, parsed.problem);
     const { message } = parsed;
     switch (message.type) {
@@ -284,8 +284,16 @@ export class Wire {
     }
   }
 
+  #handleUnknown(type: string): void {
+    this.#options.problems.note("unknown_type", `unknown message type \`${type}\``);
+    if (type === "initialize") {
+      this.#onlyInitialize()?.settle({ kind: "unreadable", problem: "it sends back what it is sent" });
+    }
+  }
+
   #handleInvalid(value: unknown, requestId: string | null, problem: string): void {
     const type = typeOf(value);
+    if (type === undefined && isJsonRpc(value)) this.#onlyInitialize()?.settle({ kind: "foreign" });
     this.#options.problems.note("invalid_message", `${type ?? "a message"}: ${problem}`);
     const pending = requestId === null ? undefined : this.#pending.get(requestId);
     if (pending !== undefined && (type === pending.answer || type === "error")) {
@@ -364,6 +372,10 @@ function describeEnd(end: ChannelEnd): string {
 
 const isClosed = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "closed" || error.code === "connection_lost");
+
+/** An answer as an exec-server gives it to what it cannot read. */
+const isJsonRpc = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "id" in value && ("error" in value || "result" in value);
 
 const typeOf = (value: unknown): string | undefined =>
   typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"

@@ -289,6 +289,25 @@ describe("attaching", () => {
     });
   });
 
+  it("tells at once a server of another protocol, and one that sends back what it is sent", async () => {
+    const server = new RawPeer();
+    const foreign = attach(server);
+    await server.expect("initialize");
+    await server.say({ error: { code: -32600, message: "missing field" }, id: -1 });
+    await expect(foreign.attaching).rejects.toMatchObject({
+      code: "wrong_protocol",
+      message: expect.stringMatching(/JSON-RPC, as an exec-server does/),
+    });
+
+    const echo = new RawPeer();
+    const echoed = attach(echo);
+    await echo.say(await echo.expect("initialize"));
+    await expect(echoed.attaching).rejects.toMatchObject({
+      code: "initialize_failed",
+      message: expect.stringMatching(/sends back what it is sent/),
+    });
+  });
+
   it("refuses another version of the protocol, and a resume that is not granted", async () => {
     const newer = new RawPeer();
     const first = attach(newer);
