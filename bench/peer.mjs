@@ -19,7 +19,7 @@ if (values.vs === undefined || wanted.some((part) => !PARTS.includes(part))) {
   console.error(`usage: node bench/peer.mjs --vs 'command of the other server' [--quick] [--only ${PARTS.join("|")}]…`);
   process.exit(2);
 }
-const commands = { ours: `${process.execPath} ${codex} exec-server`, other: values.vs };
+const commands = { ours: [process.execPath, codex, "exec-server"], other: values.vs.split(" ") };
 const scale = values.quick ? 0.1 : 1;
 const rounds = (count) => Math.max(1, Math.round(count * scale));
 const report = new Report();

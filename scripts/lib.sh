@@ -13,7 +13,10 @@ install_dependencies() {
   stamp=node_modules/.installed
   if [ ! -f "$stamp" ] || [ pnpm-lock.yaml -nt "$stamp" ]; then
     echo "codex: installing dependencies…" >&2
-    npx --yes "$PNPM" install --frozen-lockfile --prefer-offline >&2
+    # Caches included, all of it stays in the checkout.
+    npm_config_cache=$root/.cache/npm npm_config_update_notifier=false \
+      npx --yes "$PNPM" install --frozen-lockfile --prefer-offline --store-dir "$root/.cache/pnpm/store" \
+      --config.cache-dir="$root/.cache/pnpm/cache" --config.state-dir="$root/.cache/pnpm/state" >&2
     touch "$stamp"
   fi
 }

@@ -4,7 +4,7 @@ import { inBlocks, SIDES } from "./report.mjs";
 import { openServer } from "./server.mjs";
 
 const IN_FLIGHT = 64;
-const BARE_SERVER = `${process.execPath} ${fileURLToPath(new URL("bare-server.mjs", import.meta.url))}`;
+const BARE_SERVER = [process.execPath, fileURLToPath(new URL("bare-server.mjs", import.meta.url))];
 
 /** @param goals by transport, as in the specification of the bench's table */
 export async function measureLatency({ servers, transport, report, rounds }) {

@@ -7,9 +7,9 @@ import { speakLines, speakWebSocket } from "./wire.mjs";
 
 const ENV = { PATH: "/usr/bin:/bin" };
 
-/** Starts a server (`command` without `--listen`) and connects to it. */
+/** Starts a server (`command`: its words, without `--listen`) and connects to it. */
 export async function openServer(command, transport) {
-  const [program, ...args] = command.split(" ");
+  const [program, ...args] = command;
   const started = performance.now();
   const listen = transport === "stdio" ? "stdio" : "ws://127.0.0.1:0";
   const child = spawn(program, [...args, "--listen", listen], { stdio: ["pipe", "pipe", "ignore"] });

@@ -12,11 +12,24 @@ const SETTLE_MS = 10_000;
 /**
  * Goes on for `ms`, and until every job was run and every connection was cut. `pauseMs` is how long a worker rests between two jobs.
  * Resolves with `runs` by job, `wrong` (texts), `unaccounted` and `bytes`, `left` (processes), and of each target its
- * `name`, `pid`, `cuts`, `samples` and `descriptors` (`before`, `after`).
+ * `name`, `pid`, `cuts`, `samples` and `descriptors` (`before`, `after`; none where this user may not count them).
+ * The servers end with it, whatever happens.
  */
-export async function runSoak({ ms, workers, cutEveryMs, pauseMs = 0, seed }) {
+export async function runSoak(options) {
   const mark = randomUUID();
-  const targets = [await openExecutor(`${mark}-executor`), await openExecServer(`${mark}-exec-server`)];
+  const targets = [];
+  try {
+    targets.push(await openExecutor(`${mark}-executor`));
+    targets.push(await openExecServer(`${mark}-exec-server`));
+    const facts = await soak(targets, mark, options);
+    for (const target of targets) await target.close();
+    return { ...facts, ...counted, left: await countLeft(mark) };
+  } finally {
+    for (const target of targets) target.kill();
+  }
+}
+
+async function soak(targets, mark, { ms, workers, cutEveryMs, pauseMs = 0, seed }) {
   const runs = Object.fromEntries(Object.keys(JOBS).map((name) => [name, 0]));
   const wrong = [];
   const run = async (name, target, random) => {
@@ -52,14 +65,11 @@ export async function runSoak({ ms, workers, cutEveryMs, pauseMs = 0, seed }) {
   for (const target of targets) target.endCuts(); // what is under way could go on for ever
   await Promise.all(work);
   const after = await Promise.all(targets.map(({ pid }, index) => untilAtMost(before[index], pid)));
-  for (const target of targets) await target.close();
   return {
     runs,
     wrong,
-    ...counted,
-    left: await countLeft(mark),
     targets: targets.map(({ name, pid, cuts }, index) => {
-      const descriptors = { before: before[index], after: after[index] };
+      const descriptors = before[index] === undefined ? undefined : { before: before[index], after: after[index] };
       return { name, pid, cuts, samples: samples[index], descriptors };
     }),
   };
@@ -68,6 +78,7 @@ export async function runSoak({ ms, workers, cutEveryMs, pauseMs = 0, seed }) {
 /** The fewest descriptors within a second: those of programs that have just ended are not counted. */
 async function untilSettled(pid) {
   let fewest = countDescriptors(pid);
+  if (fewest === undefined) return undefined;
   for (let tries = 0; tries < 20; tries += 1) {
     await delay(50);
     fewest = Math.min(fewest, countDescriptors(pid));
@@ -77,6 +88,7 @@ async function untilSettled(pid) {
 
 async function untilAtMost(count, pid) {
   const deadline = performance.now() + SETTLE_MS;
+  if (count === undefined) return undefined;
   while (countDescriptors(pid) > count && performance.now() < deadline) await delay(50);
   return countDescriptors(pid);
 }

@@ -1,17 +1,25 @@
 // Memory, descriptors and processes of a server over time, and the slope of each. Linux.
 import { readdirSync, readFileSync } from "node:fs";
-import { privateMegabytes } from "../peer/server.mjs";
+import { anonymousMegabytes, privateMegabytes } from "../peer/server.mjs";
 
 export function sample(pid, mark) {
   return {
     at: performance.now() / 3_600_000, // hours
-    memory: privateMegabytes(pid),
+    memory: process.getuid() === 0 ? privateMegabytes(pid) : anonymousMegabytes(pid),
     descriptors: countDescriptors(pid),
     processes: countMarked(mark),
   };
 }
 
-export const countDescriptors = (pid) => readdirSync(`/proc/${pid}/fd`).length;
+/** Undefined for who may not look: a server lets nobody but root read what it holds. */
+export function countDescriptors(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch (error) {
+    if (error.code === "EACCES") return undefined;
+    throw error;
+  }
+}
 
 /** Processes whose environment has the mark, whoever their parent is now; servers included. */
 export function countMarked(mark) {

@@ -17,12 +17,15 @@ async function startServer(args, mark) {
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
   const [url] = await once(createInterface({ input: child.stdout }), "line");
   const stop = async () => {
     child.kill();
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    process.off("exit", kill);
   };
-  return { pid: child.pid, url, stop };
+  return { pid: child.pid, url, stop, kill };
 }
 
 /** `run` resolves with how the program ended; `onBytes` gets its output in order; `onStart` a way to act on it. */
@@ -34,6 +37,7 @@ export async function openExecutor(mark) {
   return {
     name: "executor",
     pid: server.pid,
+    kill: server.kill,
     get cuts() {
       return wire.cuts;
     },
@@ -84,6 +88,7 @@ export async function openExecServer(mark) {
   return {
     name: "exec-server",
     pid: server.pid,
+    kill: server.kill,
     get cuts() {
       return wire.cuts;
     },

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectStdio, createOrchestrator } from "@codex/orchestrator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { codex, useCommand } from "./support.js";
+import { codex, codexWords, useCommand } from "./support.js";
 
 describe("codex executor with a ceiling", () => {
   const command = useCommand();
@@ -34,7 +34,7 @@ describe("codex executor with a ceiling", () => {
 
   it.each([
     ["here", []],
-    ["behind an exec-server", ["--exec-server", `${process.execPath} ${codex} exec-server --listen stdio`]],
+    ["behind an exec-server", ["--exec-server", `${codexWords} exec-server --listen stdio`]],
   ])("starts commands in its roots only, %s", async (_name, more) => {
     const args = [codex, "executor", "--allowed-root", join(base, "in"), ...more];
     const orchestrator = createOrchestrator({ policy: "never" });

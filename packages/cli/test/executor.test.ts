@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { describe, expect, it } from "vitest";
-import { codex, finish, useCommand } from "./support.js";
+import { codexWords, finish, useCommand } from "./support.js";
 
 const seedArguments = {
   command: ["sh", "-c", "pwd"],
@@ -206,8 +206,8 @@ describe("codex executor on a far host", () => {
   it("runs programs on an exec-server, over stdio and over a websocket", async () => {
     const server = command.start(["exec-server"]);
     const [url] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
-    for (const address of [url, `'${process.execPath}' '${codex}' exec-server --listen stdio`]) {
-      const executor = `'${process.execPath}' '${codex}' executor --exec-server "${address}"`;
+    for (const address of [url, `${codexWords} exec-server --listen stdio`]) {
+      const executor = `${codexWords} executor --exec-server "${address}"`;
       const script = "echo $0 $FAR; cat; exit 3";
       const args = ["run", "--executor", executor, "-C", "/", "-e", "FAR=away", "--", "sh", "-c", script];
       const { code, stdout, stderr } = await command.run(args, "typed");

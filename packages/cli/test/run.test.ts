@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { codex, finish, useCommand } from "./support.js";
+import { codexWords, finish, useCommand } from "./support.js";
 
 describe("codex run", () => {
   const command = useCommand();
@@ -72,7 +72,7 @@ describe("codex run", () => {
   });
 
   it("works through any command that speaks the protocol", async () => {
-    const executor = `'${process.execPath}' '${codex}' executor`;
+    const executor = `${codexWords} executor`;
     const { code, stdout } = await command.run(["run", "--executor", executor, "--", "echo", "far"]);
     expect([code, stdout.toString()]).toEqual([0, "far\n"]);
   });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DEFAULT_EXCLUDES } from "@codex/exec-server";
 import { afterAll, describe, expect, it } from "vitest";
 import { looksSecret } from "../src/conceal.js";
-import { codex, finish, useCommand } from "./support.js";
+import { codex, codexWords, finish, useCommand } from "./support.js";
 
 const isLinux = process.platform === "linux";
 const VALUE = "hunter2-is-the-value";
@@ -40,7 +40,7 @@ describe("secrets in the environment of an executor", () => {
   };
   const executors = [
     ["in this process", []],
-    ["in another", ["--executor", `${process.execPath} ${codex} executor`]],
+    ["in another", ["--executor", `${codexWords} executor`]],
   ] as const;
   const shells = [{}, { login: false }, { tty: true }, { shell: "sh" }];
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { codex } from "./support.js";
+import { codex, codexWords } from "./support.js";
 
 /** What a pipe of Linux takes while nobody reads it, bytes. */
 const PIPE_BYTES = 64 * 1024;
@@ -81,7 +81,7 @@ it.skipIf(process.platform !== "linux")("a program waits for a reader that does 
 });
 
 it.skipIf(process.platform !== "linux")("a program ends when nobody reads what it writes (needs Linux)", async () => {
-  const script = `${process.execPath} ${codex} run -- sh -c 'yes; echo "yes ended with $?" >&2' | head -n 2; echo "$PIPESTATUS"`;
+  const script = `${codexWords} run -- sh -c 'yes; echo "yes ended with $?" >&2' | head -n 2; echo "$PIPESTATUS"`;
   const shell = spawn("bash", ["-c", script], { stdio: ["ignore", "pipe", "pipe"] });
   children.push(shell);
   expect(await text(shell.stdout)).toBe("y\ny\n129\n");

@@ -7,6 +7,9 @@ import { afterEach } from "vitest";
 /** The built command; `scripts/test` builds it before the tests. */
 export const codex = fileURLToPath(new URL("../dist/codex.js", import.meta.url));
 
+/** The built command as words of a shell, whatever its path. */
+export const codexWords = [process.execPath, codex].map((path) => `'${path.replaceAll("'", "'\\''")}'`).join(" ");
+
 export interface Finished {
   code: number | null;
   signal: NodeJS.Signals | null;

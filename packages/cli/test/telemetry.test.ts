@@ -3,14 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { ExecServerClient } from "@codex/exec-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseExposition } from "../../telemetry/test/support/exposition-parser.js";
 import { finish, useCommand } from "./support.js";
 
 const SECRET = "s3cret-value";
-const INSTRUMENTATION = fileURLToPath(new URL("programs/instrumentation.mjs", import.meta.url));
+const INSTRUMENTATION = new URL("programs/instrumentation.mjs", import.meta.url).href;
 
 let directory: string;
 beforeAll(() => {

@@ -1,11 +1,12 @@
-import { realpathSync, statSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path/posix";
 
 /** Where distributions install it; the PATH of this process comes after, that of a command never. */
 const SYSTEM_PATHS = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
 
 /**
- * A `bwrap` that nobody but root and this user can replace. `refused` tells of those that were left out.
+ * A `bwrap` that nobody but root and this user can replace. `refused` tells of those that were left out. In a user
+ * namespace root of the host may have no id of its own: an installed file of such an owner counts as root's.
  */
 export function findBubblewrap(
   path: string = process.env.PATH ?? "",
@@ -19,7 +20,8 @@ export function findBubblewrap(
   for (const candidate of new Set([...systemPaths, ...onPath])) {
     const real = toReal(candidate);
     if (real === undefined) continue;
-    const problem = [real, dirname(real)].map(findProblem).find((text) => text !== undefined);
+    const owners = [0, process.getuid?.(), ...(systemPaths.includes(candidate) ? unmappedIds() : [])];
+    const problem = [real, dirname(real)].map((place) => findProblem(place, owners)).find((text) => text !== undefined);
     if (problem === undefined) return { path: real, refused };
     refused.push(`${candidate} was not used: ${problem}`);
   }
@@ -37,8 +39,21 @@ function toReal(path: string): string | undefined {
 
 const OTHERS_MAY_WRITE = 0o022;
 
-function findProblem(path: string): string | undefined {
+/** What the kernel shows for a user without an id in the user namespace of this process: none outside of one. */
+function unmappedIds(): number[] {
+  try {
+    const [, , count] = readFileSync("/proc/self/uid_map", "latin1").trim().split(/\s+/);
+    return Number(count) === ALL_IDS ? [] : [Number(readFileSync("/proc/sys/kernel/overflowuid", "latin1"))];
+  } catch {
+    return [];
+  }
+}
+
+/** Length of the only line of `uid_map` outside of a user namespace. */
+const ALL_IDS = 2 ** 32 - 1;
+
+function findProblem(path: string, owners: readonly (number | undefined)[]): string | undefined {
   const { uid, mode } = statSync(path);
-  if (uid !== 0 && uid !== process.getuid?.()) return `${path} belongs to user ${uid}`;
+  if (!owners.includes(uid)) return `${path} belongs to user ${uid}`;
   return (mode & OTHERS_MAY_WRITE) === 0 ? undefined : `${path} can be written by others`;
 }

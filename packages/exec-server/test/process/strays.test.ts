@@ -34,7 +34,7 @@ const ESCAPES: readonly (readonly [string, string])[] = [
   ["a session of its own", "setsid sleep 300 & echo $!"],
   ["a group of its own", "set -m; nohup sleep 300 >/dev/null 2>&1 & echo $!"],
   ["a grandchild whose parent has ended", "setsid sh -c 'sleep 300 & echo $!'"],
-  ["a daemon", `python3 ${program("daemonize.py")}`],
+  ["a daemon", `python3 '${program("daemonize.py")}'`],
   ["another environment and name", "env -i bash -c 'exec -a innocent setsid sleep 300' & echo $!"],
   ["a stopped process", "setsid sh -c 'echo $$; kill -STOP $$; sleep 300' &"],
   ["one that does not listen", `setsid bash -c 'trap "" TERM HUP INT; echo $$; sleep 300; sleep 300' &`],
