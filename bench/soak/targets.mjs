@@ -9,7 +9,7 @@ import { createOrchestrator } from "@codex/orchestrator";
 import { codex } from "../harness.mjs";
 import { createCutter } from "./cutter.mjs";
 
-const ENV = { PATH: "/usr/bin:/bin", TERM: "dumb" };
+const ENV = { PATH: "/usr/bin:/bin", TERM: "dumb", HISTFILE: "/dev/null" };
 
 async function startServer(args, mark) {
   const env = { ...process.env, SOAK: mark };

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { findExecutable } from "./find-executable.js";
+import { splitWords } from "./split-words.js";
 
 /** Where an executor or an exec-server is reached, as an option names it. */
 export type ExecutorAddress =
@@ -39,9 +40,16 @@ export function findCommandProblem(line: string): string | undefined {
 
 /** The first of plain words; undefined for a line that only a shell understands. */
 export const getProgram = (line: string): string | undefined =>
-  PLAIN_WORDS.test(line) && !FOR_SHELLS.test(line) ? line.split(/\s+/, 1)[0] : undefined;
+  PLAIN_WORDS.test(line) && !FOR_SHELLS.test(line) ? splitWords(line)?.[0] : undefined;
 
-const PLAIN_WORDS = /^[\w@%+:,./-]+(\s+[\w@%+=:,./-]+)*$/;
+/** In which a shell finds nothing to expand. */
+const QUOTED = `'[^']*'|"[^"$\`\\\\]*"`;
+
+/** Words, quoted or not; the first is no assignment. */
+const PLAIN_WORDS = new RegExp(
+  `^(?:[\\p{L}\\p{N}_@%+:,./-]|${QUOTED})+(?:[ \\t]+(?:[\\p{L}\\p{N}_@%+=:,./-]|${QUOTED})+)*$`,
+  "u",
+);
 
 /** First words that only a shell knows. */
 const FOR_SHELLS =

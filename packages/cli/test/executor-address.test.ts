@@ -87,10 +87,12 @@ describe("findCommandProblem", () => {
     expect(findCommandProblem(directory)).toMatch(/is a directory/);
     chmodSync(file, 0o755);
     expect(findCommandProblem(`${file} executor`)).toBeUndefined();
+    expect(findCommandProblem(`'${file}' executor --token-file "a b"`)).toBeUndefined();
+    expect(findCommandProblem("'no such' executor")).toMatch(/no such/);
   });
 
   it("leaves to a shell what only a shell reads", () => {
-    for (const line of ["cd /nowhere && codex executor", "'no such' executor", "exec no-such", "A=b no-such"]) {
+    for (const line of ["cd /nowhere && codex executor", '"$HOME/no such" executor', "exec no-such", "A=b no-such"]) {
       expect(findCommandProblem(line)).toBeUndefined();
     }
   });

@@ -47,7 +47,7 @@ export function useBackend(): {
   };
 }
 
-export const ENV = { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+export const ENV = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: process.env.HOME ?? "/", LC_ALL: "C" };
 
 export const joinBytes = (chunks: readonly OutputChunk[]): Buffer => Buffer.concat(chunks.map((chunk) => chunk.bytes));
 

@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { hasProgram } from "../support/programs.js";
 import { idOf, useRealHosts } from "../support/real-host.js";
 
-const ENV = { PATH: process.env.PATH ?? "/usr/bin:/bin", TERM: "xterm", LC_ALL: "C.UTF-8", PS1: "$ ", HOME: "/tmp" };
+const ENV = {
+  PATH: process.env.PATH ?? "/usr/bin:/bin",
+  TERM: "xterm",
+  LC_ALL: "C.UTF-8",
+  PS1: "$ ",
+  HOME: process.env.HOME ?? "/tmp",
+};
 
 /** A program that waits for input at once, what it says before, and what it is told to end. */
 const PROGRAMS: { name: string; needs: string; command: string[]; says: RegExp; end: string; pipe?: true }[] = [

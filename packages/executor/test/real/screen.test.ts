@@ -7,7 +7,13 @@ import { errorOf } from "../support/client.js";
 import { hasProgram } from "../support/programs.js";
 import { idOf, useRealHosts } from "../support/real-host.js";
 
-const ENV = { PATH: process.env.PATH ?? "/usr/bin:/bin", TERM: "xterm-256color", LC_ALL: "C.UTF-8", PS1: "$ " };
+const ENV = {
+  PATH: process.env.PATH ?? "/usr/bin:/bin",
+  HOME: process.env.HOME ?? "/",
+  TERM: "xterm-256color",
+  LC_ALL: "C.UTF-8",
+  PS1: "$ ",
+};
 
 interface Shown {
   text: string;

@@ -148,7 +148,7 @@ export const execRequest = (
   request: Partial<ExecCommandRequest> & Pick<ExecCommandRequest, "command">,
 ): ExecCommandRequest => ({
   cwd: "/tmp",
-  env: { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C.UTF-8" },
+  env: { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: process.env.HOME ?? "/", LC_ALL: "C.UTF-8" },
   tty: false,
   yieldTimeMs: 20_000,
   maxOutputTokens: 10_000,
