@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Family, FamilyQuery, FamilyWatch } from "./family.js";
-import { MAX_EMPTY_LOOKS, MAX_THREADS_LOOKED_AT } from "./limits.js";
+import { MAX_ANCESTORS, MAX_EMPTY_LOOKS, MAX_THREADS_LOOKED_AT } from "./limits.js";
 import { getOwner } from "./marks.js";
+import { isOwnProc, type Place, readPlace } from "./namespaces.js";
 import type { Native } from "./native.js";
 
 /** Linux. Synchronous within: between the look at a process and a signal to it, nothing else should run. */
@@ -17,18 +18,22 @@ class Search {
   readonly #found = new Map<number, string>();
   /** Those that have ended and that nobody has collected. */
   readonly #dead = new Set<number>();
-  /** Owners of other marks in the family: an executor inside of it marks what it starts itself. */
-  readonly #inner = new Set<bigint>();
+  /** Owners of other marks in the family, and the users who have them: an executor inside of it marks what it starts itself. */
+  readonly #inner = new Map<bigint, Set<number>>();
   /** Owner of the mark of this process, when it runs inside of another's session. */
   readonly #outer: bigint | undefined;
+  readonly #self: Place | undefined;
 
   constructor(query: FamilyQuery, native: Native) {
     this.#query = query;
     this.#native = native;
     this.#outer = getOwner(native.marks?.get(process.pid));
+    this.#self = isOwnProc() ? readPlace("self") : undefined;
   }
 
   list(): Family | undefined {
+    // Numbers of another namespace would be those of strangers.
+    if (this.#self === undefined) return undefined;
     let family: Family | undefined;
     for (let round = 0; round < MAX_EMPTY_LOOKS; round += 1) {
       const pids = attempt(() => readdirSync("/proc").map(Number).filter(Number.isInteger));
@@ -63,27 +68,65 @@ class Search {
     const former = [...this.#found].filter(([pid, started]) => readStat(pid)?.started === started);
     this.#found.clear();
     visit(former.map(([pid]) => pid));
-    for (let owners = -1; owners < this.#inner.size; ) {
-      owners = this.#inner.size;
+    for (let inner = -1; inner < this.#countInner(); ) {
+      inner = this.#countInner();
       visit(pids.filter((pid) => this.#belongs(pid, pgid)));
     }
     return family;
   }
 
   #belongs(pid: number, pgid: number | undefined): boolean {
-    const { marks, mark: wanted } = this.#query;
     const mark = this.#native.marks?.get(pid);
-    if (marks.isOwn(mark) && (wanted === undefined || mark === wanted)) return true;
-    return this.#inner.has(getOwner(mark) ?? 0n) || (pgid !== undefined && this.#native.getGroup(pid) === pgid);
+    if (this.#counts(mark, pid) && this.#counts(this.#getTrueMark(pid, mark), pid)) return true;
+    return pgid !== undefined && this.#native.getGroup(pid) === pgid;
+  }
+
+  #counts(mark: bigint | undefined, pid: number): boolean {
+    const { marks, mark: wanted } = this.#query;
+    if (marks.isOwn(mark)) return wanted === undefined || mark === wanted;
+    const users = this.#inner.get(getOwner(mark) ?? 0n);
+    return users !== undefined && (users.has(ROOT) || users.has(readPlace(pid)?.uid ?? NOBODY_KNOWN));
+  }
+
+  #countInner(): number {
+    let count = 0;
+    for (const users of this.#inner.values()) count += users.size;
+    return count;
+  }
+
+  /**
+   * A program may take any mark. In a namespace of its own, such as that of a sandbox, that must not make it somebody else's: there the mark
+   * of what holds the namespace counts, as long as that is there.
+   */
+  #getTrueMark(pid: number, mark: bigint | undefined): bigint | undefined {
+    let place = readPlace(pid);
+    let holder = pid;
+    for (let steps = 0; place !== undefined && place.depth > this.#self!.depth; steps += 1) {
+      if (steps > MAX_ANCESTORS || place.ppid === 0) return mark;
+      holder = place.ppid;
+      place = readPlace(holder);
+    }
+    const held = this.#native.marks?.get(holder);
+    const owner = getOwner(held);
+    return owner === undefined || owner === this.#outer ? mark : held;
   }
 
   #note(pid: number, { started }: Stat): void {
     this.#found.set(pid, started);
     const mark = this.#native.marks?.get(pid);
     const owner = getOwner(mark);
-    if (owner !== undefined && owner !== this.#outer && !this.#query.marks.isOwn(mark)) this.#inner.add(owner);
+    const { marks } = this.#query;
+    if (owner === undefined || owner === this.#outer || marks.isOwn(mark) || marks.isNeighbour(owner)) return;
+    const place = readPlace(pid);
+    // On its word nothing is ended that it could not end by itself.
+    if (place?.depth !== this.#self!.depth) return;
+    const users = this.#inner.get(owner) ?? new Set();
+    this.#inner.set(owner, users.add(place.uid));
   }
 }
+
+const ROOT = 0;
+const NOBODY_KNOWN = -1;
 
 interface Stat {
   name: string;

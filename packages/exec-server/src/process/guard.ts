@@ -22,12 +22,14 @@ export interface Guard {
   close(): void;
 }
 
+/** Marks are looked for only where the numbers in /proc are those that can be signalled. */
 const SCRIPT = `trap '' INT HUP TERM QUIT
 read -r nothing
 while read -r pgid; do
   case $pgid in '') ;; *) kill -9 "-$pgid" ;; esac
 done <&3 2>/dev/null
-[ -n "$1" ] && [ -d /proc/self ] || exit
+read -r self rest </proc/self/stat
+[ -n "$1" ] && [ "$self" = "$$" ] || exit
 quiet=0
 rounds=0
 while [ $quiet -lt 3 ] && [ $rounds -lt 1000 ]; do

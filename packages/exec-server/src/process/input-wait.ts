@@ -1,5 +1,6 @@
 import type { ProcessStdio } from "./exec-backend.js";
 import { MAX_LOOKED_AT_PROCESSES, MAX_LOOKED_AT_THREADS, MAX_POLLED_DESCRIPTORS } from "./limits.js";
+import { isOwnProc } from "./namespaces.js";
 import {
   type BlockedCall,
   listDescendants,
@@ -22,7 +23,7 @@ export type InputWait = "waits" | "listens" | "busy" | "unknown";
 export async function getInputWait(pid: number, stdio: ProcessStdio): Promise<InputWait> {
   if (stdio.kind === "pipe" && stdio.stdin === "null") return "busy";
   const calls = CALLS[process.arch];
-  if (process.platform !== "linux" || calls === undefined) return "unknown";
+  if (process.platform !== "linux" || calls === undefined || !isOwnProc()) return "unknown";
   const source = stdio.kind === "pty" ? findTerminal(pid) : await findPipe(pid);
   if (source === undefined) return "unknown";
   let answer: InputWait = "busy";

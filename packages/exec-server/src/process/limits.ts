@@ -60,6 +60,9 @@ export const MAX_LISTED_PROCESSES = 1_000;
 /** Threads of one process whose children are looked at. */
 export const MAX_THREADS_LOOKED_AT = 256;
 
+/** Ancestors of a process that are looked at for who holds its namespace. */
+export const MAX_ANCESTORS = 1_024;
+
 /** Arguments and environment of a process, bytes; beyond it Linux would answer E2BIG for one string or the sum. */
 export const MAX_ARGUMENT_BYTES = 128 * 1024;
 

@@ -100,6 +100,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     for (const process of owned) process.dispose();
     owned.clear();
     if (used) await terminateFamily({ ...LEFT_BEHIND, graceMs, family: watchFamily(everything, native) });
+    marks.release();
     guard.close();
     reclaim?.close();
   };

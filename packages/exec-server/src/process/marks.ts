@@ -11,6 +11,10 @@ export interface Marks {
   next(): bigint;
   /** Whether a mark is of this owner. */
   isOwn(mark: bigint | undefined): boolean;
+  /** Whether an owner is one of this process: another connection's, whose processes are none of this one's business. */
+  isNeighbour(owner: bigint): boolean;
+  /** Nothing has a mark of this owner any more. */
+  release(): void;
 }
 
 /** How marks are given to processes and read from them; the host must be Linux. */
@@ -26,14 +30,20 @@ const COUNT = 1_000_000_000n;
 const MIN_OWNER = 1_000_000_000;
 const MAX_OWNER = 9_000_000_000;
 
+/** Owners of this process, for all of its backends. */
+const owners = new Set<bigint>();
+
 /** @param random an integer from `min` up to but without `max` */
 export function createMarks(random: (min: number, max: number) => number = randomInt): Marks {
   const owner = BigInt(random(MIN_OWNER, MAX_OWNER));
+  owners.add(owner);
   let given = 0n;
   return {
     prefix: String(owner),
     next: () => owner * COUNT + (given++ % COUNT),
     isOwn: (mark) => mark !== undefined && mark / COUNT === owner,
+    isNeighbour: (other) => other !== owner && owners.has(other),
+    release: () => owners.delete(owner),
   };
 }
 
