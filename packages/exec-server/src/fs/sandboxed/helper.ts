@@ -128,8 +128,12 @@ export class Helper {
 /** Blocks are smaller than any bound on files. */
 const MIN_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Changes when something else is put at a path. */
+/** Changes when something else is put at a path, also where that gets the number of what was there, as on ext4. */
 export function identify(path: string): string {
   const there = lstatSync(path, { throwIfNoEntry: false, bigint: true });
-  return there === undefined ? "missing" : `${there.dev}:${there.ino}`;
+  if (there === undefined) return "missing";
+  const { dev, ino, birthtimeNs, ctimeNs } = there;
+  // Where no time of birth is kept: that of the last change, which a directory has with each of its entries.
+  const time = birthtimeNs || there.isDirectory() ? birthtimeNs : ctimeNs;
+  return `${dev}:${ino}:${time}`;
 }
