@@ -20,6 +20,13 @@ export interface OrchestratorLimits {
   rememberedApprovals: number;
   /** Session ids remembered over all executors; ended ones are forgotten first. */
   rememberedSessions: number;
+  /**
+   * Bytes of live output of one call that wait for its listener; at the bound nothing more is received from the
+   * executor. One that waits for acknowledgements stays below it.
+   */
+  queuedOutputBytes: number;
+  /** The same for all calls to one executor. */
+  queuedOutputBytesInAll: number;
   /** Answered or given-up requests remembered per executor, to tell a late answer from an unknown one. */
   settledRequests: number;
   /** Protocol problems kept per executor; older ones are only counted. */
@@ -41,6 +48,8 @@ export const DEFAULT_ORCHESTRATOR_LIMITS: OrchestratorLimits = {
   resultTextBytes: 1024 * 1024,
   rememberedApprovals: 1000,
   rememberedSessions: 1024,
+  queuedOutputBytes: 8 * 1024 * 1024,
+  queuedOutputBytesInAll: 64 * 1024 * 1024,
   settledRequests: 1024,
   problemsKept: 100,
   problemBytes: 500,
@@ -120,3 +129,9 @@ export const DEFAULT_MAX_OUTPUT_TOKENS = 10_000;
 export const DEFAULT_MAX_OUTPUT_TOKENS_CAP = 50_000;
 /** Largest rule that is proposed to a person, bytes of its tokens. */
 export const MAX_PROPOSED_RULE_BYTES = 4096;
+
+/** Largest piece of live output that is joined to one that waits, and largest result of that, bytes. */
+export const SMALL_OUTPUT_BYTES = 2048;
+export const JOINED_OUTPUT_BYTES = 64 * 1024;
+/** What a waiting piece of live output takes besides its bytes, about. */
+export const QUEUED_PIECE_BYTES = 256;

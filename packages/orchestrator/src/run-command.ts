@@ -1,5 +1,4 @@
 import type {
-  ByteRange,
   ExecCommandRequest,
   ProcessOutcome,
   Sandbox,
@@ -13,6 +12,7 @@ import { safeParse } from "zod/mini";
 import { messageOf, OrchestratorError } from "./errors.js";
 import { type CallReply, describeReply, type Executor } from "./executors/executor.js";
 import { type LiveOutput, OutputTracker, type ToolOutputMessage } from "./executors/live-output.js";
+import type { OutputPiece } from "./executors/output-queue.js";
 
 /** A program to be followed from its start to its end, for a person or a program rather than for a model. */
 export interface RunCommandRequest {
@@ -196,7 +196,7 @@ class CommandFollower implements RunningCommand {
       toolName,
       arguments: body,
       deadlineMs: windowMs + this.#hooks.answerMarginMs,
-      onOutput: (message, gap) => this.#take(message, gap),
+      output: { accept: (message) => this.#accept(message), deliver: (piece) => this.#deliver(piece) },
     });
     if (windowMs > 0) this.#interruptWait = () => this.#executor.cancel(sent.requestId);
     const reply = await sent.reply;
@@ -204,13 +204,15 @@ class CommandFollower implements RunningCommand {
     return reply;
   }
 
-  #take(message: ToolOutputMessage, gap: ByteRange | undefined): void | Promise<void> {
+  #accept(message: ToolOutputMessage): Buffer | undefined {
     const bytes = this.#tracker.accept(message);
-    if (typeof bytes === "string") return this.#executor.problems.note("invalid_output", bytes);
-    const { stream, offset, seq, processId } = message;
-    const dropped = gap === undefined ? {} : { dropped: gap };
-    const output = { stream, bytes, offset, seq, sessionId: processId, ...dropped };
-    return this.#executor.problems.guard("onOutput", () => this.#hooks.onOutput(output));
+    if (typeof bytes !== "string") return bytes;
+    this.#executor.problems.note("invalid_output", bytes);
+    return undefined;
+  }
+
+  #deliver({ processId: sessionId, ...piece }: OutputPiece): void | Promise<void> {
+    return this.#executor.problems.guard("onOutput", () => this.#hooks.onOutput({ ...piece, sessionId }));
   }
 
   /** The result of a call; undefined when there is none, and the end has been told then. */

@@ -1,7 +1,7 @@
-import type { ByteRange } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
 import type { Executor } from "./executors/executor.js";
 import { type LiveOutput, OutputTracker, type ToolOutputMessage } from "./executors/live-output.js";
+import type { OutputListener, OutputPiece } from "./executors/output-queue.js";
 import type { Session, SessionTable } from "./executors/sessions.js";
 import type { LearnedTool } from "./executors/tool-list.js";
 import type { OrchestratorLimits, OrchestratorTimings } from "./limits.js";
@@ -41,13 +41,12 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
   const followed = new FollowedOutput(call, sessions);
   // The executor may be another one, by the same name, when the answer comes.
   const { owner } = executor;
-  const onOutput = (message: ToolOutputMessage, gap: ByteRange | undefined) => followed.take(message, gap);
   const sent = executor.call({
     toolName: tool.name,
     arguments: call.arguments,
     // Calls before it on the same session come first.
     deadlineMs: followed.aheadMs + call.windowMs + call.marginMs,
-    onOutput,
+    output: followed,
     sessionScope: call.sessionScope,
     idempotencyKey: call.idempotencyKey,
     trace: call.trace,
@@ -84,7 +83,7 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
 }
 
 /** Live output on its way to the caller; it also tells which session a call belongs to before its answer does. */
-class FollowedOutput {
+class FollowedOutput implements OutputListener {
   session: Session | undefined;
   /** Windows of the calls that are under way on the session already, milliseconds. */
   readonly aheadMs: number;
@@ -111,22 +110,28 @@ class FollowedOutput {
     return session;
   }
 
-  take(message: ToolOutputMessage, gap: ByteRange | undefined): void | Promise<void> {
-    const { executor, onOutput } = this.#call;
+  accept(message: ToolOutputMessage): Buffer | undefined {
     const bytes = this.#tracker.accept(message);
-    if (typeof bytes === "string") return executor.problems.note("invalid_output", bytes);
-    const sessionId = this.#track(message, bytes.length);
-    const { stream, offset, seq } = message;
-    const output = { stream, bytes, offset, seq, sessionId, ...(gap === undefined ? {} : { dropped: gap }) };
-    return executor.problems.guard("onOutput", () => onOutput?.(output));
+    if (typeof bytes !== "string") {
+      this.#track(message, bytes.length);
+      return bytes;
+    }
+    this.#call.executor.problems.note("invalid_output", bytes);
+    return undefined;
+  }
+
+  deliver({ processId, ...piece }: OutputPiece): void | Promise<void> {
+    const { executor, onOutput } = this.#call;
+    if (onOutput === undefined) return;
+    const output = { ...piece, sessionId: this.session?.id ?? processId };
+    return executor.problems.guard("onOutput", () => onOutput(output));
   }
 
   /** Only tools of the contract have sessions; another tool's `processId` is its own affair. */
-  #track(message: ToolOutputMessage, bytes: number): number {
-    if (this.#call.tool.contract === undefined) return message.processId;
+  #track(message: ToolOutputMessage, bytes: number): void {
+    if (this.#call.tool.contract === undefined) return;
     const session = this.session ?? this.#join(this.#sessions.adopt(this.#call.executor.owner, message.processId));
     session.lastSeq = Math.max(session.lastSeq, message.seq);
     session.lastOffset = Math.max(session.lastOffset, message.offset + bytes);
-    return session.id;
   }
 }

@@ -27,6 +27,8 @@ describe("limits", () => {
       resultTextBytes: 1_048_576,
       rememberedApprovals: 1_000,
       rememberedSessions: 1_024,
+      queuedOutputBytes: 8_388_608,
+      queuedOutputBytesInAll: 67_108_864,
       settledRequests: 1_024,
       problemsKept: 100,
       problemBytes: 500,

@@ -1,6 +1,5 @@
 import type { Channel } from "@codex/channel";
 import {
-  type ByteRange,
   type Capability,
   EXECUTOR_PROTOCOL_VERSION,
   type ExecutorMessage,
@@ -12,7 +11,7 @@ import type { Clock } from "../clock.js";
 import { OrchestratorError } from "../errors.js";
 import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
 import { type Introduction, introduce } from "./introduce.js";
-import type { ToolOutputMessage } from "./live-output.js";
+import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
 import { retry } from "./retry.js";
 import type { SessionOwner } from "./sessions.js";
@@ -72,8 +71,7 @@ export interface CallRequest {
   /** What the call is part of. Only for one that answered `initialize`. */
   trace?: TraceContext | undefined;
   idempotencyKey?: string | undefined;
-  /** `gap`: output that was dropped before this message. */
-  onOutput: (message: ToolOutputMessage, gap: ByteRange | undefined) => void | Promise<void>;
+  output: OutputListener;
 }
 
 /** One attached executor: what it said about itself, its tools, and calls to it. Owns its channel. */
@@ -149,12 +147,12 @@ export class Executor {
   }
 
   call(request: CallRequest): SentRequest<CallAnswer> {
-    const { toolName, deadlineMs, onOutput, sessionScope, idempotencyKey, trace } = request;
+    const { toolName, deadlineMs, output, sessionScope, idempotencyKey, trace } = request;
     const scope = sessionScope === undefined ? {} : { sessionScope };
     const key = idempotencyKey === undefined ? {} : { idempotencyKey };
     const part = trace === undefined || !this.initialized ? {} : { trace };
     const body = { type: "call_tool" as const, toolName, arguments: request.arguments, ...scope, ...key, ...part };
-    return this.#wire.request(body, { answer: "call_tool_response", deadlineMs, onOutput });
+    return this.#wire.request(body, { answer: "call_tool_response", deadlineMs, output });
   }
 
   cancel(requestId: string): void {

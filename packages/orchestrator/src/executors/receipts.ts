@@ -8,8 +8,8 @@ export class Receipts {
   /** Offsets behind the live output that was received, by the executor's ids; least recently used first. */
   readonly #positions = new Map<number, number>();
   #ackBytes = Number.POSITIVE_INFINITY;
-  /** What the executor was not told yet. */
-  readonly #moved = new Set<number>();
+  /** Offsets behind what was taken and the executor was not told of yet. */
+  readonly #moved = new Map<number, number>();
   #answers: string[] = [];
   #bytes = 0;
   /** Bytes since answers were acknowledged: the executor keeps output with an answer. */
@@ -49,10 +49,14 @@ export class Receipts {
     this.#positions.set(processId, Math.max(expected, offset + bytes));
     const [oldest] = this.#positions.keys();
     if (this.#positions.size > MAX_POSITIONS && oldest !== undefined) this.#positions.delete(oldest);
-    this.#moved.add(processId);
+    return offset > expected ? { from: expected, to: offset } : undefined;
+  }
+
+  /** Output that came need not wait here any more: there is room for as much. */
+  noteTaken(processId: number, end: number, bytes: number): void {
+    this.#moved.set(processId, end);
     this.#bytes += bytes;
     this.#bytesWithAnswers += bytes;
-    return offset > expected ? { from: expected, to: offset } : undefined;
   }
 
   noteAnswer(requestId: string): void {
@@ -66,10 +70,7 @@ export class Receipts {
     const large = this.#answers.length > 0 && this.#bytesWithAnswers >= this.#ackBytes;
     if (this.#bytes < this.#ackBytes && !many && !large) return undefined;
     const answers = this.#answers;
-    const output = [...this.#moved].flatMap((processId) => {
-      const offset = this.#positions.get(processId);
-      return offset === undefined ? [] : [{ processId, offset }];
-    });
+    const output = [...this.#moved].map(([processId, offset]) => ({ processId, offset }));
     if (answers.length > 0) this.#bytesWithAnswers = 0;
     this.#moved.clear();
     this.#answers = [];

@@ -1,14 +1,8 @@
 import type { Channel } from "@codex/channel";
-import type {
-  ByteRange,
-  ExecutorMessage,
-  OrchestratorMessage,
-  OutputPosition,
-  UnansweredCall,
-} from "@codex/executor-protocol";
+import type { ExecutorMessage, OrchestratorMessage, OutputPosition, UnansweredCall } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import type { OrchestratorLimits } from "../limits.js";
-import type { ToolOutputMessage } from "./live-output.js";
+import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
 
 /** What became of a request. Waiting for it always ends, and never rejects. */
@@ -36,19 +30,17 @@ export type RequestBody = RequestMessage extends infer R
     : never
   : never;
 
-/** `gap`: output that was dropped before this message. */
-export type OutputListener = (message: ToolOutputMessage, gap: ByteRange | undefined) => void | Promise<void>;
-
 export interface RequestOptions<T extends AnswerType> {
   answer: T;
   deadlineMs: number;
-  onOutput?: OutputListener;
+  /** Follows the live output; the reply comes after it has taken what came before. */
+  output?: OutputListener;
 }
 
 export interface SentRequest<M> {
   requestId: string;
   reply: Promise<Reply<M>>;
-  /** Replaces the deadline by one that begins now. */
+  /** Replaces the deadline by one that begins now, and that does not wait for whoever follows the output. */
   expire(ms: number): void;
 }
 

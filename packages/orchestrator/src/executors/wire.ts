@@ -4,31 +4,18 @@ import { type ExecutorMessage, parseExecutorMessage } from "@codex/executor-prot
 import { messageOf } from "../errors.js";
 import type { ToolOutputMessage } from "./live-output.js";
 import { watchPeer } from "./liveness.js";
+import { OutputBudget, type OutputListener, OutputQueue } from "./output-queue.js";
+import { type Pending, PendingRequest } from "./pending-request.js";
 import { Receipts } from "./receipts.js";
 import type {
   AckTerms,
   Answer,
   AnswerType,
-  OutputListener,
-  Reply,
   RequestBody,
-  RequestMessage,
   RequestOptions,
   SentRequest,
   WireOptions,
 } from "./wire-types.js";
-
-interface Pending {
-  answer: AnswerType;
-  message: RequestMessage;
-  /** It was given to a channel, and may have arrived. */
-  sent: boolean;
-  cancelled: boolean;
-  onOutput: OutputListener | undefined;
-  /** False when the message is not the answer that was asked for. */
-  accept(message: ExecutorMessage): boolean;
-  settle(reply: Exclude<Reply<never>, { kind: "answer" }>): void;
-}
 
 /**
  * Requests and answers over one channel, and over those that take its place: a request is sent again where it did not
@@ -45,6 +32,9 @@ export class Wire {
   readonly #closing = new AbortController();
   readonly #closed: Promise<void>;
   readonly #receipts = new Receipts();
+  readonly #budget: OutputBudget;
+  /** Of the requests that are not replied to yet. */
+  readonly #queues = new Set<OutputQueue>();
   #channel: Channel;
   /** Why there is no channel at present. */
   #lostReason: string | undefined;
@@ -62,6 +52,7 @@ export class Wire {
 
   constructor(options: WireOptions) {
     this.#options = options;
+    this.#budget = new OutputBudget(options.limits);
     this.#channel = options.channel;
     this.#closed = new Promise((resolve) => {
       this.#closing.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -89,38 +80,24 @@ export class Wire {
   request<T extends AnswerType>(body: RequestBody, options: RequestOptions<T>): SentRequest<Answer<T>> {
     const requestId = `${this.#options.idPrefix}-${this.#nextId++}`;
     const sequence = this.#nextSequence(body);
-    let stopClock = () => {};
-    const expire = (ms: number) => {
-      stopClock();
-      if (!this.#pending.has(requestId)) return;
-      stopClock = this.#options.clock.after(ms, () => this.#pending.get(requestId)?.settle({ kind: "timeout", ms }));
-    };
-    const reply = new Promise<Reply<Answer<T>>>((resolve) => {
-      const finish = (reply: Reply<Answer<T>>) => {
-        stopClock();
+    const output = this.#openQueue(options.output);
+    const pending = new PendingRequest({
+      message: { ...body, requestId, ...(sequence === undefined ? {} : { sequence }) },
+      answer: options.answer,
+      deadlineMs: options.deadlineMs,
+      clock: this.#options.clock,
+      output,
+      onSettled: ({ kind }) => {
         this.#pending.delete(requestId);
-        this.#rememberSettled(requestId, reply.kind !== "timeout");
-        resolve(reply);
-      };
-      const isAnswer = (message: ExecutorMessage): message is Answer<T> => message.type === options.answer;
-      this.#pending.set(requestId, {
-        answer: options.answer,
-        message: { ...body, requestId, ...(sequence === undefined ? {} : { sequence }) },
-        sent: false,
-        cancelled: false,
-        onOutput: options.onOutput,
-        settle: finish,
-        accept: (message) => {
-          if (!isAnswer(message)) return false;
-          finish({ kind: "answer", message });
-          return true;
-        },
-      });
+        this.#rememberSettled(requestId, kind !== "timeout");
+      },
+      onOver: () => {
+        if (output !== undefined) this.#queues.delete(output);
+      },
     });
-    expire(options.deadlineMs);
-    const pending = this.#pending.get(requestId);
-    if (pending !== undefined) this.#send(pending);
-    return { requestId, reply, expire };
+    this.#pending.set(requestId, pending);
+    this.#send(pending);
+    return { requestId, reply: pending.reply, expire: (ms) => pending.expire(ms) };
   }
 
   /** Asks the executor to end the wait of a call. Not waited for: the call is answered or runs into its deadline. */
@@ -133,8 +110,18 @@ export class Wire {
   async close(reason = "it was closed by this side"): Promise<void> {
     this.#closeReason ??= reason;
     this.#closing.abort();
+    for (const queue of [...this.#queues]) queue.drop();
     await this.#channel.close();
     await this.ended;
+  }
+
+  #openQueue(listener: OutputListener | undefined): OutputQueue | undefined {
+    if (listener === undefined) return undefined;
+    const queue = new OutputQueue(listener, this.#budget, ({ processId, offset, bytes }) =>
+      this.#noteTaken(processId, offset, bytes.length),
+    );
+    this.#queues.add(queue);
+    return queue;
   }
 
   #nextSequence(body: RequestBody): number | undefined {
@@ -239,6 +226,8 @@ export class Wire {
   #settleAll(reason: string): void {
     this.#receipts.clear();
     this.#sequence = undefined;
+    // What of it is taken later is nothing to another life of the executor.
+    for (const queue of this.#queues) queue.detach();
     for (const pending of [...this.#pending.values()]) {
       if (pending.sent) pending.settle({ kind: "ended", reason });
       else pending.settle({ kind: "unsent", reason, ended: true });
@@ -255,9 +244,8 @@ export class Wire {
       const received = await this.#channel.receive();
       if (received === undefined) return;
       this.#received += 1;
-      const taken = this.#handle(received);
-      // Whoever follows the output slowly holds the executor back: nothing more is received meanwhile.
-      if (taken !== undefined) await Promise.race([taken, this.#closed]);
+      const held = this.#handle(received);
+      if (held !== undefined) await Promise.race([held, this.#closed]);
       // A peer that floods must not keep timers and other executors waiting.
       if (count % MESSAGES_PER_TURN === 0) await nextTurn();
     }
@@ -302,13 +290,24 @@ export class Wire {
   }
 
   #handleOutput(message: ToolOutputMessage): void | Promise<void> {
-    const pending = this.#pending.get(message.requestId);
-    const bytes = Buffer.byteLength(message.chunk, "base64");
-    const gap = this.#receipts.noteOutput(message, bytes);
+    const { processId, stream, offset, seq, requestId } = message;
+    const length = Buffer.byteLength(message.chunk, "base64");
+    const dropped = this.#receipts.noteOutput(message, length);
+    const queue = this.#pending.get(requestId)?.output;
+    const bytes = queue?.accept(message);
+    if (queue !== undefined && bytes !== undefined) {
+      queue.push({ processId, stream, offset, seq, bytes, ...(dropped === undefined ? {} : { dropped }) });
+      // Whoever follows the output slowly holds the executor back: by what is not acknowledged, and at the bound like this.
+      return this.#budget.waitForRoom(queue);
+    }
+    this.#noteTaken(processId, offset, length);
+    if (queue !== undefined || this.#settled.has(requestId)) return;
+    this.#options.problems.note("unknown_request", `tool_output for request \`${requestId}\``);
+  }
+
+  #noteTaken(processId: number, offset: number, length: number): void {
+    this.#receipts.noteTaken(processId, offset + length, length);
     this.#acknowledge();
-    if (pending?.onOutput !== undefined) return pending.onOutput(message, gap);
-    if (pending === undefined && this.#settled.has(message.requestId)) return;
-    this.#options.problems.note("unknown_request", `tool_output for request \`${message.requestId}\``);
   }
 
   #handleError({ requestId, message, code }: Extract<ExecutorMessage, { type: "error" }>): void {

@@ -1,0 +1,180 @@
+import type { ByteRange } from "@codex/executor-protocol";
+import { JOINED_OUTPUT_BYTES, type OrchestratorLimits, QUEUED_PIECE_BYTES, SMALL_OUTPUT_BYTES } from "../limits.js";
+import type { ToolOutputMessage } from "./live-output.js";
+
+/** Live output of one call, decoded. */
+export interface OutputPiece extends Pick<ToolOutputMessage, "processId" | "stream" | "offset" | "seq"> {
+  bytes: Buffer;
+  /** Bytes of the session before these that are gone. */
+  dropped?: ByteRange;
+}
+
+/** Whoever follows the output of a call. */
+export interface OutputListener {
+  /** Checks a message when it is received: its bytes, or undefined when it is to be left out. */
+  accept(message: ToolOutputMessage): Buffer | undefined;
+  /** Called in order, one at a time; a promise holds back what comes after it. Never rejects. */
+  deliver(piece: OutputPiece): void | Promise<void>;
+}
+
+/**
+ * Live output of one call between its reception and a listener that may be slow. A listener that is not waited for gets
+ * it at once. Nothing is copied, but small pieces that have to wait are joined.
+ */
+export class OutputQueue {
+  readonly #listener: OutputListener;
+  readonly #budget: OutputBudget;
+  /** The listener has taken a piece, or never will. */
+  #onTaken: (piece: OutputPiece) => void;
+  readonly #waiting: Waiting[] = [];
+  #bytes = 0;
+  #working = false;
+  #over = false;
+  readonly #drainWatchers: (() => void)[] = [];
+
+  constructor(listener: OutputListener, budget: OutputBudget, onTaken: (piece: OutputPiece) => void) {
+    this.#listener = listener;
+    this.#budget = budget;
+    this.#onTaken = onTaken;
+  }
+
+  /** Held in memory, with what each piece takes besides its bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isIdle(): boolean {
+    return !this.#working || this.#over;
+  }
+
+  accept(message: ToolOutputMessage): Buffer | undefined {
+    return this.#listener.accept(message);
+  }
+
+  push(piece: OutputPiece): void {
+    if (this.#over) return this.#onTaken(piece);
+    if (this.#working) return this.#wait(piece);
+    const taken = this.#listener.deliver(piece);
+    if (taken === undefined) return this.#onTaken(piece);
+    this.#working = true;
+    this.#hold(sizeOf(piece));
+    void this.#work(piece, taken);
+  }
+
+  /** Resolves when the listener has taken everything, or is given nothing more. */
+  drained(): Promise<void> {
+    if (this.isIdle) return Promise.resolve();
+    return new Promise((resolve) => this.#drainWatchers.push(resolve));
+  }
+
+  /** Gives nothing more to the listener. */
+  drop(): void {
+    if (this.#over) return;
+    this.#over = true;
+    for (const { piece } of this.#waiting.splice(0)) this.#onTaken(piece);
+    this.#hold(-this.#bytes);
+    this.#tellDrained();
+  }
+
+  /** Nobody is to be told any more what the listener takes. */
+  detach(): void {
+    this.#onTaken = () => {};
+  }
+
+  async #work(first: OutputPiece, taken: Promise<void>): Promise<void> {
+    await taken;
+    this.#release(first);
+    while (this.#waiting.length > 0) {
+      for (const waiting of this.#waiting.splice(0)) {
+        const piece = join(waiting);
+        if (!this.#over) await this.#listener.deliver(piece);
+        this.#release(piece);
+      }
+    }
+    this.#working = false;
+    this.#tellDrained();
+  }
+
+  #wait(piece: OutputPiece): void {
+    this.#hold(sizeOf(piece));
+    const last = this.#waiting.at(-1);
+    if (last === undefined || !follows(last, piece)) {
+      this.#waiting.push({ piece, length: piece.bytes.length, more: [] });
+      return;
+    }
+    this.#hold(-QUEUED_PIECE_BYTES);
+    last.more.push(piece.bytes);
+    last.length += piece.bytes.length;
+    last.piece = { ...last.piece, seq: piece.seq };
+  }
+
+  #release(piece: OutputPiece): void {
+    if (!this.#over) this.#hold(-sizeOf(piece));
+    this.#onTaken(piece);
+  }
+
+  #hold(bytes: number): void {
+    this.#bytes += bytes;
+    this.#budget.add(bytes);
+  }
+
+  #tellDrained(): void {
+    for (const tell of this.#drainWatchers.splice(0)) tell();
+  }
+}
+
+type OutputLimits = Pick<OrchestratorLimits, "queuedOutputBytes" | "queuedOutputBytesInAll">;
+
+/** Bounds what the queues of one executor hold. */
+export class OutputBudget {
+  readonly #limits: OutputLimits;
+  #bytes = 0;
+  #tellChange = () => {};
+
+  constructor(limits: OutputLimits) {
+    this.#limits = limits;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (bytes < 0) this.#tellChange();
+  }
+
+  /** Resolves when a queue, and all of them together, are below their bounds; undefined when they are. */
+  waitForRoom(queue: OutputQueue): Promise<void> | undefined {
+    return this.#isFull(queue) ? this.#untilRoom(queue) : undefined;
+  }
+
+  async #untilRoom(queue: OutputQueue): Promise<void> {
+    while (this.#isFull(queue)) {
+      await new Promise<void>((resolve) => {
+        this.#tellChange = resolve;
+      });
+    }
+  }
+
+  #isFull(queue: OutputQueue): boolean {
+    const { queuedOutputBytes, queuedOutputBytesInAll } = this.#limits;
+    return queue.bytes >= queuedOutputBytes || this.#bytes >= queuedOutputBytesInAll;
+  }
+}
+
+/** A piece, and the bytes of those that were joined to it. */
+interface Waiting {
+  piece: OutputPiece;
+  /** Bytes of all of them. */
+  length: number;
+  more: Buffer[];
+}
+
+function follows({ piece, length }: Waiting, next: OutputPiece): boolean {
+  const { stream, offset, bytes, dropped, processId } = next;
+  const isSmall = bytes.length <= SMALL_OUTPUT_BYTES && length + bytes.length <= JOINED_OUTPUT_BYTES;
+  const isNext = stream === piece.stream && offset === piece.offset + length && processId === piece.processId;
+  return isSmall && isNext && dropped === undefined;
+}
+
+const join = ({ piece, more }: Waiting): OutputPiece =>
+  more.length === 0 ? piece : { ...piece, bytes: Buffer.concat([piece.bytes, ...more]) };
+
+const sizeOf = ({ bytes }: OutputPiece): number => bytes.length + QUEUED_PIECE_BYTES;

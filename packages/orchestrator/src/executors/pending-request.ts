@@ -1,0 +1,108 @@
+import type { ExecutorMessage } from "@codex/executor-protocol";
+import type { Clock } from "../clock.js";
+import type { OutputQueue } from "./output-queue.js";
+import type { Answer, AnswerType, Reply, RequestMessage } from "./wire-types.js";
+
+/** Why a request was settled without its answer. */
+export type Unanswered = Exclude<Reply<never>, { kind: "answer" }>;
+
+export interface PendingOptions<T extends AnswerType> {
+  message: RequestMessage;
+  answer: T;
+  deadlineMs: number;
+  clock: Clock;
+  output: OutputQueue | undefined;
+  /** It is known what becomes of it; `reply` may still wait for whoever follows its output. */
+  onSettled: (reply: Reply<unknown>) => void;
+  /** Nothing of it is left. */
+  onOver: () => void;
+}
+
+/** A request whatever its answer is. */
+export type Pending = Pick<
+  PendingRequest<AnswerType>,
+  "message" | "answer" | "output" | "sent" | "cancelled" | "accept" | "settle"
+>;
+
+/** A request from its sending until its reply, which comes after the live output before it was taken. */
+export class PendingRequest<T extends AnswerType> {
+  readonly message: RequestMessage;
+  readonly answer: T;
+  readonly output: OutputQueue | undefined;
+  readonly reply: Promise<Reply<Answer<T>>>;
+  /** It was given to a channel, and may have arrived. */
+  sent = false;
+  cancelled = false;
+  readonly #options: PendingOptions<T>;
+  #resolve!: (reply: Reply<Answer<T>>) => void;
+  #isSettled = false;
+  #isOver = false;
+  /** The deadline waits for nobody. */
+  #isUrgent = false;
+  #stopClock = () => {};
+
+  constructor(options: PendingOptions<T>) {
+    this.#options = options;
+    this.message = options.message;
+    this.answer = options.answer;
+    this.output = options.output;
+    this.reply = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.#startClock();
+  }
+
+  /** False when the message is not the answer that was asked for. */
+  accept(message: ExecutorMessage): boolean {
+    if (!this.#isAnswer(message)) return false;
+    this.#settle({ kind: "answer", message });
+    return true;
+  }
+
+  settle(reply: Unanswered): void {
+    this.#settle(reply);
+  }
+
+  /** Replaces the deadline by one that begins now. After it, whoever follows the output is not waited for either. */
+  expire(ms: number): void {
+    if (this.#isOver) return;
+    this.#isUrgent = true;
+    this.#stopClock();
+    this.#stopClock = this.#options.clock.after(ms, () => {
+      this.#settle({ kind: "timeout", ms });
+      this.output?.drop();
+    });
+  }
+
+  #startClock(): void {
+    const { clock, deadlineMs: ms } = this.#options;
+    this.#stopClock = clock.after(ms, () => void this.#endDeadline(ms));
+  }
+
+  /** An executor that is held back by whoever follows the output may be unable to answer. */
+  async #endDeadline(ms: number): Promise<void> {
+    if (this.output === undefined || this.output.isIdle) return this.#settle({ kind: "timeout", ms });
+    await this.output.drained();
+    if (!this.#isSettled && !this.#isUrgent) this.#startClock();
+  }
+
+  #settle(reply: Reply<Answer<T>>): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    if (!this.#isUrgent) this.#stopClock();
+    this.#options.onSettled(reply);
+    if (this.output === undefined || this.output.isIdle) return this.#end(reply);
+    void this.output.drained().then(() => this.#end(reply));
+  }
+
+  #end(reply: Reply<Answer<T>>): void {
+    this.#isOver = true;
+    this.#stopClock();
+    this.#options.onOver();
+    this.#resolve(reply);
+  }
+
+  #isAnswer(message: ExecutorMessage): message is Answer<T> {
+    return message.type === this.answer;
+  }
+}
