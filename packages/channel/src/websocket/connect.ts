@@ -4,7 +4,7 @@ import { WebSocket } from "ws";
 import type { Channel } from "../channel.js";
 import { ChannelError } from "../errors.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
-import { WebSocketChannel } from "./websocket-channel.js";
+import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
 
 export interface ConnectOptions {
   /** Sent with the upgrade request, such as `Authorization`. */
@@ -12,14 +12,13 @@ export interface ConnectOptions {
   limits?: Partial<ChannelLimits>;
   /** Milliseconds from the call to the open channel. Default 10000. */
   connectTimeoutMs?: number;
+  /** Milliseconds between two pongs that nobody asked for, while nothing is read and no ping is seen. Default 10000. */
+  heartbeatMs?: number;
   /** Gives up the attempt; the error is `closed`. */
   signal?: AbortSignal;
 }
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
-
-/** Silence after which the system asks whether a peer is still there, ms: one that vanished without a word is noticed. */
-const KEEP_ALIVE_MS = 30_000;
 
 /** As much of a refusal's body as goes into the error, bytes. */
 const MAX_REFUSAL_BYTES = 512;
@@ -63,7 +62,7 @@ export async function connectWebSocketChannel(url: string, options: ConnectOptio
     socket.once("open", () => {
       settle();
       socket.removeAllListeners("error");
-      resolve(new WebSocketChannel(socket, wire!, limits));
+      resolve(new WebSocketChannel(socket, wire!, limits, options.heartbeatMs));
     });
     if (options.signal?.aborted) onAbort();
   });

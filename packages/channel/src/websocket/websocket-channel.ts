@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
@@ -12,7 +13,10 @@ import { rejected, SendGate } from "../queue/send-gate.js";
 export interface PingOptions {
   /** Milliseconds between two pings. */
   intervalMs: number;
-  /** The peer is cut off when that many pings in a row were not answered; undefined: never. */
+  /**
+   * The peer is cut off when that many pings in a row brought no sign of life; undefined: never. Every byte it sends is
+   * such a sign, and so is that it takes something of a backlog. While we do not read nothing is missed.
+   */
   maxMissedPongs?: number;
 }
 
@@ -32,10 +36,22 @@ export class WebSocketChannel implements Channel {
   #error: Error | undefined;
   #pings: NodeJS.Timeout | undefined;
   #missedPongs = 0;
+  /** Bytes that were read, and that waited to be sent, at the last ping. */
+  #heard = 0;
+  #unsent = 0;
+  /** Something was written since then. */
+  #wrote = false;
+  readonly #heartbeatMs: number;
+  /** Runs while nothing is read. */
+  #heartbeat: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  /** Takes over an open websocket with `maxPayload` of the limits, and its stream, where ws has turned Nagle off. */
-  constructor(socket: WebSocket, wire: Duplex, limits: ChannelLimits) {
+  /**
+   * Takes over an open websocket with `maxPayload` of the limits, and its stream, where ws has turned Nagle off.
+   * `heartbeatMs`: milliseconds between two pongs while nothing is read.
+   */
+  constructor(socket: WebSocket, wire: Duplex, limits: ChannelLimits, heartbeatMs = DEFAULT_HEARTBEAT_MS) {
+    this.#heartbeatMs = heartbeatMs;
     this.#socket = socket;
     this.#wire = wire;
     this.#limits = limits;
@@ -45,9 +61,6 @@ export class WebSocketChannel implements Channel {
       hasRoom: () => socket.bufferedAmount <= limits.highWaterBytes / 2,
     });
     socket.on("message", this.#onMessage);
-    socket.on("pong", () => {
-      this.#missedPongs = 0;
-    });
     socket.on("error", this.#onError);
     socket.once("close", (code, reason) => this.#end(this.#describeEnd(code, reason.toString())));
   }
@@ -106,14 +119,21 @@ export class WebSocketChannel implements Channel {
 
   startPings({ intervalMs, maxMissedPongs = Number.POSITIVE_INFINITY }: PingOptions): void {
     this.#pings = setInterval(() => {
+      const { isPaused, bufferedAmount } = this.#socket;
+      const heard = this.#wire instanceof Socket ? this.#wire.bytesRead : 0;
+      // A backlog shrinks only when the peer takes some of it: without one, what is written may just lie in the kernel.
+      if (heard !== this.#heard || (this.#unsent > 0 && this.#wrote)) this.#missedPongs = 0;
+      this.#heard = heard;
+      this.#unsent = bufferedAmount;
+      this.#wrote = false;
       if (this.#missedPongs >= maxMissedPongs) {
         this.#error ??= new ChannelError("connection_lost", `peer did not answer ${this.#missedPongs} pings`);
         this.#socket.terminate();
         return;
       }
-      // A pong cannot be seen while we do not read.
-      if (!this.#socket.isPaused) this.#missedPongs++;
-      if (this.#isOpen && this.#socket.bufferedAmount === 0) this.#socket.ping();
+      // A pong cannot be seen while we do not read. A backlog asks as a ping does, which would wait behind it.
+      if (!isPaused) this.#missedPongs++;
+      if (this.#isOpen && bufferedAmount === 0) this.#socket.ping();
     }, intervalMs);
   }
 
@@ -141,6 +161,7 @@ export class WebSocketChannel implements Channel {
   /** A stream that fails calls this for what it dropped as well: with an error, or without one once destroyed. */
   readonly #onWritten = (error?: Error | null, then?: () => void): void => {
     if (error || this.#wire.destroyed) return;
+    this.#wrote = true;
     then?.();
     this.#gate.release();
   };
@@ -150,7 +171,7 @@ export class WebSocketChannel implements Channel {
     if (this.#closing !== undefined || !Buffer.isBuffer(data)) return;
     this.#frames.push(data);
     this.#inbox.wake();
-    if (this.#frames.isFull) this.#socket.pause();
+    if (this.#frames.isFull) this.#pause();
   };
 
   /** Nothing more is read. ws has sent a close frame that says why; `close` cuts off a peer that ignores it. */
@@ -161,12 +182,27 @@ export class WebSocketChannel implements Channel {
 
   #take(): Received | undefined {
     const received = this.#frames.take();
-    if (this.#socket.isPaused && this.#frames.hasRoom) this.#socket.resume();
+    if (this.#socket.isPaused && this.#frames.hasRoom) this.#resume();
     return received;
+  }
+
+  /** Pings are not seen meanwhile: pongs that nobody asked for tell the peer that we are there (RFC 6455, section 5.5.3). */
+  #pause(): void {
+    this.#socket.pause();
+    this.#heartbeat ??= setInterval(() => {
+      if (this.#isOpen && this.#socket.bufferedAmount === 0) this.#socket.pong();
+    }, this.#heartbeatMs);
+  }
+
+  #resume(): void {
+    clearInterval(this.#heartbeat);
+    this.#heartbeat = undefined;
+    this.#socket.resume();
   }
 
   #end(end: ChannelEnd): void {
     clearInterval(this.#pings);
+    clearInterval(this.#heartbeat);
     this.#ending.settle(end);
     this.#gate.fail(closedError(this.#ending.end));
     this.#inbox.end();
@@ -201,6 +237,12 @@ export class WebSocketChannel implements Channel {
     this.#end({ kind: "closed" });
   }
 }
+
+/** Silence after which the system asks whether a peer is still there, ms: one that vanished without a word is noticed. */
+export const KEEP_ALIVE_MS = 30_000;
+
+/** Shorter than the time in which a listener gives a silent peer up. */
+const DEFAULT_HEARTBEAT_MS = 10_000;
 
 const TEXT_FRAME = { binary: false, compress: false };
 

@@ -9,6 +9,7 @@ import {
 } from "@codex/channel/websocket";
 import { afterEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { DEFAULT_PING } from "../../src/websocket/listen.js";
 import { drain, expectRejection, nextValue } from "../contract.js";
 
 let listener: WebSocketListener;
@@ -240,6 +241,35 @@ test("does not take a peer for deaf whose answers we do not read", async () => {
   expect([await nextValue(server), await nextValue(server)]).toEqual([1, 2]);
   busy.terminate();
   await drain(server);
+});
+
+test("a peer that stops reading shows that it is there, and one that vanishes behind a backlog is noticed", async () => {
+  const ping = { intervalMs: 20, maxMissedPongs: 5 };
+  await listen({ ping, limits: { highWaterBytes: 1024 } });
+  const reader = await connect(listener.url, { limits: { maxWaitingMessages: 1 }, heartbeatMs: 5 });
+  const server = accepted[0]!;
+  void server.send(1);
+  void server.send(2);
+  const watch = new WebSocket(listener.url);
+  for (let pings = 0; pings < 20; pings++) await once(watch, "ping");
+  expect([await nextValue(reader), await nextValue(reader)]).toEqual([1, 2]);
+  void server.send(3);
+  expect(await nextValue(reader)).toBe(3);
+  watch.terminate();
+
+  const vanished = new WebSocket(listener.url, { autoPong: false });
+  await once(vanished, "open");
+  vanished.pause();
+  const block = "x".repeat(64 * 1024);
+  const flooding = (async () => {
+    for (;;) await accepted[2]!.send(block);
+  })();
+  await expect(flooding).rejects.toThrow(/did not answer 5 pings/);
+  vanished.terminate();
+});
+
+test("by default, one that does not answer two pings in a row is cut off", () => {
+  expect(DEFAULT_PING).toEqual({ intervalMs: 20_000, maxMissedPongs: 2 });
 });
 
 test("refuses one connection more than the bound, and takes another when one has left", async () => {

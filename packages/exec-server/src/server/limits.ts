@@ -66,3 +66,6 @@ export const MAX_ANSWER_BYTES = 720 * 1024 * 1024;
 
 /** File calls of one connection at work, or with an answer that was not sent. */
 export const MAX_FILE_CALLS = 16;
+
+/** Milliseconds between two pings of a client; the figure is Codex's. Missing answers are not punished, as there. */
+export const PING_MS = 30_000;

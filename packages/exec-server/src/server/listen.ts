@@ -5,7 +5,7 @@ import { createStdioChannel } from "@codex/channel";
 import type { Page } from "@codex/channel/websocket";
 import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
 import { createUnsentLimit } from "./limit-unsent.js";
-import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, SERVER_CLOSE_MS } from "./limits.js";
+import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, PING_MS, SERVER_CLOSE_MS } from "./limits.js";
 import type { ExecServer } from "./server.js";
 
 export type ListenTarget = { kind: "stdio" } | { kind: "websocket"; host: string; port: number };
@@ -61,6 +61,7 @@ export async function listenWebSocket(
     host,
     port,
     limits: { maxMessageBytes: MAX_REQUEST_BYTES, maxSentMessageBytes: MAX_ANSWER_BYTES },
+    ping: { intervalMs: PING_MS },
     onHttp: answerProbe,
     ...(pages === undefined ? {} : { pages }),
     onChannel: (channel, { socket }) => {
