@@ -31,6 +31,10 @@ export class CallRecords {
     this.#limits = limits;
   }
 
+  get size(): number {
+    return this.#records.size;
+  }
+
   get(requestId: string): CallRecord | undefined {
     return this.#records.get(requestId);
   }

@@ -64,6 +64,16 @@ export class Calls {
     this.#records = new CallRecords(options.limits);
   }
 
+  /** Whether any is under way. */
+  get isBusy(): boolean {
+    return this.#underWay.size > 0;
+  }
+
+  /** Whether there is an answer that may not have been received. */
+  get hasAnswers(): boolean {
+    return this.#records.size > 0;
+  }
+
   has(requestId: string): boolean {
     return this.#underWay.has(requestId);
   }

@@ -33,6 +33,12 @@ export interface ConnectionOptions {
   graceMs: number;
 }
 
+/**
+ * What an orchestrator that does not come back loses: `work` that is under way, `results` of work that is over (answers,
+ * output, a server that was left running), or `nothing`.
+ */
+export type Stake = "work" | "results" | "nothing";
+
 type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
 
 /** One orchestrator's life with this executor: over one channel, and over those that take its place. */
@@ -90,6 +96,12 @@ export class Connection {
   /** Whether it outlives its channel. */
   get isResumable(): boolean {
     return this.#options.graceMs > 0 && this.outbox.isLive() && this.#ending === undefined;
+  }
+
+  /** What would be lost with it. */
+  get stake(): Stake {
+    if (this.calls.isBusy || this.#unifiedExec.isBusy) return "work";
+    return this.calls.hasAnswers || this.#unifiedExec.wasUsed ? "results" : "nothing";
   }
 
   get graceMs(): number {

@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { getProgramName } from "@codex/exec-server";
 import type { Clock } from "./clock.js";
-import type { Connection } from "./connection.js";
+import type { Connection, Stake } from "./connection.js";
 import type { ExecutorTelemetry } from "./executor-telemetry.js";
 import { renderOutcome } from "./sessions/render.js";
 import type { EndedSession } from "./sessions/unified-exec.js";
 
 export interface ConnectionsOptions {
   clock: Clock;
-  /** Those without a channel, at once. */
+  /** Those without a channel at once, of each `Stake`. */
   maxLost: number;
   telemetry: Pick<ExecutorTelemetry, "log" | "connections" | "accepted" | "resumed" | "expired">;
 }
@@ -62,18 +62,28 @@ export class Connections {
 
   /** Its channel was lost. Resolves when it has another, or when nobody came and it was ended. */
   async keep(connection: Connection): Promise<void> {
-    const { clock, maxLost, telemetry } = this.#options;
+    const { clock, telemetry } = this.#options;
     telemetry.log.info?.("channel lost", { connection: connection.number });
     const over = new Promise<void>((resolve) => {
       const { graceMs } = connection;
       const expire = () => void this.end(connection, `nobody came back within ${graceMs} ms`).then(resolve);
       this.#lost.set(connection, { resolve, stopClock: clock.after(graceMs, expire) });
     });
-    const [longestGone] = this.#lost.keys();
-    if (this.#lost.size > maxLost && longestGone !== undefined) {
-      void this.end(longestGone, `${maxLost} others wait for their orchestrators, which is the limit`);
-    }
+    this.#makeRoom();
     await over;
+  }
+
+  /** Those with less to lose never push out those with more: the limit is for those alike. */
+  #makeRoom(): void {
+    const { maxLost } = this.#options;
+    const counts = { work: 0, results: 0, nothing: 0 } satisfies Record<Stake, number>;
+    const latestFirst = [...this.#lost.keys()].reverse();
+    for (const connection of latestFirst) {
+      const { stake } = connection;
+      counts[stake] += 1;
+      if (counts[stake] <= maxLost) continue;
+      void this.end(connection, `${maxLost} others wait for their orchestrators, which is the limit`);
+    }
   }
 
   /** Ends a connection with everything it has. Idempotent; never rejects. */

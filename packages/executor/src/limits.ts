@@ -32,7 +32,10 @@ export interface ExecutorLimits {
   /** Answers that were sent and not acknowledged, for one that comes back; and bytes of them with their output. */
   unacknowledgedAnswers: number;
   unacknowledgedBytes: number;
-  /** Orchestrators whose channel was lost and that may come back, of one executor; the one longest gone is ended. */
+  /**
+   * Orchestrators whose channel was lost and that may come back, of one executor; the one longest gone is ended. Those with
+   * work under way, those with results alone and those with nothing to lose are counted each for themselves.
+   */
   lostChannels: number;
   /** Bytes of an `idempotencyKey` or `writeId`. */
   keyBytes: number;

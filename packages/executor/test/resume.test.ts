@@ -421,4 +421,45 @@ describe("the grace", () => {
     expect(await connect().refusedInitialize({ resumeSessionId: gone[0]!.sessionId })).toMatch(/unknown/);
     await connect().initialize({ resumeSessionId: gone[1]!.sessionId });
   });
+
+  it("never pushes out work for those that have less to lose", async () => {
+    const { connect, logs } = open({ limits: { lostChannels: 2 } });
+    const first = connect();
+    const { sessionId, pid } = await startLasting(first);
+    await first.cut();
+    const used = connect();
+    const { sessionId: usedId } = await used.initialize({ acknowledges: true });
+    await used.exec({ command: ["true"] });
+    await used.cut();
+    const probes = [];
+    for (let index = 0; index < 5; index++) {
+      const probe = connect();
+      await probe.initialize();
+      await probe.cut();
+      probes.push(probe);
+    }
+    for (const probe of probes.slice(0, 3)) await probe.served;
+    expect(logs).toEqual([]); // no session was ended
+    expect(isAlive(pid)).toBe(true);
+    await connect().initialize(resumeWith(usedId));
+    await connect().initialize(resumeWith(sessionId));
+  });
+
+  it("is bounded for those whose programs are over as well", async () => {
+    const { connect } = open({ limits: { lostChannels: 2 } });
+    const first = connect();
+    const { sessionId, pid } = await startLasting(first);
+    await first.cut();
+    const used = [];
+    for (let index = 0; index < 3; index++) {
+      const client = connect();
+      await client.initialize({ acknowledges: true });
+      await client.exec({ command: ["true"] });
+      await client.cut();
+      used.push(client);
+    }
+    await used[0]!.served;
+    expect(isAlive(pid)).toBe(true);
+    await connect().initialize(resumeWith(sessionId));
+  });
 });

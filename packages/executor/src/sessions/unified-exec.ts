@@ -104,6 +104,7 @@ export class UnifiedExec {
   readonly #pending = new Set<Promise<unknown>>();
   readonly #shellStartups: ShellStartups;
   #closing = false;
+  #wasUsed = false;
 
   constructor(options: UnifiedExecOptions) {
     const { clock, ids, limits, events } = options;
@@ -126,6 +127,16 @@ export class UnifiedExec {
 
   get clock(): Clock {
     return this.#options.clock;
+  }
+
+  /** Whether a program runs or is being started, or something holds the output of one. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0 || this.#table.list().some(({ state }) => !state.closed);
+  }
+
+  /** Whether a program was ever started here: it may have left something behind, on purpose. */
+  get wasUsed(): boolean {
+    return this.#wasUsed;
   }
 
   /** Milliseconds. */
@@ -283,6 +294,7 @@ export class UnifiedExec {
     if (this.#closing) throw new ToolError("the executor is shutting down; the command was not run");
     const { clock, events, limits, telemetry } = this.#options;
     const { id, pruned } = this.#table.reserve();
+    this.#wasUsed = true;
     try {
       if (pruned !== undefined) {
         pruned.endNote ??= `the session was ended to make room for another: at most ${limits.sessions} are kept`;
