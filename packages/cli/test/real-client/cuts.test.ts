@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { createCuttingProxy } from "@codex/testkit";
 import { describe, expect, it } from "vitest";
 import { exec, inTurn, openTerminal, outputOf, sessionOf, type } from "./calls.js";
@@ -45,6 +46,38 @@ describe.skipIf(CODEX_BINARY === undefined)("the real client on a connection tha
     expect(wiretap.connections).toBeGreaterThan(1);
     expectNumbers(results[0]!);
   });
+
+  // Codex's server keeps any number of sessions.
+  it.skipIf(OTHER_SERVER !== undefined)(
+    "goes on after an idle cut, with more connections meanwhile than there is room for",
+    async () => {
+      const wiretap = await openWiretap(client.url);
+      client.onEnd(() => wiretap.close());
+      const lookIn = async () => {
+        const channel = await connectWebSocketChannel(client.url);
+        void channel.send({ id: 1, method: "initialize", params: { clientName: "probe" } });
+        await channel.receive();
+        await channel.close();
+      };
+      wiretap.judge = ({ from, id }) => {
+        const last = wiretap.passed.find(({ method }) => method === "process/terminate");
+        if (from !== "server" || last === undefined || id !== last.id || wiretap.connections > 1) return "pass";
+        wiretap.admit = async () => {
+          for (let count = 0; count < 1040; count += 8) await Promise.all(Array.from({ length: 8 }, lookIn));
+        };
+        return "drop and cut";
+      };
+      const results: string[] = [];
+      await client.run(inTurn([exec("echo one"), exec("echo two")], results), { url: wiretap.url });
+      const [first, second, ...more] = wiretap.passed.filter(({ method }) => method === "initialize");
+      expect([first?.params?.resumeSessionId, typeof second?.params?.resumeSessionId, more]).toEqual([
+        null,
+        "string",
+        [],
+      ]);
+      expect(results.map(outputOf)).toEqual(["one\n", "two\n"]);
+    },
+  );
 
   it("leaves nothing running when the answer to a start is lost", async () => {
     const wiretap = await openWiretap(client.url);

@@ -19,6 +19,8 @@ export interface Wiretap {
   readonly connections: number;
   /** Asked for each message before it is passed on. */
   judge: (message: Passed) => Verdict;
+  /** A connection goes on to the server once this resolves. */
+  admit: () => Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -38,10 +40,13 @@ export async function openWiretap(target: string): Promise<Wiretap> {
     port: 0,
     onChannel: (near) => {
       connections += 1;
-      void connectWebSocketChannel(target).then(
-        (far) => Promise.all([carry(near, far, "client"), carry(far, near, "server")]),
-        () => near.close(),
-      );
+      void wiretap
+        .admit()
+        .then(() => connectWebSocketChannel(target))
+        .then(
+          (far) => Promise.all([carry(near, far, "client"), carry(far, near, "server")]),
+          () => near.close(),
+        );
     },
   });
   const wiretap: Wiretap = {
@@ -51,6 +56,7 @@ export async function openWiretap(target: string): Promise<Wiretap> {
       return connections;
     },
     judge: () => "pass",
+    admit: () => Promise.resolve(),
     close: () => listener.close(),
   };
   return wiretap;

@@ -28,13 +28,16 @@ export const MAX_LIVE_PROCESSES = 4096;
 /** Ended processes of one session that are still readable; beyond it the oldest is forgotten early. */
 export const MAX_ENDED_PROCESSES = 4096;
 
+/** Ids of one session whose processes were forgotten early; beyond it no process is started until some were dropped. */
+export const MAX_FORGOTTEN_IDS = 524_288;
+
 /** Milliseconds an ended process stays readable after its output was complete; the figure is Codex's. */
 export const ENDED_RETENTION_MS = 80_000;
 
 /** Milliseconds a session without a connection lives; the figure is Codex's, whose client tries for 45 s. */
 export const DETACHED_SESSION_MS = 80_000;
 
-/** Sessions of one server, detached ones included. */
+/** Sessions of one server, detached ones included; of those the ones with nothing to lose make room. */
 export const MAX_SESSIONS = 1024;
 
 /** Milliseconds after a resume in which a process waits for the client to read what it missed. */

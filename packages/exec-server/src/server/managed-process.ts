@@ -110,6 +110,11 @@ export class ManagedProcess {
     return this.#closed;
   }
 
+  /** Everything that happened was handed to a connection. */
+  get wasTold(): boolean {
+    return this.#closedDelivered;
+  }
+
   get exitCode(): number | null {
     return this.exit?.exitCode ?? null;
   }

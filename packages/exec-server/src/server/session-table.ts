@@ -1,16 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
 import type { ExecBackend } from "../process/exec-backend.js";
-import { DETACHED_SESSION_MS, ENDED_RETENTION_MS, MAX_SESSIONS } from "./limits.js";
+import { DETACHED_SESSION_MS, ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_SESSIONS } from "./limits.js";
 import { type ServerTelemetry, shortId } from "./server-telemetry.js";
-import { Session } from "./session.js";
+import { Session, type SessionStake } from "./session.js";
 
 export interface SessionTableOptions {
   backend: ExecBackend;
   /** Milliseconds a session without a connection lives. */
   detachedMs?: number;
+  maxSessions?: number;
   endedRetentionMs?: number;
+  /** Ended processes of one session that stay readable. */
+  maxEnded?: number;
   newId?: () => string;
+  /** Milliseconds on a clock that never goes back. */
+  now?: () => number;
   telemetry: Pick<ServerTelemetry, "sessions" | "resumes" | "expiries" | "log">;
 }
 
@@ -27,6 +32,9 @@ interface Entry {
   holder: Holder | undefined;
   /** Ends the session when nobody resumes it. */
   expiry: NodeJS.Timeout | undefined;
+  /** Made at, and how long it was since then when the connection went, milliseconds. */
+  readonly createdAt: number;
+  age: number;
 }
 
 /** Error code of a session whose connection is still there; the official client tries again. */
@@ -41,20 +49,23 @@ export class SessionTable {
   constructor(options: SessionTableOptions) {
     this.#options = {
       detachedMs: DETACHED_SESSION_MS,
+      maxSessions: MAX_SESSIONS,
+      maxEnded: MAX_ENDED_PROCESSES,
       endedRetentionMs: ENDED_RETENTION_MS,
       newId: randomUUID,
+      now: () => performance.now(),
       ...options,
     };
   }
 
   /** @throws RpcError -32600 at the limit of sessions */
   create(holder: Holder): Session {
-    if (this.#entries.size >= MAX_SESSIONS) {
-      throw new RpcError(RPC_INVALID_REQUEST, `the limit of ${MAX_SESSIONS} sessions is reached`);
+    const { backend, endedRetentionMs, maxEnded, newId, now, maxSessions } = this.#options;
+    if (this.#entries.size >= maxSessions && !this.#makeRoom()) {
+      throw new RpcError(RPC_INVALID_REQUEST, `the limit of ${maxSessions} sessions is reached`);
     }
-    const { backend, endedRetentionMs, newId } = this.#options;
-    const session = new Session({ id: newId(), backend, endedRetentionMs });
-    this.#entries.set(session.id, { session, holder, expiry: undefined });
+    const session = new Session({ id: newId(), backend, endedRetentionMs, maxEnded });
+    this.#entries.set(session.id, { session, holder, expiry: undefined, createdAt: now(), age: 0 });
     this.#options.telemetry.sessions.value += 1;
     return session;
   }
@@ -88,6 +99,7 @@ export class SessionTable {
     const entry = this.#entries.get(session.id);
     if (entry?.holder !== holder) return;
     entry.holder = undefined;
+    entry.age = this.#options.now() - entry.createdAt;
     session.detach();
     entry.expiry = setTimeout(() => this.#expire(session.id), this.#options.detachedMs);
     entry.expiry.unref();
@@ -103,6 +115,23 @@ export class SessionTable {
   async close(): Promise<void> {
     for (const id of [...this.#entries.keys()]) void this.#end(id);
     await Promise.all(this.#endings);
+  }
+
+  /**
+   * Ends a session that waits for its client and has nothing to lose, or else one whose processes are over and were told of
+   * to the end. Of those alike the one whose client stayed shortest: a probe, and not a client that will be back.
+   */
+  #makeRoom(): boolean {
+    const waiting = [...this.#entries.values()].filter(({ holder }) => holder === undefined);
+    const shortest = (stake: SessionStake) =>
+      waiting.filter(({ session }) => session.stake === stake).sort((a, b) => a.age - b.age)[0];
+    const found = shortest("nothing") ?? shortest("told");
+    if (found === undefined) return false;
+    const { id } = found.session;
+    this.#options.telemetry.expiries.value += 1;
+    this.#options.telemetry.log.info?.("session ended to make room", { session: shortId(id) });
+    void this.#end(id);
+    return true;
   }
 
   #expire(sessionId: string): void {

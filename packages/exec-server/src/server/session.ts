@@ -1,6 +1,7 @@
 import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
 import type { ExecBackend, ProcessSpec, TerminationReceipt } from "../process/exec-backend.js";
-import { ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_LIVE_PROCESSES } from "./limits.js";
+import { ForgottenIds } from "./forgotten-ids.js";
+import { ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_FORGOTTEN_IDS, MAX_LIVE_PROCESSES } from "./limits.js";
 import { ManagedProcess, type ProcessEvents } from "./managed-process.js";
 
 export interface SessionOptions {
@@ -8,7 +9,15 @@ export interface SessionOptions {
   backend: ExecBackend;
   /** Milliseconds an ended process stays readable after its output was complete. */
   endedRetentionMs?: number;
+  /** Ended processes that stay readable. */
+  maxEnded?: number;
 }
+
+/**
+ * What is lost with a session that nobody resumes: processes that are not over or were not told of to the end (`work`),
+ * what can be read again of those that were (`told`), or `nothing`.
+ */
+export type SessionStake = "work" | "told" | "nothing";
 
 /**
  * What survives a broken connection: the processes of one client, what they wrote, and which writes were taken.
@@ -20,10 +29,13 @@ export class Session {
   tellsOutcomes = false;
   readonly #backend: ExecBackend;
   readonly #endedRetentionMs: number;
+  readonly #maxEnded: number;
   /** `starting`: the id is taken and the process is on its way. */
   readonly #processes = new Map<string, ManagedProcess | StartingProcess>();
   /** Ended ones in the order they closed, with the moment to forget them: ms of `performance.now()`. */
   readonly #ended = new Map<string, number>();
+  /** Those of which no more is known than that they were started. */
+  readonly #forgotten: ForgottenIds;
   /** Runs while one has ended. */
   #forgetting: NodeJS.Timeout | undefined;
   /** Started, and the answer that says so not sent. */
@@ -31,10 +43,19 @@ export class Session {
   #events: ProcessEvents | undefined;
   #closed = false;
 
-  constructor({ id, backend, endedRetentionMs = ENDED_RETENTION_MS }: SessionOptions) {
+  constructor(options: SessionOptions) {
+    const { id, backend, endedRetentionMs = ENDED_RETENTION_MS, maxEnded = MAX_ENDED_PROCESSES } = options;
     this.id = id;
     this.#backend = backend;
     this.#endedRetentionMs = endedRetentionMs;
+    this.#maxEnded = maxEnded;
+    this.#forgotten = new ForgottenIds(endedRetentionMs);
+  }
+
+  get stake(): SessionStake {
+    if (this.#processes.size === 0) return "nothing";
+    if (this.#processes.size > this.#ended.size) return "work";
+    return this.list().every(({ wasTold }) => wasTold) ? "told" : "work";
   }
 
   /** Tells a connection everything from now on. What it missed it reads. Idempotent. */
@@ -133,6 +154,7 @@ export class Session {
     this.#closed = true;
     this.#events = undefined;
     clearTimeout(this.#forgetting);
+    this.#forgotten.close();
     this.#ended.clear();
     const processes = this.list();
     for (const process of processes) process.detach();
@@ -143,8 +165,12 @@ export class Session {
 
   #checkRoom(processId: string): void {
     if (this.#closed) throw new RpcError(RPC_INVALID_REQUEST, `session ${this.id} has ended`);
-    if (this.#processes.has(processId)) {
+    if (this.#processes.has(processId) || this.#forgotten.has(processId)) {
       throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} already exists`);
+    }
+    if (this.#forgotten.isFull) {
+      const limit = `the limit of ${MAX_FORGOTTEN_IDS} ids of ended processes is reached`;
+      throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} was not started: ${limit}; try again later`);
     }
     const live = this.#processes.size - this.#ended.size;
     if (live >= MAX_LIVE_PROCESSES) {
@@ -158,9 +184,9 @@ export class Session {
     if (this.#closed) return;
     this.#ended.set(process.id, performance.now() + this.#endedRetentionMs);
     this.#forgetting ??= this.#forgetIn(this.#endedRetentionMs);
-    if (this.#ended.size > MAX_ENDED_PROCESSES) {
+    if (this.#ended.size > this.#maxEnded) {
       const [oldest] = this.#ended.keys();
-      if (oldest !== undefined) this.#forget(oldest);
+      if (oldest !== undefined) this.#forgetEarly(oldest);
     }
   };
 
@@ -175,6 +201,12 @@ export class Session {
       const [next] = this.#ended.values();
       this.#forgetting = next === undefined ? undefined : this.#forgetIn(next - now);
     }, ms).unref();
+  }
+
+  /** A start that is sent again must not start it again. */
+  #forgetEarly(processId: string): void {
+    this.#forgotten.add(processId);
+    this.#forget(processId);
   }
 
   #forget(processId: string): void {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { ForgottenIds } from "../../src/server/forgotten-ids.js";
+import { MAX_FORGOTTEN_IDS } from "../../src/server/limits.js";
 import { paramsOf, startParams, useServer } from "./support.js";
 
 describe("sessions", () => {
@@ -114,6 +116,82 @@ describe("a session that nobody comes back to", () => {
     expect(await second.refusal("initialize", { clientName: "x", resumeSessionId: sessionId })).toBe(
       `-32600 unknown session id ${sessionId}`,
     );
+  });
+});
+
+describe("a server whose places for sessions are all taken", () => {
+  let now = 0;
+  const server = useServer({ sessions: { maxSessions: 4, now: () => now } });
+
+  async function leave(argv?: string[]): Promise<string> {
+    const client = await server.connect();
+    const sessionId = await client.handshake();
+    if (argv !== undefined) await client.start("p", argv);
+    if (argv?.[0] === "true") await client.untilEvent("process/closed", "p");
+    await client.close();
+    await client.served;
+    return sessionId;
+  }
+  const resume = async (sessionId: string) => (await server.connect()).handshake(sessionId);
+
+  it("gives those that have nothing to lose to whoever comes, and never those with programs", async () => {
+    const working = await leave(["sleep", "60"]);
+    const idle = await server.connect();
+    const idleId = await idle.handshake();
+    now += 1; // it stays longer than those that only look in
+    await idle.close();
+    await idle.served;
+    const told = await leave(["true"]);
+    for (let count = 0; count < 20; count += 1) await leave();
+    expect([await resume(working), await resume(idleId), await resume(told)]).toEqual([working, idleId, told]);
+  });
+
+  it("takes those whose processes are over next, and refuses one more than all that are in use", async () => {
+    const working = [await leave(["sleep", "60"]), await leave(["sleep", "60"]), await leave(["sleep", "60"])];
+    const told = await leave(["true"]);
+    const last = await server.connect();
+    await last.handshake();
+    const refused = await server.connect();
+    expect(await refused.refusal("initialize", { clientName: "x" })).toBe("-32600 the limit of 4 sessions is reached");
+    expect(await refused.refusal("initialize", { clientName: "x", resumeSessionId: told })).toContain(
+      "unknown session",
+    );
+    for (const sessionId of working) expect(await resume(sessionId)).toBe(sessionId);
+  });
+});
+
+describe("an ended process that others pushed out", () => {
+  const server = useServer({ sessions: { maxEnded: 2 } });
+
+  it("keeps its id while a client may come back and start it again", async () => {
+    const first = await server.connect();
+    const sessionId = await first.handshake();
+    for (const id of ["one", "two", "three", "four"]) {
+      await first.start(id, ["true"]);
+      await first.untilEvent("process/closed", id);
+    }
+    expect(await first.refusal("process/read", { processId: "one" })).toBe("-32600 unknown process id one");
+    await first.close();
+    await first.served;
+    const second = await server.connect();
+    await second.handshake(sessionId);
+    for (const id of ["one", "two", "three", "four"]) {
+      expect(await second.refusal("process/start", startParams(id, ["true"]))).toBe(
+        `-32600 process ${id} already exists`,
+      );
+    }
+  });
+});
+
+describe("ids of processes that were forgotten early", () => {
+  it("are remembered for a time, and as many as there may be", async () => {
+    const ids = new ForgottenIds(20);
+    ids.add("one");
+    expect([ids.has("one"), ids.has("two"), ids.isFull]).toEqual([true, false, false]);
+    while (ids.has("one")) await nextTurn();
+    for (let count = 0; count < MAX_FORGOTTEN_IDS; count += 1) ids.add(String(count));
+    expect(ids.isFull).toBe(true);
+    ids.close();
   });
 });
 
