@@ -64,7 +64,7 @@ export const getEnvironment = (
 
 function renderFiles({ fileSystem }: SandboxProfile, sources: ReadonlyMap<string, number>): string[] {
   if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", "--proc", "/proc"];
-  const mounted = fileSystem.entries.filter(isMounted);
+  const mounted = fileSystem.entries.filter((entry, _at, all) => isMounted(entry, all));
   return [
     ...renderRoot(fileSystem),
     ...mounted.flatMap((entry) => renderEntry(entry, mounted, sources)),
@@ -118,19 +118,40 @@ export const MINIMAL_PATHS = [
 
 const renderMinimal = (): string[] => MINIMAL_PATHS.flatMap((path) => ["--ro-bind-try", path, path]);
 
-/** The root is made first; /dev and /proc are fresh, and what is read there needs no entry. */
-const isMounted = ({ path, access }: ProfileEntry): boolean =>
-  path !== "/" && !(access !== "write" && FRESH.some((fresh) => isWithin(path, fresh))) && !isWithin(path, "/proc");
+/**
+ * The root is made first. Of the host's /proc nothing is shown, so only what is denied is closed in the fresh one, but for
+ * processes, whose numbers differ. For the fresh /dev see `isMountedDevice`.
+ */
+export function isMounted(entry: ProfileEntry, entries: readonly ProfileEntry[]): boolean {
+  const { path, access } = entry;
+  if (path === "/") return false;
+  if (isWithin(path, "/proc")) return access === "deny" && !/^\/proc\/\d/.test(path);
+  return !isWithin(path, "/dev") || isMountedDevice(entry, entries);
+}
 
-const FRESH = ["/dev", "/proc"] as const;
+/** A device that may be read is that of the fresh /dev: mounted read-only it could not be opened. */
+const isMountedDevice = ({ path, access }: ProfileEntry, entries: readonly ProfileEntry[]): boolean =>
+  access !== "read" ||
+  isShared(path) ||
+  entries.some((outer) => outer.access === "write" && isWithin(outer.path, "/dev") && isWithin(path, outer.path));
+
+/** Below /dev, and no device: files as anywhere else. */
+const isShared = (path: string): boolean => SHARED.some((directory) => isWithin(path, directory));
+const SHARED = ["/dev/shm", "/dev/mqueue", "/dev/hugepages"];
+
+/** Whether it has to be mounted with its devices, which goes by path alone. */
+const isDevice = (path: string): boolean => isWithin(path, "/dev") && !isShared(path);
+
+/** Whether nothing of the host is seen at a path but what an entry mounts there. */
+export const isFresh = (path: string): boolean => isWithin(path, "/dev") || isWithin(path, "/proc");
 
 /** The paths that are mounted from the host as they are. */
 export const listSources = ({ fileSystem }: SandboxProfile): string[] =>
   fileSystem === "unrestricted"
     ? []
     : fileSystem.entries
-        .filter((entry) => isMounted(entry) && entry.access !== "deny" && !isEmptyDirectory(entry))
-        .filter(({ path }) => !isWithin(path, "/dev"))
+        .filter((entry) => isMounted(entry, fileSystem.entries) && entry.access !== "deny" && !isEmptyDirectory(entry))
+        .filter(({ path }) => !isDevice(path))
         .map(({ path }) => path);
 
 const isEmptyDirectory = ({ missing, kind }: ProfileEntry): boolean => missing === true && kind === "directory";
@@ -145,7 +166,7 @@ function renderEntry(
     const source = sources.get(path);
     return source === undefined ? [option, path, path] : [`${option}-fd`, String(source), path];
   };
-  if (access === "write") return isWithin(path, "/dev") ? ["--dev-bind", path, path] : bind("--bind");
+  if (access === "write") return isDevice(path) ? ["--dev-bind", path, path] : bind("--bind");
   if (access === "deny") {
     // A device on a mount without devices: it cannot be opened.
     if (kind === "file") return ["--ro-bind", "/dev/null", path];
@@ -160,7 +181,8 @@ function renderEntry(
 function renderEnd({ entries }: RestrictedFiles): string[] {
   const bare = !entries.some(({ path, access }) => path === "/" && access !== "deny");
   const closed = entries.filter(
-    (entry) => isMounted(entry) && entry.kind === "directory" && (entry.access === "deny" || entry.missing === true),
+    (entry) =>
+      isMounted(entry, entries) && entry.kind === "directory" && (entry.access === "deny" || entry.missing === true),
   );
   return [...closed.map(({ path }) => path), ...(bare ? ["/"] : [])].flatMap((path) => ["--remount-ro", path]);
 }

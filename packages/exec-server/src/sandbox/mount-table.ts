@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isFresh, isMounted } from "./bubblewrap.js";
 import { isWithin, type ProfileEntry, type RestrictedFiles } from "./profile.js";
 
 /** One line of `/proc/PID/mountinfo`: what of which file system is mounted where. */
@@ -31,7 +32,7 @@ const decodeOctal = (text: string): string =>
 /** Every entry has its mount, whatever is there. */
 export function hasAllMounts({ entries }: RestrictedFiles, mounts: readonly Mount[]): boolean {
   const paths = new Set(mounts.map(({ path }) => path));
-  return entries.filter(isCompared).every(({ path }) => paths.has(path));
+  return entries.filter((entry) => isMounted(entry, entries)).every(({ path }) => paths.has(path));
 }
 
 /** The first mount of a sandbox that is not what an entry or the host has there; undefined when all are. */
@@ -40,19 +41,16 @@ export function findOddMount(
   host: readonly Mount[],
   mounts: readonly Mount[],
 ): string | undefined {
-  const byPath = new Map(entries.filter(isCompared).map((entry) => [entry.path, entry]));
+  const byPath = new Map(
+    entries.filter((entry) => isMounted(entry, entries)).map((entry) => [entry.path, entry] as const),
+  );
   const seen = new Map(mounts.map((mount) => [mount.path, mount]));
   const odd = [...byPath.values()].find((entry) => !isAsMeant(entry, seen.get(entry.path), host));
   if (odd !== undefined) return odd.path;
-  return mounts.find((mount) => !isFresh(mount) && !byPath.has(mount.path) && !host.some((one) => isSame(one, mount)))
+  const isOwn = ({ path }: Mount) => path === "/" || isFresh(path);
+  return mounts.find((mount) => !isOwn(mount) && !byPath.has(mount.path) && !host.some((one) => isSame(one, mount)))
     ?.path;
 }
-
-const isCompared = ({ path }: ProfileEntry): boolean => path !== "/" && !OWN.some((own) => isWithin(path, own));
-
-/** Made anew in each sandbox. */
-const OWN = ["/dev", "/proc"];
-const isFresh = ({ path }: Mount): boolean => path === "/" || OWN.some((own) => isWithin(path, own));
 
 const isSame = (one: Mount, other: Mount): boolean =>
   one.device === other.device && one.root === other.root && one.path === other.path;

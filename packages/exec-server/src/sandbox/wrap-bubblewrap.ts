@@ -143,7 +143,11 @@ function checkVisible({ argv, file, cwd }: SandboxableCommand, { fileSystem }: S
 
 function isVisible(fileSystem: RestrictedFiles, path: string): boolean {
   const access = getAccess(fileSystem, path);
-  if (access !== "none") return access !== "deny";
+  if (access === "deny") return false;
+  // What is fresh there is not what the host has.
+  if (isWithin(path, "/dev/shm"))
+    return fileSystem.entries.some((entry) => entry.path !== "/" && isWithin(path, entry.path));
+  if (access !== "none") return true;
   return fileSystem.minimal && MINIMAL_PATHS.some((root) => isWithin(path, root));
 }
 
