@@ -21,7 +21,7 @@ const child = spawn(process.execPath, [codex, "executor", "--listen", "ws://127.
   stdio: ["ignore", "pipe", "inherit"],
 });
 const [url] = await once(createInterface({ input: child.stdout }), "line");
-const orchestrator = createOrchestrator({ policy: "never" });
+const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
 await orchestrator.attach({ name: "sessions", channel: connectWebSocketChannel(url) });
 let started = 0;
 const measured = new Map();

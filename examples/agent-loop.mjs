@@ -34,7 +34,9 @@ const directory = await mkdtemp(join(tmpdir(), "agent-"));
 const [ours, its] = createMemoryChannelPair();
 const backend = createLocalBackend();
 const served = createExecutor({ backend }).serve(its);
-const orchestrator = createOrchestrator({ policy: "on-request", approver, defaults: { login: false } });
+// On a host that can sandbox, "workspace-write" (the directory of the turn) is what a model should get.
+const policy = { approvalPolicy: "on-request", sandbox: "danger-full-access" };
+const orchestrator = createOrchestrator({ policy, approver, defaults: { login: false } });
 await orchestrator.attach({ name: "local", channel: ours });
 
 const model = scriptedModel();

@@ -9,7 +9,9 @@ const [ours, its] = createMemoryChannelPair();
 const backend = createLocalBackend();
 const served = createExecutor({ backend }).serve(its);
 
-const orchestrator = createOrchestrator({ policy: "never", defaults: { login: false } });
+// Commands are the example's own: no sandbox, no questions. Without `sandbox` they could only read.
+const WITHOUT_SANDBOX = { approvalPolicy: "never", sandbox: "danger-full-access" };
+const orchestrator = createOrchestrator({ policy: WITHOUT_SANDBOX, defaults: { login: false } });
 await orchestrator.attach({ name: "local", channel: ours });
 
 const answer = await orchestrator.callTool("exec_command", { cmd: "echo hello; exit 3" });

@@ -13,7 +13,9 @@ const listener = await createWebSocketListener({
   onChannel: (channel) => serving.push(executor.serve(channel)),
 });
 
-const orchestrator = createOrchestrator({ policy: "never", defaults: { login: false } });
+// Commands are the example's own: no sandbox, no questions. Without `sandbox` they could only read.
+const WITHOUT_SANDBOX = { approvalPolicy: "never", sandbox: "danger-full-access" };
+const orchestrator = createOrchestrator({ policy: WITHOUT_SANDBOX, defaults: { login: false } });
 const remote = await orchestrator.attach({ name: "build-host", channel: connectWebSocket(listener.url) });
 assert.equal(remote.host.os, process.platform);
 

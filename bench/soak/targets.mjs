@@ -32,7 +32,7 @@ async function startServer(args, mark) {
 export async function openExecutor(mark) {
   const server = await startServer(["executor", "--max-sessions", "400"], mark);
   const wire = await openWire(server.url);
-  const orchestrator = createOrchestrator({ policy: "never" });
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
   await orchestrator.attach({ name: "soak", reconnect: (signal) => connectWebSocketChannel(wire.url, { signal }) });
   return {
     name: "executor",

@@ -181,7 +181,8 @@ Examples:
     .addHelpText(
       "after",
       `
-Without --sandbox and without sandbox_mode in the configuration the mode is read-only. What the sandbox refused is said on stderr.
+The mode is that of --sandbox, else of the configuration: without any, workspace-write in a trusted project and read-only elsewhere.
+What the sandbox refused is said on stderr.
 Exit codes: that of the program; 128+n when signal n ended it; 125 when it was lost; 126 when it could not be started, or not in this
 sandbox; 127 when it was not found. --check: 0 or 1.
 

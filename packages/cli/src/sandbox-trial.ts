@@ -16,14 +16,14 @@ export interface TrialOptions extends ConfigFlags {
 }
 
 /**
- * The sandbox that a command in a directory of this host gets, by flags over the configuration; null for none. Where nobody
- * says a mode it is `read-only`, as in Codex. @throws CommandError, ConfigError
+ * The sandbox that a command in a directory of this host gets, by flags over the configuration; null for none.
+ * @throws CommandError, ConfigError
  */
 export async function chooseTrialSandbox(cwd: string, options: TrialOptions): Promise<Sandbox | null> {
   if (options.profileJson !== undefined) return readProfile(options.profileJson, cwd, options);
-  const config = await openConfig(options);
+  const config = await openConfig(options, cwd);
   const { sandbox: settings } = config.settings;
-  const mode = config.values.has("sandbox_mode") ? settings.mode : "read-only";
+  const { mode } = settings;
   const { writableRoot, network, deny } = options;
   if (mode !== "workspace-write" && (network || writableRoot.length > 0)) {
     const flag = network ? "--network" : "--writable-root";
@@ -71,7 +71,8 @@ function readProfile(file: string, cwd: string, { sandbox, writableRoot, network
   return { cwd, workspaceRoots: [cwd], ...parsed.data };
 }
 
-function describeHost(cwd: string): HostInfo {
+/** This host, but for its sandbox. */
+export function describeHost(cwd: string): HostInfo {
   const path = process.env.SHELL ?? "/bin/sh";
   const shell = { name: basename(path), path };
   return { os: process.platform, arch: process.arch, shell, cwd, home: homedir(), user: userInfo().username };

@@ -9,7 +9,7 @@ let log: string;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "codex-home-"));
   log = join(home, "audit.jsonl");
-  await writeFile(join(home, "config.toml"), "audit.enabled = true\n");
+  await writeFile(join(home, "config.toml"), 'audit.enabled = true\nsandbox_mode = "danger-full-access"\n');
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 

@@ -37,7 +37,7 @@ describe("codex executor with a ceiling", () => {
     ["behind an exec-server", ["--exec-server", `${codexWords} exec-server --listen stdio`]],
   ])("starts commands in its roots only, %s", async (_name, more) => {
     const args = [codex, "executor", "--allowed-root", join(base, "in"), ...more];
-    const orchestrator = createOrchestrator({ policy: "never" });
+    const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
     try {
       const attached = await orchestrator.attach({
         name: "bounded",

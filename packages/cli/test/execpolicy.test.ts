@@ -149,7 +149,8 @@ describe("codex tools call", () => {
 
   it("offers to allow and save, saves the rule, and does not ask again", async () => {
     const saved = join(home, "rules", "default.rules");
-    const args = [codex, "tools", "call", "--approval-policy", "untrusted", "exec_command", '{"cmd":"printf hi"}'];
+    const flags = ["--approval-policy", "untrusted", "--sandbox", "danger-full-access"];
+    const args = [codex, "tools", "call", ...flags, "exec_command", '{"cmd":"printf hi"}'];
     const call = () => {
       let output = "";
       const child = spawn(process.execPath, args, { cols: 400, env: { ...process.env, CODEX_HOME: home } });

@@ -41,7 +41,7 @@ describe.skipIf(problem !== undefined)(`on a disk that is full${problem === unde
 
   /** An orchestrator over an executor whose temporary files are on the disk. */
   async function attach(own: SmallDisk = disk): Promise<Orchestrator> {
-    const orchestrator = createOrchestrator({ policy: "never" });
+    const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
     closing.push(() => orchestrator.close());
     const env = { ...process.env, TMPDIR: own.path };
     await orchestrator.attach({
@@ -184,7 +184,7 @@ describe.skipIf(problem !== undefined)(`on a disk that is full${problem === unde
     const { child, url } = await command.listen(["--log-file", file, "--log-level", "debug"]);
     const finished = finish(child);
     const calls = async (count: number) => {
-      const orchestrator = createOrchestrator({ policy: "never" });
+      const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
       await orchestrator.attach({ name: "main", channel: connectWebSocket(url) });
       for (let index = 0; index < count; index += 1) {
         const answer = await orchestrator.callTool("exec_command", { cmd: `exit ${index}`, yield_time_ms: 5_000 });

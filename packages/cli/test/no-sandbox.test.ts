@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { createRemoteBackend, ExecServerClient } from "@codex/exec-server";
 import type { Sandbox } from "@codex/executor-protocol";
@@ -107,6 +108,21 @@ describe.each(HOSTS)("a host $name", (host) => {
         expect(`${stdout}${stderr}`).toMatch(host.told);
       },
     );
+
+    it("asks about a command of a model where nobody said a mode, but for what is known to be safe", async () => {
+      const call = async (cmd: string) => {
+        const ended = await run("tools", "call", "exec_command", JSON.stringify({ cmd, login: false }));
+        return { ...ended, stdout: ended.stdout.toString() };
+      };
+      const { code, stdout, stderr } = await call(`touch ${marker}`);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+      expect(stdout).toMatch(host.told);
+      expect(stdout).toMatch(/The command was not approved:.*there is no terminal to ask at/);
+      expect(await call("ls -a")).toMatchObject({ code: 0 });
+      expect((await call(`cat ${homedir()}/.ssh/id_ed25519`)).stdout).toMatch(
+        /not approved:.*names what one would close/s,
+      );
+    });
 
     it("runs no process and touches no file, through an exec-server", async () => {
       const [file, ...args] = own;

@@ -132,7 +132,7 @@ describe("codex sessions record", () => {
   /** An executor with a session on a terminal, and what looks after it. */
   const start = async (cmd: string) => {
     const { url } = await command.listen();
-    const orchestrator = createOrchestrator({ policy: "never" });
+    const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
     attached.push(orchestrator);
     await orchestrator.attach({ name: "executor", channel: connectWebSocket(url) });
     const call = async (name: string, args: object) => {

@@ -14,7 +14,7 @@ const call = (cmd: string, ...more: string[]) => [
   ...["tools", "call", "--approval-policy", "untrusted", ...more, "exec_command"],
   JSON.stringify({ cmd, login: false }),
 ];
-const CALL = call("printf %s done");
+const CALL = call("printf %s done", "--sandbox", "danger-full-access");
 const CTRL_U = "\u0015";
 
 const probe = createLocalBackend();

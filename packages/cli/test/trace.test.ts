@@ -17,7 +17,10 @@ it("a call is one trace from the model's words to the life of the process, and n
   const log = { error: write, warn: write, info: write, debug: write };
   const telemetry = { tracing, metrics, log };
   const executor = createExecutor({ backend: () => createLocalBackend({ telemetry }), telemetry });
-  const orchestrator = createOrchestrator({ policy: "never", telemetry });
+  const orchestrator = createOrchestrator({
+    policy: { approvalPolicy: "never", sandbox: "danger-full-access" },
+    telemetry,
+  });
   const [ours, its] = createMemoryChannelPair();
   const served = executor.serve(its);
   await orchestrator.attach({ name: "here", channel: ours });

@@ -55,7 +55,13 @@ export { DANGEROUS_COMMANDS, type DangerousEntry } from "./policy/dangerous.js";
 export { type GetShellParser, judgedCommand } from "./policy/evaluate.js";
 export { type ExplainContext, type ExplainedCommand, type Explanation, explainCommand } from "./policy/explain.js";
 export { KNOWN_SAFE_COMMANDS, type KnownSafeEntry } from "./policy/known-safe.js";
-export type { PolicyOptions, SandboxedCommand, SandboxRefusal, SandboxSelector } from "./policy/policy-options.js";
+export type {
+  PolicyOptions,
+  SandboxedCommand,
+  SandboxRefusal,
+  SandboxSelector,
+  WhenUnavailable,
+} from "./policy/policy-options.js";
 export {
   type Cause,
   type JudgedCommand,
@@ -87,5 +93,6 @@ export { FORCED_ENVIRONMENT } from "./resolve/environment.js";
 export type { AnsweredCall, LostCall, Refusal, RefusalCode, RefusedCall, ToolCallResult } from "./result.js";
 export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "./run-command.js";
 export { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
-export { DEFAULT_DENY_READ } from "./sandbox/deny-read.js";
+export { DEFAULT_DENY_READ, type DeniedRead } from "./sandbox/deny-read.js";
 export type { GitDirectories, SandboxSettings } from "./sandbox/sandbox-settings.js";
+export { findUnheld, type Unheld } from "./sandbox/unheld.js";

@@ -14,13 +14,15 @@ import { Executor } from "./executors/executor.js";
 import { ProblemLog } from "./executors/problems.js";
 import { type SessionOwner, SessionTable } from "./executors/sessions.js";
 import type { ApprovalPolicy } from "./policy/approval-policy.js";
-import type { PolicyOptions } from "./policy/policy-options.js";
+import type { Policy, PolicyOptions } from "./policy/policy-options.js";
 import { RuleBook } from "./policy/rule-book.js";
 import { createLazyShellParser } from "./policy/shell/index.js";
 import { fail, type ToolCallResult } from "./result.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./run-command.js";
+import { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
+import type { SandboxSettings } from "./sandbox/sandbox-settings.js";
 
-/** @throws OrchestratorError `bad_option` for a default that cannot be used. */
+/** @throws OrchestratorError `bad_option` for a default or a sandbox mode that cannot be used. */
 export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   return new OrchestratorCore(options);
 }
@@ -45,7 +47,7 @@ class OrchestratorCore implements Orchestrator {
     this.#newId = options.random ?? randomUUID;
     const { limits, timings } = this.#config;
     this.#sessions = new SessionTable(limits.rememberedSessions);
-    const policy = policyOptions(options.policy);
+    const policy = resolvePolicy(options.policy);
     this.#calls = {
       config: this.#config,
       policy,
@@ -260,8 +262,14 @@ function closeLater(channel: Channel | Promise<Channel>): void {
   );
 }
 
-const policyOptions = (policy: PolicyOptions | ApprovalPolicy): PolicyOptions =>
-  typeof policy === "object" && "approvalPolicy" in policy ? policy : { approvalPolicy: policy };
+function resolvePolicy(given: PolicyOptions | ApprovalPolicy): Policy {
+  const options = typeof given === "object" && "approvalPolicy" in given ? given : { approvalPolicy: given };
+  const { sandbox } = options;
+  if (typeof sandbox === "object") return { ...options, sandbox };
+  const settings: SandboxSettings =
+    sandbox === undefined ? { mode: "read-only", when_unavailable: "ask" } : { mode: sandbox };
+  return { ...options, sandbox: createSandboxSelector(settings) };
+}
 
 const describeExecutor = (executor: Executor): AttachedExecutor => ({
   name: executor.name,

@@ -5,17 +5,18 @@ import { copyFrozen, digestRequest } from "./approvals/binding.js";
 import { findRuleProblem } from "./approvals/rule-edit.js";
 import type { Trail } from "./audit/trail.js";
 import { type GetShellParser, judgedCommand } from "./policy/evaluate.js";
-import type { PolicyOptions } from "./policy/policy-options.js";
+import type { Policy } from "./policy/policy-options.js";
 import { type JudgedCommand, type Requirement, requirement } from "./policy/requirement.js";
 import type { RuleBook } from "./policy/rule-book.js";
 import type { ResolvedExec } from "./resolve/exec-command.js";
 import { type RefusalCode, type RefusedCall, refuse } from "./result.js";
 import { chooseSandbox } from "./sandbox/choose-sandbox.js";
+import { findUnheld } from "./sandbox/unheld.js";
 import type { Selected } from "./select-executor.js";
 
 /** What decides whether a command may run. */
 export interface PermitContext {
-  policy: PolicyOptions;
+  policy: Policy;
   rules: RuleBook;
   approvals: Approvals;
   shellParser: GetShellParser;
@@ -30,7 +31,7 @@ export type Permit = Granted | { kind: "result"; result: RefusedCall };
 export interface Granted {
   kind: "granted";
   bypassSandbox: boolean;
-  /** What the command is sent with; absent where nobody chooses. */
+  /** What the command is sent with; absent where the executor knows nothing of sandboxes. */
   sandbox?: Sandbox | null;
   /** Set when somebody approved: its id, and the digest of what was approved. */
   approval: { id: string; digest: string } | undefined;
@@ -53,10 +54,12 @@ export async function obtainPermit(
   const { policy } = context;
   const command = await judgedCommand(request.command, host, context.shellParser);
   const rules = context.rules.rulesIn(request.cwd);
+  const unheld = findUnheld(executor, request.cwd, command, policy.sandbox);
   const needed = requirement(command, {
     approvalPolicy: policy.approvalPolicy,
     sandboxPermissions: request.sandboxPermissions,
-    unrestricted: policy.sandbox?.unrestricted ?? true,
+    unrestricted: policy.sandbox.unrestricted,
+    unheld,
     rules,
     os: host?.os,
   });
@@ -64,7 +67,7 @@ export async function obtainPermit(
   if (needed.kind === "forbidden") {
     return { kind: "result", result: refuseCommand("forbidden", needed.reason, resolved) };
   }
-  const bypassSandbox = needed.kind === "skip" ? needed.bypassSandbox : escalates(request);
+  const bypassSandbox = unheld !== undefined || (needed.kind === "skip" ? needed.bypassSandbox : escalates(request));
   const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
   if (chosen.kind === "refused") {
     return { kind: "result", result: refuseCommand("sandbox_unavailable", chosen.reason, resolved) };

@@ -1,17 +1,22 @@
+import type { HostInfo } from "@codex/executor-protocol";
 import {
   checkCommand,
   type ExplainedCommand,
   type Explanation,
   explainCommand,
+  findUnheld,
   judgedCommand,
   type Requirement,
   renderAllowRule,
+  type SandboxSelector,
 } from "@codex/orchestrator";
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";
 import { EXIT } from "../exit-codes.js";
 import { findNamedHosts, renderNetworkRules } from "../network-rules.js";
 import { describePolicyError, loadRules, readRules } from "../rule-files.js";
+import { openSandbox } from "../sandbox-selector.js";
+import { describeHost } from "../sandbox-trial.js";
 import { createBriefShellParser } from "../shell-parser.js";
 import { quoteWords, visible } from "../visible.js";
 
@@ -52,12 +57,16 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
   const rules = await loadRules(options.rules ?? [], config);
   const argv = words.length === 1 ? ["/bin/bash", "-lc", words[0] ?? ""] : words;
   const command = await judgedCommand(argv, undefined, createBriefShellParser());
+  const cwd = process.cwd();
+  const sandbox = openSandbox(config.settings.sandbox, true);
+  const host = await describeOwnExecutor(cwd, sandbox);
   const explanation = explainCommand(command, {
     rules,
-    cwd: process.cwd(),
+    cwd,
     approvalPolicy,
     sandboxPermissions: "use_default",
-    unrestricted: config.settings.sandbox.mode === "danger-full-access",
+    unrestricted: sandbox.unrestricted,
+    unheld: findUnheld({ name: "executor", host }, cwd, command, sandbox),
     os: process.platform,
   });
   const json = {
@@ -69,6 +78,14 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
   };
   const network = renderNetworkRules(rules.networkRules, findNamedHosts(rules, explanation));
   process.stdout.write(options.json ? `${JSON.stringify(json, null, 2)}\n` : render(argv, explanation, network));
+}
+
+/** Whether it can sandbox takes a trial, which is only made where it matters. */
+async function describeOwnExecutor(cwd: string, { unrestricted, whenUnavailable }: SandboxSelector): Promise<HostInfo> {
+  const host = describeHost(cwd);
+  if (unrestricted || whenUnavailable !== "ask") return host;
+  const { createCommandSandbox } = await import("@codex/exec-server");
+  return { ...host, sandbox: await createCommandSandbox().getSupport() };
 }
 
 const pickError = ({ file, message }: { file: string; message: string }) => ({ file, message });

@@ -68,7 +68,7 @@ const sandboxMode: Key<z.infer<typeof sandboxModeSchema>> = {
   name: "sandbox_mode",
   schema: sandboxModeSchema,
   expected: '"read-only", "workspace-write" or "danger-full-access"',
-  fallback: "danger-full-access",
+  fallback: "read-only",
   tighten: narrowSandboxMode,
 };
 const writableRoots: Key<string[]> = {

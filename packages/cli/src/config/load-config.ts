@@ -18,6 +18,8 @@ export interface ConfigSources {
   system: string;
   /** Where the user is. */
   directory: string;
+  /** Where commands run, whose project counts; default `directory`. */
+  projectDirectory?: string | undefined;
   /** `--profile`. */
   profile?: string | undefined;
   /** Settings given as flags, `key=value` each, in their order; the last one counts. */
@@ -49,14 +51,19 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const flags = parseFlags(sources.flags ?? [], sources.directory);
   const own = stack.with(flags);
   const markers = readSetting(own, KEYS.projectRootMarkers);
-  const project = await findProject(sources.directory, markers, readSetting(own, KEYS.projects));
+  const project = await findProject(
+    sources.projectDirectory ?? sources.directory,
+    markers,
+    readSetting(own, KEYS.projects),
+  );
   stack.setDefaults(project, sources.home);
   await addProject(stack, project, sources);
   stack.add(flags);
   const requirements = await readRequirements(sources.system);
   if (requirements !== undefined) applyRequirements(stack, requirements);
   const { values, layers, unused, notices } = stack;
-  return { settings: createSettings(values), values, layers, project, unused, notices, requirements, sources };
+  const settings = createSettings(values, requirements?.sandboxModes?.allowed);
+  return { settings, values, layers, project, unused, notices, requirements, sources };
 }
 
 class Stack {
@@ -99,6 +106,7 @@ class Stack {
       if (!this.values.has(key.name)) this.values.set(key.name, { value, origin: { kind: "default", why } });
     };
     offer(KEYS.auditPath, join(home, KEYS.auditPath.fallback), "in $CODEX_HOME");
+    if (trust === "trusted") offer(KEYS.sandboxMode, "workspace-write", "the project is marked trusted");
     if (trust === "untrusted") offer(KEYS.approvalPolicy, "untrusted", "the project is marked untrusted");
   }
 

@@ -7,22 +7,23 @@ import { type LoadedConfig, loadConfig } from "./load-config.js";
 const SYSTEM_DIRECTORY = "/etc/codex";
 
 /**
- * The configuration as it counts for a command with these flags, here. What is ignored is said on stderr.
- * @throws ConfigError
+ * The configuration as it counts for a command with these flags, here or in another directory. What is ignored is said on
+ * stderr. @throws ConfigError
  */
-export async function openConfig(flags: ConfigFlags): Promise<LoadedConfig> {
-  const config = await loadQuietly(flags);
+export async function openConfig(flags: ConfigFlags, projectDirectory?: string): Promise<LoadedConfig> {
+  const config = await loadQuietly(flags, projectDirectory);
   for (const notice of config.notices) process.stderr.write(`codex: ${notice}\n`);
   return config;
 }
 
 /** The same, with what is ignored in `notices` alone. @throws ConfigError */
-export const loadQuietly = (flags: ConfigFlags): Promise<LoadedConfig> =>
+export const loadQuietly = (flags: ConfigFlags, projectDirectory?: string): Promise<LoadedConfig> =>
   loadConfig({
     home: codexHome(),
     homeOrigin: process.env.CODEX_HOME ? { kind: "environment", variable: "CODEX_HOME" } : { kind: "default" },
     system: SYSTEM_DIRECTORY,
     directory: process.cwd(),
+    projectDirectory,
     profile: flags.profile,
     flags: listFlags(flags),
   });

@@ -1,4 +1,5 @@
-import type { ApprovalPolicy, OrchestratorDefaults, SandboxSettings } from "@codex/orchestrator";
+import type { SandboxMode } from "@codex/executor-protocol";
+import type { ApprovalPolicy, OrchestratorDefaults, SandboxSettings, WhenUnavailable } from "@codex/orchestrator";
 import { KEYS, type Key } from "./keys.js";
 import type { Origin } from "./origin.js";
 
@@ -27,7 +28,8 @@ export interface Settings {
   };
 }
 
-export function createSettings(values: Values): Settings {
+/** @param allowedModes the sandbox modes that the administrator allows; undefined for all */
+export function createSettings(values: Values, allowedModes?: readonly SandboxMode[]): Settings {
   const get = <T>(key: Key<T>): T => readSetting(values, key);
   return {
     approvalPolicy: get(KEYS.approvalPolicy),
@@ -39,6 +41,7 @@ export function createSettings(values: Values): Settings {
       exclude_slash_tmp: get(KEYS.excludeSlashTmp),
       allow_git_commit: get(KEYS.allowGitCommit),
       deny_read: get(KEYS.denyRead),
+      when_unavailable: chooseWhenUnavailable(values, allowedModes),
     },
     defaults: createDefaults(get),
     audit: {
@@ -50,6 +53,12 @@ export function createSettings(values: Values): Settings {
       maxBytes: get(KEYS.auditMaxBytes),
     },
   };
+}
+
+/** A mode that somebody asked for, or that an administrator demands, is held to; the default gives way to a question. */
+function chooseWhenUnavailable(values: Values, allowedModes: readonly SandboxMode[] | undefined): WhenUnavailable {
+  const origin = values.get(KEYS.sandboxMode.name)?.origin.kind ?? "default";
+  return origin === "default" && (allowedModes?.includes("danger-full-access") ?? true) ? "ask" : "refuse";
 }
 
 function createDefaults(get: <T>(key: Key<T>) => T): OrchestratorDefaults {

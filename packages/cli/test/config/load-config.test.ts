@@ -40,7 +40,7 @@ const originOf = (config: LoadedConfig, key: string) => {
 describe("layers", () => {
   it("has defaults without any file", async () => {
     const { settings, notices } = await load({});
-    expect(settings).toMatchObject({ approvalPolicy: "on-request", sandbox: { mode: "danger-full-access" } });
+    expect(settings).toMatchObject({ approvalPolicy: "on-request", sandbox: { mode: "read-only" } });
     expect(settings.defaults.envPolicy).toEqual({
       inherit: "all",
       ignoreDefaultExcludes: false,
@@ -231,7 +231,8 @@ describe("a project", () => {
   it.each<[string, string, string, unknown]>([
     ['sandbox_mode = "workspace-write"', project, "sandbox_mode", "read-only"],
     ['sandbox_mode = "workspace-write"', 'sandbox_mode = "danger-full-access"', "sandbox_mode", "workspace-write"],
-    ["", 'sandbox_mode = "workspace-write"', "sandbox_mode", "workspace-write"],
+    ["", 'sandbox_mode = "danger-full-access"', "sandbox_mode", "workspace-write"],
+    ["", 'sandbox_mode = "read-only"', "sandbox_mode", "read-only"],
     ['approval_policy = "untrusted"', 'approval_policy = "never"', "approval_policy", "untrusted"],
     ['approval_policy = "never"', 'approval_policy = "on-request"', "approval_policy", "never"],
     ['approval_policy = "on-request"', 'approval_policy = "untrusted"', "approval_policy", "untrusted"],
@@ -282,6 +283,35 @@ describe("a project", () => {
     const config = await load({ "home/config.toml": TRUSTED, "project/.codex/config.toml": own });
     expect(config.settings.sandbox.writable_roots).toEqual([join(base, "project/sub")]);
     expect(config.notices).toHaveLength(1);
+  });
+});
+
+describe("the sandbox mode", () => {
+  const marked = (level: string) => TRUSTED.replace('"trusted"', `"${level}"`);
+  it.each([
+    ["is read-only where nobody said anything", "", {}, "on-request", "read-only", "ask"],
+    ["is workspace-write in a trusted project", TRUSTED, {}, "on-request", "workspace-write", "ask"],
+    ["is read-only in an untrusted project", marked("untrusted"), {}, "untrusted", "read-only", "ask"],
+    ["is held to where it was asked for", 'sandbox_mode = "read-only"\n', {}, "on-request", "read-only", "refuse"],
+    ["is what a project may lower", TRUSTED, { project: "read-only" }, "on-request", "read-only", "refuse"],
+    ["is held to where it is demanded", TRUSTED, { required: '"read-only"' }, "on-request", "read-only", "refuse"],
+    [
+      "is held to where none is not allowed",
+      TRUSTED,
+      { required: '"read-only", "workspace-write"' },
+      "on-request",
+      "workspace-write",
+      "refuse",
+    ],
+  ] as const)("%s", async (_name, user, files, approvalPolicy, mode, unavailable) => {
+    const { project, required } = { project: undefined, required: undefined, ...files };
+    const { settings } = await load({
+      "home/config.toml": user,
+      ...(project === undefined ? {} : { "project/.codex/config.toml": `sandbox_mode = "${project}"\n` }),
+      ...(required === undefined ? {} : { "system/requirements.toml": `allowed_sandbox_modes = [${required}]\n` }),
+    });
+    expect(settings).toMatchObject({ approvalPolicy, sandbox: { mode, when_unavailable: unavailable } });
+    expect(settings.sandbox.network_access).toBe(false);
   });
 });
 

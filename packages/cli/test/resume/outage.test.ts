@@ -117,7 +117,7 @@ describe("while an executor is away", () => {
     });
     await orchestrator.callTool("count", {});
     const resumeSessionId = orchestrator.executors[0]!.sessionId!;
-    const heir = createOrchestrator({ policy: "never" });
+    const heir = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
     await heir.attach({ name: "main", channel: relay.connect(), initialize: { resumeSessionId } });
     const write = await heir.callTool("write_stdin", {
       session_id: sessionOf(started),

@@ -69,7 +69,7 @@ export function useStages() {
     closing.push(() => relay.close());
     const events: string[] = [];
     const orchestrator = createOrchestrator({
-      policy: "never",
+      policy: { approvalPolicy: "never", sandbox: "danger-full-access" },
       onOffline: (_name, _reason, reconnecting) => void events.push(reconnecting ? "offline" : "gone"),
       onOnline: (_name, { resumed }) => void events.push(resumed ? "online" : "renewed"),
       defaults: { timings: { reconnectBaseMs: 1, reconnectMaxMs: 20 } },

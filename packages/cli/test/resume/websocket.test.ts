@@ -30,7 +30,7 @@ describe("codex executor on a websocket that breaks", () => {
   async function attach(proxy: CuttingProxy, options: Partial<OrchestratorOptions> = {}) {
     const events: string[] = [];
     const orchestrator = createOrchestrator({
-      policy: "never",
+      policy: { approvalPolicy: "never", sandbox: "danger-full-access" },
       onOffline: (_name, _reason, reconnecting) => void events.push(reconnecting ? "offline" : "gone"),
       onOnline: (_name, { resumed }) => void events.push(resumed ? "online" : "renewed"),
       defaults: { timings: { reconnectBaseMs: 5, reconnectMaxMs: 50 } },

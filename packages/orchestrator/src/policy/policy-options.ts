@@ -1,4 +1,5 @@
-import type { HostInfo, Sandbox, SandboxPermissions } from "@codex/executor-protocol";
+import type { HostInfo, Sandbox, SandboxMode, SandboxPermissions } from "@codex/executor-protocol";
+import type { DeniedRead } from "../sandbox/deny-read.js";
 import type { ApprovalPolicy } from "./approval-policy.js";
 import type { SaveRule } from "./rule-book.js";
 import type { RulePolicy } from "./rules/index.js";
@@ -9,15 +10,30 @@ export interface PolicyOptions {
   rules?: RulePolicy;
   /** Where the decision `accept_and_save` puts a rule, such as `createRuleSaver`; without it nobody is offered that. */
   saveRule?: SaveRule;
-  /** Chooses the sandbox of each command. Without one nothing is sandboxed, and policy counts on none. */
-  sandbox?: SandboxSelector;
+  /**
+   * The sandbox of commands: a mode, or what chooses one for each. Default: `read-only` where the executor can sandbox;
+   * where it cannot, what is not known to be safe is asked about. `danger-full-access` is the way to have none.
+   */
+  sandbox?: SandboxMode | SandboxSelector;
 }
+
+/** The same, ready for use. */
+export interface Policy extends Omit<PolicyOptions, "sandbox"> {
+  sandbox: SandboxSelector;
+}
+
+/** What becomes of a command that is to run in a sandbox, on an executor that has none. */
+export type WhenUnavailable = "refuse" | "ask";
 
 export interface SandboxSelector {
   /** True when what is selected holds nothing back. */
   readonly unrestricted: boolean;
+  /** Default `refuse`. */
+  readonly whenUnavailable?: WhenUnavailable;
   /** The sandbox an executor is handed for one command; null for none. Pure. */
   select(command: SandboxedCommand): Sandbox | null | SandboxRefusal;
+  /** What its sandboxes close; with `ask`, a command that names it is not known to be safe. Default nothing. */
+  deniedReads?(host: HostInfo | undefined): readonly DeniedRead[];
 }
 
 /** No sandbox fits the command: it does not run, and nobody is asked. */

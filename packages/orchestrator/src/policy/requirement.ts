@@ -1,4 +1,5 @@
 import type { SandboxPermissions } from "@codex/executor-protocol";
+import type { Unheld } from "../sandbox/unheld.js";
 import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
 import { dangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
 import { knownSafeEntry } from "./known-safe.js";
@@ -22,6 +23,8 @@ export interface RequirementContext {
   sandboxPermissions: SandboxPermissions;
   /** The command may write anywhere: no sandbox holds it. */
   unrestricted: boolean;
+  /** A sandbox is wanted, and the executor has none. */
+  unheld?: Unheld | undefined;
   rules?: RulesPort | undefined;
   /** `os` of the executor's host; undefined when it does not tell. */
   os?: string | undefined;
@@ -40,6 +43,8 @@ export type Cause =
   /** The command is more than could be looked through. */
   | { kind: "too_complex" }
   | { kind: "override" }
+  /** The executor cannot sandbox it. */
+  | { kind: "no_sandbox" }
   /** It ran in its sandbox, and is to run outside. */
   | { kind: "sandbox_denial" }
   | { kind: "policy" };
@@ -96,16 +101,43 @@ function withoutQuestion(verdict: Verdict, policy: ApprovalPolicy): Verdict {
   const category: QuestionCategory = cause.kind === "rule" ? "rules" : "sandbox_approval";
   const refusing = refusingPolicy(policy, category);
   if (refusing === undefined) return verdict;
-  const override = cause.kind === "dangerous" ? ` (${HOW_TO_OVERRIDE})` : "";
+  const override = HOW_TO_LIFT[cause.kind] ?? "";
   const reason = `${verdict.reason}; approval policy ${refusing} does not ask${override}`;
   return { decision: "forbidden", reason, cause };
 }
 
+/** Ends the reason of a refusal where somebody can lift it. */
+const HOW_TO_LIFT: Partial<Record<Cause["kind"], string>> = {
+  dangerous: ` (${HOW_TO_OVERRIDE})`,
+  no_sandbox: " (a rule that allows the command lets it run, and sandbox mode `danger-full-access` every command)",
+};
+
 function judge(command: readonly string[], context: RequirementContext): Verdict {
   const ruled = ruleVerdict(command, context.rules);
   // A rule that keeps the sandbox has not allowed to leave or widen it.
-  if (ruled?.decision === "allow" && !ruled.explicit) return overrideVerdict(context) ?? ruled;
-  return ruled ?? dangerVerdict(command) ?? overrideVerdict(context) ?? policyVerdict(command, context);
+  if (ruled?.decision === "allow" && !ruled.explicit) {
+    return overrideVerdict(context) ?? unheldVerdict(command, context) ?? ruled;
+  }
+  return (
+    ruled ??
+    dangerVerdict(command) ??
+    overrideVerdict(context) ??
+    unheldVerdict(command, context) ??
+    policyVerdict(command, context)
+  );
+}
+
+/** Nothing but what is known to be safe runs without the sandbox that it should have. */
+function unheldVerdict(command: readonly string[], { unheld, os }: RequirementContext): Restriction | undefined {
+  if (unheld === undefined) return undefined;
+  const cause: Cause = { kind: "no_sandbox" };
+  if (knownSafeEntry(command, os) === undefined) {
+    const reason = `${unheld.reason}; without one, whatever is not known to be safe is asked about`;
+    return { decision: "prompt", reason, cause };
+  }
+  const closed = unheld.findClosed(command);
+  if (closed === undefined) return undefined;
+  return { decision: "prompt", reason: `${unheld.reason}; \`${closed}\` names what one would close`, cause };
 }
 
 /** What no rule and no table decides. */

@@ -1,9 +1,9 @@
 import { findExcess, type HostInfo, type Sandbox } from "@codex/executor-protocol";
 import type { Executor } from "../executors/executor.js";
-import type { PolicyOptions } from "../policy/policy-options.js";
+import type { Policy } from "../policy/policy-options.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 
-/** What is to hold a command; `sandbox` is absent where nobody chooses. */
+/** What is to hold a command; `sandbox` is absent where the executor knows nothing of sandboxes. */
 export type ChosenSandbox = { kind: "chosen"; sandbox?: Sandbox | null } | { kind: "refused"; reason: string };
 
 /**
@@ -14,10 +14,10 @@ export function chooseSandbox(
   { name: environment, host }: Pick<Executor, "name" | "host">,
   { request, workspaceRoots }: Pick<ResolvedExec, "request" | "workspaceRoots">,
   bypassSandbox: boolean,
-  policy: PolicyOptions,
+  policy: Policy,
 ): ChosenSandbox {
   const { cwd, sandboxPermissions, additionalPermissions } = request;
-  const chosen = policy.sandbox?.select({
+  const chosen = policy.sandbox.select({
     environment,
     host,
     cwd,
@@ -26,33 +26,34 @@ export function chooseSandbox(
     additionalPermissions,
     bypassSandbox,
   });
-  if (chosen !== undefined && chosen !== null && "refused" in chosen) {
+  if (chosen !== null && "refused" in chosen) {
     return { kind: "refused", reason: chosen.refused };
   }
   const problem = findMissingSupport(chosen, host) ?? findAboveCeiling(chosen, cwd, host);
   if (problem !== undefined) return { kind: "refused", reason: `executor \`${environment}\` ${problem}` };
   // An executor that knows only the base messages has never heard of the member.
-  if (chosen === undefined || host === undefined) return { kind: "chosen" };
+  if (host === undefined) return { kind: "chosen" };
   return { kind: "chosen", sandbox: chosen };
 }
 
-function findMissingSupport(sandbox: Sandbox | null | undefined, host: HostInfo | undefined): string | undefined {
-  if (sandbox === undefined || sandbox === null) return undefined;
-  const isOpen = sandbox.permissions.type === "disabled";
-  if (host !== undefined && (isOpen || (host.sandbox !== undefined && host.sandbox.kind !== "none"))) return undefined;
+/** Why an executor cannot hold a command back; undefined when it can. */
+export function findNoSandbox(host: HostInfo | undefined): string | undefined {
+  if (host?.sandbox !== undefined && host.sandbox.kind !== "none") return undefined;
   const why = host === undefined ? "it knows only the base messages" : host.sandbox?.problem;
-  return `cannot apply a sandbox${why === undefined ? "" : `: ${why}`}. ${WITHOUT_SANDBOX}`;
+  return `cannot apply a sandbox${why === undefined ? "" : `: ${why}`}`;
+}
+
+function findMissingSupport(sandbox: Sandbox | null, host: HostInfo | undefined): string | undefined {
+  if (sandbox === null || (host !== undefined && sandbox.permissions.type === "disabled")) return undefined;
+  const problem = findNoSandbox(host);
+  return problem === undefined ? undefined : `${problem}. ${WITHOUT_SANDBOX}`;
 }
 
 const WITHOUT_SANDBOX =
   'A command runs there only outside the sandbox: with sandbox_permissions "require_escalated" where the approval policy asks, by a rule that allows it, or under sandbox mode `danger-full-access`';
 
 /** Where places lead is for the executor to tell, which looks again; what is plain without it is refused here. */
-function findAboveCeiling(
-  sandbox: Sandbox | null | undefined,
-  cwd: string,
-  host: HostInfo | undefined,
-): string | undefined {
+function findAboveCeiling(sandbox: Sandbox | null, cwd: string, host: HostInfo | undefined): string | undefined {
   const ceiling = host?.sandbox?.ceiling;
   if (ceiling === undefined) return undefined;
   const context = { temporaryDirectories: [], resolve: (path: string) => path };

@@ -14,6 +14,8 @@ export function createSandboxSelector(settings: SandboxSettings): SandboxSelecto
   const checked = checkSettings(settings);
   return {
     unrestricted: checked.mode === "danger-full-access",
+    whenUnavailable: checked.when_unavailable ?? "refuse",
+    deniedReads: (host) => resolveDenyRead(checked.deny_read, host?.home),
     select: (command) => selectSandbox(checked, command),
   };
 }

@@ -1,3 +1,5 @@
+import { isWithinDirectory, isWithinPattern } from "./paths.js";
+
 /**
  * Private keys and credentials of other places, below the home directory: no command reads them in a sandbox. Names
  * that end in a pattern are matched when the sandbox is made. Settings that hold no secrets beside them stay readable.
@@ -69,6 +71,10 @@ export interface DeniedRead {
   path: string;
   isPattern: boolean;
 }
+
+/** Whether a path, absolute and normalized, is or lies in something denied. */
+export const isDeniedRead = ({ path, isPattern }: DeniedRead, candidate: string): boolean =>
+  isPattern ? isWithinPattern(candidate, path) : isWithinDirectory(candidate, path);
 
 /** @param home absolute; without it what begins with `~` cannot be placed and is left out. */
 export function resolveDenyRead(sources: readonly string[], home: string | undefined): DeniedRead[] {

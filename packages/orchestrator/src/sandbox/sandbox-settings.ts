@@ -1,5 +1,6 @@
-import type { SandboxMode } from "@codex/executor-protocol";
+import { type SandboxMode, sandboxModeSchema } from "@codex/executor-protocol";
 import { OrchestratorError } from "../errors.js";
+import type { WhenUnavailable } from "../policy/policy-options.js";
 import { DEFAULT_DENY_READ } from "./deny-read.js";
 
 /** Which sandbox commands get. Names and defaults are those of Codex's `sandbox_mode` and `[sandbox_workspace_write]`. */
@@ -22,6 +23,11 @@ export interface SandboxSettings {
   git_directories?: (workspaceRoot: string, environment: string) => GitDirectories | undefined;
   /** Paths and patterns that no command reads; `~/` is the home of the executor's host. Default `DEFAULT_DENY_READ`. */
   deny_read?: readonly string[];
+  /**
+   * On an executor that cannot sandbox: `refuse` the command, or `ask` before it runs without, unless it is known to be
+   * safe. Default `refuse`.
+   */
+  when_unavailable?: WhenUnavailable;
   /** Directories below the fixed part of a pattern that are looked at. */
   glob_scan_max_depth?: number;
 }
@@ -39,6 +45,10 @@ export interface CheckedSettings extends SandboxSettings {
 
 /** @throws OrchestratorError `bad_option` that names the setting and its value */
 export function checkSettings(settings: SandboxSettings): CheckedSettings {
+  const modes = sandboxModeSchema.def.entries;
+  if (!Object.hasOwn(modes, settings.mode)) {
+    throw bad(`mode: ${JSON.stringify(settings.mode)}; expected ${Object.keys(modes).join(", ")}`);
+  }
   const { writable_roots = [], deny_read = DEFAULT_DENY_READ, allow_git_commit, git_directories } = settings;
   for (const root of writable_roots) {
     if (!isPlainPath(root))

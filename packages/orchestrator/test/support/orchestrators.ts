@@ -4,6 +4,7 @@ import {
   type Orchestrator,
   type OrchestratorDefaults,
   type OrchestratorOptions,
+  type PolicyOptions,
   type ProtocolProblem,
 } from "@codex/orchestrator";
 import { closeAfterTest } from "./executors.js";
@@ -15,13 +16,16 @@ export interface Stage {
   problems: ProtocolProblem[];
 }
 
-/** An orchestrator that lets everything run, on a clock that stands still, closed after the test. */
-export function stage(options: Partial<OrchestratorOptions> = {}): Stage {
+/**
+ * An orchestrator that lets everything run, on a clock that stands still, closed after the test. Where the policy names
+ * no sandbox there is none: scripted executors cannot make any.
+ */
+export function stage({ policy = "on-request", ...options }: Partial<OrchestratorOptions> = {}): Stage {
   const clock = new FakeClock();
   const problems: ProtocolProblem[] = [];
   let id = 0;
   const orchestrator = createOrchestrator({
-    policy: "on-request",
+    policy: withoutSandbox(policy),
     clock,
     random: () => `id${++id}`,
     onProblem: (problem) => problems.push(problem),
@@ -29,6 +33,11 @@ export function stage(options: Partial<OrchestratorOptions> = {}): Stage {
   });
   closeAfterTest(() => orchestrator.close());
   return { orchestrator, clock, problems };
+}
+
+function withoutSandbox(policy: OrchestratorOptions["policy"]): PolicyOptions {
+  const options = typeof policy === "object" && "approvalPolicy" in policy ? policy : { approvalPolicy: policy };
+  return { sandbox: "danger-full-access", ...options };
 }
 
 /** The same with one executor attached. */

@@ -52,7 +52,10 @@ const newExecutor = (resumeGraceMs: number): Executor =>
   });
 
 const newOrchestrator = (): Orchestrator =>
-  createOrchestrator({ policy: "never", defaults: { timings: { reconnectBaseMs: 5, reconnectMaxMs: 50 } } });
+  createOrchestrator({
+    policy: { approvalPolicy: "never", sandbox: "danger-full-access" },
+    defaults: { timings: { reconnectBaseMs: 5, reconnectMaxMs: 50 } },
+  });
 
 /** Over a websocket that is made again: nothing may be lost. */
 export async function openResumed(url: string, { random, history }: TargetContext): Promise<ExecutorTarget> {

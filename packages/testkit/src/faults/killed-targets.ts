@@ -25,7 +25,7 @@ export function openExecutorKilled(context: TargetContext): Promise<ExecutorTarg
 
 async function openOverStdio({ random, history, directory }: TargetContext): Promise<ExecutorTarget> {
   const channel = await connectExecutor(directory);
-  const orchestrator = createOrchestrator({ policy: "never" });
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
   await orchestrator.attach({ name: "main", channel });
   const pid = Number(readFileSync(pidFile(directory), "utf8"));
   const moment = drawMoment(random);
@@ -46,7 +46,7 @@ async function openOverStdio({ random, history, directory }: TargetContext): Pro
 
 async function openOverSocket({ random, history, directory }: TargetContext): Promise<ExecutorTarget> {
   const server = await startPeerServer(LISTEN_COMMAND);
-  const orchestrator = createOrchestrator({ policy: "never" });
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
   await orchestrator.attach({ name: "main", channel: connectWebSocket(server.url) });
   const moment = drawMoment(random);
   let killed = false;
@@ -68,7 +68,7 @@ async function openRestarted({ random, history, directory }: TargetContext): Pro
   // Keeps the address, which somebody else could take between the two.
   const proxy = await createFaultProxy(server.url, [], (text) => history.note(text));
   const orchestrator = createOrchestrator({
-    policy: "never",
+    policy: { approvalPolicy: "never", sandbox: "danger-full-access" },
     defaults: { timings: { reconnectBaseMs: 5, reconnectMaxMs: 50 } },
   });
   await orchestrator.attach({ name: "main", reconnect: (signal) => connectWebSocket(proxy.url, { signal }) });

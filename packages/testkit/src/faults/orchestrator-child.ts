@@ -13,7 +13,7 @@ export type ChildMessage =
 /** An orchestrator that drives the programs of a seed and is killed meanwhile; it tells what it does before it does it. */
 async function main([seed, kind, directory, programs, url]: string[]): Promise<void> {
   const random = createRandom(Number(seed), kind);
-  const orchestrator = createOrchestrator({ policy: "never" });
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
   await orchestrator.attach({
     name: "main",
     ...(url === undefined ? { channel: connectExecutor(directory!) } : { reconnect: () => connectWebSocket(url) }),

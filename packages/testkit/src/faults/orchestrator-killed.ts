@@ -131,7 +131,7 @@ class KilledRun {
 
   async #checkServes({ url }: PeerServer): Promise<void> {
     const { history } = this.#context;
-    const orchestrator = createOrchestrator({ policy: "never" });
+    const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
     const attached = orchestrator.attach({ name: "main", channel: connectWebSocket(url) });
     if ((await inTime(history, "attaching another orchestrator", LONGEST_MS, attached)) === undefined) return;
     const request = { argv: ["true"], env: { PATH: "/usr/bin:/bin" }, tty: false };

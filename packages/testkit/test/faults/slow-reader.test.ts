@@ -11,7 +11,7 @@ it("a program that has ended long before its output is taken loses none of it", 
   const executor = createExecutor({ backend: () => createLocalBackend() });
   const [channel, far] = createMemoryChannelPair({ highWaterBytes: 1_000, maxWaitingBytes: 1_000 });
   const served = executor.serve(far);
-  const orchestrator = createOrchestrator({ policy: "never" });
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
   await orchestrator.attach({ name: "main", channel });
   const taken: Buffer[] = [];
   const command = orchestrator.runCommand(

@@ -1,0 +1,82 @@
+import { posix } from "node:path";
+import type { HostInfo } from "@codex/executor-protocol";
+import type { SandboxSelector } from "../policy/policy-options.js";
+import { programName } from "../policy/programs.js";
+import type { JudgedCommand } from "../policy/requirement.js";
+import { findNoSandbox } from "./choose-sandbox.js";
+import { type DeniedRead, isDeniedRead } from "./deny-read.js";
+import { isWithinDirectory } from "./paths.js";
+
+/** A command that is to run in a sandbox, on an executor that has none: what is not known to be safe is asked about. */
+export interface Unheld {
+  /** Why there is no sandbox. */
+  reason: string;
+  /** The word by which a command that only reads would read what a sandbox closes. */
+  findClosed(words: readonly string[]): string | undefined;
+}
+
+/** @param cwd absolute, where the command starts. Undefined where a sandbox can hold the command, where none is wanted, and where it is refused without one. */
+export function findUnheld(
+  { name, host }: { name: string; host: HostInfo | undefined },
+  cwd: string,
+  { commands }: JudgedCommand,
+  sandbox: SandboxSelector,
+): Unheld | undefined {
+  if (sandbox.unrestricted || sandbox.whenUnavailable !== "ask") return undefined;
+  const problem = findNoSandbox(host);
+  if (problem === undefined) return undefined;
+  const denied = sandbox.deniedReads?.(host) ?? [];
+  const directories = listDirectories(commands, cwd, host?.home ?? "/");
+  return {
+    reason: `executor \`${name}\` ${problem}`,
+    findClosed: (words) => findClosedWord(words, directories, denied),
+  };
+}
+
+/** Where commands of a script may run: where it starts, and wherever a `cd` in it leads. */
+function listDirectories(commands: JudgedCommand["commands"], cwd: string, home: string): readonly string[] {
+  const directories = new Set([cwd]);
+  for (const [program = "", ...operands] of commands) {
+    if (programName(program) !== "cd") continue;
+    const targets = operands.filter((word) => !word.startsWith("-"));
+    for (const target of targets.length === 0 ? [home] : targets) {
+      for (const from of [...directories]) directories.add(posix.resolve(from, target));
+      if (directories.size > MAX_DIRECTORIES) return [...directories, "/"];
+    }
+  }
+  return [...directories];
+}
+
+/** Directories of one script that are told apart. */
+const MAX_DIRECTORIES = 64;
+
+/** By the words alone: where links lead is for the executor's host to know. */
+function findClosedWord(
+  [program = "", ...words]: readonly string[],
+  directories: readonly string[],
+  denied: readonly DeniedRead[],
+): string | undefined {
+  const descends = DESCENDING.has(programName(program));
+  const isClosed = (path: string) =>
+    PROCESS_SECRETS.test(path) ||
+    denied.some((one) => isDeniedRead(one, path) || (descends && isWithinDirectory(fixedPart(one), path)));
+  const isClosedAnywhere = (word: string) => directories.some((from) => isClosed(posix.resolve(from, word)));
+  if (descends && isClosedAnywhere(".")) return program;
+  return words.find((word) => listPaths(word).some(isClosedAnywhere));
+}
+
+/** What a word may name: itself, and the value of an option that it holds. */
+const listPaths = (word: string): readonly string[] =>
+  word.startsWith("-") ? [word, word.slice(2), word.slice(word.indexOf("=") + 1)] : [word];
+
+/** Known to be safe, and reading the files below a directory. */
+const DESCENDING: ReadonlySet<string> = new Set(["grep", "rg"]);
+
+/** What a process of the same user shows of itself, and ways past the names of files. */
+const PROCESS_SECRETS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:root|cwd|fd|environ|mem|map_files|cmdline)(?:\/|$)/;
+
+/** The directory, or file, that everything a pattern matches lies in. */
+function fixedPart({ path, isPattern }: DeniedRead): string {
+  if (!isPattern) return path;
+  return posix.dirname(`${path.slice(0, path.search(/[*?[\]]/))}x`);
+}
