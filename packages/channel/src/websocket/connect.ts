@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import type { Duplex } from "node:stream";
+import tls from "node:tls";
 import { WebSocket } from "ws";
 import type { Channel } from "../channel.js";
 import { ChannelError } from "../errors.js";
@@ -14,6 +16,8 @@ export interface ConnectOptions {
   connectTimeoutMs?: number;
   /** Milliseconds between two pongs that nobody asked for, while nothing is read and no ping is seen. Default 10000. */
   heartbeatMs?: number;
+  /** Certificates (PEM) of issuers that are trusted beside those that Node knows. For `wss:`. */
+  ca?: string | Uint8Array;
   /** Gives up the attempt; the error is `closed`. */
   signal?: AbortSignal;
 }
@@ -24,14 +28,14 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 const MAX_REFUSAL_BYTES = 512;
 
 /**
- * Connects to a `ws://` or `wss://` URL.
+ * Connects to a `ws://` or `wss://` URL, or to the unix socket of a `unix:///PATH`.
  * @throws ChannelError `connect_failed`, `connect_timeout`, `unauthorized` (HTTP 401 or 403) or `closed` (aborted)
  */
 export async function connectWebSocketChannel(url: string, options: ConnectOptions = {}): Promise<Channel> {
   const limits = resolveLimits(options.limits);
-  const target = parseUrl(url);
-  const name = nameOf(target);
-  const socket = createSocket(target, options.headers, limits);
+  const target = parseTarget(url);
+  const { name } = target;
+  const socket = createSocket(target, options, limits);
   return new Promise<Channel>((resolve, reject) => {
     let wire: Duplex | undefined;
     const timeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
@@ -68,23 +72,33 @@ export async function connectWebSocketChannel(url: string, options: ConnectOptio
   });
 }
 
-function parseUrl(url: string): URL {
+interface Target {
+  url: URL;
+  /** Of a unix socket, as it was given. */
+  socketPath?: string;
+  /** As it may stand in an error: user, password and query of a URL can be secrets. */
+  name: string;
+}
+
+function parseTarget(url: string): Target {
+  const socketPath = /^unix:\/\/(\/.+)$/s.exec(url)?.[1];
+  if (socketPath !== undefined) return { url: new URL("ws://localhost/"), socketPath, name: url };
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed !== undefined && /^wss?:$/.test(parsed.protocol) && parsed.hash === "") return parsed;
-  const given = parsed === undefined ? url : nameOf(parsed);
+  const name = parsed === undefined ? url : `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
+  if (parsed !== undefined && /^wss?:$/.test(parsed.protocol) && parsed.hash === "") return { url: parsed, name };
   throw new ChannelError(
     "connect_failed",
-    `\`${given}\` is not a websocket URL; expected ws://HOST:PORT or wss://HOST:PORT`,
+    `\`${name}\` is not a websocket URL; expected ws://HOST:PORT, wss://HOST:PORT or unix:///PATH`,
   );
 }
 
-/** A URL as it may stand in an error: user, password and query can be secrets. */
-const nameOf = (url: URL): string => `${url.protocol}//${url.host}${url.pathname}`;
-
-function createSocket(target: URL, headers: ConnectOptions["headers"], limits: ChannelLimits): WebSocket {
+function createSocket({ url, socketPath, name }: Target, options: ConnectOptions, limits: ChannelLimits): WebSocket {
+  const { headers, ca } = options;
   try {
-    return new WebSocket(target, {
+    return new WebSocket(url, {
       headers: { ...headers },
+      ...(socketPath === undefined ? {} : { createConnection: () => connect(socketPath) }),
+      ...(ca === undefined ? {} : { ca: [...tls.rootCertificates, Buffer.from(ca).toString()] }),
       perMessageDeflate: false,
       maxPayload: limits.maxMessageBytes,
       // Checked when a value is taken: there it is one malformed message, here it would end the connection.
@@ -92,7 +106,7 @@ function createSocket(target: URL, headers: ConnectOptions["headers"], limits: C
     });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ChannelError("connect_failed", `connecting to ${nameOf(target)} failed: ${reason}`, { cause });
+    throw new ChannelError("connect_failed", `connecting to ${name} failed: ${reason}`, { cause });
   }
 }
 

@@ -1,18 +1,15 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Channel } from "../channel.js";
-import { ChannelError, errnoOf } from "../errors.js";
+import { ChannelError } from "../errors.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
+import { bindAddress, createHttpServer, describeAddress, type ListenAddress } from "./listen-address.js";
 import { answerPage, isNamedHost, type Page, type Refusal } from "./page.js";
 import { KEEP_ALIVE_MS, type PingOptions, WebSocketChannel } from "./websocket-channel.js";
 
-export interface ListenOptions {
-  /** IP address or name to bind. Default `127.0.0.1`: other machines cannot connect. */
-  host?: string;
-  /** 0 for a free one. */
-  port: number;
+export interface ListenOptions extends ListenAddress {
   /** The only path that upgrades. Default `/`. */
   path?: string;
   limits?: Partial<ChannelLimits>;
@@ -38,8 +35,9 @@ export interface ListenOptions {
 export type Authorization = { ok: true } | { ok: false; status: number; message: string };
 
 export interface WebSocketListener {
-  /** `ws://ADDRESS:PORT` as bound, and the path unless it is `/`. */
+  /** `ws://ADDRESS:PORT` or `wss://ADDRESS:PORT` as bound, and the path unless it is `/`; `unix:///PATH` of a socket. */
   readonly url: string;
+  /** 0 for a unix socket. */
   readonly port: number;
   /** Stops listening and closes every channel. Idempotent; never rejects. */
   close(options?: { deadlineMs?: number }): Promise<void>;
@@ -79,52 +77,30 @@ class Listener implements WebSocketListener {
       skipUTF8Validation: true,
       handleProtocols: () => false,
     });
-    this.#http = createServer((request, response) => this.#answer(request, response));
+    this.#http = createHttpServer(options, (request, response) => this.#answer(request, response));
     this.#http.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
   }
 
   get port(): number {
-    return this.#address.port;
+    return describeAddress(this.#http, this.#options).port;
   }
 
   get url(): string {
-    const { address, family, port } = this.#address;
-    const host = family === "IPv6" ? `[${address}]` : address;
-    return `ws://${host}:${port}${this.#path === "/" ? "" : this.#path}`;
+    const { url } = describeAddress(this.#http, this.#options);
+    return `${url}${this.#path === "/" || this.#options.socketPath !== undefined ? "" : this.#path}`;
   }
 
-  listen(): Promise<void> {
-    const { host = "127.0.0.1", port } = this.#options;
+  async listen(): Promise<void> {
     if (!this.#path.startsWith("/")) {
       const message = `cannot listen on path \`${this.#path}\`: it does not begin with a slash`;
-      return Promise.reject(new ChannelError("listen_failed", message));
+      throw new ChannelError("listen_failed", message);
     }
-    return new Promise((resolve, reject) => {
-      const onError = (cause: Error) => {
-        const reason = errnoOf(cause) === "EADDRINUSE" ? "the address is in use" : cause.message;
-        reject(new ChannelError("listen_failed", `cannot listen on ${host} port ${port}: ${reason}`, { cause }));
-      };
-      this.#http.once("error", onError);
-      this.#http.listen({ host, port }, () => {
-        this.#http.off("error", onError);
-        // Such as too many open files on accept: that connection is lost, the listener is not.
-        this.#http.on("error", () => {});
-        resolve();
-      });
-    });
+    await bindAddress(this.#http, this.#options);
   }
 
   close(options?: { deadlineMs?: number }): Promise<void> {
     this.#closing ??= this.#close(options);
     return this.#closing;
-  }
-
-  get #address() {
-    const address = this.#http.address();
-    if (address === null || typeof address === "string") {
-      throw new ChannelError("closed", "websocket listener is closed");
-    }
-    return address;
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {

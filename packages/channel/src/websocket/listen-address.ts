@@ -1,0 +1,117 @@
+import { statSync, unlinkSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { connect } from "node:net";
+import { ChannelError, errnoOf } from "../errors.js";
+
+/** A certificate and its key. */
+export interface TlsIdentity {
+  /** PEM; the certificate first, then those that lead to its issuer. */
+  cert: string | Uint8Array;
+  /** PEM. */
+  key: string | Uint8Array;
+}
+
+/** Where a listener is reached. */
+export interface ListenAddress {
+  /** IP address or name to bind. Default `127.0.0.1`: other machines cannot connect. */
+  host?: string;
+  /** 0 for a free one, which is the default. */
+  port?: number;
+  /**
+   * Absolute path of a unix socket to make instead of binding `host` and `port`. Only this user may connect. A socket that
+   * nobody listens on any more is replaced.
+   */
+  socketPath?: string;
+  /** Speaks TLS 1.2 and later. */
+  tls?: TlsIdentity;
+}
+
+/** Longest path of a unix socket, bytes: `sun_path` without its end, of the systems that allow least. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+/** @throws ChannelError `listen_failed` for a certificate or key that cannot be used */
+export function createHttpServer({ tls }: ListenAddress, answer: RequestListener): Server {
+  if (tls === undefined) return createServer(answer);
+  try {
+    return createTlsServer({ cert: asPem(tls.cert), key: asPem(tls.key), minVersion: "TLSv1.2" }, answer);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ChannelError("listen_failed", `the TLS certificate and key cannot be used: ${reason}`, { cause });
+  }
+}
+
+const asPem = (text: string | Uint8Array): string | Buffer => (typeof text === "string" ? text : Buffer.from(text));
+
+/** @throws ChannelError `listen_failed` */
+export async function bindAddress(server: Server, address: ListenAddress): Promise<void> {
+  const { socketPath } = address;
+  if (socketPath === undefined) {
+    const { host = "127.0.0.1", port = 0 } = address;
+    return bind(server, `${host} port ${port}`, () => server.listen({ host, port }));
+  }
+  const problem = findPathProblem(socketPath);
+  if (problem !== undefined) throw failed(socketPath, problem);
+  await removeDead(socketPath);
+  return bind(server, socketPath, () => listenPrivately(server, socketPath));
+}
+
+/** `ws://ADDRESS:PORT`, `wss://ADDRESS:PORT` or `unix:///PATH` of a server that listens. */
+export function describeAddress(server: Server, { tls }: ListenAddress): { url: string; port: number } {
+  const address = server.address();
+  if (address === null) throw new ChannelError("closed", "websocket listener is closed");
+  if (typeof address === "string") return { url: `unix://${address}`, port: 0 };
+  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return { url: `${tls === undefined ? "ws" : "wss"}://${host}:${address.port}`, port: address.port };
+}
+
+function findPathProblem(path: string): string | undefined {
+  if (!path.startsWith("/")) return "the path of a unix socket has to be absolute";
+  const bytes = Buffer.byteLength(path);
+  if (bytes <= MAX_SOCKET_PATH_BYTES) return undefined;
+  return `the path has ${bytes} bytes, and that of a unix socket at most ${MAX_SOCKET_PATH_BYTES}`;
+}
+
+/** The socket is made by `listen` itself, before it returns: nobody else may connect at any moment. */
+function listenPrivately(server: Server, path: string): void {
+  const before = process.umask(0o177);
+  try {
+    server.listen({ path });
+  } finally {
+    process.umask(before);
+  }
+}
+
+function bind(server: Server, name: string, listen: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (cause: Error) => {
+      const reason = errnoOf(cause) === "EADDRINUSE" ? "the address is in use" : cause.message;
+      reject(failed(name, reason, cause));
+    };
+    server.once("error", onError);
+    server.once("listening", () => {
+      server.off("error", onError);
+      // Such as too many open files on accept: that connection is lost, the listener is not.
+      server.on("error", () => {});
+      resolve();
+    });
+    listen();
+  });
+}
+
+/** What a listener that was killed has left. A file that is no socket stays, and so does a socket that answers. */
+async function removeDead(path: string): Promise<void> {
+  if (statSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return;
+  const isDead = await new Promise<boolean>((resolve) => {
+    const socket = connect({ path });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once("error", (error) => resolve(errnoOf(error) === "ECONNREFUSED"));
+  });
+  if (isDead) unlinkSync(path);
+}
+
+const failed = (name: string, reason: string, cause?: unknown): ChannelError =>
+  new ChannelError("listen_failed", `cannot listen on ${name}: ${reason}`, { cause });

@@ -1,0 +1,143 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Channel } from "@codex/channel";
+import { connectWebSocketChannel, createWebSocketListener, type ListenOptions } from "@codex/channel/websocket";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { drain, nextValue } from "../contract.js";
+
+let base: string;
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "codex listen-"));
+});
+afterEach(() => rmSync(base, { recursive: true }));
+
+async function listen(options: Partial<ListenOptions>) {
+  const accepted: Channel[] = [];
+  const listener = await createWebSocketListener({ onChannel: (channel) => void accepted.push(channel), ...options });
+  onTestFinished(() => listener.close({ deadlineMs: 200 }));
+  return { listener, accepted };
+}
+
+/** A value there and back. */
+async function exchange(url: string, accepted: Channel[], options: Parameters<typeof connectWebSocketChannel>[1] = {}) {
+  const client = await connectWebSocketChannel(url, options);
+  onTestFinished(() => client.close());
+  await client.send({ hello: "ö" });
+  expect(await nextValue(accepted.at(-1)!)).toEqual({ hello: "ö" });
+  await accepted.at(-1)!.send({ bye: 1 });
+  expect(await nextValue(client)).toEqual({ bye: 1 });
+  await client.close();
+  await drain(accepted.at(-1)!);
+}
+
+describe("a unix socket", () => {
+  it("carries channels, is for this user alone, and is gone after", async () => {
+    const socketPath = join(base, "a socket ö#?%41");
+    const { listener, accepted } = await listen({ socketPath });
+    expect(listener.url).toBe(`unix://${socketPath}`);
+    expect(listener.port).toBe(0);
+    expect(statSync(socketPath).mode & 0o777).toBe(0o600);
+    await exchange(listener.url, accepted);
+    await listener.close();
+    expect(existsSync(socketPath)).toBe(false);
+  });
+
+  it("takes the place of one that nobody listens on, and of nothing else", async () => {
+    const socketPath = join(base, "s");
+    const script = `require("net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))`;
+    expect(() => execFileSync(process.execPath, ["-e", script, socketPath], { stdio: "ignore" })).toThrow();
+    expect(statSync(socketPath).isSocket()).toBe(true);
+    const { accepted, listener } = await listen({ socketPath });
+    await exchange(listener.url, accepted);
+    await expect(listen({ socketPath })).rejects.toMatchObject({ code: "listen_failed", message: /is in use/ });
+    await exchange(listener.url, accepted);
+    const file = join(base, "file");
+    writeFileSync(file, "kept");
+    await expect(listen({ socketPath: file })).rejects.toMatchObject({ code: "listen_failed" });
+    expect(readFileSync(file, "utf8")).toBe("kept");
+  });
+
+  it.each([
+    ["relative/s", /has to be absolute/],
+    [`/tmp/${"x".repeat(120)}`, /the path has 125 bytes, and that of a unix socket at most 103/],
+  ])("is not made at %s", async (socketPath, message) => {
+    await expect(listen({ socketPath })).rejects.toMatchObject({ code: "listen_failed", message });
+  });
+
+  it("that is not there is said by its path", async () => {
+    const url = `unix://${join(base, "none")}`;
+    await expect(connectWebSocketChannel(url)).rejects.toMatchObject({
+      code: "connect_failed",
+      message: expect.stringContaining(`connecting to ${url} failed`),
+    });
+  });
+});
+
+const hasOpenssl = (() => {
+  try {
+    execFileSync("openssl", ["version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe.skipIf(!hasOpenssl)(`TLS${hasOpenssl ? "" : " (openssl, which makes the certificates, is missing)"}`, () => {
+  /** A certificate for 127.0.0.1 that it has signed itself. */
+  function makeIdentity(name = "own") {
+    const [key, cert] = [join(base, `${name}.key`), join(base, `${name}.pem`)];
+    const subject = ["-subj", "/CN=codex test", "-addext", "subjectAltName=IP:127.0.0.1"];
+    const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
+    execFileSync(
+      "openssl",
+      ["req", "-x509", ...curve, "-nodes", "-keyout", key, "-out", cert, "-days", "2", ...subject],
+      { stdio: "ignore" },
+    );
+    return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+  }
+
+  it("carries channels to who trusts the certificate", async () => {
+    const tls = makeIdentity();
+    const { listener, accepted } = await listen({ tls });
+    expect(listener.url).toBe(`wss://127.0.0.1:${listener.port}`);
+    await exchange(listener.url, accepted, { ca: tls.cert });
+  });
+
+  it("is refused by who does not, and nothing else is spoken", async () => {
+    const { listener, accepted } = await listen({ tls: makeIdentity() });
+    const other = makeIdentity("other");
+    for (const options of [{}, { ca: other.cert }]) {
+      await expect(connectWebSocketChannel(listener.url, options)).rejects.toMatchObject({
+        code: "connect_failed",
+        message: /self-signed certificate/,
+      });
+    }
+    await expect(connectWebSocketChannel(listener.url.replace("wss", "ws"))).rejects.toMatchObject({
+      code: "connect_failed",
+    });
+    expect(accepted).toEqual([]);
+  });
+
+  it("a certificate that is none, or another's, does not listen", async () => {
+    const [own, other] = [makeIdentity(), makeIdentity("other")];
+    for (const tls of [
+      { cert: "none", key: own.key },
+      { cert: own.cert, key: other.key },
+    ]) {
+      const message = /the TLS certificate and key cannot be used: /;
+      await expect(listen({ tls })).rejects.toMatchObject({ code: "listen_failed", message });
+    }
+  });
+
+  it("an open port that speaks something else is an error", async () => {
+    const server = createServer((socket) => socket.end("SSH-2.0-x\r\n")).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once("listening", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    await expect(connectWebSocketChannel(`wss://127.0.0.1:${port}`)).rejects.toMatchObject({ code: "connect_failed" });
+  });
+});
