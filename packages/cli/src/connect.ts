@@ -6,14 +6,19 @@ import {
   type Orchestrator,
   OrchestratorError,
 } from "@codex/orchestrator";
-import { type ExecutorAddress, findCommandProblem, getProgram, parseExecutorAddress } from "./executor-address.js";
+import { type CredentialArguments, type Credentials, readCredentials } from "./credentials.js";
+import {
+  type ExecutorAddress,
+  findCommandProblem,
+  getProgram,
+  parseExecutorAddress,
+  toUrl,
+} from "./executor-address.js";
 import { CommandError, EXIT } from "./exit-codes.js";
-import { readToken } from "./token-file.js";
 
-export interface ConnectOptions {
+export interface ConnectOptions extends CredentialArguments {
   /** As `parseExecutorAddress` reads it; undefined for an executor in this process. */
   executor?: string;
-  tokenFile?: string;
 }
 
 export interface AttachHooks {
@@ -43,12 +48,12 @@ export async function attachExecutor(
     return orchestrator.attach({ name, channel: startOwnExecutor() });
   }
   const address = parseExecutorAddress(executor, "--executor");
-  const token = readToken(options.tokenFile);
+  const credentials = readCredentials(options);
   try {
-    return await attachAddress(orchestrator, name, address, token).catch((error: unknown) => {
+    return await attachAddress(orchestrator, name, address, credentials).catch((error: unknown) => {
       if (!(error instanceof OrchestratorError) || error.code !== "wrong_protocol") throw error;
       if (hooks.onlyExecutor) throw new Error("it is an exec-server, which has no sessions of an executor");
-      return attachExecServer(orchestrator, name, { address, token, hooks });
+      return attachExecServer(orchestrator, name, { address, credentials, hooks });
     });
   } catch (cause) {
     const detail = (cause instanceof Error ? cause.message : String(cause)).replace(`executor \`${name}\`: `, "");
@@ -57,21 +62,21 @@ export async function attachExecutor(
   }
 }
 
-function attachAddress(orchestrator: Orchestrator, name: string, address: ExecutorAddress, token: string | undefined) {
+function attachAddress(orchestrator: Orchestrator, name: string, address: ExecutorAddress, credentials: Credentials) {
   if (address.kind === "command") return orchestrator.attach({ name, channel: startCommand(address.line) });
-  return orchestrator.attach({ name, reconnect: (signal) => connect(address, token, signal) });
+  return orchestrator.attach({ name, reconnect: (signal) => connect(address, credentials, signal) });
 }
 
 async function attachExecServer(
   orchestrator: Orchestrator,
   name: string,
-  { address, token, hooks }: { address: ExecutorAddress; token: string | undefined; hooks: AttachHooks },
+  { address, credentials, hooks }: { address: ExecutorAddress; credentials: Credentials; hooks: AttachHooks },
 ): Promise<AttachedExecutor> {
   const { connectExecServer } = await import("./exec-server-host.js");
   const { startFarExecutor } = await import("./own-executor.js");
   const { onInterrupted, onResumed } = hooks;
   const far = await connectExecServer(address, {
-    token,
+    ...credentials,
     ...(onInterrupted === undefined ? {} : { onInterrupted }),
     ...(onResumed === undefined ? {} : { onResumed }),
   });
@@ -80,11 +85,10 @@ async function attachExecServer(
 
 function connect(
   address: Exclude<ExecutorAddress, { kind: "command" }>,
-  token: string | undefined,
+  credentials: Credentials,
   signal: AbortSignal,
 ): Promise<Channel> {
-  if (address.kind === "unix") throw new Error("unix sockets are not supported; expected ws://HOST:PORT or a command");
-  return connectWebSocket(address.url, { signal, ...(token === undefined ? {} : { token }) });
+  return connectWebSocket(toUrl(address), { signal, ...credentials });
 }
 
 async function startCommand(line: string): Promise<Channel> {

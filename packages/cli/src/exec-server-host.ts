@@ -11,7 +11,8 @@ import {
 } from "@codex/exec-server";
 import type { HostInfo } from "@codex/executor-protocol";
 import type { Telemetry } from "@codex/telemetry";
-import type { ExecutorAddress } from "./executor-address.js";
+import type { Credentials } from "./credentials.js";
+import { type ExecutorAddress, toUrl } from "./executor-address.js";
 
 /** A host behind an exec-server, ours or Codex's. */
 export interface FarHost {
@@ -23,9 +24,7 @@ export interface FarHost {
   close(): Promise<void>;
 }
 
-export interface ExecServerOptions {
-  /** Sent as `Authorization: Bearer …` to a websocket. */
-  token?: string | undefined;
+export interface ExecServerOptions extends Credentials {
   telemetry?: Telemetry | undefined;
   /** The connection was lost, and is made again. */
   onInterrupted?: () => void;
@@ -49,15 +48,11 @@ export async function connectExecServer(address: ExecutorAddress, options: ExecS
   }
 }
 
-function connect(address: ExecutorAddress, { token, ...options }: ExecServerOptions): Promise<ExecServerClient> {
-  switch (address.kind) {
-    case "websocket":
-      return ExecServerClient.connectWebSocket(address.url, { ...options, ...(token === undefined ? {} : { token }) });
-    case "unix":
-      throw new Error("an exec-server is not reached through a unix socket");
-    case "command":
-      return ExecServerClient.spawnLocal({ command: "/bin/sh", args: ["-c", address.line] }, options);
+function connect(address: ExecutorAddress, options: ExecServerOptions): Promise<ExecServerClient> {
+  if (address.kind === "command") {
+    return ExecServerClient.spawnLocal({ command: "/bin/sh", args: ["-c", address.line] }, options);
   }
+  return ExecServerClient.connectWebSocket(toUrl(address), options);
 }
 
 /** Also of what does not exist yet. @throws Error for a link that leads to nothing: what it will mean is not known. */

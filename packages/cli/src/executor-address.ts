@@ -12,7 +12,12 @@ export type ExecutorAddress =
   /** A command line for a shell, whose program speaks the protocol on its stdin and stdout. */
   | { kind: "command"; line: string };
 
-const EXPECTED = "expected ws://HOST:PORT, HOST:PORT or a command that speaks the protocol on its stdin and stdout";
+/** As channels are opened to it. */
+export const toUrl = (address: Exclude<ExecutorAddress, { kind: "command" }>): string =>
+  address.kind === "unix" ? `unix://${address.path}` : address.url;
+
+const EXPECTED =
+  "expected ws://HOST:PORT, wss://HOST:PORT, HOST:PORT, unix:///PATH or a command that speaks the protocol on its stdin and stdout";
 
 /**
  * Reads an address as people type it: a URL, `HOST:PORT`, a port of this machine, or a command.

@@ -1,17 +1,22 @@
 import { isIP } from "node:net";
 import { CommandError, EXIT } from "./exit-codes.js";
 
-export type ListenTarget = { kind: "stdio" } | { kind: "websocket"; host: string; port: number };
+export type ListenTarget = { kind: "stdio" } | ListenPlace;
 
-/** `stdio`, `stdio://` or `ws://HOST:PORT`; an IPv6 host is in brackets, port 0 is a free one. */
+/** Where websockets are accepted. */
+export type ListenPlace = { kind: "websocket"; host: string; port: number } | { kind: "unix"; socketPath: string };
+
+/** `stdio`, `stdio://`, `ws://HOST:PORT` or `unix:///PATH`; an IPv6 host is in brackets, port 0 is a free one. */
 export function parseListenUrl(text: string): ListenTarget {
   if (text === "stdio" || text === "stdio://") return { kind: "stdio" };
+  const socketPath = /^unix:\/\/(\/.+)$/s.exec(text)?.[1];
+  if (socketPath !== undefined) return { kind: "unix", socketPath };
   const match = /^ws:\/\/(\[[0-9a-fA-F:.]+\]|[^/:[\]]+):(\d{1,5})\/?$/.exec(text);
   const host = match?.[1]?.replace(/^\[|\]$/g, "");
   const port = Number(match?.[2]);
   if (host === undefined || port > 65_535) {
     throw new CommandError(
-      `--listen ${JSON.stringify(text)} is no address; expected stdio:// or ws://HOST:PORT with a port from 0 to 65535`,
+      `--listen ${JSON.stringify(text)} is no address; expected stdio://, unix:///PATH, or ws://HOST:PORT with a port from 0 to 65535`,
       EXIT.usage,
     );
   }

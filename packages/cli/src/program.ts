@@ -43,8 +43,12 @@ export function createProgram(): Command {
   program
     .command("executor")
     .description("serve the tools of this host to an orchestrator")
-    .addOption(listenOption("where to be reached: stdio:// or ws://HOST:PORT (port 0: a free one)", "stdio://"))
+    .addOption(
+      listenOption("where to be reached: stdio://, ws://HOST:PORT (port 0: a free one) or unix:///PATH", "stdio://"),
+    )
     .option("--token-file <path>", "websocket: only peers with the bearer token in this file may connect")
+    .option(...TLS_OPTIONS.cert)
+    .option(...TLS_OPTIONS.key)
     .option("--allow-insecure-listen", "websocket: listen beyond loopback without a token", false)
     .option("--max-sessions <n>", "sessions at once", parseCount, 64)
     .option(
@@ -92,7 +96,9 @@ Exit codes: 0 after shutdown or the end of the channel, 1 on an error, 2 on bad 
   program
     .command("exec-server")
     .description("serve processes, files and HTTP of this host to Codex clients (the exec-server protocol)")
-    .addOption(listenOption("where to be reached: ws://IP:PORT (port 0: a free one), stdio", "ws://127.0.0.1:0"))
+    .addOption(
+      listenOption("where to be reached: ws://IP:PORT (port 0: a free one), unix:///PATH or stdio", "ws://127.0.0.1:0"),
+    )
     .option(
       "--concurrent-requests <count>",
       "accepted for compatibility: requests never wait for each other",
@@ -111,6 +117,8 @@ Exit codes: 0 after shutdown or the end of the channel, 1 on an error, 2 on bad 
     .option("--ws-issuer <issuer>", "signed-bearer-token: `iss` the tokens must have")
     .option("--ws-audience <audience>", "signed-bearer-token: `aud` the tokens must have")
     .option("--ws-max-clock-skew-seconds <seconds>", "signed-bearer-token: tolerance, 30 unless given", parseWhole)
+    .option(...TLS_OPTIONS.cert)
+    .option(...TLS_OPTIONS.key)
     .option("--allow-insecure-listen", "listen beyond loopback without --ws-auth", false)
     .option(...LOG_OPTIONS.level)
     .option(...LOG_OPTIONS.file)
@@ -135,6 +143,8 @@ Example: export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000 for a Codex client aft
     .option("-t, --tty", "give it a terminal (default when stdin and stdout are one)")
     .option("-T, --no-tty", "give it pipes")
     .addOption(executorOption())
+    .option(...CREDENTIAL_OPTIONS.token)
+    .option(...CREDENTIAL_OPTIONS.ca)
     .option("-C, --cwd <dir>", "directory on the executor's host")
     .option("-e, --env <name=value>", "variable, repeatable", collect, [])
     .option("--timeout <seconds>", "end it after this time", parseSeconds)
@@ -198,6 +208,8 @@ Examples:
     .command("list")
     .description("list the tools")
     .addOption(executorOption())
+    .option(...CREDENTIAL_OPTIONS.token)
+    .option(...CREDENTIAL_OPTIONS.ca)
     .option("--json", "print JSON", false)
     .action(async (options) => (await import("./commands/tools.js")).runToolsList(options));
   tools
@@ -205,6 +217,8 @@ Examples:
     .description("print the tools as a model is shown them")
     .argument("[name]", "one tool")
     .addOption(executorOption())
+    .option(...CREDENTIAL_OPTIONS.token)
+    .option(...CREDENTIAL_OPTIONS.ca)
     .action(async (name, options) => (await import("./commands/tools.js")).runToolsSpec(name, options));
   const toolsCall = tools
     .command("call")
@@ -212,6 +226,8 @@ Examples:
     .argument("<name>", "tool")
     .argument("[json]", "arguments as JSON, - for stdin", "{}")
     .addOption(executorOption())
+    .option(...CREDENTIAL_OPTIONS.token)
+    .option(...CREDENTIAL_OPTIONS.ca)
     .addOption(
       rulesOption(
         "file of rules, repeatable (default: those of system, user and trusted project); rules are saved to the user's",
@@ -294,7 +310,8 @@ Examples:
     // `--executor` may stand behind `record` as well.
     .enablePositionalOptions(false)
     .requiredOption("--executor <url>", "ws://HOST:PORT of the executor")
-    .option("--token-file <path>", "bearer token for it")
+    .option(...CREDENTIAL_OPTIONS.token)
+    .option(...CREDENTIAL_OPTIONS.ca)
     .option("--kill <id>", "end a session", parseCount)
     .option("--read <id>", "print the output of a session", parseCount)
     .option("--json", "print JSON", false)
@@ -344,10 +361,22 @@ const LOG_OPTIONS = {
   metrics: ["--metrics", "websocket: serve GET /metrics in the form of Prometheus, to who may connect"],
 } as const;
 
+/** Of the commands that serve a websocket. */
+const TLS_OPTIONS = {
+  cert: ["--tls-cert <path>", "websocket: speak TLS with this certificate (PEM, with its chain)"],
+  key: ["--tls-key <path>", "websocket: key of the certificate (PEM)"],
+} as const;
+
+/** Of the commands that connect to an executor. */
+const CREDENTIAL_OPTIONS = {
+  token: ["--token-file <path>", "bearer token for the executor (default: $CODEX_EXECUTOR_TOKEN)"],
+  ca: ["--ca-file <path>", "wss://: trust certificates of these issuers as well (PEM)"],
+} as const;
+
 const executorOption = () =>
   new Option(
     "--executor <url|command>",
-    "ws://HOST:PORT, or a command that speaks the protocol on its stdin and stdout (default: an executor of its own on this host)",
+    "ws://HOST:PORT, wss://HOST:PORT, unix:///PATH, or a command that speaks the protocol on its stdin and stdout (default: an executor of its own on this host)",
   );
 
 const APPROVAL_POLICIES = ["never", "on-request", "on-failure", "untrusted"];

@@ -15,13 +15,14 @@ import {
   resolveAuth,
   serveStdio,
 } from "@codex/exec-server/server";
+import { readTlsIdentity, type TlsArguments } from "../credentials.js";
 import { EXIT } from "../exit-codes.js";
 import { getFileHelper } from "../file-helper.js";
 import { onStopSignal, openStdout } from "../host-process.js";
 import { collectGarbage, keepHeapSmall } from "../keep-heap-small.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 
-export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments {
+export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments, TlsArguments {
   listen: string;
   allowInsecureListen: boolean;
 }
@@ -46,7 +47,10 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   if (target.kind === "stdio" && auth !== undefined) {
     throw new Error("WebSocket auth requires a WebSocket listener, not stdio");
   }
-  const telemetry = await openTelemetry("exec-server", options, target.kind === "websocket");
+  if (target.kind === "stdio" && readTlsIdentity(options) !== undefined) {
+    throw new Error("TLS requires a WebSocket listener, not stdio");
+  }
+  const telemetry = await openTelemetry("exec-server", options, target.kind !== "stdio");
   const sandbox = createCommandSandbox();
   const backend = createLocalBackend({
     shielded: true,
@@ -71,7 +75,9 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
       const { allowInsecureListen: allowInsecure } = options;
       const { pages } = telemetry;
       const more = { ...(auth === undefined ? {} : { auth }), ...(pages === undefined ? {} : { pages }) };
-      await serveWebSocket(server, { ...target, allowInsecure, ...more }, telemetry);
+      const tls = readTlsIdentity(options);
+      const secured = tls === undefined ? {} : { tls };
+      await serveWebSocket(server, { ...target, allowInsecure, ...secured, ...more }, telemetry);
     }
   } finally {
     await server.close();

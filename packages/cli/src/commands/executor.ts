@@ -4,13 +4,13 @@ import { createStdioChannel } from "@codex/channel";
 import { createLocalBackend, createUnsentLimit } from "@codex/exec-server";
 import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
 import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
+import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { onStopSignal, openStdout } from "../host-process.js";
-import { isLoopback, parseListenUrl } from "../listen-url.js";
+import { isLoopback, type ListenPlace, parseListenUrl } from "../listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
-import { readToken } from "../token-file.js";
 
-export interface ExecutorCommandOptions extends CeilingArguments, TelemetryArguments {
+export interface ExecutorCommandOptions extends CeilingArguments, TelemetryArguments, TlsArguments {
   listen: string;
   tokenFile?: string;
   allowInsecureListen: boolean;
@@ -28,11 +28,9 @@ const SPARE_CALLS = 192;
 /** Serves this host until it is told to shut down, its channel ends, or a signal comes. */
 export async function runExecutor(options: ExecutorCommandOptions): Promise<void> {
   const target = parseListenUrl(options.listen);
-  if (target.kind === "stdio" && options.tokenFile !== undefined) {
-    throw new CommandError("--token-file is for a websocket listener; stdio needs none", EXIT.usage);
-  }
+  if (target.kind === "stdio") refuseOnStdio(options);
   const ceiling = readCeiling(options, options.execServer === undefined);
-  const telemetry = await openTelemetry("executor", options, target.kind === "websocket");
+  const telemetry = await openTelemetry("executor", options, target.kind !== "stdio");
   const far = options.execServer === undefined ? undefined : await connectExecServer(options.execServer, telemetry);
   const executor = createExecutor({
     backend: far?.createBackend ?? (() => createLocalBackend({ shielded: true, telemetry })),
@@ -51,6 +49,12 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
     await far?.close();
     await telemetry.close();
   }
+}
+
+function refuseOnStdio({ tokenFile, tlsCert, tlsKey }: ExecutorCommandOptions): void {
+  const given = Object.entries({ "--token-file": tokenFile, "--tls-cert": tlsCert, "--tls-key": tlsKey });
+  const [option] = given.find(([, value]) => value !== undefined) ?? [];
+  if (option !== undefined) throw new CommandError(`${option} is for a listener; stdio needs none`, EXIT.usage);
 }
 
 /** Loaded only where it is asked for: a local executor should not pay for it at start. */
@@ -77,14 +81,18 @@ async function serveStdio(executor: Executor): Promise<void> {
 
 async function serveWebSocket(
   executor: Executor,
-  { host, port }: { host: string; port: number },
+  place: ListenPlace,
   options: ExecutorCommandOptions,
   { log, pages }: OpenedTelemetry,
 ): Promise<void> {
   const token = readToken(options.tokenFile);
-  if (token === undefined && !isLoopback(host) && !options.allowInsecureListen) {
+  const tls = readTlsIdentity(options);
+  if (tls !== undefined && place.kind === "unix") {
+    throw new CommandError("--tls-cert is for ws://; a unix socket does not leave this host", EXIT.usage);
+  }
+  if (token === undefined && isOpen(place) && !options.allowInsecureListen) {
     throw new CommandError(
-      `${host} can be reached from other machines, and whoever reaches an executor runs programs as you: ` +
+      `${place.host} can be reached from other machines, and whoever reaches an executor runs programs as you: ` +
         "give --token-file, or --allow-insecure-listen if something else guards it",
       EXIT.usage,
     );
@@ -95,8 +103,8 @@ async function serveWebSocket(
   const serving = new Set<Promise<void>>();
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
-    host,
-    port,
+    ...place,
+    ...(tls === undefined ? {} : { tls }),
     ...(token === undefined ? {} : { authorize: bearer(token) }),
     ...(pages === undefined ? {} : { pages }),
     onChannel(channel, { socket }) {
@@ -112,6 +120,10 @@ async function serveWebSocket(
   await Promise.all([listener.close(), executor.close()]);
   await Promise.all(serving);
 }
+
+/** Whether other machines reach it. */
+const isOpen = (place: ListenPlace): place is Extract<ListenPlace, { host: string }> =>
+  place.kind === "websocket" && !isLoopback(place.host);
 
 /** Compares digests: they have one length, and the time says nothing about the token. */
 function bearer(token: string) {

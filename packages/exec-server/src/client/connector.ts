@@ -15,6 +15,8 @@ export interface WebSocketTarget {
   headers?: Readonly<Record<string, string>>;
   /** Sent as `Authorization: Bearer`; a function is asked anew for each connection. */
   token?: string | (() => string | Promise<string>);
+  /** Certificates (PEM) of issuers that are trusted beside those that Node knows. For `wss:`. */
+  ca?: string | Uint8Array;
   connectTimeoutMs?: number;
 }
 
@@ -27,7 +29,8 @@ export function createWebSocketConnector(url: string, target: WebSocketTarget = 
       const headers = { ...target.headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
       const connectTimeoutMs = target.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
       const limits = { maxSentMessageBytes: MAX_SENT_FRAME_BYTES };
-      return connectWebSocketChannel(url, { headers, connectTimeoutMs, signal, limits });
+      const ca = target.ca === undefined ? {} : { ca: target.ca };
+      return connectWebSocketChannel(url, { headers, ...ca, connectTimeoutMs, signal, limits });
     },
   };
 }

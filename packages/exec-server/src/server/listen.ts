@@ -2,17 +2,22 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { createStdioChannel } from "@codex/channel";
-import type { Page } from "@codex/channel/websocket";
+import type { ListenAddress, Page } from "@codex/channel/websocket";
 import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
 import { createUnsentLimit } from "./limit-unsent.js";
 import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, PING_MS, SERVER_CLOSE_MS } from "./limits.js";
 import type { ExecServer } from "./server.js";
 
-export type ListenTarget = { kind: "stdio" } | { kind: "websocket"; host: string; port: number };
+export type ListenTarget = { kind: "stdio" } | ListenPlace;
 
-/** `stdio`, `stdio://` or `ws://IP:PORT`; an IPv6 address is in brackets, port 0 is a free one. @throws Error */
+/** Where websockets are accepted. */
+export type ListenPlace = { kind: "websocket"; host: string; port: number } | { kind: "unix"; socketPath: string };
+
+/** `stdio`, `stdio://`, `unix:///PATH` or `ws://IP:PORT`; an IPv6 address is in brackets, port 0 is a free one. @throws Error */
 export function parseListenUrl(text: string): ListenTarget {
   if (text === "stdio" || text === "stdio://") return { kind: "stdio" };
+  const socketPath = /^unix:\/\/(\/.+)$/s.exec(text)?.[1];
+  if (socketPath !== undefined) return { kind: "unix", socketPath };
   if (!text.startsWith("ws://")) {
     throw new Error(`unsupported --listen URL \`${text}\`; expected \`ws://IP:PORT\` or \`stdio\``);
   }
@@ -25,9 +30,7 @@ export function parseListenUrl(text: string): ListenTarget {
 
 const MAX_PORT = 65_535;
 
-export interface ListenWebSocketOptions {
-  host: string;
-  port: number;
+export interface ListenWebSocketOptions extends ListenAddress {
   /** Who may connect; default everybody who can reach the address. */
   auth?: BearerAuth;
   /** Listens beyond loopback without `auth`. */
@@ -37,7 +40,7 @@ export interface ListenWebSocketOptions {
 }
 
 export interface ExecServerListener {
-  /** `ws://IP:PORT` as bound. */
+  /** `ws://IP:PORT` or `wss://IP:PORT` as bound, or `unix:///PATH`. */
   readonly url: string;
   /** Stops listening and closes the connections. Idempotent; never rejects. */
   close(): Promise<void>;
@@ -46,9 +49,11 @@ export interface ExecServerListener {
 /** Serves a server on a websocket address. The server is not owned. @throws Error, ChannelError `listen_failed` */
 export async function listenWebSocket(
   server: ExecServer,
-  { host, port, auth, allowInsecure = false, pages }: ListenWebSocketOptions,
+  { auth, allowInsecure = false, pages, ...address }: ListenWebSocketOptions,
 ): Promise<ExecServerListener> {
-  if (auth === undefined && !allowInsecure && !isLoopback(host)) {
+  const { host = "127.0.0.1", socketPath, tls } = address;
+  if (tls !== undefined && socketPath !== undefined) throw new Error("TLS is for ws://, not for a unix socket");
+  if (auth === undefined && !allowInsecure && socketPath === undefined && !isLoopback(host)) {
     throw new Error(
       `${host} can be reached from other machines, and whoever reaches an exec-server runs programs as you: ` +
         "give --ws-auth, or --allow-insecure-listen if something else guards it",
@@ -58,8 +63,7 @@ export async function listenWebSocket(
   const { createWebSocketListener } = await import("@codex/channel/websocket");
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
-    host,
-    port,
+    ...address,
     limits: { maxMessageBytes: MAX_REQUEST_BYTES, maxSentMessageBytes: MAX_ANSWER_BYTES },
     ping: { intervalMs: PING_MS },
     onHttp: answerProbe,

@@ -5,6 +5,8 @@ export interface WebSocketOptions {
   /** Sent as `Authorization: Bearer …`; over `ws://` only to this machine. */
   token?: string;
   headers?: Readonly<Record<string, string>>;
+  /** Certificates (PEM) of issuers that are trusted beside those that Node knows. For `wss:`. */
+  ca?: string | Uint8Array;
   /** Milliseconds until the connection must be open. Default 10000. */
   timeoutMs?: number;
   /** Gives up the attempt. */
@@ -17,7 +19,7 @@ export interface WebSocketOptions {
  *   open network in the clear.
  */
 export async function connectWebSocket(url: string, options: WebSocketOptions = {}): Promise<Channel> {
-  const { token, headers, timeoutMs, signal } = options;
+  const { token, headers, ca, timeoutMs, signal } = options;
   if (token !== undefined) checkConfidential(url);
   // Loaded only when it is needed: stdio executors should not pay for it at start.
   const { connectWebSocketChannel } = await import("@codex/channel/websocket");
@@ -25,6 +27,7 @@ export async function connectWebSocket(url: string, options: WebSocketOptions = 
   try {
     return await connectWebSocketChannel(url, {
       headers: { ...headers, ...authorization },
+      ...(ca === undefined ? {} : { ca }),
       ...(timeoutMs === undefined ? {} : { connectTimeoutMs: timeoutMs }),
       ...(signal === undefined ? {} : { signal }),
     });

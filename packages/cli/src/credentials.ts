@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { CommandError, EXIT } from "./exit-codes.js";
+
+export interface CredentialArguments {
+  /** File with the token that is sent to a websocket. */
+  tokenFile?: string;
+  /** File with certificates (PEM) of issuers that are trusted as well. */
+  caFile?: string;
+}
+
+/** What a connection to a websocket takes. */
+export interface Credentials {
+  token?: string;
+  /** PEM. */
+  ca?: string;
+}
+
+/** Has the token where there is no `--token-file`. */
+export const TOKEN_VARIABLE = "CODEX_EXECUTOR_TOKEN";
+
+/** @throws CommandError naming the file that cannot be read */
+export function readCredentials({ tokenFile, caFile }: CredentialArguments): Credentials {
+  const token = readToken(tokenFile) ?? (process.env[TOKEN_VARIABLE]?.trim() || undefined);
+  const ca = caFile === undefined ? undefined : readText(caFile, "--ca-file");
+  if (ca !== undefined && !ca.includes("-----BEGIN CERTIFICATE-----")) {
+    throw new CommandError(`--ca-file ${caFile} holds no certificate in PEM form`, EXIT.usage);
+  }
+  return { ...(token === undefined ? {} : { token }), ...(ca === undefined ? {} : { ca }) };
+}
+
+/** The token in a file, without the blanks around it; undefined without a file. @throws CommandError */
+export function readToken(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  const text = readText(path, "--token-file").trim();
+  if (text === "") throw new CommandError(`the token file ${path} is empty`, EXIT.usage);
+  return text;
+}
+
+export interface TlsArguments {
+  tlsCert?: string;
+  tlsKey?: string;
+}
+
+/** The certificate and key of a listener, PEM; undefined without either. @throws CommandError */
+export function readTlsIdentity({ tlsCert, tlsKey }: TlsArguments): { cert: string; key: string } | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) {
+    const [given, missing] = tlsCert === undefined ? ["--tls-key", "--tls-cert"] : ["--tls-cert", "--tls-key"];
+    throw new CommandError(`${given} needs ${missing} beside it`, EXIT.usage);
+  }
+  return { cert: readText(tlsCert, "--tls-cert"), key: readText(tlsKey, "--tls-key") };
+}
+
+function readText(path: string, option: string): string {
+  try {
+    return readFileSync(path.replace(/^~(?=\/)/, homedir()), "utf8");
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(`${option} cannot be read: ${detail}`, EXIT.usage, { cause });
+  }
+}
