@@ -50,6 +50,8 @@ export const initializeRequestSchema = z.object({
   resumeSessionId: z.optional(z.nullable(z.string())),
   /** It will send `ack`: what it has not acknowledged can be had again after a resume. */
   acknowledges: z.optional(z.boolean()),
+  /** Live output is to wait for `ack`, also where nothing can be had again: a slow reader of one call harms no other. */
+  flowControl: z.optional(z.boolean()),
   /** With `resumeSessionId`: the calls that are still waited for. Absent: each whose answer was not acknowledged. */
   unanswered: z.optional(z.array(unansweredCallSchema)),
   /** With `resumeSessionId`: calls that nobody waits for any more and whose answer was not received. */
@@ -97,7 +99,7 @@ export const errorMessageSchema = z.object({
   code: z.optional(z.string()),
 });
 
-export const capabilitySchema = z.enum(["tool_output", "cancel_tool", "session_exited", "resume"]);
+export const capabilitySchema = z.enum(["tool_output", "cancel_tool", "session_exited", "resume", "flow_control"]);
 export type Capability = z.infer<typeof capabilitySchema>;
 
 /** The executor's host as the orchestrator needs it to resolve a call. */
@@ -121,6 +123,8 @@ export const initializeResponseSchema = z.object({
   sessionId: z.string(),
   capabilities: z.array(z.string()),
   host: hostInfoSchema,
+  /** With capability `flow_control`: as `resume.ackBytes`. */
+  ackBytes: z.optional(z.int().check(z.positive())),
   /** With capability `resume`. */
   resume: z.optional(
     z.object({

@@ -72,6 +72,7 @@ test("the words of the protocol are these", () => {
     cancel_tool: "cancel_tool",
     session_exited: "session_exited",
     resume: "resume",
+    flow_control: "flow_control",
   });
   expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
     "unified_exec.exec_command",

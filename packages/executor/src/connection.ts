@@ -109,11 +109,12 @@ export class Connection {
   }
 
   /** Answers an `initialize` that begins it. Resolves when the next message may be taken. */
-  async initialize({ requestId, acknowledges = false }: InitializeMessage): Promise<void> {
+  async initialize(message: InitializeMessage): Promise<void> {
+    const { requestId, acknowledges = false, flowControl = false } = message;
     const host = await this.describeHost();
     // After the answer, so that nothing unasked comes before it.
-    const answered = this.#introduce(requestId, host);
-    this.#take({ acknowledges });
+    const answered = this.#introduce(requestId, host, { flowControl });
+    this.#take({ acknowledges, flowControl });
     await answered;
   }
 
@@ -122,12 +123,12 @@ export class Connection {
    * Resolves when the next message may be taken.
    */
   async resume(channel: Channel, message: InitializeMessage, host: HostInfo): Promise<void> {
-    const { requestId, acknowledges } = message;
+    const { requestId, acknowledges, flowControl = false } = message;
     const before = this.outbox.attach(channel);
     if (before !== undefined) leave(before);
-    this.#take({ acknowledges: acknowledges ?? this.outbox.acknowledges });
+    this.#take({ acknowledges: acknowledges ?? this.outbox.acknowledges, flowControl });
     const { answer, ...resumed } = this.calls.resume(message);
-    const answered = this.#introduce(requestId, host, resumed);
+    const answered = this.#introduce(requestId, host, { flowControl }, resumed);
     // An answer may be what tells that there is a session.
     void answer().then(() => this.#repeatExits());
     await answered;
@@ -164,24 +165,33 @@ export class Connection {
   }
 
   /** Only one that was told to acknowledge does. */
-  #take({ acknowledges }: { acknowledges: boolean }): void {
-    this.outbox.initialize({ acknowledges: acknowledges && this.#options.graceMs > 0 });
+  #take({ acknowledges, flowControl }: { acknowledges: boolean; flowControl: boolean }): void {
+    this.outbox.initialize({ acknowledges: flowControl || (acknowledges && this.#options.graceMs > 0) });
   }
 
   async #introduce(
     requestId: string,
     host: HostInfo,
+    { flowControl }: { flowControl: boolean },
     resumed: { resend?: string[]; lastSequence?: number } = {},
   ): Promise<void> {
     const { graceMs, limits } = this.#options;
-    const resume = { graceMs, ackBytes: getAckBytes(limits.log), ...resumed };
+    const ackBytes = getAckBytes(limits.log);
+    const resume = { graceMs, ackBytes, ...resumed };
     await this.outbox.send({
       type: "initialize_response",
       requestId,
       protocolVersion: EXECUTOR_PROTOCOL_VERSION,
       sessionId: this.id,
-      capabilities: ["tool_output", "cancel_tool", "session_exited", ...(graceMs > 0 ? ["resume"] : [])],
+      capabilities: [
+        "tool_output",
+        "cancel_tool",
+        "session_exited",
+        ...(graceMs > 0 ? ["resume"] : []),
+        ...(flowControl ? ["flow_control"] : []),
+      ],
       host,
+      ...(flowControl ? { ackBytes } : {}),
       ...(graceMs > 0 ? { resume } : {}),
     });
   }

@@ -181,10 +181,10 @@ export class Executor {
   }
 
   #introduction({ clientName = "codex-orchestrator" }: InitializeOptions) {
-    return { clientName, protocolVersion: EXECUTOR_PROTOCOL_VERSION, acknowledges: true };
+    return { clientName, protocolVersion: EXECUTOR_PROTOCOL_VERSION, acknowledges: true, flowControl: true };
   }
 
-  /** Learns what an executor says of itself; undefined when it keeps nothing that was not acknowledged. */
+  /** Learns what an executor says of itself; undefined when it waits for no acknowledgement. */
   #adopt(message: Introduction): AckTerms | undefined {
     if (message.protocolVersion !== EXECUTOR_PROTOCOL_VERSION) {
       const versions = `speaks protocol version ${message.protocolVersion}, expected ${EXECUTOR_PROTOCOL_VERSION}`;
@@ -196,7 +196,9 @@ export class Executor {
     for (const capability of message.capabilities) this.#capabilities.add(capability);
     const resume = this.can("resume") ? message.resume : undefined;
     this.#graceMs = resume?.graceMs;
-    return resume === undefined ? undefined : { ackBytes: resume.ackBytes, lastSequence: resume.lastSequence ?? 0 };
+    if (resume !== undefined) return { ackBytes: resume.ackBytes, lastSequence: resume.lastSequence ?? 0 };
+    const { ackBytes } = message;
+    return this.can("flow_control") && ackBytes !== undefined ? { ackBytes, lastSequence: undefined } : undefined;
   }
 
   /** Looks for another channel, and for what the executor has kept. */

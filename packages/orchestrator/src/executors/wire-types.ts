@@ -67,12 +67,12 @@ export interface Loss {
   signal: AbortSignal;
 }
 
-/** What an executor that keeps what was not acknowledged needs. */
+/** What an executor that waits for acknowledgements needs. */
 export interface AckTerms {
   /** It is acknowledged at least each time so many bytes of live output came. */
   ackBytes: number;
-  /** The number of the last call that reached it. */
-  lastSequence: number;
+  /** The number of the last call that reached it; undefined where calls need none. */
+  lastSequence: number | undefined;
 }
 
 /**

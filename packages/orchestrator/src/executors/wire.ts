@@ -66,11 +66,12 @@ export class Wire {
     return this.#lostReason;
   }
 
-  /** The executor keeps what was not acknowledged: calls are numbered from now on, and what comes is acknowledged. */
+  /** What comes is acknowledged from now on; for an executor that keeps what was not, calls are numbered. */
   startAcknowledging(terms: AckTerms | undefined): void {
     if (terms === undefined) return;
-    this.#sequence = Math.max(this.#sequence ?? 0, terms.lastSequence);
-    this.#receipts.acknowledgeEvery(terms.ackBytes);
+    const { ackBytes, lastSequence } = terms;
+    if (lastSequence !== undefined) this.#sequence = Math.max(this.#sequence ?? 0, lastSequence);
+    this.#receipts.acknowledgeEvery(ackBytes);
   }
 
   get endReason(): string | undefined {
