@@ -147,6 +147,7 @@ Example: export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000 for a Codex client aft
     .option(...CREDENTIAL_OPTIONS.ca)
     .option("-C, --cwd <dir>", "directory on the executor's host")
     .option("-e, --env <name=value>", "variable, repeatable", collect, [])
+    .addOption(sandboxOption("hold it in a sandbox of this mode, with the rest as configured (default: none)"))
     .option("--timeout <seconds>", "end it after this time", parseSeconds)
     .option("--record <file>", "record what it writes as an asciicast, the format of asciinema; the file must be new")
     .option("--record-input", "record what is typed as well, passwords too", false)
@@ -395,13 +396,10 @@ const addConfigOptions = (command: Command) =>
       new Option("-a, --approval-policy <policy>", "when to ask before a command runs").choices(APPROVAL_POLICIES),
     )
     .addOption(new Option("--ask-for-approval <policy>").choices(APPROVAL_POLICIES).hideHelp())
-    .addOption(
-      new Option("-s, --sandbox <mode>", "what a command may do").choices([
-        "read-only",
-        "workspace-write",
-        "danger-full-access",
-      ]),
-    );
+    .addOption(sandboxOption("what a command may do"));
+
+const sandboxOption = (description: string) =>
+  new Option("-s, --sandbox <mode>", description).choices(["read-only", "workspace-write", "danger-full-access"]);
 
 /** The default is made by the collector: a list in the option itself would be shared by all parses, and satisfy it. */
 const rulesOption = (description: string) => new Option("-r, --rules <file>", description).argParser(collectRules);

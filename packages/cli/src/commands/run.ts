@@ -1,11 +1,13 @@
 import { resolve } from "node:path";
-import type { TerminalSize } from "@codex/executor-protocol";
+import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
 import { createOrchestrator, type OrchestratorOptions } from "@codex/orchestrator";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { followProgram } from "../follow-program.js";
 import type { RunRecording } from "../recording/run-recording.js";
+import { chooseRunSandbox, describeDenial } from "../run-sandbox.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
+import { visible } from "../visible.js";
 
 export interface RunOptions {
   tty?: boolean;
@@ -13,6 +15,7 @@ export interface RunOptions {
   cwd?: string;
   env: string[];
   timeout?: number;
+  sandbox?: SandboxMode;
   record?: string;
   recordInput: boolean;
 }
@@ -27,8 +30,9 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   const recording = await openRecording(argv, size, tty, options);
   const orchestrator = createOrchestrator({ policy: "never", ...(process.stderr.isTTY ? TELL_OUTAGES : {}) });
   try {
-    await attachExecutor(orchestrator, "run", options, { exitCode: EXIT.lost });
-    const { code } = await followProgram(
+    const { host } = await attachExecutor(orchestrator, "run", options, { exitCode: EXIT.lost });
+    const sandbox = await chooseRunSandbox(options.sandbox, { host, cwd, isOwn: own });
+    const { outcome, code } = await followProgram(
       orchestrator,
       {
         argv,
@@ -38,11 +42,14 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
         tty,
         stdin: "open",
         ...(tty ? { size } : {}),
+        ...(sandbox === undefined ? {} : { sandbox }),
         ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
       },
       recording,
     );
     process.exitCode = code;
+    if (outcome.kind === "ended" && outcome.denial !== undefined)
+      process.stderr.write(`codex: ${visible(describeDenial(outcome.denial))}\n`);
   } finally {
     await orchestrator.close();
   }

@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { createCommandSandbox } from "@codex/exec-server";
 import type { Sandbox } from "@codex/executor-protocol";
-import { createOrchestrator, type SandboxDenial } from "@codex/orchestrator";
+import { createOrchestrator } from "@codex/orchestrator";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { followProgram } from "../follow-program.js";
+import { describeDenial } from "../run-sandbox.js";
 import { chooseTrialSandbox, type TrialOptions } from "../sandbox-trial.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
 import { visible } from "../visible.js";
@@ -64,9 +65,5 @@ async function run(
     await orchestrator.close();
   }
 }
-
-/** A guess is shown as one. */
-const describeDenial = ({ certain, reason }: SandboxDenial): string =>
-  certain ? reason : `${reason}; that is a guess, made from what the program printed`;
 
 const say = (text: string) => void process.stderr.write(`codex: ${visible(text)}\n`);

@@ -1,0 +1,66 @@
+import type { HostInfo, Sandbox, SandboxMode } from "@codex/executor-protocol";
+import type { SandboxDenial } from "@codex/orchestrator";
+import { CommandError, EXIT } from "./exit-codes.js";
+import { openSandbox } from "./sandbox-selector.js";
+
+/** Where a program is to run that a person named. */
+export interface RunPlace {
+  /** Of the executor; undefined when it does not tell. */
+  host: HostInfo | undefined;
+  /** Absolute, on the executor's host; undefined for the executor's own directory. */
+  cwd: string | undefined;
+  /** The executor is one of our own, on this host. */
+  isOwn: boolean;
+}
+
+/**
+ * The sandbox of a mode for such a program, with the rest as configured; undefined for none. Without a mode there is
+ * none, unless the executor demands one, which is said before anything is started.
+ * @throws CommandError, ConfigError
+ */
+export async function chooseRunSandbox(
+  mode: SandboxMode | undefined,
+  { host, cwd, isOwn }: RunPlace,
+): Promise<Sandbox | undefined> {
+  if (mode === undefined || mode === "danger-full-access") {
+    const demanded = findDemandedMode(host);
+    if (demanded === undefined) return undefined;
+    throw new CommandError(
+      `the executor runs nothing without a sandbox: it allows at most ${demanded}; use --sandbox ${demanded}`,
+      EXIT.notStarted,
+    );
+  }
+  const directory = cwd ?? host?.cwd;
+  if (directory === undefined) {
+    throw new CommandError(
+      "--sandbox: the executor knows no sandboxes, it speaks the base messages only",
+      EXIT.notStarted,
+    );
+  }
+  // Most runs need no configuration, and should not wait for it to load.
+  const { openConfig } = await import("./config/open-config.js");
+  const { settings } = await openConfig({ sandbox: mode }, isOwn ? directory : undefined);
+  const chosen = openSandbox(settings.sandbox, isOwn).select({
+    environment: "run",
+    host,
+    cwd: directory,
+    workspaceRoots: cwd === undefined ? undefined : [cwd],
+    sandboxPermissions: "use_default",
+    additionalPermissions: null,
+    bypassSandbox: false,
+  });
+  if (chosen !== null && "refused" in chosen) throw new CommandError(`--sandbox: ${chosen.refused}`, EXIT.notStarted);
+  return chosen ?? undefined;
+}
+
+/** The widest mode that the ceiling of an executor leaves; undefined where it needs no sandbox. */
+function findDemandedMode(host: HostInfo | undefined): Exclude<SandboxMode, "danger-full-access"> | undefined {
+  const ceiling = host?.sandbox?.ceiling;
+  if (ceiling === undefined) return undefined;
+  if (ceiling.mode !== "danger-full-access") return ceiling.mode;
+  return ceiling.network ? undefined : "workspace-write";
+}
+
+/** What a sandbox refused, for a person. A guess is shown as one. */
+export const describeDenial = ({ certain, reason }: SandboxDenial): string =>
+  certain ? reason : `${reason}; that is a guess, made from what the program printed`;
