@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Ends process groups, and on Linux everything that left them, when this process dies of any cause, SIGKILL included.
+ * Ends process groups, first processes of sandboxes, and on Linux everything that left them, when this process dies of any cause, SIGKILL included.
  *
  * The numbers of the living groups stand in a file without a name. A small shell of its own session holds the file, and a
  * pipe from us that carries nothing: when the pipe ends, because this process closed it or is gone, the shell
@@ -18,15 +18,18 @@ export interface Guard {
   /** @throws a system error when the group cannot be written down */
   add(pgid: number): void;
   remove(pgid: number): void;
-  /** Kills every group that was not removed. Idempotent. */
+  /** As `add`, of one process alone: the first of a sandbox, with which all others of it end. */
+  addProcess(pid: number): void;
+  removeProcess(pid: number): void;
+  /** Kills every group and process that was not removed. Idempotent. */
   close(): void;
 }
 
 /** Marks are looked for only where the numbers in /proc are those that can be signalled. */
 const SCRIPT = `trap '' INT HUP TERM QUIT
 read -r nothing
-while read -r pgid; do
-  case $pgid in '') ;; *) kill -9 "-$pgid" ;; esac
+while read -r place; do
+  case $place in '') ;; p*) kill -9 "\${place#p}" ;; *) kill -9 "-$place" ;; esac
 done <&3 2>/dev/null
 read -r self rest </proc/self/stat
 [ -n "$1" ] && [ "$self" = "$$" ] || exit
@@ -43,7 +46,7 @@ while [ $quiet -lt 3 ] && [ $rounds -lt 1000 ]; do
   killed=$marked
 done`;
 
-/** One number and a line feed; numbers of processes have at most 7 digits on Linux and fewer on macOS. */
+/** `p` for a process alone, a number and a line feed; numbers of processes have at most 7 digits on Linux and fewer on macOS. */
 const SLOT_BYTES = 11;
 
 /** Places that the file grows by, a page: they are on the disk before they are used, which may be full when they are. */
@@ -60,8 +63,8 @@ export interface GuardOptions {
 const DIRECTORIES = process.platform === "linux" ? [tmpdir(), "/dev/shm"] : [tmpdir()];
 
 export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: GuardOptions = {}): Guard {
-  /** Groups and the places where they stand. */
-  const slots = new Map<number, number>();
+  /** What is written of groups and processes, and the places where it stands. */
+  const slots = new Map<string, number>();
   const free: number[] = [];
   let used = 0;
   /** Places that are in the file. */
@@ -79,7 +82,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
   const start = () => {
     const opened = openUnnamed(directories, used);
     ({ file, size } = opened);
-    for (const [pgid, slot] of slots) write(slot, String(pgid));
+    for (const [text, slot] of slots) write(slot, text);
     shell = spawnShell(opened.reader, markPrefix, (ran) => {
       shell = undefined;
       if (file !== undefined) closeSync(file);
@@ -95,28 +98,32 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
   const open = () => {
     if (!closed && shell === undefined) start();
   };
+  const put = (text: string) => {
+    if (closed || slots.has(text)) return;
+    open();
+    const slot = free.at(-1) ?? used;
+    grow(slot);
+    write(slot, text);
+    if (free.pop() === undefined) used += 1;
+    slots.set(text, slot);
+  };
+  const cross = (text: string) => {
+    const slot = slots.get(text);
+    if (slot === undefined) return;
+    slots.delete(text);
+    free.push(slot);
+    try {
+      write(slot, "");
+    } catch {
+      // A file system that copies on write may be full: the next group takes this place.
+    }
+  };
   return {
     open,
-    add(pgid) {
-      if (closed || slots.has(pgid)) return;
-      open();
-      const slot = free.at(-1) ?? used;
-      grow(slot);
-      write(slot, String(pgid));
-      if (free.pop() === undefined) used += 1;
-      slots.set(pgid, slot);
-    },
-    remove(pgid) {
-      const slot = slots.get(pgid);
-      if (slot === undefined) return;
-      slots.delete(pgid);
-      free.push(slot);
-      try {
-        write(slot, "");
-      } catch {
-        // A file system that copies on write may be full: the next group takes this place.
-      }
-    },
+    add: (pgid) => put(String(pgid)),
+    remove: (pgid) => cross(String(pgid)),
+    addProcess: (pid) => put(`p${pid}`),
+    removeProcess: (pid) => cross(`p${pid}`),
     close() {
       closed = true;
       shell?.stdin?.end();

@@ -102,6 +102,8 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   #launched: Launched | undefined;
   #target!: SignalTarget;
   #pid = 0;
+  /** First process of its sandbox, once it is guarded. */
+  #init: number | undefined;
   #outcome: ProcessOutcome = { kind: "running" };
   #denial: SandboxDenial | undefined;
   /** Who asked for the end first; what a death by signal is put down to. */
@@ -138,6 +140,9 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     const status = this.#wrapped?.status;
     this.#target = status === undefined ? new GroupTarget(pid) : createSandboxTarget(pid, status, this.#isTerminal);
     guardGroup(pid, this.#context.guard);
+    void status?.started.then((init) => {
+      if (init !== undefined && !this.#groupGone) this.#guardInit(init);
+    });
   }
 
   get pid(): number {
@@ -285,6 +290,17 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     if (this.#groupGone) return;
     this.#groupGone = true;
     this.#context.guard.remove(this.#pid);
+    if (this.#init !== undefined) this.#context.guard.removeProcess(this.#init);
+  }
+
+  /** A command can keep the first process of its sandbox from ending with the wrapper: it is ended by its number. */
+  #guardInit(init: number): void {
+    try {
+      this.#context.guard.addProcess(init);
+      this.#init = init;
+    } catch {
+      signalProcess(init, "SIGKILL"); // nobody would end it after us
+    }
   }
 
   #finishPlain(status: ExitStatus): void {

@@ -63,7 +63,7 @@ export const getEnvironment = (
   isUnlimited(profile) || profile.network === "enabled" ? env : { ...env, CODEX_SANDBOX_NETWORK_DISABLED: "1" };
 
 function renderFiles({ fileSystem }: SandboxProfile, sources: ReadonlyMap<string, number>): string[] {
-  if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", "--proc", "/proc"];
+  if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", "--proc", "/proc", ...CLOSED_INIT];
   const mounted = fileSystem.entries.filter((entry, _at, all) => isMounted(entry, all));
   return [
     ...renderRoot(fileSystem),
@@ -85,9 +85,13 @@ function renderRoot({ entries, minimal }: RestrictedFiles): string[] {
     "/dev",
     "--proc",
     "/proc",
+    ...CLOSED_INIT,
     ...KERNEL_SETTINGS.flatMap((path) => ["--ro-bind-try", path, path]),
   ];
 }
+
+/** Whoever writes into the memory of the sandbox's first process decides what it does when the wrapper dies. */
+const CLOSED_INIT = ["--ro-bind", "/dev/null", "/proc/1/mem", "--perms", "0555", "--tmpfs", "/proc/1/task"];
 
 /**
  * A fresh /proc holds the settings of the one kernel, and they belong to user 0: without any capability it can write them.

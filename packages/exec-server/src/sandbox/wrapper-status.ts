@@ -7,6 +7,8 @@ import { MAX_STATUS_BYTES, NAMESPACE_END_DEADLINE_MS } from "./limits.js";
 export interface WrapperStatus {
   /** First process of the sandbox, by its number on the host; undefined as long as it does not exist. */
   readonly init: number | undefined;
+  /** Resolves with that number once it is told, or undefined when the wrapper has ended before. */
+  readonly started: Promise<number | undefined>;
   /** Exit code of the program, 128 + the number for a death by signal; undefined when it was never started. */
   readonly exitCode: number | undefined;
   /** Resolves when nothing more will be told: the wrapper has ended. */
@@ -22,11 +24,18 @@ export function readWrapperStatus(fd: number): WrapperStatus {
   };
   const socket = new Socket({ fd, readable: true, writable: false });
   socket.setEncoding("latin1");
+  let onStarted = (_init: number | undefined) => {};
+  const started = new Promise<number | undefined>((resolve) => {
+    onStarted = resolve;
+  });
   socket.on("data", (data: string) => {
     if (text.length < MAX_STATUS_BYTES) text += data;
+    const init = find("child-pid");
+    if (init !== undefined) onStarted(init);
   });
   socket.on("error", () => {}); // the end is told either way
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  void ended.then(() => onStarted(undefined));
   return {
     get init() {
       return find("child-pid");
@@ -34,6 +43,7 @@ export function readWrapperStatus(fd: number): WrapperStatus {
     get exitCode() {
       return find("exit-code");
     },
+    started,
     ended,
   };
 }

@@ -45,6 +45,22 @@ describe("the guard", () => {
     process.kill(groups[1]!.pid, "SIGKILL");
   });
 
+  it("kills single processes as well, and not their groups", async () => {
+    const guard = createGuard();
+    const [one, other] = await Promise.all([1, 2].map(startGroup));
+    const member = spawn("sleep", ["300"], { stdio: "ignore" });
+    await once(member, "spawn");
+    guard.addProcess(member.pid!);
+    guard.addProcess(one!.pid);
+    guard.addProcess(other!.pid);
+    guard.removeProcess(other!.pid);
+    guard.close();
+    expect((await one!.ended)[1]).toBe("SIGKILL");
+    expect(((await once(member, "exit")) as [number | null, string | null])[1]).toBe("SIGKILL");
+    expect(isAlive(other!.pid)).toBe(true);
+    process.kill(other!.pid, "SIGKILL");
+  });
+
   it("is there again after somebody killed it", async () => {
     const guard = createGuard();
     const group = await startGroup();
