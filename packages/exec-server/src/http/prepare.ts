@@ -1,4 +1,5 @@
 import { RpcError } from "@codex/channel";
+import { NEVER_PASSED } from "../environment/create-environment.js";
 import type { HttpRequestParams } from "../protocol/http.js";
 import { ERROR_CODES } from "../protocol/methods.js";
 
@@ -79,7 +80,7 @@ function prepareHeader(
   if (!TOKEN.test(name)) throw invalidParams("header name is invalid: invalid HTTP header name");
   let text = value;
   if (valueEnvVar !== undefined) {
-    const own = env[valueEnvVar];
+    const own = NEVER_PASSED.includes(valueEnvVar) ? undefined : env[valueEnvVar];
     if (own === undefined) throw invalidParams(`header ${name} requires executor environment variable ${valueEnvVar}`);
     if (own === "") {
       throw invalidParams(`header ${name} requires a non-empty executor environment variable ${valueEnvVar}`);

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { NEVER_PASSED } from "../../src/environment/create-environment.js";
 import { type Answer, echo, textOf, useHttp } from "./support.js";
 
 const servers = useHttp();
@@ -99,6 +100,14 @@ it("sends header values in UTF-8, and those of the environment", async () => {
   expect(await problemOf("EMPTY")).toMatchObject({ code: -32602, message: expect.stringContaining("non-empty") });
   const broken = await problemOf("BROKEN");
   expect(broken).toMatchObject({ code: -32602, message: expect.stringContaining("header value is invalid for x") });
+});
+
+it.each(NEVER_PASSED)("sends %s, which is the server's alone, to nobody", async (name) => {
+  const url = await servers.serve(echo);
+  const { call } = servers.connect({ env: { [name]: "secret" } });
+  const problem = `http/request header x requires executor environment variable ${name}`;
+  const headers = [{ name: "x", value: "", valueEnvVar: name }];
+  expect(await call({ url, headers })).toEqual({ code: -32602, message: problem });
 });
 
 it("makes credentials of the URL a header, and a header of the caller wins", async () => {
