@@ -56,13 +56,16 @@ async function statForReplacing(target: HostPath): Promise<Stats | undefined> {
 
 async function replaceInPlace(target: HostPath): Promise<Replacement> {
   const file = await openForWriting(target, true);
+  if ((await file.stat()).isFile()) await file.truncate(0);
   const close = () => file.close();
   return { file, target, contentPath: target, commit: close, abort: () => close().catch(() => {}) };
 }
 
 async function replaceBeside(target: HostPath, existing: Stats | undefined): Promise<Replacement> {
   const contentPath = joinPath(parentPath(target), `.codex-replace-${randomBytes(8).toString("hex")}`);
-  const file = await open(contentPath, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+  // At no time is it open to more than what it replaces.
+  const mode = existing === undefined ? ANYBODY : OWNER_ALONE;
+  const file = await open(contentPath, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
   const abort = async () => {
     await file.close().catch(() => {});
     await unlink(contentPath).catch(() => {});
@@ -83,6 +86,10 @@ async function replaceBeside(target: HostPath, existing: Stats | undefined): Pro
     throw error;
   }
 }
+
+/** Less the umask. */
+const ANYBODY = 0o666;
+const OWNER_ALONE = 0o600;
 
 async function keepOwnership(file: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   const own = await file.stat();

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -9,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { base64, callFiles, useFiles } from "./support.js";
 
@@ -199,4 +201,33 @@ describe("replacing", () => {
     writeFileSync(files.path("empty"), "");
     expect(leftovers()).toEqual([]);
   });
+});
+
+it("opens a new content to nobody who may not read the old one, not even for a moment", async () => {
+  chmodSync(files.path("f.txt"), 0o600);
+  // Looks as often as it can, from another thread.
+  const source = `
+    const { lstatSync, readdirSync } = require("node:fs");
+    const { parentPort, workerData: { root, stop } } = require("node:worker_threads");
+    const seen = new Set();
+    parentPort.postMessage("ready");
+    while (Atomics.load(stop, 0) === 0) {
+      for (const name of readdirSync(root)) {
+        if (!name.startsWith(".codex-replace")) continue;
+        const mode = lstatSync(root + "/" + name, { throwIfNoEntry: false })?.mode;
+        if (mode !== undefined) seen.add(mode & 0o777);
+      }
+    }
+    parentPort.postMessage([...seen]);`;
+  const stop = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(source, { eval: true, workerData: { root: files.root, stop } });
+  await once(worker, "message");
+  for (let round = 0; round < 300; round += 1) {
+    await open("h", "f.txt", "replace");
+    await close("h");
+  }
+  Atomics.store(stop, 0, 1);
+  const [seen] = (await once(worker, "message")) as [number[]];
+  expect(seen).toEqual([0o600]);
+  expect(lstatSync(files.path("f.txt")).mode & 0o777).toBe(0o600);
 });

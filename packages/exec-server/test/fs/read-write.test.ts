@@ -15,7 +15,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { describe, expect, it } from "vitest";
+import { join } from "node:path";
+import { findSmallDiskProblem, openSmallDisk, type SmallDisk } from "@codex/testkit";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { toFileUrl } from "../../src/protocol/file-url.js";
 import { base64, callFiles, useFiles } from "./support.js";
 
 const files = useFiles();
@@ -252,5 +255,29 @@ describe("sandbox", () => {
     mkdirSync(files.path("dir"));
     const path = method === "createDirectory" || method === "readDirectory" ? files.url("dir") : params.path;
     expect(await files.call(method, { ...params, path, sandbox: off })).not.toHaveProperty("code");
+  });
+});
+
+const noDisk = findSmallDiskProblem();
+describe.skipIf(noDisk !== undefined)(`on a full disk (${noDisk ?? "of 16 pages"})`, () => {
+  let disk: SmallDisk;
+  beforeEach(async () => {
+    disk = await openSmallDisk(16 * 4096);
+  });
+  afterEach(() => disk.close());
+  const full = { code: -32603, message: expect.stringContaining("No space left on device (os error 28)") };
+
+  it.each([0, 1, 5000])("writeFile keeps the %d bytes that were there", async (bytes) => {
+    const file = join(disk.path, "f");
+    writeFileSync(file, "a".repeat(bytes));
+    disk.fill();
+    const write = (text: string) => files.call("writeFile", { path: toFileUrl(file), dataBase64: base64(text) });
+    expect(await write("b".repeat(100_000))).toMatchObject(full);
+    expect(readFileSync(file, "utf8")).toBe("a".repeat(bytes));
+    expect(await write("b".repeat(Math.floor(bytes / 2)))).toEqual({});
+    expect(readFileSync(file, "utf8")).toBe("b".repeat(Math.floor(bytes / 2)));
+    disk.free();
+    expect(await write("c".repeat(9_000))).toEqual({});
+    expect(readFileSync(file, "utf8")).toBe("c".repeat(9_000));
   });
 });
