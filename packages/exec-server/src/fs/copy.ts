@@ -6,6 +6,8 @@ import { displayPath, type HostPath, isBelow, isSamePath, joinPath, parentPath }
 import { makeDirectories } from "./directories.js";
 import { about, invalidRequest, systemError, toRpcError } from "./errors.js";
 import { listDirectory } from "./list-directory.js";
+import { openForReading } from "./open-file.js";
+import { refuseOwnDirectory } from "./own-process.js";
 import { realPath, resolveMissing } from "./resolve-target.js";
 
 /**
@@ -38,8 +40,9 @@ async function refuseCopyIntoItself(source: HostPath, destination: HostPath): Pr
 }
 
 async function copyDirectory(source: HostPath, destination: HostPath, signal: AbortSignal): Promise<void> {
-  const { mode } = await about(source, () => stat(source));
-  await about(destination, () => makeDirectory(destination, mode));
+  const own = await about(source, () => stat(source));
+  await about(source, () => refuseOwnDirectory(source, own));
+  await about(destination, () => makeDirectory(destination, own.mode));
   for await (const { name, kind } of listDirectory(source)) {
     signal.throwIfAborted();
     const [from, to] = [joinPath(source, name), joinPath(destination, name)];
@@ -69,11 +72,21 @@ async function copyContent(source: HostPath, destination: HostPath): Promise<voi
   if (existing !== undefined && !existing.isFile()) {
     throw invalidRequest(`fs/copy destination \`${displayPath(destination)}\` is not a file`);
   }
+  if (existing?.nlink === 0) throw toRpcError(systemError("EACCES"), destination); // an open file that has no name
   if (existing !== undefined) {
     const { dev, ino } = await about(source, () => stat(source));
     if (existing.dev === dev && existing.ino === ino) return;
   }
   // It does not say which of the two a failure is about.
   const both = `${displayPath(source)} -> ${displayPath(destination)}`;
-  await about(both, () => copyFile(source, destination, constants.COPYFILE_FICLONE));
+  await about(both, async () => {
+    const file = await openForReading(source, true);
+    try {
+      // The file that was looked at, whatever has its name by now.
+      const opened = process.platform === "linux" ? `/proc/self/fd/${file.fd}` : source;
+      await copyFile(opened, destination, constants.COPYFILE_FICLONE);
+    } finally {
+      await file.close();
+    }
+  });
 }

@@ -5,6 +5,7 @@ import type { CanonicalizeParams, CanonicalizeResult, CreateDirectoryParams } fr
 import { type HostPath, isSamePath, parentPath, toHostPath } from "../protocol/host-path.js";
 import { about, systemError } from "./errors.js";
 import { withoutLinks } from "./no-follow.js";
+import { refuseOwnDescriptor } from "./own-process.js";
 
 export function createDirectory({ path, recursive, followSymlinks }: CreateDirectoryParams): Promise<void> {
   return about(path, async () => {
@@ -50,5 +51,8 @@ async function createDirectories(path: HostPath): Promise<void> {
 }
 
 export function canonicalize({ path }: CanonicalizeParams): Promise<CanonicalizeResult> {
-  return about(path, async () => ({ path: toFileUrl(toHostPath(await realpath(path, { encoding: "buffer" }))) }));
+  return about(path, async () => {
+    await refuseOwnDescriptor(path);
+    return { path: toFileUrl(toHostPath(await realpath(path, { encoding: "buffer" }))) };
+  });
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, open } from "node:fs";
+import { closeSync, constants, fstatSync, open } from "node:fs";
 import { stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { ReadDirectoryParams } from "../protocol/fs.js";
@@ -8,6 +8,7 @@ import { EntryText, encodeFacts } from "./entry-text.js";
 import { about, invalidRequest } from "./errors.js";
 import { DIRECTORY_RECORDS_BYTES } from "./limits.js";
 import { type ListedEntry, listBatches } from "./list-directory.js";
+import { refuseOwnDirectory } from "./own-process.js";
 
 /**
  * In directory order, as the JSON of a ReadDirectoryResult: there may be many. Links are told as what they lead to, and
@@ -26,6 +27,7 @@ export function readDirectory(
 }
 
 async function readBatches(path: HostPath, listing: Listing): Promise<Buffer> {
+  await refuseOwnDirectory(path, await stat(path));
   for await (const batch of listBatches(path)) {
     for (const { name, kind } of batch) {
       const added = listing.add(name, 0, name.length, kind);
@@ -40,6 +42,7 @@ async function readRecords(reader: EntryReader, path: HostPath, listing: Listing
   const directory = await openLater(path, constants.O_RDONLY | constants.O_DIRECTORY).catch(() => undefined);
   if (directory === undefined) return undefined;
   try {
+    await refuseOwnDirectory(path, fstatSync(directory));
     const records = Buffer.allocUnsafeSlow(DIRECTORY_RECORDS_BYTES);
     for (;;) {
       const bytes = await reader.read(directory, records);

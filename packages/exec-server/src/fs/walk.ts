@@ -6,6 +6,7 @@ import { type HostPath, joinPath } from "../protocol/host-path.js";
 import { about, describeError, invalidRequest } from "./errors.js";
 import { MAX_WALK_ERRORS, SORT_SLACK } from "./limits.js";
 import { type ListedEntry, listDirectory } from "./list-directory.js";
+import { refuseOwnDirectory } from "./own-process.js";
 
 /**
  * Files and directories below a directory, breadth first, each directory sorted by the bytes of the names. What is
@@ -61,7 +62,8 @@ class Walk {
 
   /** Tells the entries of a directory; its directories that are to be entered come back. */
   async #enter({ path, depth }: Pending): Promise<Pending[]> {
-    const { dev, ino } = await stat(path);
+    const { dev, ino, blocks } = await stat(path);
+    await refuseOwnDirectory(path, { blocks });
     const identity = `${dev}:${ino}`;
     if (this.#entered.has(identity)) return [];
     if (this.#entered.size >= this.#options.maxDirectories) {

@@ -73,6 +73,7 @@ const OPENAT2 = 437;
 
 /** linux/openat2.h, fcntl.h, linux/stat.h, linux/fs.h and poll.h, for x86-64 and arm64. */
 const RESOLVE_NO_XDEV = 0x01;
+const RESOLVE_NO_MAGICLINKS = 0x02;
 const RESOLVE_CACHED = 0x20;
 const AT_FDCWD = -100;
 const AT_EMPTY_PATH = 0x1000;
@@ -117,10 +118,13 @@ function bindKernel(): Kernel {
   };
 }
 
+/** Links of /proc lead to what a process has open. */
+const RESOLVE = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS;
+
 /** `struct open_how`: flags, mode and how the way is taken. */
 const createHows = (flags: number) => ({
-  anywhere: BigUint64Array.of(BigInt(flags), 0n, BigInt(RESOLVE_CACHED)),
-  onRoot: BigUint64Array.of(BigInt(flags), 0n, BigInt(RESOLVE_CACHED | RESOLVE_NO_XDEV)),
+  anywhere: BigUint64Array.of(BigInt(flags), 0n, BigInt(RESOLVE)),
+  onRoot: BigUint64Array.of(BigInt(flags), 0n, BigInt(RESOLVE | RESOLVE_NO_XDEV)),
 });
 
 function bindGetMount({ openat, pread, close }: Functions): Kernel["getMount"] {
