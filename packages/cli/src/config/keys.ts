@@ -1,6 +1,7 @@
 import { DEFAULT_DENY_READ } from "@codex/orchestrator";
 import * as z from "zod/mini";
 import {
+  denyMore,
   intersectPatterns,
   narrowApproval,
   narrowInherit,
@@ -85,7 +86,7 @@ const denyRead: Key<string[]> = {
   expected: "a list of patterns of files",
   fallback: [...DEFAULT_DENY_READ],
   paths: "executor",
-  tighten: unite,
+  tighten: denyMore,
 };
 const inherit: Key<"all" | "core" | "none"> = {
   name: "shell_environment_policy.inherit",

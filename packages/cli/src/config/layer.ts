@@ -85,6 +85,9 @@ function readValue(key: Key<unknown>, value: unknown, { path: at, locate, direct
 
 function resolvePaths(value: unknown, directory: string, whose: "own" | "executor"): unknown {
   if (Array.isArray(value)) return value.map((path: unknown) => resolvePaths(path, directory, whose));
+  if (typeof value === "string" && value.startsWith("!") && whose === "executor") {
+    return `!${String(resolvePaths(value.slice(1), directory, whose))}`;
+  }
   if (typeof value !== "string" || (whose === "executor" && /^~(\/|$)/.test(value))) return value;
   return value === "~" || value.startsWith("~/") ? resolve(homedir(), value.slice(2)) : resolve(directory, value);
 }

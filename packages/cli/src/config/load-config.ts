@@ -116,7 +116,7 @@ class Stack {
     const taken = key.tighten?.(base, value, project) ?? base;
     const isTaken = JSON.stringify(taken) === JSON.stringify(value);
     if (JSON.stringify(taken) !== JSON.stringify(base)) this.values.set(key.name, { value: taken, origin });
-    if (isTaken || JSON.stringify(taken) === JSON.stringify(unionOf(base, value))) return;
+    if (isTaken || isAdded(taken, value)) return;
     const shown = renderValue(value, key.secret);
     const why = key.tighten === undefined ? "a project has no say in it" : "a project can only restrict";
     const stays = key.secret === true ? "" : `; it is ${renderValue(taken)}`;
@@ -124,9 +124,9 @@ class Stack {
   }
 }
 
-/** What adding a list to a list comes to: nothing of the wish is lost then. */
-const unionOf = (base: unknown, wish: unknown): unknown =>
-  Array.isArray(base) && Array.isArray(wish) ? [...new Set([...base, ...wish])] : undefined;
+/** Nothing of a list that was wished for is lost. */
+const isAdded = (taken: unknown, wish: unknown): boolean =>
+  Array.isArray(taken) && Array.isArray(wish) && wish.every((one) => taken.includes(one));
 
 async function addUser(stack: Stack, { home, profile }: ConfigSources): Promise<void> {
   const file = join(home, "config.toml");
@@ -175,7 +175,7 @@ function applyRequirements(
   restrict(stack, KEYS.sandboxMode, sandboxModes);
   const before = readSetting(stack.values, KEYS.denyRead);
   const origin = stack.values.get(KEYS.denyRead.name)?.origin ?? { kind: "default" };
-  if (denyRead.length > 0) stack.set({ key: KEYS.denyRead, value: [...new Set([...before, ...denyRead])], origin });
+  if (denyRead.length > 0) stack.set({ key: KEYS.denyRead, value: [...before, ...denyRead], origin });
   stack.add(audit);
   stack.unused.push(...unused);
 }

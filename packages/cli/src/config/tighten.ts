@@ -8,6 +8,12 @@ export const onlyTrue = (base: boolean, wish: boolean): boolean => base || wish;
 export const onlyFalse = (base: boolean, wish: boolean): boolean => base && wish;
 export const unite = (base: string[], wish: string[]): string[] => [...new Set([...base, ...wish])];
 
+/** What lets something be read again loosens. A later entry counts, so one that is there already is added again. */
+export const denyMore = (base: string[], wish: string[]): string[] => [
+  ...base,
+  ...wish.filter((pattern) => !pattern.startsWith("!")),
+];
+
 const MODES = ["read-only", "workspace-write", "danger-full-access"] as const;
 type Mode = (typeof MODES)[number];
 

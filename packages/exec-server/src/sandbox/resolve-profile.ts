@@ -153,6 +153,11 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): ProfileEntry[]
   for (const path of entries.keys()) {
     if (closed.some((outer) => path !== outer && isWithin(path, outer))) entries.delete(path);
   }
+  // In a closed directory nobody can make what is not there.
+  for (const [path, { missing }] of entries) {
+    const outer = missing ? [...entries.values()].filter((one) => one.path !== path && isWithin(path, one.path)) : [];
+    if (outer.sort(byDepth).at(-1)?.access === "deny") entries.delete(path);
+  }
   for (const pin of listPins([...entries.values()].sort(byDepth)))
     if (!entries.has(pin.path)) entries.set(pin.path, pin);
   if (entries.size > MAX_MOUNTS) throw invalid(`it needs ${entries.size} mounts; the limit is ${MAX_MOUNTS}`);

@@ -129,6 +129,13 @@ describe("the profile of a sandbox", () => {
     expect(resolve([READ_ALL, entry("/x/y", "deny")])).toEqual(["/ read"]);
   });
 
+  it("keeps no name free where nobody can make it", () => {
+    const tree = { ...TREE, "/w/k": true as const, "/w/k/here": "x" };
+    const open = [entry("/w/k/here", "read"), entry("/w/k/gone", "read")];
+    const lines = resolve([READ_ALL, entry("/w", "write"), entry("/w/k", "deny"), ...open], tree);
+    expect(lines.filter((line) => line.startsWith("/w/k"))).toEqual(["/w/k deny", "/w/k/here read"]);
+  });
+
   it("closes what a pattern names, whatever is opened within", () => {
     const tree = { ...TREE, "/w/s": true as const, "/w/s/.env": "x", "/w/s/in": true as const };
     const lines = resolve([READ_ALL, pattern("/w/**/.env"), pattern("/w/s"), entry("/w/s/in", "write")], tree);

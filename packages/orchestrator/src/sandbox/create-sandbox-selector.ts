@@ -1,8 +1,8 @@
 import { PROTECTED_NAMES, type Sandbox, type SandboxEntry } from "@codex/executor-protocol";
 import type { SandboxedCommand, SandboxRefusal, SandboxSelector } from "../policy/policy-options.js";
-import { type DeniedRead, resolveDenyRead } from "./deny-read.js";
+import { type DeniedRead, isDeniedRead, listReadable, resolveDenyRead } from "./deny-read.js";
 import { getGitEntries } from "./git-entries.js";
-import { isWithinDirectory, isWithinPattern } from "./paths.js";
+import { isWithinDirectory } from "./paths.js";
 import { type CheckedSettings, checkSettings, type SandboxSettings } from "./sandbox-settings.js";
 
 /**
@@ -36,6 +36,7 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
     // Everything is readable but for what is denied: an entry for reading could only close what may be written.
     ...extra.write.map((path) => at(path, "write")),
     ...denied.filter((one) => !isGranted(one, extra)).map(denyEntry),
+    ...listReadable(denied).map((path) => at(path, "read")),
   ];
   const { glob_scan_max_depth } = settings;
   const network = extra.network || (settings.mode === "workspace-write" && settings.network_access === true);
@@ -121,9 +122,7 @@ const isGranted = ({ path }: DeniedRead, { read, write }: ExtraPermissions): boo
 /** What is asked for lies in something denied, which would have to be opened as a whole. */
 function findClosedRead({ read, write }: ExtraPermissions, denied: readonly DeniedRead[]): SandboxRefusal | undefined {
   for (const path of [...read, ...write]) {
-    const closed = denied.find((one) =>
-      one.isPattern ? isWithinPattern(path, one.path) : path !== one.path && isWithinDirectory(path, one.path),
-    );
+    const closed = denied.find((one) => (one.isPattern || path !== one.path) && isDeniedRead(one, path));
     if (closed === undefined) continue;
     const instead = closed.isPattern ? "" : `ask for \`${closed.path}\` as a whole, or `;
     const refused = `\`${path}\` falls under deny_read \`${closed.source}\`, which extra permissions do not lift in part`;

@@ -1,39 +1,131 @@
 import { isWithinDirectory, isWithinPattern } from "./paths.js";
 
 /**
- * Private keys and credentials of other places, below the home directory: no command reads them in a sandbox. Names
- * that end in a pattern are matched when the sandbox is made. Settings that hold no secrets beside them stay readable.
+ * Private keys and credentials of other places, below the home directory: no command reads them in a sandbox. What begins
+ * with `!` stays readable. Names that end in a pattern are matched when the sandbox is made; a directory also closes what
+ * comes into it later. Settings that hold no secrets beside them stay readable.
  */
 const CREDENTIALS: readonly string[] = [
-  "~/.ssh/id_*",
-  "~/.ssh/*.pem",
-  "~/.ssh/*.key",
+  // Keys and agents.
+  "~/.ssh",
+  "!~/.ssh/known_hosts",
+  "!~/.ssh/config",
   "~/.gnupg",
+  "~/.password-store",
+  "~/.local/share/keyrings",
+  "~/.local/share/kwalletd",
+  "~/.config/op",
+  "~/.config/sops/age",
+  "~/Library/Keychains",
+  // Clouds and clusters.
   "~/.aws/credentials",
   "~/.aws/sso/cache",
   "~/.aws/cli/cache",
+  "~/.aws/login/cache",
   "~/.config/gcloud",
   "~/.azure",
   "~/.oci",
-  "~/.kube/config",
+  "~/.kube",
+  "~/.minikube/profiles",
   "~/.docker/config.json",
+  "~/.docker/contexts",
+  "~/.docker/machine",
+  "~/.docker/*.pem",
+  "~/.config/containers/auth.json",
+  "/run/containers/*/auth.json",
+  "/run/user/*/containers/auth.json",
+  "~/.config/helm/registry/config.json",
+  "~/.config/argocd",
   "~/.config/doctl",
+  "~/.config/hcloud",
+  "~/.config/scw",
+  "~/.config/linode-cli",
+  "~/.fly",
+  "~/.cloudflared",
+  "~/.wrangler",
+  "~/.config/.wrangler",
+  "~/.config/netlify",
+  "~/.local/share/com.vercel.cli",
+  "~/.config/ngrok",
   "~/.terraform.d/credentials.tfrc.json",
+  "~/.terraformrc",
+  "~/.pulumi/credentials.json",
   "~/.vault-token",
   "~/.s3cfg",
   "~/.boto",
-  "~/.config/rclone/rclone.conf",
-  "~/.config/gh/hosts.yml",
-  "~/.config/sops/age",
+  "~/.config/rclone",
+  "~/.rclone.conf",
+  "~/.config/stripe",
+  "~/.databrickscfg",
+  "~/.snowsql",
+  "~/.snowflake",
+  // Code hosts.
   "~/.netrc",
+  "~/_netrc",
+  "~/.authinfo*",
   "~/.git-credentials",
   "~/.config/git/credentials",
+  "~/.config/gh/hosts.yml",
+  "~/.config/glab-cli",
+  "~/.config/hub",
+  "~/.config/tea",
+  "~/.config/github-copilot",
+  // Packages.
+  "~/.npmrc",
+  "~/.config/npm/npmrc",
+  "~/.config/pnpm/rc",
+  "~/.config/pnpm/auth.ini",
+  "~/.yarnrc.yml",
+  "~/.bunfig.toml",
   "~/.pypirc",
-  "~/.cargo/credentials.toml",
-  "~/.password-store",
-  "~/.local/share/keyrings",
-  "~/Library/Keychains",
+  "~/.pip/pip.conf",
+  "~/.config/pip/pip.conf",
+  "~/.config/pypoetry/auth.toml",
+  "~/.local/share/uv/credentials",
+  "~/.cargo/credentials",
+  "~/.cargo/credentials*",
+  "~/.gem/credentials",
+  "~/.local/share/gem/credentials",
+  "~/.bundle/config",
+  "~/.m2/settings.xml",
+  "~/.m2/settings-security.xml",
+  "~/.gradle/gradle.properties",
+  "~/.ivy2/.credentials",
+  "~/.sbt/.credentials",
+  "~/.nuget/NuGet",
+  "~/.config/NuGet",
+  "~/.composer/auth.json",
+  "~/.config/composer/auth.json",
+  "~/.hex/hex.config",
+  // Databases and mail.
+  "~/.pgpass",
+  "~/.pg_service.conf",
+  "~/.my.cnf",
+  "~/.mylogin.cnf",
+  "~/.dbt/profiles.yml",
+  "~/.msmtprc",
+  "~/.config/msmtp",
+  "~/.mbsyncrc",
+  "~/.fetchmailrc",
+  "~/.smbcredentials",
+  // Models and data.
   "~/.codex/auth.json",
+  "~/.claude/.credentials.json",
+  "~/.claude.json",
+  "~/.gemini/oauth_creds.json",
+  "~/.local/share/opencode/auth.json",
+  "~/.cache/huggingface/token",
+  "~/.cache/huggingface/stored_tokens",
+  "~/.huggingface/token",
+  "~/.kaggle/kaggle.json",
+  "~/.config/kaggle",
+  // Browsers.
+  "~/.mozilla",
+  "~/.thunderbird",
+  "~/.config/google-chrome",
+  "~/.config/chromium",
+  "~/.config/BraveSoftware",
+  "~/.config/microsoft-edge",
 ];
 
 /**
@@ -70,18 +162,47 @@ export interface DeniedRead {
   /** Absolute. */
   path: string;
   isPattern: boolean;
+  /** Paths in it that stay readable; none where it is a pattern. */
+  except: readonly string[];
 }
+
+/** Marks a path that stays readable, though a directory before it in the list is denied. */
+export const EXCEPTION = "!";
 
 /** Whether a path, absolute and normalized, is or lies in something denied. */
-export const isDeniedRead = ({ path, isPattern }: DeniedRead, candidate: string): boolean =>
-  isPattern ? isWithinPattern(candidate, path) : isWithinDirectory(candidate, path);
-
-/** @param home absolute; without it what begins with `~` cannot be placed and is left out. */
-export function resolveDenyRead(sources: readonly string[], home: string | undefined): DeniedRead[] {
-  return sources.flatMap((source) => {
-    const below = /^~(\/.*)?$/.exec(source);
-    if (below !== null && home === undefined) return [];
-    const path = below === null ? source : `${home === "/" ? "" : home}${below[1] ?? ""}`;
-    return [{ source, path, isPattern: /[*?[\]]/.test(path) }];
-  });
+export function isDeniedRead({ path, isPattern, except }: DeniedRead, candidate: string): boolean {
+  const isInside = isPattern ? isWithinPattern(candidate, path) : isWithinDirectory(candidate, path);
+  return isInside && !except.some((one) => isWithinDirectory(candidate, one));
 }
+
+/**
+ * The later of two that name the same path counts.
+ * @param home absolute; without it what begins with `~` cannot be placed and is left out.
+ */
+export function resolveDenyRead(sources: readonly string[], home: string | undefined): DeniedRead[] {
+  let denied: DeniedRead[] = [];
+  for (const source of sources) {
+    const isException = source.startsWith(EXCEPTION);
+    const path = placeAtHome(isException ? source.slice(EXCEPTION.length) : source, home);
+    if (path === undefined) continue;
+    if (isException) denied = denied.flatMap((one) => exceptFrom(one, path));
+    else denied.push({ source, path, isPattern: /[*?[\]]/.test(path), except: [] });
+  }
+  return denied;
+}
+
+function exceptFrom(one: DeniedRead, path: string): DeniedRead[] {
+  if (one.isPattern) return [one];
+  if (isWithinDirectory(one.path, path)) return [];
+  return [isWithinDirectory(path, one.path) ? { ...one, except: [...one.except, path] } : one];
+}
+
+function placeAtHome(source: string, home: string | undefined): string | undefined {
+  const below = /^~(\/.*)?$/.exec(source);
+  if (below === null) return source;
+  return home === undefined ? undefined : `${home === "/" ? "" : home}${below[1] ?? ""}`;
+}
+
+/** Paths that stay readable in something denied. */
+export const listReadable = (denied: readonly DeniedRead[]): string[] =>
+  [...new Set(denied.flatMap(({ except }) => except))].filter((path) => !denied.some((one) => isDeniedRead(one, path)));

@@ -1,7 +1,7 @@
 import { type SandboxMode, sandboxModeSchema } from "@codex/executor-protocol";
 import { OrchestratorError } from "../errors.js";
 import type { WhenUnavailable } from "../policy/policy-options.js";
-import { DEFAULT_DENY_READ } from "./deny-read.js";
+import { DEFAULT_DENY_READ, EXCEPTION } from "./deny-read.js";
 
 /** Which sandbox commands get. Names and defaults are those of Codex's `sandbox_mode` and `[sandbox_workspace_write]`. */
 export interface SandboxSettings {
@@ -21,7 +21,10 @@ export interface SandboxSettings {
   allow_git_commit?: boolean;
   /** Where the git directory of a workspace is, on the executor's host. Undefined for none that is to be opened. */
   git_directories?: (workspaceRoot: string, environment: string) => GitDirectories | undefined;
-  /** Paths and patterns that no command reads; `~/` is the home of the executor's host. Default `DEFAULT_DENY_READ`. */
+  /**
+   * Paths and patterns that no command reads; `~/` is the home of the executor's host. `!` before a path lets it be read
+   * though something before it in the list denies it. Default `DEFAULT_DENY_READ`.
+   */
   deny_read?: readonly string[];
   /**
    * On an executor that cannot sandbox: `refuse` the command, or `ask` before it runs without, unless it is known to be
@@ -55,15 +58,21 @@ export function checkSettings(settings: SandboxSettings): CheckedSettings {
       throw bad(`writable_roots: ${JSON.stringify(root)}; expected an absolute path without \`..\``);
     if (root === "/") throw bad("writable_roots: `/` is everything; sandbox mode `danger-full-access` says so");
   }
-  for (const pattern of deny_read) {
-    const path = pattern === "~" || pattern.startsWith("~/") ? `/${pattern.slice(2)}` : pattern;
-    if (!isPlainPath(path))
-      throw bad(`deny_read: ${JSON.stringify(pattern)}; expected an absolute path or one below ~/`);
-  }
+  for (const pattern of deny_read) checkDenyRead(pattern);
   if (allow_git_commit === true && git_directories === undefined) {
     throw bad("allow_git_commit needs git_directories: where the git directory of a workspace is");
   }
   return { ...settings, writable_roots, deny_read };
+}
+
+function checkDenyRead(source: string): void {
+  const isException = source.startsWith(EXCEPTION);
+  const written = isException ? source.slice(EXCEPTION.length) : source;
+  const path = written === "~" || written.startsWith("~/") ? `/${written.slice(2)}` : written;
+  if (!isPlainPath(path)) throw bad(`deny_read: ${JSON.stringify(source)}; expected an absolute path or one below ~/`);
+  if (isException && /[*?[\]]/.test(path)) {
+    throw bad(`deny_read: ${JSON.stringify(source)}; expected a path after \`!\`, without a pattern`);
+  }
 }
 
 export const isPlainPath = (path: string): boolean => path.startsWith("/") && !path.split("/").includes("..");

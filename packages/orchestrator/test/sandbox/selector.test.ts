@@ -204,10 +204,53 @@ describe("extra permissions", () => {
 describe("denied reads", () => {
   it("are private keys and credentials in the home directory of the executor's host", () => {
     const denied = entriesOf(select({ mode: "read-only", deny_read: DEFAULT_DENY_READ })).slice(1);
-    expect(denied).toContainEqual({ path: { type: "glob_pattern", pattern: "/home/user/.ssh/id_*" }, access: "deny" });
+    expect(denied).toContainEqual({
+      path: { type: "glob_pattern", pattern: "/home/user/.docker/*.pem" },
+      access: "deny",
+    });
     expect(denied).toContainEqual(at("/home/user/.aws/credentials", "deny"));
     expect(denied).toHaveLength(DEFAULT_DENY_READ.length);
-    expect(denied.every(({ access }) => access === "deny")).toBe(true);
+    expect(denied.filter(({ access }) => access !== "deny")).toEqual([
+      at("/home/user/.ssh/known_hosts", "read"),
+      at("/home/user/.ssh/config", "read"),
+    ]);
+  });
+
+  it.each<[string[], [string, "read" | "deny"][]]>([
+    [
+      ["/k", "!/k/open"],
+      [
+        ["/k", "deny"],
+        ["/k/open", "read"],
+      ],
+    ],
+    [["!/k/open", "/k"], [["/k", "deny"]]],
+    [
+      ["/k", "!/k/open", "/k"],
+      [
+        ["/k", "deny"],
+        ["/k", "deny"],
+      ],
+    ],
+    [
+      ["/k", "!/k/open", "/k/open"],
+      [
+        ["/k", "deny"],
+        ["/k/open", "deny"],
+      ],
+    ],
+    [["/k", "/k/a", "!/k"], []],
+    [["/k", "!/other"], [["/k", "deny"]]],
+  ])("%j come to %j: the later one counts", (deny_read, expected) => {
+    const entries = entriesOf(select({ mode: "read-only", deny_read })).slice(1);
+    expect(entries).toEqual(expected.map(([path, access]) => at(path, access)));
+  });
+
+  it("do not stop what is readable in them from being asked for", () => {
+    const settings = { mode: "read-only", deny_read: ["~/.ssh", "!~/.ssh/config"] } as const;
+    const entries = entriesOf(select(settings, asking({ read: ["/home/user/.ssh/config"] })));
+    expect(entries).toContainEqual(at("/home/user/.ssh/config", "read"));
+    expect(choose(settings, asking({ read: ["/home/user/.ssh/id"] }))).toHaveProperty("refused");
   });
 
   it("are left out where the home directory is not known", () => {
@@ -222,6 +265,8 @@ describe("settings", () => {
     [{ writable_roots: ["/a/../b"] }, /writable_roots: "\/a\/\.\.\/b"/],
     [{ writable_roots: ["/"] }, /`\/` is everything/],
     [{ deny_read: ["secrets/*"] }, /deny_read: "secrets\/\*"; expected an absolute path or one below ~\//],
+    [{ deny_read: ["!secrets"] }, /deny_read: "!secrets"; expected an absolute path/],
+    [{ deny_read: ["!~/.ssh/*.pub"] }, /deny_read: "!~\/.ssh\/\*.pub"; expected a path after `!`, without a pattern/],
     [{ allow_git_commit: true }, /allow_git_commit needs git_directories/],
   ])("%j is an error", (settings, expected) => {
     expect(() => createSandboxSelector({ mode: "workspace-write", ...settings })).toThrow(expected);
