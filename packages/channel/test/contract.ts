@@ -54,6 +54,34 @@ export function describeChannel(transport: Transport): void {
       }
     });
 
+    test("lets everything else have its turn while what came together is worked on", async () => {
+      const { left, right } = await connect();
+      const sending = Array.from({ length: 40 }, (_, index) => left.send(index));
+      let turns = 0;
+      const count = () => {
+        turns += 1;
+        counting = setImmediate(count);
+      };
+      let counting = setImmediate(count);
+      for (let index = 0; index < 40; index += 1) {
+        expect(await nextValue(right)).toBe(index);
+        const until = performance.now() + 1;
+        while (performance.now() < until);
+      }
+      clearImmediate(counting);
+      expect(turns).toBeGreaterThanOrEqual(10);
+      await Promise.all(sending);
+      // What had arrived is delivered after the end as well.
+      for (let index = 0; index < 20; index += 1) void left.send(index);
+      await left.close();
+      for (let index = 0; index < 20; index += 1) {
+        expect(await nextValue(right)).toBe(index);
+        const until = performance.now() + 0.5;
+        while (performance.now() < until);
+      }
+      expect(await right.receive()).toBeUndefined();
+    });
+
     test("shares nothing between the ends", async () => {
       const { left, right } = await connect();
       const value = { list: [1] };

@@ -1,22 +1,33 @@
 import type { Received } from "../channel.js";
 import { Fifo } from "./fifo.js";
+import { TURN_MS, Turns } from "./turns.js";
 
 /** `undefined`: nothing has arrived that is complete. */
 export type TakeReceived = () => Received | undefined;
 
-/** Joins what has arrived with those who wait for it. Values are decoded when taken, not when they arrive. */
+/**
+ * Joins what has arrived with those who wait for it. Values are decoded when taken, not when they arrive. Who is kept busy
+ * by values that came together gets the next one in a later turn of the event loop.
+ */
 export class Inbox {
   readonly #waiting = new Fifo<(received: Received | undefined) => void>();
   readonly #take: TakeReceived;
+  readonly #turns: Turns;
+  /** Since when values were taken without a turn between them, ms; undefined: none was. */
+  #busySince: number | undefined;
+  /** Nothing is handed out before the next turn. */
+  #resting = false;
   #ended = false;
 
-  constructor(take: TakeReceived) {
+  /** @param turns shared by the channels of one listener */
+  constructor(take: TakeReceived, turns = new Turns()) {
     this.#take = take;
+    this.#turns = turns;
   }
 
   receive(): Promise<Received | undefined> {
-    if (this.#waiting.length === 0) {
-      const received = this.#take();
+    if (this.#waiting.length === 0 && !this.#isTired()) {
+      const received = this.#takeOne();
       if (received !== undefined || this.#ended) return Promise.resolve(received);
     }
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -24,8 +35,8 @@ export class Inbox {
 
   /** Call when something has arrived. */
   wake(): void {
-    while (this.#waiting.length > 0) {
-      const received = this.#take();
+    while (this.#waiting.length > 0 && !this.#isTired()) {
+      const received = this.#takeOne();
       if (received === undefined) return;
       this.#waiting.shift()?.(received);
     }
@@ -35,7 +46,28 @@ export class Inbox {
   end(): void {
     this.#ended = true;
     this.wake();
+    if (this.#resting) return;
     for (let resolve = this.#waiting.shift(); resolve !== undefined; resolve = this.#waiting.shift())
       resolve(undefined);
+  }
+
+  #takeOne(): Received | undefined {
+    const received = this.#take();
+    if (received === undefined) this.#busySince = undefined;
+    else this.#busySince ??= performance.now();
+    return received;
+  }
+
+  #isTired(): boolean {
+    if (this.#resting) return true;
+    if (this.#busySince === undefined || performance.now() - this.#busySince < TURN_MS) return false;
+    this.#resting = true;
+    this.#turns.wait(() => {
+      this.#resting = false;
+      this.#busySince = undefined;
+      if (this.#ended) this.end();
+      else this.wake();
+    });
+    return true;
   }
 }

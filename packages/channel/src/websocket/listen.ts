@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { Channel } from "../channel.js";
 import { ChannelError } from "../errors.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
+import { Turns } from "../queue/turns.js";
 import { bindAddress, createHttpServer, describeAddress, type ListenAddress } from "./listen-address.js";
 import { answerPage, isNamedHost, type Page, type Refusal } from "./page.js";
 import { KEEP_ALIVE_MS, type PingOptions, WebSocketChannel } from "./websocket-channel.js";
@@ -61,6 +62,7 @@ class Listener implements WebSocketListener {
   readonly #http: Server;
   readonly #upgrader: WebSocketServer;
   readonly #channels = new Set<WebSocketChannel>();
+  readonly #turns = new Turns();
   /** Connections between the upgrade request and its answer. */
   readonly #pending = new Set<Duplex>();
   #closing: Promise<void> | undefined;
@@ -171,7 +173,7 @@ class Listener implements WebSocketListener {
   }
 
   #accept(socket: WebSocket, wire: Duplex, request: IncomingMessage): void {
-    const channel = new WebSocketChannel(socket, wire, this.#limits);
+    const channel = new WebSocketChannel(socket, wire, this.#limits, { turns: this.#turns });
     this.#channels.add(channel);
     void channel.closed.then(() => this.#channels.delete(channel));
     const { ping = DEFAULT_PING } = this.#options;

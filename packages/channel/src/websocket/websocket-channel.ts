@@ -9,6 +9,7 @@ import { closedError, Ending } from "../queue/ending.js";
 import { FrameQueue } from "../queue/frame-queue.js";
 import { Inbox } from "../queue/inbox.js";
 import { rejected, SendGate } from "../queue/send-gate.js";
+import type { Turns } from "../queue/turns.js";
 
 export interface PingOptions {
   /** Milliseconds between two pings. */
@@ -30,7 +31,7 @@ export class WebSocketChannel implements Channel {
   readonly #limits: ChannelLimits;
   readonly #ending = new Ending();
   readonly #frames: FrameQueue;
-  readonly #inbox = new Inbox(() => this.#take());
+  readonly #inbox: Inbox;
   readonly #gate: SendGate;
   #corked = false;
   #error: Error | undefined;
@@ -50,8 +51,14 @@ export class WebSocketChannel implements Channel {
    * Takes over an open websocket with `maxPayload` of the limits, and its stream, where ws has turned Nagle off.
    * `heartbeatMs`: milliseconds between two pongs while nothing is read.
    */
-  constructor(socket: WebSocket, wire: Duplex, limits: ChannelLimits, heartbeatMs = DEFAULT_HEARTBEAT_MS) {
-    this.#heartbeatMs = heartbeatMs;
+  constructor(
+    socket: WebSocket,
+    wire: Duplex,
+    limits: ChannelLimits,
+    { heartbeatMs, turns }: { heartbeatMs?: number | undefined; turns?: Turns } = {},
+  ) {
+    this.#heartbeatMs = heartbeatMs ?? DEFAULT_HEARTBEAT_MS;
+    this.#inbox = new Inbox(() => this.#take(), turns);
     this.#socket = socket;
     this.#wire = wire;
     this.#limits = limits;

@@ -169,6 +169,23 @@ describe("many requests at once", () => {
     for (const id of ids) await client.untilEvent("process/closed", id);
   });
 
+  it("do not keep those of another connection waiting", async () => {
+    const { dial } = await server.listen();
+    const [busy, other] = [await dial(), await dial()];
+    await busy.handshake();
+    await other.handshake();
+    await other.ask("environment/status");
+    let answered = 0;
+    const starts = Array.from({ length: 150 }, (_, index) =>
+      busy.start(`p${index}`, ["/bin/true"]).then(() => {
+        answered += 1;
+      }),
+    );
+    await other.ask("environment/status");
+    expect(answered).toBeLessThan(75);
+    await Promise.all(starts);
+  });
+
   it("wait for nothing but themselves", async () => {
     const { dial } = await server.listen();
     const client = await dial();
