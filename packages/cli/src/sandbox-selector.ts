@@ -8,6 +8,7 @@ import {
   type SandboxSettings,
 } from "@codex/orchestrator";
 import { CommandError } from "./exit-codes.js";
+import { codexHome } from "./rule-files.js";
 
 /**
  * The sandbox that was configured. Git directories are only known of an executor of our own, on this host.
@@ -15,7 +16,11 @@ import { CommandError } from "./exit-codes.js";
  */
 export function openSandbox(settings: SandboxSettings, isOwn: boolean): SandboxSelector {
   try {
-    return createSandboxSelector({ ...settings, git_directories: isOwn ? findGitDirectories : () => undefined });
+    return createSandboxSelector({
+      codex_home: resolve(codexHome()),
+      ...settings,
+      git_directories: isOwn ? findGitDirectories : () => undefined,
+    });
   } catch (error) {
     if (!(error instanceof OrchestratorError)) throw error;
     throw new CommandError(`sandbox_workspace_write.${error.message}`, 1, { cause: error });

@@ -1,4 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import { MAX_FIRST_LINE_BYTES } from "./limits.js";
 import { isPlaceholder } from "./placeholder.js";
 
@@ -23,6 +25,8 @@ export interface HostFiles {
   isPlaceholder(path: string): boolean;
   /** The host's own directory for temporary files, where it names one. */
   tmpDir: string | undefined;
+  /** Where rules, settings and the cache of codex itself are; absolute. Undefined for none that is to be protected. */
+  codexHome: string | undefined;
 }
 
 export function createHostFiles(env: Readonly<Record<string, string | undefined>> = process.env): HostFiles {
@@ -38,6 +42,7 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
     isPlaceholder: (path) => attempt(() => isPlaceholder(path)) ?? false,
     isEmpty: (directory) => attempt(() => readdirSync(directory).length === 0) ?? false,
     tmpDir: env.TMPDIR?.startsWith("/") ? env.TMPDIR : undefined,
+    codexHome: resolve(env.CODEX_HOME || join(env.HOME || homedir(), ".codex")),
   };
 }
 

@@ -35,6 +35,32 @@ export function listProtected(
   return found;
 }
 
+/** What `codex` runs or believes in its own directory, which may lie elsewhere by a link. */
+const BELIEVED_NAMES = ["config.toml", "rules", "cache"];
+
+/**
+ * The entries that keep the directory of codex itself from being written wherever it lies, and what is linked from there. What is
+ * opened by name below it stays open. @param refuse throws for a root that could only be closed as a whole
+ */
+export function listCodexHome(
+  roots: readonly ProfileEntry[],
+  files: HostFiles,
+  toEntry: (path: string) => ProfileEntry | undefined,
+  refuse: (root: string, home: string) => never,
+): ProfileEntry[] {
+  const { codexHome } = files;
+  if (codexHome === undefined || roots.length === 0) return [];
+  const home = files.real(codexHome) ?? codexHome;
+  const isOpen = (path: string) => roots.some((root) => isWithin(path, root.path));
+  for (const root of roots) if (root.path === home) refuse(root.path, codexHome);
+  const linked = BELIEVED_NAMES.map((name) => [join(home, name), files.real(join(home, name))] as const)
+    .filter(([path, real]) => real !== undefined && real !== path && isOpen(real))
+    .map(([, real]) => real!);
+  for (const path of linked) if (roots.some((root) => root.path === path)) refuse(path, codexHome);
+  const wanted = [...(isOpen(home) ? [codexHome] : []), ...linked];
+  return wanted.map(toEntry).filter((entry) => entry !== undefined);
+}
+
 /** A writable directory that was opened within a protected one holds no project of its own. */
 const isInsideProtected = (path: string, roots: readonly ProfileEntry[]): boolean =>
   roots.some((root) => {

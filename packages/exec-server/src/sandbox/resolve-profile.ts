@@ -6,7 +6,7 @@ import type { HostFiles } from "./host-files.js";
 import { MAX_MOUNTS } from "./limits.js";
 import { isGitCommonFile } from "./placeholder.js";
 import { byDepth, isWithin, type PathAccess, type ProfileEntry, type SandboxProfile } from "./profile.js";
-import { listProtected } from "./protected-paths.js";
+import { listCodexHome, listProtected } from "./protected-paths.js";
 
 type Files = Extract<Extract<Sandbox["permissions"], { type: "managed" }>["file_system"], { type: "restricted" }>;
 type SandboxPath = Files["entries"][number]["path"];
@@ -149,6 +149,7 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): ProfileEntry[]
   }
   const written = roots.filter(({ path }) => entries.get(path)?.access === "write");
   for (const entry of listProtected(written, entries, files, (path) => closedEntry(path, "read"))) add(entry);
+  for (const entry of listCodexHome(written, files, (path) => closedEntry(path, "read"), refuseHome)) add(entry);
   const closed = wanted.filter(({ final }) => final).map(({ path }) => files.real(path) ?? path);
   for (const path of entries.keys()) {
     if (closed.some((outer) => path !== outer && isWithin(path, outer))) entries.delete(path);
@@ -162,6 +163,13 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): ProfileEntry[]
     if (!entries.has(pin.path)) entries.set(pin.path, pin);
   if (entries.size > MAX_MOUNTS) throw invalid(`it needs ${entries.size} mounts; the limit is ${MAX_MOUNTS}`);
   return [...entries.values()].sort(byDepth);
+}
+
+function refuseHome(root: string, home: string): never {
+  throw invalid(
+    `it makes \`${root}\` writable, and the rules and settings of codex are there (CODEX_HOME is \`${home}\`); ` +
+      "give CODEX_HOME a directory of its own, or work in another one",
+  );
 }
 
 const RANK: Readonly<Record<PathAccess, number>> = { read: 0, write: 1, deny: 2 };

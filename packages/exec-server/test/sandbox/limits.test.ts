@@ -16,6 +16,7 @@ const createHost = (names: readonly string[]): HostFiles => {
     isPlaceholder: () => false,
     isEmpty: () => false,
     tmpDir: undefined,
+    codexHome: undefined,
   };
 };
 const many = (count: number) => Array.from({ length: count }, (_, index) => `f${index}`);

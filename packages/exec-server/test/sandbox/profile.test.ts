@@ -9,7 +9,7 @@ import { entry, pattern, READ_ALL, restrict, type SandboxEntry } from "./support
 /** A host of these paths: `true` for a directory, text for a file, `{ link }` for a link. */
 type Tree = Record<string, true | string | { link: string }>;
 
-function createTree(tree: Tree): HostFiles {
+function createTree(tree: Tree, codexHome?: string): HostFiles {
   const get = (path: string) => (path === "/" ? true : tree[path]);
   const real = (path: string, depth = 0): string | undefined => {
     if (path === "/" || depth > 20) return "/";
@@ -39,6 +39,7 @@ function createTree(tree: Tree): HostFiles {
     isPlaceholder: () => false,
     isEmpty: (directory) => list(directory).length === 0,
     tmpDir: "/var/tmp",
+    codexHome,
   };
 }
 
@@ -217,6 +218,47 @@ describe("the profile of a sandbox", () => {
     ],
   ])("of %j", (permissions, wanted) => {
     expect(resolveProfile({ permissions }, createTree({}))).toEqual(wanted);
+  });
+});
+
+describe("the directory of codex itself", () => {
+  const tree: Tree = {
+    ...TREE,
+    ...{ "/tmp/ch": true, "/tmp/ch/rules": true, "/w/ch": true, "/w/dot": true, "/w/dot/rules": true },
+    ...{ "/home": true, "/home/u": true, "/home/u/.codex": true, "/home/u/.codex/rules": { link: "/w/dot/rules" } },
+    ...{ "/home/u/link": { link: "/w/ch" }, "/w/inner": { link: "/w/ch" }, "/home/u/.codex/work": true },
+  };
+  const resolveWith = (home: string, entries: SandboxEntry[]) => {
+    const { fileSystem } = resolveProfile(restrict([READ_ALL, ...entries]), createTree(tree, home));
+    if (fileSystem === "unrestricted") throw new Error("expected a restricted file system");
+    return fileSystem.entries.map(({ path, access, missing }) => `${path} ${access}${missing ? " missing" : ""}`);
+  };
+
+  it.each([
+    ["below /tmp", "/tmp/ch", "/tmp", "/tmp/ch read"],
+    ["in the workspace", "/w/ch", "/w", "/w/ch read"],
+    ["not there yet", "/w/new/deep", "/w", "/w/new read missing"],
+    ["in a home directory within a root", "/home/u/.codex", "/home", "/home/u/.codex read"],
+    ["behind a link", "/home/u/link", "/w", "/w/ch read"],
+    ["with rules behind a link", "/home/u/.codex", "/w", "/w/dot/rules read"],
+  ])("is read-only: %s", (_where, home, root, expected) => {
+    expect(resolveWith(home, [entry(root, "write")])).toContain(expected);
+  });
+
+  it.each([
+    ["is the root", "/tmp", "/tmp"],
+    ["is the root behind a link", "/home/u/link", "/w/ch"],
+    ["has its rules as the root", "/home/u/.codex", "/w/dot/rules"],
+    ["lies behind a link that could be replaced", "/w/inner", "/w"],
+  ])("is refused where it %s", (_where, home, root) => {
+    expect(() => resolveWith(home, [entry(root, "write")])).toThrow(/CODEX_HOME|symbolic link/);
+  });
+
+  it("leaves open what was named below it, and is nothing to others", () => {
+    expect(resolveWith("/home/u/.codex", [entry("/home/u/.codex/work", "write")])).toContain(
+      "/home/u/.codex/work write",
+    );
+    expect(resolveWith("/home/u/.codex", [entry("/tmp", "write")])).not.toContain("/home/u/.codex read");
   });
 });
 

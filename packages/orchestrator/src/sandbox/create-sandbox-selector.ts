@@ -25,6 +25,13 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
   if (settings.mode === "danger-full-access" || command.bypassSandbox) return null;
   const workspace = findWorkspace(settings, command);
   if ("refused" in workspace) return workspace;
+  const isHome = (root: string) => settings.mode === "workspace-write" && root === settings.codex_home;
+  const home = [...workspace.roots, ...settings.writable_roots].find(isHome);
+  if (home !== undefined) {
+    return {
+      refused: `\`${home}\` would be writable, and it is CODEX_HOME, where rules and settings are; work in another directory`,
+    };
+  }
   const denied = resolveDenyRead(settings.deny_read, command.host?.home);
   const extra = getExtra(command);
   const closed = findClosedRead(extra, denied);
@@ -97,7 +104,14 @@ function getWorkspaceEntries(settings: CheckedSettings, roots: readonly string[]
     ...names.map((name) => special("project_roots", "read", name)),
     ...others.map((root) => at(`${root}/.git`, "read")),
     ...[...opened.values()].flatMap(getGitEntries),
+    ...(isHomeOpen(settings, all) ? [at(settings.codex_home!, "read")] : []),
   ];
+}
+
+/** Where its executor does not know of it: an entry for reading closes it. */
+function isHomeOpen({ codex_home, exclude_slash_tmp }: CheckedSettings, roots: readonly string[]): boolean {
+  const open = [...roots, ...(exclude_slash_tmp === true ? [] : ["/tmp"])];
+  return codex_home !== undefined && open.some((root) => isWithinDirectory(codex_home, root));
 }
 
 interface ExtraPermissions {

@@ -21,6 +21,8 @@ export interface SandboxSettings {
   allow_git_commit?: boolean;
   /** Where the git directory of a workspace is, on the executor's host. Undefined for none that is to be opened. */
   git_directories?: (workspaceRoot: string, environment: string) => GitDirectories | undefined;
+  /** Absolute directory of codex' own rules and settings: never written, also where it lies in a writable directory. */
+  codex_home?: string;
   /**
    * Paths and patterns that no command reads; `~/` is the home of the executor's host. `!` before a path lets it be read
    * though something before it in the list denies it. Default `DEFAULT_DENY_READ`.
