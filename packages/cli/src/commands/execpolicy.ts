@@ -91,7 +91,7 @@ async function describeOwnExecutor(cwd: string, { unrestricted, whenUnavailable 
 const pickError = ({ file, message }: { file: string; message: string }) => ({ file, message });
 
 function render(argv: readonly string[], explanation: Explanation, network: readonly string[]): string {
-  const { commands, isSplit, inside, isComplete, requirement, why, proposedAmendment } = explanation;
+  const { commands, isSplit, inside, guessed, isComplete, unclear, requirement, why, proposedAmendment } = explanation;
   const split = isSplit ? `${commands.length} plain ${commands.length === 1 ? "command" : "commands"}` : "no: opaque";
   const lines = [
     `command      ${quoteWords(argv)}`,
@@ -99,7 +99,11 @@ function render(argv: readonly string[], explanation: Explanation, network: read
     ...commands.flatMap(renderCommand),
     ...(inside.length === 0 ? [] : ["inside       spelled out in it, and only restricting"]),
     ...inside.flatMap(renderCommand),
-    ...(isComplete ? [] : ["             there may be more than was found"]),
+    ...(guessed.length === 0 ? [] : ["perhaps      among the arguments of programs that are not known"]),
+    ...guessed.flatMap(renderCommand),
+    ...(isComplete
+      ? []
+      : [`incomplete   there may be more than was found${unclear === undefined ? "" : `: ${visible(unclear)}`}`]),
     `requirement  ${REQUIREMENTS[requirement.kind]}`,
     `why          ${visible(why)}`,
     ...network,

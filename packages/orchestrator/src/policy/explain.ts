@@ -12,8 +12,12 @@ export interface Explanation {
   readonly isSplit: boolean;
   /** Further commands that are spelled out inside; they can only restrict. */
   readonly inside: readonly ExplainedCommand[];
+  /** What it may run as well, and is asked about: arguments of programs that are not known. */
+  readonly guessed: readonly ExplainedCommand[];
   /** False: there may be more inside than was found. */
   readonly isComplete: boolean;
+  /** Why there may be more; undefined when a bound is the reason, or nothing is missing. */
+  readonly unclear: string | undefined;
   readonly requirement: Requirement;
   readonly why: string;
   /** What a person would be offered to save, as a prefix that is allowed. */
@@ -38,11 +42,10 @@ export interface ExplainContext extends Omit<RequirementContext, "rules"> {
 export function explainCommand(command: JudgedCommand, context: ExplainContext): Explanation {
   const rules = effectiveRules(context.rules, context.cwd);
   const judging: RequirementContext = { ...context, rules };
-  const explain = (words: readonly string[], isInside: boolean): ExplainedCommand => {
-    const alone = isInside ? asInside(words) : asPlain(words);
-    const found = requirement(alone, judging);
+  const explain = (words: readonly string[], place: Place): ExplainedCommand => {
+    const found = requirement(asAlone(words, place), judging);
     const matches = rules.match(words);
-    return { words, matches, requirement: found.kind, why: explainOne(found, words, matches, judging, isInside) };
+    return { words, matches, requirement: found.kind, why: explainOne(found, words, matches, judging, place) };
   };
   const plain = new Set(command.commands.map((words) => JSON.stringify(words)));
   const inside = command.literals.commands.filter(
@@ -51,27 +54,28 @@ export function explainCommand(command: JudgedCommand, context: ExplainContext):
   const found = requirement(command, judging);
   const asking = found.kind === "needsApproval" ? found.asking : null;
   return {
-    commands: command.commands.map((words) => explain(words, false)),
+    commands: command.commands.map((words) => explain(words, "plain")),
     isSplit: command.isSplit,
-    inside: inside.map((words) => explain(words, true)),
+    inside: inside.map((words) => explain(words, "inside")),
+    guessed: (command.literals.guesses ?? []).map((words) => explain(words, "guessed")).filter(isRestricted),
     isComplete: command.literals.complete,
+    unclear: command.unread ?? command.literals.unclear,
     requirement: found,
     why: explainAll(found, context.approvalPolicy),
     proposedAmendment: new RuleBook(context.rules, undefined).propose(command, asking, undefined),
   };
 }
 
-const asPlain = (words: readonly string[]): JudgedCommand => ({
-  commands: [words],
-  isSplit: true,
-  literals: { commands: [], complete: true },
-});
+/** Where a command was found. */
+type Place = "plain" | "inside" | "guessed";
 
-const asInside = (words: readonly string[]): JudgedCommand => ({
-  commands: [],
-  isSplit: true,
-  literals: { commands: [[...words]], complete: true },
-});
+function asAlone(words: readonly string[], place: Place): JudgedCommand {
+  if (place === "plain") return { commands: [words], isSplit: true, literals: { commands: [], complete: true } };
+  const found = place === "inside" ? { commands: [[...words]] } : { commands: [], guesses: [[...words]] };
+  return { commands: [], isSplit: true, literals: { ...found, complete: true } };
+}
+
+const isRestricted = ({ requirement: found }: ExplainedCommand) => found !== "skip";
 
 /** The argv of a script that was split is the first of what is spelled out in it. */
 const isArgvOf = (words: readonly string[], { isSplit, literals }: JudgedCommand) =>
@@ -82,14 +86,14 @@ function explainOne(
   words: readonly string[],
   matches: readonly RuleMatch[],
   { approvalPolicy, os }: RequirementContext,
-  isInside: boolean,
+  place: Place,
 ): string {
   if (found.kind !== "skip") return found.reason;
   if (matches.length > 0) {
-    if (isInside) return "a rule allows it, which does not allow what it stands in";
+    if (place !== "plain") return "a rule allows it, which does not allow what it stands in";
     return found.bypassSandbox ? "a rule allows it, outside the sandbox" : "a rule allows it, in the sandbox";
   }
-  if (isInside) return "nothing restricts it";
+  if (place !== "plain") return "nothing restricts it";
   if (approvalPolicy === "untrusted" && knownSafeEntry(words, os) !== undefined) return "it is known to be safe";
   return `no rule matches, and approval policy ${nameOf(approvalPolicy)} does not ask`;
 }

@@ -189,7 +189,16 @@ function restrictions({ literals, unread }: JudgedCommand, context: RequirementC
     const verdict = ruleVerdict(words, context.rules) ?? dangerVerdict(words);
     if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict });
   }
+  for (const words of literals.guesses ?? []) {
+    const verdict = ruleVerdict(words, context.rules) ?? dangerVerdict(words);
+    if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict: guessedVerdict(verdict) });
+  }
   if (literals.complete) return found;
-  const reason = unread ?? "the command is too long or too deeply nested to be looked through";
+  const reason = unread ?? literals.unclear ?? "the command is too long or too deeply nested to be looked through";
   return [...found, { words: undefined, verdict: { decision: "prompt", reason, cause: { kind: "too_complex" } } }];
+}
+
+/** What a command may run only perhaps is asked about, and not forbidden. */
+function guessedVerdict({ reason, cause }: Restriction): Restriction {
+  return { decision: "prompt", reason: `the command may run what is among its arguments: ${reason}`, cause };
 }

@@ -105,9 +105,21 @@ const FORBIDDEN: Record<string, string[]> = {
       "less +'!rm x' f",
     ],
     ...["man -P 'rm x' ls", "GIT_SSH_COMMAND='rm x' git fetch", "GIT_PAGER='rm x' git log", "EDITOR='rm x' git commit"],
-    ...["PROMPT_COMMAND='rm x' bash -i"],
+    ...["PROMPT_COMMAND='rm x' bash -i", "gdb -ex '!rm x'", "make --eval='$(shell rm x)'", "read x <<< rm; $x y"],
   ],
 };
+
+/** The words are found, and that they are run is a guess. */
+const ASKED: readonly string[] = [
+  ...[
+    "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+    "docker exec c rm x",
+    "tmux new 'rm x'",
+    "screen -dm rm x",
+    "uv run rm x",
+  ],
+  ...["npm exec -- rm x", "poetry run rm x", "own-wrapper --flag rm x", "own-wrapper 'rm x'", "kubectl exec p -- rm x"],
+];
 
 /** No reading of the words finds these. Nothing in them is allowed by a rule: they are opaque, asked about or in the sandbox. */
 const SANDBOX_ONLY: Record<string, string[]> = {
@@ -118,16 +130,11 @@ const SANDBOX_ONLY: Record<string, string[]> = {
       "python3 -c 'import os; os.system(\"rm x\")'",
       "ed <<< '!rm x'",
     ],
-    ...[
-      "perl -e 'system \"rm x\"'",
-      'node -e \'require("child_process").execSync("rm x")\'',
-      "make -f f",
-      "gdb -ex '!rm x'",
-    ],
-    ...["make --eval='$(shell rm x)'", "expect -c 'spawn rm x'", "emacs --batch --eval '(shell-command \"rm x\")'"],
+    ...["perl -e 'system \"rm x\"'", 'node -e \'require("child_process").execSync("rm x")\'', "make -f f"],
+    ...["expect -c 'spawn rm x'", "emacs --batch --eval '(shell-command \"rm x\")'"],
   ],
   "only known at run time": [
-    ...["cat f | sh", "bash f", "curl u | sh", "read x <<< rm; $x y", "x=ls; ${x/ls/rm} y", "x=RM; ${x,,} y"],
+    ...["cat f | sh", "bash f", "curl u | sh", "x=ls; ${x/ls/rm} y", "x=RM; ${x,,} y"],
     ...["x=mr; ${x:1:1}${x:0:1} y", "echo 'mr x' | rev | sh", "/bin/r* x", "/usr/bin/r? x", "test -v 'a[$(rm x)]'"],
   ],
   "another program under this name, or this one under another": [
@@ -138,18 +145,9 @@ const SANDBOX_ONLY: Record<string, string[]> = {
       "hash -p /bin/rm ls; ls x",
       "enable -f ./x.so ls; ls",
     ],
-    ...["ln -s /bin/rm l; ./l x", "cp /bin/rm l; ./l x", "/lib64/ld-linux-x86-64.so.2 /bin/rm x", "RM x"],
+    ...["ln -s /bin/rm l; ./l x", "cp /bin/rm l; ./l x", "RM x"],
   ],
-  "run by somebody else": [
-    ...[
-      "echo '* * * * * rm x' | crontab -",
-      "docker exec c rm x",
-      "tmux new 'rm x'",
-      "screen -dm rm x",
-      "npm exec -- rm x",
-    ],
-    ...["uv run rm x", "echo rm x > Makefile"],
-  ],
+  "run by somebody else": ["echo '* * * * * rm x' | crontab -", "echo rm x > Makefile"],
 };
 
 const rows = (table: Record<string, string[]>) =>
@@ -166,6 +164,29 @@ describe("a forbidden command", () => {
   it.each(rows(SANDBOX_ONLY))("%s is held by the sandbox alone: %j", async (_way, script) => {
     expect(await judge(script, "on-request", "/bin/bash")).toBe("inside");
     expect(await judge(script, "untrusted", "/bin/bash")).toBe("asked");
+  });
+
+  it.each(ASKED)(
+    "is asked about where it is among the arguments of a program that may run them: %j",
+    async (script) => {
+      expect(await judge(script, "on-request", "/bin/bash")).toBe("asked");
+      expect(await judge(script, "untrusted", "/bin/bash")).toBe("asked");
+    },
+  );
+
+  it.each([
+    ...[
+      "sudo --frobnicate rm x",
+      "env --frobnicate ls",
+      "nice --frobnicate 5 ls",
+      "bash --frobnicate -c ls",
+      "strace --frobnicate ls",
+    ],
+    ...["git --frobnicate log", "xargs --frobnicate ls", "su --frobnicate -c ls", "foosh -c ls", "pwsh -Frobnicate ls"],
+  ])("may be hidden behind an option or a shell that is not known: %j", async (script) => {
+    const { literals } = await judgedCommand(["bash", "-c", script], undefined, shellParser);
+    expect(literals).toMatchObject({ complete: false, unclear: expect.stringMatching(/not known/) });
+    expect(await judge(script, "on-request", "bash")).toBe("asked");
   });
 
   it("is not seen where there is none", async () => {

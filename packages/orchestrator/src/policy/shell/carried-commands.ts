@@ -1,123 +1,187 @@
-import { posix } from "node:path";
-import { splitWords } from "./line-words.js";
-import type { Inner } from "./wrappers.js";
+import { type Inner, toCommand, toScript } from "./inner.js";
 
 /**
- * What the options of a program that is no wrapper run all the same: a proxy of `ssh`, a pager of `git`. Only counted
+ * What the options of a program that is no wrapper run all the same: a proxy of `ssh`, a pager of `man`. Only counted
  * against a command. Programs with a language of their own (`awk`, `python -c`, `sed`) are not read.
  */
-export function listCarried(argv: readonly string[]): Inner[] {
-  const [program = "", ...args] = argv;
-  const name = posix.basename(program);
-  if (name === "git") return listGit(args);
-  const options = CARRIERS.get(name);
-  return options === undefined ? [] : args.flatMap((arg, at) => options(arg, args[at + 1])).map(toScript);
+export function listCarried(name: string, args: readonly string[]): Inner[] {
+  const find = CARRIERS.get(name);
+  if (find === undefined) return [];
+  return args.flatMap((arg, at) => find(arg, args[at + 1], args.slice(at + 1))).map(toInner);
 }
 
-const toScript = (script: string): Inner => ({ kind: "script", script, args: [] });
+/** A script, or words that are a command. */
+type Carried = string | readonly string[];
 
-/** The scripts that an argument, or the one after it, carries. */
-type FindScripts = (arg: string, next: string | undefined) => string[];
+const toInner = (carried: Carried): Inner => (typeof carried === "string" ? toScript(carried) : toCommand(carried));
 
-/** Options whose value is a script, attached or the next argument. */
-const valuesOf =
-  (short: string, long: readonly string[]): FindScripts =>
+/** What an argument, the one after it, or all after it, carry. */
+export type FindCarried = (arg: string, next: string | undefined, rest: readonly string[]) => Carried[];
+
+/** Options whose value is a script, attached or the next argument; letters may be clustered, and names cut short. */
+export const valuesOf =
+  (letters: string, names = ""): FindCarried =>
   (arg, next = "") => {
     const [name = "", ...value] = arg.split("=");
-    if (long.includes(name)) return [value.length > 0 ? value.join("=") : next];
-    if (short === "" || !arg.startsWith(`-${short}`)) return [];
-    return [arg.length > 2 ? arg.slice(2) : next];
+    const isNamed = names !== "" && name.length > 3 && names.split(" ").some((each) => `--${each}`.startsWith(name));
+    if (isNamed) return [value.length > 0 ? value.join("=") : next];
+    const attached = letters === "" ? undefined : new RegExp(`^-[a-zA-Z0-9]*?[${letters}](.*)$`, "s").exec(arg)?.[1];
+    if (attached === undefined) return [];
+    return attached === "" ? [next] : [attached, next];
   };
+
+/** Options behind which everything is the command. */
+const restOf =
+  (option: RegExp): FindCarried =>
+  (arg, _next, rest) =>
+    option.test(arg) ? [rest] : [];
+
+const inEither =
+  (...finders: FindCarried[]): FindCarried =>
+  (arg, next, rest) =>
+    finders.flatMap((find) => find(arg, next, rest));
 
 const SSH_COMMANDS = /^\s*(?:proxycommand|localcommand|remotecommand|knownhostscommand)[\s=]+(.+)$/is;
 
-const sshOptions: FindScripts = (arg, next) =>
-  valuesOf("o", [])(arg, next).flatMap((setting) => SSH_COMMANDS.exec(setting)?.[1] ?? []);
-
-/** `+!command`, and the value of `-c` where it begins so. */
-const editorCommands: FindScripts = (arg, next = "") =>
-  [arg.replace(/^\+/, ""), ...(/^(?:-c|--cmd)$/.test(arg) ? [next] : [])].flatMap(
-    (text) => /^:?(?:sil\w*\s+|%)*!\s*(.+)$/s.exec(text)?.[1] ?? [],
+const sshOptions: FindCarried = (arg, next, rest) =>
+  valuesOf("o")(arg, next, rest).flatMap((setting) =>
+    typeof setting === "string" ? (SSH_COMMANDS.exec(setting)?.[1]?.replace(/^["=]|"$/g, "") ?? []) : [],
   );
 
-const inEither =
-  (...finders: FindScripts[]): FindScripts =>
-  (arg, next) =>
-    finders.flatMap((find) => find(arg, next));
-
-const TAR_OPTIONS = ["--to-command", "--use-compress-program", "--rsh-command", "--rmt-command"];
-const TAR_SCRIPTS = ["--info-script", "--new-volume-script"];
-
-const CARRIERS: ReadonlyMap<string, FindScripts> = new Map(
-  Object.entries<FindScripts>({
-    ssh: sshOptions,
-    sftp: inEither(sshOptions, valuesOf("S", [])),
-    scp: inEither(sshOptions, valuesOf("S", [])),
-    rsync: valuesOf("e", ["--rsh"]),
-    tar: inEither(valuesOf("I", [...TAR_OPTIONS, ...TAR_SCRIPTS]), (arg, next) =>
-      valuesOf("", ["--checkpoint-action"])(arg, next).flatMap((action) => /^exec=(.+)$/s.exec(action)?.[1] ?? []),
+/** `+!command`, and the value of `-c` with a `!` or `system("…")` in it. */
+const editorCommands: FindCarried = (arg, next = "") =>
+  [
+    arg.startsWith("+") ? arg.slice(1) : "",
+    ...(/^(?:-c|--cmd|-S|-e|-ex|-eval-command)$/.test(arg) ? [next] : []),
+  ].flatMap((text) => [
+    ...(/!\s*(.+)$/s.exec(text)?.slice(1, 2) ?? []),
+    ...[...text.matchAll(/(?:system|systemlist|term_start|job_start|terminal|term)\b[\s(]*["']?([^"')]+)/g)].map(
+      (found) => found[1] ?? "",
     ),
-    make: (arg) => /^SHELL:?=(.+)$/s.exec(arg)?.slice(1, 2) ?? [],
-    man: valuesOf("P", ["--pager"]),
+    ...(/^\s*(?:shell|sh|make|python\s+.*system\()\s+(.+)$/s.exec(text)?.slice(1, 2) ?? []),
+  ]);
+
+/** `\! command`, `.shell command` and `.system command` of database clients. */
+const clientCommands: FindCarried = (arg) =>
+  [...arg.matchAll(/(?:\\!|^\s*[.!](?:shell|system)?|\n\s*[.!](?:shell|system)|\bsystem\s)\s*([^\n;]+)/g)].map(
+    (found) => found[1] ?? "",
+  );
+
+const TAR_LONG = "to-command use-compress-program rsh-command rmt-command info-script new-volume-script";
+
+const tarCommands: FindCarried = inEither(
+  valuesOf("IF", TAR_LONG),
+  (arg, next, rest) =>
+    valuesOf("", "checkpoint-action")(arg, next, rest).flatMap((action) =>
+      typeof action === "string" ? (/^exec=(.+)$/s.exec(action)?.[1] ?? []) : [],
+    ),
+  // Old options stand in a first word without a dash, their values behind it.
+  (arg, _next, rest) => (/^[a-zA-Z]*[IF][a-zA-Z]*$/.test(arg) && arg.length > 1 && arg.length < 8 ? [...rest] : []),
+);
+
+const makeCommands: FindCarried = (arg) => [
+  ...(/^\.?(?:SHELL|CC|CXX|AR|LD|AS|MAKE)\s*[:?+]*=(.+)$/s.exec(arg)?.slice(1, 2) ?? []),
+  ...[...arg.matchAll(/\$\(shell\s+([^)]*)\)|[:\w]!=\s*(.+)/g)].map((found) => found[1] ?? found[2] ?? ""),
+];
+
+/** Settings of package managers that run something around what they do. */
+const aptOptions: FindCarried = (arg, next, rest) =>
+  valuesOf("o", "option")(arg, next, rest).flatMap((setting) =>
+    typeof setting === "string" && /(?:invoke|command|hook|proxy-auto-detect|pre-install|post-install)/i.test(setting)
+      ? [setting.replace(/^[^=]*=/, "")]
+      : [],
+  );
+
+/** `EXEC:command`, `SYSTEM:command` of an address. */
+const socatAddress: FindCarried = (arg) =>
+  /(?:^|!!)(?:exec|system|shell):([^!]+)/i
+    .exec(arg)
+    ?.slice(1, 2)
+    .map((text) => text.replace(/,(?:[a-z-]+(?:=[^,]*)?)$/g, "")) ?? [];
+
+const CARRIERS: ReadonlyMap<string, FindCarried> = new Map(
+  Object.entries<FindCarried>({
+    ssh: sshOptions,
+    autossh: sshOptions,
+    sftp: inEither(sshOptions, valuesOf("SD")),
+    scp: inEither(sshOptions, valuesOf("SD")),
+    rsync: valuesOf("e", "rsh rsync-path"),
+    tar: tarCommands,
+    gtar: tarCommands,
+    bsdtar: tarCommands,
+    make: makeCommands,
+    gmake: makeCommands,
+    man: valuesOf("PH", "pager html"),
     vi: editorCommands,
     vim: editorCommands,
     nvim: editorCommands,
+    view: editorCommands,
+    ex: editorCommands,
+    gvim: editorCommands,
+    vimdiff: editorCommands,
     less: editorCommands,
-    npx: valuesOf("c", ["--call"]),
+    more: editorCommands,
+    gdb: inEither(
+      editorCommands,
+      restOf(/^--?args$/),
+      (arg) => /^--?(?:ex|eval-command)=\s*(?:shell|!)\s*(.+)$/s.exec(arg)?.slice(1, 2) ?? [],
+    ),
+    lldb: inEither(editorCommands, restOf(/^--$/)),
+    npx: valuesOf("c", "call"),
+    npm: valuesOf("c", "call"),
+    pnpm: valuesOf("c", "shell-mode"),
+    sort: valuesOf("", "compress-program"),
+    split: valuesOf("", "filter"),
+    csplit: valuesOf("", "filter"),
+    install: valuesOf("", "strip-program"),
+    zip: inEither(valuesOf("", "unzip-command"), (arg, next = "") => (arg === "-TT" ? [next] : [])),
+    sqlite3: clientCommands,
+    psql: clientCommands,
+    mysql: clientCommands,
+    lftp: clientCommands,
+    ftp: clientCommands,
+    dpkg: valuesOf("", "pre-invoke post-invoke"),
+    apt: aptOptions,
+    "apt-get": aptOptions,
+    aptitude: aptOptions,
+    socat: socatAddress,
+    nc: valuesOf("ec", "exec sh-exec"),
+    ncat: valuesOf("ec", "exec sh-exec"),
+    netcat: valuesOf("ec", "exec sh-exec"),
+    tcpdump: valuesOf("z"),
+    strace: (arg, next, rest) =>
+      valuesOf("o", "output")(arg, next, rest).flatMap((file) =>
+        typeof file === "string" ? (/^[|!]\s*(.+)$/s.exec(file)?.[1] ?? []) : [],
+      ),
+    "start-stop-daemon": (arg, next = "", rest) => {
+      if (!/^(?:-\w*[xa]|--(?:e|exe|exec|sta.*))$/.test(arg)) return [];
+      const end = rest.indexOf("--");
+      return [[next, ...(end === -1 ? [] : rest.slice(end + 1))]];
+    },
+    capsh: (arg, _next, rest) => {
+      if (arg === "--" || arg === "-+") return [["bash", ...rest]];
+      const shell = /^--shell=(.+)$/s.exec(arg)?.[1];
+      return shell === undefined ? [] : [[shell, ...rest.slice(rest.findIndex((each) => /^-[-+]$/.test(each)) + 1)]];
+    },
+    cargo: valuesOf("sx", "shell exec"),
+    docker: valuesOf("", "entrypoint health-cmd"),
+    podman: valuesOf("", "entrypoint health-cmd"),
+    vagrant: valuesOf("c", "command"),
+    gcloud: valuesOf("", "command"),
+    "nix-shell": valuesOf("", "run command"),
+    nix: restOf(/^(?:-c|--command)$/),
+    watchexec: valuesOf("", "exec"),
+    nodemon: valuesOf("x", "exec"),
+    hyperfine: valuesOf("psc", "prepare setup cleanup conclude"),
+    xterm: restOf(/^-e$/),
+    urxvt: restOf(/^-e$/),
+    openssl: (arg) => /^exec:(.+)$/s.exec(arg)?.slice(1, 2) ?? [],
+    wget: valuesOf("", "use-askpass"),
+    agetty: valuesOf("l", "login-program"),
+    logrotate: valuesOf("m", "mail"),
+    "systemd-run": (arg, next, rest) =>
+      valuesOf("p", "property")(arg, next, rest).flatMap((each) =>
+        typeof each === "string" ? (/^Exec\w+=[-@:+!|]*(.+)$/s.exec(each)?.[1] ?? []) : [],
+      ),
   }),
 );
-
-/** Options of `git` itself that take the next argument. */
-const GIT_VALUE_OPTIONS = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix"];
-
-/** Settings that are run, by their last part or as a whole. */
-const GIT_RUN_SETTINGS =
-  /^(?:pager\..*|.*\.(?:pager|editor|sshcommand|askpass|fsmonitor|gitproxy|external|textconv|command|cmd|driver|clean|smudge|process|helper|program|difffilter))$/is;
-
-function listGit(args: readonly string[]): Inner[] {
-  const inner: Inner[] = [];
-  const aliases = new Map<string, string>();
-  let at = 0;
-  for (; (args[at] ?? "").startsWith("-"); at += 1) {
-    const option = args[at] ?? "";
-    const setting = /^([^=]+)=(.*)$/s.exec(option === "-c" ? (args[at + 1] ?? "") : "");
-    const [, name = "", value = ""] = setting ?? [];
-    if (/^alias\./i.test(name)) aliases.set(name.slice("alias.".length).toLowerCase(), value);
-    else if (GIT_RUN_SETTINGS.test(name)) inner.push(toScript(value.replace(/^!/, "")));
-    if (GIT_VALUE_OPTIONS.includes(option)) at += 1;
-  }
-  const [verb, ...rest] = args.slice(at);
-  if (verb === undefined) return inner;
-  // A rule for `git push` is about that, whatever comes between.
-  if (at > 0) inner.push({ kind: "command", argv: ["git", verb, ...rest] });
-  const alias = aliases.get(verb.toLowerCase());
-  if (alias?.startsWith("!")) inner.push(toScript([alias.slice(1), ...rest].join(" ")));
-  else if (alias !== undefined) inner.push({ kind: "command", argv: ["git", ...(splitWords(alias) ?? []), ...rest] });
-  return [...inner, ...listGitVerb(verb, rest)];
-}
-
-/** Commands of `git` that run others. */
-function listGitVerb(verb: string, args: readonly string[]): Inner[] {
-  const [first, ...rest] = args;
-  if (verb === "bisect" && first === "run") return [{ kind: "command", argv: rest }];
-  const foreach = args.indexOf("foreach");
-  if (verb === "submodule" && foreach !== -1) {
-    const script = args.slice(foreach + 1).filter((arg) => !arg.startsWith("--"));
-    return [toScript(script.join(" "))];
-  }
-  const options = GIT_VERBS.get(verb);
-  return options === undefined ? [] : args.flatMap((arg, at) => options(arg, args[at + 1])).map(toScript);
-}
-
-const FILTERS = ["env", "tree", "index", "parent", "msg", "commit", "tag-name"].map((name) => `--${name}-filter`);
-
-const GIT_VERBS: ReadonlyMap<string, FindScripts> = new Map([
-  ["rebase", valuesOf("x", ["--exec"])],
-  ["difftool", valuesOf("x", ["--extcmd"])],
-  ["filter-branch", valuesOf("", [...FILTERS, "--setup"])],
-  ["grep", valuesOf("O", ["--open-files-in-pager"])],
-  ["clone", valuesOf("u", ["--upload-pack"])],
-  ["fetch", valuesOf("", ["--upload-pack"])],
-  ["pull", valuesOf("", ["--upload-pack"])],
-  ["push", valuesOf("", ["--receive-pack", "--exec"])],
-]);

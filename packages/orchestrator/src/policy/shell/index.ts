@@ -1,3 +1,4 @@
+export type { Inner, Runs } from "./inner.js";
 export { type LiteralCommands, literalCommands } from "./literal-commands.js";
 export {
   createLazyShellParser,
@@ -7,3 +8,4 @@ export {
   type ShellParserOptions,
 } from "./parser.js";
 export { splitCommand, splitScript } from "./split.js";
+export { whatMayRun } from "./wrappers.js";

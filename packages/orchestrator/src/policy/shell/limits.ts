@@ -30,3 +30,12 @@ export const MAX_LITERAL_OUTPUT = 64 * 1024;
 
 /** Most values of one variable that are tried. */
 export const MAX_VARIABLE_VALUES = 8;
+
+/** Most places of one command that are guessed to begin another. */
+export const MAX_GUESSES = 1_024;
+
+/** Most words of a command that is guessed. */
+export const MAX_GUESS_WORDS = 64;
+
+/** How often a script is read again with what its own substitutions and functions are known to print. */
+export const MAX_ROUNDS = 3;

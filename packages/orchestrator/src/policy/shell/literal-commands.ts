@@ -1,18 +1,32 @@
-import { listCarried } from "./carried-commands.js";
-import { MAX_EFFORT, MAX_LITERAL_COMMANDS, MAX_NESTING, MAX_ROUGH_SCRIPT } from "./limits.js";
+import { posix } from "node:path";
+import type { Inner } from "./inner.js";
+import {
+  MAX_EFFORT,
+  MAX_GUESS_WORDS,
+  MAX_GUESSES,
+  MAX_LITERAL_COMMANDS,
+  MAX_NESTING,
+  MAX_ROUGH_SCRIPT,
+} from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
 import { readRoughCommands } from "./rough-words.js";
+import { listVariableScripts } from "./run-variables.js";
 import { type FoundCommand, type ScriptVisitor, type Variables, walkScript } from "./script-walker.js";
-import { fillArguments, type Inner, unwrapCommand } from "./wrappers.js";
+import { addParameters } from "./variables.js";
+import { fillArguments, whatMayRun } from "./wrappers.js";
 
 /** Commands that are spelled out somewhere in a command, itself first. */
 export interface LiteralCommands {
   /** A part of a word that is not known stands in it as it is written. */
   readonly commands: string[][];
-  /** False when a bound was hit: there may be more than was found. */
+  /** What may be commands as well: arguments of programs that are not known. Absent when there is none. */
+  readonly guesses?: string[][];
+  /** False when a bound was hit, or a program or option is not known: there may be more than was found. */
   readonly complete: boolean;
+  /** Why there may be more; absent when a bound is the reason. */
+  readonly unclear?: string;
 }
 
 /**
@@ -22,7 +36,14 @@ export interface LiteralCommands {
 export function literalCommands(parser: ShellParser, argv: readonly string[]): LiteralCommands {
   const collector = new CommandCollector(parser);
   collector.visitCommand({ argv, input: undefined, variables: INITIAL_VARIABLES, files: new Map() });
-  return { commands: [...collector.commands.values()], complete: collector.complete };
+  const { commands, unclear } = collector;
+  const guesses = [...collector.guesses].flatMap(([key, words]) => (commands.has(key) ? [] : [words]));
+  return {
+    commands: [...commands.values()],
+    ...(guesses.length === 0 ? {} : { guesses }),
+    complete: collector.complete && unclear === undefined,
+    ...(unclear === undefined || !collector.complete ? {} : { unclear }),
+  };
 }
 
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
@@ -30,22 +51,33 @@ const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 const CONTINUATION = /[^ \t\n]\\\n[^ \t\n]/;
 const CONTINUATIONS = /\\\n/g;
 
+/** What zsh and fish write otherwise: `=(…)`, `${=name}`, `(… | psub)`. */
+function translateDialect(script: string): string {
+  return script
+    .replace(/(^|[\s;(])=\(/g, "$1<(")
+    .replace(/\$(\{?)[=~^]+(?=\w)/g, "$$$1")
+    .replace(/\(([^()]*)\|\s*psub\b[^()]*\)/g, "<($1)");
+}
+
 /** Reading a character of a script costs about as much as visiting half a word of a command. */
 const EFFORT_PER_CHARACTER = 0.5;
 
 class CommandCollector implements ScriptVisitor {
   /** By their text, so that each is listed once. */
   readonly commands = new Map<string, string[]>();
+  readonly guesses = new Map<string, string[]>();
   complete = true;
+  unclear: string | undefined;
   /** Outputs of commands that were visited, by variables and then by words and input: wrappers meet the same one often. */
   private readonly visited = new Map<Variables, Map<string, string | undefined>>();
   private depth = 0;
   private effort = 0;
+  private isGuessing = false;
 
   constructor(private readonly parser: ShellParser) {}
 
   enter(): boolean {
-    const isOver = this.commands.size >= MAX_LITERAL_COMMANDS || this.effort > MAX_EFFORT;
+    const isOver = this.commands.size + this.guesses.size >= MAX_LITERAL_COMMANDS || this.effort > MAX_EFFORT;
     if (this.depth >= MAX_NESTING || isOver) this.complete = false;
     if (!this.complete) return false;
     this.depth += 1;
@@ -56,19 +88,31 @@ class CommandCollector implements ScriptVisitor {
     this.depth -= 1;
   }
 
+  giveUp(): void {
+    this.complete = false;
+  }
+
   visitCommand(command: FoundCommand): string | undefined {
-    const { argv, input, variables } = command;
+    const { argv, input, variables, files } = command;
     const visited = this.visited.get(variables) ?? new Map<string, string | undefined>();
     this.visited.set(variables, visited);
-    const key = JSON.stringify([argv, input]);
+    const words = JSON.stringify(argv);
+    const key = JSON.stringify([words, input, this.isGuessing]);
     this.effort += argv.length;
     if (argv.length === 0 || visited.has(key) || !this.enter()) return visited.get(key);
     visited.set(key, undefined);
-    this.commands.set(JSON.stringify(argv), [...argv]);
-    let output = getLiteralOutput(argv, input);
-    for (const inner of [...unwrapCommand(argv), ...listCarried(argv)]) {
+    (this.isGuessing ? this.guesses : this.commands).set(words, [...argv]);
+    let output = getLiteralOutput(argv, input, files);
+    const runs = whatMayRun(argv);
+    for (const inner of [...runs.inner, ...this.listScripts(command)]) {
       const printed = this.visitInner(inner, command);
       output ??= printed;
+    }
+    if (!this.isGuessing) {
+      this.unclear ??= runs.unclear;
+      this.isGuessing = true;
+      for (const inner of runs.guesses) this.visitInner(inner, command);
+      this.isGuessing = false;
     }
     visited.set(key, output);
     this.leave();
@@ -84,8 +128,22 @@ class CommandCollector implements ScriptVisitor {
     if (tree === undefined) this.complete = false;
     // A continued line joins words for a shell, and parts them for the grammar.
     if (CONTINUATION.test(script)) this.visitScript(script.replace(CONTINUATIONS, ""), variables, input);
+    const translated = translateDialect(script);
+    if (translated !== script) this.visitScript(translated, variables, input);
     this.leave();
     return output;
+  }
+
+  /** Variables that are run, wherever they are set, and a file that this very script has written. */
+  private listScripts({ argv, files }: FoundCommand): Inner[] {
+    const [program = "", ...args] = argv;
+    const scripts = args.flatMap((arg) => {
+      const at = arg.indexOf("=");
+      return at === -1 ? [] : listVariableScripts(arg.slice(0, at), arg.slice(at + 1));
+    });
+    const own: Inner[] =
+      program.includes("/") && files.has(posix.normalize(program)) ? [{ kind: "file", path: program }] : [];
+    return [...scripts.map((script): Inner => ({ kind: "script", script, args: [] })), ...own];
   }
 
   private visitInner(inner: Inner, command: FoundCommand): string | undefined {
@@ -96,14 +154,36 @@ class CommandCollector implements ScriptVisitor {
       case "script":
         return this.visitScript(inner.script, addParameters(variables, inner.args), input);
       case "file": {
-        const isInput = inner.path === "/dev/stdin" || inner.path === "/dev/fd/0" || inner.path === "-";
-        const script = isInput ? input : files.get(inner.path);
+        const isInput = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/.test(inner.path);
+        const script = isInput ? input : (files.get(inner.path) ?? files.get(posix.normalize(inner.path)));
         return script === undefined ? undefined : this.visitScript(script, variables);
       }
       case "input-script":
         return input === undefined ? undefined : this.visitScript(input, variables);
       case "input-arguments":
-        return input === undefined ? undefined : this.visitCommand({ ...command, argv: fillArguments(inner, input) });
+        return input === undefined ? undefined : this.visitArguments(inner, input, command);
+      case "ends":
+        this.visitEnds(inner.words, command);
+        return undefined;
+    }
+  }
+
+  /** All of what is read at once, and each line for itself. */
+  private visitArguments(
+    inner: Extract<Inner, { kind: "input-arguments" }>,
+    input: string,
+    command: FoundCommand,
+  ): string | undefined {
+    const output = this.visitCommand({ ...command, argv: fillArguments(inner, input) });
+    const lines = input.split(/[\n\0]/).filter((line) => line.trim() !== "");
+    if (lines.length > 1) for (const line of lines) this.visitCommand({ ...command, argv: fillArguments(inner, line) });
+    return output;
+  }
+
+  private visitEnds(words: readonly string[], command: FoundCommand): void {
+    if (words.length > MAX_GUESSES) this.complete = false;
+    for (let at = 0; at < Math.min(words.length, MAX_GUESSES); at += 1) {
+      this.visitCommand({ ...command, argv: words.slice(at, at + MAX_GUESS_WORDS) });
     }
   }
 
@@ -112,16 +192,4 @@ class CommandCollector implements ScriptVisitor {
       this.visitCommand({ argv, input: undefined, variables, files: new Map() });
     }
   }
-}
-
-/** `$0`, `$1`, … and all but the first as `$@`. */
-function addParameters(variables: Variables, args: readonly string[]): Variables {
-  if (args.length === 0) return variables;
-  const all = args.slice(1).join(" ");
-  return new Map([
-    ...variables,
-    ...args.map((arg, index) => [String(index), [arg]] as const),
-    ["@", [all]],
-    ["*", [all]],
-  ]);
 }

@@ -2,12 +2,18 @@ import { posix } from "node:path";
 import { MAX_LITERAL_OUTPUT } from "./limits.js";
 import { decodeEscapes } from "./words.js";
 
-/** What a command is known to print, given what it reads; undefined when that cannot be told from its words. */
-export function getLiteralOutput(argv: readonly string[], input: string | undefined): string | undefined {
+/** What a command is known to print, given what it and its files hold; undefined when that cannot be told from its words. */
+export function getLiteralOutput(
+  argv: readonly string[],
+  input: string | undefined,
+  files: ReadonlyMap<string, string>,
+): string | undefined {
   const [program = "", ...args] = argv;
   const name = posix.basename(program);
-  const output = PRINTERS.get(name)?.(args) ?? (isFilter(name, args) ? input : undefined);
-  return output?.slice(0, MAX_LITERAL_OUTPUT) ?? decodeInput(name, args, input);
+  const held = args.flatMap((arg) => files.get(arg) ?? []);
+  const read = held.length === 0 ? input : held.join("");
+  const output = PRINTERS.get(name)?.(args) ?? (isFilter(name, args, files) ? read : undefined);
+  return output?.slice(0, MAX_LITERAL_OUTPUT) ?? decodeInput(name, args, read);
 }
 
 type Printer = (args: readonly string[]) => string;
@@ -34,16 +40,23 @@ function printFormat([format = "", ...rest]: readonly string[]): string {
   do {
     const before = rest.length;
     text += decodeEscapes(format).replace(/%(?:%|[-+ #0-9.]*[a-zA-Z])/g, (part) =>
-      part === "%%" ? "%" : (rest.shift() ?? ""),
+      part === "%%" ? "%" : convert(part, rest.shift() ?? ""),
     );
     if (rest.length === before) break;
   } while (rest.length > 0 && text.length < MAX_LITERAL_OUTPUT);
   return text;
 }
 
+/** `%c`, `%.2s` and `%b`; all others print what they are given. */
+function convert(conversion: string, text: string): string {
+  const length = conversion.endsWith("c") ? "1" : /\.(\d+)[sb]$/.exec(conversion)?.[1];
+  const value = conversion.endsWith("b") ? decodeEscapes(text) : text;
+  return length === undefined ? value : value.slice(0, Number(length));
+}
+
 /** Prints some or all of what it reads: counted as all of it. */
-function isFilter(name: string, args: readonly string[]): boolean {
-  if (name === "cat") return args.every((arg) => arg.startsWith("-") || arg === "/dev/stdin");
+function isFilter(name: string, args: readonly string[], files: ReadonlyMap<string, string>): boolean {
+  if (name === "cat") return args.every((arg) => arg.startsWith("-") || arg === "/dev/stdin" || files.has(arg));
   return FILTERS.has(name);
 }
 
@@ -58,10 +71,39 @@ const FILTERS: ReadonlySet<string> = new Set([
   "sponge",
   "sed",
   "tr",
+  "cut",
+  "fold",
+  "nl",
+  "paste",
+  "shuf",
+  "tac",
+  "stdbuf",
+  "awk",
+  "gawk",
+  "mawk",
+  "egrep",
+  "fgrep",
+  "rg",
+  "dd",
+  "less",
+  "more",
+  "expand",
+  "fmt",
+  "envsubst",
+  "column",
 ]);
 
 function decodeInput(name: string, args: readonly string[], input: string | undefined): string | undefined {
-  if (name !== "base64" || input === undefined || !args.some((arg) => /^(?:-\w*[dD]|--decode)/.test(arg)))
-    return undefined;
-  return Buffer.from(input, "base64").toString("utf8").slice(0, MAX_LITERAL_OUTPUT);
+  if (input === undefined) return undefined;
+  const encoding = getEncoding(name, args);
+  if (encoding === undefined) return undefined;
+  const text = encoding === "hex" ? input.replace(/^[0-9a-f]+: |\s/gim, "") : input;
+  return Buffer.from(text, encoding).toString("utf8").slice(0, MAX_LITERAL_OUTPUT);
+}
+
+function getEncoding(name: string, args: readonly string[]): "base64" | "hex" | undefined {
+  const has = (option: RegExp) => args.some((arg) => option.test(arg));
+  if (name === "xxd" && has(/^-\w*r/)) return "hex";
+  if (name === "base64" && has(/^(?:-\w*[dD]|--d)/)) return "base64";
+  return name === "openssl" && has(/^(?:base64|enc)$/) && has(/^-d$/) ? "base64" : undefined;
 }

@@ -1,10 +1,11 @@
-import { MAX_VARIABLE_VALUES } from "./limits.js";
-import { getLiteralOutput } from "./literal-output.js";
+import { posix } from "node:path";
+import { MAX_ROUNDS, MAX_VARIABLE_VALUES } from "./limits.js";
+import { isStartFile, listVariableScripts } from "./run-variables.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
-import { type Expansions, readValue, readWords, type Word } from "./words.js";
+import { addParameters, collectVariables, isSameVariables, readInto, type Variables } from "./variables.js";
+import { type Expansions, NO_EXPANSIONS, readValue, readWords, type Word } from "./words.js";
 
-/** Values that variables may have, by name. */
-export type Variables = ReadonlyMap<string, readonly string[]>;
+export type { Variables };
 
 /** A command found in a script, with what is known of its surroundings. */
 export interface FoundCommand {
@@ -12,7 +13,7 @@ export interface FoundCommand {
   /** What it reads, where that is spelled out. */
   readonly input: string | undefined;
   readonly variables: Variables;
-  /** What process substitutions among its words print, by their text. */
+  /** What is in files: process substitutions by their text, and what the script itself has written. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -20,10 +21,12 @@ export interface ScriptVisitor {
   /** Takes a command and returns what it is known to print. */
   visitCommand(command: FoundCommand): string | undefined;
   /** A script inside a script, such as one between backticks in a here-document. */
-  visitScript(script: string, variables: Variables): void;
+  visitScript(script: string, variables: Variables, input?: string): string | undefined;
   /** False when nesting is too deep to go on; `leave` is called otherwise. */
   enter(): boolean;
   leave(): void;
+  /** There may be more than was visited. */
+  giveUp(): void;
 }
 
 /** Visits every command of a script, wherever it stands. Returns what the script is known to print. */
@@ -33,20 +36,69 @@ export function walkScript(
   outer: Variables,
   visitor: ScriptVisitor,
 ): string | undefined {
-  return new Walker(tree, outer, visitor).visit(tree.root, input);
+  let read: Variables = new Map();
+  let variables = collectVariables(tree, outer, read, NO_EXPANSIONS);
+  for (let round = 1; ; round += 1) {
+    const walker = new Walker({ tree, visitor, functions: listFunctions(tree) }, variables);
+    const output = walker.visit(tree.root, input);
+    if (variables === outer && walker.read.size === 0) return output;
+    // What substitutions print and what is read is known only now: once more with variables that come of it.
+    read = new Map([...read, ...walker.read]);
+    const next = collectVariables(tree, outer, read, walker.createExpansions(0));
+    if (isSameVariables(variables, next)) return output;
+    if (round === MAX_ROUNDS) {
+      visitor.giveUp();
+      return output;
+    }
+    variables = next;
+  }
 }
+
+/** The same for every part of a script. */
+interface Walk {
+  readonly tree: SyntaxTree;
+  readonly visitor: ScriptVisitor;
+  /** Bodies, by name. */
+  readonly functions: ReadonlyMap<string, SyntaxNode>;
+}
+
+function listFunctions(tree: SyntaxTree): Map<string, SyntaxNode> {
+  const functions = new Map<string, SyntaxNode>();
+  const visit = (node: SyntaxNode) => {
+    if (node.type === "function_definition") {
+      const name = node.children.find(({ type }) => type === "word");
+      const body = node.children.find(({ children }) => children.length > 0);
+      if (name !== undefined && body !== undefined) functions.set(getText(tree, name), body);
+    }
+    for (const child of node.children) visit(child);
+  };
+  visit(tree.root);
+  return functions;
+}
+
+const isRedirect = ({ type }: SyntaxNode): boolean => type.endsWith("_redirect");
 
 /** Statements that hand what they read to the statements in them. */
 class Walker {
-  private readonly variables: Variables;
+  /** What `read` and the like were found to read, by variable. */
+  readonly read = new Map<string, readonly string[]>();
+  private readonly tree: SyntaxTree;
+  private readonly visitor: ScriptVisitor;
   private readonly outputs = new Map<SyntaxNode, string | undefined>();
+  /** What the script has written, by normal path. */
+  private readonly written: Map<string, string>;
+  /** What `exec` has put in place of the input. */
+  private standingInput: string | undefined;
 
   constructor(
-    private readonly tree: SyntaxTree,
-    outer: Variables,
-    private readonly visitor: ScriptVisitor,
+    private readonly walk: Walk,
+    private readonly variables: Variables,
+    private readonly active: readonly string[] = [],
+    written: Map<string, string> = new Map(),
   ) {
-    this.variables = collectVariables(tree, outer);
+    this.tree = walk.tree;
+    this.visitor = walk.visitor;
+    this.written = written;
   }
 
   /** What the node is known to print; undefined when nothing is known. */
@@ -76,15 +128,34 @@ class Walker {
       case "command_substitution":
       case "process_substitution":
         return this.visitSubstitution(node);
+      case "expansion":
+        this.visitExpansion(node);
+        return undefined;
       default:
         return this.visitChildren(node, input);
     }
   }
 
   /** All children, each with the same input; what they are known to print, in order. */
-  private visitChildren(node: SyntaxNode, input: string | undefined): string | undefined {
+  private visitChildren(node: SyntaxNode, outer: string | undefined): string | undefined {
+    const redirected = this.getInput(node.children.filter(isRedirect));
+    const input = redirected ?? outer;
     const outputs = node.children.map((child) => (child.children.length === 0 ? undefined : this.visit(child, input)));
     const known = outputs.filter((output) => output !== undefined);
+    // `$(< file)` prints the file.
+    return known.length === 0 ? redirected : known.join("");
+  }
+
+  /** What stands in `${…}` for a value: backticks in it are nothing but text to the grammar. */
+  private visitExpansion(node: SyntaxNode): void {
+    this.visitChildren(node, undefined);
+    const text = getText(this.tree, node);
+    if (text.includes("`")) this.outputs.set(node, this.visitBackticks(text));
+  }
+
+  /** What redirections put in place of the input, whatever their descriptor. */
+  private getInput(redirects: readonly SyntaxNode[]): string | undefined {
+    const known = redirects.flatMap((redirect) => this.getRedirectInput(redirect) ?? []);
     return known.length === 0 ? undefined : known.join("");
   }
 
@@ -94,20 +165,23 @@ class Walker {
     return flowing;
   }
 
-  private visitSubstitution(node: SyntaxNode): string | undefined {
-    if (!this.outputs.has(node)) this.outputs.set(node, this.visitChildren(node, undefined));
+  private visitSubstitution(node: SyntaxNode, input?: string): string | undefined {
+    if (this.outputs.has(node) && input === undefined) return this.outputs.get(node);
+    const text = getText(this.tree, node);
+    const output = this.visitChildren(node, input);
+    // Backticks in backticks are escaped.
+    const isEscaped = text.startsWith("`") && text.includes("\\");
+    this.outputs.set(node, (isEscaped ? this.visitBackticks(text) : undefined) ?? output);
     return this.outputs.get(node);
   }
 
   private visitRedirected(node: SyntaxNode, input: string | undefined): string | undefined {
-    const redirects = node.children.filter(({ type }) => type.endsWith("_redirect"));
-    const [body] = node.children.filter(({ type }) => !type.endsWith("_redirect"));
-    const redirected = redirects
-      .map((redirect) => this.getRedirectInput(redirect))
-      .findLast((text) => text !== undefined);
+    const redirects = node.children.filter(isRedirect);
+    const [body] = node.children.filter((child) => !isRedirect(child) && child.type !== "ERROR");
     const extra = redirects.flatMap((redirect) => this.getStrayWords(redirect));
-    const bodyInput = redirected ?? input;
-    const output = body === undefined ? undefined : this.visitBody(body, bodyInput, extra);
+    const bodyInput = this.getInput(redirects) ?? this.getMisreadInput(node) ?? input;
+    const output = body === undefined ? bodyInput : this.visitBody(body, bodyInput, extra);
+    this.write(redirects, output);
     // `&>` is two things to a plain POSIX shell: what stands before it runs aside, and a new command begins.
     if (extra.length > 0 && redirects.some((redirect) => /^&>/.test(getText(this.tree, redirect)))) {
       this.visitVariants(extra, undefined);
@@ -123,8 +197,43 @@ class Walker {
   /** The grammar takes the words behind the target of a redirection for further targets; they are arguments. */
   private getStrayWords(redirect: SyntaxNode): readonly SyntaxNode[] {
     if (redirect.type !== "file_redirect") return [];
-    const targets = redirect.children.filter(({ type }) => type !== "file_descriptor" && !/^[&<>|]+$/.test(type));
+    const targets = redirect.children.filter(({ type }) => !/^(?:file_descriptor|ERROR|[&<>|]+)$/.test(type));
     return targets.slice(1);
+  }
+
+  /** Behind a compound command the grammar reads `<<<` as an error and `<`. */
+  private getMisreadInput(node: SyntaxNode): string | undefined {
+    const at = node.children.findIndex((child) => this.isMisread(child));
+    const target = at === -1 ? undefined : node.children[at + 1]?.children.at(-1);
+    return target === undefined ? undefined : this.readText(target);
+  }
+
+  private isMisread(node: SyntaxNode): boolean {
+    return node.type === "ERROR" && getText(this.tree, node).endsWith("<");
+  }
+
+  private readText(node: SyntaxNode): string {
+    return readValue(this.tree, node, this.createExpansions(0));
+  }
+
+  /** What goes to `>(…)` is read by it, and what goes to a file may be run later. */
+  private write(redirects: readonly SyntaxNode[], output: string | undefined): void {
+    for (const redirect of redirects) {
+      const target = redirect.children.at(-1);
+      if (
+        output === undefined ||
+        target === undefined ||
+        !/^&?>/.test(getText(this.tree, redirect).replace(/^\d+/, ""))
+      )
+        continue;
+      if (target.type === "process_substitution") this.visitSubstitution(target, output);
+      else this.writeFile(this.readText(target), output);
+    }
+  }
+
+  private writeFile(path: string, text: string): void {
+    const normal = posix.normalize(path);
+    this.written.set(normal, `${this.written.get(normal) ?? ""}${text}`);
   }
 
   private getRedirectInput(redirect: SyntaxNode): string | undefined {
@@ -136,10 +245,12 @@ class Walker {
     if (target === undefined) return undefined;
     if (redirect.type === "herestring_redirect") {
       this.visit(target, undefined);
-      return `${readValue(this.tree, target, this.createExpansions(0))}\n`;
+      return `${this.readText(target)}\n`;
     }
-    const isInput = redirect.children.some(({ type }) => type === "<");
-    return isInput && target.type === "process_substitution" ? this.visit(target, undefined) : undefined;
+    if (!redirect.children.some(({ type }) => type === "<")) return undefined;
+    if (redirect.children.some((child) => this.isMisread(child))) return this.readText(target);
+    if (target.type === "process_substitution") return this.visit(target, undefined);
+    return this.written.get(posix.normalize(this.readText(target)));
   }
 
   private getHereDocument(redirect: SyntaxNode, body: SyntaxNode): string {
@@ -159,33 +270,72 @@ class Walker {
 
   /** Some variables say what other programs run. */
   private visitAssignment({ children: [name, , value] }: SyntaxNode): void {
-    if (name === undefined || value === undefined || !RUN_VARIABLES.test(getText(this.tree, name))) return;
-    this.visitor.visitScript(readValue(this.tree, value, this.createExpansions(0)), this.variables);
+    if (name === undefined || value === undefined) return;
+    const text = getText(this.tree, name);
+    const scripts = listVariableScripts(text, this.readText(value));
+    for (const script of scripts) this.visitor.visitScript(script, this.variables);
+    if (!isStartFile(text)) return;
+    const file =
+      value.type === "process_substitution"
+        ? this.visitSubstitution(value)
+        : this.written.get(getText(this.tree, value));
+    if (file !== undefined) this.visitor.visitScript(file, this.variables);
   }
 
-  private visitBackticks(text: string): void {
-    for (const [, script = ""] of text.matchAll(/`([^`]*)`/g)) this.visitor.visitScript(script, this.variables);
+  private visitBackticks(text: string): string | undefined {
+    let output: string | undefined;
+    for (const [, quoted = ""] of text.matchAll(/`((?:[^`\\]|\\[\s\S])*)`/g)) {
+      output = this.visitor.visitScript(quoted.replace(/\\([`\\$])/g, "$1"), this.variables);
+    }
+    return output;
   }
 
-  private visitCommand(node: SyntaxNode, input: string | undefined, extra: readonly SyntaxNode[]): string | undefined {
+  private visitCommand(node: SyntaxNode, outer: string | undefined, extra: readonly SyntaxNode[]): string | undefined {
     const parts = [...node.children, ...extra];
-    const redirected = parts.map((part) => (part.type.endsWith("_redirect") ? this.getRedirectInput(part) : undefined));
+    const redirects = parts.filter(isRedirect);
+    const redirected = this.getInput(redirects);
     for (const part of parts) if (part.children.length > 0) this.visit(part, undefined);
-    return this.visitVariants(parts, redirected.findLast((text) => text !== undefined) ?? input);
+    const output = this.visitVariants(parts, redirected ?? outer ?? this.standingInput);
+    this.write(redirects, output);
+    return output;
   }
 
   private visitVariants(parts: readonly SyntaxNode[], input: string | undefined): string | undefined {
     const command = { input, variables: this.variables, files: this.getFiles(parts) };
     let output: string | undefined;
     for (const argv of this.readVariants(parts)) {
-      const printed = this.visitor.visitCommand({ ...command, argv });
+      const printed = this.visitor.visitCommand({ ...command, argv }) ?? this.visitFunction(argv, input);
       output ??= printed;
+      this.follow(argv, input, printed);
+    }
+    const fed = output ?? input;
+    for (const part of parts) {
+      const isSink = part.type === "process_substitution" && getText(this.tree, part).startsWith(">(");
+      if (isSink && fed !== undefined) this.visitSubstitution(part, fed);
     }
     return output;
   }
 
+  /** What a command changes for those behind it. */
+  private follow(argv: readonly string[], input: string | undefined, output: string | undefined): void {
+    const [program, ...args] = argv;
+    if (program === "exec" && args.length === 0) this.standingInput = input;
+    if (program === "tee" && output !== undefined) for (const path of args) this.writeFile(path, output);
+    if (input === undefined) return;
+    for (const [name, values] of readInto(argv, input))
+      this.read.set(name, [...(this.read.get(name) ?? []), ...values]);
+  }
+
+  /** The body of a function of this script, with the arguments and the input it is called with. */
+  private visitFunction([name = "", ...args]: readonly string[], input: string | undefined): string | undefined {
+    const body = this.walk.functions.get(name);
+    if (body === undefined || this.active.includes(name)) return undefined;
+    const variables = addParameters(this.variables, [name, ...args]);
+    return new Walker(this.walk, variables, [...this.active, name], this.written).visit(body, input);
+  }
+
   private getFiles(parts: readonly SyntaxNode[]): Map<string, string> {
-    const files = new Map<string, string>();
+    const files = new Map(this.written);
     for (const part of parts) {
       const output = part.type === "process_substitution" ? this.visitSubstitution(part) : undefined;
       if (output !== undefined) files.set(getText(this.tree, part), output);
@@ -196,21 +346,39 @@ class Walker {
   /** The words of a command for each set of values of its variables, with and without words that may be empty. */
   private readVariants(parts: readonly SyntaxNode[]): string[][] {
     const nodes = parts.filter(
-      ({ type }) => !type.endsWith("_redirect") && !type.startsWith("variable_assignment") && type !== "$",
+      (part, index) =>
+        !isRedirect(part) &&
+        !part.type.startsWith("variable_assignment") &&
+        part.type !== "$" &&
+        !this.isDescriptor(part, parts[index + 1]),
     );
+    const hasExpansions = nodes.some((node) => /[$`]/.test(getText(this.tree, node)));
     const variants = new Map<string, string[]>();
+    const add = (argv: string[]) => {
+      if (argv.length > 0) variants.set(JSON.stringify(argv), argv);
+    };
     for (let choice = 0; choice < MAX_VARIABLE_VALUES; choice += 1) {
-      const words = nodes.flatMap((node) => readWords(this.tree, node, this.createExpansions(choice)));
+      const expansions = this.createExpansions(choice);
+      const words = nodes.flatMap((node) => readWords(this.tree, node, expansions));
       const before = variants.size;
-      for (const argv of [getTexts(words), getTexts(words.filter(({ isOptional }) => !isOptional))]) {
-        if (argv.length > 0) variants.set(JSON.stringify(argv), argv);
+      add(getTexts(words));
+      if (hasExpansions) {
+        add(getTexts(words.filter(({ isOptional }) => !isOptional)));
+        const blank = { ...expansions, isBlank: true };
+        add(getTexts(nodes.flatMap((node) => readWords(this.tree, node, blank))));
       }
       if (variants.size === before) break;
     }
     return [...variants.values()];
   }
 
-  private createExpansions(choice: number): Expansions {
+  /** `0<<<` and `{name}<`: without a blank between, it is no word. */
+  private isDescriptor(part: SyntaxNode, next: SyntaxNode | undefined): boolean {
+    if (next === undefined || !isRedirect(next) || next.start !== part.end) return false;
+    return /^(?:\d+|\{\w+\})$/.test(getText(this.tree, part));
+  }
+
+  createExpansions(choice: number): Expansions {
     return {
       getVariable: (name) => {
         const values = this.variables.get(name) ?? [];
@@ -221,67 +389,6 @@ class Walker {
   }
 }
 
-const RUN_VARIABLES =
-  /^(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|\w*ASKPASS|PROMPT_COMMAND|RSYNC_RSH|LESSOPEN)$/;
-
 function getTexts(words: readonly Word[]): string[] {
   return words.map(({ text }) => text);
-}
-
-const NO_EXPANSIONS: Expansions = { getVariable: () => undefined, getOutput: () => undefined };
-
-/** Every value a script spells out for a variable, wherever it does; the outer ones for those it does not set. */
-function collectVariables(tree: SyntaxTree, outer: Variables): Variables {
-  const variables = new Map<string, readonly string[]>(outer);
-  const add = (name: string, values: readonly string[]) => {
-    const known = variables.get(name) ?? [];
-    variables.set(name, [...new Set([...known, ...values])].slice(0, MAX_VARIABLE_VALUES));
-  };
-  const visit = (node: SyntaxNode) => {
-    const [name, , value] = node.children;
-    if (node.type === "variable_assignment" && name !== undefined && value !== undefined) {
-      if (value.type === "array") add(getText(tree, name), readArray(tree, value));
-      else add(getText(tree, name), [readValue(tree, value, NO_EXPANSIONS)]);
-    }
-    if (node.type === "command") addBuiltinValues(tree, node, add);
-    if (node.type === "for_statement") addLoopValues(tree, node, add);
-    for (const child of node.children) visit(child);
-  };
-  visit(tree.root);
-  return variables;
-}
-
-/** All elements, as `${name[@]}` has them, and each alone. */
-function readArray(tree: SyntaxTree, array: SyntaxNode): string[] {
-  const elements = getTexts(array.children.slice(1, -1).flatMap((child) => readWords(tree, child, NO_EXPANSIONS)));
-  return [elements.join(" "), ...elements];
-}
-
-/** `set -- words` and `printf -v name format words`. */
-function addBuiltinValues(
-  tree: SyntaxTree,
-  node: SyntaxNode,
-  add: (name: string, values: readonly string[]) => void,
-): void {
-  const [program, ...args] = getTexts(node.children.flatMap((child) => readWords(tree, child, NO_EXPANSIONS)));
-  if (program === "printf" && args[0] === "-v" && args[1] !== undefined) {
-    add(args[1], [getLiteralOutput(["printf", ...args.slice(2)], undefined) ?? ""]);
-  }
-  if (program !== "set" || /^-./.test(args[0] ?? "") !== (args[0] === "--")) return;
-  const words = args[0] === "--" ? args.slice(1) : args;
-  for (const name of ["@", "*"]) add(name, [words.join(" ")]);
-  for (const [index, word] of words.entries()) add(String(index + 1), [word]);
-}
-
-function addLoopValues(
-  tree: SyntaxTree,
-  node: SyntaxNode,
-  add: (name: string, values: readonly string[]) => void,
-): void {
-  const name = node.children.find(({ type }) => type === "variable_name");
-  const from = node.children.findIndex(({ type }) => type === "in");
-  const to = node.children.findIndex(({ type }) => type === "do_group");
-  if (name === undefined || from === -1) return;
-  const words = node.children.slice(from + 1, to).filter(({ type }) => type !== ";");
-  add(getText(tree, name), getTexts(words.flatMap((word) => readWords(tree, word, NO_EXPANSIONS))));
 }

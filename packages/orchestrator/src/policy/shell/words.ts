@@ -13,7 +13,12 @@ export interface Word {
 export interface Expansions {
   getVariable(name: string): string | undefined;
   getOutput(substitution: SyntaxNode): string | undefined;
+  /** What is not known is taken for nothing, not for what is written. */
+  readonly isBlank?: boolean;
 }
+
+/** Nothing is known. */
+export const NO_EXPANSIONS: Expansions = { getVariable: () => undefined, getOutput: () => undefined };
 
 /** The words a node of a command's arguments expands to. */
 export function readWords(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): Word[] {
@@ -55,7 +60,7 @@ function readFragments(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
     case "simple_expansion":
     case "expansion":
     case "command_substitution": {
-      const value = readExpansion(tree, node, expansions);
+      const value = readExpansion(tree, node, expansions) ?? (expansions.isBlank === true ? "" : undefined);
       return [value === undefined ? { text, isUnknown: true } : { text: value, isSplit: true }];
     }
     case "process_substitution":
@@ -74,7 +79,7 @@ function readQuoted(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions):
   for (const child of node.children) {
     if (!EXPANSIONS.has(child.type)) continue;
     text += unescapeQuoted(tree.script.slice(at, child.start));
-    text += readExpansion(tree, child, expansions) ?? getText(tree, child);
+    text += readExpansion(tree, child, expansions) ?? (expansions.isBlank === true ? "" : getText(tree, child));
     at = child.end;
   }
   return text + unescapeQuoted(tree.script.slice(at, end));
@@ -88,14 +93,46 @@ function unescapeQuoted(text: string): string {
 
 function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): string | undefined {
   if (node.type === "command_substitution") return expansions.getOutput(node)?.replace(/\n+$/, "");
-  const [, braced, operator = "", other, bare] = PARAMETER.exec(getText(tree, node)) ?? [];
-  const name = braced ?? bare;
-  if (name === undefined) return undefined;
-  return operator.endsWith("+") ? other : (expansions.getVariable(name) ?? other);
+  if (node.type === "simple_expansion") return expansions.getVariable(getText(tree, node).slice(1));
+  const children = node.children.slice(1, -1);
+  const isIndirect = children[0]?.type === "!";
+  const [variable, operator, ...others] = isIndirect ? children.slice(1) : children;
+  if (variable === undefined) return undefined;
+  const written = expansions.getVariable(getText(tree, variable).replace(/\[.*$/s, ""));
+  const value = isIndirect && written !== undefined ? expansions.getVariable(written) : written;
+  if (operator === undefined) return value;
+  const last = others.at(-1) ?? operator;
+  const other = () => expansions.getOutput(node) ?? readOther(tree, others, operator.end, last.end, expansions);
+  switch (operator.type) {
+    case ":+":
+    case "+":
+      return expansions.isBlank === true && written === undefined ? undefined : other();
+    case ":-":
+    case "-":
+    case ":=":
+    case "=":
+      return value ?? other();
+    default:
+      return undefined;
+  }
 }
 
-/** A parameter, an element of an array for all of them, and what may stand in for its value. */
-const PARAMETER = /^\$(?:\{([\w@*]+)(?:\[[^\]{}]*\])?(?:(:?[-=+])([^{}]*))?\}|([\w@*]+))$/;
+/** What may stand in for a value, with the white space between its parts. */
+function readOther(
+  tree: SyntaxTree,
+  nodes: readonly SyntaxNode[],
+  from: number,
+  to: number,
+  expansions: Expansions,
+): string {
+  let text = "";
+  let at = from;
+  for (const node of nodes) {
+    text += tree.script.slice(at, node.start) + readValue(tree, node, expansions);
+    at = node.end;
+  }
+  return text + tree.script.slice(at, to);
+}
 
 function splitFragments(fragments: readonly Fragment[]): Word[] {
   const words: Word[] = [];

@@ -1,255 +1,224 @@
-import { posix } from "node:path";
+import { listCarried } from "./carried-commands.js";
+import { unwrapGit } from "./git-commands.js";
+import { type Inner, RUNS_NOTHING, type Runs, toCommand, toScript, toSuffixes } from "./inner.js";
 import { splitWords } from "./line-words.js";
+import { type OptionTable, readOptions } from "./options.js";
+import { PLAIN_PROGRAMS } from "./plain-programs.js";
+import { lookupName, plainName } from "./program-name.js";
+import { SHELLS, unwrapLookalike, unwrapShell } from "./shells.js";
+import { unwrapCmdlet } from "./windows-shells.js";
+import { RUNNERS, SU_OPTIONS, WRAPPERS, type Wrapper } from "./wrapper-table.js";
 
-/** What a command runs in turn, as far as its arguments tell. */
-export type Inner =
-  | { readonly kind: "command"; readonly argv: readonly string[] }
-  /** Text a shell runs; `args` are its $0, $1, … */
-  | { readonly kind: "script"; readonly script: string; readonly args: readonly string[] }
-  /** A shell runs the file of this name. */
-  | { readonly kind: "file"; readonly path: string }
-  /** A shell runs what it reads. */
-  | { readonly kind: "input-script" }
-  /** What is read becomes arguments; `placeholder` is replaced by them, else they come last. */
-  | { readonly kind: "input-arguments"; readonly argv: readonly string[]; readonly placeholder: string | undefined };
+export { SHELLS };
 
-/** Everything a command runs in turn; empty when it is no wrapper. Where arguments are ambiguous, more is returned. */
-export function unwrapCommand(argv: readonly string[]): Inner[] {
+/** Everything a command may run in turn, by the tables of programs; an unknown program may run any of its arguments. */
+export function whatMayRun(argv: readonly string[]): Runs {
   const [program, ...args] = argv;
-  if (program === undefined) return [];
-  const name = posix.basename(program);
-  if (SHELLS.has(name)) return unwrapShell(args);
-  const wrapper = WRAPPERS.get(name);
-  if (wrapper !== undefined) return unwrapPlain(wrapper, args);
-  return SPECIAL.get(name)?.(args) ?? [];
+  if (program === undefined) return RUNS_NOTHING;
+  const runs = unwrapShell(program, args) ?? unwrapNamed(toKnownName(program), args);
+  // A shell takes `=name` for the place of the program; it is no name of any.
+  return program.startsWith("=") ? addInner(runs, [toCommand([program.slice(1), ...args])]) : runs;
 }
 
-export const SHELLS: ReadonlySet<string> = new Set([
-  ...["bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "yash", "csh", "tcsh"],
-]);
-
-/** Options of the usual shells that take the next argument. */
-const SHELL_VALUE_OPTIONS = /^(?:[-+]\w*[oO]|--rcfile|--init-file|--init-command|-C)$/;
-
-function unwrapShell(args: readonly string[]): Inner[] {
-  let isScript = false;
-  let isInput = false;
-  let at = 0;
-  for (; at < args.length; at += 1) {
-    const option = args[at] ?? "";
-    if (option === "--" || option === "-") {
-      at += 1;
-      break;
-    }
-    if (!/^[-+]./.test(option)) break;
-    if (/^-[a-zA-Z]*c/.test(option) || option.startsWith("--command")) isScript = true;
-    if (/^-[a-zA-Z]*s/.test(option)) isInput = true;
-    if (SHELL_VALUE_OPTIONS.test(option)) at += 1;
-  }
-  const [operand, ...rest] = args.slice(at);
-  if (isScript) return operand === undefined ? [] : [{ kind: "script", script: operand, args: rest }];
-  if (isInput || operand === undefined) return [{ kind: "input-script" }];
-  return [{ kind: "file", path: operand }];
+/** What a command runs as far as it is known. */
+export function unwrapCommand(argv: readonly string[]): readonly Inner[] {
+  return whatMayRun(argv).inner;
 }
 
 /** Whether a program of this name runs what its arguments say. */
 export function isWrapper(name: string): boolean {
-  return WRAPPERS.has(name) || SPECIAL.has(name);
+  return name !== "git" && (WRAPPERS.has(name) || SPECIAL.has(name));
 }
 
-/** How the command behind a wrapper is found. */
-interface Wrapper {
-  /** Letters of short options that take a value. */
-  readonly short?: string;
-  /** Names of long options that take the next argument. */
-  readonly long?: readonly string[];
-  /** Operands before the command. */
-  readonly operands?: number;
-  /** `NAME=value` may come before the command. */
-  readonly assignments?: boolean;
-  /** Options whose value is a script. */
-  readonly scripts?: readonly string[];
-  /** The rest of the arguments is also run as one script. */
-  readonly isJoined?: boolean;
-  /** Without a command it runs a shell. */
-  readonly isShell?: boolean;
-  /** It runs what it reads, whatever its arguments. */
-  readonly isInput?: boolean;
+/** GNU programs go by a `g` in front where others have their names. */
+function toKnownName(program: string): string {
+  const name = lookupName(program);
+  const isKnown = (each: string) => WRAPPERS.has(each) || SPECIAL.has(each);
+  if (isKnown(name)) return name;
+  return [name.replace(/^g/, ""), plainName(name)].find(isKnown) ?? name;
 }
 
-const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
-  Object.entries<Wrapper>({
-    env: {
-      short: "uCPS",
-      long: ["unset", "chdir", "split-string"],
-      assignments: true,
-      scripts: ["-S", "--split-string"],
-    },
-    sudo: {
-      isShell: true,
-      short: "ugUhpCrtTDRa",
-      long: ["user", "group", "other-user", "host", "prompt", "close-from", "chdir", "chroot", "role", "type"],
-      assignments: true,
-    },
-    doas: { isShell: true, short: "uCa" },
-    pkexec: { long: ["user"] },
-    su: {
-      isShell: true,
-      short: "cgGsTw",
-      long: ["command", "group", "shell"],
-      operands: 1,
-      scripts: ["-c", "--command"],
-    },
-    runuser: {
-      isShell: true,
-      short: "ucgGs",
-      long: ["user", "command", "group", "shell"],
-      scripts: ["-c", "--command"],
-    },
-    time: { short: "fo", long: ["format", "output"] },
-    timeout: { short: "ks", long: ["kill-after", "signal"], operands: 1 },
-    nice: { short: "n", long: ["adjustment"] },
-    ionice: { short: "cnpPu", long: ["class", "classdata"] },
-    chrt: { short: "TPD", operands: 1 },
-    taskset: { operands: 1 },
-    nohup: {},
-    setsid: {},
-    stdbuf: { short: "ioe", long: ["input", "output", "error"] },
-    chroot: { isShell: true, operands: 1 },
-    unshare: { isShell: true, short: "GSRwl", long: ["root", "wd", "setuid", "setgid"] },
-    nsenter: { isShell: true, short: "tSGN", long: ["target", "setuid", "setgid"] },
-    "systemd-run": { short: "puHM", long: ["property", "unit", "uid", "gid", "working-directory", "setenv"] },
-    strace: { short: "aeEoOpPsSuX" },
-    ltrace: { short: "aADeFlnopsuwx" },
-    watch: { short: "nq", long: ["interval"], isJoined: true },
-    flock: {
-      short: "wEc",
-      long: ["timeout", "conflict-exit-code", "command"],
-      operands: 1,
-      scripts: ["-c", "--command"],
-    },
-    script: {
-      isShell: true,
-      short: "cIOBEmotT",
-      long: ["command", "log-out", "log-in"],
-      operands: 1,
-      scripts: ["-c", "--command"],
-    },
-    ssh: { isShell: true, short: "bcDEeFIiJLlmOopQRSWw", operands: 1, isJoined: true },
-    command: {},
-    builtin: {},
-    exec: { short: "a" },
-    noglob: {},
-    nocorrect: {},
-    "-": {},
-    busybox: {},
-    toybox: {},
-    caffeinate: { short: "tw" },
-    arch: { short: "ed" },
-    fakeroot: { short: "lisb" },
-    unbuffer: {},
-    rlwrap: { short: "abCDefgHlMmOPqSsTtw" },
-    "xvfb-run": { short: "efnps" },
-    "dbus-run-session": {},
-    proxychains4: { short: "f" },
-    torsocks: {},
-    setpriv: { long: ["reuid", "regid", "groups", "securebits", "pdeathsig"] },
-    runcon: { short: "turl", operands: 1 },
-    prlimit: {},
-    choom: { short: "np" },
-    numactl: { short: "CNmip", long: ["cpunodebind", "physcpubind", "membind", "interleave", "preferred"] },
-    setarch: { operands: 1 },
-    linux32: {},
-    linux64: {},
-    i386: {},
-    x86_64: {},
-    cpulimit: { short: "lpe", long: ["limit"] },
-    firejail: {},
-    fakechroot: {},
-    "dumb-init": {},
-    tini: { short: "pe" },
-    gosu: { operands: 1 },
-    "su-exec": { operands: 1 },
-    sg: { operands: 1, scripts: ["-c"], short: "c", isJoined: true },
-    npx: { short: "p", long: ["package"] },
-    entr: {},
-    at: { isInput: true },
-    batch: { isInput: true },
-    parallel: { short: "jaISNnLs", long: ["jobs", "arg-file"], isJoined: true },
-  }),
-);
+function unwrapNamed(name: string, args: readonly string[]): Runs {
+  const special = SPECIAL.get(name)?.(args) ?? unwrapCmdlet(name, args);
+  if (special !== undefined) return special;
+  const carried = listCarried(name, args);
+  const wrapper = WRAPPERS.get(name);
+  if (wrapper !== undefined) return addInner(unwrapPlain(name, wrapper, args), carried);
+  const words = RUNNERS.get(name);
+  if (words !== undefined) return addInner(unwrapRunner(words, args), carried);
+  if (LOADER.test(name)) return { inner: [], guesses: toSuffixes(args), unclear: undefined };
+  const isPlain = carried.length > 0 || PLAIN_PROGRAMS.has(name) || PLAIN_PROGRAMS.has(plainName(name));
+  if (isPlain) return { ...RUNS_NOTHING, inner: carried };
+  return unwrapLookalike(name, args) ?? { inner: [], guesses: guess(args), unclear: undefined };
+}
 
-function unwrapPlain(wrapper: Wrapper, args: readonly string[]): Inner[] {
-  if (wrapper.isInput === true) return [{ kind: "input-script" }];
-  const inner: Inner[] = [];
-  const at = skipOptions(wrapper, args, (script) => inner.push({ kind: "script", script, args: [] }));
+/** The loader of programs runs the one it is given. */
+const LOADER = /^(?:ld(?:-[\w-]+)?|ld-linux[\w-]*)\.so(?:\.\d+)?$/;
+
+const addInner = (runs: Runs, inner: readonly Inner[]): Runs =>
+  inner.length === 0 ? runs : { ...runs, inner: [...runs.inner, ...inner] };
+
+/** Any end of the arguments may be a command, and what has white space in it a script. */
+function guess(args: readonly string[]): Inner[] {
+  const scripts = args.filter((arg) => /\s/.test(arg)).map((arg) => toScript(arg.replace(/^--?[\w-]+=/, "")));
+  return [...toSuffixes(args), ...scripts];
+}
+
+function unwrapRunner(words: readonly string[], args: readonly string[]): Runs {
+  const at = words.includes("*") ? -1 : args.findIndex((arg) => words.includes(arg));
+  if (at === -1 && !words.includes("*")) return RUNS_NOTHING;
+  return { inner: [], guesses: guess(args.slice(at + 1)), unclear: undefined };
+}
+
+function unwrapPlain(name: string, wrapper: Wrapper, args: readonly string[]): Runs {
+  if (wrapper.isInput === true) return { ...RUNS_NOTHING, inner: [{ kind: "input-script" }] };
+  const { at, values, unknown } = skipOptions(wrapper, args);
+  const scripts = values.filter((option) => wrapper.scripts?.split(" ").includes(option.name) === true);
+  const inner: Inner[] = scripts.map(({ value }) => toScript(value));
   const command = args.slice(at);
-  if (command.length === 0) return wrapper.isShell === true ? [...inner, { kind: "input-script" }] : inner;
-  inner.push({ kind: "command", argv: command });
+  if (command.length > 0) inner.push(toCommand(command));
+  else if (wrapper.isShell === true) inner.push({ kind: "input-script" });
   // A first operand that is missing leaves the command one place earlier.
-  if ((wrapper.operands ?? 0) > 0) inner.push({ kind: "command", argv: args.slice(at - 1) });
-  if (wrapper.isJoined === true) inner.push({ kind: "script", script: command.join(" "), args: [] });
-  return inner;
+  if ((wrapper.operands ?? 0) > 0 && command.length > 0) inner.push(toCommand(args.slice(at - 1)));
+  if (wrapper.isJoined === true && command.length > 0) inner.push(toScript(command.join(" ")));
+  if (unknown === undefined) return { inner, guesses: [], unclear: undefined };
+  const guesses = [...inner, ...guess(args.slice(unknown + 1))];
+  const unclear = `\`${name}\` has an option that is not known: \`${args[unknown] ?? ""}\``;
+  return { inner: [], guesses, unclear: wrapper.isLoose === true ? undefined : unclear };
 }
 
 /** The place of the command behind options, assignments and operands. */
-function skipOptions(wrapper: Wrapper, args: readonly string[], onScript: (script: string) => void): number {
-  let operands = wrapper.operands ?? 0;
-  for (let at = 0; at < args.length; at += 1) {
-    const arg = args[at] ?? "";
-    const isOption = /^-./.test(arg) && arg !== "--";
-    if (isOption) {
-      const { name, value, isNext } = readOption(wrapper, arg, args[at + 1]);
-      if (value !== undefined && name !== undefined && wrapper.scripts?.includes(name)) onScript(value);
-      if (isNext) at += 1;
-    } else if (arg === "--" || arg === "-" || (wrapper.assignments === true && /^\w+=/.test(arg))) continue;
-    else if (operands === 0) return at;
-    else operands -= 1;
+function skipOptions(wrapper: Wrapper, args: readonly string[]) {
+  const isSkipped = wrapper.hasAssignments === true ? (arg: string) => /^\w[^=]*=/.test(arg) : undefined;
+  const read = readOptions(wrapper, args, { isSkipped, hasDash: true });
+  let { end: at, unknown } = read;
+  const values = [...read.values];
+  for (let operands = wrapper.operands ?? 0; operands > 0 && at < args.length; operands -= 1) {
+    at += 1;
+    if (wrapper.isMixed !== true) continue;
+    const more = readOptions(wrapper, args.slice(at));
+    values.push(...more.values);
+    if (more.unknown !== undefined) unknown ??= at + more.unknown;
+    at += more.end;
   }
-  return args.length;
+  return { at, values, unknown };
 }
 
-function readOption(
-  wrapper: Wrapper,
-  arg: string,
-  next: string | undefined,
-): { name?: string; value?: string | undefined; isNext: boolean } {
-  if (arg.startsWith("--")) {
-    const [name = "", ...value] = arg.slice(2).split("=");
-    if (value.length > 0) return { name: `--${name}`, value: value.join("="), isNext: false };
-    const isNext = wrapper.long?.includes(name) ?? false;
-    return { name: `--${name}`, value: isNext ? next : undefined, isNext };
-  }
-  const at = [...arg].findIndex((letter, index) => index > 0 && (wrapper.short ?? "").includes(letter));
-  if (at === -1) return { isNext: false };
-  // What stands before it in a cluster takes no value.
-  const name = `-${[...arg][at]}`;
-  const attached = arg.slice(at + 1);
-  return attached === "" ? { name, value: next, isNext: true } : { name, value: attached, isNext: false };
-}
+type Unwrap = (args: readonly string[]) => Runs;
+
+const sure =
+  (unwrap: (args: readonly string[]) => readonly Inner[]): Unwrap =>
+  (args) => ({
+    ...RUNS_NOTHING,
+    inner: unwrap(args),
+  });
+
+/** Without the `--` that ends options of a builtin, and without these options. */
+const withoutOptions = (args: readonly string[], options = /^(?!)/): readonly string[] => {
+  const from = args.findIndex((arg) => !options.test(arg));
+  const rest = from === -1 ? [] : args.slice(from);
+  return rest[0] === "--" ? rest.slice(1) : rest;
+};
 
 /** Commands with a way of their own; args without the program. */
-const SPECIAL: ReadonlyMap<string, (args: readonly string[]) => Inner[]> = new Map(
-  Object.entries<(args: readonly string[]) => Inner[]>({
-    eval: (args) => [{ kind: "script", script: args.join(" "), args: [] }],
-    trap: ([script = ""]) => [{ kind: "script", script, args: [] }],
-    alias: (args) => args.map((arg) => ({ kind: "script", script: arg.slice(arg.indexOf("=") + 1), args: [] })),
-    source: ([path = ""]) => [{ kind: "file", path }],
-    ".": ([path = ""]) => [{ kind: "file", path }],
-    coproc: (args) => [0, 1, 2].map((from) => ({ kind: "command", argv: args.slice(from) })),
-    find: unwrapFind,
-    fd: unwrapFd,
-    fdfind: unwrapFd,
+const SPECIAL: ReadonlyMap<string, Unwrap> = new Map(
+  Object.entries<Unwrap>({
+    env: unwrapEnv,
+    su: unwrapSu,
+    runuser: unwrapSu,
     xargs: unwrapXargs,
+    git: unwrapGit,
+    find: sure(unwrapFind),
+    fd: sure(unwrapFd),
+    fdfind: sure(unwrapFd),
+    eval: sure((args) => [toScript(withoutOptions(args).join(" "))]),
+    trap: sure((args) => [toScript(withoutOptions(args)[0] ?? "")]),
+    emulate: sure((args) => listValues(args, /^-\w*c$/).map((script) => toScript(script))),
+    sched: sure((args) => [toScript(args.slice(1).join(" "))]),
+    alias: sure((args) => args.map((arg) => toScript(arg.slice(arg.indexOf("=") + 1)))),
+    abbr: sure((args) => args.map((arg) => toScript(arg))),
+    source: sure(unwrapSource),
+    ".": sure(unwrapSource),
+    coproc: sure((args) => [0, 1, 2].map((from) => toCommand(args.slice(from)))),
+    command: sure((args) => (/^-\w*[vV]/.test(args[0] ?? "") ? [] : [toCommand(withoutOptions(args, /^-p+$/))])),
+    mapfile: sure((args) => listValues(args, /^-\w*C$/).map((script) => toScript(script))),
+    readarray: sure((args) => listValues(args, /^-\w*C$/).map((script) => toScript(script))),
+    complete: sure((args) => listValues(args, /^-\w*[CW]$/).map((script) => toScript(script))),
+    compgen: sure((args) => listValues(args, /^-\w*[CW]$/).map((script) => toScript(script))),
+    bind: sure((args) =>
+      listValues(args, /^-\w*x$/).map((binding) => toScript(binding.replace(/^[^:]*:/, "").replaceAll('"', ""))),
+    ),
+    parallel: unwrapParallel,
   }),
 );
+
+/** One shell reads its input where no file is named. */
+function unwrapSource(args: readonly string[]): Inner[] {
+  const [path] = withoutOptions(args);
+  return [path === undefined ? { kind: "input-script" } : { kind: "file", path }];
+}
+
+/** What stands behind options, attached or not; `option` ends with the letter. */
+function listValues(args: readonly string[], option: RegExp): string[] {
+  const attached = new RegExp(`${option.source.replace(/\$$/, "")}(.+)$`, "s");
+  return args.flatMap((arg, at) => (option.test(arg) ? (args[at + 1] ?? []) : (attached.exec(arg)?.[1] ?? [])));
+}
+
+const ENV: OptionTable = {
+  short: "i0vu:C:S:P:a:L:U:",
+  long: "ignore-environment null debug unset= chdir= split-string= argv0= block-signal? default-signal? ignore-signal? list-signal-handling",
+};
+
+function unwrapEnv(args: readonly string[]): Runs {
+  const isSkipped = (arg: string) => /^[^-=][^=]*=|^=/.test(arg);
+  const { end, values, unknown } = readOptions(ENV, args, { isSkipped, hasDash: true });
+  const command = args.slice(end);
+  // What is split takes the place of the option, before further arguments.
+  const split = values.filter(({ name }) => name === "S" || name === "split-string");
+  const inner = split.map(({ value }) => toCommand(["env", ...splitString(value), ...command]));
+  if (command.length > 0) inner.push(toCommand(command));
+  if (unknown === undefined) return { ...RUNS_NOTHING, inner };
+  const unclear = `\`env\` has an option that is not known: \`${args[unknown] ?? ""}\``;
+  return { inner: [], guesses: [...inner, ...guess(args.slice(unknown + 1))], unclear };
+}
+
+function splitString(value: string): string[] {
+  const line = value.replace(/\\[_tnfrv]/g, " ").replace(/\\c[\s\S]*/, "");
+  return splitWords(line) ?? line.split(/\s+/).filter((word) => word !== "");
+}
+
+/** A user, then arguments of a shell; with `-u` a command. Options may stand anywhere. */
+function unwrapSu(args: readonly string[]): Runs {
+  const operands: string[] = [];
+  const values: { name: string; value: string }[] = [];
+  let unknown: string | undefined;
+  for (let rest = args; rest.length > 0; ) {
+    const read = readOptions(SU_OPTIONS, rest, { hasDash: true });
+    values.push(...read.values);
+    if (read.unknown !== undefined) unknown ??= rest[read.unknown];
+    const isOver = rest[read.end - 1] === "--" || values.some(({ name }) => name === "u" || name === "user");
+    operands.push(...rest.slice(read.end, isOver ? rest.length : read.end + 1));
+    rest = isOver ? [] : rest.slice(read.end + 1);
+  }
+  const getValue = (...names: string[]) => values.findLast(({ name }) => names.includes(name))?.value;
+  const shell = getValue("s", "shell");
+  const [, ...shellArgs] = operands;
+  const scripts = values.filter(({ name }) => /^(?:c|command|session-command)$/.test(name));
+  const inner: Inner[] = scripts.map(({ value }) => toScript(value, shellArgs));
+  if (getValue("u", "user") !== undefined) inner.push(toCommand(operands));
+  else if (shell !== undefined)
+    inner.push(toCommand([shell, ...scripts.flatMap(({ value }) => ["-c", value]), ...shellArgs]));
+  else if (scripts.length === 0) inner.push(toCommand(["sh", ...shellArgs]));
+  if (unknown === undefined) return { ...RUNS_NOTHING, inner };
+  return { inner, guesses: guess(args), unclear: `\`su\` has an option that is not known: \`${unknown}\`` };
+}
 
 function unwrapFind(args: readonly string[]): Inner[] {
   const inner: Inner[] = [];
   for (let at = 0; at < args.length; at += 1) {
     if (!/^-(?:exec|ok)(?:dir)?$/.test(args[at] ?? "")) continue;
     const end = args.findIndex((word, index) => index > at && (word === ";" || word === "+"));
-    inner.push({ kind: "command", argv: args.slice(at + 1, end === -1 ? args.length : end) });
+    inner.push(toCommand(args.slice(at + 1, end === -1 ? args.length : end)));
     if (end === -1) break;
     at = end;
   }
@@ -257,26 +226,37 @@ function unwrapFind(args: readonly string[]): Inner[] {
 }
 
 function unwrapFd(args: readonly string[]): Inner[] {
-  const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg));
-  return at === -1 ? [] : [{ kind: "command", argv: args.slice(at + 1) }];
+  const at = args.findIndex((arg) => /^(?:-[a-zA-Z]*[xX]|--exec|--exec-batch)$/.test(arg));
+  const attached = args.flatMap((arg) => /^(?:-[xX]|--exec(?:-batch)?=)(.+)$/s.exec(arg)?.[1] ?? []);
+  return [...(at === -1 ? [] : [toCommand(args.slice(at + 1))]), ...attached.map((script) => toScript(script))];
 }
 
-const XARGS: Wrapper = {
-  short: "aEIdLnPsJR",
-  long: ["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace", "process-slot-var"],
+const XARGS: OptionTable = {
+  short: "0a:d:E:e::I:i::J:L:l::n:oP:pR:rS:s:tx",
+  long: "null arg-file= delimiter= eof? replace? max-lines= max-args= open-tty max-procs= interactive process-slot-var= no-run-if-empty max-chars= show-limits verbose exit",
 };
 
-function unwrapXargs(args: readonly string[]): Inner[] {
-  const at = skipOptions(XARGS, args, () => undefined);
-  const argv = args.slice(at);
-  if (argv.length === 0) return [];
-  const options = args.slice(0, at).join(" ");
-  const placeholder =
-    /(?:^| )-\w*[IJ] ?(\S+)/.exec(options)?.[1] ?? (/(?:^| )(?:-i|--replace)( |$)/.test(options) ? "{}" : undefined);
-  return [
-    { kind: "command", argv },
-    { kind: "input-arguments", argv, placeholder },
-  ];
+function unwrapXargs(args: readonly string[]): Runs {
+  const { end, values, unknown } = readOptions(XARGS, args);
+  const argv = args.slice(end);
+  const replaced = values.findLast(({ name }) => /^(?:I|J|i|replace)$/.test(name));
+  const placeholder = replaced === undefined ? undefined : replaced.value || "{}";
+  const inner: Inner[] = argv.length === 0 ? [] : [toCommand(argv), { kind: "input-arguments", argv, placeholder }];
+  if (unknown === undefined) return { ...RUNS_NOTHING, inner };
+  const unclear = `\`xargs\` has an option that is not known: \`${args[unknown] ?? ""}\``;
+  return { inner: [], guesses: [...inner, ...guess(args.slice(unknown + 1))], unclear };
+}
+
+/** Its command is a script; without one each line or argument is. */
+function unwrapParallel(args: readonly string[]): Runs {
+  const wrapper = WRAPPERS.get("parallel") ?? {};
+  const at = args.findIndex((arg) => /^::::?\+?$/.test(arg));
+  const sources = at === -1 ? [] : args.slice(at + 1);
+  const before = at === -1 ? args : args.slice(0, at);
+  const runs = unwrapPlain("parallel", wrapper, args);
+  const joined = sources.map((source) => toScript(`${before.join(" ")} ${source}`));
+  const inner: Inner[] = [...runs.inner, { kind: "input-script" }];
+  return { ...runs, inner, guesses: [...runs.guesses, ...sources.map((source) => toScript(source)), ...joined] };
 }
 
 /** The arguments xargs makes of a text. */

@@ -2,9 +2,12 @@ import { describe, expect, it } from "vitest";
 import { literalCommands, loadShellParser, splitScript } from "../../../src/policy/shell/index.js";
 import {
   MAX_EFFORT,
+  MAX_GUESS_WORDS,
+  MAX_GUESSES,
   MAX_LITERAL_COMMANDS,
   MAX_NESTING,
   MAX_PARSE_MS,
+  MAX_ROUNDS,
   MAX_SCRIPT_BYTES,
   MAX_TREE_DEPTH,
   MAX_TREE_NODES,
@@ -25,6 +28,11 @@ describe("bounds of scripts", () => {
       MAX_NESTING: 400,
       MAX_LITERAL_COMMANDS: 4_096,
       MAX_EFFORT: 200_000,
+    });
+    expect({ MAX_GUESSES, MAX_GUESS_WORDS, MAX_ROUNDS }).toEqual({
+      MAX_GUESSES: 1_024,
+      MAX_GUESS_WORDS: 64,
+      MAX_ROUNDS: 3,
     });
   });
 
@@ -48,6 +56,25 @@ describe("bounds of scripts", () => {
     expect(splitScript(impatient, "ls")).toEqual([["ls"]]);
   });
 
+  it("guesses so many places of a command, and says that there may be more", () => {
+    const { guesses, complete } = find(`owntool ${"a ".repeat(MAX_GUESSES)}`);
+    expect({ count: guesses?.length, longest: guesses?.[0]?.length, complete }).toEqual({
+      count: MAX_GUESS_WORDS,
+      longest: MAX_GUESS_WORDS,
+      complete: true,
+    });
+    expect(find(`owntool ${"a ".repeat(MAX_GUESSES + 1)}`).complete).toBe(false);
+  });
+
+  it("reads a script again only so often", () => {
+    const chain = Array.from({ length: MAX_ROUNDS + 3 }, (_, index) => `v${index + 1}=$(echo $v${index})`)
+      .reverse()
+      .join("\n");
+    expect(find(`${chain}\nv0=rm\n$v2 x`).commands).toContainEqual(["rm", "x"]);
+    expect(find(`${chain}\nv0=rm\n$v${MAX_ROUNDS + 3} x`).complete).toBe(false);
+    expect(find('PATH="/x:$PATH"; x="$x a"; for f in a b; do x="$x $f"; i=$((i + 1)); done').complete).toBe(true);
+  });
+
   it.each([
     ["a deep tree", `${"$(".repeat(MAX_TREE_DEPTH)}rm${")".repeat(MAX_TREE_DEPTH)}`],
     ["many commands", Array.from({ length: MAX_LITERAL_COMMANDS }, (_, index) => `a${index}`).join("\n")],
@@ -64,7 +91,7 @@ describe("bounds of scripts", () => {
     ["forks", `${"coproc ".repeat(40)}x`],
     ["ambiguous operands", `${"timeout ".repeat(60)}x`],
     ["braces", "{a,b}".repeat(1_000)],
-    ["find", `find ${"-exec a ".repeat(7_000)}`],
+    ["find", `find ${"-exec ls ".repeat(7_000)}`],
     ["twelve shells", Array.from({ length: 12 }).reduce<string>((inner) => `bash -c ${JSON.stringify(inner)}`, "rm")],
   ])("looks through %s to the end", (_name, script) => expect(find(script).complete).toBe(true));
 });

@@ -1,0 +1,32 @@
+/** What a command runs in turn, as far as its arguments tell. */
+export type Inner =
+  | { readonly kind: "command"; readonly argv: readonly string[] }
+  /** Text a shell runs; `args` are its $0, $1, … */
+  | { readonly kind: "script"; readonly script: string; readonly args: readonly string[] }
+  /** A shell runs the file of this name. */
+  | { readonly kind: "file"; readonly path: string }
+  /** A shell runs what it reads. */
+  | { readonly kind: "input-script" }
+  /** What is read becomes arguments; `placeholder` is replaced by them, else they come last. */
+  | { readonly kind: "input-arguments"; readonly argv: readonly string[]; readonly placeholder: string | undefined }
+  /** Each of these words may begin a command. */
+  | { readonly kind: "ends"; readonly words: readonly string[] };
+
+/** Everything a command may run in turn. */
+export interface Runs {
+  /** What it runs as far as it is known; where arguments are ambiguous, more. */
+  readonly inner: readonly Inner[];
+  /** What it may run as well: guessed, because the program or one of its options is not known. */
+  readonly guesses: readonly Inner[];
+  /** Why it may run something that is in neither list; undefined when it does not. */
+  readonly unclear: string | undefined;
+}
+
+export const RUNS_NOTHING: Runs = { inner: [], guesses: [], unclear: undefined };
+
+export const toCommand = (argv: readonly string[]): Inner => ({ kind: "command", argv });
+
+export const toScript = (script: string, args: readonly string[] = []): Inner => ({ kind: "script", script, args });
+
+/** Every end of an argument list, as a command. */
+export const toSuffixes = (words: readonly string[]): Inner[] => [{ kind: "ends", words }];

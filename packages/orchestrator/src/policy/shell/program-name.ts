@@ -1,0 +1,13 @@
+/** The name by which programs are looked up: without directory, in small letters, without `.exe` and a login shell's dash. */
+export function lookupName(program: string): string {
+  const name = program.slice(Math.max(program.lastIndexOf("/"), program.lastIndexOf("\\")) + 1).toLowerCase();
+  return name.replace(/^-(?=.)/, "").replace(/\.exe$/, "");
+}
+
+/** The same without what tells installations apart: `bash5`, `bash-5.2`, `bash-static`, `sh.distrib`. */
+export function plainName(program: string): string {
+  return lookupName(program).replace(
+    /(?:[-.](?:static|distrib|real|orig|bin|restricted|stable|preview|beta)|[-_.]?\d[\d.]*)+$/,
+    "",
+  );
+}

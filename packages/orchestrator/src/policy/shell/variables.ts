@@ -1,0 +1,153 @@
+import { MAX_VARIABLE_VALUES } from "./limits.js";
+import { getLiteralOutput } from "./literal-output.js";
+import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
+import { type Expansions, readValue, readWords, type Word } from "./words.js";
+
+/** Values that variables may have, by name. */
+export type Variables = ReadonlyMap<string, readonly string[]>;
+
+/** `$0`, `$1`, … and all but the first as `$@`. */
+export function addParameters(variables: Variables, args: readonly string[]): Variables {
+  if (args.length === 0) return variables;
+  const all = args.slice(1).join(" ");
+  return new Map([
+    ...variables,
+    ...args.map((arg, index) => [String(index), [arg]] as const),
+    ["@", [all]],
+    ["*", [all]],
+  ]);
+}
+
+/**
+ * Every value a script spells out for a variable, wherever it does; the outer ones for those it does not set. `read`: values
+ * that its commands were found to read. The very same `outer` when nothing is set.
+ */
+export function collectVariables(
+  tree: SyntaxTree,
+  outer: Variables,
+  read: Variables,
+  expansions: Expansions,
+): Variables {
+  const variables = new Map<string, readonly string[]>(outer);
+  const add = (name: string, values: readonly string[]) => {
+    const known = variables.get(name) ?? [];
+    variables.set(name, [...new Set([...known, ...values])].slice(0, MAX_VARIABLE_VALUES));
+  };
+  const visit = (node: SyntaxNode) => {
+    if (node.type === "variable_assignment") addAssignment(tree, node, variables, expansions, add);
+    if (node.type === "command") addBuiltinValues(tree, node, expansions, add);
+    if (node.type === "for_statement") addLoopValues(tree, node, expansions, add);
+    if (node.type === "expansion") addDefault(tree, node, expansions, add);
+    for (const child of node.children) visit(child);
+  };
+  visit(tree.root);
+  for (const [name, values] of read) add(name, values);
+  return variables.size === outer.size && [...variables].every(([name, values]) => outer.get(name) === values)
+    ? outer
+    : variables;
+}
+
+export function isSameVariables(one: Variables, other: Variables): boolean {
+  if (one === other) return true;
+  const isSame = (values: readonly string[], others: readonly string[] | undefined) =>
+    values.length === others?.length && values.every((value, index) => value === others[index]);
+  return one.size === other.size && [...one].every(([name, values]) => isSame(values, other.get(name)));
+}
+
+type AddValues = (name: string, values: readonly string[]) => void;
+
+function addAssignment(
+  tree: SyntaxTree,
+  node: SyntaxNode,
+  known: Variables,
+  expansions: Expansions,
+  add: AddValues,
+): void {
+  const [name, operator, value] = node.children;
+  if (name === undefined || value === undefined) return;
+  const text = getText(tree, name).replace(/\[.*$/s, "");
+  // What it held before is what was written before: `x="$x:y"` would grow each time it is read.
+  const getVariable = (other: string) => (other === text ? known.get(text)?.[0] : expansions.getVariable(other));
+  const settled = { ...expansions, getVariable };
+  const values = value.type === "array" ? readArray(tree, value, settled) : [readValue(tree, value, settled)];
+  const before = operator?.type === "+=" ? (known.get(text) ?? []) : [];
+  const joint = value.type === "array" ? " " : "";
+  add(text, [...before.flatMap((one) => values.map((other) => one + joint + other)), ...values]);
+}
+
+/** `${name:=value}` sets what it stands for. */
+function addDefault(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions, add: AddValues): void {
+  const [, name, operator, ...values] = node.children;
+  if (name?.type !== "variable_name" || !/^:?=$/.test(operator?.type ?? "")) return;
+  add(getText(tree, name), [
+    values
+      .slice(0, -1)
+      .map((value) => readValue(tree, value, expansions))
+      .join(""),
+  ]);
+}
+
+/** All elements, as `${name[@]}` has them, and each alone. */
+function readArray(tree: SyntaxTree, array: SyntaxNode, expansions: Expansions): string[] {
+  const elements = getTexts(array.children.slice(1, -1).flatMap((child) => readWords(tree, child, expansions))).map(
+    (text) => text.replace(/^\[[^\]]*\]=/, ""),
+  );
+  return [elements.join(" "), ...elements];
+}
+
+/** `set -- words`, with `shift` fewer of them, and `printf -v name format words`. */
+function addBuiltinValues(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions, add: AddValues): void {
+  const [program, ...args] = getTexts(node.children.flatMap((child) => readWords(tree, child, expansions)));
+  if (program === "printf" && args[0] === "-v" && args[1] !== undefined) {
+    add(args[1], [getLiteralOutput(["printf", ...args.slice(2)], undefined, NO_FILES) ?? ""]);
+  }
+  // In another shell `set` sets a variable.
+  const named = program === "set" ? args.findIndex((arg) => !arg.startsWith("-")) : -1;
+  if (named !== -1) add(args[named] ?? "", [args.slice(named + 1).join(" "), ...args.slice(named + 1)]);
+  if (program !== "set" || /^-./.test(args[0] ?? "") !== (args[0] === "--")) return;
+  const words = args[0] === "--" ? args.slice(1) : args;
+  const hasShift = /\bshift\b/.test(tree.script);
+  const ends = hasShift ? words.slice(0, MAX_VARIABLE_VALUES).map((_, at) => words.slice(at)) : [words];
+  for (const name of ["@", "*"])
+    add(
+      name,
+      ends.map((end) => end.join(" ")),
+    );
+  for (const [index, word] of words.entries()) add(String(index + 1), hasShift ? words.slice(index) : [word]);
+}
+
+const NO_FILES: ReadonlyMap<string, string> = new Map();
+
+function addLoopValues(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions, add: AddValues): void {
+  const name = node.children.find(({ type }) => type === "variable_name");
+  const from = node.children.findIndex(({ type }) => type === "in");
+  const to = node.children.findIndex(({ type }) => type === "do_group");
+  if (name === undefined || from === -1) return;
+  const words = node.children.slice(from + 1, to).filter(({ type }) => type !== ";");
+  add(getText(tree, name), getTexts(words.flatMap((word) => readWords(tree, word, expansions))));
+}
+
+/** The values a `read`, or the like, gives its variables of what it reads. */
+export function readInto(argv: readonly string[], input: string): [string, string[]][] {
+  const [program, ...args] = argv;
+  const lines = input
+    .split("\n")
+    .filter((line) => line !== "")
+    .slice(0, MAX_VARIABLE_VALUES);
+  const names = args.filter((arg) => /^[A-Za-z_]\w*$/.test(arg));
+  if (program === "mapfile" || program === "readarray")
+    return [[names.at(-1) ?? "MAPFILE", [lines.join(" "), ...lines]]];
+  if (program !== "read") return [];
+  const words = lines.flatMap((line) => line.split(/[\s,:;]+/)).slice(0, MAX_VARIABLE_VALUES);
+  const values = names.length > 1 || /[,:;]/.test(input) ? [...words, ...lines] : lines;
+  return (names.length === 0 ? ["REPLY"] : names).map((name, index) => {
+    const isLast = index === Math.max(names.length, 1) - 1;
+    const rest = lines.map((line) => line.split(/\s+/).slice(index).join(" "));
+    return [
+      name,
+      [...new Set([...(isLast ? rest : []), ...lines.flatMap((line) => line.split(/\s+/)[index] ?? []), ...values])],
+    ];
+  });
+}
+
+const getTexts = (words: readonly Word[]): string[] => words.map(({ text }) => text);

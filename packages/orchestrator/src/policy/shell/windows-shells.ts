@@ -1,0 +1,120 @@
+import { type Inner, type Runs, toCommand, toSuffixes } from "./inner.js";
+
+/** Parameters of PowerShell that take a value, as far as a command line knows them. */
+const VALUE_PARAMETERS =
+  "executionpolicy ep inputformat if outputformat of windowstyle workingdirectory wd version psconsolefile configurationname configurationfile settingsfile custompipename encodedarguments ea";
+const FLAG_PARAMETERS = "noprofile nologo noexit noninteractive interactive login sta mta noprofileloadtime help ?";
+
+/** What PowerShell runs: parameters in any letters, cut short anywhere, behind `-`, `--` or `/`. */
+export function unwrapPowerShell(args: readonly string[]): Runs {
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? "";
+    const name = /^(?:--?|\/|–|—)([a-z?]+)$/i.exec(arg)?.[1]?.toLowerCase();
+    const rest = args.slice(at + 1);
+    if (name === undefined) return toRuns(arg === "-" ? [INPUT] : readPowerShell(args.slice(at).join(" ")));
+    if (isBeginning(name, "command commandwithargs cwa")) {
+      return toRuns(rest[0] === "-" || rest.length === 0 ? [INPUT] : readPowerShell(rest.join(" ")));
+    }
+    if (isBeginning(name, "encodedcommand ec")) {
+      return toRuns(readPowerShell(Buffer.from(rest[0] ?? "", "base64").toString("utf16le")));
+    }
+    if (isBeginning(name, "file")) return toRuns([{ kind: "file", path: rest[0] ?? "" }, toCommand(rest)]);
+    if (isBeginning(name, VALUE_PARAMETERS)) at += 1;
+    else if (!isBeginning(name, FLAG_PARAMETERS)) {
+      const guesses = [...readPowerShell(rest.join(" ")), ...toSuffixes(rest)];
+      return { inner: [], guesses, unclear: `a parameter of PowerShell is not known: \`${arg}\`` };
+    }
+  }
+  return toRuns([INPUT]);
+}
+
+const INPUT: Inner = { kind: "input-script" };
+
+const toRuns = (inner: readonly Inner[]): Runs => ({ inner, guesses: [], unclear: undefined });
+
+const isBeginning = (name: string, names: string): boolean => names.split(" ").some((each) => each.startsWith(name));
+
+const POWERSHELL_PIECE =
+  /([;|&(){}\r\n]|@\(|\$\()|([ \t,]+)|`([\s\S])|'((?:[^']|'')*)'|"((?:[^"`]|`[\s\S]|"")*)"|([^\s;|&(){}`'",]+)|["']/g;
+
+/** The commands of a PowerShell script, cut at everything that separates; names in small letters as well. */
+export function readPowerShell(script: string): Inner[] {
+  const commands = cutCommands(script, POWERSHELL_PIECE, (escaped = "", single, double = "", plain) => {
+    if (single !== undefined) return single.replaceAll("''", "'");
+    return plain ?? (escaped === "\n" ? "" : escaped) + double.replace(/`([\s\S])/g, "$1").replaceAll('""', '"');
+  });
+  return commands.flatMap((words) => {
+    const assigned = /^[-+*/]?=$/.test(words[1] ?? "") ? words.slice(2) : words;
+    const [first = "", ...rest] = assigned[0] === "." || assigned[0] === "!" ? assigned.slice(1) : assigned;
+    return withSmallLetters([first, ...rest]);
+  });
+}
+
+function withSmallLetters(words: readonly string[]): Inner[] {
+  const [first = "", ...rest] = words;
+  const small = first.toLowerCase();
+  if (first === "") return [];
+  return small === first ? [toCommand(words)] : [toCommand(words), toCommand([small, ...rest])];
+}
+
+/** `Start-Process -FilePath name -ArgumentList a, b`, and `iex text`. */
+export function unwrapCmdlet(name: string, args: readonly string[]): Runs | undefined {
+  if (name === "iex" || name === "invoke-expression") {
+    return toRuns(readPowerShell(args.filter((arg) => !/^-command$/i.test(arg)).join(" ")));
+  }
+  if (name !== "start-process" && name !== "saps") return undefined;
+  const words = args.filter((arg) => !/^-[a-z]+$/i.test(arg));
+  return { inner: withSmallLetters(words), guesses: toSuffixes(words), unclear: undefined };
+}
+
+const CMD_FLAGS = /^\/\/?(?:[sqdau]|[efv](?::\w+)?|t:\w+)$/i;
+
+/** What `cmd` runs: everything behind `/c`, `/k` or `/r`, attached or not. */
+export function unwrapCmd(args: readonly string[]): Runs {
+  const at = args.findIndex((arg) => !CMD_FLAGS.test(arg));
+  const arg = args[at];
+  if (arg === undefined) return toRuns([INPUT]);
+  const clustered = /^(?:\/[sqdaufev](?::\w+)?)*\/\/?[ckr](.*)$/is.exec(arg);
+  const text = [clustered?.[1] ?? arg, ...args.slice(at + 1)].join(" ");
+  if (clustered !== null) return toRuns(readCmd(text));
+  return { inner: readCmd(text), guesses: toSuffixes(args), unclear: `an option of \`cmd\` is not known: \`${arg}\`` };
+}
+
+const CMD_PIECE = /([&|()\r\n])|([ \t,;=]+)|\^([\s\S])|(\0)|"([^"]*)"|([^\s&|(),;=^"]+)|["^]/g;
+
+function readCmd(script: string): Inner[] {
+  const whole = /^\s*"([\s\S]*)"\s*$/.exec(script)?.[1];
+  const read = (text: string) =>
+    cutCommands(text, CMD_PIECE, (escaped = "", _nul, double = "", plain = "") => escaped + double + plain);
+  return [...read(script), ...(whole === undefined ? [] : read(whole))].flatMap((words) => {
+    const [first = "", ...rest] = words;
+    const command = [first.replace(/^@/, ""), ...rest];
+    return [...withSmallLetters(command), ...(CMD_PREFIXES.test(command[0] ?? "") ? unwrapPrefix(rest) : [])];
+  });
+}
+
+/** Words of `cmd` that stand before a command. */
+const CMD_PREFIXES = /^(?:call|start|if|for|do|else|cmd)$/i;
+
+const unwrapPrefix = (words: readonly string[]): Inner[] => words.flatMap((_, at) => withSmallLetters(words.slice(at)));
+
+type ReadPiece = (escaped?: string, single?: string, double?: string, plain?: string) => string;
+
+/** Words of commands; the groups of `piece` are a separator, white space, and four ways to write a part of a word. */
+function cutCommands(text: string, piece: RegExp, readPiece: ReadPiece): string[][] {
+  const commands: string[][] = [];
+  let words: string[] = [];
+  let word: string | undefined;
+  for (const [, separator, space, ...parts] of [...text.matchAll(piece), ["", ";"]]) {
+    if (separator === undefined && space === undefined) {
+      word = (word ?? "") + readPiece(...parts);
+      continue;
+    }
+    if (word !== undefined) words.push(word);
+    word = undefined;
+    if (separator === undefined) continue;
+    if (words.length > 0) commands.push(words);
+    words = [];
+  }
+  return commands;
+}
