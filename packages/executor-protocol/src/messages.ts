@@ -48,6 +48,8 @@ export const initializeRequestSchema = z.object({
   clientName: z.string(),
   protocolVersion: z.string(),
   resumeSessionId: z.optional(z.nullable(z.string())),
+  /** With `resumeSessionId`: rises with each attempt to resume. One that is late, and not above the last, is refused. */
+  attempt: z.optional(z.int().check(z.positive())),
   /** It will send `ack`: what it has not acknowledged can be had again after a resume. */
   acknowledges: z.optional(z.boolean()),
   /** Live output is to wait for `ack`, also where nothing can be had again: a slow reader of one call harms no other. */
@@ -95,7 +97,10 @@ export const errorMessageSchema = z.object({
   type: z.literal("error"),
   requestId: nullable(z.string()),
   message: z.string(),
-  /** `taken_over`: another channel goes on with the connection, and this one ends. */
+  /**
+   * `taken_over`: another channel goes on with the connection, and this one ends. `late_attempt`: a newer attempt to
+   * resume came before this one.
+   */
   code: z.optional(z.string()),
 });
 
@@ -136,6 +141,8 @@ export const initializeResponseSchema = z.object({
       resend: z.optional(z.array(requestIdSchema)),
       /** After a resume: the largest `sequence` that arrived; those of further calls are larger. */
       lastSequence: z.optional(countSchema),
+      /** After a resume: the largest `attempt` that was made. */
+      lastAttempt: z.optional(countSchema),
     }),
   ),
 });

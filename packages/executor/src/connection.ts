@@ -57,6 +57,8 @@ export class Connection {
   /** How sessions ended that the orchestrator may not have been told of, newest last. */
   readonly #exits = new Map<number, ProcessOutcome>();
   #ending: Promise<EndedSession[]> | undefined;
+  /** The largest number of an attempt to resume. */
+  #lastAttempt = 0;
 
   constructor(channel: Channel, options: ConnectionOptions) {
     const { backend, registry, ceiling, limits, telemetry } = options;
@@ -104,6 +106,11 @@ export class Connection {
     return this.calls.hasAnswers || this.#unifiedExec.wasUsed ? "results" : "nothing";
   }
 
+  /** An attempt to resume that a newer one has overtaken on the way. One without a number is never late. */
+  isLate({ attempt }: InitializeMessage): boolean {
+    return attempt !== undefined && attempt <= this.#lastAttempt;
+  }
+
   get graceMs(): number {
     return this.#options.graceMs;
   }
@@ -123,12 +130,14 @@ export class Connection {
    * Resolves when the next message may be taken.
    */
   async resume(channel: Channel, message: InitializeMessage, host: HostInfo): Promise<void> {
-    const { requestId, acknowledges, flowControl = false } = message;
+    const { requestId, acknowledges, flowControl = false, attempt } = message;
+    this.#lastAttempt = attempt ?? this.#lastAttempt;
     const before = this.outbox.attach(channel);
     if (before !== undefined) leave(before);
     this.#take({ acknowledges: acknowledges ?? this.outbox.acknowledges, flowControl });
     const { answer, ...resumed } = this.calls.resume(message);
-    const answered = this.#introduce(requestId, host, { flowControl }, resumed);
+    const lastAttempt = this.#lastAttempt;
+    const answered = this.#introduce(requestId, host, { flowControl }, { ...resumed, lastAttempt });
     // An answer may be what tells that there is a session.
     void answer().then(() => this.#repeatExits());
     await answered;
@@ -173,7 +182,7 @@ export class Connection {
     requestId: string,
     host: HostInfo,
     { flowControl }: { flowControl: boolean },
-    resumed: { resend?: string[]; lastSequence?: number } = {},
+    resumed: { resend?: string[]; lastSequence?: number; lastAttempt?: number } = {},
   ): Promise<void> {
     const { graceMs, limits } = this.#options;
     const ackBytes = getAckBytes(limits.log);

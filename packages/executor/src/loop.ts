@@ -110,6 +110,9 @@ async function resume(message: InitializeMessage, attachment: Attachment): Promi
     const problem = `unknown resumeSessionId \`${quote(resumeSessionId ?? "")}\`: there are no sessions to resume`;
     return refuse(attachment, requestId, problem);
   }
+  if (connection.isLate(message)) {
+    return refuse(attachment, requestId, "a newer attempt to resume came before this one", "late_attempt");
+  }
   attachment.connection = connection;
   attachment.reclaim(connection);
   await connection.resume(attachment.channel, message, host);
@@ -117,9 +120,14 @@ async function resume(message: InitializeMessage, attachment: Attachment): Promi
 }
 
 /** Answers what could not be read or done as a request; the channel stays open. */
-async function refuse({ channel, telemetry }: Attachment, requestId: string | null, message: string): Promise<Handled> {
+async function refuse(
+  { channel, telemetry }: Attachment,
+  requestId: string | null,
+  message: string,
+  code?: string,
+): Promise<Handled> {
   telemetry.unreadable.value += 1;
   telemetry.log.warn?.("message refused", { requestId: requestId === null ? undefined : quote(requestId) });
-  await sendOn(channel, { type: "error", requestId, message });
+  await sendOn(channel, { type: "error", requestId, message, ...(code === undefined ? {} : { code }) });
   return "go on";
 }

@@ -118,6 +118,30 @@ describe("a lost channel", () => {
     expect(second.deltas()[0]?.offset).toBe(4);
   });
 
+  it("is refused where a newer attempt came before it, and takes nothing from that one", async () => {
+    const { connect } = open();
+    const first = connect();
+    const { sessionId } = await first.initialize({ acknowledges: true });
+    const id = idOf(await first.exec({ command: ["cat"], stdin: "open", yieldTimeMs: 0 }));
+    await first.cut();
+    const newest = connect();
+    const { resume } = await newest.initialize(resumeWith(sessionId, { attempt: 2 }));
+    expect(resume).toMatchObject({ lastAttempt: 2 });
+    for (const attempt of [1, 2]) {
+      const late = connect();
+      expect(await late.refusedInitialize(resumeWith(sessionId, { attempt }))).toMatch(/a newer attempt to resume/);
+      expect(late.all("error")).toMatchObject([{ code: "late_attempt" }]);
+      await late.cut();
+    }
+    expect((await newest.write({ processId: id, input: "here\n", until: "output" })).output).toBe("here\n");
+    // One without a number is not known to be late, and one that goes on counting is not.
+    const unnumbered = connect();
+    await unnumbered.initialize(resumeWith(sessionId));
+    const next = connect();
+    expect((await next.initialize(resumeWith(sessionId, { attempt: 3 }))).resume).toMatchObject({ lastAttempt: 3 });
+    expect((await next.write({ processId: id, input: "there\n", until: "output" })).output).toBe("there\n");
+  });
+
   it("costs no answer that was on its way: it is given again, the same one", async () => {
     const { connect } = open();
     const first = connect();

@@ -9,7 +9,7 @@ import type { Policy } from "./policy/policy-options.js";
 import { type JudgedCommand, type Requirement, requirement } from "./policy/requirement.js";
 import type { RuleBook } from "./policy/rule-book.js";
 import type { ResolvedExec } from "./resolve/exec-command.js";
-import { type RefusalCode, type RefusedCall, refuse } from "./result.js";
+import { closedMeanwhile, interrupted, type RefusalCode, type RefusedCall, refuse } from "./result.js";
 import { chooseSandbox } from "./sandbox/choose-sandbox.js";
 import { findUnheld } from "./sandbox/unheld.js";
 import type { Selected } from "./select-executor.js";
@@ -19,6 +19,8 @@ export interface PermitContext {
   policy: Policy;
   rules: RuleBook;
   approvals: Approvals;
+  /** Aborts when the orchestrator is closed. */
+  closing: AbortSignal;
   shellParser: GetShellParser;
   /** A fresh unique id. */
   newId: () => string;
@@ -115,7 +117,9 @@ export async function askForPermit(
   const digest = digestRequest(selected.executor.name, { ...request, ...sandbox });
   // A script of one plain command is that command, however it was written.
   const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
-  const decision: ApprovalResult = await context.approvals.decide(question, canonical, signal);
+  const { closing } = context;
+  const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
+  const decision: ApprovalResult = await context.approvals.decide(question, canonical, given);
   context.trail.decided(question.id, decision);
   switch (decision.kind) {
     case "approved":
@@ -133,7 +137,7 @@ export async function askForPermit(
     case "cancelled":
       return refused("cancelled", "the user ended the turn", resolved);
     case "interrupted":
-      return { kind: "result", result: interrupted() };
+      return { kind: "result", result: closing.aborted ? closedMeanwhile() : interrupted() };
   }
 }
 
@@ -196,8 +200,3 @@ const REFUSALS = {
   sandbox_unavailable: { status: "error", words: "The command cannot be run as it has to be" },
   changed: { status: "error", words: "The command is not what was approved" },
 } as const satisfies Partial<Record<RefusalCode, { status: RefusedCall["status"]; words: string }>>;
-
-export function interrupted(): RefusedCall {
-  const reason = "the call was interrupted before anything was sent";
-  return refuse("interrupted", `Interrupted: ${reason}. Nothing was run.`, { code: "interrupted", reason });
-}

@@ -3,7 +3,7 @@ import { checkResult } from "./check-result.js";
 import { type CallReply, describeReply } from "./executors/executor.js";
 import type { ProblemLog } from "./executors/problems.js";
 import type { Session, SessionOwner, SessionTable } from "./executors/sessions.js";
-import { fail, type LostCall, refuse, type ToolCallResult } from "./result.js";
+import { fail, interrupted, type LostCall, refuse, type ToolCallResult } from "./result.js";
 import { explainSessions, runningSession, translateResult, translateSentence } from "./session-text.js";
 import { cutToBytes } from "./text.js";
 
@@ -34,13 +34,21 @@ export function respond(response: Response): ToolCallResult {
   const { reply } = response;
   if (reply.kind === "answer") return respondToAnswer(response, reply.message);
   if (reply.kind === "refused") return toolFailed(response, reply.message);
-  if (reply.kind === "unsent" && !reply.ended)
-    return fail("unsendable", `\`${response.toolName}\`: ${describeReply(reply)}`);
-  if (reply.kind === "unsent") return offline(response.environment, reply.reason);
+  if (reply.kind === "unsent") return unsent(response, reply);
   const gaveUp = reply.kind === "timeout" ? response.interruption : undefined;
   const reason = gaveUp ?? describeReply(reply);
   if (reply.kind !== "timeout" || response.outage === undefined) return lost(response, reason);
   return lost(response, `${reason}; its channel was lost (${response.outage}) and is being looked for again`);
+}
+
+function unsent(response: Response, reply: Extract<CallReply, { kind: "unsent" }>): ToolCallResult {
+  const { environment, interruption, outage, session, toolName } = response;
+  const { cause, reason } = reply;
+  if (cause === "refused") return fail("unsendable", `\`${toolName}\`: ${describeReply(reply)}`);
+  if (interruption !== undefined) return interrupted();
+  if (cause === "changed") return fail("changed", `Executor \`${environment}\`: ${reason}. Nothing was run.`);
+  if (cause === "offline" && session !== undefined) return lostSession(session, reason);
+  return offline(environment, cause === "unreached" && outage !== undefined ? `${outage}; ${reason}` : reason);
 }
 
 /** Nothing was sent: the executor was gone already. */

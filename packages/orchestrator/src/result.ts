@@ -11,7 +11,7 @@ export interface AnsweredCall {
   text: string;
   /**
    * A unified-exec result with the model's session id as `processId`, whatever another tool answered, or undefined
-   * when the executor gave none that can be trusted.
+   * when the executor gave none that can be trusted. After a second run outside a sandbox `firstRun` is that of the first.
    */
   structured: UnifiedExecResult | Record<string, unknown> | undefined;
 }
@@ -54,6 +54,8 @@ export type RefusalCode =
   | "denied"
   | "cancelled"
   | "interrupted"
+  /** Something that was handed to the orchestrator has failed. */
+  | "internal"
   /** A call that has to be on record could not be recorded. */
   | "audit_failed"
   | "closed";
@@ -70,6 +72,8 @@ export interface LostCall {
     sessionId?: number;
     /** Where the output of that session ended that was received while it ran, bytes. */
     lastOffset?: number;
+    /** It was a second run, outside the sandbox: the result of the first. */
+    firstRun?: AnsweredCall["structured"];
   };
 }
 
@@ -79,3 +83,15 @@ export function refuse(status: RefusedCall["status"], text: string, structured: 
 
 /** A plain error: its text is its reason. */
 export const fail = (code: RefusalCode, reason: string): RefusedCall => refuse("error", reason, { code, reason });
+
+/** Nothing was sent. */
+export function interrupted(): RefusedCall {
+  const reason = "the call was interrupted before anything was sent";
+  return refuse("interrupted", `Interrupted: ${reason}. Nothing was run.`, { code: "interrupted", reason });
+}
+
+/** The same, because the orchestrator was closed. */
+export function closedMeanwhile(): RefusedCall {
+  const reason = "the orchestrator was closed before anything was sent";
+  return refuse("interrupted", `Interrupted: ${reason}. Nothing was run.`, { code: "closed", reason });
+}

@@ -23,7 +23,9 @@ export interface OutgoingCall {
   signal: AbortSignal | undefined;
   onOutput: ((output: LiveOutput) => void | Promise<void>) | undefined;
   sessionScope: "own" | "executor" | undefined;
-  idempotencyKey: string | undefined;
+  idempotencyKey?: string | undefined;
+  /** It is for this life of the executor, and not for another that takes its place. */
+  isBound: boolean;
   /** What it is part of. */
   trace: TraceContext | undefined;
 }
@@ -46,6 +48,7 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
     arguments: call.arguments,
     // Calls before it on the same session come first.
     deadlineMs: followed.aheadMs + call.windowMs + call.marginMs,
+    isBound: call.isBound,
     output: followed,
     sessionScope: call.sessionScope,
     idempotencyKey: call.idempotencyKey,

@@ -17,10 +17,19 @@ export const ENVIRONMENT_ID = "environment_id";
 
 /** The attached executors in order; the first that offers a tool is its default, also while it is offline. */
 export class Catalog {
-  readonly #executors = new Map<string, Executor>();
+  /** Undefined for a place that is kept. */
+  readonly #executors = new Map<string, Executor | undefined>();
 
   get all(): Executor[] {
-    return [...this.#executors.values()];
+    return [...this.#executors.values()].filter((executor) => executor !== undefined);
+  }
+
+  /** Keeps a place in the order for an executor that is being attached; the answer gives it back unless it was taken. */
+  reserve(name: string): () => void {
+    if (!this.#executors.has(name)) this.#executors.set(name, undefined);
+    return () => {
+      if (this.#executors.get(name) === undefined) this.#executors.delete(name);
+    };
   }
 
   get(name: string): Executor | undefined {

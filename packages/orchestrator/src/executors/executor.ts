@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Channel } from "@codex/channel";
 import {
   type Capability,
@@ -42,6 +43,8 @@ export interface ExecutorOptions {
   owner: SessionOwner;
   /** Opens another channel when the one of now is lost. Absent: its end is the end of the executor. */
   reconnect: ReconnectOptions | undefined;
+  /** Gives up opening it. */
+  signal: AbortSignal;
   onToolsChanged: () => void;
   onSessionExited: (owner: SessionOwner, processId: number, outcome: ProcessOutcome) => void;
   /** The channel was lost, and another is looked for. */
@@ -71,6 +74,8 @@ export interface CallRequest {
   /** What the call is part of. Only for one that answered `initialize`. */
   trace?: TraceContext | undefined;
   idempotencyKey?: string | undefined;
+  /** It names a session: another life of the executor has nothing to do with it. */
+  isBound?: boolean;
   output: OutputListener;
 }
 
@@ -93,6 +98,8 @@ export class Executor {
   /** How long the executor keeps everything without a channel, milliseconds; undefined when it does not. */
   #graceMs: number | undefined;
   #introductions = 0;
+  /** Of the last attempt to resume; the executor refuses one that comes after a later one. */
+  #attempt = 0;
   #introduced = false;
 
   private constructor(options: ExecutorOptions) {
@@ -112,6 +119,10 @@ export class Executor {
   /** Introduces itself and learns the tools. @throws OrchestratorError; the channel is closed then. */
   static async open(options: ExecutorOptions): Promise<Executor> {
     const executor = new Executor(options);
+    const { signal } = options;
+    const giveUp = () => void executor.#wire.close("attaching it was given up");
+    if (signal.aborted) giveUp();
+    signal.addEventListener("abort", giveUp, { once: true });
     try {
       if (options.initialize !== false) await executor.#initialize(options.initialize);
       executor.#introduced = true;
@@ -120,6 +131,8 @@ export class Executor {
     } catch (error) {
       await executor.#wire.close();
       throw error;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
     }
   }
 
@@ -147,12 +160,12 @@ export class Executor {
   }
 
   call(request: CallRequest): SentRequest<CallAnswer> {
-    const { toolName, deadlineMs, output, sessionScope, idempotencyKey, trace } = request;
+    const { toolName, deadlineMs, output, sessionScope, idempotencyKey, trace, isBound = false } = request;
     const scope = sessionScope === undefined ? {} : { sessionScope };
     const key = idempotencyKey === undefined ? {} : { idempotencyKey };
     const part = trace === undefined || !this.initialized ? {} : { trace };
     const body = { type: "call_tool" as const, toolName, arguments: request.arguments, ...scope, ...key, ...part };
-    return this.#wire.request(body, { answer: "call_tool_response", deadlineMs, output });
+    return this.#wire.request(body, { answer: "call_tool_response", deadlineMs, output, isBound });
   }
 
   cancel(requestId: string): void {
@@ -195,6 +208,7 @@ export class Executor {
     this.#capabilities.clear();
     for (const capability of message.capabilities) this.#capabilities.add(capability);
     const resume = this.can("resume") ? message.resume : undefined;
+    this.#attempt = resume?.lastAttempt ?? 0;
     this.#graceMs = resume?.graceMs;
     if (resume !== undefined) return { ackBytes: resume.ackBytes, lastSequence: resume.lastSequence ?? 0 };
     const { ackBytes } = message;
@@ -211,7 +225,9 @@ export class Executor {
       clock,
       withinMs,
       baseMs: timings.reconnectBaseMs,
-      maxMs: timings.reconnectMaxMs,
+      // However short the time is, there are several attempts in it.
+      maxMs: Math.min(timings.reconnectMaxMs, Math.ceil(withinMs / PAUSES_PER_OUTAGE)),
+      attemptMs: Math.max(MIN_ATTEMPT_MS, Math.ceil(withinMs / ATTEMPTS_PER_OUTAGE)),
       random: reconnect.random,
       signal: loss.signal,
     });
@@ -244,7 +260,9 @@ export class Executor {
 
   async #reintroduce(loss: Loss, channel: Channel): Promise<Exclude<Recovery, { kind: "over" }>> {
     const { initialize, clock, idPrefix, timings } = this.#options;
-    if (initialize === false) return { kind: "renewed", channel, reason: loss.reason, terms: undefined };
+    if (initialize === false) {
+      return { kind: "renewed", channel, reason: loss.reason, terms: undefined, isSameHost: true };
+    }
     const ask = (more: object) => {
       this.#introductions += 1;
       const requestId = `${idPrefix}-again-${this.#introductions}`;
@@ -252,8 +270,10 @@ export class Executor {
       return introduce(channel, request, { clock, deadlineMs: timings.initializeMs });
     };
     let reason = loss.reason;
+    const before = this.host;
     if (this.#graceMs !== undefined) {
-      const resumed = await ask({ resumeSessionId: this.sessionId, ...loss.getState() });
+      this.#attempt += 1;
+      const resumed = await ask({ resumeSessionId: this.sessionId, attempt: this.#attempt, ...loss.getState() });
       if (resumed.kind === "answer") {
         const terms = this.#adopt(resumed.message);
         const resend = new Set(resumed.message.resume?.resend);
@@ -263,7 +283,8 @@ export class Executor {
     }
     const renewed = await ask({});
     if (renewed.kind === "refused") throw new Error(`the executor answered: ${renewed.message}`);
-    return { kind: "renewed", channel, reason, terms: this.#adopt(renewed.message) };
+    const terms = this.#adopt(renewed.message);
+    return { kind: "renewed", channel, reason, terms, isSameHost: isDeepStrictEqual(before, this.host) };
   }
 
   async #learnTools(): Promise<void> {
@@ -313,6 +334,12 @@ const CODES = {
   initialize: ["initialize_failed", "initialize_timeout"],
   list_tools: ["list_tools_failed", "list_tools_timeout"],
 } as const;
+
+/** The longest pause between two attempts to reach an executor, as a part of the time there is for all. */
+const PAUSES_PER_OUTAGE = 20;
+/** The same for the longest attempt; and what one gets at least, milliseconds. */
+const ATTEMPTS_PER_OUTAGE = 4;
+const MIN_ATTEMPT_MS = 500;
 
 /** Why there is no answer, as the end of a sentence. */
 export function describeReply(reply: Exclude<Reply<never>, { kind: "answer" }>): string {

@@ -10,6 +10,7 @@ export interface PendingOptions<T extends AnswerType> {
   message: RequestMessage;
   answer: T;
   deadlineMs: number;
+  isBound: boolean;
   clock: Clock;
   output: OutputQueue | undefined;
   /** It is known what becomes of it; `reply` may still wait for whoever follows its output. */
@@ -21,13 +22,15 @@ export interface PendingOptions<T extends AnswerType> {
 /** A request whatever its answer is. */
 export type Pending = Pick<
   PendingRequest<AnswerType>,
-  "message" | "answer" | "output" | "sent" | "cancelled" | "accept" | "settle"
+  "message" | "answer" | "output" | "isBound" | "sent" | "cancelled" | "accept" | "settle"
 >;
 
 /** A request from its sending until its reply, which comes after the live output before it was taken. */
 export class PendingRequest<T extends AnswerType> {
-  readonly message: RequestMessage;
+  /** Numbered anew for another life of the executor. */
+  message: RequestMessage;
   readonly answer: T;
+  readonly isBound: boolean;
   readonly output: OutputQueue | undefined;
   readonly reply: Promise<Reply<Answer<T>>>;
   /** It was given to a channel, and may have arrived. */
@@ -45,6 +48,7 @@ export class PendingRequest<T extends AnswerType> {
     this.#options = options;
     this.message = options.message;
     this.answer = options.answer;
+    this.isBound = options.isBound;
     this.output = options.output;
     this.reply = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -66,6 +70,8 @@ export class PendingRequest<T extends AnswerType> {
   /** Replaces the deadline by one that begins now. After it, whoever follows the output is not waited for either. */
   expire(ms: number): void {
     if (this.#isOver) return;
+    // There is nothing to wait for.
+    if (!this.sent) return this.#settle(UNSENT);
     this.#isUrgent = true;
     this.#stopClock();
     this.#stopClock = this.#options.clock.after(ms, () => {
@@ -81,6 +87,7 @@ export class PendingRequest<T extends AnswerType> {
 
   /** An executor that is held back by whoever follows the output may be unable to answer. */
   async #endDeadline(ms: number): Promise<void> {
+    if (!this.sent) return this.#settle({ ...UNSENT, reason: `it was not reached again within ${ms} ms` });
     if (this.output === undefined || this.output.isIdle) return this.#settle({ kind: "timeout", ms });
     await this.output.drained();
     if (!this.#isSettled && !this.#isUrgent) this.#startClock();
@@ -106,3 +113,5 @@ export class PendingRequest<T extends AnswerType> {
     return message.type === this.answer;
   }
 }
+
+const UNSENT = { kind: "unsent", reason: "it was not reached again yet", cause: "unreached" } as const;

@@ -8,6 +8,8 @@ export interface RetryOptions {
   /** The wait before attempt n is drawn from 0 to `baseMs` · 2ⁿ, at most `maxMs`: many who lost the same host come back apart. */
   baseMs: number;
   maxMs: number;
+  /** Given to each attempt, milliseconds. */
+  attemptMs: number;
   /** As `Math.random`. */
   random: () => number;
   /** Ends it. */
@@ -31,7 +33,7 @@ export async function retry<T>(
       await pause(count, options, over.signal);
       if (over.signal.aborted) return { kind: "failed", reason };
       try {
-        return { kind: "done", value: await unlessAborted(attempt(over.signal), over.signal) };
+        return { kind: "done", value: await tryOnce(attempt, options, over.signal) };
       } catch (error) {
         if (!over.signal.aborted) reason = messageOf(error);
       }
@@ -57,10 +59,26 @@ function pause(count: number, { clock, baseMs, maxMs, random }: RetryOptions, si
   });
 }
 
+/** One that hangs must not use up the time of all others. */
+async function tryOnce<T>(
+  attempt: (signal: AbortSignal) => Promise<T>,
+  { clock, attemptMs }: RetryOptions,
+  signal: AbortSignal,
+): Promise<T> {
+  const late = new AbortController();
+  const stopClock = clock.after(attemptMs, () => late.abort());
+  const both = AbortSignal.any([signal, late.signal]);
+  try {
+    return await unlessAborted(attempt(both), both, attemptMs);
+  } finally {
+    stopClock();
+  }
+}
+
 /** An attempt may be deaf to its signal; what it still brings is its own affair. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(new Error("time is over"));
+    const onAbort = () => reject(new Error(`an attempt took more than ${ms} ms`));
     signal.addEventListener("abort", onAbort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });

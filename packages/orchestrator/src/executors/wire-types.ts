@@ -17,8 +17,11 @@ export type Reply<M> =
   | { kind: "timeout"; ms: number }
   /** The channel ended first. */
   | { kind: "ended"; reason: string }
-  /** Nothing was sent. */
-  | { kind: "unsent"; reason: string; ended: boolean };
+  /**
+   * Nothing was sent. `refused`: it cannot be, whatever the channel. `offline`: the executor is gone. `unreached`: it was
+   * looked for until the deadline. `changed`: what was found is not what the request was made for.
+   */
+  | { kind: "unsent"; reason: string; cause: "refused" | "offline" | "unreached" | "changed" };
 
 export type AnswerType = "list_tools_response" | "call_tool_response" | "shutdown_response" | "initialize_response";
 export type Answer<T extends AnswerType> = Extract<ExecutorMessage, { type: T }>;
@@ -33,6 +36,8 @@ export type RequestBody = RequestMessage extends infer R
 export interface RequestOptions<T extends AnswerType> {
   answer: T;
   deadlineMs: number;
+  /** Only the executor that is attached at present can carry it out, not one that is started in its place. */
+  isBound?: boolean;
   /** Follows the live output; the reply comes after it has taken what came before. */
   output?: OutputListener;
 }
@@ -77,9 +82,9 @@ export interface AckTerms {
 
 /**
  * `resumed`: the executor has kept everything, but the calls in `resend` never reached it. `renewed`: there is a channel,
- * but what was under way is gone, for that reason.
+ * but what was under way is gone, for that reason. `isSameHost`: it says of its host what was said before.
  */
 export type Recovery =
   | { kind: "resumed"; channel: Channel; resend: ReadonlySet<string>; terms: AckTerms | undefined }
-  | { kind: "renewed"; channel: Channel; reason: string; terms: AckTerms | undefined }
+  | { kind: "renewed"; channel: Channel; reason: string; terms: AckTerms | undefined; isSameHost: boolean }
   | { kind: "over"; reason: string };

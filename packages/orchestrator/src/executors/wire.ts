@@ -86,6 +86,7 @@ export class Wire {
       message: { ...body, requestId, ...(sequence === undefined ? {} : { sequence }) },
       answer: options.answer,
       deadlineMs: options.deadlineMs,
+      isBound: options.isBound ?? false,
       clock: this.#options.clock,
       output,
       onSettled: ({ kind }) => {
@@ -104,6 +105,7 @@ export class Wire {
   /** Asks the executor to end the wait of a call. Not waited for: the call is answered or runs into its deadline. */
   cancel(requestId: string): void {
     const pending = this.#pending.get(requestId);
+    if (pending?.sent === false) return;
     if (pending !== undefined) pending.cancelled = true;
     this.#channel.send({ type: "cancel_tool", requestId }).catch(() => {});
   }
@@ -133,7 +135,9 @@ export class Wire {
 
   #send(pending: Pending): void {
     const { recover } = this.#options;
-    if (this.#endReason !== undefined) return pending.settle({ kind: "unsent", reason: this.#endReason, ended: true });
+    if (this.#endReason !== undefined) {
+      return pending.settle({ kind: "unsent", reason: this.#endReason, cause: "offline" });
+    }
     // It is sent once there is a channel.
     if (this.#lostReason !== undefined) return;
     pending.sent = true;
@@ -142,7 +146,7 @@ export class Wire {
       const ended = isClosed(error);
       if (ended && recover !== undefined) return;
       if (this.#pending.get(pending.message.requestId) !== pending) return;
-      pending.settle({ kind: "unsent", reason: messageOf(error), ended });
+      pending.settle({ kind: "unsent", reason: messageOf(error), cause: ended ? "offline" : "refused" });
     });
   }
 
@@ -189,9 +193,10 @@ export class Wire {
     if (recovery.kind === "over") return this.#end(recovery.reason);
     this.#channel = recovery.channel;
     this.#lostReason = undefined;
-    if (recovery.kind === "renewed") this.#settleAll(recovery.reason);
+    if (recovery.kind === "renewed") this.#settleAll(recovery.reason, recovery.isSameHost);
     this.startAcknowledging(recovery.terms);
     if (recovery.kind === "resumed") this.#goOn(recovery.resend);
+    else this.#sendAnew();
     return undefined;
   }
 
@@ -223,15 +228,37 @@ export class Wire {
     return reason;
   }
 
-  /** What was never sent did nothing; of anything else that is not known. */
-  #settleAll(reason: string): void {
+  /**
+   * What was under way is gone: what was never sent did nothing, of anything else that is not known. `isSameHost` where
+   * another life of the executor can still be sent what was not sent.
+   */
+  #settleAll(reason: string, isSameHost?: boolean): void {
     this.#receipts.clear();
     this.#sequence = undefined;
-    // What of it is taken later is nothing to another life of the executor.
-    for (const queue of this.#queues) queue.detach();
+    // What is taken later of what came is nothing to another life of the executor.
+    const unused = new Set([...this.#pending.values()].flatMap(({ sent, output }) => (sent ? [] : [output])));
+    for (const queue of this.#queues) if (!unused.has(queue)) queue.detach();
     for (const pending of [...this.#pending.values()]) {
       if (pending.sent) pending.settle({ kind: "ended", reason });
-      else pending.settle({ kind: "unsent", reason, ended: true });
+      else if (isSameHost === undefined || pending.isBound) {
+        pending.settle({ kind: "unsent", reason, cause: "offline" });
+      } else if (!isSameHost) {
+        const changed = `${reason}; it was reached again, and its host is not what it was`;
+        pending.settle({ kind: "unsent", reason: changed, cause: "changed" });
+      }
+    }
+  }
+
+  /** To another life of the executor, in which calls are numbered from the beginning. */
+  #sendAnew(): void {
+    for (const pending of [...this.#pending.values()]) {
+      const { message } = pending;
+      if (message.type === "call_tool") {
+        const { sequence: _former, ...rest } = message;
+        const sequence = this.#nextSequence(message);
+        pending.message = { ...rest, ...(sequence === undefined ? {} : { sequence }) };
+      }
+      this.#send(pending);
     }
   }
 

@@ -12,7 +12,7 @@ describe("retry", () => {
     const closing = new AbortController();
     const attempts: number[] = [];
     let now = 0;
-    const options = { clock, withinMs, baseMs: 100, maxMs: 1_000, random, signal: closing.signal };
+    const options = { clock, withinMs, baseMs: 100, maxMs: 1_000, attemptMs: 3_000, random, signal: closing.signal };
     const advance = async (ms: number) => {
       now += ms;
       clock.advance(ms);
@@ -46,6 +46,22 @@ describe("retry", () => {
     for (let count = 0; count < 3; count++) await advance(0);
     expect(await result).toEqual({ kind: "done", value: "there" });
     expect(attempts).toEqual([0, 0, 0]);
+  });
+
+  it("goes on after an attempt that hangs", async () => {
+    const { attempts, advance, begin, clock } = open(() => 0);
+    const signals: AbortSignal[] = [];
+    const result = begin((signal) => {
+      signals.push(signal);
+      return signals.length === 2 ? Promise.resolve("there") : new Promise<never>(() => {});
+    });
+    await advance(0);
+    await advance(3_000);
+    await advance(0);
+    expect(await result).toEqual({ kind: "done", value: "there" });
+    expect(attempts).toEqual([0, 3_000]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    expect(clock.pending).toBe(0);
   });
 
   it("ends with its signal, also in an attempt that is deaf to its own", async () => {
