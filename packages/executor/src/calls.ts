@@ -234,7 +234,7 @@ export class Calls {
     { answered, trace }: Pick<CallScope, "answered" | "trace">,
   ): Promise<ToolCallOutcome> {
     const { toolName } = message;
-    const { ledger, telemetry, outbox } = this.#options;
+    const { ledger, outbox } = this.#options;
     const keep = (kept: CallRecord["kept"]) => {
       record.kept = kept;
     };
@@ -248,17 +248,20 @@ export class Calls {
     try {
       const { idempotencyKey: key } = message;
       if (key === undefined) return await this.#callTool(message, scope);
-      const run = async (signal: AbortSignal) => toOutcome(this.#callTool(message, { ...scope, signal }));
+      // A failure is an answer as well, which a repeat gets.
+      const run = (signal: AbortSignal) =>
+        this.#callTool(message, { ...scope, signal }).catch((error: unknown) => this.#describeFailure(message, error));
       return await ledger.run({ scope: `tool ${toolName}`, key }, scope.signal, run);
     } catch (error) {
-      if (error instanceof ToolError) return { status: "error", message: error.message };
-      telemetry.log.error?.("tool threw", {
-        requestId: scope.requestId,
-        tool: quote(toolName),
-        ...describeFault(error),
-      });
-      return { status: "error", message: `tool \`${quote(toolName)}\` failed: ${messageOf(error)}` };
+      return this.#describeFailure(message, error);
     }
+  }
+
+  #describeFailure({ requestId, toolName }: CallMessage, error: unknown): ToolCallOutcome {
+    if (error instanceof ToolError) return { status: "error", message: error.message };
+    const tool = quote(toolName);
+    this.#options.telemetry.log.error?.("tool threw", { requestId, tool, ...describeFault(error) });
+    return { status: "error", message: `tool \`${tool}\` failed: ${messageOf(error)}` };
   }
 
   async #callTool(
@@ -316,16 +319,6 @@ export class Calls {
     const message = `the result of \`${quote(toolName)}\` could not be sent: ${problem}`;
     record.outcome = { status: "error", message };
     await outbox.send({ type: "call_tool_response", requestId, toolName, outcome: record.outcome });
-  }
-}
-
-/** An error for a model is an answer as well, which a repeat gets. */
-async function toOutcome(call: Promise<ToolCallOutcome>): Promise<ToolCallOutcome> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof ToolError) return { status: "error", message: error.message };
-    throw error;
   }
 }
 

@@ -35,6 +35,11 @@ export class Ledger {
     this.#forgotten = new ForgottenKeys(limits);
   }
 
+  /** Keys that are kept one by one; those beyond them are known by less. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
   /**
    * Starts `run` within this call unless the key is known in its scope. `signal` ends the wait of the first call and of
    * its repeats.
@@ -74,12 +79,8 @@ export class Ledger {
     entry.answer = answer;
     void answer.then(
       (outcome) => this.#keep(entry, outcome),
-      () => {
-        // A fault of ours: what was done is not known, and it is not done again.
-        entry.answer = undefined;
-        entry.wait = undefined;
-        entry.bytes = 0;
-      },
+      // A fault of ours: what was done is not known, and it is not done again.
+      () => this.#forgetAnswer(entry),
     );
     return follow(answer, signal, wait);
   }
@@ -89,6 +90,17 @@ export class Ledger {
     entry.wait = undefined;
     this.#answers += 1;
     this.#bytes += entry.bytes;
+    this.#makeRoom();
+  }
+
+  #forgetAnswer(entry: Entry): void {
+    entry.bytes = 0;
+    entry.wait = undefined;
+    entry.answer = undefined;
+    this.#makeRoom();
+  }
+
+  #makeRoom(): void {
     const { keptAnswers, keptAnswerBytes, keptKeys } = this.#limits;
     for (const [id, old] of this.#entries) {
       const full = this.#answers > keptAnswers || this.#bytes > keptAnswerBytes;

@@ -129,4 +129,19 @@ describe("a ledger", () => {
     const { run } = createRun();
     expect(() => run("é".repeat(9))).toThrow("the key of a call has 18 bytes; the limit is 16 bytes");
   });
+
+  it("keeps no more of calls that throw than of others, and makes none of them again", async () => {
+    const ledger = new Ledger(LIMITS);
+    const { signal } = new AbortController();
+    let runs = 0;
+    const run = (key: string) =>
+      ledger.run({ scope: "s", key }, signal, () => {
+        runs += 1;
+        return Promise.reject(new Error("boom"));
+      });
+    for (let number = 1; number <= 20; number++) await expect(run(`k#${number}`)).rejects.toThrow("boom");
+    expect(ledger.size).toBeLessThanOrEqual(LIMITS.keptKeys);
+    for (let number = 1; number <= 20; number++) expect(() => run(`k#${number}`)).toThrow(/was made before/);
+    expect(runs).toBe(20);
+  });
 });
