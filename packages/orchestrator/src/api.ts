@@ -17,7 +17,7 @@ import type { ToolCallResult } from "./result.js";
 import type { RunCommandRequest, RunningCommand } from "./run-command.js";
 
 export interface OrchestratorOptions {
-  /** Attached in this order; `ready` tells when. */
+  /** Attached at once, in this order as far as an order counts; `ready` tells when. */
   executors?: readonly AttachOptions[];
   policy: PolicyOptions | ApprovalPolicy;
   /** Without one, what needs approval is denied. */
@@ -61,6 +61,8 @@ export interface AttachOptions {
   reconnect?: Connector;
   /** `false`: speak the base messages only. */
   initialize?: InitializeOptions | false;
+  /** Gives up the attempt; once it is attached nothing. */
+  signal?: AbortSignal;
   /** Send `shutdown` before closing, so that the executor ends its sessions and itself. Default true. */
   shutdownOnClose?: boolean;
 }
@@ -100,7 +102,10 @@ export interface Orchestrator {
    * @throws OrchestratorError when there is no such executor or it cannot stream
    */
   runCommand(request: RunCommandRequest, options: RunCommandOptions): RunningCommand;
-  /** Detaches everything. Idempotent; never rejects. */
+  /**
+   * Detaches everything, gives up what is being attached, and withdraws open questions: their commands do not run.
+   * Resolves once every call has its result, or after `shutdownMs`. Idempotent; never rejects.
+   */
   close(): Promise<void>;
 }
 

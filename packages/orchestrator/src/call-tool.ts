@@ -1,19 +1,22 @@
-import type { Sandbox } from "@codex/executor-protocol";
+import { isDeepStrictEqual } from "node:util";
+import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
 import { copyFrozen, digestRequest } from "./approvals/binding.js";
 import type { Auditor } from "./audit/trail.js";
 import type { CallTelemetry } from "./call-telemetry.js";
 import type { Config } from "./config.js";
+import { messageOf } from "./errors.js";
 import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { Session, SessionTable } from "./executors/sessions.js";
-import { type Granted, interrupted, obtainPermit, type PermitContext, refuseCommand } from "./permit.js";
-import { offerRerun, type SandboxedRun } from "./rerun.js";
+import { type Granted, obtainPermit, type PermitContext, refuseCommand } from "./permit.js";
+import { joinRuns, offerRerun, type SandboxedRun, withNotice } from "./rerun.js";
 import { parseArguments } from "./resolve/arguments.js";
 import { type ResolvedExec, resolveExecCommand } from "./resolve/exec-command.js";
 import type { Rejected } from "./resolve/resolved.js";
-import { resolveWriteStdin } from "./resolve/write-stdin.js";
-import { type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "./result.js";
+import { doesSomething, resolveWriteStdin } from "./resolve/write-stdin.js";
+import { lostSession } from "./respond.js";
+import { fail, interrupted, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "./result.js";
 import { type Selected, selectExecutor } from "./select-executor.js";
 import { sendCall } from "./send-call.js";
 
@@ -31,7 +34,7 @@ export interface CallToolOptions {
 }
 
 /** The collaborators of all calls. */
-export interface CallsContext extends Omit<CallContext, "trail" | "trace"> {
+export interface CallsContext extends Omit<CallContext, "trail" | "trace" | "progress"> {
   auditor: Auditor;
 }
 
@@ -39,6 +42,7 @@ export interface CallsContext extends Omit<CallContext, "trail" | "trace"> {
 export interface CallContext extends PermitContext {
   config: Config;
   telemetry: CallTelemetry;
+  progress: { isSent: boolean };
   /** What the call is part of. */
   trace: TraceContext | undefined;
   /** A fresh key for what must not happen twice; keys count up. */
@@ -58,10 +62,19 @@ export async function handleToolCall(
 ): Promise<ToolCallResult> {
   const trail = context.auditor.begin(toolName);
   const watch = context.telemetry.begin(toolName);
-  const result = await routeCall(toolName, args, options, { ...context, trail, trace: watch.trace });
+  const progress = { isSent: false };
+  const result = await routeCall(toolName, args, options, { ...context, trail, progress, trace: watch.trace }).catch(
+    (error: unknown) => failed(error, progress.isSent),
+  );
   watch.end(result);
   trail.ended(result);
   return result;
+}
+
+/** Something that was handed in has thrown, such as rules or a sandbox selector. */
+function failed(error: unknown, isSent: boolean): RefusedCall {
+  const what = isSent ? "What the call did is unknown." : "Nothing was run.";
+  return fail("internal", `The call failed in the orchestrator: ${messageOf(error)}. ${what}`);
 }
 
 async function routeCall(
@@ -92,16 +105,18 @@ async function execCommand(
   context: CallContext,
 ): Promise<ToolCallResult> {
   const { executor, tool } = selected;
-  const { config, newKey: newId } = context;
+  const { config } = context;
   const { cwd: turnCwd, workspaceRoots } = options;
-  const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots, newId });
+  const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
   context.trail.command(executor.name, resolved.value.request);
   const permit = await obtainPermit(selected, resolved.value, options.signal, context);
   if (permit.kind === "result") return permit.result;
+  const { owner } = executor;
   const result = await sendPermitted(selected, resolved.value, permit, options, context);
   if (permit.sandbox === undefined || permit.sandbox === null) return result;
-  return followSandboxed({ selected, resolved: resolved.value, command: permit.command }, result, options, context);
+  const run = { selected, owner, resolved: resolved.value, command: permit.command };
+  return followSandboxed(run, result, options, context);
 }
 
 /** Sends a command as it was permitted: what is sent is what is compared. One that is not what was approved is not sent. */
@@ -111,6 +126,7 @@ async function sendPermitted(
   permit: Granted,
   options: CallToolOptions,
   context: CallContext,
+  isBound = false,
 ): Promise<ToolCallResult> {
   const { request, notices } = resolved;
   const { executor } = selected;
@@ -129,7 +145,11 @@ async function sendPermitted(
       resolved,
     );
   }
-  return send(selected, wireArguments, request.yieldTimeMs, [...notices, ...permit.notices], options, context);
+  if (!isDeepStrictEqual(executor.host, resolved.host)) {
+    return refuseCommand("changed", "its executor was reached again, and its host is not what it was", resolved);
+  }
+  const call = { wireArguments, windowMs: request.yieldTimeMs, notices: [...notices, ...permit.notices], isBound };
+  return send(selected, call, options, context);
 }
 
 /** A session is remembered until its end; an end that may be the sandbox's doing can lead to a second run outside. */
@@ -143,13 +163,16 @@ async function followSandboxed(
   if (session !== undefined) context.sandboxed.set(session, run);
   const rerun = await offerRerun(run, result, options.signal, context);
   if (rerun.kind === "result") return rerun.result;
-  const { resolved, selected } = run;
-  const request = { ...resolved.request, ...(executorKnowsKeys(selected) ? { idempotencyKey: context.newKey() } : {}) };
-  const again = { ...resolved, request, notices: [rerun.notice] };
-  return sendPermitted(selected, again, rerun.permit, options, context);
+  const { resolved, selected, owner } = run;
+  const { executor } = selected;
+  // What was asked about is done where the first run was, or not at all.
+  if (executor.owner !== owner || executor.offlineReason !== undefined) {
+    const gone = executor.offlineReason ?? "its executor was started again meanwhile";
+    return withNotice(result, `it did not run again outside the sandbox, though that was approved: ${gone}`);
+  }
+  const again = await sendPermitted(selected, resolved, rerun.permit, options, context, true);
+  return joinRuns(result, again, rerun.notice);
 }
-
-const executorKnowsKeys = ({ executor }: Selected): boolean => executor.initialized;
 
 function runningSession({ structured }: ToolCallResult, { sessions }: CallContext): Session | undefined {
   if (structured === undefined || !("processId" in structured)) return undefined;
@@ -163,13 +186,13 @@ async function writeStdin(
   context: CallContext,
 ): Promise<ToolCallResult> {
   const { executor, tool, session } = selected;
-  const { config, newKey: newId, sandboxed, trail } = context;
+  const { config, sandboxed, trail } = context;
   trail.tool(executor.name, args, session?.id);
-  const resolved = resolveWriteStdin(args, { config, initialized: executor.initialized, newId });
+  const resolved = resolveWriteStdin(args, { config });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
   const { request, notices } = resolved.value;
   const wireArguments = { ...request, processId: session?.processId ?? request.processId };
-  const result = await send(selected, wireArguments, request.yieldTimeMs, notices, options, context);
+  const result = await send(selected, { wireArguments, windowMs: request.yieldTimeMs, notices }, options, context);
   const run = session === undefined ? undefined : sandboxed.get(session);
   const isOver = !result.isError && runningSession(result, context) === undefined;
   if (run === undefined || session === undefined || !isOver) return result;
@@ -189,34 +212,59 @@ function otherTool(
   const own = { ...args };
   if (context.catalog.takesEnvironment(selected.tool.name)) delete own[ENVIRONMENT_ID];
   if (selected.session !== undefined) own.session_id = selected.session.processId;
-  return send(selected, own, undefined, [], options, context);
+  return send(selected, { wireArguments: own, windowMs: undefined, notices: [] }, options, context);
+}
+
+interface Outgoing {
+  wireArguments: Record<string, unknown>;
+  /** Undefined for a tool of the executor's own. */
+  windowMs: number | undefined;
+  notices: readonly string[];
+  /** Not for an executor that was started again meanwhile. */
+  isBound?: boolean;
 }
 
 async function send(
   { executor, tool, session }: Selected,
-  wireArguments: Record<string, unknown>,
-  windowMs: number | undefined,
-  notices: readonly string[],
+  { wireArguments, windowMs, notices, isBound = session !== undefined }: Outgoing,
   { signal, onOutput, sessionScope }: CallToolOptions,
-  { sessions, config, newKey, trail, telemetry, trace }: CallContext,
+  { sessions, config, newKey, trail, telemetry, trace, progress }: CallContext,
 ): Promise<ToolCallResult> {
   const unrecorded = trail.sending(wireArguments.sandbox as Sandbox | null | undefined);
   const refusal = unrecorded === undefined ? undefined : await unrecorded;
   if (refusal !== undefined) return refusal;
-  // Tools of the contract carry one in their arguments.
-  const idempotencyKey = tool.contract === undefined && executor.initialized ? newKey() : undefined;
+  if (session?.state.kind === "lost") {
+    const result = lostSession(session, session.state.reason);
+    trail.answered(result);
+    return result;
+  }
+  progress.isSent = true;
+  // Not before it is sent: keys count up, and one that many others have overtaken passes for a repeat.
+  const keyed = executor.initialized ? addKey(tool.contract, wireArguments, newKey) : { arguments: wireArguments };
   const { answerMarginMs, toolAnswerMs } = config.timings;
   const waits =
     windowMs === undefined ? { windowMs: 0, marginMs: toolAnswerMs } : { windowMs, marginMs: answerMarginMs };
-  const call = { executor, tool, arguments: wireArguments, ...waits, notices, session, signal, onOutput, sessionScope };
+  const call = { executor, tool, ...keyed, ...waits, notices, session, signal, onOutput, sessionScope };
   const watch = telemetry.send(executor.name, trace);
   const result = await sendCall(
-    { ...call, idempotencyKey, trace: watch.trace },
+    { ...call, isBound, trace: watch.trace },
     { sessions, limits: config.limits, timings: config.timings },
   );
   watch.end(result);
   trail.answered(result);
   return result;
+}
+
+/** Names the call, so that a repeat of it does nothing; tools of the contract take that among their arguments. */
+function addKey(contract: ToolContract | undefined, args: Record<string, unknown>, newKey: () => string) {
+  switch (contract) {
+    case "unified_exec.exec_command":
+      return { arguments: { ...args, idempotencyKey: newKey() } };
+    case "unified_exec.write_stdin":
+      return { arguments: doesSomething(args as WriteStdinRequest) ? { ...args, writeId: newKey() } : args };
+    case undefined:
+      return { arguments: args, idempotencyKey: newKey() };
+  }
 }
 
 function invalid(toolName: string, { field, problem }: Rejected): RefusedCall {

@@ -17,7 +17,7 @@ import type { ApprovalPolicy } from "./policy/approval-policy.js";
 import type { Policy, PolicyOptions } from "./policy/policy-options.js";
 import { RuleBook } from "./policy/rule-book.js";
 import { createLazyShellParser } from "./policy/shell/index.js";
-import { fail, type ToolCallResult } from "./result.js";
+import { closedMeanwhile, fail, type ToolCallResult } from "./result.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./run-command.js";
 import { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
 import type { SandboxSettings } from "./sandbox/sandbox-settings.js";
@@ -36,8 +36,11 @@ class OrchestratorCore implements Orchestrator {
   readonly #catalog = new Catalog();
   readonly #sessions: SessionTable;
   readonly #calls: CallsContext;
-  readonly #attaching = new Set<string>();
-  #inFlight = 0;
+  readonly #attaching = new Map<string, Promise<unknown>>();
+  readonly #inFlight = new Set<Promise<unknown>>();
+  /** Aborts when it is closed. */
+  readonly #close = new AbortController();
+  #isReady = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: OrchestratorOptions) {
@@ -64,12 +67,17 @@ class OrchestratorCore implements Orchestrator {
       shellParser: options.shellParser ?? createLazyShellParser(),
       newId: this.#newId,
       telemetry: createCallTelemetry(options.telemetry ?? {}),
+      closing: this.#close.signal,
       auditor: new Auditor(options.audit, this.#newId),
       newKey: this.#createKeys(),
     };
     this.ready = this.#attachAll(options.executors ?? []);
     // Whoever does not wait for it learns of the failure from the calls.
-    this.ready.catch(() => {});
+    void this.ready
+      .catch(() => {})
+      .then(() => {
+        this.#isReady = true;
+      });
   }
 
   get executors(): AttachedExecutor[] {
@@ -82,12 +90,20 @@ class OrchestratorCore implements Orchestrator {
       if (options.channel !== undefined) closeLater(options.channel);
       throw refusal;
     }
-    this.#attaching.add(options.name);
+    const { signal: given } = options;
+    const signal = given === undefined ? this.#close.signal : AbortSignal.any([given, this.#close.signal]);
+    const release = this.#catalog.reserve(options.name);
+    const attached = this.#connected(options, signal)
+      .then((channel) => this.#open(options, channel, signal))
+      .catch((error: unknown) => {
+        throw signal.aborted ? this.#givenUp(options.name) : error;
+      });
+    this.#attaching.set(options.name, attached);
     try {
-      const channel = await this.#connected(options);
-      return describeExecutor(await this.#open(options, channel));
+      return describeExecutor(await attached);
     } finally {
       this.#attaching.delete(options.name);
+      release();
     }
   }
 
@@ -106,17 +122,31 @@ class OrchestratorCore implements Orchestrator {
   async callTool(name: string, args: unknown, options: CallToolOptions = {}): Promise<ToolCallResult> {
     if (this.#closing !== undefined) return fail("closed", "the orchestrator is closed. Nothing was run.");
     const { inFlightCalls } = this.#config.limits;
-    if (this.#inFlight >= inFlightCalls) {
-      const reason = `${this.#inFlight} tool calls are under way (limit ${inFlightCalls} calls); wait for one to end`;
+    if (this.#inFlight.size >= inFlightCalls) {
+      const reason = `${this.#inFlight.size} tool calls are under way (limit ${inFlightCalls} calls); wait for one to end`;
       return fail("too_many_calls", `${reason}. Nothing was run.`);
     }
-    this.#inFlight++;
+    const call = this.#callTool(name, args, options);
+    this.#inFlight.add(call);
     try {
-      await this.ready.catch(() => {});
-      return await handleToolCall(name, args, options, this.#calls);
+      return await call;
     } finally {
-      this.#inFlight--;
+      this.#inFlight.delete(call);
     }
+  }
+
+  /** Calls wait for the executors of the options. */
+  async #callTool(name: string, args: unknown, options: CallToolOptions): Promise<ToolCallResult> {
+    if (!this.#isReady) await this.#untilReady(options.signal);
+    if (this.#close.signal.aborted) return closedMeanwhile();
+    return handleToolCall(name, args, options, this.#calls);
+  }
+
+  async #untilReady(signal: AbortSignal | undefined): Promise<void> {
+    const closing = this.#close.signal;
+    const over = signal === undefined ? closing : AbortSignal.any([signal, closing]);
+    const ready = this.ready.catch(() => {});
+    await unlessAborted(ready, over);
   }
 
   runCommand(request: RunCommandRequest, { executor: name, onOutput }: RunCommandOptions): RunningCommand {
@@ -146,15 +176,28 @@ class OrchestratorCore implements Orchestrator {
   }
 
   async #attachAll(executors: readonly AttachOptions[]): Promise<void> {
-    const failures: unknown[] = [];
-    for (const options of executors) await this.attach(options).catch((error: unknown) => failures.push(error));
-    if (failures.length > 0) throw failures[0];
+    const attached = await Promise.allSettled(executors.map((options) => this.attach(options)));
+    const failure = attached.find((one) => one.status === "rejected");
+    if (failure !== undefined) throw failure.reason;
   }
 
-  /** What is still being attached finds the orchestrator closed and ends itself. */
   async #closeAll(): Promise<void> {
+    this.#close.abort();
+    const attaching = Promise.allSettled(this.#attaching.values());
     await Promise.all(this.#catalog.all.map((executor) => this.detach(executor.name)));
+    await attaching;
+    await this.#settleCalls();
     await this.#calls.auditor.flush();
+  }
+
+  /** Something that was handed in may keep a call for ever, but not everybody else. */
+  async #settleCalls(): Promise<void> {
+    let stopClock = () => {};
+    const late = new Promise<void>((resolve) => {
+      stopClock = this.#clock.after(this.#config.timings.shutdownMs, resolve);
+    });
+    await Promise.race([Promise.allSettled(this.#inFlight), late]);
+    stopClock();
   }
 
   /** Why this name cannot be attached now. */
@@ -178,10 +221,10 @@ class OrchestratorCore implements Orchestrator {
   }
 
   /** The channel, once it is there; one that comes too late is closed. */
-  async #connected({ name, channel: given, reconnect }: AttachOptions): Promise<Channel> {
+  async #connected({ name, channel: given, reconnect }: AttachOptions, signal: AbortSignal): Promise<Channel> {
     const { connectMs } = this.#config.timings;
     const attempt = new AbortController();
-    const channel = given ?? reconnect?.(attempt.signal);
+    const channel = given ?? reconnect?.(AbortSignal.any([attempt.signal, signal]));
     if (channel === undefined) {
       throw new OrchestratorError("bad_option", `executor \`${name}\` has neither \`channel\` nor \`reconnect\``);
     }
@@ -189,18 +232,24 @@ class OrchestratorCore implements Orchestrator {
     const late = new Promise<undefined>((resolve) => {
       stopClock = this.#clock.after(connectMs, () => resolve(undefined));
     });
-    const connected = await Promise.race([channel, late])
+    const connected = await unlessAborted(Promise.race([channel, late]), signal)
       .catch((cause: unknown) => connectFailure(name, cause))
       .finally(stopClock);
-    if (connected instanceof OrchestratorError) throw connected;
-    if (connected !== undefined && this.#closing === undefined) return connected;
+    if (connected !== undefined && !(connected instanceof OrchestratorError) && !signal.aborted) return connected;
     closeLater(channel);
     attempt.abort();
-    if (connected !== undefined) throw closedError();
-    throw new OrchestratorError("connect_timeout", `executor \`${name}\`: no connection within ${connectMs} ms`);
+    throw (
+      connected ??
+      new OrchestratorError("connect_timeout", `executor \`${name}\`: no connection within ${connectMs} ms`)
+    );
   }
 
-  async #open(options: AttachOptions, channel: Channel): Promise<Executor> {
+  #givenUp(name: string): OrchestratorError {
+    if (this.#closing !== undefined) return closedError();
+    return new OrchestratorError("closed", `attaching executor \`${name}\` was given up`);
+  }
+
+  async #open(options: AttachOptions, channel: Channel, signal: AbortSignal): Promise<Executor> {
     const { name, initialize = {} } = options;
     const { limits, timings } = this.#config;
     const { onProblem, onToolsChanged, onOffline, onOnline, jitter = Math.random } = this.#options;
@@ -219,6 +268,7 @@ class OrchestratorCore implements Orchestrator {
       problems,
       idPrefix: this.#newId(),
       owner,
+      signal,
       reconnect: connect === undefined ? undefined : { connect, random: jitter },
       onToolsChanged: () => problems.guard("onToolsChanged", () => onToolsChanged?.(name)),
       onSessionExited: (owner, processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
@@ -250,6 +300,18 @@ class OrchestratorCore implements Orchestrator {
     const exited = { executor: from.owner.name, sessionId: session.id, outcome };
     from.problems.guard("onSessionExited", () => this.#options.onSessionExited?.(exited));
   }
+}
+
+/** Waits for work, but no longer than until the signal; the work goes on then. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  let stopListening = () => {};
+  const aborted = new Promise<undefined>((resolve) => {
+    const onAbort = () => resolve(undefined);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    stopListening = () => signal.removeEventListener("abort", onAbort);
+  });
+  return Promise.race([work, aborted]).finally(stopListening);
 }
 
 const closedError = () => new OrchestratorError("closed", "the orchestrator is closed");

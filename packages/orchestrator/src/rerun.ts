@@ -1,5 +1,6 @@
 import type { UnifiedExecResult } from "@codex/executor-protocol";
 import type { AfterDenial } from "./approvals/approver.js";
+import type { SessionOwner } from "./executors/sessions.js";
 import { askForPermit, type Granted, type PermitContext } from "./permit.js";
 import { type ApprovalPolicy, refusingPolicy } from "./policy/approval-policy.js";
 import type { JudgedCommand } from "./policy/requirement.js";
@@ -11,6 +12,8 @@ import type { Selected } from "./select-executor.js";
 /** A command that was sent to run in a sandbox. */
 export interface SandboxedRun {
   selected: Selected;
+  /** Where it ran: one life of the executor. */
+  owner: SessionOwner;
   resolved: ResolvedExec;
   command: JudgedCommand;
 }
@@ -89,14 +92,35 @@ function afterRefusal(result: ToolCallResult, refusal: RefusedCall): ToolCallRes
   return refusal.status === "cancelled" ? refuse("cancelled", told.text, refusal.structured) : told;
 }
 
+/**
+ * What came of both runs. The output of the first is not lost with the second, whatever became of that; one that was
+ * not made changes nothing.
+ */
+export function joinRuns(first: ToolCallResult, second: ToolCallResult, notice: string): ToolCallResult {
+  if (first.isError) return second;
+  if (second.isError && second.status !== "lost") {
+    return withNotice(first, `a second run, outside the sandbox, was approved, and failed: ${second.text}`);
+  }
+  const text = `Note: ${notice}\nFirst run, in the sandbox:\n${first.text}\nSecond run:\n${second.text}`;
+  const firstRun = first.structured;
+  if (second.isError) return { ...second, text, structured: { ...second.structured, firstRun } };
+  const { structured } = second;
+  if (structured === undefined) return { ...second, text };
+  return { ...second, text, structured: { ...structured, notices: joinNotices(notice, structured), firstRun } };
+}
+
+const joinNotices = (notice: string, { notices }: Record<string, unknown> | UnifiedExecResult): unknown[] => [
+  notice,
+  ...(Array.isArray(notices) ? notices : []),
+];
+
 /** In front: the text ends with output that is nobody's to change. */
-function withNotice(result: ToolCallResult, notice: string): ToolCallResult {
+export function withNotice(result: ToolCallResult, notice: string): ToolCallResult {
   if (result.isError) return result;
   const { structured } = result;
-  const before = structured !== undefined && Array.isArray(structured.notices) ? structured.notices : [];
   return {
     ...result,
     text: `Note: ${notice}\n${result.text}`,
-    structured: structured === undefined ? undefined : { ...structured, notices: [notice, ...before] },
+    structured: structured === undefined ? undefined : { ...structured, notices: joinNotices(notice, structured) },
   };
 }

@@ -317,10 +317,9 @@ describe("close", () => {
     const attaching = orchestrator.attach({ name: "main", channel: peer.channel, shutdownOnClose: false });
     const refused = expect(attaching).rejects.toMatchObject({ code: "closed" });
     const { requestId } = await peer.expect("initialize");
-    await orchestrator.close();
     await peer.say({ ...INTRODUCTION, requestId, capabilities: [] });
-    const list = await peer.expect("list_tools");
-    await peer.say({ type: "list_tools_response", requestId: list.requestId, tools: scriptedTools });
+    await peer.expect("list_tools");
+    await orchestrator.close();
     await refused;
     expect(orchestrator.executors).toEqual([]);
     expect(await peer.channel.closed).toEqual({ kind: "closed" });

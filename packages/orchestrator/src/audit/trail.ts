@@ -129,8 +129,13 @@ class CallTrail implements Trail {
   }
 
   /** Why it could not be written. */
-  #record(event: AuditEvent): Promise<string | undefined> {
-    return this.#options.log.record(event).then(() => undefined, messageOf);
+  async #record(event: AuditEvent): Promise<string | undefined> {
+    try {
+      await this.#options.log.record(event);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
   }
 }
 

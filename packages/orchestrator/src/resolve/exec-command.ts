@@ -17,13 +17,13 @@ export interface ResolveContext {
   turnCwd: string | undefined;
   /** The caller's workspace for this turn; else its directory is. */
   workspaceRoots: readonly string[] | undefined;
-  /** A fresh unique id, for what must not happen twice. */
-  newId: () => string;
 }
 
 /** A command as it will go on the wire, but for what policy adds. */
 export interface ResolvedExec {
   request: Omit<ExecCommandRequest, "execApprovalRequirement">;
+  /** What it was resolved for. */
+  host: HostInfo | undefined;
   /** Absolute directories of the turn, whatever directory the command names; undefined when nobody named any. */
   workspaceRoots: readonly string[] | undefined;
   /** The model's suggestion of a reusable approval. */
@@ -54,7 +54,6 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
     ...permissions.value,
     additionalPermissionsPreapproved: false,
     justification: asked.justification ?? null,
-    ...(host === undefined ? {} : { idempotencyKey: context.newId() }),
     ...(host !== undefined && config.shellSnapshot && argv.value[1] === "-lc" ? { shellSnapshot: true } : {}),
     ...(host === undefined || config.whenFull === undefined ? {} : { whenFull: config.whenFull }),
     ...(asked.stdin === undefined ? {} : { stdin: asked.stdin }),
@@ -64,7 +63,7 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
   const notices = [window.notice, budget.notice].filter((notice) => notice !== undefined);
   const workspace = resolveWorkspace(context);
   if (workspace.kind === "rejected") return workspace;
-  return { kind: "ok", value: { request, workspaceRoots: workspace.value, prefixRule: prefix_rule, notices } };
+  return { kind: "ok", value: { request, host, workspaceRoots: workspace.value, prefixRule: prefix_rule, notices } };
 }
 
 function resolveWorkspace({ config, host, turnCwd, workspaceRoots }: ResolveContext): Resolved<string[] | undefined> {

@@ -11,15 +11,22 @@ export interface ResolvedWrite {
   notices: string[];
 }
 
-export function resolveWriteStdin(
-  args: Record<string, unknown>,
-  context: { config: Config; initialized: boolean; newId: () => string },
-): Resolved<ResolvedWrite> {
+/** Whether a write does more than wait. */
+export const doesSomething = ({
+  input,
+  closeStdin,
+  signal,
+  resize,
+}: Pick<WriteStdinRequest, "input" | "closeStdin" | "signal" | "resize">): boolean =>
+  input !== "" || closeStdin === true || signal !== undefined || resize !== undefined;
+
+export function resolveWriteStdin(args: Record<string, unknown>, context: { config: Config }): Resolved<ResolvedWrite> {
   const read = readArguments(writeStdinArgumentsSchema, args);
   if (read.kind === "rejected") return read;
   const asked = read.value;
   const input = asked.chars ?? "";
-  const acts = input !== "" || asked.close_stdin === true || asked.signal !== undefined || asked.resize !== undefined;
+  const { close_stdin: closeStdin, signal, resize } = asked;
+  const acts = doesSomething({ input, closeStdin, signal, resize });
   const window = writeWindow(asked.yield_time_ms, !acts, context.config.windows);
   const budget = outputBudget(asked.max_output_tokens, context.config);
   const request: WriteStdinRequest = {
@@ -27,7 +34,6 @@ export function resolveWriteStdin(
     input,
     yieldTimeMs: window.value,
     maxOutputTokens: budget.value,
-    ...(context.initialized && acts ? { writeId: context.newId() } : {}),
     ...(asked.close_stdin === undefined ? {} : { closeStdin: asked.close_stdin }),
     ...(asked.resize === undefined ? {} : { resize: asked.resize }),
     ...(asked.signal === undefined ? {} : { signal: asked.signal }),

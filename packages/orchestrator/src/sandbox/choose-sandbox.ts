@@ -1,6 +1,7 @@
 import { findExcess, type HostInfo, type Sandbox } from "@codex/executor-protocol";
+import { messageOf } from "../errors.js";
 import type { Executor } from "../executors/executor.js";
-import type { Policy } from "../policy/policy-options.js";
+import type { Policy, SandboxedCommand, SandboxSelector } from "../policy/policy-options.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 
 /** What is to hold a command; `sandbox` is absent where the executor knows nothing of sandboxes. */
@@ -17,15 +18,8 @@ export function chooseSandbox(
   policy: Policy,
 ): ChosenSandbox {
   const { cwd, sandboxPermissions, additionalPermissions } = request;
-  const chosen = policy.sandbox.select({
-    environment,
-    host,
-    cwd,
-    workspaceRoots,
-    sandboxPermissions,
-    additionalPermissions,
-    bypassSandbox,
-  });
+  const asked = { environment, host, cwd, workspaceRoots, sandboxPermissions, additionalPermissions, bypassSandbox };
+  const chosen = select(policy.sandbox, asked);
   if (chosen !== null && "refused" in chosen) {
     return { kind: "refused", reason: chosen.refused };
   }
@@ -34,6 +28,15 @@ export function chooseSandbox(
   // An executor that knows only the base messages has never heard of the member.
   if (host === undefined) return { kind: "chosen" };
   return { kind: "chosen", sandbox: chosen };
+}
+
+/** Nothing runs where no sandbox could be chosen. */
+function select(selector: SandboxSelector, asked: SandboxedCommand): ReturnType<SandboxSelector["select"]> {
+  try {
+    return selector.select(asked);
+  } catch (error) {
+    return { refused: `its sandbox could not be chosen: ${messageOf(error)}` };
+  }
 }
 
 /** Why an executor cannot hold a command back; undefined when it can. */

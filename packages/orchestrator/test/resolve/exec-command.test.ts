@@ -16,7 +16,7 @@ function resolve(args: Record<string, unknown>, given: Given = {}) {
   const host = "host" in given ? given.host : HOST;
   const config = resolveConfig(given.defaults);
   const { turnCwd, workspaceRoots } = given;
-  return resolveExecCommand(args, { config, host, turnCwd, workspaceRoots, newId: () => "key" });
+  return resolveExecCommand(args, { config, host, turnCwd, workspaceRoots });
 }
 
 function request(args: Record<string, unknown>, given?: Given) {
@@ -54,7 +54,6 @@ describe("request", () => {
       additionalPermissions: null,
       additionalPermissionsPreapproved: false,
       justification: null,
-      idempotencyKey: "key",
     });
     const skip = { bypassSandbox: false, proposedExecPolicyAmendment: null };
     const whole = { ...found, execApprovalRequirement: { skip } };

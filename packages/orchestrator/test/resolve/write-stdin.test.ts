@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { resolveConfig } from "../../src/config.js";
 import { resolveWriteStdin } from "../../src/resolve/write-stdin.js";
 
-const resolve = (args: Record<string, unknown>, initialized = true) => {
-  const resolved = resolveWriteStdin(args, { config: resolveConfig(), initialized, newId: () => "key" });
+const resolve = (args: Record<string, unknown>) => {
+  const resolved = resolveWriteStdin(args, { config: resolveConfig() });
   if (resolved.kind === "rejected") return `${resolved.field}: ${resolved.problem}`;
   expect(writeStdinRequestSchema.parse(resolved.value.request)).toEqual(resolved.value.request);
   return resolved.value;
@@ -20,9 +20,8 @@ describe("write_stdin", () => {
 
   it("writes characters under a key, so that a repeat writes once", () => {
     expect(resolve({ session_id: 1, chars: "é\u0003" })).toMatchObject({
-      request: { input: "é\u0003", yieldTimeMs: 250, writeId: "key" },
+      request: { input: "é\u0003", yieldTimeMs: 250 },
     });
-    expect(resolve({ session_id: 1, chars: "x" }, false)).not.toHaveProperty("request.writeId");
   });
 
   it.each([

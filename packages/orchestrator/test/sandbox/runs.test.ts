@@ -7,10 +7,11 @@ import {
   createSandboxSelector,
   type OrchestratorOptions,
   type SandboxSettings,
+  systemClock,
 } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 import { scriptedChannel } from "../support/executors.js";
-import { attached } from "../support/orchestrators.js";
+import { attached, stage } from "../support/orchestrators.js";
 
 const BUBBLEWRAP: SandboxSupport = { kind: "bubblewrap" };
 const NONE: SandboxSupport = { kind: "none", problem: "bubblewrap is not installed" };
@@ -65,6 +66,68 @@ describe("a command that the sandbox stopped", () => {
     expect(sent()).toMatchObject(isAsked ? [{ sandbox: MANAGED }, OUTSIDE] : [{ sandbox: MANAGED }]);
     expect(result.text).toMatch(isAsked ? /second run, outside.*already run in part.*done$/s : /half$/);
     expect(result.status).toBe("success");
+  });
+
+  it("is answered with the output of both runs", async () => {
+    const { run } = await start({ policy: "on-failure", decide: () => "accept" });
+    const result = await run({ cmd: "breach certain" });
+    expect(result.text).toMatch(/^Note: this is a second run.*First run, in the sandbox:.*half\nSecond run:.*done$/s);
+    expect(result.structured).toMatchObject({ exitCode: 0, firstRun: { exitCode: 1, range: { from: 0, to: 4 } } });
+  });
+
+  it("does not run again where its executor was started again meanwhile, and keeps what it wrote", async () => {
+    const executors: ReturnType<typeof scriptedChannel>[] = [];
+    const reconnect = async () => {
+      const next = scriptedChannel({ sandbox: BUBBLEWRAP });
+      executors.push(next);
+      return next.channel;
+    };
+    let tellBack = () => {};
+    const back = new Promise<void>((resolve) => {
+      tellBack = resolve;
+    });
+    const approver: Approver = {
+      async requestApproval() {
+        await executors[0]?.channel.close({ abrupt: true });
+        await back;
+        return "accept";
+      },
+    };
+    const { orchestrator } = stage({
+      policy: { approvalPolicy: "on-failure", sandbox: createSandboxSelector({ mode: "workspace-write" }) },
+      approver,
+      clock: systemClock,
+      jitter: () => 0,
+      onOnline: () => tellBack(),
+    });
+    await orchestrator.attach({ name: "main", reconnect });
+    const result = await orchestrator.callTool("exec_command", { cmd: "breach certain" });
+    expect(result.text).toMatch(/^Note: it did not run again outside the sandbox, though that was approved: .*half$/s);
+    expect(executors).toHaveLength(2);
+    expect(executors[1]?.executor.received.map(({ type }) => type)).not.toContain("call_tool");
+  });
+
+  it("keeps what it wrote where the second run is lost", async () => {
+    const made: ReturnType<typeof scriptedChannel>[] = [];
+    const { channel, executor } = scriptedChannel({ sandbox: BUBBLEWRAP });
+    const approver: Approver = {
+      async requestApproval() {
+        // The next command ends the executor.
+        made.push({ channel, executor });
+        return "accept";
+      },
+    };
+    const send = channel.send.bind(channel);
+    channel.send = async (value) => {
+      if (made.length > 0) await channel.close();
+      return send(value);
+    };
+    const { orchestrator } = await attached(channel, {
+      policy: { approvalPolicy: "on-failure", sandbox: createSandboxSelector({ mode: "workspace-write" }) },
+      approver,
+    });
+    const result = await orchestrator.callTool("exec_command", { cmd: "breach certain" });
+    expect(result.text).toMatch(/second run.*half/s);
   });
 
   it("is asked about again where it was approved for the first run already", async () => {
