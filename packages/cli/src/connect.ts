@@ -1,4 +1,5 @@
 import type { Channel } from "@codex/channel";
+import { shieldProcess } from "@codex/exec-server";
 import {
   type AttachedExecutor,
   connectStdio,
@@ -44,13 +45,18 @@ export async function attachExecutor(
 ): Promise<AttachedExecutor> {
   const { executor } = options;
   if (executor === undefined) {
+    // Which shields this process when it starts the first program.
     const { startOwnExecutor } = await import("./own-executor.js");
     return orchestrator.attach({ name, channel: startOwnExecutor() });
   }
   const address = parseExecutorAddress(executor, "--executor");
   const credentials = readCredentials(options);
   try {
-    return await attachAddress(orchestrator, name, address, credentials).catch((error: unknown) => {
+    const attaching = attachAddress(orchestrator, name, address, credentials);
+    attaching.catch(() => {}); // awaited below, in any case
+    // What the executor runs may run on this host as well. While it is connected to, this costs nothing.
+    shieldIfPossible();
+    return await attaching.catch((error: unknown) => {
       if (!(error instanceof OrchestratorError) || error.code !== "wrong_protocol") throw error;
       if (hooks.onlyExecutor) throw new Error("it is an exec-server, which has no sessions of an executor");
       return attachExecServer(orchestrator, name, { address, credentials, hooks });
@@ -59,6 +65,15 @@ export async function attachExecutor(
     const detail = (cause instanceof Error ? cause.message : String(cause)).replace(`executor \`${name}\`: `, "");
     const message = `no executor at ${JSON.stringify(executor)}: ${detail}`;
     throw new CommandError(message, hooks.exitCode ?? EXIT.failure, { cause });
+  }
+}
+
+/** A host whose C library cannot be called runs no programs of ours, but may have an executor elsewhere. */
+function shieldIfPossible(): void {
+  try {
+    shieldProcess();
+  } catch {
+    // As it was.
   }
 }
 

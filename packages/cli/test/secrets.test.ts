@@ -1,7 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { DEFAULT_EXCLUDES } from "@codex/exec-server";
 import { afterAll, describe, expect, it } from "vitest";
 import { looksSecret } from "../src/conceal.js";
@@ -111,30 +113,57 @@ const whyNot = (() => {
   }
 })();
 
-describe.skipIf(whyNot !== "")(`an executor that is not root${whyNot && `: skipped, ${whyNot}`}`, () => {
-  it("cannot be read by what it runs, and works as before", async () => {
-    const script = `cat /proc/$PPID/environ >/dev/null && echo environ; dd if=/proc/$PPID/mem of=/dev/null bs=1 count=0 && echo mem; ls /proc/$PPID/fd >/dev/null && echo fd; echo done`;
-    const args = JSON.stringify({ cmd: script, login: false, workdir: "/tmp" });
-    const call = [
-      process.execPath,
-      codex,
-      "tools",
-      "call",
-      "exec_command",
-      args,
-      "-a",
-      "never",
-      "-s",
-      "danger-full-access",
-    ];
-    const argv = process.getuid?.() === 0 ? ["setpriv", ...asNobody, ...call] : call;
-    const child = spawn(argv[0]!, argv.slice(1), {
-      cwd: "/tmp",
-      env: { PATH: process.env.PATH, HOME: "/tmp", A_TOKEN: VALUE },
-    });
+/** The same command line, as an ordinary user. */
+function startAsNobody(args: readonly string[], env: Record<string, string> = {}) {
+  const call = [process.execPath, codex, ...args];
+  const argv = process.getuid?.() === 0 ? ["setpriv", ...asNobody, ...call] : call;
+  const more = { ...(process.env.PATH === undefined ? {} : { PATH: process.env.PATH }), ...env };
+  return spawn(argv[0]!, argv.slice(1), { cwd: "/tmp", env: { HOME: "/tmp", A_TOKEN: VALUE, ...more } });
+}
+
+const unsandboxed = ["-a", "never", "-s", "danger-full-access"];
+
+/** Of the process whose number is in `pid`: what can be read, each on a line of its own. */
+const look = `cat /proc/$pid/environ >/dev/null && echo environ; dd if=/proc/$pid/mem of=/dev/null bs=1 count=0 && echo mem; ls /proc/$pid/fd >/dev/null && echo fd`;
+
+describe.skipIf(whyNot !== "")(`a process that is not root's${whyNot && `: skipped, ${whyNot}`}`, () => {
+  const run = async (args: readonly string[], cmd: string, env?: Record<string, string>) => {
+    const call = JSON.stringify({ cmd, login: false, workdir: "/tmp" });
+    const child = startAsNobody(["tools", "call", "exec_command", call, ...unsandboxed, ...args], env);
     child.stdin.end();
-    const { stdout } = await finish(child);
-    expect(stdout.toString()).toMatch(/^done$/m);
-    expect(stdout.toString()).not.toMatch(/^(environ|mem|fd)$/m);
+    return (await finish(child)).stdout.toString();
+  };
+
+  it("cannot be read by what it runs, and works as before", async () => {
+    const output = await run([], `pid=$PPID; ${look}; echo done`);
+    expect(output).toMatch(/^done$/m);
+    expect(output).not.toMatch(/^(environ|mem|fd)$/m);
   });
+
+  it("cannot be read by what another process runs for it, over stdio", async () => {
+    const upwards = `pid=$(awk '/^PPid/ {print $2}' /proc/$PPID/status); tr '\\0' ' ' </proc/$pid/cmdline`;
+    const output = await run(
+      ["--executor", `${process.execPath} ${codex} executor`],
+      `${upwards}; echo; ${look}; echo done`,
+    );
+    expect(output).toMatch(/tools call exec_command.*\n(.*\n)*done$/m);
+    expect(output).not.toMatch(/^(environ|mem|fd)$/m);
+  });
+
+  it.each(["executor", "exec-server"])(
+    "cannot be read by what another process runs for it, over a websocket: %s",
+    async (server) => {
+      const listening = startAsNobody([server, "--listen", "ws://127.0.0.1:0"]);
+      try {
+        const [url] = (await once(createInterface({ input: listening.stdout }), "line")) as [string];
+        const find = `for p in /proc/[0-9]*; do tr '\\0' '\\n' <$p/cmdline | grep -qxF -e '--executor=${url}' && pid=\${p#/proc/} && echo "found $pid" && ${look}; done; echo done`;
+        const output = await run([`--executor=${url}`], find);
+        expect(output).toMatch(/^found \d+$/m);
+        expect(output).not.toMatch(/^(environ|mem|fd)$/m);
+      } finally {
+        listening.kill();
+        await once(listening, "close");
+      }
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
-import { createLocalBackend, createUnsentLimit } from "@codex/exec-server";
+import { createLocalBackend, createUnsentLimit, shieldProcess } from "@codex/exec-server";
 import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
 import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
@@ -32,6 +32,8 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
   const ceiling = readCeiling(options, options.execServer === undefined);
   const telemetry = await openTelemetry("executor", options, target.kind !== "stdio");
   const far = options.execServer === undefined ? undefined : await connectExecServer(options.execServer, telemetry);
+  // Programs of this host may be among those that run there.
+  if (far !== undefined) shieldProcess();
   const executor = createExecutor({
     backend: far?.createBackend ?? (() => createLocalBackend({ shielded: true, telemetry })),
     ...(far === undefined ? {} : { host: far.host, resolvePath: far.resolvePath }),

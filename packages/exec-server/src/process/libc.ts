@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 
 /** The functions of the C library that Node does not offer, called through koffi. Those that start children: Linux. */
@@ -84,7 +84,14 @@ export function bindLibc<Functions>(prototypes: Readonly<Partial<Record<keyof Fu
 /** Where in memory a buffer lies, which it does until it is garbage. */
 export const addressOf = (buffer: Uint8Array): bigint => loadKoffi().address(buffer);
 
-const loadKoffi = (): Koffi => createRequire(import.meta.url)("koffi") as Koffi;
+const loadKoffi = (): Koffi => requireNative("koffi") as Koffi;
+
+/** A module with native code. */
+export function requireNative(name: string): unknown {
+  // Node follows no link on the way to a module when the last status it asked for was that of a pipe or a socket.
+  statSync("/");
+  return createRequire(import.meta.url)(name);
+}
 
 /** fcntl.h; the last of Linux. */
 const F_SETFD = 2;

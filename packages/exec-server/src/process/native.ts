@@ -4,9 +4,10 @@ import type { TerminalSize } from "@codex/executor-protocol";
 import { createReadMemory, type ReadMemory } from "./byte-source.js";
 import { type Children, createChildren } from "./children.js";
 import { createOpenFlood } from "./flood.js";
-import { bindLibc, closeOnExec, duplicate, type Libc, loadLibc } from "./libc.js";
+import { bindLibc, closeOnExec, duplicate, type Libc, loadLibc, requireNative } from "./libc.js";
 import type { NativeMarks } from "./marks.js";
 import { createNativeMarks } from "./native-marks.js";
+import { shieldProcess } from "./shield.js";
 
 /**
  * The few system calls that Node does not offer, loaded at the first terminal or pipe so that start-up does not pay.
@@ -72,8 +73,7 @@ interface PtyLoader {
 /** fcntl.h of Linux. */
 const O_CLOEXEC = 0o2000000;
 
-/** prctl.h of Linux. */
-const PR_SET_DUMPABLE = 4;
+/** sys/mman.h and sys/file.h of Linux. */
 const MFD_CLOEXEC = 1;
 const LOCK_SH = 1;
 const LOCK_EX = 2;
@@ -83,7 +83,7 @@ export function createNative(): Native {
   const require = createRequire(import.meta.url);
   let binding: { dir: string; module: PtyBinding } | undefined;
   const pty = () => {
-    binding ??= (require("node-pty/lib/utils.js") as PtyLoader).loadNativeModule("pty");
+    binding ??= (requireNative("node-pty/lib/utils.js") as PtyLoader).loadNativeModule("pty");
     return binding;
   };
   let libc: Libc | undefined;
@@ -143,9 +143,7 @@ export function createNative(): Native {
       marks ??= { native: process.platform === "linux" ? createNativeMarks(getLibc()) : undefined };
       return marks.native;
     },
-    shield() {
-      if (process.platform === "linux") getLibc().prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    },
+    shield: () => shieldProcess(getLibc()),
     trimMemory() {
       if (process.platform !== "linux") return;
       trim ??= loadTrim();

@@ -1,0 +1,18 @@
+import { bindLibc, type Libc } from "./libc.js";
+
+/** prctl.h of Linux. */
+const PR_SET_DUMPABLE = 4;
+
+/**
+ * From now on no program of the same user may read the memory or the environment of this process, or trace it; it leaves no
+ * core dump. Linux; elsewhere nothing changes. For a process that holds secrets beside programs that it does not trust.
+ * @throws where the C library cannot be called
+ */
+export function shieldProcess(libc?: Pick<Libc, "prctl">): void {
+  if (process.platform !== "linux") return;
+  const { prctl } = libc ?? bindLibc<Pick<Libc, "prctl">>({ prctl: PROTOTYPE });
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+const PROTOTYPE =
+  "int prctl(int option, unsigned long value, unsigned long unused3, unsigned long unused4, unsigned long unused5)";
