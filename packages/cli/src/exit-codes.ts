@@ -1,6 +1,6 @@
 /**
  * Exit codes of the command. `codex run` ends with the code of the program it ran: its own, or 128 + n when signal n
- * ended it; 126, 127 and 125 are used as shells and `env` use them.
+ * ended it; 124 to 127 are used as `timeout`, `env` and shells use them.
  */
 export const EXIT = {
   ok: 0,
@@ -8,7 +8,9 @@ export const EXIT = {
   failure: 1,
   /** Arguments that make no sense. */
   usage: 2,
-  /** `codex run`: the executor failed, or was lost before the outcome was known; or what a program that succeeded wrote could not be written. */
+  /** `codex run`: `--timeout` ended the program, whatever its own code was then. */
+  timedOut: 124,
+  /** `codex run`: the executor was not reached, failed, or was lost before the outcome was known; or what a program that succeeded wrote could not be written. */
   lost: 125,
   /** `codex run`: found, but could not be started; or not allowed. */
   notStarted: 126,

@@ -1,10 +1,27 @@
 import type { Writable } from "node:stream";
-import type { ProcessOutcome, SessionSignal, TerminalSize } from "@codex/executor-protocol";
-import type { LiveOutput, Orchestrator, RunCommandRequest, RunningCommand, RunOutcome } from "@codex/orchestrator";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LiveOutput, Orchestrator, RunCommandRequest, RunOutcome } from "@codex/orchestrator";
 import { EXIT } from "./exit-codes.js";
+import { LEAVE_GRACE_MS } from "./limits.js";
+import { createOutages, type Outages } from "./outages.js";
+import { passThrough } from "./pass-through.js";
 import type { RunRecording } from "./recording/run-recording.js";
 import { isOutputLost, written } from "./standard-output.js";
-import { getTerminalSize, takeTerminal } from "./terminal.js";
+
+export interface FollowOptions {
+  recording?: RunRecording | undefined;
+  /** Whether the executor is reached; default: always. */
+  outages?: Outages;
+}
+
+/** How a program ended, and how this command ends then: with `code`, or by `signal` where there is one. */
+export interface Followed {
+  outcome: RunOutcome;
+  code: number;
+  signal: NodeJS.Signals | undefined;
+  /** The person did not want to wait for an executor that does not answer. */
+  isLeft: boolean;
+}
 
 /**
  * Runs a program as if it ran here: streams, signals and the terminal are passed through. Says on stderr what `code`,
@@ -13,8 +30,8 @@ import { getTerminalSize, takeTerminal } from "./terminal.js";
 export async function followProgram(
   orchestrator: Orchestrator,
   request: RunCommandRequest,
-  recording?: RunRecording,
-): Promise<{ outcome: RunOutcome; code: number }> {
+  { recording, outages = createOutages(() => {}, "") }: FollowOptions = {},
+): Promise<Followed> {
   // Whatever ends this process before it knows: nobody is to take that for a success.
   process.exitCode = EXIT.lost;
   const output = createOutput(() => void running.signal("hangup").catch(() => {}));
@@ -23,61 +40,36 @@ export async function followProgram(
       await Promise.all([output.write(piece), recording?.output(piece.stream, piece.bytes)]);
     },
   });
-  const release = passThrough(running, request.tty ? request.size : undefined, recording);
-  const outcome = await running.ended;
-  release();
+  const size = request.tty ? request.size : undefined;
+  const passing = passThrough(running, { size, recording, outages });
+  const end = await Promise.race([running.ended, passing.left]);
+  const isLeft = end.kind === "left";
+  const outcome: RunOutcome = isLeft ? { kind: "lost", reason: `it was given up with ${end.how}` } : end;
+  passing.release(outcome.kind === "lost" || (outcome.kind === "ended" && outcome.outcome.kind === "lost"));
   await recording?.end(outcome.kind === "ended" ? outcome.exitCode : undefined);
   await output.flush();
   const code = exitCodeOf(outcome);
-  return { outcome, code: output.isLost && code === EXIT.ok ? EXIT.lost : code };
+  const signal = isLeft ? end.signal : endingSignal(outcome);
+  return { outcome, code: output.isLost && code === EXIT.ok ? EXIT.lost : code, signal, isLeft };
 }
 
-/**
- * Input, signals and the size of the window go to the program. Returns what undoes it.
- * @param size that its terminal was started with; undefined on pipes.
- */
-function passThrough(
-  running: RunningCommand,
-  size: TerminalSize | undefined,
-  recording: RunRecording | undefined,
-): () => void {
-  const resize = (next: TerminalSize) => {
-    recording?.resize(next);
-    void running.resize(next).catch(() => {});
-  };
-  const terminal = size === undefined ? undefined : takeTerminal(resize);
-  // It may have changed since the program was started with it.
-  const now = size === undefined ? undefined : getTerminalSize();
-  if (now !== undefined && (now.rows !== size?.rows || now.cols !== size.cols)) resize(now);
-  const passed: [NodeJS.Signals, SessionSignal][] = [
-    ["SIGINT", "interrupt"],
-    ["SIGTERM", "terminate"],
-    ["SIGHUP", "hangup"],
-  ];
-  const handlers = passed.map(([signal, name]) => {
-    const handler = () => void running.signal(name).catch(() => {});
-    process.on(signal, handler);
-    return () => process.off(signal, handler);
-  });
-  void passInput(running, recording);
-  return () => {
-    terminal?.restore();
-    for (const off of handlers) off();
-    process.stdin.destroy();
-  };
-}
+/** A program that SIGINT ended ends its caller in the same way: a loop of a shell stops then. */
+const endingSignal = (outcome: RunOutcome): NodeJS.Signals | undefined =>
+  outcome.kind === "ended" &&
+  !outcome.timedOut &&
+  outcome.outcome.kind === "signaled" &&
+  outcome.outcome.signal === "SIGINT"
+    ? "SIGINT"
+    : undefined;
 
-/** Reads no faster than the program does. */
-async function passInput(running: RunningCommand, recording: RunRecording | undefined): Promise<void> {
-  try {
-    for await (const bytes of process.stdin) {
-      recording?.input(bytes as Buffer);
-      await running.write(bytes as Buffer);
-    }
-    await running.closeStdin();
-  } catch {
-    // The program does not read any more, or has ended: that is told by its outcome.
-  }
+/** Closes what is left, and ends this process as `followed` says. */
+export async function endAs({ code, signal, isLeft }: Followed, close: () => Promise<void>): Promise<void> {
+  process.exitCode = code;
+  const closed = close();
+  // Whoever does not answer is not waited for.
+  await (isLeft ? Promise.race([closed, sleep(LEAVE_GRACE_MS)]) : closed);
+  if (signal !== undefined) process.kill(process.pid, signal);
+  if (isLeft) process.exit();
 }
 
 /**
@@ -89,6 +81,8 @@ async function passInput(running: RunningCommand, recording: RunRecording | unde
 function createOutput(onGone: () => void) {
   let isLost = false;
   let isGone = false;
+  /** What is never written to need not be open. */
+  const used = new Set<Writable>();
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error) => {
       isLost ||= isOutputLost(error);
@@ -107,10 +101,12 @@ function createOutput(onGone: () => void) {
         const range = `bytes ${dropped.from}-${dropped.to} of the output are gone: they were not retained`;
         process.stderr.write(`codex: ${range}\n`);
       }
-      return writeTo(stream === "stderr" ? process.stderr : process.stdout, bytes);
+      const to = stream === "stderr" ? process.stderr : process.stdout;
+      used.add(to);
+      return writeTo(to, bytes);
     },
     async flush() {
-      for (const stream of [process.stdout, process.stderr]) await written(stream);
+      for (const stream of used) await written(stream);
     },
   };
 }
@@ -129,14 +125,10 @@ function exitCodeOf(result: RunOutcome): number {
     process.stderr.write(`codex: ${result.reason}\n`);
     return /(^|: )program `[^`]*` was not found/.test(result.reason) ? EXIT.notFound : EXIT.notStarted;
   }
-  const explained = explain(result.outcome);
-  if (explained !== undefined) process.stderr.write(`codex: ${explained}\n`);
+  if (result.timedOut) {
+    process.stderr.write("codex: the program was ended: its time was over\n");
+    return EXIT.timedOut;
+  }
+  if (result.outcome.kind === "lost") process.stderr.write(`codex: the outcome is unknown: ${result.outcome.reason}\n`);
   return result.exitCode ?? EXIT.lost;
-}
-
-/** What the exit code alone would not say. */
-function explain(outcome: ProcessOutcome): string | undefined {
-  if (outcome.kind === "signaled" && outcome.by === "timeout") return "the program was ended: its time was over";
-  if (outcome.kind === "lost") return `the outcome is unknown: ${outcome.reason}`;
-  return undefined;
 }

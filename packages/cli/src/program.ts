@@ -8,13 +8,13 @@ import { VERSION } from "./version.js";
 export async function runProgram(argv: readonly string[]): Promise<void> {
   watchOutput();
   // Node ends once there is nothing left to wait for, whether or not the command has come to its end.
-  process.once("exit", failUnfinished);
+  process.once("beforeExit", failUnfinished);
   try {
     await createProgram().parseAsync([...argv]);
   } catch (error) {
     process.exitCode = report(error);
   }
-  process.off("exit", failUnfinished);
+  process.off("beforeExit", failUnfinished);
 }
 
 function failUnfinished(): void {
@@ -155,10 +155,13 @@ Example: export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000 for a Codex client aft
     .addHelpText(
       "after",
       `
-Exit codes: that of the program; 128+n when signal n ended it; 125 when the executor failed or was lost, or its
-output could not be written; 126 when it could not be started; 127 when it was not found.
+Exit codes: that of the program; 128+n when signal n ended it, and for SIGINT codex run ends by SIGINT itself, so that
+loops of a shell stop; 124 when --timeout ended it; 125 when the executor cannot be reached, refuses, failed or was
+lost, or the output could not be written; 126 when the program could not be started or is not allowed; 127 when it was
+not found; 2 on bad arguments.
 When nobody reads what it writes any more, as in codex run … | head, it is sent a hang-up.
-A connection to ws:// that is lost is made again: the program runs on, and nothing of its output is lost or repeated.
+A websocket that is lost is connected again: the program runs on, and nothing of its output is lost or repeated. What is
+typed meanwhile is delivered then; Ctrl-C twice, or ~. at the beginning of a line, gives up.
 
 Examples:
   codex run -- make test

@@ -1,3 +1,4 @@
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { ReadStream } from "node:tty";
 import type { TerminalSize } from "@codex/executor-protocol";
 
@@ -38,4 +39,35 @@ export function takeTerminal(onResize: (size: TerminalSize) => void): TakenTermi
   // Whatever ends this process in an orderly way must not leave the user's terminal raw.
   process.on("exit", restore);
   return { restore };
+}
+
+/**
+ * Drops what was typed and not read yet, so that nobody who reads this terminal later takes it for a command. Leaves the
+ * terminal raw.
+ */
+export function dropTyped(stdin: ReadStream): void {
+  // What is not a whole line yet can be read in this mode as well.
+  stdin.setRawMode(true);
+  const terminal = openTerminal();
+  if (terminal === undefined) return;
+  const bytes = Buffer.alloc(4096);
+  try {
+    while (readSync(terminal, bytes) > 0);
+  } catch {
+    // EAGAIN: there is nothing left.
+  } finally {
+    closeSync(terminal);
+  }
+}
+
+/** Stdin once more, in a way that does not wait. */
+function openTerminal(): number | undefined {
+  for (const path of ["/proc/self/fd/0", "/dev/tty"]) {
+    try {
+      return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    } catch {
+      // Not on this system, or not of this process.
+    }
+  }
+  return undefined;
 }

@@ -62,7 +62,7 @@ describe("codex run", () => {
 
   it("ends a program whose time is over", async () => {
     const { code, stderr } = await command.run(["run", "--timeout", "0.2", "--", "sleep", "100"]);
-    expect(code).toBe(143);
+    expect(code).toBe(124);
     expect(stderr).toContain("its time was over");
   });
 

@@ -29,6 +29,8 @@ export const unifiedExecResultSchema = z.object({
   /** Present only when the process has ended; `128+n` for signal n. */
   exitCode: z.optional(z.int()),
   outcome: processOutcomeSchema,
+  /** It was ended because `timeoutMs` was over, whatever the program made of that. */
+  timedOut: z.optional(z.boolean()),
   /** The output is complete: nobody holds the stream any more. */
   closed: z.boolean(),
   range: byteRangeSchema,

@@ -46,7 +46,7 @@ export interface RunningCommand {
 
 /** `refused`: nothing was started; the reason is the executor's. `lost`: whether it still runs is unknown. */
 export type RunOutcome =
-  | { kind: "ended"; outcome: ProcessOutcome; exitCode: number | undefined; denial?: SandboxDenial }
+  | { kind: "ended"; outcome: ProcessOutcome; exitCode: number | undefined; timedOut?: true; denial?: SandboxDenial }
   | { kind: "refused"; reason: string }
   | { kind: "lost"; reason: string };
 
@@ -182,8 +182,10 @@ class CommandFollower implements RunningCommand {
       const next: UnifiedExecResult | undefined = failureOf(reply) === undefined ? parseResult(reply) : undefined;
       rest = next !== undefined && next.range.to > next.range.from ? next : undefined;
     }
-    const { outcome, exitCode, sandboxDenial: denial } = last;
-    this.#finish({ kind: "ended", outcome, exitCode, ...(denial === undefined ? {} : { denial }) });
+    const { outcome, exitCode, timedOut: told, sandboxDenial: denial } = last;
+    const timedOut: boolean = told ?? (outcome.kind === "signaled" && outcome.by === "timeout");
+    const late = timedOut ? { timedOut: true as const } : {};
+    this.#finish({ kind: "ended", outcome, exitCode, ...late, ...(denial === undefined ? {} : { denial }) });
   }
 
   /** With a key where it does something. */

@@ -12,6 +12,8 @@ export interface CuttingProxy {
   cutAfterSent(bytes: number): void;
   /** From now on the connections of now carry nothing, and neither end is told. */
   stall(): void;
+  /** True: the connections of now break, and no other is let through until false. */
+  setDown(isDown: boolean): void;
   close(): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ export async function createCuttingProxy(target: string): Promise<CuttingProxy> 
   const sockets = new Set<Socket>();
   const left = { received: Number.POSITIVE_INFINITY, sent: Number.POSITIVE_INFINITY };
   let connections = 0;
+  let isDown = false;
 
   let stalled = new Set<Socket>();
   const relay = (from: Socket, to: Socket, direction: keyof typeof left) => {
@@ -46,6 +49,7 @@ export async function createCuttingProxy(target: string): Promise<CuttingProxy> 
     from.on("error", () => {});
   };
   const server = createServer((client) => {
+    if (isDown) return void client.destroy();
     connections += 1;
     const upstream = connect(Number(port), hostname);
     for (const socket of [client, upstream]) {
@@ -73,6 +77,10 @@ export async function createCuttingProxy(target: string): Promise<CuttingProxy> 
     },
     stall() {
       stalled = new Set(sockets);
+    },
+    setDown(next) {
+      isDown = next;
+      if (isDown) for (const socket of sockets) socket.destroy();
     },
     async close() {
       for (const socket of sockets) socket.destroy();

@@ -1,13 +1,14 @@
 import { resolve } from "node:path";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
-import { createOrchestrator, type OrchestratorOptions } from "@codex/orchestrator";
+import { createOrchestrator } from "@codex/orchestrator";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { followProgram } from "../follow-program.js";
+import { endAs, followProgram } from "../follow-program.js";
+import { say } from "../notice.js";
+import { createOutages } from "../outages.js";
 import type { RunRecording } from "../recording/run-recording.js";
 import { chooseRunSandbox, describeDenial } from "../run-sandbox.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
-import { visible } from "../visible.js";
 
 export interface RunOptions {
   tty?: boolean;
@@ -28,11 +29,16 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   const cwd = options.cwd === undefined ? (own ? process.cwd() : undefined) : own ? resolve(options.cwd) : options.cwd;
   const size = getTerminalSize() ?? DEFAULT_SIZE;
   const recording = await openRecording(argv, size, tty, options);
-  const orchestrator = createOrchestrator({ policy: "never", ...(process.stderr.isTTY ? TELL_OUTAGES : {}) });
+  const outages = createOutages(say, process.stdin.isTTY ? "Ctrl-C twice or ~. gives up" : "Ctrl-C twice gives up");
+  const orchestrator = createOrchestrator({ policy: "never", ...outages.hooks });
   try {
-    const { host } = await attachExecutor(orchestrator, "run", options, { exitCode: EXIT.lost });
+    const { host } = await attachExecutor(orchestrator, "run", options, {
+      exitCode: EXIT.lost,
+      onInterrupted: () => outages.lose("the exec-server is not reached"),
+      onResumed: outages.restore,
+    });
     const sandbox = await chooseRunSandbox(options.sandbox, { host, cwd, isOwn: own });
-    const { outcome, code } = await followProgram(
+    const followed = await followProgram(
       orchestrator,
       {
         argv,
@@ -45,26 +51,15 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
         ...(sandbox === undefined ? {} : { sandbox }),
         ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
       },
-      recording,
+      { recording, outages },
     );
-    process.exitCode = code;
-    if (outcome.kind === "ended" && outcome.denial !== undefined)
-      process.stderr.write(`codex: ${visible(describeDenial(outcome.denial))}\n`);
+    const { outcome } = followed;
+    if (outcome.kind === "ended" && outcome.denial !== undefined) say(describeDenial(outcome.denial));
+    await endAs(followed, () => orchestrator.close());
   } finally {
     await orchestrator.close();
   }
 }
-
-/** For a person who waits and sees nothing. */
-const TELL_OUTAGES: Pick<OrchestratorOptions, "onOffline" | "onOnline"> = {
-  onOffline(_executor, reason, reconnecting) {
-    if (reconnecting)
-      process.stderr.write(`codex: the connection to the executor was lost: ${reason}; connecting again\n`);
-  },
-  onOnline(_executor, { resumed }) {
-    if (resumed) process.stderr.write("codex: connected again\n");
-  },
-};
 
 /** Before anything is started: a program that was to be recorded must not run without. @throws CommandError */
 async function openRecording(

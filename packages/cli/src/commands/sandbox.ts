@@ -4,7 +4,8 @@ import type { Sandbox } from "@codex/executor-protocol";
 import { createOrchestrator } from "@codex/orchestrator";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { followProgram } from "../follow-program.js";
+import { endAs, followProgram } from "../follow-program.js";
+import { say } from "../notice.js";
 import { describeDenial } from "../run-sandbox.js";
 import { chooseTrialSandbox, type TrialOptions } from "../sandbox-trial.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
@@ -49,7 +50,7 @@ async function run(
   const orchestrator = createOrchestrator({ policy: "never" });
   try {
     await attachExecutor(orchestrator, "sandbox", {});
-    const { outcome, code } = await followProgram(orchestrator, {
+    const followed = await followProgram(orchestrator, {
       argv,
       cwd,
       env: tty && process.env.TERM !== undefined ? { TERM: process.env.TERM } : {},
@@ -59,11 +60,10 @@ async function run(
       ...(tty ? { size: getTerminalSize() ?? DEFAULT_SIZE } : {}),
       ...(sandbox === null ? {} : { sandbox }),
     });
-    process.exitCode = code;
+    const { outcome } = followed;
     if (outcome.kind === "ended" && outcome.denial !== undefined) say(describeDenial(outcome.denial));
+    await endAs(followed, () => orchestrator.close());
   } finally {
     await orchestrator.close();
   }
 }
-
-const say = (text: string) => void process.stderr.write(`codex: ${visible(text)}\n`);

@@ -93,6 +93,7 @@ function createAnswer(
     ...(outcome.kind === "running" ? { processId: session.id } : {}),
     ...(exitCode === undefined ? {} : { exitCode }),
     outcome,
+    ...(session.timedOut && outcome.kind !== "running" ? { timedOut: true } : {}),
     closed,
     range,
     omitted,

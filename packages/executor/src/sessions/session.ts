@@ -57,6 +57,8 @@ export class Session {
   wasCut = false;
   /** Why this executor ended it. */
   endNote: string | undefined;
+  /** Its time limit ended it. */
+  timedOut = false;
   /** Bytes of input that the program has not read yet. */
   waitingInput = 0;
   /** Milliseconds, when its end was seen. */

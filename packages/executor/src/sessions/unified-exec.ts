@@ -346,6 +346,7 @@ export class UnifiedExec {
   #limitTime(session: Session, timeoutMs: number): void {
     const cancel = this.#options.clock.after(timeoutMs, () => {
       if (session.process.outcome.kind !== "running") return;
+      session.timedOut = true;
       session.endNote ??= `the time limit of ${timeoutMs} ms was reached, and the session was ended`;
       // A host that cannot be asked has lost the process, and its outcome tells.
       this.#terminate(session, { by: "timeout" }).catch(() => {});

@@ -1,0 +1,50 @@
+import type { OrchestratorOptions } from "@codex/orchestrator";
+
+/** Whether the executor is reached at present. A person is told when it is not, and when it is again. */
+export interface Outages {
+  readonly isLost: boolean;
+  /** For `createOrchestrator`. */
+  readonly hooks: Pick<OrchestratorOptions, "onOffline" | "onOnline">;
+  /** For a connection that the orchestrator does not see. */
+  lose(reason: string): void;
+  restore(): void;
+  /** Calls back at each change. Returns what ends that. */
+  watch(listener: (isLost: boolean) => void): () => void;
+}
+
+/**
+ * @param say writes a line for the person
+ * @param hint how to give up
+ */
+export function createOutages(say: (line: string) => void, hint: string): Outages {
+  const listeners = new Set<(isLost: boolean) => void>();
+  let isLost = false;
+  const change = (next: boolean, line: string) => {
+    if (next === isLost) return;
+    isLost = next;
+    say(line);
+    for (const listener of listeners) listener(isLost);
+  };
+  const lose = (reason: string) => change(true, `connection lost, trying again… (${reason}); ${hint}`);
+  const restore = () => change(false, "connected again");
+  return {
+    get isLost() {
+      return isLost;
+    },
+    hooks: {
+      onOffline(_executor, reason, reconnecting) {
+        if (reconnecting) lose(reason);
+      },
+      onOnline(_executor, { resumed }) {
+        // Where what ran is gone, its outcome tells.
+        if (resumed) restore();
+      },
+    },
+    lose,
+    restore,
+    watch(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

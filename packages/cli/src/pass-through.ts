@@ -1,0 +1,113 @@
+import type { SessionSignal, TerminalSize } from "@codex/executor-protocol";
+import type { RunningCommand } from "@codex/orchestrator";
+import { UNANSWERED_MS } from "./limits.js";
+import { say } from "./notice.js";
+import type { Outages } from "./outages.js";
+import type { RunRecording } from "./recording/run-recording.js";
+import { dropTyped, getTerminalSize, takeTerminal } from "./terminal.js";
+import { type InputTarget, passTyped } from "./typed-input.js";
+
+export interface PassOptions {
+  /** That the terminal of the program was started with; undefined on pipes. */
+  size: TerminalSize | undefined;
+  recording?: RunRecording | undefined;
+  outages: Outages;
+}
+
+/** The person gave up an executor that does not answer. */
+export interface Left {
+  kind: "left";
+  how: string;
+  /** What they did it with, where that ends programs. */
+  signal?: NodeJS.Signals;
+}
+
+export interface Passing {
+  left: Promise<Left>;
+  /** Gives the terminal back. Keys for a program whose end was not seen are nobody's: they are dropped. */
+  release(isProgramLost: boolean): void;
+}
+
+/** Input, signals and the size of the window go to the program. */
+export function passThrough(running: RunningCommand, { size, recording, outages }: PassOptions): Passing {
+  const resize = (next: TerminalSize) => {
+    recording?.resize(next);
+    void running.resize(next).catch(() => {});
+  };
+  const terminal = size === undefined ? undefined : takeTerminal(resize);
+  // It may have changed since the program was started with it.
+  const now = size === undefined ? undefined : getTerminalSize();
+  if (now !== undefined && (now.rows !== size?.rows || now.cols !== size.cols)) resize(now);
+
+  const target: InputTarget = {
+    write(bytes) {
+      recording?.input(bytes);
+      return running.write(bytes);
+    },
+    closeStdin: () => running.closeStdin(),
+  };
+  let leave: (left: Left) => void = () => {};
+  const left = new Promise<Left>((resolve) => {
+    leave = resolve;
+  });
+  const onLeave = (how: string) => leave({ kind: "left", how });
+  const stopSignals = passSignals(running, outages, leave);
+  const { stdin } = process;
+  const stopTyped = stdin.isTTY ? passTyped(stdin, { target, outages, say, onLeave }) : undefined;
+  if (stopTyped === undefined) void passPiped(target);
+  return {
+    left,
+    release(isProgramLost) {
+      stopTyped?.();
+      if (isProgramLost && stdin.isTTY) dropTyped(stdin);
+      if (terminal === undefined && stdin.isTTY) stdin.setRawMode(false);
+      terminal?.restore();
+      stopSignals();
+      stdin.destroy();
+    },
+  };
+}
+
+const PASSED: readonly [NodeJS.Signals, SessionSignal][] = [
+  ["SIGINT", "interrupt"],
+  ["SIGTERM", "terminate"],
+  ["SIGHUP", "hangup"],
+];
+
+/** To the program; to this command while the executor does not answer, SIGINT at the second time. */
+function passSignals(running: RunningCommand, outages: Outages, leave: (left: Left) => void): () => void {
+  let interrupts = 0;
+  let waitsSince = 0;
+  const handle = (signal: NodeJS.Signals, name: SessionSignal) => {
+    const isSilent = outages.isLost || (interrupts > 0 && performance.now() - waitsSince > UNANSWERED_MS);
+    if (isSilent && (signal !== "SIGINT" || interrupts > 0)) {
+      return leave({ kind: "left", how: signal === "SIGINT" ? "Ctrl-C twice" : signal, signal });
+    }
+    if (isSilent) say("there is no connection; Ctrl-C again gives up");
+    if (signal !== "SIGINT") return void running.signal(name).catch(() => {});
+    if (interrupts === 0) waitsSince = performance.now();
+    interrupts += 1;
+    const answered = () => {
+      interrupts -= 1;
+    };
+    void running.signal(name).then(answered, answered);
+  };
+  const handlers = PASSED.map(([signal, name]) => {
+    const handler = () => handle(signal, name);
+    process.on(signal, handler);
+    return () => process.off(signal, handler);
+  });
+  return () => {
+    for (const off of handlers) off();
+  };
+}
+
+/** Reads no faster than the program does. */
+async function passPiped({ write, closeStdin }: InputTarget): Promise<void> {
+  try {
+    for await (const bytes of process.stdin) await write(bytes as Buffer);
+    await closeStdin();
+  } catch {
+    // The program does not read any more, or has ended: that is told by its outcome.
+  }
+}

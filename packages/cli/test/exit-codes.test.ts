@@ -1,0 +1,86 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { Terminal } from "./pty.js";
+import { codex, finish, useCommand } from "./support.js";
+
+const directory = mkdtempSync(join(tmpdir(), "codex-exit-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describe("codex run ends", () => {
+  const command = useCommand();
+  const sh = (script: string) => ["run", "--", "sh", "-c", script];
+
+  it.each([
+    ["the code of the program", sh("exit 0"), 0],
+    ["the code of the program", sh("exit 3"), 3],
+    ["128 + n for signal n", sh("kill -TERM $$"), 143],
+    ["128 + n for signal n", sh("kill -KILL $$"), 137],
+    ["128 + n for signal n", sh("kill -HUP $$"), 129],
+    ["2 on bad arguments", ["run", "--timeout", "never", "--", "true"], 2],
+    ["2 on bad arguments", ["run", "--executor", "ssh://build", "--", "true"], 2],
+    ["124 when the time is over", ["run", "--timeout", "0.2", "--", "sleep", "100"], 124],
+    [
+      "124 when the time is over, whatever the program says then",
+      ["run", "--timeout", "1", "--", "sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.1; done"],
+      124,
+    ],
+    ["125 without an executor", ["run", "--executor", "ws://127.0.0.1:1", "--", "true"], 125],
+    ["125 without an executor", ["run", "--executor", "exit 7", "--", "true"], 125],
+    ["126 for what cannot be started", ["run", "--", "/etc/passwd"], 126],
+    ["126 for what cannot be started", ["run", "-C", "/nowhere", "--", "true"], 126],
+    ["127 for what is not there", ["run", "--", "no-such-program"], 127],
+  ])("with %s: %j", async (_name, args, expected) => {
+    const { code, signal } = await command.run(args);
+    expect([code, signal]).toEqual([expected, null]);
+  });
+
+  it("with 125 when the executor refuses", async () => {
+    const token = join(directory, "token");
+    writeFileSync(token, "secret\n");
+    const { url } = await command.listen(["--token-file", token]);
+    const { code, stderr } = await command.run(["run", "--executor", url, "--", "true"]);
+    expect([code, stderr]).toEqual([125, expect.stringMatching(/401.*bearer token/)]);
+  });
+
+  it("by SIGINT when that ended the program, and a loop of a shell stops", async () => {
+    const { code, signal } = await command.run(sh("kill -INT $$"));
+    expect([code, signal]).toEqual([null, "SIGINT"]);
+    const loop = 'for i in 1 2 3; do echo "round" $i; "$NODE" "$CODEX" run -- sleep 1000; done';
+    const terminal = new Terminal("bash", ["--norc", "--noprofile", "-c", loop], {
+      env: { NODE: process.execPath, CODEX: codex },
+    });
+    await terminal.shown("round 1");
+    // Whenever it comes, before or while the program runs.
+    terminal.type("\u0003");
+    await terminal.ended;
+    expect(terminal.output).not.toContain("round 2");
+  });
+
+  it("with 125 when nothing can be written", async () => {
+    const readOnly = openSync("/dev/null", "r");
+    const run = (script: string) =>
+      spawnSync(process.execPath, [codex, "run", "--", "sh", "-c", script], { stdio: ["ignore", readOnly, "pipe"] });
+    expect(run("echo lost").status).toBe(125);
+    expect(run("echo lost; exit 3").status).toBe(3);
+    expect(run("true").status).toBe(0);
+  });
+});
+
+it("scripts/codex does not let Node write into nothing when its output is closed", async () => {
+  const scripts = join(directory, "with space", "scripts");
+  const dist = join(directory, "with space", "packages", "cli", "dist");
+  for (const path of [scripts, dist]) mkdirSync(path, { recursive: true });
+  const script = join(scripts, "codex");
+  copyFileSync(fileURLToPath(new URL("../../../scripts/codex", import.meta.url)), script);
+  writeFileSync(
+    join(dist, "codex.js"),
+    `try { require("node:fs").writeSync(1, "written\\n"); } catch (error) { process.exit(error.code === "EBADF" ? 9 : 1); }`,
+  );
+  expect(execFileSync("sh", [script], { encoding: "utf8" })).toBe("written\n");
+  const closed = spawn("sh", ["-c", '"$0" "$1" >&-', "sh", script]);
+  expect((await finish(closed)).code).toBe(9);
+});
