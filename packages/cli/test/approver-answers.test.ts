@@ -113,12 +113,12 @@ describe("an answer at the terminal", () => {
   });
 
   it("is not typed by the rule that is to be edited", async () => {
-    const words = ["make", "x\ny\ny\n"];
+    const words = ["gulp-lint", "x\ny\ny\n"];
     const decision = ask({ proposedAmendment: words, plainCommands: [words] });
     await screen.answer("[q]uit: ", "e");
-    await screen.answer("(nothing goes back): ", "make");
+    await screen.answer("(nothing goes back): ", "gulp-lint");
     const shown = await screen.answer("[b]ack: ", "yes");
-    expect(shown).toContain('rule to save prefix_rule(pattern=["make"], decision="allow")');
-    expect(await decision).toEqual({ decision: "accept_and_save", rule: ["make"] });
+    expect(shown).toContain('rule to save prefix_rule(pattern=["gulp-lint"], decision="allow")');
+    expect(await decision).toEqual({ decision: "accept_and_save", rule: ["gulp-lint"] });
   });
 });

@@ -1,42 +1,126 @@
 import { posix } from "node:path";
-import { isWrapper, SHELLS, unwrapCommand } from "../shell/wrappers.js";
+import { isWrapper, SHELLS, whatMayRun } from "../shell/wrappers.js";
+import { MAX_PREFIX_READINGS } from "./limits.js";
+import { getRunnerForms, type RunnerForm } from "./runners.js";
 
 /** Programs that run any script they are given; with a version at the end they are the same. */
 export const INTERPRETERS: ReadonlySet<string> = new Set([
-  ...["python", "pythonw", "pypy", "ipython", "py", "node", "nodejs", "bun", "deno", "tsx", "ts-node", "perl", "ruby"],
-  ...["irb", "jruby", "php", "lua", "luajit", "rscript", "r", "julia", "tclsh", "expect", "osascript", "awk", "gawk"],
-  ...["mawk", "groovy", "scala", "elixir", "erl", "ghci", "gdb", "lldb", "pwsh", "powershell", "cmd", "nu", "xonsh"],
+  ...["python", "pythonw", "pypy", "ipython", "bpython", "py", "node", "nodejs", "tsx", "ts-node", "perl", "ruby"],
+  ...["irb", "jruby", "php", "lua", "luajit", "rscript", "r", "julia", "tclsh", "wish", "expect", "osascript"],
+  ...["awk", "gawk", "mawk", "nawk", "groovy", "scala", "kotlin", "clojure", "clj", "bb", "elixir", "iex", "erl"],
+  ...["ghci", "runghc", "runhaskell", "ocaml", "guile", "racket", "sbcl", "clisp", "swipl", "raku", "crystal", "nim"],
+  ...["gdb", "lldb", "pwsh", "powershell", "cmd", "nu", "xonsh", "elvish", "oil", "osh", "es", "rc", "tcsh", "qjs"],
 ]);
 
-/** Words after an interpreter that say what it does and not what it runs. */
-const EVAL_WORDS: ReadonlySet<string> = new Set(["run", "eval", "exec", "repl", "x"]);
+/** Options that take no value, of any program: a word behind them is an operand. */
+const PLAIN_OPTIONS =
+  /^(?:-[qy]|-[a-zA-Z]\d+|--(?:rm|init|quiet|silent|yes|offline|frozen|locked|login|norc|noprofile|verbose|interactive|tty|privileged|allow-[\w-]+))$/;
+
+/** The same, of some programs. */
+const PLAIN_OPTIONS_OF: readonly { programs: RegExp; options: RegExp }[] = [
+  { programs: /^(?:python|pypy|py)$/, options: /^-[bBdEhiIOPqRsSuvx]+$/ },
+  { programs: /^(?:(?:ba|z|da|k|mk|a|rba|ya)?sh)$/, options: /^-[abefhiklmnprstuvxBCEHPT]+$/ },
+  { programs: /^(?:perl|ruby)$/, options: /^-w$/ },
+  { programs: /^(?:docker|podman|nerdctl|docker-compose|podman-compose|kubectl|oc)$/, options: /^-[itd]+$/ },
+  { programs: /^(?:make|gmake)$/, options: /^-[BeikLnpqrRsStvw]+$/ },
+];
+
+/** Options whose value is all the code there is: what follows are its arguments. */
+const CODE_OPTIONS: readonly { programs: RegExp; option: RegExp }[] = [
+  { programs: /^(?:python|pypy|py)$/, option: /^-[bBdEhiIOPqRsSuvx]*[cm]$/ },
+  { programs: /^(?:(?:ba|z|da|k|mk|a|rba|ya)?sh)$/, option: /^-[a-zA-Z]*c[a-zA-Z]*$/ },
+];
 
 /**
- * Why a rule that allows everything with this prefix must not be proposed; undefined when it may. A prefix is banned
- * when it leaves open what is run: an interpreter, a shell or a wrapper alone or with options only, and `git` alone.
+ * Why a rule that allows everything with this prefix must not be saved; undefined when it may be. A prefix is refused
+ * when what follows it may be any program or code: an interpreter, a shell, a wrapper or a runner whose command is left
+ * open. Where it is not known whether a word is the value of an option, both count.
  */
 export function findPrefixBan(prefix: readonly string[]): string | undefined {
   const [program, ...rest] = prefix;
   if (program === undefined || program === "") return "the prefix is empty";
+  const name = programOf(program);
+  const forms = getRunnerForms(name);
+  if (forms !== undefined) return findRunnerBan(name, forms, rest);
+  if (SHELLS.has(name) || INTERPRETERS.has(name)) return findInterpreterBan(name, rest);
+  return isWrapper(name) ? findWrapperBan(name, prefix) : undefined;
+}
+
+/** Its name as the tables have it: without directory, ending and version, in lower case. */
+function programOf(program: string): string {
   const name = posix
-    .basename(program)
-    .replace(/\.exe$/i, "")
-    .toLowerCase();
-  if (SHELLS.has(name) || INTERPRETERS.has(name.replace(/[\d.]+$/, "") || name)) {
-    const isOpen = rest.every((word) => /^[-+/]/.test(word) || EVAL_WORDS.has(word));
-    return isOpen ? `\`${name}\` runs any script it is given` : undefined;
+    .basename(program.replaceAll("\\", "/"))
+    .toLowerCase()
+    .replace(/\.(?:exe|cmd|bat|com|ps1)$/, "");
+  if (isKnown(name)) return name;
+  const versionless = name.replace(/[-_.]?\d.*$/, "");
+  return isKnown(versionless) ? versionless : name;
+}
+
+const isKnown = (name: string): boolean =>
+  SHELLS.has(name) || INTERPRETERS.has(name) || isWrapper(name) || getRunnerForms(name) !== undefined;
+
+function findInterpreterBan(name: string, words: readonly string[]): string | undefined {
+  const code = CODE_OPTIONS.find(({ programs }) => programs.test(name))?.option;
+  const at = code === undefined ? -1 : words.findIndex((word) => code.test(word));
+  const isPinned = at !== -1 && words.slice(at + 1).some((word) => !/^[-+]./.test(word));
+  const open = `\`${name}\` runs any script it is given; ${NARROWER}`;
+  if (isPinned) return undefined;
+  if (name === "cmd" && words.every((word) => word.startsWith("/"))) return open;
+  return readOperands(name, words)?.every((operands) => operands.length > 0) ? undefined : open;
+}
+
+const NARROWER = "give a longer prefix, one that says what is run";
+
+function findRunnerBan(name: string, forms: readonly RunnerForm[], words: readonly string[]): string | undefined {
+  for (const operands of readOperands(name, words) ?? [[]]) {
+    for (const form of forms) {
+      const ban = findFormBan(name, form, operands);
+      if (ban !== undefined) return ban;
+    }
   }
-  if (isWrapper(name)) return findWrapperBan(name, prefix);
-  const isBareGit = name === "git" && (rest[0] ?? "-").startsWith("-");
-  return isBareGit ? "`git` alone changes files, talks to other hosts and runs aliases" : undefined;
+  return undefined;
+}
+
+function findFormBan(name: string, form: RunnerForm, operands: readonly string[]): string | undefined {
+  const { phrase, before, runs } = form;
+  if (!phrase.every((word, at) => operands[at] === undefined || operands[at] === word)) return undefined;
+  const whole = `\`${[name, ...phrase].join(" ")}\``;
+  const rest = operands.slice(phrase.length + before);
+  if (runs === "code") return `${whole} runs code or programs that its arguments name; no prefix of it can be saved`;
+  if (rest.length === 0)
+    return `${whole} runs any ${runs === "named" ? "task or file" : "command"} it is given; ${NARROWER}`;
+  return runs === "program" ? findPrefixBan(rest) : undefined;
+}
+
+/**
+ * The operands of a command in every reading: what follows an option may be its value. Undefined for more than can be
+ * looked at.
+ */
+function readOperands(name: string, words: readonly string[]): string[][] | undefined {
+  const own = PLAIN_OPTIONS_OF.find(({ programs }) => programs.test(name))?.options;
+  const takesValue = (option: string) =>
+    /^[-+]./.test(option) &&
+    option !== "--" &&
+    !option.includes("=") &&
+    !PLAIN_OPTIONS.test(option) &&
+    !own?.test(option);
+  let readings: string[][] = [[]];
+  for (const [at, word] of words.entries()) {
+    if (/^[-+]/.test(word) || /^\w+[:+?]?=/.test(word)) continue;
+    const taken = readings.map((operands) => [...operands, word]);
+    readings = takesValue(words[at - 1] ?? "") ? [...readings, ...taken] : taken;
+    if (readings.length > MAX_PREFIX_READINGS) return undefined;
+  }
+  return readings;
 }
 
 function findWrapperBan(name: string, prefix: readonly string[]): string | undefined {
-  const inner = unwrapCommand(prefix);
+  const { inner, guesses, unclear } = whatMayRun([name, ...prefix.slice(1)]);
   const commands = inner.flatMap((each) =>
     each.kind === "command" || each.kind === "input-arguments" ? [each.argv] : [],
   );
-  const isOpen = commands.length === 0 || commands.length < inner.length;
-  if (isOpen) return `\`${name}\` runs any command it is given`;
+  const isOpen = commands.length === 0 || commands.length < inner.length || guesses.length > 0 || unclear !== undefined;
+  if (isOpen) return `\`${name}\` runs any command it is given; ${NARROWER}`;
   return commands.map(findPrefixBan).find((ban) => ban !== undefined);
 }

@@ -33,3 +33,6 @@ export const SAVE_LOCK_RETRY_MS = 20;
 
 /** Age at which a lock whose owner cannot be asked (another host) counts as left behind, in milliseconds. */
 export const SAVE_LOCK_STALE_MS = 30_000;
+
+/** Ways to read a prefix that is to be saved: each option that may take a value doubles them. More counts as open. */
+export const MAX_PREFIX_READINGS = 256;

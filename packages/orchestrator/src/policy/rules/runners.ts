@@ -1,0 +1,145 @@
+import { RUNNERS } from "../shell/wrapper-table.js";
+
+/** A way in which a program runs what its arguments say. */
+export interface RunnerForm {
+  /** Subcommand words; none where the program runs its operands itself. */
+  readonly phrase: readonly string[];
+  /** Operands between the subcommand and what is run, such as an image. */
+  readonly before: number;
+  /**
+   * `program`: the words that follow are a command. `named`: the next operand says what, such as a target or a file; what
+   * is behind it are arguments. `code`: there is code, or the name of a program, in any of its arguments.
+   */
+  readonly runs: "program" | "named" | "code";
+}
+
+/**
+ * Every form of the programs that run others, by name in lower case and without version. Those that are not described here
+ * run a command behind the words of the table by which commands are found in a script.
+ */
+export function getRunnerForms(name: string): readonly RunnerForm[] | undefined {
+  const text = FORMS.get(name) ?? RUNNERS.get(name)?.join("|").replaceAll("*", "");
+  return text?.split("|").map(parseForm);
+}
+
+/** `exec +1` or `run :named`; see `FORMS`. */
+function parseForm(text: string): RunnerForm {
+  const words = text.trim().split(/\s+/).filter(Boolean);
+  const before = words.find((word) => /^\+\d$/.test(word));
+  const runs = words.find((word) => word.startsWith(":"))?.slice(1);
+  return {
+    phrase: words.filter((word) => !/^[+:]/.test(word)),
+    before: before === undefined ? 0 : Number(before.slice(1)),
+    runs: runs === "named" || runs === "code" ? runs : "program",
+  };
+}
+
+/** The same form for several programs. */
+const all = (names: string, form: string): [string, string][] => names.split(" ").map((name) => [name, form]);
+
+/** Subcommands that run what their operand names. */
+const named = (subcommands: string): string =>
+  subcommands
+    .split(" ")
+    .map((one) => `${one} :named`)
+    .join(" | ");
+
+/** Forms are separated by `|`: subcommand words, `+N` operands before what is run, `:named` or `:code` for other than a program. */
+const FORMS: ReadonlyMap<string, string> = new Map([
+  // Environments and build tools of languages.
+  ["uv", "run | tool run | x"],
+  ...all("poetry pipenv hatch", "run | shell | env run"),
+  ...all("pdm rye mamba volta", "run"),
+  ["pipx", "run | runpip"],
+  ...all("conda micromamba", "run | activate | shell"),
+  ...all("pixi asdf rtx mise", "run :named | r :named | exec | x | shell"),
+  ...all("pyenv rbenv nodenv fnm nvm", "exec | run | shell"),
+  [
+    "npm",
+    `exec | x | explore +1 | config :code | set :code | c :code | ${named("run run-script rum urn init create innit")}`,
+  ],
+  ...all(
+    "yarn pnpm",
+    `${named("run run-script create init node")} | exec | dlx | workspace +1 | workspaces foreach | workspaces run | config :code | :named`,
+  ),
+  ["bun", "run :named | x | exec :code | repl :code | create :named | :named"],
+  ["deno", "run :named | x | eval :code | repl :code | task :named | serve :named | jupyter :code | :named"],
+  ...all("lerna nx turbo rush", "exec | run :named | run-many :code | :named"),
+  ...all("bundle bundler", "exec | console :code"),
+  ["rails", "runner :code | r :code | console :code | c :code | :named"],
+  ["go", "run :named | generate :code | tool :named"],
+  ["cargo", "run-script :named | script :named"],
+  ["rustup", "run +1"],
+  ["dotnet", "run :named | exec :named | script :named | fsi :code | :named"],
+  ["stack", "exec | runghc :named | run :named | script :named | ghci :code | eval :code"],
+  ["cabal", "exec | run :named | repl :code"],
+  ...all("opam dune", "exec | utop :code"),
+  ["mix", "run :named | eval :code | cmd :code | do :code | :named"],
+  ["composer", "exec | run-script :named | run :named"],
+  ...all("mvn mvnw", "exec:java :code | exec:exec :code | :named"),
+  ["swift", "run :named | repl :code | package plugin :named | :named"],
+  ["zig", "run :named | test :named | build :named"],
+  ...all("dart flutter", "run :named | pub run :named | :named"),
+  ...all(
+    "nix guix",
+    "run :named | shell :code | develop :code | environment :code | eval :code | repl :code | build :code",
+  ),
+  ...all("bazel bazelisk buck buck2 pants", "run :named"),
+  ["coverage", "run :named"],
+  ["jupyter", "run :named | console :code | execute :named | :named"],
+  ...all("ansible ansible-console salt pdsh dsh hg bwrap nsjail proot systemd-nspawn", ":code"),
+  // Targets and tasks.
+  ...all("make gmake bmake mk ninja samu just task rake thor invoke inv fab gulp grunt jake mage ant", ":named"),
+  ...all("gradle gradlew sbt lein boot scons waf doit tox nox earthly ansible-playbook", ":named"),
+  // Containers, hosts and clusters.
+  ...all(
+    "docker podman nerdctl",
+    "run +1 | exec +1 | create +1 | debug +1 | container run +1 | container exec +1 | container create +1 | compose run +1 | compose exec +1 | machine ssh +1 | unshare",
+  ),
+  ...all("docker-compose podman-compose", "run +1 | exec +1"),
+  ...all(
+    "kubectl oc k3s microk8s minikube",
+    "exec +1 | run +1 | debug +1 | rsh +1 | attach +1 | kubectl | ssh | plugin",
+  ),
+  ...all("crictl runc crun", "exec +1 | run +1"),
+  ["ctr", "run +2 | tasks exec +1 | task exec +1"],
+  ...all("lxc incus multipass limactl", "exec +1 | shell +1 | console :code"),
+  ...all("lxc-attach lxc-execute flatpak-spawn", ":code"),
+  ["vagrant", "ssh :code | powershell :code"],
+  ...all("distrobox toolbox", "enter :code | run :code"),
+  ...all("flatpak snap", "run :named"),
+  ["machinectl", "shell :code | login :code"],
+  ["adb", "shell | exec-out | exec-in"],
+  ["heroku", "run | local:run | ps:exec :code"],
+  ...all("fly flyctl", "ssh :code | console :code | machine exec :code"),
+  ["gcloud", "compute ssh :code | cloud-shell ssh :code"],
+  ["aws", "ssm start-session :code | ssm send-command :code | ecs execute-command :code | configure :code"],
+  ["gh", "extension exec | codespace ssh :code | cs ssh :code | alias :code | config :code"],
+  ["mosh", "+1"],
+  // Environments, limits, secrets, measurements around a command.
+  ...all(
+    "npx pnpx bunx uvx ssh-agent dbus-launch startx xinit catchsegv eatmydata faketime nodemon watchexec reflex",
+    "",
+  ),
+  ...all("hyperfine valgrind heaptrack rr chpst envdir setuidgid softlimit daemonize run-one", ""),
+  ...all("chronic dotenv dotenvx env-cmd cross-env concurrently run-s run-p mpirun mpiexec srun wine mono java", ""),
+  ...all("gdbserver start-stop-daemon corepack wsl lima envconsul qemu-x86_64 qemu-aarch64 ld.so ld-linux", ""),
+  ["perf", "record | stat | trace | script :code"],
+  ...all("direnv chamber aws-vault aws-okta", "exec +1"),
+  ...all("op doppler infisical teller", "run"),
+  ["envchain", "+1"],
+  ["sops", "exec-env :code | exec-file :code"],
+  ["pm2", "start :named | exec :code | deploy :code"],
+  ["ip", "netns exec +1 | vrf exec +1"],
+  // What runs later, or in the session of somebody else.
+  ...all("tmux screen byobu zellij crontab at batch launchctl schtasks cgexec", ":code"),
+  ["systemctl", "edit :code | link :code | enable :code | set-property :code | set-environment :code"],
+  // Wherever they stand, options or operands can be code or name a program.
+  ...all("sed gsed ssed find gfind fd fdfind m4 ed ex vi vim view nvim emacs emacsclient less more man", ":code"),
+  ...all("psql mysql mariadb sqlite3 sqlite mongosh mongo gnuplot octave matlab ftp lftp sftp nc ncat socat", ":code"),
+  ...all("rsync scp tar gtar bsdtar zip xdotool jshell dc", ":code"),
+  [
+    "git",
+    "bisect run | submodule foreach :code | config :code | difftool :code | mergetool :code | filter-branch :code | rebase :code | for-each-repo :code | hook run :code | grep :code",
+  ],
+]);
