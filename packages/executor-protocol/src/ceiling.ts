@@ -1,4 +1,4 @@
-import { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES } from "./git-directory.js";
+import { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES, WRITTEN_IN_GIT_DIRECTORY } from "./git-directory.js";
 import type { Sandbox, SandboxSupport } from "./sandbox.js";
 import { describeEntry, getEntryPaths, type NamedPlaces, type SandboxEntry } from "./sandbox-entry.js";
 
@@ -115,7 +115,7 @@ function findOpenedProtection(
 function findOpenGitName(real: string, names: readonly string[], closed: ReadonlySet<string>): string | undefined {
   const inner = names[0] === "worktrees" && names.length >= 2 ? names.slice(2) : names;
   const [first] = inner;
-  if (first !== undefined) return CLOSED_IN_GIT_DIRECTORY.includes(first) ? real : undefined;
+  if (first !== undefined) return WRITTEN_IN_GIT_DIRECTORY.includes(first) ? undefined : real;
   const open = CLOSED_IN_GIT_DIRECTORY.find((name) => !closed.has(`${real}/${name}`));
   return open === undefined ? undefined : `${real}/${open}`;
 }

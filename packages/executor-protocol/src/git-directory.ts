@@ -1,6 +1,31 @@
 /**
- * Names in a git directory that a command must not write although it commits: what git runs, or what tells git where to
- * look, would take effect outside the sandbox. Not among them is what a commit writes, such as `index` and `objects`.
+ * What a commit writes in a git directory, each with what lies below it. Everything else there is closed: git runs it,
+ * believes it, or writes where it leads.
+ */
+export const WRITTEN_IN_GIT_DIRECTORY: readonly string[] = [
+  "objects",
+  "refs",
+  "logs",
+  "packed-refs",
+  "index",
+  "COMMIT_EDITMSG",
+  "ORIG_HEAD",
+  // What a merge or a cherry-pick left for the commit that concludes it, which takes it away.
+  "MERGE_HEAD",
+  "MERGE_MSG",
+  "MERGE_MODE",
+  "MERGE_RR",
+  "AUTO_MERGE",
+  "SQUASH_MSG",
+  "CHERRY_PICK_HEAD",
+  "REVERT_HEAD",
+  "gc.pid",
+  "gc.log",
+];
+
+/**
+ * Names in an opened git directory that are kept closed also where they do not exist yet: what git runs, or what tells git
+ * where to look, would take effect outside the sandbox.
  */
 export const CLOSED_IN_GIT_DIRECTORY: readonly string[] = [
   "hooks",
@@ -11,6 +36,11 @@ export const CLOSED_IN_GIT_DIRECTORY: readonly string[] = [
   "info",
   "modules",
   "worktrees",
+  "remotes",
+  "branches",
+  "sequencer",
+  "rebase-merge",
+  "rebase-apply",
 ];
 
 /** Names below a writable directory that stay read-only: what is in them is run or believed outside the sandbox. */

@@ -6,7 +6,7 @@ export {
   findExcess,
   getBoundedPaths,
 } from "./ceiling.js";
-export { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES } from "./git-directory.js";
+export { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES, WRITTEN_IN_GIT_DIRECTORY } from "./git-directory.js";
 export {
   ackSchema,
   type Capability,

@@ -216,6 +216,37 @@ const CASES: Case[] = [
     excess: /`\/project\/\.git\/config`/,
   },
   { name: "objects of git", ceiling: WRITE, sandbox: box([at("/project/.git/objects"), at("/project/.git/refs")]) },
+  ...[
+    "rebase-merge",
+    "sequencer/todo",
+    "HEAD",
+    "remotes/origin",
+    "lfs",
+    "worktrees/w/gitdir",
+    "worktrees/w/anything",
+  ].map(
+    (name): Case => ({
+      name: `what no commit writes: ${name}`,
+      ceiling: WRITE,
+      sandbox: box([at(`/project/.git/${name}`)]),
+      excess: /would open `\/project\/\.git\//,
+    }),
+  ),
+  ...["index", "logs/refs/heads/main", "worktrees/w/COMMIT_EDITMSG"].map(
+    (name): Case => ({
+      name: `what a commit writes: ${name}`,
+      ceiling: WRITE,
+      sandbox: box([at(`/project/.git/${name}`)]),
+    }),
+  ),
+  ...["rebase-apply", "sequencer", "branches", "remotes"].map(
+    (name): Case => ({
+      name: `a git directory with ${name} open`,
+      ceiling: WRITE,
+      sandbox: box(GIT("/project/.git", [name])),
+      excess: new RegExp(`open .*/\\.git/${name}`),
+    }),
+  ),
   { name: "the git directory of a worktree", ceiling: WRITE, sandbox: box(GIT("/project/.git/worktrees/w")) },
   {
     name: "the git directories of all worktrees",

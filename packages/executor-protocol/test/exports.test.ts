@@ -6,6 +6,7 @@ test("the names exported are these", () => {
     "CLOSED_IN_GIT_DIRECTORY",
     "EXECUTOR_PROTOCOL_VERSION",
     "PROTECTED_NAMES",
+    "WRITTEN_IN_GIT_DIRECTORY",
     "ackSchema",
     "byteRangeSchema",
     "callToolRequestSchema",

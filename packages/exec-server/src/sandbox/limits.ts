@@ -30,3 +30,6 @@ export const MAX_RESOLVE_TRIES = 10;
 
 /** Milliseconds that mounts of the making itself may stay among those of a sandbox before they count as wrong. */
 export const SETTLE_DEADLINE_MS = 500;
+
+/** Names in opened git directories that are looked at for links when their sandbox ends. */
+export const MAX_GIT_NAMES = 500_000;

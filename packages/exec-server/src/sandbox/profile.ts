@@ -9,6 +9,8 @@ export interface RestrictedFiles {
   entries: readonly ProfileEntry[];
   /** The parts of the system that programs need to run at all are readable. */
   minimal: boolean;
+  /** Git directories that were opened for commits. */
+  commits?: readonly string[];
 }
 
 export type PathAccess = "read" | "write" | "deny";

@@ -2,10 +2,18 @@ import { isAbsolute, join, normalize } from "node:path/posix";
 import type { Sandbox } from "@codex/executor-protocol";
 import { StartError } from "../process/errors.js";
 import { createPatternBudget, expandPattern } from "./expand-pattern.js";
+import { listClosedInGit, listCommitDirectories, listGitPins } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
 import { MAX_MOUNTS } from "./limits.js";
 import { isGitCommonFile } from "./placeholder.js";
-import { byDepth, isWithin, type PathAccess, type ProfileEntry, type SandboxProfile } from "./profile.js";
+import {
+  byDepth,
+  isWithin,
+  type PathAccess,
+  type ProfileEntry,
+  type RestrictedFiles,
+  type SandboxProfile,
+} from "./profile.js";
 import { listCodexHome, listProtected } from "./protected-paths.js";
 
 type Files = Extract<Extract<Sandbox["permissions"], { type: "managed" }>["file_system"], { type: "restricted" }>;
@@ -33,7 +41,7 @@ export function resolveProfile(sandbox: Sandbox, files: HostFiles): SandboxProfi
   if (fileSystem.type === "unrestricted") return { fileSystem: "unrestricted", network };
   const wanted = fileSystem.entries.flatMap((entry) => toPaths(entry, sandbox, files, fileSystem.glob_scan_max_depth));
   const minimal = fileSystem.entries.some(({ path }) => path.type === "special" && path.value.kind === "minimal");
-  return { fileSystem: { entries: settle(wanted, files), minimal }, network };
+  return { fileSystem: { ...settle(wanted, files), minimal }, network };
 }
 
 function toPaths(
@@ -128,7 +136,7 @@ function checkPath(path: string): string {
 }
 
 /** Entries on real paths, with what is protected, in the order in which they are mounted. */
-function settle(wanted: readonly WantedPath[], files: HostFiles): ProfileEntry[] {
+function settle(wanted: readonly WantedPath[], files: HostFiles): Omit<RestrictedFiles, "minimal"> {
   const entries = new Map<string, ProfileEntry>();
   const add = (entry: ProfileEntry) => {
     const former = entries.get(entry.path);
@@ -150,6 +158,14 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): ProfileEntry[]
   const written = roots.filter(({ path }) => entries.get(path)?.access === "write");
   for (const entry of listProtected(written, entries, files, (path) => closedEntry(path, "read"))) add(entry);
   for (const entry of listCodexHome(written, files, (path) => closedEntry(path, "read"), refuseHome)) add(entry);
+  const commits = listCommitDirectories(entries, files);
+  const known = (entry: ProfileEntry) => entries.has(entry.path);
+  for (const directory of commits) {
+    const inGit = listClosedInGit(directory, files, (path) =>
+      entries.has(path) ? undefined : closedEntry(path, "read"),
+    );
+    for (const entry of [...inGit, ...listGitPins(directory, files)]) if (!known(entry)) add(entry);
+  }
   const closed = wanted.filter(({ final }) => final).map(({ path }) => files.real(path) ?? path);
   for (const path of entries.keys()) {
     if (closed.some((outer) => path !== outer && isWithin(path, outer))) entries.delete(path);
@@ -162,7 +178,7 @@ function settle(wanted: readonly WantedPath[], files: HostFiles): ProfileEntry[]
   for (const pin of listPins([...entries.values()].sort(byDepth)))
     if (!entries.has(pin.path)) entries.set(pin.path, pin);
   if (entries.size > MAX_MOUNTS) throw invalid(`it needs ${entries.size} mounts; the limit is ${MAX_MOUNTS}`);
-  return [...entries.values()].sort(byDepth);
+  return { entries: [...entries.values()].sort(byDepth), ...(commits.length === 0 ? {} : { commits }) };
 }
 
 function refuseHome(root: string, home: string): never {

@@ -5,6 +5,7 @@ import type { Native } from "../process/native.js";
 import { listSources, MINIMAL_PATHS, renderBubblewrap } from "./bubblewrap.js";
 import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";
 import { type EndedCommand, findDenial } from "./find-denial.js";
+import { removeGitLinks } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
 import { openGate } from "./mount-gate.js";
 import { openSources } from "./open-sources.js";
@@ -77,12 +78,15 @@ function openWrapper(
       ...(gate === undefined ? {} : { gate: FIRST_SOURCE + paths.length }),
     });
     opened.unshift(native.createMemoryFile(options));
+    const began = Date.now() - CLOCK_GRAIN_MS;
+    const commits = profile.fileSystem === "unrestricted" ? [] : (profile.fileSystem.commits ?? []);
     let released: Promise<void> | undefined;
     const release = async () => {
       closeAll();
       await status.ended;
       if (status.init !== undefined) await untilNamespaceEnds(status.init);
       await gate?.passed;
+      if (commits.length > 0) await removeGitLinks(commits, began, files);
       await free();
     };
     return {
@@ -108,6 +112,9 @@ function openWrapper(
     throw new StartError("os_error", "the sandbox was not made: too many open files", { cause });
   }
 }
+
+/** Times of files are those of the last tick of the kernel, up to 10 ms ago. */
+const CLOCK_GRAIN_MS = 20;
 
 const DESCRIPTORS = { options: 3, seccomp: 4, status: 5 } as const;
 const FIRST_SOURCE = 6;
