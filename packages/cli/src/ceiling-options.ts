@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { isAbsolute, posix, resolve } from "node:path";
 import type { CeilingOptions } from "@codex/executor";
 import type { SandboxMode } from "@codex/executor-protocol";
 import { CommandError, EXIT } from "./exit-codes.js";
@@ -31,16 +31,25 @@ export function readCeiling(
   };
 }
 
+/** Fixed now: what `/proc/self/cwd` means is this process's own affair, and changes. */
 function readRoot(root: string): string {
   const path = resolve(root);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return path;
+  if (found?.isDirectory()) return IS_OWN.test(path) ? realpathSync(path) : path;
   throw usage(
     `--allowed-root ${JSON.stringify(root)}: ${found === undefined ? "there is no such directory" : "it is no directory"}`,
   );
 }
 
+/** What `/proc` and `/dev/fd` show of the process that looks. */
+const IS_OWN = /^\/(?:proc|dev\/fd)(?:\/|$)/;
+
 function readFarRoot(root: string): string {
+  if (IS_OWN.test(posix.normalize(root))) {
+    throw usage(
+      `--allowed-root ${JSON.stringify(root)}: with --exec-server it is another place for every process of that host`,
+    );
+  }
   if (isAbsolute(root)) return root;
   throw usage(
     `--allowed-root ${JSON.stringify(root)}: with --exec-server it is a path of that host, and has to be absolute`,

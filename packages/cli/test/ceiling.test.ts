@@ -23,6 +23,10 @@ describe("codex executor with a ceiling", () => {
     [["--allowed-root", "FILE"], /--allowed-root ".*file": it is no directory/],
     [["--max-network", "maybe"], /--max-network <on\|off>.*'maybe' is invalid/],
     [["--exec-server", "false", "--allowed-root", "rel"], /"rel": with --exec-server/],
+    [
+      ["--exec-server", "false", "--allowed-root", "/proc/self/cwd"],
+      /"\/proc\/self\/cwd": with --exec-server it is another/,
+    ],
   ])("%j is refused", async (args, expected) => {
     const { code, stderr } = await command.run([
       "executor",
@@ -50,6 +54,9 @@ describe("codex executor with a ceiling", () => {
       });
       const run = (cwd: string) => orchestrator.callTool("exec_command", { cmd: "pwd -P", login: false, workdir: cwd });
       expect((await run(join(base, "in"))).text).toContain(join(base, "in"));
+      for (const cwd of ["/proc/self/cwd", "/proc/thread-self/cwd"]) {
+        expect((await run(cwd)).text).toMatch(/another place for every process.*not run/);
+      }
       for (const cwd of [base, "/", join(base, "in", "away"), join(base, "in", "away", "etc")]) {
         expect((await run(cwd)).text).toMatch(/does not allow it: commands are started in .*not run/);
       }

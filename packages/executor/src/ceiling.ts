@@ -1,4 +1,4 @@
-import { lstat, readlink, realpath } from "node:fs/promises";
+import { readlink } from "node:fs/promises";
 import { posix } from "node:path";
 import {
   type Ceiling,
@@ -29,7 +29,7 @@ export interface CeilingGuard {
   findExcess(request: Pick<ExecCommandRequest, "cwd" | "sandbox">): Promise<string | undefined>;
 }
 
-/** @throws RangeError for a root that is no absolute path */
+/** @throws RangeError for a root that is no absolute path, or that means another place to every process */
 export function createCeilingGuard(
   { mode = "danger-full-access", roots = [], network = mode === "danger-full-access" }: CeilingOptions,
   temporaryDirectories: readonly string[],
@@ -37,6 +37,8 @@ export function createCeilingGuard(
 ): CeilingGuard {
   const odd = roots.find((root) => !posix.isAbsolute(root));
   if (odd !== undefined) throw new RangeError(`ceiling.roots: \`${odd}\` is not absolute`);
+  const own = roots.find((root) => PROCESS_OWN.test(posix.normalize(root)));
+  if (own !== undefined) throw new RangeError(`ceiling.roots: \`${own}\` is another place for every process`);
   const getCeiling = async (): Promise<Ceiling> => ({
     mode,
     roots: await Promise.all(roots.map(resolvePath)),
@@ -49,6 +51,7 @@ export function createCeilingGuard(
       try {
         // Looked up each time: what a link leads to may have changed.
         const paths = new Set(getBoundedPaths(command, places).filter((path) => posix.isAbsolute(path)));
+        for (const path of paths) checkSteady(posix.normalize(path));
         const real = new Map(
           await Promise.all([...paths].map(async (path) => [path, await resolvePath(path)] as const)),
         );
@@ -61,28 +64,49 @@ export function createCeilingGuard(
   };
 }
 
-/** Links in a row that are followed where they lead to nothing. */
-const MAX_DANGLING_LINKS = 40;
+/** Links that are followed on the way to one path. */
+const MAX_LINKS = 40;
 
-/** A path of this host. @throws Error for one that cannot be followed, such as links in a circle. */
-export async function resolveLocalPath(path: string, links = MAX_DANGLING_LINKS): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-  }
-  const parent = posix.dirname(path);
-  if (parent === path) return path;
-  const target = await readDanglingLink(path);
-  if (target === undefined) return posix.join(await resolveLocalPath(parent, links), posix.basename(path));
-  if (links === 0) throw new Error(`too many links at \`${path}\``);
-  return resolveLocalPath(posix.resolve(await resolveLocalPath(parent, links - 1), target), links - 1);
+/** What leads elsewhere in every process: the one that asks, the one that starts a command, and the command. */
+const PROCESS_OWN = /^(?:\/proc\/(?:self|thread-self|\d+)|\/dev\/fd)(?:\/|$)/;
+
+function checkSteady(path: string): void {
+  if (PROCESS_OWN.test(path)) throw new Error(`\`${path}\` is another place for every process`);
 }
 
-async function readDanglingLink(path: string): Promise<string | undefined> {
+/**
+ * A path of this host, as far as it is there without links. @throws Error for one that cannot be followed, such as links
+ * in a circle, and for one that leads by way of what `/proc` shows of a process.
+ */
+export async function resolveLocalPath(path: string): Promise<string> {
+  let found = "/";
+  let links = 0;
+  const parts = path.split("/").filter(Boolean);
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+    // What was found has no links: `..` is the directory above.
+    const next = posix.join(found, part);
+    checkSteady(next);
+    const target = await readLink(next);
+    if (target === undefined) return posix.join(next, ...parts);
+    if (target === "") found = next;
+    else {
+      links += 1;
+      if (links > MAX_LINKS) throw new Error(`too many links at \`${path}\``);
+      parts.unshift(...target.split("/").filter(Boolean));
+      if (target.startsWith("/")) found = "/";
+    }
+  }
+  return found;
+}
+
+/** Where a link leads; empty for what is no link, undefined for what does not exist. */
+async function readLink(path: string): Promise<string | undefined> {
   try {
-    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
-  } catch {
-    return undefined; // it does not exist at all
+    return await readlink(path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EINVAL") return "";
+    if (code === "ENOENT") return undefined;
+    throw error;
   }
 }

@@ -114,6 +114,9 @@ describe("a ceiling, on real directories", () => {
     symlinkSync("../../out/later", join(base, "in", "deep", "relative"));
     symlinkSync(join(base, "in"), join(base, "alias"));
     symlinkSync("circle", join(base, "in", "circle"));
+    symlinkSync("away/../out", join(base, "in", "around"));
+    symlinkSync("/proc/self/cwd", join(base, "in", "own"));
+    symlinkSync("/dev/fd/3", join(base, "in", "descriptor"));
   });
   afterAll(() => rmSync(base, { recursive: true, force: true }));
 
@@ -130,6 +133,10 @@ describe("a ceiling, on real directories", () => {
     ["in/deep/relative", /started in/],
     ["in/deep/../../out", /started in/],
     ["in/circle", /cannot be looked at/],
+    ["in/around", /started in/],
+    ["in/own", /cannot be looked at: `\/proc\/self` is another place for every process/],
+    ["in/own/x", /another place for every process/],
+    ["in/descriptor", /another place for every process/],
   ])("a start in %s", async (name, expected) => {
     const found = await refusal({ cwd: `${base}/${name}` }, { ceiling: { roots: [`${base}/alias`] } });
     if (expected === undefined) expect(found).toBeUndefined();
@@ -158,6 +165,24 @@ describe("a ceiling, on real directories", () => {
     const found = await refusal({ cwd: base, ...part }, { support: BUBBLEWRAP, ceiling });
     expect(found).toMatch(/^this executor does not allow it: .*not run$/);
     expect(found).toMatch(expected);
+  });
+
+  it.each([
+    "/proc/self/cwd",
+    "/proc/thread-self/cwd",
+    "/proc/self/root/tmp",
+    `/proc/${process.pid}/cwd`,
+    "/proc/self/task/1/cwd",
+    "/dev/fd/3",
+    "/proc//self/./cwd",
+  ])("refuses %s, which leads elsewhere in the command", async (path) => {
+    const expected = /cannot be looked at: `.*` is another place for every process/;
+    expect(await refusal({ cwd: path }, { ceiling: { roots: ["/"] } })).toMatch(expected);
+    const sandbox = { ...writing(path), cwd: base, workspaceRoots: [base] };
+    const ceiling: CeilingOptions = { mode: "workspace-write", roots: [base] };
+    expect(await refusal({ cwd: base, sandbox }, { support: BUBBLEWRAP, ceiling })).toMatch(expected);
+    const create = () => createExecutor({ backend: () => ({}) as never, ceiling: { roots: [path] } });
+    expect(create).toThrow(/ceiling\.roots: `.*` is another place for every process/);
   });
 
   it("has absolute roots", () => {
