@@ -21,8 +21,12 @@ export function isSuspect(suspects: Suspects, argv: readonly string[]): boolean 
  */
 export function readSuspects(text: string): Suspects {
   const names = new Set<string>();
+  let isWhole = true;
   for (const piece of splitStatements(text)) {
-    const found = readPiece(piece);
+    const statements = parseStatements(piece);
+    isWhole &&= statements !== undefined;
+    // Behind something that may be left open, a string of its own line may belong to it.
+    const found = statements === undefined ? readWords(piece) : readStatements(statements, piece, isWhole);
     if (found === "everything") return found;
     for (const name of found) addName(names, name);
   }
@@ -42,13 +46,15 @@ function splitStatements(text: string): string[] {
   return text.split(/^(?=[^\s)\]}#])/m);
 }
 
-function readPiece(piece: string): "everything" | readonly string[] {
-  const statements = parseStatements(piece);
-  if (statements === undefined) return readWords(piece);
+function readStatements(
+  statements: readonly Statement[],
+  piece: string,
+  isWhole: boolean,
+): "everything" | readonly string[] {
   const found: string[] = [];
   for (const statement of statements) {
     const call = getRuleCall(statement);
-    const programs = call === undefined ? readOther(statement, piece) : readRuleCall(call);
+    const programs = call === undefined ? readOther(statement, piece, isWhole) : readRuleCall(call);
     if (programs === "everything") return programs;
     found.push(...programs);
   }
@@ -104,9 +110,9 @@ function readTexts(expression: Expression): "everything" | readonly string[] {
   return texts.includes("everything") ? "everything" : texts.flatMap((found) => (found === "everything" ? [] : found));
 }
 
-function readOther(statement: Statement, piece: string): "everything" | readonly string[] {
+function readOther(statement: Statement, piece: string, isWhole: boolean): "everything" | readonly string[] {
   const isDocumentation = statement.kind === "expression" && statement.expression.kind === "constant";
-  return isDocumentation || statement.kind === "pass" ? [] : readWords(piece);
+  return (isDocumentation && isWhole) || statement.kind === "pass" ? [] : readWords(piece);
 }
 
 const STRING = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;

@@ -33,6 +33,15 @@ describe("the strictest reading of a file that does not load", () => {
     ['X = ["\\x72m"]\nprefix_rule(X, "forbidden")', ["rm"]],
     ["X = [chr(114)]", ["anything"]],
     ['prefix_rule(["rm"], decision="forbidden', ["rm"]],
+    ['prefix_rule([,"rm"], decision="forbidden")', ["rm"]],
+    ['prefix_rule([["mv"\n,"rm"\n,"cp"]], decision="forbidden", !)', ["rm"]],
+    ['prefix_rule(\npattern=[\n"rm"\n,\n"x"], decision="forbidden" y)', ["rm"]],
+    ['prefix_rule(\n[\n["mv"\n,\n"rm"\n]], "forbidden"', ["rm"]],
+    ['f(\n"rm"\n,"dd"\n', ["rm"]],
+    ['f(\n"mv"\n\n# c\n"rm"\n', ["rm"]],
+    ['P = [\n"rm"\n,"dd"\n', ["rm"]],
+    ["P = [\n'rm'\n\"dd\"\n", ["rm"]],
+    ['P = "mv" \\\n"rm"', ["rm"]],
   ])("asks after %j for %j", (text, argv) => expect(isAsked(text + BROKEN, argv)).toBe(true));
 
   it.each([
