@@ -1,6 +1,6 @@
+import { closeSync } from "node:fs";
 import { constants } from "node:os";
-
-import type { Libc } from "./libc.js";
+import { duplicate, type Libc, tooManyFiles } from "./libc.js";
 import { getSignalName } from "./signals.js";
 
 /** A program to start as the leader of a new session. */
@@ -10,7 +10,7 @@ export interface ChildStart {
   env: Readonly<Record<string, string>>;
   cwd: string;
   stdio: ChildStdio;
-  /** Given to it as 3, 4, …; their own numbers are higher than any of these. */
+  /** Given to it as 3, 4, …, whatever their own numbers are. */
   descriptors: readonly number[];
   /** Called once, in a later turn. */
   onExit(status: ExitStatus): void;
@@ -123,7 +123,8 @@ function createAttributes(libc: Libc): Buffer {
 
 function spawn(libc: Libc, attributes: Buffer, { file, argv, env, ...start }: ChildStart): number {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const actions = createActions(libc, start);
+  const { given, close } = liftDescriptors(libc, start);
+  const actions = createActions(libc, { cwd: start.cwd, ...given });
   const pid = new Int32Array(1);
   const run = (path: string, words: readonly string[]): number =>
     libc.posix_spawn(pid, path, actions, attributes, [...words, null], [...variables, null]);
@@ -135,10 +136,45 @@ function spawn(libc: Libc, attributes: Buffer, { file, argv, env, ...start }: Ch
     throw Object.assign(new Error(`posix_spawn ${file}: ${nameOf(error)}`), { code: nameOf(error) });
   } finally {
     libc.posix_spawn_file_actions_destroy(actions);
+    close();
   }
 }
 
 const SHELL = "/bin/sh";
+
+type Given = Pick<ChildStart, "stdio" | "descriptors">;
+
+/**
+ * The child gets one descriptor after the other under its new number: none of them may have a number that another one gets.
+ * Copies stand for those that do, until they are closed. @throws an error with the code EMFILE
+ */
+function liftDescriptors(libc: Libc, { stdio, descriptors }: Given): { given: Given; close(): void } {
+  const least = FIRST_DESCRIPTOR + descriptors.length;
+  const copies: number[] = [];
+  const close = () => {
+    for (const fd of copies) closeSync(fd);
+  };
+  const lift = (fd: number): number => {
+    if (fd >= least) return fd;
+    const copy = duplicate(libc, fd, least);
+    if (copy === -1) throw tooManyFiles(libc);
+    copies.push(copy);
+    return copy;
+  };
+  try {
+    const lifted = descriptors.map(lift);
+    if ("terminal" in stdio) return { given: { stdio, descriptors: lifted }, close };
+    const { stdin, stdout, stderr } = stdio;
+    const streams = { stdin: stdin === null ? null : lift(stdin), stdout: lift(stdout), stderr: lift(stderr) };
+    return { given: { stdio: streams, descriptors: lifted }, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** After stdin, stdout and stderr. */
+const FIRST_DESCRIPTOR = 3;
 
 /** As in errno.h. */
 const nameOf = (errno: number): string =>
@@ -163,7 +199,7 @@ function createActions(
     libc.posix_spawn_file_actions_adddup2(actions, stdio.stderr, 2);
   }
   descriptors.forEach((fd, index) => {
-    libc.posix_spawn_file_actions_adddup2(actions, fd, index + 3);
+    libc.posix_spawn_file_actions_adddup2(actions, fd, index + FIRST_DESCRIPTOR);
   });
   libc.posix_spawn_file_actions_addchdir_np(actions, cwd);
   return actions;

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { closeSync, constants, openSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { openUnnamed, type UnnamedFile } from "./unnamed-file.js";
 
 /**
  * Ends process groups, first processes of sandboxes, and on Linux everything that left them, when this process dies of any cause, SIGKILL included.
@@ -53,7 +52,7 @@ const SLOT_BYTES = 11;
 const SLOTS_AT_ONCE = 372;
 
 export interface GuardOptions {
-  /** Where the file is for the moment in which it has a name: the first of these that takes it. */
+  /** Where the file is, which has no name there: the first of these that takes it. */
   directories?: readonly string[];
   /** What the digits of the marks of this owner begin with; see `Marks`. */
   markPrefix?: string;
@@ -80,7 +79,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
     for (; file !== undefined && size <= slot; size += SLOTS_AT_ONCE) writeBlank(file, size);
   };
   const start = () => {
-    const opened = openUnnamed(directories, used);
+    const opened = openPlaces(directories, used);
     ({ file, size } = opened);
     for (const [text, slot] of slots) write(slot, text);
     shell = spawnShell(opened.reader, markPrefix, (ran) => {
@@ -131,27 +130,18 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
   };
 }
 
-/** A file that is gone with its last descriptor, with `used` places and more, open for us and for the shell. */
-function openUnnamed(directories: readonly string[], used: number): { file: number; reader: number; size: number } {
+/** With `used` places and more, open for us and for the shell, in the first directory that takes it. */
+function openPlaces(directories: readonly string[], used: number): { file: number; reader: number; size: number } {
   const problems: string[] = [];
   for (const directory of directories) {
-    const opened: number[] = [];
+    let opened: UnnamedFile | undefined;
     try {
-      const path = join(directory, `codex-guard-${randomBytes(9).toString("hex")}`);
-      const { O_RDWR, O_RDONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-      const file = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-      opened.push(file);
-      try {
-        const reader = openSync(path, O_RDONLY | O_NOFOLLOW);
-        opened.push(reader);
-        let size = 0;
-        for (; size <= used; size += SLOTS_AT_ONCE) writeBlank(file, size);
-        return { file, reader, size };
-      } finally {
-        unlinkSync(path);
-      }
+      opened = openUnnamed(directory);
+      let size = 0;
+      for (; size <= used; size += SLOTS_AT_ONCE) writeBlank(opened.file, size);
+      return { ...opened, size };
     } catch (error) {
-      for (const fd of opened) closeSync(fd);
+      for (const fd of Object.values(opened ?? {})) closeSync(fd);
       problems.push(`${directory}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }

@@ -93,6 +93,17 @@ export function requireNative(name: string): unknown {
   return createRequire(import.meta.url)(name);
 }
 
+/** For a call that failed so: with the bound, which is that of this process or, rarely, of the host. */
+export function tooManyFiles(libc: Partial<Pick<Libc, "prlimit">>): Error {
+  const limits = new BigUint64Array(2);
+  const isKnown = libc.prlimit?.(0, RLIMIT_NOFILE, null, limits) === 0;
+  const bound = isKnown ? `; this process may have ${limits[0]} (\`ulimit -n\`)` : "";
+  return Object.assign(new Error(`too many open files${bound}`), { code: "EMFILE" });
+}
+
+/** sys/resource.h of Linux, but for MIPS and SPARC. */
+const RLIMIT_NOFILE = 7;
+
 /** fcntl.h; the last of Linux. */
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;

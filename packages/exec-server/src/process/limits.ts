@@ -42,6 +42,9 @@ export const RECLAIM_PAUSE_MS = 10_000;
 /** Bytes that one `write` takes; a longer input is written in several. */
 export const MAX_WRITE_BYTES = 64 * 1024 * 1024;
 
+/** Milliseconds after which the name of a file that should have none was left behind by a process that was killed. */
+export const STALE_NAME_MS = 60_000;
+
 /** Milliseconds between SIGTERM and SIGKILL. */
 export const DEFAULT_TERMINATE_GRACE_MS = 2_000;
 

@@ -1,10 +1,11 @@
-import { closeSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { createReadMemory, type ReadMemory } from "./byte-source.js";
 import { type Children, createChildren } from "./children.js";
+import { errnoOf } from "./errors.js";
 import { createOpenFlood } from "./flood.js";
-import { bindLibc, closeOnExec, duplicate, type Libc, loadLibc, requireNative } from "./libc.js";
+import { bindLibc, closeOnExec, duplicate, type Libc, loadLibc, requireNative, tooManyFiles } from "./libc.js";
 import type { NativeMarks } from "./marks.js";
 import { createNativeMarks } from "./native-marks.js";
 import { shieldProcess } from "./shield.js";
@@ -104,7 +105,7 @@ export function createNative(): Native {
       return readMemory;
     },
     openTerminal({ rows, cols }) {
-      const { master, slave, pty: path } = pty().module.open(cols, rows);
+      const { master, slave, pty: path } = openPty(pty().module, { cols, rows }, getLibc());
       // openpty leaves both ends inheritable: every later child would hold this terminal open and could type into it.
       closeOnExec(getLibc(), master);
       closeOnExec(getLibc(), slave);
@@ -122,14 +123,14 @@ export function createNative(): Native {
     },
     openPipe() {
       const ends = new Int32Array(2);
-      if (getLibc().pipe2(ends, O_CLOEXEC) !== 0) throw new Error("too many open files");
-      const [read, write] = Array.from(ends, (fd) => aboveGiven(getLibc(), fd));
+      if (getLibc().pipe2(ends, O_CLOEXEC) !== 0) throw tooManyFiles(getLibc());
+      const [read, write] = Array.from(ends, (fd) => aboveStreams(getLibc(), fd));
       return { read: read!, write: write! };
     },
     createMemoryFile(bytes) {
       const opened = getLibc().memfd_create("codex", MFD_CLOEXEC);
-      if (opened === -1) throw new Error("too many open files");
-      const fd = aboveGiven(getLibc(), opened);
+      if (opened === -1) throw tooManyFiles(getLibc());
+      const fd = aboveStreams(getLibc(), opened);
       // At a place, so that the reader, who shares the offset, begins at 0.
       for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
       return fd;
@@ -156,6 +157,43 @@ export function createNative(): Native {
   };
 }
 
+/** @throws an error that says what there is too little of: node-pty does not */
+function openPty({ open }: PtyBinding, { cols, rows }: TerminalSize, libc: Libc): ReturnType<PtyBinding["open"]> {
+  try {
+    return open(cols, rows);
+  } catch (cause) {
+    throw findTerminalProblem(libc) ?? cause;
+  }
+}
+
+/** Asks for the master side of one again. */
+function findTerminalProblem(libc: Libc): Error | undefined {
+  try {
+    const { O_RDWR, O_NOCTTY } = constants;
+    const fds = [openSync("/dev/ptmx", O_RDWR | O_NOCTTY)];
+    try {
+      fds.push(openSync("/dev/null", O_RDWR)); // for the slave side
+      return undefined;
+    } finally {
+      for (const fd of fds) closeSync(fd);
+    }
+  } catch (cause) {
+    const code = errnoOf(cause);
+    if (code === "EMFILE") return tooManyFiles(libc);
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    if (code !== "ENOSPC") return new Error(detail, { cause });
+    return new Error(`this host has no terminal left: all ${readPtyLimit()} are in use (kernel.pty.max)`, { cause });
+  }
+}
+
+function readPtyLimit(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/pty/max", "latin1").trim();
+  } catch {
+    return "its terminals";
+  }
+}
+
 /** Only glibc has it. */
 function loadTrim(): (keepBytes: number) => void {
   try {
@@ -166,14 +204,13 @@ function loadTrim(): (keepBytes: number) => void {
   }
 }
 
-/** Descriptors that a child is given: its stdio and those of a sandbox. */
-const GIVEN = 8;
+/** The numbers below are those of the standard streams, also of a process that was started without one of them. */
+const FIRST_FREE = 3;
 
-/** A child gets them one after the other: what is copied to such a number must not lie there. */
-function aboveGiven(libc: Libc, fd: number): number {
-  if (fd >= GIVEN) return fd;
-  const raised = duplicate(libc, fd, GIVEN);
+function aboveStreams(libc: Libc, fd: number): number {
+  if (fd >= FIRST_FREE) return fd;
+  const raised = duplicate(libc, fd, FIRST_FREE);
   closeSync(fd);
-  if (raised === -1) throw new Error("too many open files");
+  if (raised === -1) throw tooManyFiles(libc);
   return raised;
 }

@@ -1,8 +1,7 @@
-import { randomBytes } from "node:crypto";
-import { closeSync, constants, openSync, read, unlinkSync, writev } from "node:fs";
-import { join } from "node:path";
+import { closeSync, read, writev } from "node:fs";
 import type { OutputChunk } from "./exec-backend.js";
 import { MAX_SPILL_CHUNKS, MAX_SPILL_IN_FLIGHT_BYTES } from "./limits.js";
+import { openUnnamed } from "./unnamed-file.js";
 
 /**
  * Chunks that left memory, in order, in a file that has no name: it is gone with the process, whatever happens.
@@ -50,10 +49,10 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
     problem = `${options.directory}: ${error instanceof Error ? error.message : String(error)}`;
   };
   const open = (): number | undefined => {
-    const path = join(options.directory, `codex-output-${randomBytes(9).toString("hex")}`);
     try {
-      fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
-      unlinkSync(path);
+      const { file, reader } = openUnnamed(options.directory);
+      closeSync(reader);
+      fd = file;
     } catch (error) {
       refuse(error);
     }

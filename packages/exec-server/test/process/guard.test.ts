@@ -50,13 +50,14 @@ describe("the guard", () => {
     const [one, other] = await Promise.all([1, 2].map(startGroup));
     const member = spawn("sleep", ["300"], { stdio: "ignore" });
     await once(member, "spawn");
+    const memberEnded = once(member, "exit") as Promise<[number | null, string | null]>;
     guard.addProcess(member.pid!);
     guard.addProcess(one!.pid);
     guard.addProcess(other!.pid);
     guard.removeProcess(other!.pid);
     guard.close();
     expect((await one!.ended)[1]).toBe("SIGKILL");
-    expect(((await once(member, "exit")) as [number | null, string | null])[1]).toBe("SIGKILL");
+    expect((await memberEnded)[1]).toBe("SIGKILL");
     expect(isAlive(other!.pid)).toBe(true);
     process.kill(other!.pid, "SIGKILL");
   });

@@ -1,0 +1,63 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, constants, lstatSync, openSync, readdirSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { STALE_NAME_MS } from "./limits.js";
+
+/** A file that is gone with its last descriptor, open for reading and writing, and once more for reading alone. */
+export interface UnnamedFile {
+  file: number;
+  reader: number;
+}
+
+/**
+ * For this user alone. On Linux it never has a name, so that nothing is left whenever this process is killed; where the file
+ * system cannot do that, it has one for a moment, and what an earlier moment left is swept away first.
+ * @throws a system error
+ */
+export function openUnnamed(directory: string, isSupported = process.platform === "linux"): UnnamedFile {
+  const opened: number[] = [];
+  const open = (path: string, flags: number): number => {
+    const fd = openSync(path, flags, 0o600);
+    opened.push(fd);
+    return fd;
+  };
+  try {
+    if (!isSupported) throw new Error("none without a name on this system");
+    const file = open(directory, constants.O_RDWR | O_TMPFILE);
+    return { file, reader: open(`/proc/self/fd/${file}`, constants.O_RDONLY) };
+  } catch {
+    for (const fd of opened.splice(0)) closeSync(fd);
+  }
+  sweep(directory);
+  const path = join(directory, `${PREFIX}${randomBytes(9).toString("hex")}`);
+  const { O_RDWR, O_RDONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  try {
+    const file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+    return { file, reader: open(path, O_RDONLY | O_NOFOLLOW) };
+  } catch (error) {
+    for (const fd of opened) closeSync(fd);
+    throw error;
+  } finally {
+    if (opened.length > 0) unlinkSync(path);
+  }
+}
+
+const PREFIX = "codex-unnamed-";
+
+/** fcntl.h of Linux: a bit of its own, and that of a directory, whose number depends on the architecture. */
+const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
+
+/** Removes names of this user that have been there for longer than the moment takes. */
+function sweep(directory: string): void {
+  try {
+    for (const name of readdirSync(directory)) if (name.startsWith(PREFIX)) removeStale(join(directory, name));
+  } catch {
+    // It will be told when a file is made.
+  }
+}
+
+function removeStale(path: string): void {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there === undefined || !there.isFile() || there.uid !== process.getuid?.()) return;
+  if (Date.now() - there.mtimeMs > STALE_NAME_MS) unlinkSync(path);
+}
