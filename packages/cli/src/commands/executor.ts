@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
-import { createLocalBackend, createUnsentLimit, shieldProcess } from "@codex/exec-server";
+import { createCommandSandbox, createLocalBackend, createUnsentLimit, shieldProcess } from "@codex/exec-server";
 import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
 import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
@@ -34,8 +34,10 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
   const far = options.execServer === undefined ? undefined : await connectExecServer(options.execServer, telemetry);
   // Programs of this host may be among those that run there.
   if (far !== undefined) shieldProcess();
+  // One for all orchestrators: what this host can do is tried once.
+  const sandbox = createCommandSandbox();
   const executor = createExecutor({
-    backend: far?.createBackend ?? (() => createLocalBackend({ shielded: true, telemetry })),
+    backend: far?.createBackend ?? (() => createLocalBackend({ shielded: true, telemetry, sandbox })),
     ...(far === undefined ? {} : { host: far.host, resolvePath: far.resolvePath }),
     ...(ceiling === undefined ? {} : { ceiling }),
     // Each session may have a call that waits for it, as `codex run` does.

@@ -53,7 +53,7 @@ export interface WrappedCommand {
 
 /** Makes sandboxes of this host. */
 export interface CommandSandbox {
-  /** Found once, by trying. Never rejects. */
+  /** Found once, by trying; tried again when the host was too short of something to tell. Never rejects. */
   getSupport(): Promise<SandboxSupport>;
   /** What a look at the host says, without trying: fast, and in rare cases too hopeful. */
   isLikely(): boolean;
@@ -82,7 +82,10 @@ export function createCommandSandbox({
 }: CommandSandboxOptions = {}): CommandSandbox {
   let checked: Promise<Preflight> | undefined;
   const check = () => {
-    checked ??= preflight(native);
+    checked ??= preflight(native).then((found) => {
+      if (found.kind === "missing" && found.passing) checked = undefined;
+      return found;
+    });
     return checked;
   };
   return {

@@ -18,11 +18,16 @@ export type Preflight =
       /** It can mount what a descriptor holds. */
       bindFd: boolean;
     }
-  | { kind: "missing"; problem: string };
+  | {
+      kind: "missing";
+      problem: string;
+      /** The host was short of something when it was tried: it says nothing of the next time. */
+      passing: boolean;
+    };
 
 /** Never rejects. */
 export async function checkBubblewrap(native: Native): Promise<Preflight> {
-  const missing = (problem: string): Preflight => ({ kind: "missing", problem });
+  const missing = (problem: string, passing = false): Preflight => ({ kind: "missing", problem, passing });
   if (createSeccompFilter("restricted") === undefined) {
     return missing(
       `there is no table of system calls for the architecture \`${process.arch}\`; x64 and arm64 have one`,
@@ -30,7 +35,8 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
   }
   const { path, refused } = findBubblewrap();
   if (path === undefined) return missing([INSTALL, ...refused].join("; "));
-  const help = await readHelp(path);
+  const { text: help, shortage } = await readHelp(path);
+  if (shortage !== undefined) return missing(`${path} could not be tried: ${shortage}`, true);
   const lacking = NEEDED_OPTIONS.filter((option) => !help.includes(option));
   if (lacking.length > 0) {
     return missing(`${path} is too old: it does not know ${lacking.join(", ")}; install bubblewrap 0.5 or newer`);
@@ -38,7 +44,7 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
   const failure = await tryOut(path, native);
   return failure === undefined
     ? { kind: "ok", bubblewrap: path, argv0: help.includes("--argv0"), bindFd: help.includes("--ro-bind-fd") }
-    : missing(explainFailure(path, failure));
+    : missing(explainFailure(path, failure.text), failure.passing);
 }
 
 /** What a look at files says, without a trial. */
@@ -54,12 +60,37 @@ const INSTALL =
 
 const NEEDED_OPTIONS = ["--args", "--clearenv", "--json-status-fd", "--die-with-parent", "--perms", "--seccomp"];
 
-const readHelp = (path: string): Promise<string> =>
+interface Help {
+  text: string;
+  /** Why it was not told; undefined when it was, and for a program that tells something else. */
+  shortage: string | undefined;
+}
+
+const readHelp = (path: string): Promise<Help> =>
   new Promise((resolve) => {
-    execFile(path, ["--help"], { env: {}, timeout: TRIAL_DEADLINE_MS }, (_error, stdout, stderr) => {
-      resolve(stdout + stderr);
-    });
+    const tell = (error: Error | null, text: string) =>
+      resolve({ text, shortage: error === null ? undefined : findShortage(error) });
+    try {
+      execFile(path, ["--help"], { env: {}, timeout: TRIAL_DEADLINE_MS }, (error, stdout, stderr) => {
+        tell(error, stdout + stderr);
+      });
+    } catch (error) {
+      tell(error instanceof Error ? error : new Error(String(error)), "");
+    }
   });
+
+/** What was short when a program could not be started or came to no end in its time; undefined for all other failures. */
+function findShortage(error: Error): string | undefined {
+  if ("killed" in error && error.killed === true) return `it did not answer within ${TRIAL_DEADLINE_MS} ms`;
+  const code = "code" in error ? error.code : undefined;
+  return typeof code === "string" && SHORTAGES.has(code) ? error.message : undefined;
+}
+
+const SHORTAGES: ReadonlySet<string> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "ETXTBSY"]);
+
+/** The same as the C library says it, in what a trial prints. */
+const SHORTAGE_TEXT =
+  /resource temporarily unavailable|too many open files|cannot allocate memory|out of memory|no space left on device/i;
 
 /** Everything that a sandbox may need, all at once. */
 const TRIAL: SandboxProfile = {
@@ -68,7 +99,7 @@ const TRIAL: SandboxProfile = {
 };
 
 /** What the trial printed when it failed. */
-async function tryOut(bubblewrap: string, native: Native): Promise<string | undefined> {
+async function tryOut(bubblewrap: string, native: Native): Promise<{ text: string; passing: boolean } | undefined> {
   const { args, options } = renderBubblewrap(
     { argv: ["/bin/sh", "-c", ":"], cwd: "/", env: {}, session: "new" },
     TRIAL,
@@ -76,11 +107,18 @@ async function tryOut(bubblewrap: string, native: Native): Promise<string | unde
   );
   try {
     const { code, stderr } = await spawnWith(native, bubblewrap, args, [options, createSeccompFilter("restricted")!]);
-    return code === 0 ? undefined : stderr.trim() || `exit code ${code}`;
+    if (code === 0) return undefined;
+    if (code === null)
+      return { text: `it was killed after ${TRIAL_DEADLINE_MS} ms or by somebody else`, passing: true };
+    return { text: stderr.trim() || `exit code ${code}`, passing: SHORTAGE_TEXT.test(stderr) && !areNamespacesOff() };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    // It was not even started.
+    return { text: error instanceof Error ? error.message : String(error), passing: true };
   }
 }
+
+/** Namespaces that may not be made at all are told as a lack of room for them. */
+const areNamespacesOff = (): boolean => SETTINGS.some(({ file, refuses }) => refuses(readSetting(file)));
 
 /** What a failed trial run means by the settings of the host, in the order of how often they are the cause. */
 export function explainFailure(path: string, failure: string, read: (file: string) => string = readSetting): string {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -10,11 +11,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCommandSandbox, createLocalBackend } from "../../src/index.js";
 import { findBubblewrap } from "../../src/sandbox/find-bubblewrap.js";
 import { explainFailure } from "../../src/sandbox/preflight.js";
-import { entry, READ_ALL, restrict } from "./support.js";
+import { entry, NO_BUBBLEWRAP, READ_ALL, restrict } from "./support.js";
 
 let base: string;
 beforeEach(() => {
@@ -27,7 +29,7 @@ describe("a host that cannot sandbox", () => {
     let checks = 0;
     const preflight = async () => {
       checks += 1;
-      return { kind: "missing" as const, problem: "the program `bwrap` was not found" };
+      return { kind: "missing" as const, problem: "the program `bwrap` was not found", passing: false };
     };
     const backend = createLocalBackend({ sandbox: createCommandSandbox({ platform: "linux", preflight }) });
     const marker = join(base, "ran");
@@ -67,6 +69,36 @@ describe("a host that cannot sandbox", () => {
     expect(problem).toContain(text);
     expect(problem).toContain(failure);
   });
+});
+
+describe("a host that is short of something", () => {
+  const missing = (passing: boolean) => ({ kind: "missing" as const, problem: "some reason", passing });
+
+  it("is tried again the next time, once for all who ask at once", async () => {
+    const answers = [missing(true), missing(true), missing(false)];
+    let checks = 0;
+    const preflight = async () => answers[checks++]!;
+    const sandbox = createCommandSandbox({ platform: "linux", preflight });
+    for (const count of [1, 2, 3, 3]) {
+      await Promise.all([sandbox.getSupport(), sandbox.getSupport(), sandbox.getSupport()]);
+      expect(checks).toBe(count);
+    }
+  });
+
+  it.skipIf(NO_BUBBLEWRAP !== undefined)(
+    `says so, and is not told apart later (${NO_BUBBLEWRAP ?? "bubblewrap"})`,
+    () => {
+      const program = fileURLToPath(new URL("../programs/out-of-files.mjs", import.meta.url));
+      const argv = ["-c", 'ulimit -n 128 && exec "$0" "$@"', process.execPath, program];
+      const said = JSON.parse(execFileSync("/bin/sh", argv, { encoding: "utf8" }));
+      for (const { terminal, support } of [said.without, said.withOne]) {
+        expect(terminal).toContain("too many open files; this process may have 128 (`ulimit -n`)");
+        expect(support).toEqual({ kind: "none", problem: expect.stringMatching(/too many open files|EMFILE/) });
+        expect(support.problem).not.toContain("too old");
+      }
+      expect(said.with).toEqual({ terminal: "exited", support: { kind: "bubblewrap" } });
+    },
+  );
 });
 
 describe("the search for bubblewrap", () => {
