@@ -50,7 +50,11 @@ export const listAnswer = z.object({
 });
 export type ListedProcess = z.output<typeof listAnswer>["processes"][number];
 
-export const initializeAnswer = z.object({ sessionId: z.string(), environmentInfo: z.nullish(z.unknown()) });
+export const initializeAnswer = z.object({
+  sessionId: z.string(),
+  environmentInfo: z.nullish(z.unknown()),
+  sandboxedProcess: z.catch(z.nullish(z.boolean()), false),
+});
 
 const exitedNotification = z.object({
   processId: z.string(),

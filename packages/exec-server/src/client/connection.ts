@@ -29,10 +29,18 @@ export interface ConnectionListener {
   onEnd(error: ClientError): void;
 }
 
+/** What a server tells of itself in the handshake. */
+export interface ToldOfServer {
+  /** As `environment/info` answers; undefined from servers that leave it to that. */
+  environmentInfo: unknown;
+  /** A start with a sandbox is held by it or refused; told by servers of this project. */
+  sandboxedProcess: boolean;
+}
+
 /** One connection to an exec-server after its handshake. Owns the channel. */
 export class Connection {
   readonly sessionId: string;
-  readonly environmentInfo: unknown;
+  readonly told: ToldOfServer;
   readonly ended: Promise<ChannelEnd>;
   readonly #peer: Peer;
   readonly #listeners: Set<ConnectionListener>;
@@ -50,20 +58,24 @@ export class Connection {
       const answer = await withDeadline(initializeDeadline(options), (signal) =>
         peer.request(METHODS.initialize, { clientName, resumeSessionId, outcomes: true }, { signal }),
       );
-      const { sessionId, environmentInfo } = parseAnswer(initializeAnswer, answer, METHODS.initialize);
+      const { sessionId, ...told } = parseAnswer(initializeAnswer, answer, METHODS.initialize);
       await peer.notify(NOTIFICATIONS.initialized, {});
-      return new Connection(peer, listeners, sessionId, environmentInfo);
+      const { environmentInfo, sandboxedProcess } = told;
+      return new Connection(peer, listeners, sessionId, {
+        environmentInfo,
+        sandboxedProcess: sandboxedProcess ?? false,
+      });
     } catch (error) {
       void peer.close({ deadlineMs: 0 });
       throw error;
     }
   }
 
-  private constructor(peer: Peer, listeners: Set<ConnectionListener>, sessionId: string, environmentInfo: unknown) {
+  private constructor(peer: Peer, listeners: Set<ConnectionListener>, sessionId: string, told: ToldOfServer) {
     this.#peer = peer;
     this.#listeners = listeners;
     this.sessionId = sessionId;
-    this.environmentInfo = environmentInfo;
+    this.told = told;
     this.ended = peer.ended.then((end) => {
       const error = new ClientError("connection_lost", `the connection to the exec-server was lost: ${describe(end)}`);
       for (const listener of [...listeners]) listener.onEnd(error);

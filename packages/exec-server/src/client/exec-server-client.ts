@@ -4,6 +4,7 @@ import { METHODS } from "../protocol/methods.js";
 import { type ListedProcess, listAnswer, parseAnswer, startAnswer } from "./answers.js";
 import { type CallOptions, Calls } from "./calls.js";
 import type { ClientClock } from "./clock.js";
+import type { ToldOfServer } from "./connection.js";
 import { type Connector, createFixedConnector, createWebSocketConnector, type WebSocketTarget } from "./connector.js";
 import { ClientError } from "./errors.js";
 import { CLOSE_DEADLINE_MS } from "./limits.js";
@@ -97,7 +98,12 @@ export class ExecServerClient {
 
   /** What the server told of itself in the handshake; undefined while there is no connection. */
   get environmentInfo(): unknown {
-    return this.#link.attached?.connection.environmentInfo;
+    return this.told?.environmentInfo;
+  }
+
+  /** All of it. */
+  get told(): ToldOfServer | undefined {
+    return this.#link.attached?.connection.told;
   }
 
   /** What its time-outs go by. */
@@ -112,16 +118,23 @@ export class ExecServerClient {
 
   /**
    * Starts a process; `onEvent` may be called before it resolves. A start whose answer is lost rejects with
-   * `connection_lost`, is not repeated, and what it may have started is ended after the resume.
+   * `connection_lost`, is not repeated, and what it may have started is ended after the resume. `onSend` is called right
+   * before the request is sent; what it throws keeps it from that.
    */
-  async start(request: StartRequest, onEvent: EventSink, trace?: TraceContext): Promise<RunningProcess> {
+  async start(
+    request: StartRequest,
+    onEvent: EventSink,
+    trace?: TraceContext,
+    onSend?: (server: ToldOfServer) => void,
+  ): Promise<RunningProcess> {
     const { processId } = request;
     const params = { pipeStdin: false, arg0: null, envPolicy: null, sandbox: null, ...request };
     let started: { session: ClientSession; channel: ProcessChannel } | undefined;
     try {
       const answer = await this.#calls.call(METHODS.processStart, params, {
         trace,
-        onSend({ session }) {
+        onSend({ session, connection }) {
+          onSend?.(connection.told);
           started = { session, channel: session.register(processId, onEvent) };
           session.addOrphan(processId);
         },
@@ -132,11 +145,21 @@ export class ExecServerClient {
     } catch (error) {
       if (started !== undefined) {
         started.session.unregister(started.channel);
-        const unanswered = error instanceof ClientError && error.code === "connection_lost";
-        if (!unanswered) started.session.deleteOrphan(processId);
+        await this.#endUnknown(processId, started.session, error);
       }
       throw error;
     }
+  }
+
+  /** A start has failed: what it may have begun all the same is ended. */
+  async #endUnknown(processId: string, session: ClientSession, error: unknown): Promise<void> {
+    const code = error instanceof ClientError ? error.code : undefined;
+    // After a resume.
+    if (code === "connection_lost") return;
+    session.deleteOrphan(processId);
+    if (code !== "bad_answer") return;
+    const options = { session, again: true, unbounded: true };
+    await this.#calls.call(METHODS.processTerminate, { processId }, options).catch(() => {}); // it ends with the session
   }
 
   /**

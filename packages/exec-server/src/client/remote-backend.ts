@@ -2,15 +2,18 @@ import { randomUUID } from "node:crypto";
 import { RpcError } from "@codex/channel";
 import type { SandboxSupport } from "@codex/executor-protocol";
 import type { Telemetry, TraceContext } from "@codex/telemetry";
+import * as z from "zod/mini";
 import { StartError } from "../process/errors.js";
 import type { ExecBackend, ProcessSpec } from "../process/exec-backend.js";
 import { checkStrings } from "../process/program.js";
 import { toFileUrl } from "../protocol/file-url.js";
 import { METHODS } from "../protocol/methods.js";
 import { toWireSandbox } from "../protocol/native-sandbox.js";
+import type { ToldOfServer } from "./connection.js";
+import { ClientError } from "./errors.js";
 import type { ExecServerClient } from "./exec-server-client.js";
 import { RemoteProcess } from "./remote-process.js";
-import { checkRemoteDirectory, toStartError } from "./start-failure.js";
+import { checkRemoteDirectory, classifyFailure, toStartError } from "./start-failure.js";
 
 export interface RemoteBackendOptions {
   /** Default: random UUIDs. */
@@ -30,8 +33,8 @@ const DEFAULT_CLOSE_GRACE_MS = 500;
 /**
  * Runs processes on the host of an exec-server. Does not own the client: `close` ends the processes alone.
  *
- * `start` throws ClientError when the connection was lost before the answer; what was started then is ended as soon as
- * the session is resumed.
+ * `start` throws StartError where nothing was started, and anything else where that is not known: ClientError when the
+ * connection was lost before the answer, for one. What was started then is ended, after the session is resumed.
  */
 export function createRemoteBackend(client: ExecServerClient, options: RemoteBackendOptions = {}): RemoteBackend {
   const { newId = randomUUID, closeGraceMs = DEFAULT_CLOSE_GRACE_MS, telemetry = {} } = options;
@@ -42,20 +45,28 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   const start = async (spec: ProcessSpec): Promise<RemoteProcess> => {
     checkStrings(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
-    if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client);
     const process = new RemoteProcess(spec, client.clock);
+    let isSent = false;
     try {
-      process.bind(await startRemotely(spec, (trace) => client.start(toRequest(newId(), spec), process.take, trace)));
+      if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client);
+      const asked = isRestricted(spec) ? await askWhatItCan(client) : undefined;
+      const onSend = ({ environmentInfo, sandboxedProcess }: ToldOfServer) => {
+        if (isRestricted(spec) && !sandboxedProcess) requireSandbox(environmentInfo ?? asked);
+        isSent = true;
+      };
+      const request = toRequest(newId(), spec);
+      process.bind(await startRemotely(spec, (trace) => client.start(request, process.take, trace, onSend)));
     } catch (error) {
-      throw error instanceof RpcError ? await toStartError(error, spec, client) : error;
+      throw error instanceof RpcError && isSent
+        ? await toStartError(error, spec, client)
+        : classifyFailure(error, isSent, spec);
     }
     if (isRestricted(spec) && process.sandboxType === undefined) {
       await process.terminate({ graceMs: 0 });
       process.dispose();
-      throw new StartError(
-        "sandbox_unavailable",
-        "the exec-server does not say that it made the sandbox: the program was ended",
-      );
+      const text =
+        "the exec-server does not say that it made the sandbox: the program was ended; what it did is unknown";
+      throw new ClientError("bad_answer", text);
     }
     owned.add(process);
     void process.closed.then(() => owned.delete(process));
@@ -84,7 +95,7 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   };
   return {
     appliesEnvPolicy: true,
-    getSandboxSupport: async () => getSupport(client.environmentInfo),
+    getSandboxSupport: async () => getSupport(await askWhatItCan(client), client.told?.sandboxedProcess),
     start(spec) {
       const started = start(spec);
       starting.add(started);
@@ -97,12 +108,34 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   };
 }
 
-/** A server with another name for it, or none that is known, is taken for Linux: it refuses what it cannot do. */
-function getSupport(info: unknown): SandboxSupport {
-  const platform = typeof info === "object" && info !== null && "platformOs" in info ? info.platformOs : "linux";
-  if (platform === "windows")
+/** What the server tells of itself: in the handshake, or when it is asked. */
+async function askWhatItCan(client: ExecServerClient): Promise<unknown> {
+  if (client.environmentInfo !== undefined && client.environmentInfo !== null) return client.environmentInfo;
+  return client.environment.info().catch((error: unknown) => {
+    if (error instanceof RpcError) return undefined; // it does not know the question
+    throw error;
+  });
+}
+
+const knownAbilities = z.object({
+  platformOs: z.nullish(z.string()),
+  capabilities: z.nullish(z.looseObject({ sandboxedFileStreaming: z.optional(z.boolean()) })),
+});
+
+/** Codex 0.169.0 names the capability; servers of this project say it in the handshake, and refuse what they cannot do. */
+function getSupport(info: unknown, sandboxedProcess = false): SandboxSupport {
+  const { platformOs, capabilities } = knownAbilities.safeParse(info).data ?? {};
+  if (platformOs === "windows")
     return { kind: "none", problem: "the sandbox of an exec-server on Windows is not known here" };
-  return { kind: platform === "macos" ? "seatbelt" : "bubblewrap" };
+  if (!sandboxedProcess && capabilities?.sandboxedFileStreaming !== true)
+    return { kind: "none", problem: "the exec-server does not say that it makes sandboxes" };
+  return { kind: platformOs === "macos" ? "seatbelt" : "bubblewrap" };
+}
+
+/** Before anything runs: a server that has never heard of sandboxes would run it without. @throws StartError */
+function requireSandbox(info: unknown): void {
+  const { kind, problem } = getSupport(info);
+  if (kind === "none") throw new StartError("sandbox_unavailable", `nothing was started: ${problem}`);
 }
 
 /** Something of ours or the server's must hold it back. */

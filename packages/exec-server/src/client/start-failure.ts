@@ -1,10 +1,11 @@
-import { RpcError } from "@codex/channel";
+import { ChannelError, RpcError } from "@codex/channel";
 import * as z from "zod/mini";
-import { StartError, type StartErrorCode } from "../process/errors.js";
+import { START_ERROR_CODES, StartError, type StartErrorCode } from "../process/errors.js";
 import type { ProcessSpec } from "../process/exec-backend.js";
 import { toFileUrl } from "../protocol/file-url.js";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import type { Calls } from "./calls.js";
+import { ClientError, messageOf } from "./errors.js";
 
 type Ask = Pick<Calls, "call">;
 
@@ -13,9 +14,12 @@ type Ask = Pick<Calls, "call">;
  * the same for a missing program and a missing directory: the directory is looked at.
  */
 export async function toStartError(error: RpcError, spec: ProcessSpec, client: Ask): Promise<StartError> {
-  const code = getCode(error);
+  const told = getToldCode(error);
+  if (told !== undefined) return notStarted(told, spec, error);
+  const code = guessCode(error);
   if (code === "program_not_found" || code === "cwd_not_directory") {
-    const problem = await findDirectoryProblem(spec.cwd, client);
+    // That nothing was started is known whatever becomes of this question.
+    const problem = await findDirectoryProblem(spec.cwd, client).catch(() => undefined);
     if (problem !== undefined) return new StartError(problem.code, problem.message, { cause: error });
     return notStarted("program_not_found", spec, error);
   }
@@ -51,7 +55,12 @@ async function findDirectoryProblem(
   }
 }
 
-/** What servers say, by the number of the system's error and by the texts of this project. */
+const namedError = z.object({ code: z.enum(START_ERROR_CODES) });
+
+/** What servers of this project name. */
+const getToldCode = ({ data }: RpcError): StartErrorCode | undefined => namedError.safeParse(data).data?.code;
+
+/** What other servers say, by the number of the system's error. */
 const TEXTS: readonly (readonly [RegExp, StartErrorCode])[] = [
   [/cannot sandbox/, "sandbox_unavailable"],
   [/sandbox cannot/, "sandbox_invalid"],
@@ -63,9 +72,31 @@ const TEXTS: readonly (readonly [RegExp, StartErrorCode])[] = [
   [/nul byte|NUL byte|is not valid$/, "nul_byte"],
 ];
 
-const getCode = ({ message }: RpcError): StartErrorCode =>
+const guessCode = ({ message }: RpcError): StartErrorCode =>
   TEXTS.find(([pattern]) => pattern.test(message))?.[1] ?? "os_error";
 
 function notStarted(code: StartErrorCode, { argv }: ProcessSpec, cause: RpcError): StartError {
   return new StartError(code, `program \`${argv[0]}\` was not started by the exec-server: ${cause.message}`, { cause });
+}
+
+/** What says that a request was not sent; anything else may have come after it was. */
+const UNSENT: ReadonlySet<string> = new Set([
+  "too_large",
+  "too_deep",
+  "too_many_values",
+  "unserializable",
+  "too_many_requests",
+  "duplicate_process",
+]);
+
+/**
+ * A start that failed without an answer of the server: a StartError where it is known that nothing was started, else the
+ * error as it is.
+ */
+export function classifyFailure(error: unknown, isSent: boolean, { argv }: ProcessSpec): unknown {
+  if (error instanceof StartError) return error;
+  const isUnsent = (error instanceof ChannelError || error instanceof ClientError) && UNSENT.has(error.code);
+  if (isSent && !isUnsent) return error;
+  const text = `program \`${argv[0]}\` was not started, as the exec-server was not asked to: ${messageOf(error)}`;
+  return new StartError("unreachable", text, { cause: error });
 }

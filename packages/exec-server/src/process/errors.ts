@@ -10,22 +10,28 @@ export class StartError extends Error {
   }
 }
 
-export type StartErrorCode =
-  | "empty_argv"
-  | "nul_byte"
-  | "cwd_not_absolute"
-  | "cwd_not_found"
-  | "cwd_not_directory"
-  | "program_not_found"
-  | "not_executable"
-  | "too_large"
-  | "no_terminal"
-  | "closed"
-  /** This host has no sandbox. */
-  | "sandbox_unavailable"
-  /** This sandbox cannot be enforced as it is meant, or leaves the program no way to start. */
-  | "sandbox_invalid"
-  | "os_error";
+/**
+ * `sandbox_unavailable`: this host has no sandbox. `sandbox_invalid`: this one cannot be enforced as it is meant, or leaves
+ * the program no way to start. `unreachable`: the host was not reached. They cross the wire as `data.code` of an error.
+ */
+export const START_ERROR_CODES = [
+  "empty_argv",
+  "nul_byte",
+  "cwd_not_absolute",
+  "cwd_not_found",
+  "cwd_not_directory",
+  "program_not_found",
+  "not_executable",
+  "too_large",
+  "no_terminal",
+  "closed",
+  "sandbox_unavailable",
+  "sandbox_invalid",
+  "unreachable",
+  "os_error",
+] as const;
+
+export type StartErrorCode = (typeof START_ERROR_CODES)[number];
 
 /** A write that was not taken whole. `written` bytes were. */
 export class WriteError extends Error {

@@ -5,7 +5,7 @@ import type { HostEnvironment } from "../environment/methods.js";
 import type { FileSystem } from "../fs/file-system.js";
 import type { HttpClient } from "../http/http-client.js";
 import { ChunkMemory } from "../process/chunk-memory.js";
-import { ProcessError } from "../process/errors.js";
+import { ProcessError, StartError, WriteError } from "../process/errors.js";
 import { encodeBodyDelta, encodeProcessOutput } from "../protocol/encode.js";
 import { decodeInitialize } from "../protocol/initialize.js";
 import { ERROR_CODES, METHODS, NOTIFICATIONS } from "../protocol/methods.js";
@@ -122,6 +122,8 @@ export class Connection implements Holder {
       sessionId: id,
       environmentInfo: this.#context.environment.info,
       protocolVersion: FIRST_PROTOCOL_VERSION,
+      // For clients of this project: a start with a sandbox is held by it, or refused.
+      ...(outcomes ? { sandboxedProcess: true } : {}),
     };
   };
 
@@ -199,8 +201,10 @@ const refuseMethod: RequestHandler = (_params, { method }) => {
   throw new RpcError(ERROR_CODES.methodNotFound, `exec-server stub does not implement \`${method}\` yet`);
 };
 
+/** What went wrong is also told by a word in `data.code`, so that no client has to read sentences. */
 function toRpcError(error: unknown): RpcError {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof ProcessError ? ERROR_CODES.invalidRequest : ERROR_CODES.internal;
-  return new RpcError(code, message, { cause: error });
+  const isNamed = error instanceof ProcessError || error instanceof StartError || error instanceof WriteError;
+  return new RpcError(code, message, { cause: error, ...(isNamed ? { data: { code: error.code } } : {}) });
 }

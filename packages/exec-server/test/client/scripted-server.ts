@@ -31,8 +31,8 @@ export class ScriptedConnection {
     await this.#channel.send({ id: asked.id, result });
   }
 
-  async refuse(asked: Asked, code: number, message: string): Promise<void> {
-    await this.#channel.send({ id: asked.id, error: { code, message } });
+  async refuse(asked: Asked, code: number, message: string, data?: unknown): Promise<void> {
+    await this.#channel.send({ id: asked.id, error: { code, message, ...(data === undefined ? {} : { data }) } });
   }
 
   async notify(method: string, params: unknown): Promise<void> {
@@ -52,9 +52,10 @@ export class ScriptedConnection {
   }
 
   /** Takes the handshake and answers it. */
-  async shakeHands(sessionId: string): Promise<Asked> {
+  async shakeHands(sessionId: string, told: object = {}): Promise<Asked> {
     const asked = await this.take("initialize");
-    await this.answer(asked, { sessionId, environmentInfo: { shell: { name: "sh", path: "/bin/sh" } } });
+    const environmentInfo = { shell: { name: "sh", path: "/bin/sh" } };
+    await this.answer(asked, { sessionId, environmentInfo, ...told });
     await this.take("initialized");
     return asked;
   }

@@ -77,6 +77,26 @@ export function answerNothing(session: Session, startedAt: number, notice: strin
   );
 }
 
+/** The answer of a command of which it is not known whether it was started. */
+export function answerLost(reason: string, startedAt: number, { clock, ids }: AnswerContext): ToolCallOutcome {
+  const structured: UnifiedExecResult = {
+    chunkId: ids.chunk(),
+    wallTimeSeconds: Math.max(0, clock.now() - startedAt) / 1000,
+    outcome: { kind: "lost", reason, lastSeq: 0 },
+    closed: false,
+    range: { from: 0, to: 0 },
+    omitted: [],
+    originalTokenCount: 0,
+    sandboxDenied: false,
+  };
+  const nothing: Slice = { range: structured.range, chunks: [], omitted: [], lines: undefined };
+  const text = renderResult(NO_SESSION, structured, nothing);
+  return { status: "success", content: [{ type: "input_text", text }], structured };
+}
+
+/** Of an answer that names none. */
+const NO_SESSION = 0;
+
 function createAnswer(
   session: Session,
   poll: { state: SessionState; slice: Slice; notices: readonly string[]; startedAt: number; waitEnded: WaitEnded },

@@ -24,7 +24,7 @@ import type { Ids } from "../ids.js";
 import type { Ledger } from "../ledger.js";
 import { type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
 import { Screens } from "../screen/screens.js";
-import { type AnswerContext, answerNothing, answerPoll } from "./answer.js";
+import { type AnswerContext, answerLost, answerNothing, answerPoll } from "./answer.js";
 import { applyBounds, type Bounds } from "./bounds.js";
 import { WRITTEN } from "./collect.js";
 import { sendInput } from "./input.js";
@@ -222,7 +222,12 @@ export class UnifiedExec {
   }
 
   async #exec(request: ExecCommandRequest, call: CallScope): Promise<ToolCallOutcome> {
-    const session = await this.#track(this.#start(request, call));
+    const askedAt = this.now();
+    const session = await this.#track(this.#start(request, call)).catch((error: unknown) => {
+      if (error instanceof LostStart) return error;
+      throw error;
+    });
+    if (session instanceof LostStart) return answerLost(session.message, askedAt, this.#answers);
     const { requestId, signal } = call;
     const { startedAt } = session.process;
     return this.#use(session, async () => {
@@ -338,8 +343,10 @@ export class UnifiedExec {
     try {
       return { process: await backend.start(spec), startup: note };
     } catch (error) {
-      const hint = error instanceof StartError ? (START_HINTS[error.code] ?? "") : "";
-      throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error });
+      if (!(error instanceof StartError)) throw new LostStart(error);
+      throw new ToolError(`the command was not run: ${messageOf(error)}${START_HINTS[error.code] ?? ""}`, {
+        cause: error,
+      });
     }
   }
 
@@ -388,6 +395,13 @@ export class UnifiedExec {
     } finally {
       this.#pending.delete(work);
     }
+  }
+}
+
+/** Whether the command was started is not known. */
+class LostStart extends Error {
+  constructor(cause: unknown) {
+    super(`whether it was started is not known: ${messageOf(cause)}`, { cause });
   }
 }
 

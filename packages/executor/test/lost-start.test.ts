@@ -1,0 +1,40 @@
+import { type ExecBackend, StartError } from "@codex/exec-server";
+import { describe, expect, it } from "vitest";
+import { createExecutor } from "../src/index.js";
+import { Client, errorOf, execRequest, unwrap } from "./support/client.js";
+
+/** An executor whose host fails to start anything. */
+function failing(error: Error) {
+  let starts = 0;
+  const backend: ExecBackend = {
+    start() {
+      starts += 1;
+      return Promise.reject(error);
+    },
+    close: async () => {},
+  };
+  return { client: new Client(createExecutor({ backend })), count: () => starts };
+}
+
+describe("a command that fails to start", () => {
+  it("was not run where the host says so", async () => {
+    const { client } = failing(new StartError("program_not_found", "no such program"));
+    const message = errorOf(await client.call("exec_command", execRequest({ command: ["x"] })));
+    expect(message).toMatch(/^the command was not run: no such program/);
+    await client.close();
+  });
+
+  it("is lost where that is not known, and is not made again", async () => {
+    const { client, count } = failing(new Error("the connection was lost before process/start was answered"));
+    const request = execRequest({ command: ["x"], idempotencyKey: "k#1" });
+    const { result, text } = unwrap(await client.call("exec_command", request));
+    expect(result).toMatchObject({ outcome: { kind: "lost", lastSeq: 0 }, closed: false, range: { from: 0, to: 0 } });
+    expect(result).not.toHaveProperty("exitCode");
+    expect(result).not.toHaveProperty("processId");
+    expect(text).toMatch(/Process was lost: whether it was started is not known: the connection was lost/);
+    expect(text).not.toMatch(/not run/);
+    expect(unwrap(await client.call("exec_command", request)).result).toEqual(result);
+    expect(count()).toBe(1);
+    await client.close();
+  });
+});
