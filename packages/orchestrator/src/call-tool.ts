@@ -19,6 +19,7 @@ import { lostSession } from "./respond.js";
 import { fail, interrupted, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "./result.js";
 import { type Selected, selectExecutor } from "./select-executor.js";
 import { sendCall } from "./send-call.js";
+import { createTypedShell, refuseInput, type TypedShells } from "./typed-input.js";
 
 export interface CallToolOptions {
   /** Ends the wait; what was started lives on, and its session id is in the result. */
@@ -51,6 +52,7 @@ export interface CallContext extends PermitContext {
   sessions: SessionTable;
   /** Sessions in a sandbox, as they were started. */
   sandboxed: WeakMap<Session, SandboxedRun>;
+  typedShells: TypedShells;
 }
 
 /** One tool call of a model, from its words to its result. Never rejects for anything a model or executor did. */
@@ -114,6 +116,9 @@ async function execCommand(
   if (permit.kind === "result") return permit.result;
   const { owner } = executor;
   const result = await sendPermitted(selected, resolved.value, permit, options, context);
+  const session = runningSession(result, context);
+  const shell = session && createTypedShell(selected, resolved.value, permit);
+  if (session !== undefined && shell !== undefined) context.typedShells.set(session, shell);
   if (permit.sandbox === undefined || permit.sandbox === null) return result;
   const run = { selected, owner, resolved: resolved.value, command: permit.command };
   return followSandboxed(run, result, options, context);
@@ -191,6 +196,11 @@ async function writeStdin(
   const resolved = resolveWriteStdin(args, { config });
   if (resolved.kind === "rejected") return invalid(tool.name, resolved);
   const { request, notices } = resolved.value;
+  const shell = session && context.typedShells.get(session);
+  if (shell !== undefined && (request.input !== "" || request.closeStdin === true)) {
+    const refused = await refuseInput(shell, request.input, request.closeStdin === true, options.signal, context);
+    if (refused !== undefined) return refused;
+  }
   const wireArguments = { ...request, processId: session?.processId ?? request.processId };
   const result = await send(selected, { wireArguments, windowMs: request.yieldTimeMs, notices }, options, context);
   const run = session === undefined ? undefined : sandboxed.get(session);

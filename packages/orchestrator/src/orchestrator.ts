@@ -58,6 +58,7 @@ class OrchestratorCore implements Orchestrator {
       catalog: this.#catalog,
       sessions: this.#sessions,
       sandboxed: new WeakMap(),
+      typedShells: new WeakMap(),
       approvals: new Approvals({
         approver: options.approver,
         clock: this.#clock,

@@ -91,7 +91,8 @@ async function describeOwnExecutor(cwd: string, { unrestricted, whenUnavailable 
 const pickError = ({ file, message }: { file: string; message: string }) => ({ file, message });
 
 function render(argv: readonly string[], explanation: Explanation, network: readonly string[]): string {
-  const { commands, isSplit, inside, guessed, isComplete, unclear, requirement, why, proposedAmendment } = explanation;
+  const { commands, isSplit, inside, guessed, isComplete, unclear, readsScript, requirement, why, proposedAmendment } =
+    explanation;
   const split = isSplit ? `${commands.length} plain ${commands.length === 1 ? "command" : "commands"}` : "no: opaque";
   const lines = [
     `command      ${quoteWords(argv)}`,
@@ -104,6 +105,7 @@ function render(argv: readonly string[], explanation: Explanation, network: read
     ...(isComplete
       ? []
       : [`incomplete   there may be more than was found${unclear === undefined ? "" : `: ${visible(unclear)}`}`]),
+    ...(readsScript ? TYPED : []),
     `requirement  ${REQUIREMENTS[requirement.kind]}`,
     `why          ${visible(why)}`,
     ...network,
@@ -119,6 +121,11 @@ function renderCommand({ words, matches, requirement, why }: ExplainedCommand): 
     `    ${VERDICTS[requirement].padEnd(9)}  ${visible(why)}`,
   ];
 }
+
+const TYPED = [
+  "typed        a shell in it reads what is written later: each line is judged when it is complete",
+  "             not seen: keys that recall, complete or move in a line; what other programs than shells read",
+];
 
 const VERDICTS: Record<Requirement["kind"], string> = {
   skip: "allowed",

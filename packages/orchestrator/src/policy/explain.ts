@@ -18,6 +18,8 @@ export interface Explanation {
   readonly isComplete: boolean;
   /** Why there may be more; undefined when a bound is the reason, or nothing is missing. */
   readonly unclear: string | undefined;
+  /** A shell in it reads what is written to the command later: lines are judged as they are typed. */
+  readonly readsScript: boolean;
   readonly requirement: Requirement;
   readonly why: string;
   /** What a person would be offered to save, as a prefix that is allowed. */
@@ -60,6 +62,7 @@ export function explainCommand(command: JudgedCommand, context: ExplainContext):
     guessed: (command.literals.guesses ?? []).map((words) => explain(words, "guessed")).filter(isRestricted),
     isComplete: command.literals.complete,
     unclear: command.unread ?? command.literals.unclear,
+    readsScript: command.literals.readsScript === true,
     requirement: found,
     why: explainAll(found, context.approvalPolicy),
     proposedAmendment: new RuleBook(context.rules, undefined).propose(command, asking, undefined),

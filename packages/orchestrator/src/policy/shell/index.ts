@@ -1,5 +1,5 @@
 export type { Inner, Runs } from "./inner.js";
-export { type LiteralCommands, literalCommands } from "./literal-commands.js";
+export { type LiteralCommands, literalCommands, literalScript } from "./literal-commands.js";
 export {
   createLazyShellParser,
   loadShellParser,

@@ -31,6 +31,12 @@ export const MAX_LITERAL_OUTPUT = 64 * 1024;
 /** Most values of one variable that are tried. */
 export const MAX_VARIABLE_VALUES = 8;
 
+/** Most of an unfinished line that is typed into a shell, in UTF-16 units. */
+export const MAX_TYPED_LINE = 64 * 1024;
+
+/** How much of what was typed into a shell before is remembered, in UTF-16 units. */
+export const MAX_TYPED_HISTORY = 16 * 1024;
+
 /** Most places of one command that are guessed to begin another. */
 export const MAX_GUESSES = 1_024;
 

@@ -27,6 +27,8 @@ export interface LiteralCommands {
   readonly complete: boolean;
   /** Why there may be more; absent when a bound is the reason. */
   readonly unclear?: string;
+  /** A shell in it reads what is written to the command later. Absent where none is found. */
+  readonly readsScript?: true;
 }
 
 /**
@@ -36,6 +38,17 @@ export interface LiteralCommands {
 export function literalCommands(parser: ShellParser, argv: readonly string[]): LiteralCommands {
   const collector = new CommandCollector(parser);
   collector.visitCommand({ argv, input: undefined, variables: INITIAL_VARIABLES, files: new Map() });
+  return listFound(collector);
+}
+
+/** The same for a script that some shell reads. */
+export function literalScript(parser: ShellParser, script: string): LiteralCommands {
+  const collector = new CommandCollector(parser);
+  collector.visitScript(script, INITIAL_VARIABLES);
+  return listFound(collector);
+}
+
+function listFound(collector: CommandCollector): LiteralCommands {
   const { commands, unclear } = collector;
   const guesses = [...collector.guesses].flatMap(([key, words]) => (commands.has(key) ? [] : [words]));
   return {
@@ -43,6 +56,7 @@ export function literalCommands(parser: ShellParser, argv: readonly string[]): L
     ...(guesses.length === 0 ? {} : { guesses }),
     complete: collector.complete && unclear === undefined,
     ...(unclear === undefined || !collector.complete ? {} : { unclear }),
+    ...(collector.readsScript ? { readsScript: true as const } : {}),
   };
 }
 
@@ -68,6 +82,7 @@ class CommandCollector implements ScriptVisitor {
   readonly guesses = new Map<string, string[]>();
   complete = true;
   unclear: string | undefined;
+  readsScript = false;
   /** Outputs of commands that were visited, by variables and then by words and input: wrappers meet the same one often. */
   private readonly visited = new Map<Variables, Map<string, string | undefined>>();
   private depth = 0;
@@ -159,6 +174,7 @@ class CommandCollector implements ScriptVisitor {
         return script === undefined ? undefined : this.visitScript(script, variables);
       }
       case "input-script":
+        if (input === undefined) this.readsScript = true;
         return input === undefined ? undefined : this.visitScript(input, variables);
       case "input-arguments":
         return input === undefined ? undefined : this.visitArguments(inner, input, command);

@@ -1,0 +1,132 @@
+import { messageOf } from "../errors.js";
+import type { GetShellParser } from "./evaluate.js";
+import type { JudgedCommand } from "./requirement.js";
+import { type LiteralCommands, literalScript, type ShellParser } from "./shell/index.js";
+import { MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "./shell/limits.js";
+
+export interface CompleteLines {
+  /** Empty while none is complete. */
+  readonly lines: string;
+  /** Those typed before. */
+  readonly before: string;
+  /** The beginning of the first line is not known: it was too long. */
+  readonly isCut: boolean;
+  /** Called once the input was written, and not where it was refused. */
+  readonly keep: () => void;
+}
+
+/** What is typed into a shell that was started for it: a line counts when it is complete. */
+export class TypedLines {
+  /** The beginning of a line that is not complete yet. */
+  #open = "";
+  /** Its first part is forgotten. */
+  #isCut = false;
+  /** Lines that were typed before, as far as they are remembered: they may set what a later one uses. */
+  #history = "";
+  readonly #tty: boolean;
+
+  /** `tty`: a terminal edits lines before the shell gets them. */
+  constructor(tty: boolean) {
+    this.#tty = tty;
+  }
+
+  /** What becomes complete with this input. */
+  add(input: string, isEnd: boolean): CompleteLines {
+    const text = this.#open + input;
+    const end = isEnd ? text.length : findEnd(text, this.#tty);
+    const lines = text.slice(0, end);
+    const keep = () => {
+      const open = text.slice(end);
+      this.#isCut = open.length > MAX_TYPED_LINE || (this.#isCut && end === 0);
+      this.#open = open.slice(-MAX_TYPED_LINE);
+      this.#history = (this.#history + lines).slice(-MAX_TYPED_HISTORY);
+    };
+    return { lines, before: this.#history, isCut: this.#isCut && end > 0, keep };
+  }
+
+  /** The text as the shell may get it: as it stands, and as its keys edit it. */
+  read(text: string): string[] {
+    if (!this.#tty) return [text];
+    const plain = text.replace(ESCAPE_SEQUENCES, "").replace(LINE_ENDS, "\n");
+    return [...new Set([plain.replace(CONTROLS, ""), editLines(plain)])];
+  }
+}
+
+/** How a terminal's keys end a line: return, new line, end of input, and what readline runs a line with. */
+const LINE_ENDS = /[\r\n\x04\x0f]/g;
+
+/** Cursor keys, the marks of a paste, and the like. */
+const ESCAPE_SEQUENCES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^[O])/g;
+
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
+
+/** Behind the last end of a line. */
+function findEnd(text: string, tty: boolean): number {
+  const ends = tty ? [...text.matchAll(LINE_ENDS)] : [...text.matchAll(/\n/g)];
+  return (ends.at(-1)?.index ?? -1) + 1;
+}
+
+/** What is left of lines by the keys that erase a character, a word, or all. */
+function editLines(text: string): string {
+  let done = "";
+  let line = "";
+  for (const key of text) {
+    if (key === "\n") {
+      done += `${line}\n`;
+      line = "";
+    } else if (key === "\x7f" || key === "\b") line = line.slice(0, -1);
+    else if (key === "\x15" || key === "\x03") line = "";
+    else if (key === "\x17") line = line.replace(/\S*\s*$/, "");
+    else if (!/[\x00-\x08\x0b-\x1f]/.test(key)) line += key;
+  }
+  return done + line;
+}
+
+/**
+ * Typed lines as policy sees them: nothing in them is allowed by itself, what is spelled out in them restricts. A command that
+ * was found in lines before counts only where it is typed again. Never rejects.
+ */
+export async function judgedLines(
+  lines: readonly string[],
+  before: readonly string[],
+  isCut: boolean,
+  getParser: GetShellParser,
+): Promise<JudgedCommand> {
+  const command = await readLines(lines, before, getParser);
+  const unclear = `a line that is typed is longer than ${MAX_TYPED_LINE} characters`;
+  return isCut ? { ...command, literals: { ...command.literals, complete: false, unclear } } : command;
+}
+
+async function readLines(
+  lines: readonly string[],
+  before: readonly string[],
+  getParser: GetShellParser,
+): Promise<JudgedCommand> {
+  try {
+    return judge(lines, before, await getParser());
+  } catch (error) {
+    const unread = `what is typed cannot be parsed: ${messageOf(error)}`;
+    return { ...judge(lines, before, { parse: () => undefined }), unread };
+  }
+}
+
+function judge(lines: readonly string[], before: readonly string[], parser: ShellParser): JudgedCommand {
+  const fresh = lines.map((text) => literalScript(parser, text));
+  const seen = new Set(before.flatMap((text) => keysOf(literalScript(parser, text))));
+  const together = lines.map((text, index) => literalScript(parser, (before[index] ?? before[0] ?? "") + text));
+  const isNew = (words: readonly string[]) => !seen.has(JSON.stringify(words));
+  const unclear = fresh.map((found) => found.unclear).find((reason) => reason !== undefined);
+  const literals: LiteralCommands = {
+    commands: [
+      ...fresh.flatMap(({ commands }) => commands),
+      ...together.flatMap(({ commands }) => commands.filter(isNew)),
+    ],
+    guesses: [...fresh, ...together].flatMap(({ guesses = [] }) => guesses.filter(isNew)),
+    complete: fresh.every(({ complete }) => complete),
+    ...(unclear === undefined ? {} : { unclear }),
+  };
+  return { commands: [], isSplit: true, literals };
+}
+
+const keysOf = ({ commands, guesses = [] }: LiteralCommands): string[] =>
+  [...commands, ...guesses].map((words) => JSON.stringify(words));
