@@ -155,10 +155,13 @@ export const listSources = ({ fileSystem }: SandboxProfile): string[] =>
     ? []
     : fileSystem.entries
         .filter((entry) => isMounted(entry, fileSystem.entries) && entry.access !== "deny" && !isEmptyDirectory(entry))
+        .filter(({ mirrored }) => mirrored === undefined)
         .filter(({ path }) => !isDevice(path))
         .map(({ path }) => path);
 
-const isEmptyDirectory = ({ missing, kind }: ProfileEntry): boolean => missing === true && kind === "directory";
+/** Nothing of the host is mounted on it. */
+export const isEmptyDirectory = ({ missing, kind, mirror }: ProfileEntry): boolean =>
+  mirror !== undefined || (missing === true && kind === "directory");
 
 function renderEntry(
   entry: ProfileEntry,
@@ -178,7 +181,10 @@ function renderEntry(
     const hasInner = mounted.some((inner) => inner.path !== path && isWithin(inner.path, path));
     return ["--perms", hasInner ? "0111" : "0000", "--tmpfs", path];
   }
-  return isEmptyDirectory(entry) ? ["--perms", "0555", "--tmpfs", path] : bind("--ro-bind");
+  if (entry.mirrored) return ["--ro-bind-try", path, path];
+  if (!isEmptyDirectory(entry)) return bind("--ro-bind");
+  const links = entry.mirror?.flatMap(({ name, target }) => ["--symlink", target, `${path}/${name}`]) ?? [];
+  return ["--perms", "0555", "--tmpfs", path, ...links];
 }
 
 /** Directories that stand for others are closed once everything within is in place. */
@@ -186,7 +192,7 @@ function renderEnd({ entries }: RestrictedFiles): string[] {
   const bare = !entries.some(({ path, access }) => path === "/" && access !== "deny");
   const closed = entries.filter(
     (entry) =>
-      isMounted(entry, entries) && entry.kind === "directory" && (entry.access === "deny" || entry.missing === true),
+      isMounted(entry, entries) && entry.kind === "directory" && (entry.access === "deny" || isEmptyDirectory(entry)),
   );
   return [...closed.map(({ path }) => path), ...(bare ? ["/"] : [])].flatMap((path) => ["--remount-ro", path]);
 }

@@ -5,6 +5,7 @@ import { createNative, type Native } from "../process/native.js";
 import type { EndedCommand } from "./find-denial.js";
 import { createHostFiles, type HostFiles } from "./host-files.js";
 import { MAX_RESOLVE_TRIES } from "./limits.js";
+import { mirrorClosed } from "./mirror.js";
 import { PathsChangedError } from "./open-sources.js";
 import { checkBubblewrap, looksUsable, type Preflight } from "./preflight.js";
 import { isUnlimited, type SandboxProfile } from "./profile.js";
@@ -28,6 +29,8 @@ export interface SandboxableCommand {
    * yet. `keep`: stays with its starter and shares its terminal; a Ctrl-C there ends the whole sandbox.
    */
   session: "new" | "terminal" | "keep";
+  /** Its paths are resolved again before each use: it need not hold what is replaced while it runs. Default false. */
+  rechecked?: boolean;
 }
 
 /** What to spawn instead of a command. */
@@ -107,7 +110,8 @@ export function createCommandSandbox({
       for (let tries = 1; ; tries += 1) {
         try {
           const current = tries === 1 ? profile : resolveProfile(sandbox, files);
-          return await wrapWithBubblewrap(command, current, { native, files, ...found });
+          const held = command.rechecked ? current : mirrorClosed(current, files);
+          return await wrapWithBubblewrap(command, held, { native, files, ...found });
         } catch (error) {
           if (!(error instanceof PathsChangedError) || tries >= MAX_RESOLVE_TRIES) throw error;
         }

@@ -1,4 +1,14 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { MAX_FIRST_LINE_BYTES } from "./limits.js";
@@ -15,6 +25,10 @@ export interface HostFiles {
    * look at is missing: for the command as well.
    */
   kind(path: string): FileKind;
+  /** What a link says; undefined for anything else. */
+  target(path: string): string | undefined;
+  /** A file with content, as opposed to a socket, a FIFO or a device. */
+  isPlainFile(path: string): boolean;
   /** The first line of a file, as far as `MAX_FIRST_LINE_BYTES`; undefined when it cannot be read or is no file. */
   firstLine(path: string): string | undefined;
   /** Names and kinds in a directory; empty when it cannot be read. */
@@ -32,7 +46,9 @@ export interface HostFiles {
 export function createHostFiles(env: Readonly<Record<string, string | undefined>> = process.env): HostFiles {
   return {
     real: (path) => attempt(() => realpathSync.native(path)),
-    kind: (path) => kindOf(attempt(() => lstatSync(path, { throwIfNoEntry: false }))),
+    kind: (path) => kindOf(lstatSyncOf(path)),
+    target: (path) => attempt(() => readlinkSync(path)),
+    isPlainFile: (path) => lstatSyncOf(path)?.isFile() ?? false,
     firstLine: (path) => attempt(() => readFirstLine(path)),
     list: (directory) =>
       (attempt(() => readdirSync(directory, { withFileTypes: true })) ?? []).map((entry) => ({
@@ -45,6 +61,8 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
     codexHome: resolve(env.CODEX_HOME || join(env.HOME || homedir(), ".codex")),
   };
 }
+
+const lstatSyncOf = (path: string) => attempt(() => lstatSync(path, { throwIfNoEntry: false }));
 
 /** Somebody may have put a FIFO or an endless device there: neither is waited for. */
 function readFirstLine(path: string): string | undefined {

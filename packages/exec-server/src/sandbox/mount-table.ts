@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isFresh, isMounted } from "./bubblewrap.js";
+import { isEmptyDirectory, isFresh, isMounted } from "./bubblewrap.js";
 import { isWithin, type ProfileEntry, type RestrictedFiles } from "./profile.js";
 
 /** One line of `/proc/PID/mountinfo`: what of which file system is mounted where. */
@@ -32,7 +32,7 @@ const decodeOctal = (text: string): string =>
 /** Every entry has its mount, whatever is there. */
 export function hasAllMounts({ entries }: RestrictedFiles, mounts: readonly Mount[]): boolean {
   const paths = new Set(mounts.map(({ path }) => path));
-  return entries.filter((entry) => isMounted(entry, entries)).every(({ path }) => paths.has(path));
+  return entries.filter((entry) => isMounted(entry, entries) && !entry.mirrored).every(({ path }) => paths.has(path));
 }
 
 /** The first mount of a sandbox that is not what an entry or the host has there; undefined when all are. */
@@ -56,9 +56,9 @@ const isSame = (one: Mount, other: Mount): boolean =>
   one.device === other.device && one.root === other.root && one.path === other.path;
 
 function isAsMeant(entry: ProfileEntry, mount: Mount | undefined, host: readonly Mount[]): boolean {
-  if (mount === undefined) return false;
+  if (mount === undefined) return entry.mirrored === true;
   if (entry.access === "deny") return entry.kind === "file" ? mount.root.endsWith("/null") : mount.type === "tmpfs";
-  if (entry.missing && entry.kind === "directory") return mount.type === "tmpfs";
+  if (isEmptyDirectory(entry)) return mount.type === "tmpfs";
   return isSame(locate(entry.path, host), mount);
 }
 

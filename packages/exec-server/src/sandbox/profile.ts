@@ -24,6 +24,10 @@ export interface ProfileEntry {
   missing?: true;
   /** Only there so that a directory on the way to a protected one keeps its name. */
   pin?: true;
+  /** Made anew, to hold what `mirrored` entries show of it and these links: what is put there later is not seen. */
+  mirror?: readonly { name: string; target: string }[];
+  /** As it is in a directory that is made anew; it may be gone by then. */
+  mirrored?: true;
 }
 
 /** What holds for a path: the innermost entry around it. */

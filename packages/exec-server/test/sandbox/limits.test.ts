@@ -11,6 +11,8 @@ const createHost = (names: readonly string[]): HostFiles => {
   return {
     real: (path) => path,
     kind,
+    target: () => undefined,
+    isPlainFile: () => true,
     firstLine: () => undefined,
     list: () => names.map((name) => ({ name, kind: kind(`/${name}`) })),
     isPlaceholder: () => false,

@@ -31,6 +31,8 @@ function createTree(tree: Tree, codexHome?: string): HostFiles {
   return {
     real,
     kind: kindOf,
+    target: () => undefined,
+    isPlainFile: () => true,
     firstLine: (path) => {
       const found = get(real(path) ?? "");
       return typeof found === "string" ? found.split("\n", 1)[0] : undefined;

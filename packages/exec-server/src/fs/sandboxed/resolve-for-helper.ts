@@ -27,7 +27,7 @@ export function resolveForHelper(wanted: Sandbox, host: CommandSandbox, helper: 
   const [file] = helper.argv;
   return {
     sandbox,
-    command: { argv: helper.argv, file, cwd: "/usr", env: {}, session: "new" },
+    command: { argv: helper.argv, file, cwd: "/usr", env: {}, session: "new", rechecked: true },
     fingerprint: JSON.stringify([
       profile.minimal,
       profile.entries.map(({ path, access, kind, missing: isMissing }) => [

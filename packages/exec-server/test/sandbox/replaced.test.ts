@@ -1,0 +1,120 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createHostFiles } from "../../src/sandbox/host-files.js";
+import { MAX_MIRRORED } from "../../src/sandbox/limits.js";
+import { mirrorClosed } from "../../src/sandbox/mirror.js";
+import { resolveProfile } from "../../src/sandbox/resolve-profile.js";
+import { outputOf, untilOutput } from "../process/support.js";
+import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict, useSandbox } from "./support.js";
+
+describe.skipIf(NO_BUBBLEWRAP !== undefined)(
+  `what is closed and replaced outside (${NO_BUBBLEWRAP ?? "bubblewrap"})`,
+  () => {
+    const sandbox = useSandbox();
+    let home: string;
+    let work: string;
+    const secret = () => join(home, ".git-credentials");
+    beforeEach(() => {
+      home = join(sandbox.base, "home");
+      work = join(home, "src/work");
+      for (const directory of ["home/src/work", "home/.config/tool", "home/open"]) {
+        mkdirSync(join(sandbox.base, directory), { recursive: true });
+      }
+      writeFileSync(secret(), "classified\n");
+      writeFileSync(join(home, ".config/tool/id_1"), "classified\n");
+      writeFileSync(join(home, "plain"), "plain\n");
+      symlinkSync("plain", join(home, "link"));
+    });
+    const entries = () => [
+      ...[READ_ALL, entry(work, "write"), entry(secret(), "deny")],
+      pattern(join(home, ".config/tool/id_*")),
+    ];
+    const replace = (name: string, text = "classified\n") => {
+      writeFileSync(join(sandbox.base, "new"), text);
+      renameSync(join(sandbox.base, "new"), join(home, name));
+    };
+
+    it.each<[string, () => void]>([
+      ["renamed over", () => replace(".git-credentials")],
+      [
+        "removed and made again",
+        () => {
+          unlinkSync(secret());
+          writeFileSync(secret(), "classified\n");
+        },
+      ],
+      [
+        "moved away, and another one made",
+        () => {
+          renameSync(secret(), join(home, "moved"));
+          writeFileSync(secret(), "classified\n");
+        },
+      ],
+      [
+        "replaced beside one that a pattern did not find",
+        () => {
+          replace(".config/tool/id_1");
+          replace(".config/tool/id_2");
+        },
+      ],
+    ])("stays closed to a command that runs: %s", async (_how, change) => {
+      const names = [".git-credentials", "moved", ".config/tool/id_1", ".config/tool/id_2"].map((name) =>
+        join(home, name),
+      );
+      const script = `n=0; while [ ! -e done ]; do cat ${names.join(" ")} 2>/dev/null; n=$((n + 1)); [ $n = 5 ] && echo ready; done; cat ${names.join(" ")} 2>/dev/null; echo end`;
+      const command = await sandbox.start(["bash", "-c", script], { cwd: work, sandbox: restrict(entries()) });
+      await untilOutput(command, "ready");
+      change();
+      // So many looks after the change; the last one is over when the command ends.
+      const more = await sandbox.script(`for n in 1 2 3 4 5; do cat ${names.join(" ")}; done`, {
+        cwd: work,
+        sandbox: restrict(entries()),
+      });
+      writeFileSync(join(work, "done"), "");
+      const output = await outputOf(command);
+      expect(output).toBe("ready\nend\n");
+      expect(more.output.includes("classified")).toBe(_how.startsWith("moved")); // a new sandbox sees the new name
+    });
+
+    it("leaves everything beside it as it is", async () => {
+      chmodSync(join(home, "plain"), 0o640);
+      const script = `cat ~/plain ~/link; readlink ~/link; stat -c %a ~/plain; ls -A ~; echo x > ~/f; echo x > ~/plain; echo x > f; rm ~/plain; ls -A ~/.config/tool; cat ~/.git-credentials`;
+      const { output } = await sandbox.script(script, {
+        cwd: work,
+        env: { PATH: process.env.PATH ?? "", HOME: home, LC_ALL: "C" },
+        sandbox: restrict(entries()),
+      });
+      const lines = output.split("\n");
+      expect(lines.slice(0, 4)).toEqual(["plain", "plain", "plain", "640"]);
+      expect(lines.slice(4, 10)).toEqual([".config", ".git-credentials", "link", "open", "plain", "src"]);
+      expect(output.match(/Read-only file system/g)).toHaveLength(3);
+      expect(output).toContain(".git-credentials: Permission denied");
+      expect(readFileSync(join(work, "f"), "utf8")).toBe("x\n");
+      expect(existsSync(join(home, "f"))).toBe(false);
+      rmSync(join(home, "open"), { recursive: true });
+    });
+
+    it("is bounded: a directory of too many names is mounted as it is", () => {
+      for (let at = 0; at <= MAX_MIRRORED; at += 1) writeFileSync(join(home, `f${at}`), "");
+      const files = createHostFiles();
+      const mirrors = (names: string[]) => {
+        const asked = restrict([READ_ALL, ...names.map((name) => entry(join(home, name), "deny"))]);
+        const { fileSystem } = mirrorClosed(resolveProfile(asked, files), files);
+        if (fileSystem === "unrestricted") throw new Error("expected a restricted file system");
+        return fileSystem.entries.filter(({ mirror }) => mirror !== undefined).map(({ path }) => path);
+      };
+      expect(mirrors([".git-credentials", ".config/tool/id_1"])).toEqual([join(home, ".config/tool")]);
+    });
+  },
+);
