@@ -1,6 +1,7 @@
 // Builds the `codex` command: one entry and a few lazily loaded parts, so that a start reads only what it needs.
 // `--if-stale`: not when nothing has changed since it was built.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -12,6 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -70,6 +72,7 @@ await build({
   entryPoints: {
     "parts/executor": path("packages/cli/src/parts/executor.ts"),
     "parts/exec-server": path("packages/cli/src/parts/exec-server.ts"),
+    "parts/client": path("packages/cli/src/parts/client.ts"),
     "parts/file-helper": path("packages/cli/src/parts/file-helper.ts"),
   },
   supported: { "dynamic-import": false },
@@ -82,8 +85,17 @@ await build({
   },
   footer: { js: "});" },
 });
-compileAhead("executor", '{"type":"list_tools","requestId":"1"}\n');
-compileAhead("exec-server", '{"id":1,"method":"initialize","params":{"clientName":"build"}}\n');
+for (const { part } of Object.values(quick)) escapeNonAscii(`${outdir}/parts/${part}.cjs`);
+compileAhead("executor", [{ name: "executor", listen: "stdio" }], '{"type":"list_tools","requestId":"1"}\n');
+const hello = '{"id":1,"method":"initialize","params":{"clientName":"build"}}\n';
+compileAhead("exec-server", [{ name: "exec-server", listen: "stdio" }], hello);
+await withExecutor((executor) =>
+  compileAhead("client", [
+    { name: "run", words: ["true"] },
+    { name: "run", words: ["true"], executor },
+    { name: "tools list" },
+  ]),
+);
 renameSync(`${outdir}/codex.cjs`, `${outdir}/codex.js`);
 writeFileSync(`${outdir}/package.json`, '{ "type": "commonjs" }\n');
 chmodSync(`${outdir}/codex.js`, 0o755);
@@ -111,22 +123,42 @@ function toPart() {
   return { path: "./parts/program.mjs", external: true };
 }
 
-/** Keeps what V8 compiles from a start to the first answer, beside the file. `input` is what a client sends. */
-function compileAhead(part, input) {
+/** In regular expressions esbuild leaves other letters as they are. */
+function escapeNonAscii(file) {
+  const asEscape = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  writeFileSync(file, readFileSync(file, "utf8").replace(/[^\0-\x7f]/g, asEscape));
+}
+
+/** Keeps what V8 compiles until the commands have come to their end, beside their file. `input` is what a client sends. */
+function compileAhead(part, commands, input = "") {
   const run = `
     const { readFileSync, writeFileSync } = require("node:fs");
     const module = require("node:module");
-    const [file] = process.argv.slice(1);
-    const script = new (require("node:vm").Script)(readFileSync(file, "utf8"), { filename: file });
+    const [file, commands] = process.argv.slice(1);
+    const script = new (require("node:vm").Script)(readFileSync(file, "latin1"), { filename: file });
     const loaded = { exports: {} };
     script.runInThisContext()(loaded.exports, module.createRequire(file), loaded, file, ".");
     process.on("exit", () => writeFileSync(file + ".cache", script.createCachedData()));
-    loaded.exports.run(JSON.parse(process.argv[2]));`;
-  const options = JSON.stringify({ ...JSON.parse(quick[part].defaults), listen: "stdio" });
-  execFileSync(process.execPath, ["-e", run, `${outdir}/parts/${part}.cjs`, options], {
-    input,
-    stdio: ["pipe", "ignore", "inherit"],
+    (async () => {
+      for (const { name, options, words } of JSON.parse(commands)) await loaded.exports.run(name, options, words);
+    })();`;
+  const all = commands.map(({ name, words = [], ...options }) => {
+    return { name, words, options: { ...JSON.parse(quick[name].defaults), ...options } };
   });
+  const args = ["-e", run, `${outdir}/parts/${part}.cjs`, JSON.stringify(all)];
+  execFileSync(process.execPath, args, { input, stdio: ["pipe", "ignore", "inherit"] });
+}
+
+/** While an executor listens. @param use gets its address */
+async function withExecutor(use) {
+  const args = [`${outdir}/codex.cjs`, "executor", "--listen", "ws://127.0.0.1:0"];
+  const executor = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const [url] = await once(createInterface({ input: executor.stdout }), "line");
+    use(url);
+  } finally {
+    executor.kill();
+  }
 }
 
 /** The options of the commands that are waited for, as the tree of commands has them. */

@@ -16,13 +16,14 @@ import {
   toUrl,
 } from "./executor-address.js";
 import { CommandError, EXIT } from "./exit-codes.js";
+import type { OwnExecutorOptions } from "./own-executor.js";
 
 export interface ConnectOptions extends CredentialArguments {
   /** As `parseExecutorAddress` reads it; undefined for an executor in this process. */
   executor?: string;
 }
 
-export interface AttachHooks {
+export interface AttachHooks extends OwnExecutorOptions {
   /** What the command ends with when there is no such executor; default 1. */
   exitCode?: number;
   /** An exec-server is an error as well, for what is only asked of an executor that runs already. */
@@ -47,7 +48,7 @@ export async function attachExecutor(
   if (executor === undefined) {
     // Which shields this process when it starts the first program.
     const { startOwnExecutor } = await import("./own-executor.js");
-    return orchestrator.attach({ name, channel: startOwnExecutor() });
+    return orchestrator.attach({ name, channel: startOwnExecutor(hooks) });
   }
   const address = parseExecutorAddress(executor, "--executor");
   const credentials = readCredentials(options);

@@ -1,40 +1,57 @@
 #!/usr/bin/env node
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { refuseInspector } from "@codex/exec-server";
 import { concealEnvironment, looksSecret } from "./conceal.js";
-import { parseQuickly, type QuickCommand } from "./quick-arguments.js";
-import type { QuickName } from "./quick-commands.js";
+import { findQuickCommand, parseQuickly, type QuickCommand } from "./quick-arguments.js";
+import { VERSION } from "./version.js";
 
 refuseInspector();
 
 /** A file of its own beside this one. */
-type Part = typeof import("./parts/executor.js") | typeof import("./parts/exec-server.js");
+interface Part {
+  run(name: string, options: unknown, words: string[]): Promise<void>;
+}
 
 /** Put in by the build. */
-declare const QUICK_COMMANDS: Readonly<Record<QuickName, QuickCommand>>;
+declare const QUICK_COMMANDS: Readonly<Record<string, QuickCommand>>;
 
-// Where Node has it (22.1 and newer), compiled code is kept between starts. What is in there is run: so not where Node puts
-// it, among temporary files, which commands in a sandbox may write.
-const { enableCompileCache } = module as { enableCompileCache?: (directory: string) => void };
-const home = process.env.CODEX_HOME || join(homedir(), ".codex");
-const isCached = enableCompileCache !== undefined && existsSync(home);
-if (isCached) enableCompileCache(join(home, "cache"));
+const line = process.argv.slice(2);
+if (!isVersionPrinted()) runCommand();
 
-// Before anything is started that could read it.
-concealEnvironment(looksSecret);
+/** Asked often, and known without loading anything. What cannot be written is left to who tells of it. */
+function isVersionPrinted(): boolean {
+  if (line.length !== 1 || (line[0] !== "--version" && line[0] !== "-V")) return false;
+  try {
+    return writeSync(1, `${VERSION}\n`) > VERSION.length;
+  } catch {
+    return false;
+  }
+}
 
-const [, , name = "", ...words] = process.argv;
-const quick: QuickName | undefined = name === "executor" || name === "exec-server" ? name : undefined;
-const options = quick === undefined ? undefined : parseQuickly(QUICK_COMMANDS[quick], words);
-if (quick === undefined || options === undefined) {
-  void import("./program.js").then(({ runProgram }) => runProgram(process.argv));
-} else {
-  // The options are what commander would hand over.
-  void (load(join(__dirname, "parts", `${quick}.cjs`)) as Part).run(options as never);
+function runCommand(): void {
+  // Where Node has it (22.1 and newer), compiled code is kept between starts. What is in there is run: so not where Node puts
+  // it, among temporary files, which commands in a sandbox may write.
+  const { enableCompileCache } = module as { enableCompileCache?: (directory: string) => void };
+  const home = process.env.CODEX_HOME || join(homedir(), ".codex");
+  const isCached = enableCompileCache !== undefined && existsSync(home);
+  if (isCached) enableCompileCache(join(home, "cache"));
+
+  // Before anything is started that could read it.
+  concealEnvironment(looksSecret);
+
+  const quick = findQuickCommand(QUICK_COMMANDS, line);
+  const parsed = quick === undefined ? undefined : parseQuickly(quick.command, line.slice(quick.count));
+  if (quick === undefined || parsed === undefined) {
+    void import("./program.js").then(({ runProgram }) => runProgram(process.argv));
+  } else {
+    const file = join(__dirname, "parts", `${quick.command.part}.cjs`);
+    const part = (isCached ? require(file) : load(file)) as Part;
+    void part.run(quick.name, parsed.options, parsed.words);
+  }
 }
 
 /**
@@ -42,8 +59,9 @@ if (quick === undefined || options === undefined) {
  * version of V8 that made it; any other compiles the file, which is the function of a module to a script.
  */
 function load(file: string): unknown {
-  if (isCached || !existsSync(`${file}.cache`)) return require(file);
-  const script = new Script(readFileSync(file, "utf8"), {
+  if (!existsSync(`${file}.cache`)) return require(file);
+  // The build leaves nothing but ASCII in it: a byte each in memory.
+  const script = new Script(readFileSync(file, "latin1"), {
     filename: file,
     cachedData: readFileSync(`${file}.cache`),
   });

@@ -3,8 +3,19 @@ import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import type { FarHost } from "./exec-server-host.js";
 
+export interface OwnExecutorOptions {
+  /** Nothing will ask for a sandbox: whether this host has one is not tried out, and a command that asks is refused. */
+  withoutSandbox?: boolean | undefined;
+}
+
 /** An executor of this host in this process. Closing the channel ends it and everything it started. */
-export const startOwnExecutor = (): Channel => start({ backend: () => createLocalBackend({ shielded: true }) });
+export const startOwnExecutor = ({ withoutSandbox = false }: OwnExecutorOptions = {}): Channel =>
+  start({
+    backend() {
+      const backend = createLocalBackend({ shielded: true });
+      return withoutSandbox ? { start: (spec) => backend.start(spec), close: () => backend.close() } : backend;
+    },
+  });
 
 /** An executor in this process whose programs run behind an exec-server. Owns that; closing the channel ends both. */
 export const startFarExecutor = ({ createBackend, host, resolvePath, close }: FarHost): Channel =>

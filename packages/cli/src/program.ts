@@ -1,26 +1,12 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { EXIT } from "./exit-codes.js";
 import { reportError } from "./report-error.js";
-import { watchOutput } from "./standard-output.js";
+import { runToEnd } from "./run-to-end.js";
 import { VERSION } from "./version.js";
 
-/** Parses the arguments and runs one command. Sets the exit code; never throws. */
-export async function runProgram(argv: readonly string[]): Promise<void> {
-  watchOutput();
-  // Node ends once there is nothing left to wait for, whether or not the command has come to its end.
-  process.once("beforeExit", failUnfinished);
-  try {
-    await createProgram().parseAsync([...argv]);
-  } catch (error) {
-    process.exitCode = report(error);
-  }
-  process.off("beforeExit", failUnfinished);
-}
-
-function failUnfinished(): void {
-  process.stderr.write("codex: the command has not come to its end: what it waited for cannot come any more\n");
-  process.exitCode ||= EXIT.failure;
-}
+/** Parses the arguments and runs one command. Sets the exit code; never rejects. */
+export const runProgram = (argv: readonly string[]): Promise<void> =>
+  runToEnd(() => createProgram().parseAsync([...argv]), report);
 
 function report(error: unknown): number {
   if (error instanceof CommanderError) {
@@ -215,7 +201,7 @@ Examples:
     .option(...CREDENTIAL_OPTIONS.token)
     .option(...CREDENTIAL_OPTIONS.ca)
     .option("--json", "print JSON", false)
-    .action(async (options) => (await import("./commands/tools.js")).runToolsList(options));
+    .action(async (options) => (await import("./commands/tools-list.js")).runToolsList(options));
   tools
     .command("spec")
     .description("print the tools as a model is shown them")
@@ -223,7 +209,7 @@ Examples:
     .addOption(executorOption())
     .option(...CREDENTIAL_OPTIONS.token)
     .option(...CREDENTIAL_OPTIONS.ca)
-    .action(async (name, options) => (await import("./commands/tools.js")).runToolsSpec(name, options));
+    .action(async (name, options) => (await import("./commands/tools-list.js")).runToolsSpec(name, options));
   const toolsCall = tools
     .command("call")
     .description("call a tool with a model's arguments")

@@ -1,17 +1,22 @@
 import type { Command } from "commander";
 import type { QuickCommand } from "./quick-arguments.js";
 
-/** The commands that programs start and wait for. */
-const QUICK_COMMANDS = ["executor", "exec-server"] as const;
-export type QuickName = (typeof QUICK_COMMANDS)[number];
+/** The commands that are started often and waited for, and the file each is in. */
+const PARTS = {
+  executor: "executor",
+  "exec-server": "exec-server",
+  run: "client",
+  "tools list": "client",
+} as const;
 
 /** What `parseQuickly` needs to know of them, taken from the tree of commands when the command is built. */
 export const describeQuickCommands = (program: Command): Record<string, QuickCommand> =>
-  Object.fromEntries(
-    QUICK_COMMANDS.map((name) => [name, describe(program.commands.find((command) => command.name() === name)!)]),
-  );
+  Object.fromEntries(Object.entries(PARTS).map(([name, part]) => [name, describe(find(program, name), part)]));
 
-function describe(command: Command): QuickCommand {
+const find = (program: Command, name: string): Command =>
+  name.split(" ").reduce((above, word) => above.commands.find((command) => command.name() === word)!, program);
+
+function describe(command: Command, part: string): QuickCommand {
   // What is checked or collected is commander's business.
   const plain = command.options.filter((option) => !option.parseArg && !option.argChoices && !option.negate);
   const flags = plain.flatMap((option) =>
@@ -19,5 +24,6 @@ function describe(command: Command): QuickCommand {
       ? []
       : [[option.long, { name: option.attributeName(), takesValue: option.required }] as const],
   );
-  return { flags: Object.fromEntries(flags), defaults: JSON.stringify(command.opts()) };
+  const takesWords = command.registeredArguments.length > 0;
+  return { part, flags: Object.fromEntries(flags), defaults: JSON.stringify(command.opts()), takesWords };
 }

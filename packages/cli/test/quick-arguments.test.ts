@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../src/program.js";
-import { parseQuickly } from "../src/quick-arguments.js";
+import { findQuickCommand, parseQuickly } from "../src/quick-arguments.js";
 import { describeQuickCommands } from "../src/quick-commands.js";
 
 const quick = describeQuickCommands(createProgram());
 
 /** What commander makes of the options of a command. */
 function parseWithCommander(name: string, words: string[]): unknown {
-  const command = createProgram().commands.find((candidate) => candidate.name() === name)!;
+  const command = name
+    .split(" ")
+    .reduce((above, word) => above.commands.find((each) => each.name() === word)!, createProgram());
   command.parseOptions(words);
   return command.opts();
 }
@@ -20,9 +22,8 @@ describe.each(["executor", "exec-server"])("the quick arguments of %s", (name) =
     [["--listen", "a=b", "--allow-insecure-listen"]],
     [["--allow-insecure-listen", "--listen=x=y=z"]],
   ])("are those of commander: %j", (words) => {
-    const options = parseQuickly(quick[name]!, words);
-    expect(options).toBeDefined();
-    expect(options).toEqual(parseWithCommander(name, words));
+    const parsed = parseQuickly(quick[name]!, words);
+    expect(parsed).toEqual({ options: parseWithCommander(name, words), words: [] });
   });
 
   it.each([
@@ -55,6 +56,55 @@ it.each([
 
 it("shares nothing between two starts", () => {
   const [first, second] = [parseQuickly(quick.executor!, []), parseQuickly(quick.executor!, [])];
-  expect(first?.allowedRoot).toEqual([]);
-  expect(first?.allowedRoot).not.toBe(second?.allowedRoot);
+  expect(first?.options.allowedRoot).toEqual([]);
+  expect(first?.options.allowedRoot).not.toBe(second?.options.allowedRoot);
 });
+
+it.each([
+  [[], ["true"]],
+  [
+    ["--executor", "ws://127.0.0.1:1"],
+    ["sh", "-c", "exit 3"],
+  ],
+  [
+    ["--tty", "--cwd=/tmp"],
+    ["vim", "--", "--help"],
+  ],
+  [
+    ["--record", "a=b", "--record-input"],
+    ["-x", ""],
+  ],
+])("of run: %j, and the words of the program", (options, words) => {
+  const expected = { options: parseWithCommander("run", options), words };
+  expect(parseQuickly(quick.run!, [...options, "--", ...words])).toEqual(expected);
+});
+
+it.each([
+  [["true"]],
+  [["--"]],
+  [["--tty"]],
+  [["--env", "A=b", "--", "true"]],
+  [["--timeout", "3", "--", "true"]],
+  [["--sandbox", "read-only", "--", "true"]],
+  [["--no-tty", "--", "true"]],
+  [["-T", "--", "true"]],
+  [["--executor", "--", "true"]],
+  [["--help", "--", "true"]],
+])("of run are left to commander: %j", (line) => {
+  expect(parseQuickly(quick.run!, line)).toBeUndefined();
+});
+
+it.each([
+  [["tools", "list", "--json"], "tools list", 2],
+  [["run", "--", "list"], "run", 1],
+  [["executor"], "executor", 1],
+])("the command of %j is %s", (line, name, count) => {
+  expect(findQuickCommand(quick, line)).toEqual({ name, count, command: quick[name] });
+});
+
+it.each([[[]], [["tools"]], [["tools", "spec"]], [["toString"]], [["--version"]], [["help", "run"]]])(
+  "%j is no quick command",
+  (line) => {
+    expect(findQuickCommand(quick, line)).toBeUndefined();
+  },
+);

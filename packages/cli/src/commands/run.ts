@@ -36,6 +36,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
       exitCode: EXIT.lost,
       onInterrupted: () => outages.lose("the exec-server is not reached"),
       onResumed: outages.restore,
+      withoutSandbox: options.sandbox === undefined,
     });
     const sandbox = await chooseRunSandbox(options.sandbox, { host, cwd, isOwn: own });
     const followed = await followProgram(

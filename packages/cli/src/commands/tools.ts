@@ -3,7 +3,6 @@ import {
   type AuditOptions,
   createOrchestrator,
   createRuleSaver,
-  type ModelTool,
   type Orchestrator,
   type OrchestratorDefaults,
   type PolicyOptions,
@@ -12,33 +11,18 @@ import { openAudit } from "../audit.js";
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";
 import { attachExecutor } from "../connect.js";
-import { CommandError, EXIT } from "../exit-codes.js";
+import { EXIT } from "../exit-codes.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { createBriefShellParser } from "../shell-parser.js";
 import { createTerminalApprover } from "../terminal-approver.js";
+import { findTool, print, printJson } from "./tools-list.js";
 
 interface ToolsOptions {
   executor?: string;
   json?: boolean;
   defaults?: OrchestratorDefaults;
   audit?: AuditOptions | undefined;
-}
-
-export async function runToolsList(options: ToolsOptions): Promise<void> {
-  await withExecutor(options, { approvalPolicy: "never" }, (orchestrator) => {
-    const tools = orchestrator.listTools();
-    if (options.json) return printJson(tools.map(({ name, description }) => ({ name, description })));
-    const width = Math.max(...tools.map((tool) => tool.name.length));
-    for (const { name, description } of tools) print(`${name.padEnd(width)}  ${description.split("\n")[0]}`);
-  });
-}
-
-export async function runToolsSpec(name: string | undefined, options: ToolsOptions): Promise<void> {
-  await withExecutor(options, { approvalPolicy: "never" }, (orchestrator) => {
-    const tools = orchestrator.listTools();
-    printJson(name === undefined ? tools : findTool(tools, name));
-  });
 }
 
 export async function runToolsCall(
@@ -90,13 +74,3 @@ async function withExecutor(
     await orchestrator.close();
   }
 }
-
-function findTool(tools: readonly ModelTool[], name: string): ModelTool {
-  const tool = tools.find((candidate) => candidate.name === name);
-  if (tool !== undefined) return tool;
-  const known = tools.map((candidate) => candidate.name).join(", ");
-  throw new CommandError(`the executor has no tool ${JSON.stringify(name)}; it has ${known}`, EXIT.usage);
-}
-
-const print = (line: string) => void process.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
-const printJson = (value: unknown) => print(JSON.stringify(value, null, 2));
