@@ -4,6 +4,7 @@ import { ReadStream } from "node:tty";
 import { ChunkMemory } from "./chunk-memory.js";
 import type { Flood, OpenFlood } from "./flood.js";
 import { CHUNK_SLAB_BYTES } from "./limits.js";
+import { ReadTurns } from "./read-turns.js";
 
 /**
  * Bytes of one output stream of a process. `onEnd` is called once, after the last byte: the stream ended or broke,
@@ -30,6 +31,7 @@ export interface ReadMemory {
   /** Reads what is there at once: how many bytes, at most that many; 0 or less when nothing is there, or nothing more. */
   read(fd: number, into: Uint8Array, bytes: number): number;
   readonly openFlood: OpenFlood;
+  readonly turns: ReadTurns;
 }
 
 /** Reads a pipe. Owns the descriptor. */
@@ -94,6 +96,7 @@ export const createReadMemory = (read: ReadMemory["read"], openFlood: OpenFlood)
   chunks: new ChunkMemory(CHUNK_SLAB_BYTES),
   read,
   openFlood,
+  turns: new ReadTurns(),
 });
 
 /** The terminal that is read, and its descriptor for writing and resizing while it is open. */
@@ -122,6 +125,8 @@ class TerminalReader implements TerminalSource {
   #stream: ReadStream | undefined;
   /** While it reads, nobody else does. */
   #flood: Flood | undefined;
+  /** Nothing is read before its turn comes. */
+  #waiting = false;
 
   constructor(fd: number, memory: ReadMemory, sink: ByteSink) {
     this.#fd = fd;
@@ -154,12 +159,12 @@ class TerminalReader implements TerminalSource {
 
   resume(): void {
     this.#paused = false;
-    if (this.#flood === undefined) this.#stream?.resume();
-    else this.#flood.resume();
+    if (this.#flood !== undefined) this.#flood.resume();
+    else if (!this.#waiting) this.#stream?.resume();
   }
 
   poll(): void {
-    if (!this.#paused && this.open && this.#flood === undefined) this.#readOn();
+    if (!this.#paused && !this.#waiting && this.open && this.#flood === undefined) this.#readOn();
   }
 
   close(): void {
@@ -170,9 +175,24 @@ class TerminalReader implements TerminalSource {
   #take(size: number, buffer: Uint8Array): boolean {
     this.#batch.append(buffer, size);
     if (size < TERMINAL_READ_BYTES) this.#batch.flush();
-    else this.#readOn();
+    else if (this.#memory.turns.enter(this.#go)) this.#readOn();
+    else this.#wait();
     return true;
   }
+
+  #wait(): void {
+    this.#batch.flush();
+    this.#waiting = true;
+    this.#stream?.pause();
+  }
+
+  /** Its turn has come. */
+  readonly #go = (): void => {
+    this.#waiting = false;
+    if (this.#paused || !this.open) return;
+    this.#stream?.resume();
+    this.#readOn();
+  };
 
   /** A short read says that the terminal is empty for now: what is here goes out without waiting for the turn to end. */
   #readOn(): void {
@@ -201,6 +221,7 @@ class TerminalReader implements TerminalSource {
   #end(): void {
     if (this.#stream === undefined) return;
     this.#stream = undefined;
+    this.#memory.turns.leave(this.#go);
     this.#batch.flush();
     this.#sink.onEnd();
   }

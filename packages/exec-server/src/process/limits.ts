@@ -25,6 +25,9 @@ export const DEFAULT_FOLLOW_WINDOW_BYTES = 256 * 1024;
 /** Memory that one chunk of output lies in, bytes; the largest chunk of a pipe or terminal. */
 export const CHUNK_SLAB_BYTES = 64 * 1024;
 
+/** Terminals of a host that are read on in one turn of the event loop when there is more than one read gives. */
+export const SOURCES_PER_TURN = 4;
+
 /** Terminals of a host that are read on the thread pool at once; it has four threads. */
 export const MAX_FLOODS = 4;
 

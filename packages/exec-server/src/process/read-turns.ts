@@ -1,0 +1,46 @@
+import { SOURCES_PER_TURN } from "./limits.js";
+
+/**
+ * Turns of the event loop for sources that have more than one read gives. Those that find no room wait, unread, so their
+ * programs wait as well: everybody else is answered, and has a processor, however many programs write without end.
+ */
+export class ReadTurns {
+  readonly #waiting = new Set<() => void>();
+  /** Those that had room in this turn. */
+  readonly #entered = new Set<() => void>();
+  #scheduled = false;
+
+  /** Whether there is room in this turn; else `go` is called in a later one, in the order of the calls. */
+  enter(go: () => void): boolean {
+    if (this.#entered.has(go)) return true;
+    this.#schedule();
+    if (this.#entered.size < SOURCES_PER_TURN && this.#waiting.size === 0) {
+      this.#entered.add(go);
+      return true;
+    }
+    this.#waiting.add(go);
+    return false;
+  }
+
+  leave(go: () => void): void {
+    this.#waiting.delete(go);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#next);
+  }
+
+  readonly #next = (): void => {
+    this.#scheduled = false;
+    this.#entered.clear();
+    for (const go of this.#waiting) {
+      if (this.#entered.size === SOURCES_PER_TURN) break;
+      this.#waiting.delete(go);
+      this.#entered.add(go);
+      go();
+    }
+    if (this.#waiting.size > 0) this.#schedule();
+  };
+}

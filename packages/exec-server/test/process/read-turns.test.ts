@@ -1,0 +1,35 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { SOURCES_PER_TURN } from "../../src/process/limits.js";
+import { ReadTurns } from "../../src/process/read-turns.js";
+import { useBackend } from "./support.js";
+
+describe("turns of sources that have more than one read gives", () => {
+  const host = useBackend();
+
+  it("are for a few in each turn of the event loop, in the order in which they asked", async () => {
+    const turns = new ReadTurns();
+    const gone: number[] = [];
+    const sources = Array.from({ length: SOURCES_PER_TURN * 3 }, (_, index) => () => void gone.push(index));
+    const entered = sources.map((go) => turns.enter(go));
+    expect(entered.filter(Boolean).length).toBe(SOURCES_PER_TURN);
+    expect(turns.enter(sources[0]!)).toBe(true); // again in the same turn
+    turns.leave(sources[SOURCES_PER_TURN]!);
+    let most = 0;
+    for (let before = 0; gone.length < SOURCES_PER_TURN * 2 - 1; before = gone.length) {
+      most = Math.max(most, gone.length - before);
+      await nextTurn();
+    }
+    expect(gone).toEqual(sources.map((_, index) => index).slice(SOURCES_PER_TURN + 1));
+    expect(most).toBeLessThanOrEqual(SOURCES_PER_TURN);
+  });
+
+  it("leave none out: every one of many floods goes on, and what is asked meanwhile is done", async () => {
+    const floods = await Promise.all(Array.from({ length: 12 }, () => host.run(["yes"], { stdio: { kind: "pty" } })));
+    for (const { log } of floods) await log.waitFor(200_000);
+    const other = await host.run(["echo", "hi"], {});
+    expect(await other.exited).toEqual({ kind: "exited", code: 0 });
+    for (const flood of floods) await flood.terminate({ graceMs: 0 });
+    for (const flood of floods) await flood.closed;
+  });
+});
