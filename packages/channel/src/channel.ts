@@ -24,6 +24,8 @@ export interface Channel {
    * What had arrived before the peer's end is still delivered.
    */
   receive(): Promise<Received | undefined>;
+  /** Bytes that are no JSON; undefined where the wire cannot carry them. */
+  readonly binary?: BinaryFrames | undefined;
   /** Stops receiving, flushes what was sent (up to a deadline) and closes. Idempotent; never rejects. */
   close(options?: CloseOptions): Promise<void>;
   /**
@@ -45,8 +47,24 @@ export interface CloseOptions {
   abrupt?: boolean;
 }
 
+/** Frames of bytes between the JSON values, in one order with them. See `codec/binary-frame.ts` for how they look. */
+export interface BinaryFrames {
+  /** From now on binary frames are read. Until then one is `malformed`, as it is to a peer that knows only JSON. */
+  accept(): void;
+  /**
+   * Sends a head of at most 65,535 bytes and a body, to a peer that is known to accept them. Settles as `send` does. The
+   * body belongs to the channel until `onWritten` is called, which is not called for what was not sent, and not by every channel.
+   */
+  send(head: Uint8Array, body: Uint8Array, onWritten?: () => void): Promise<void>;
+}
+
 /** `malformed`: one frame was no JSON or over a limit; it was skipped and the channel goes on. */
-export type Received = ReceivedValue | { kind: "malformed"; problem: string };
+export type Received = ReceivedValue | ReceivedBytes | Malformed;
+
+export interface Malformed {
+  kind: "malformed";
+  problem: string;
+}
 
 export interface ReceivedValue {
   kind: "value";
@@ -55,6 +73,18 @@ export interface ReceivedValue {
   readonly text?: string;
   /** Length of that JSON in bytes. */
   readonly bytes?: number;
+}
+
+/** A part of a binary frame. A body is handed out as it comes, in one part or several, in order. */
+export interface ReceivedBytes {
+  kind: "bytes";
+  /** Of the frame; the same in all of its parts. */
+  head: Buffer;
+  /** Where in the body these bytes begin. */
+  at: number;
+  bytes: Buffer;
+  /** The body ends with them. */
+  isLast: boolean;
 }
 
 /** How a channel ended: our close, the peer's orderly end, or a failure of the wire. */

@@ -1,4 +1,4 @@
-export type { Channel, ChannelEnd, CloseOptions, Received } from "./channel.js";
+export type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received, ReceivedBytes } from "./channel.js";
 export { ChannelError, type ChannelErrorCode } from "./errors.js";
 export { type Envelope, parseEnvelope, type TraceContext } from "./json-rpc/envelope.js";
 export { Peer, type RequestOptions } from "./json-rpc/peer.js";

@@ -211,6 +211,86 @@ export function describeChannel(transport: Transport): void {
       }
     });
 
+    test("carries binary frames between values, in order, whole or in parts", async () => {
+      const { left, right } = await connect();
+      right.binary?.accept();
+      const sizes = [0, 1, 5, 4_000, 65_536, 1_000_000, 3];
+      const sends: Promise<void>[] = [];
+      for (const [n, size] of sizes.entries()) {
+        sends.push(left.binary!.send(Buffer.from(`head ${n}\n\0`), Buffer.alloc(size, `\n${n}\0{`)));
+        sends.push(left.send({ n }));
+      }
+      for (const [n, size] of sizes.entries()) {
+        const { head, body } = await nextFrame(right);
+        expect(head.toString()).toBe(`head ${n}\n\0`);
+        expect(body.equals(Buffer.alloc(size, `\n${n}\0{`))).toBe(true);
+        expect(await nextValue(right)).toEqual({ n });
+      }
+      await Promise.all(sends);
+    });
+
+    test("tells a binary frame from JSON that is malformed or came as bytes", async () => {
+      const { left, right } = await connect();
+      right.binary?.accept();
+      await left.sendEncoded(Buffer.from(" \0"));
+      await left.binary!.send(Buffer.from("h"), Buffer.from('{"a":1}'));
+      await left.sendEncoded(Buffer.from("[1]"));
+      expect(await right.receive()).toMatchObject({ kind: "malformed" });
+      expect((await nextFrame(right)).body.toString()).toBe('{"a":1}');
+      expect(await nextValue(right)).toEqual([1]);
+    });
+
+    test("reports binary frames as malformed where they were not accepted", async () => {
+      const { left, right } = await connect();
+      await left.binary!.send(Buffer.from("head"), Buffer.from("body"));
+      await left.sendEncoded(Buffer.from(transport.name === "stdio" ? "" : "1"));
+      expect(await right.receive()).toMatchObject({ kind: "malformed" });
+    });
+
+    test("refuses a binary frame over a limit and stays open", async () => {
+      const { left, right } = await connect({ maxMessageBytes: 1_000 });
+      right.binary?.accept();
+      const head = Buffer.from("h");
+      await expectRejection(left.binary!.send(head, Buffer.alloc(1_001)), "too_large", /1000 bytes/);
+      await expectRejection(left.binary!.send(Buffer.alloc(65_536), head), "too_large", /head.*65536.*65535 bytes/);
+      await left.binary!.send(head, Buffer.alloc(900, "x"));
+      expect((await nextFrame(right)).body.toString()).toBe("x".repeat(900));
+    });
+
+    test("holds a sender of binary frames back while the receiver takes nothing", async () => {
+      const { left, right } = await connect({ highWaterBytes: 256 * 1024, maxWaitingBytes: 256 * 1024 });
+      right.binary?.accept();
+      const total = 512;
+      let accepted = 0;
+      const sending = (async () => {
+        for (let n = 0; n < total; n++) {
+          await left.binary!.send(Buffer.from([n & 0xff]), Buffer.alloc(64 * 1024, n));
+          accepted++;
+        }
+      })();
+      await untilStill(() => accepted);
+      expect(accepted * 64 * 1024).toBeLessThan(12 * 1024 * 1024);
+      for (let n = 0; n < total; n++) {
+        const { head, body } = await nextFrame(right);
+        expect([head[0], body.equals(Buffer.alloc(64 * 1024, n))]).toEqual([n & 0xff, true]);
+      }
+      await sending;
+    });
+
+    test.runIf(transport.hasWire)("says when the memory of a binary frame is free", async () => {
+      const { left, right } = await connect();
+      right.binary?.accept();
+      for (const length of [1, 300_000]) {
+        const body = Buffer.alloc(length, "b");
+        const received = nextFrame(right);
+        await new Promise<void>((resolve) => {
+          void left.binary!.send(Buffer.from("h"), body, resolve);
+        });
+        body.fill(0);
+        expect((await received).body.equals(Buffer.alloc(length, "b"))).toBe(true);
+      }
+    });
+
     test("holds the sender back while the receiver takes nothing", async () => {
       const { left, right } = await connect({ highWaterBytes: 256 * 1024, maxWaitingBytes: 256 * 1024 });
       const total = 1_024;
@@ -351,6 +431,18 @@ export async function nextValue(channel: Channel): Promise<unknown> {
   const received = await channel.receive();
   if (received?.kind !== "value") throw new Error(`expected a value, got ${JSON.stringify(received)}`);
   return received.value;
+}
+
+/** A binary frame with all of its body. */
+export async function nextFrame(channel: Channel): Promise<{ head: Buffer; body: Buffer }> {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; at += parts.at(-1)!.length) {
+    const received = await channel.receive();
+    if (received?.kind !== "bytes") throw new Error(`expected a binary frame, got ${JSON.stringify(received)}`);
+    expect(received.at).toBe(at);
+    parts.push(received.bytes);
+    if (received.isLast) return { head: received.head, body: Buffer.concat(parts) };
+  }
 }
 
 export async function drain(channel: Channel): Promise<Received[]> {

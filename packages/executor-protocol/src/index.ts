@@ -40,6 +40,7 @@ export {
   unansweredCallSchema,
 } from "./messages.js";
 export { type EndedBy, endedBySchema, type ProcessOutcome, processOutcomeSchema } from "./outcome.js";
+export { decodeOutputHead, encodeOutputHead, type OutputHead } from "./output-head.js";
 export {
   type Parsed,
   type ParsedArguments,

@@ -54,6 +54,8 @@ export const initializeRequestSchema = z.object({
   acknowledges: z.optional(z.boolean()),
   /** Live output is to wait for `ack`, also where nothing can be had again: a slow reader of one call harms no other. */
   flowControl: z.optional(z.boolean()),
+  /** Live output may come in binary frames on this channel. */
+  binaryOutput: z.optional(z.boolean()),
   /** With `resumeSessionId`: the calls that are still waited for. Absent: each whose answer was not acknowledged. */
   unanswered: z.optional(z.array(unansweredCallSchema)),
   /** With `resumeSessionId`: calls that nobody waits for any more and whose answer was not received. */
@@ -104,7 +106,14 @@ export const errorMessageSchema = z.object({
   code: z.optional(z.string()),
 });
 
-export const capabilitySchema = z.enum(["tool_output", "cancel_tool", "session_exited", "resume", "flow_control"]);
+export const capabilitySchema = z.enum([
+  "tool_output",
+  "cancel_tool",
+  "session_exited",
+  "resume",
+  "flow_control",
+  "binary_output",
+]);
 export type Capability = z.infer<typeof capabilitySchema>;
 
 /** The executor's host as the orchestrator needs it to resolve a call. */

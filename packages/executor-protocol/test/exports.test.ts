@@ -13,7 +13,9 @@ test("the names exported are these", () => {
     "callToolResponseSchema",
     "cancelToolRequestSchema",
     "capabilitySchema",
+    "decodeOutputHead",
     "describeEntry",
+    "encodeOutputHead",
     "endedBySchema",
     "envPolicySchema",
     "errorMessageSchema",
@@ -74,6 +76,7 @@ test("the words of the protocol are these", () => {
     session_exited: "session_exited",
     resume: "resume",
     flow_control: "flow_control",
+    binary_output: "binary_output",
   });
   expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
     "unified_exec.exec_command",

@@ -39,6 +39,14 @@ export interface ConnectionOptions {
  */
 export type Stake = "work" | "results" | "nothing";
 
+/** What was agreed upon for the present channel. */
+interface Terms {
+  /** Live output waits for `ack`. */
+  flowControl: boolean;
+  /** It goes in binary frames. */
+  binary: boolean;
+}
+
 type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
 
 /** One orchestrator's life with this executor: over one channel, and over those that take its place. */
@@ -117,11 +125,12 @@ export class Connection {
 
   /** Answers an `initialize` that begins it. Resolves when the next message may be taken. */
   async initialize(message: InitializeMessage): Promise<void> {
-    const { requestId, acknowledges = false, flowControl = false } = message;
+    const { requestId, acknowledges = false } = message;
     const host = await this.describeHost();
     // After the answer, so that nothing unasked comes before it.
-    const answered = this.#introduce(requestId, host, { flowControl });
-    this.#take({ acknowledges, flowControl });
+    const terms = this.#agree(message);
+    const answered = this.#introduce(requestId, host, terms);
+    this.#take(acknowledges, terms);
     await answered;
   }
 
@@ -130,14 +139,15 @@ export class Connection {
    * Resolves when the next message may be taken.
    */
   async resume(channel: Channel, message: InitializeMessage, host: HostInfo): Promise<void> {
-    const { requestId, acknowledges, flowControl = false, attempt } = message;
+    const { requestId, acknowledges, attempt } = message;
     this.#lastAttempt = attempt ?? this.#lastAttempt;
     const before = this.outbox.attach(channel);
     if (before !== undefined) leave(before);
-    this.#take({ acknowledges: acknowledges ?? this.outbox.acknowledges, flowControl });
+    const terms = this.#agree(message);
+    this.#take(acknowledges ?? this.outbox.acknowledges, terms);
     const { answer, ...resumed } = this.calls.resume(message);
     const lastAttempt = this.#lastAttempt;
-    const answered = this.#introduce(requestId, host, { flowControl }, { ...resumed, lastAttempt });
+    const answered = this.#introduce(requestId, host, terms, { ...resumed, lastAttempt });
     // An answer may be what tells that there is a session.
     void answer().then(() => this.#repeatExits());
     await answered;
@@ -173,15 +183,20 @@ export class Connection {
     return sandbox === undefined ? host : { ...host, sandbox };
   }
 
+  /** Only what was asked for is given, and binary frames only over a channel that can carry them. */
+  #agree({ flowControl = false, binaryOutput = false }: InitializeMessage): Terms {
+    return { flowControl, binary: binaryOutput && this.outbox.canSendBinary };
+  }
+
   /** Only one that was told to acknowledge does. */
-  #take({ acknowledges, flowControl }: { acknowledges: boolean; flowControl: boolean }): void {
-    this.outbox.initialize({ acknowledges: flowControl || (acknowledges && this.#options.graceMs > 0) });
+  #take(acknowledges: boolean, { flowControl, binary }: Terms): void {
+    this.outbox.initialize({ acknowledges: flowControl || (acknowledges && this.#options.graceMs > 0), binary });
   }
 
   async #introduce(
     requestId: string,
     host: HostInfo,
-    { flowControl }: { flowControl: boolean },
+    { flowControl, binary }: Terms,
     resumed: { resend?: string[]; lastSequence?: number; lastAttempt?: number } = {},
   ): Promise<void> {
     const { graceMs, limits } = this.#options;
@@ -198,6 +213,7 @@ export class Connection {
         "session_exited",
         ...(graceMs > 0 ? ["resume"] : []),
         ...(flowControl ? ["flow_control"] : []),
+        ...(binary ? ["binary_output"] : []),
       ],
       host,
       ...(flowControl ? { ackBytes } : {}),

@@ -92,8 +92,9 @@ export const MAX_PAUSED_OUTPUT_BYTES = 256 * 1024;
 /** Output of a tool that is retained until it was received, bytes. */
 export const TOOL_OUTPUT_BYTES = 1024 * 1024;
 
-/** Largest piece of live output in one message, bytes. */
+/** Largest piece of live output in one JSON message, and in one binary frame, bytes. */
 export const MAX_DELTA_BYTES = 8192;
+export const MAX_BINARY_DELTA_BYTES = 64 * 1024;
 
 /** Milliseconds between SIGTERM and SIGKILL for a session that makes room, or that is ended with its channel. */
 export const PRUNE_GRACE_MS = 500;

@@ -45,6 +45,7 @@ export async function receiveMessages(attachment: Attachment): Promise<"shut dow
 const MESSAGES_PER_TURN = 64;
 
 async function handleReceived(received: Received, attachment: Attachment): Promise<Handled> {
+  if (received.kind === "bytes") return refuse(attachment, null, "a binary frame, where only JSON is expected");
   if (received.kind === "malformed") return refuse(attachment, null, received.problem);
   const parsed = parseOrchestratorMessage(received.value);
   if (parsed.kind === "unknown") {

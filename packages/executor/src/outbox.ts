@@ -1,6 +1,7 @@
 import { type Channel, ChannelError } from "@codex/channel";
-import type { ExecutorMessage } from "@codex/executor-protocol";
+import { type ExecutorMessage, encodeOutputHead } from "@codex/executor-protocol";
 import { messageOf } from "./errors.js";
+import { MAX_BINARY_DELTA_BYTES, MAX_DELTA_BYTES } from "./limits.js";
 import type { LiveReceiver, OutputDelta } from "./sessions/live-output.js";
 
 type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;
@@ -16,6 +17,8 @@ export class Outbox implements LiveReceiver {
   #epoch = 0;
   #initialized = false;
   #acknowledged = false;
+  /** Live output goes in binary frames where it can. */
+  #binary = false;
   #over = false;
   readonly #waiting = new Set<(isBack: boolean) => void>();
 
@@ -58,14 +61,24 @@ export class Outbox implements LiveReceiver {
     await this.#channel?.close();
   }
 
-  /** From now on the orchestrator may be told things it did not ask for. */
-  initialize({ acknowledges }: { acknowledges: boolean }): void {
+  /** From now on the orchestrator may be told things it did not ask for. `binary`: it takes binary frames on this channel. */
+  initialize({ acknowledges, binary }: { acknowledges: boolean; binary: boolean }): void {
     this.#initialized = true;
     this.#acknowledged = acknowledges;
+    this.#binary = binary;
   }
 
   isLive(): boolean {
     return this.#initialized;
+  }
+
+  /** The channel can carry binary frames. */
+  get canSendBinary(): boolean {
+    return this.#channel?.binary !== undefined;
+  }
+
+  get maxDeltaBytes(): number {
+    return this.#binary ? MAX_BINARY_DELTA_BYTES : MAX_DELTA_BYTES;
   }
 
   get acknowledges(): boolean {
@@ -82,11 +95,17 @@ export class Outbox implements LiveReceiver {
     const channel = this.#channel;
     if (channel === undefined) throw new ChannelError("closed", "there is no channel");
     try {
-      await channel.sendEncoded(encodeDelta(delta));
+      await this.#sendDelta(channel, delta);
     } catch (error) {
       if (isOver(error)) this.detach(channel);
       throw error;
     }
+  }
+
+  #sendDelta(channel: Channel, delta: OutputDelta): Promise<void> {
+    const head = this.#binary ? encodeOutputHead(delta) : undefined;
+    if (head === undefined || channel.binary === undefined) return channel.sendEncoded(encodeDelta(delta));
+    return channel.binary.send(head, delta.bytes);
   }
 
   /** After `sendOutput` threw: resolves with true once there is a channel again, with false when nothing will help. */

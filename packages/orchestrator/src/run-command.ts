@@ -11,7 +11,7 @@ import { unifiedExecResultSchema } from "@codex/executor-protocol";
 import { safeParse } from "zod/mini";
 import { messageOf, OrchestratorError } from "./errors.js";
 import { type CallReply, describeReply, type Executor } from "./executors/executor.js";
-import { type LiveOutput, OutputTracker, type ToolOutputMessage } from "./executors/live-output.js";
+import { type IncomingOutput, type LiveOutput, OutputTracker } from "./executors/live-output.js";
 import type { OutputPiece } from "./executors/output-queue.js";
 
 /** A program to be followed from its start to its end, for a person or a program rather than for a model. */
@@ -198,7 +198,7 @@ class CommandFollower implements RunningCommand {
       toolName,
       arguments: body,
       deadlineMs: windowMs + this.#hooks.answerMarginMs,
-      output: { accept: (message) => this.#accept(message), deliver: (piece) => this.#deliver(piece) },
+      output: { accept: (output) => this.#accept(output), deliver: (piece) => this.#deliver(piece) },
     });
     if (windowMs > 0) this.#interruptWait = () => this.#executor.cancel(sent.requestId);
     const reply = await sent.reply;
@@ -206,11 +206,10 @@ class CommandFollower implements RunningCommand {
     return reply;
   }
 
-  #accept(message: ToolOutputMessage): Buffer | undefined {
-    const bytes = this.#tracker.accept(message);
-    if (typeof bytes !== "string") return bytes;
-    this.#executor.problems.note("invalid_output", bytes);
-    return undefined;
+  #accept(output: IncomingOutput): boolean {
+    const problem = this.#tracker.findProblem(output);
+    if (problem !== undefined) this.#executor.problems.note("invalid_output", problem);
+    return problem === undefined;
   }
 
   #deliver({ processId: sessionId, ...piece }: OutputPiece): void | Promise<void> {

@@ -1,6 +1,6 @@
 import type { TraceContext } from "@codex/telemetry";
 import type { Executor } from "./executors/executor.js";
-import { type LiveOutput, OutputTracker, type ToolOutputMessage } from "./executors/live-output.js";
+import { type IncomingOutput, type LiveOutput, OutputTracker } from "./executors/live-output.js";
 import type { OutputListener, OutputPiece } from "./executors/output-queue.js";
 import type { Session, SessionTable } from "./executors/sessions.js";
 import type { LearnedTool } from "./executors/tool-list.js";
@@ -113,14 +113,11 @@ class FollowedOutput implements OutputListener {
     return session;
   }
 
-  accept(message: ToolOutputMessage): Buffer | undefined {
-    const bytes = this.#tracker.accept(message);
-    if (typeof bytes !== "string") {
-      this.#track(message, bytes.length);
-      return bytes;
-    }
-    this.#call.executor.problems.note("invalid_output", bytes);
-    return undefined;
+  accept(output: IncomingOutput, seq: number): boolean {
+    const problem = this.#tracker.findProblem(output);
+    if (problem === undefined) this.#track(output, seq);
+    else this.#call.executor.problems.note("invalid_output", problem);
+    return problem === undefined;
   }
 
   deliver({ processId, ...piece }: OutputPiece): void | Promise<void> {
@@ -131,10 +128,10 @@ class FollowedOutput implements OutputListener {
   }
 
   /** Only tools of the contract have sessions; another tool's `processId` is its own affair. */
-  #track(message: ToolOutputMessage, bytes: number): void {
+  #track({ processId, offset, bytes }: IncomingOutput, seq: number): void {
     if (this.#call.tool.contract === undefined) return;
-    const session = this.session ?? this.#join(this.#sessions.adopt(this.#call.executor.owner, message.processId));
-    session.lastSeq = Math.max(session.lastSeq, message.seq);
-    session.lastOffset = Math.max(session.lastOffset, message.offset + bytes);
+    const session = this.session ?? this.#join(this.#sessions.adopt(this.#call.executor.owner, processId));
+    session.lastSeq = Math.max(session.lastSeq, seq);
+    session.lastOffset = Math.max(session.lastOffset, offset + bytes.length);
   }
 }

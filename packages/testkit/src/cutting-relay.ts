@@ -1,4 +1,4 @@
-import { type Channel, createMemoryChannelPair } from "@codex/channel";
+import { type Channel, createMemoryChannelPair, type Received } from "@codex/channel";
 
 /** `sent`: from who connects to who serves. */
 export type Direction = "sent" | "received";
@@ -29,7 +29,8 @@ export interface CuttingRelay {
   close(): Promise<void>;
 }
 
-export function createCuttingRelay(serve: (channel: Channel) => void): CuttingRelay {
+/** `binary`: both ends may use binary frames; a listener is given their heads. Else they see a channel that has none. */
+export function createCuttingRelay(serve: (channel: Channel) => void, { binary = false } = {}): CuttingRelay {
   const counts = { sent: 0, received: 0 };
   const cuts: Cut[] = [];
   const open = new Set<{ ends: Channel[]; stalled: boolean }>();
@@ -48,9 +49,9 @@ export function createCuttingRelay(serve: (channel: Channel) => void): CuttingRe
       if (received === undefined || received.kind === "malformed") break;
       if (link.stalled) continue;
       counts[direction] += 1;
-      for (const listener of listeners) listener(direction, received.value);
+      for (const listener of listeners) listener(direction, received.kind === "value" ? received.value : received.head);
       const cut = cuts.find((one) => one.direction === direction && one.message === counts[direction]);
-      if (cut?.delivered !== false) await to.send(received.value).catch(() => {});
+      if (cut?.delivered !== false) await pass(received, to).catch(() => {});
       if (cut !== undefined) break;
     }
     await breakOff(link);
@@ -66,9 +67,10 @@ export function createCuttingRelay(serve: (channel: Channel) => void): CuttingRe
       const [b, far] = createMemoryChannelPair();
       const link = { ends: [a, b], stalled: false };
       open.add(link);
+      if (binary) for (const end of [a, b]) end.binary?.accept();
       serve(far);
       void Promise.all([carry(a, b, "sent", link), carry(b, a, "received", link)]).then(() => open.delete(link));
-      return near;
+      return binary ? near : withoutBinary(near);
     },
     cutAt(cut) {
       cuts.push(cut);
@@ -87,3 +89,17 @@ export function createCuttingRelay(serve: (channel: Channel) => void): CuttingRe
     },
   };
 }
+
+/** Between channels that hand out a frame in one part. */
+async function pass(received: Exclude<Received, { kind: "malformed" }>, to: Channel): Promise<void> {
+  if (received.kind === "value") await to.send(received.value);
+  else await to.binary?.send(received.head, received.bytes);
+}
+
+const withoutBinary = (channel: Channel): Channel => ({
+  send: (value) => channel.send(value),
+  sendEncoded: (json) => channel.sendEncoded(json),
+  receive: () => channel.receive(),
+  close: (options) => channel.close(options),
+  closed: channel.closed,
+});

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import type { Received, ReceivedValue } from "../channel.js";
+import type { Malformed, ReceivedValue } from "../channel.js";
 import type { ChannelLimits } from "../limits.js";
 import { describeExcess, findExcess } from "./structure.js";
 
 /** One frame as `receive` hands it out. Never throws. */
-export function decodeFrame(json: Buffer, limits: ChannelLimits): Received {
+export function decodeFrame(json: Buffer, limits: ChannelLimits): ReceivedValue | Malformed {
   if (json.length > limits.maxMessageBytes) return tooLarge(limits);
   // A BOM, like anything else that is no JSON, is found by the parser.
   if (!isUtf8(json)) return malformed(`message of ${json.length} bytes is not valid UTF-8`);
@@ -41,10 +41,10 @@ class DecodedValue implements ReceivedValue {
 }
 
 /** A frame that was longer than the limit; it may not have been seen whole. */
-export const tooLarge = (limits: ChannelLimits): Received =>
+export const tooLarge = (limits: ChannelLimits): Malformed =>
   malformed(`message is larger than the limit of ${limits.maxMessageBytes} bytes`);
 
-const malformed = (problem: string): Received => ({ kind: "malformed", problem });
+const malformed = (problem: string): Malformed => ({ kind: "malformed", problem });
 
 /** The parser's reason without the excerpt of the input that it quotes: that may hold a secret. */
 function parserDetail(error: unknown): string {

@@ -123,6 +123,7 @@ export class Peer {
   }
 
   #dispatch(received: Received): void {
+    if (received.kind === "bytes") return; // such frames were never accepted
     if (received.kind === "malformed") {
       this.#onMalformed(received.problem);
       return;

@@ -1,4 +1,5 @@
-import type { Channel, ChannelEnd, Received } from "../channel.js";
+import type { BinaryFrames, Channel, ChannelEnd, Received, ReceivedBytes } from "../channel.js";
+import { checkHead } from "../codec/binary-frame.js";
 import { asBuffer, checkSize, encodeValue } from "../codec/encode.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
 import { closedError, Ending } from "../queue/ending.js";
@@ -8,7 +9,7 @@ import { rejected, SendGate } from "../queue/send-gate.js";
 
 /**
  * Two ends of one channel in this process. Values go through JSON as on a wire, so nothing is shared between the
- * ends. What waits to be received is what holds the sender back.
+ * ends, but the body of a binary frame: it is handed over as it is. What waits to be received is what holds the sender back.
  */
 export function createMemoryChannelPair(limits?: Partial<ChannelLimits>): [Channel, Channel] {
   const resolved = resolveLimits(limits);
@@ -29,6 +30,15 @@ class MemoryChannel implements Channel {
     hasRoom: () => this.#peer.#frames.hasRoom,
   });
   #peer!: MemoryChannel;
+  readonly binary: BinaryFrames = {
+    accept: () => this.#frames.acceptBinary(),
+    send: (head, body) =>
+      this.#deliver(() => {
+        checkHead(head);
+        checkSize(body.length, this.#limits);
+        return { kind: "bytes", head: Buffer.from(head), at: 0, bytes: asBuffer(body), isLast: true };
+      }),
+  };
 
   constructor(limits: ChannelLimits) {
     this.#limits = limits;
@@ -67,10 +77,12 @@ class MemoryChannel implements Channel {
     this.#peer.#end({ kind: "peer_closed" });
   }
 
-  #deliver(encode: () => Buffer): Promise<void> {
+  #deliver(encode: () => Buffer | ReceivedBytes): Promise<void> {
     if (this.#ending.end !== undefined) return rejected(closedError(this.#ending.end));
     try {
-      this.#peer.#frames.push(encode());
+      const encoded = encode();
+      if (Buffer.isBuffer(encoded)) this.#peer.#frames.push(encoded);
+      else this.#peer.#frames.pushBytes(encoded);
     } catch (error) {
       return rejected(error);
     }

@@ -1,14 +1,19 @@
-import type { Received } from "../channel.js";
+import type { Received, ReceivedBytes } from "../channel.js";
+import { FRAME_MARK, FRAME_START_BYTES, readFrameLengths } from "../codec/binary-frame.js";
 import { decodeFrame } from "../codec/decode.js";
 import type { ChannelLimits } from "../limits.js";
 import { Fifo } from "./fifo.js";
 
-/** Received frames that wait to be taken, still encoded. */
+/** JSON, a binary frame as it came, or one that never was on a wire. */
+type Waiting = Buffer | { kind: "frame"; message: Buffer } | ReceivedBytes;
+
+/** Received frames that wait to be taken; JSON is still encoded. */
 export class FrameQueue {
-  readonly #frames = new Fifo<Buffer>();
+  readonly #frames = new Fifo<Waiting>();
   readonly #limits: ChannelLimits;
   readonly #maxBytes: number;
   #bytes = 0;
+  #acceptsBinary = false;
 
   constructor(limits: ChannelLimits, maxBytes: number) {
     this.#limits = limits;
@@ -23,20 +28,52 @@ export class FrameQueue {
     return this.#bytes <= this.#maxBytes / 2 && this.#frames.length <= this.#limits.maxWaitingMessages / 2;
   }
 
-  push(frame: Buffer): void {
-    this.#frames.push(frame);
-    this.#bytes += frame.length;
+  /** From now on binary messages that begin with `FRAME_MARK` are binary frames. */
+  acceptBinary(): void {
+    this.#acceptsBinary = true;
+  }
+
+  push(message: Buffer, isBinary = false): void {
+    this.#frames.push(isBinary && message[0] === FRAME_MARK ? { kind: "frame", message } : message);
+    this.#bytes += message.length;
+  }
+
+  /** One that is decoded already. */
+  pushBytes(bytes: ReceivedBytes): void {
+    this.#frames.push(bytes);
+    this.#bytes += sizeOf(bytes);
   }
 
   take(): Received | undefined {
     const frame = this.#frames.shift();
     if (frame === undefined) return undefined;
-    this.#bytes -= frame.length;
-    return decodeFrame(frame, this.#limits);
+    this.#bytes -= sizeOf(frame);
+    if (Buffer.isBuffer(frame)) return decodeFrame(frame, this.#limits);
+    if (frame.kind === "bytes") return this.#acceptsBinary ? frame : NOT_ACCEPTED;
+    return this.#acceptsBinary ? decodeBinary(frame.message) : decodeFrame(frame.message, this.#limits);
   }
 
   clear(): void {
     this.#frames.clear();
     this.#bytes = 0;
   }
+}
+
+function sizeOf(waiting: Waiting): number {
+  if (Buffer.isBuffer(waiting)) return waiting.length;
+  return waiting.kind === "frame" ? waiting.message.length : waiting.head.length + waiting.bytes.length;
+}
+
+const NOT_ACCEPTED: Received = { kind: "malformed", problem: "binary frame, where only JSON was agreed upon" };
+
+function decodeBinary(message: Buffer): Received {
+  const lengths = message.length < FRAME_START_BYTES ? undefined : readFrameLengths(message);
+  const told = lengths === undefined ? FRAME_START_BYTES : FRAME_START_BYTES + lengths.head + lengths.body;
+  if (lengths === undefined || told !== message.length) {
+    const problem = `binary frame of ${told} bytes in a message of ${message.length} bytes`;
+    return { kind: "malformed", problem };
+  }
+  const bodyAt = FRAME_START_BYTES + lengths.head;
+  const head = message.subarray(FRAME_START_BYTES, bodyAt);
+  return { kind: "bytes", head, at: 0, bytes: message.subarray(bodyAt), isLast: true };
 }

@@ -1,3 +1,5 @@
+import type { ReceivedBytes } from "../channel.js";
+import { FRAME_MARK, FRAME_START_BYTES, readFrameLengths } from "../codec/binary-frame.js";
 import { Fifo } from "../queue/fifo.js";
 
 const LINE_FEED = 0x0a;
@@ -6,9 +8,25 @@ const CARRIAGE_RETURN = 0x0d;
 /** The buffer for a line that spans reads is kept for the next one up to this size, bytes. */
 const KEPT_CARRY_BYTES = 256 * 1024;
 
+/** A frame that cannot be read to its end: nothing behind it can be told apart. */
+export interface BrokenFrame {
+  kind: "broken";
+  /** As the end of a sentence. */
+  problem: string;
+}
+
+/** The frame that is being read. */
+interface Frame {
+  head: Buffer;
+  /** Bytes of the body, and how many of them were handed out. */
+  length: number;
+  at: number;
+}
+
 /**
- * Splits a stream of bytes into lines, one at a time when asked. Time is linear in the bytes; a line that lies in one
- * chunk is not copied. At most one line, up to the limit, is buffered beside the chunks that wait.
+ * Splits a stream of bytes into lines, and into binary frames between them once those are accepted, one at a time when
+ * asked. Time is linear in the bytes; a line that lies in one chunk is not copied, nor is the body of a frame. At most one
+ * line, up to the limit, is buffered beside the chunks that wait.
  */
 export class LineSplitter {
   readonly #maxLineBytes: number;
@@ -20,6 +38,10 @@ export class LineSplitter {
   #carried = 0;
   #skipping = false;
   #ended = false;
+  #acceptsFrames = false;
+  /** Its head is being gathered, or its body handed out. */
+  #frame: "head" | Frame | undefined;
+  #broken = false;
 
   constructor(maxLineBytes: number) {
     this.#maxLineBytes = maxLineBytes;
@@ -34,8 +56,13 @@ export class LineSplitter {
     return this.#chunks.length;
   }
 
+  /** From now on a line that would begin with `FRAME_MARK` is a binary frame. */
+  acceptFrames(): void {
+    this.#acceptsFrames = true;
+  }
+
   push(chunk: Buffer): void {
-    if (chunk.length === 0) return;
+    if (chunk.length === 0 || this.#broken) return;
     this.#chunks.push(chunk);
     this.#waitingBytes += chunk.length;
   }
@@ -55,15 +82,64 @@ export class LineSplitter {
   }
 
   /**
-   * The next line that is not blank, without LF or CRLF; its bytes are valid until the next call.
-   * `too_long` stands for a line over the limit, as soon as that is known; the rest of it is skipped as it comes.
+   * The next line that is not blank, without LF or CRLF; its bytes are valid until the next call. Or as much of a frame's
+   * body as is there. `too_long` stands for a line over the limit, as soon as that is known; the rest of it is skipped as it
+   * comes. After a broken frame nothing comes any more.
    */
-  next(): Buffer | "too_long" | undefined {
-    for (;;) {
-      const line = this.#nextPiece();
-      if (line === undefined || line === "too_long") return line;
-      if (line !== "partial" && !isBlank(line)) return line;
+  next(): Buffer | "too_long" | ReceivedBytes | BrokenFrame | undefined {
+    while (!this.#broken) {
+      const piece = this.#frame === undefined ? this.#nextPiece() : this.#nextOfFrame(this.#frame);
+      if (!Buffer.isBuffer(piece)) {
+        if (piece !== "partial") return piece;
+      } else if (!isBlank(piece)) {
+        return piece;
+      }
     }
+    return undefined;
+  }
+
+  #nextOfFrame(frame: "head" | Frame): "partial" | ReceivedBytes | BrokenFrame | undefined {
+    if (frame !== "head" && frame.length === 0) return this.#nextPart(frame, Buffer.alloc(0));
+    this.#chunk ??= this.#chunks.shift();
+    const chunk = this.#chunk;
+    if (chunk === undefined) return this.#ended ? this.#break("the input ended inside of a binary frame") : undefined;
+    if (frame === "head") return this.#nextOfHead(chunk);
+    const end = Math.min(chunk.length, this.#at + frame.length - frame.at);
+    const bytes = chunk.subarray(this.#at, end);
+    this.#advance(end);
+    // A few bytes are not to keep all that was read with them.
+    return this.#nextPart(frame, bytes.length < chunk.length / 2 ? Buffer.from(bytes) : bytes);
+  }
+
+  #nextPart(frame: Frame, bytes: Buffer): ReceivedBytes {
+    const { head, at, length } = frame;
+    frame.at += bytes.length;
+    const isLast = frame.at === length;
+    if (isLast) this.#frame = undefined;
+    return { kind: "bytes", head, at, bytes, isLast };
+  }
+
+  #nextOfHead(chunk: Buffer): "partial" | BrokenFrame {
+    const started = this.#carried >= FRAME_START_BYTES;
+    const needed = FRAME_START_BYTES + (started ? readFrameLengths(this.#carry).head : 0);
+    const end = Math.min(chunk.length, this.#at + needed - this.#carried);
+    this.#append(chunk, this.#at, end);
+    this.#advance(end);
+    if (this.#carried < FRAME_START_BYTES) return "partial";
+    const { head, body } = readFrameLengths(this.#carry);
+    if (body > this.#maxLineBytes) {
+      return this.#break(`a binary frame of ${body} bytes is larger than the limit of ${this.#maxLineBytes} bytes`);
+    }
+    if (this.#carried < FRAME_START_BYTES + head) return "partial";
+    this.#frame = { head: Buffer.from(this.#carry.subarray(FRAME_START_BYTES, this.#carried)), length: body, at: 0 };
+    this.#dropCarry();
+    return "partial";
+  }
+
+  #break(problem: string): BrokenFrame {
+    this.clear();
+    this.#broken = true;
+    return { kind: "broken", problem };
   }
 
   #nextPiece(): Buffer | "partial" | "too_long" | undefined {
@@ -71,6 +147,10 @@ export class LineSplitter {
     const chunk = this.#chunk;
     if (chunk === undefined) return this.#ended ? this.#lastLine() : undefined;
     const start = this.#at;
+    if (this.#acceptsFrames && chunk[start] === FRAME_MARK && this.#carried === 0 && !this.#skipping) {
+      this.#frame = "head";
+      return "partial";
+    }
     const feed = chunk.indexOf(LINE_FEED, start);
     const end = feed === -1 ? chunk.length : feed;
     this.#advance(feed === -1 ? chunk.length : feed + 1);
@@ -121,7 +201,9 @@ export class LineSplitter {
   #append(chunk: Buffer, start: number, end: number): void {
     const needed = this.#carried + end - start;
     if (needed > this.#carry.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(this.#carry.length * 2, this.#maxLineBytes + 1)));
+      const grown = Buffer.allocUnsafeSlow(
+        Math.max(needed, FRAME_START_BYTES, Math.min(this.#carry.length * 2, this.#maxLineBytes + 1)),
+      );
       this.#carry.copy(grown, 0, 0, this.#carried);
       this.#carry = grown;
     }

@@ -1,7 +1,9 @@
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
+import { checkHead, FRAME_START_BYTES, writeFrameStart } from "../codec/binary-frame.js";
 import { checkSize, checkStructure, stringify } from "../codec/encode.js";
 import type { ChannelLimits } from "../limits.js";
+import { TurnCork } from "../queue/turn-cork.js";
 
 const LINE_FEED = 0x0a;
 const LINE_END = Buffer.from([LINE_FEED]);
@@ -20,6 +22,7 @@ export class LineWriter {
   readonly #output: Writable;
   readonly #limits: ChannelLimits;
   readonly #onWritten: () => void;
+  readonly #cork: TurnCork;
   #page: Buffer = Buffer.alloc(0);
   #pageStart = 0;
   #pageEnd = 0;
@@ -28,6 +31,7 @@ export class LineWriter {
   /** `onWritten` is called whenever bytes have left. */
   constructor(output: Writable, limits: ChannelLimits, onWritten: () => void) {
     this.#output = output;
+    this.#cork = new TurnCork(output);
     this.#limits = limits;
     this.#onWritten = onWritten;
   }
@@ -67,6 +71,28 @@ export class LineWriter {
     this.#pageEnd += json.length;
     this.#page[this.#pageEnd++] = LINE_FEED;
     onWritten?.();
+  }
+
+  /** @throws ChannelError; nothing is written then. `onWritten` as for `writeEncoded`. */
+  writeFrame(head: Uint8Array, body: Uint8Array, onWritten?: () => void): void {
+    checkHead(head);
+    checkSize(body.length, this.#limits);
+    const startBytes = FRAME_START_BYTES + head.length;
+    if (startBytes + body.length <= MAX_COPIED_BYTES) {
+      this.#reserve(startBytes + body.length);
+      this.#pageEnd = writeFrameStart(this.#page, this.#pageEnd, head, body.length);
+      this.#page.set(body, this.#pageEnd);
+      this.#pageEnd += body.length;
+      onWritten?.();
+      return;
+    }
+    const start = Buffer.allocUnsafe(startBytes);
+    writeFrameStart(start, 0, head, body.length);
+    this.#cork.hold(body.length);
+    this.flush();
+    this.#output.write(start);
+    const freed = this.#output instanceof Socket ? onWritten : undefined;
+    this.#output.write(body, (error) => this.#afterWrite(error, freed));
   }
 
   flush(): void {

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
+import type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
 import { decodeFrame, tooLarge } from "../codec/decode.js";
 import { checkSize } from "../codec/encode.js";
 import { ChannelError, errnoOf } from "../errors.js";
@@ -18,7 +18,8 @@ export interface StdioStreams {
 }
 
 /**
- * A channel over two streams of bytes: one JSON value per line, UTF-8, LF or CRLF; blank lines are skipped.
+ * A channel over two streams of bytes: one JSON value per line, UTF-8, LF or CRLF; blank lines are skipped. Between lines
+ * there may be binary frames, once they are accepted; one over the limit ends the channel.
  * Owns both streams and ends them in `close`, which drops what has not been received. The end of `input` is the end of receiving only: what is sent afterwards
  * is still written.
  */
@@ -39,6 +40,10 @@ class StdioChannel implements Channel {
   /** Set once nothing can be sent any more. */
   #sendError: ChannelError | undefined;
   #closing: Promise<void> | undefined;
+  readonly binary: BinaryFrames = {
+    accept: () => this.#splitter.acceptFrames(),
+    send: (head, body, onWritten) => this.#deliver(() => this.#writer.writeFrame(head, body, onWritten)),
+  };
 
   constructor(input: Readable, output: Writable, limits: ChannelLimits) {
     this.#input = input;
@@ -58,25 +63,15 @@ class StdioChannel implements Channel {
   }
 
   send(value: unknown): Promise<void> {
-    if (this.#sendError !== undefined) return rejected(this.#sendError);
-    try {
-      this.#writer.writeValue(value);
-    } catch (error) {
-      return rejected(error);
-    }
-    return this.#gate.pass();
+    return this.#deliver(() => this.#writer.writeValue(value));
   }
 
   sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void> {
-    if (this.#sendError !== undefined) return rejected(this.#sendError);
-    try {
+    return this.#deliver(() => {
       checkSize(json.length, this.#limits);
       checkOneLine(json);
       this.#writer.writeEncoded(json, onWritten);
-    } catch (error) {
-      return rejected(error);
-    }
-    return this.#gate.pass();
+    });
   }
 
   receive(): Promise<Received | undefined> {
@@ -86,6 +81,16 @@ class StdioChannel implements Channel {
   close(options: CloseOptions = {}): Promise<void> {
     this.#closing ??= this.#close(options.deadlineMs ?? DEFAULT_CLOSE_DEADLINE_MS);
     return this.#closing;
+  }
+
+  #deliver(write: () => void): Promise<void> {
+    if (this.#sendError !== undefined) return rejected(this.#sendError);
+    try {
+      write();
+    } catch (error) {
+      return rejected(error);
+    }
+    return this.#gate.pass();
   }
 
   #listen(): void {
@@ -112,10 +117,21 @@ class StdioChannel implements Channel {
   };
 
   #take(): Received | undefined {
-    const line = this.#splitter.next();
+    const next = this.#splitter.next();
     if (this.#paused) this.#resumeWithRoom();
-    if (line === undefined) return undefined;
-    return line === "too_long" ? tooLarge(this.#limits) : decodeFrame(line, this.#limits);
+    if (next === undefined) return undefined;
+    if (Buffer.isBuffer(next)) return decodeFrame(next, this.#limits);
+    if (next === "too_long") return tooLarge(this.#limits);
+    if (next.kind === "bytes") return next;
+    this.#failReading(next.problem);
+    return { kind: "malformed", problem: next.problem };
+  }
+
+  /** Nothing that comes can be told apart any more. */
+  #failReading(problem: string): void {
+    const error = new ChannelError("connection_lost", `reading the channel failed: ${problem}`);
+    this.#ending.settle({ kind: "failed", error });
+    queueMicrotask(() => this.#endInput({ kind: "failed", error }));
   }
 
   #resumeWithRoom(): void {

@@ -66,7 +66,7 @@ export async function connectWebSocketChannel(url: string, options: ConnectOptio
     socket.once("open", () => {
       settle();
       socket.removeAllListeners("error");
-      resolve(new WebSocketChannel(socket, wire!, limits, { heartbeatMs: options.heartbeatMs }));
+      resolve(new WebSocketChannel(socket, wire!, limits, { isServer: false, heartbeatMs: options.heartbeatMs }));
     });
     if (options.signal?.aborted) onAbort();
   });

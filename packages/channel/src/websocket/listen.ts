@@ -173,7 +173,7 @@ class Listener implements WebSocketListener {
   }
 
   #accept(socket: WebSocket, wire: Duplex, request: IncomingMessage): void {
-    const channel = new WebSocketChannel(socket, wire, this.#limits, { turns: this.#turns });
+    const channel = new WebSocketChannel(socket, wire, this.#limits, { isServer: true, turns: this.#turns });
     this.#channels.add(channel);
     void channel.closed.then(() => this.#channels.delete(channel));
     const { ping = DEFAULT_PING } = this.#options;

@@ -1,7 +1,8 @@
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
+import type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
+import { checkHead, FRAME_START_BYTES, writeFrameStart } from "../codec/binary-frame.js";
 import { asBuffer, checkSize, encodeValue } from "../codec/encode.js";
 import { ChannelError, errnoOf } from "../errors.js";
 import { type ChannelLimits, DEFAULT_CLOSE_DEADLINE_MS } from "../limits.js";
@@ -9,6 +10,7 @@ import { closedError, Ending } from "../queue/ending.js";
 import { FrameQueue } from "../queue/frame-queue.js";
 import { Inbox } from "../queue/inbox.js";
 import { rejected, SendGate } from "../queue/send-gate.js";
+import { TurnCork } from "../queue/turn-cork.js";
 import type { Turns } from "../queue/turns.js";
 
 export interface PingOptions {
@@ -21,14 +23,27 @@ export interface PingOptions {
   maxMissedPongs?: number;
 }
 
+/** Which end of a websocket this is, and how it behaves. */
+export interface WebSocketEnd {
+  /** What it sends is not masked. */
+  isServer: boolean;
+  /** Milliseconds between two pongs while nothing is read. */
+  heartbeatMs?: number | undefined;
+  /** Shared by the channels of one listener. */
+  turns?: Turns;
+}
+
 /**
- * A channel over an open websocket: one JSON value per text frame; binary frames are read as well. A frame over the
- * limit cannot be skipped: it ends the connection with close code 1009.
+ * A channel over an open websocket: one JSON value per message, sent as text and read as either. Binary messages that begin
+ * with `FRAME_MARK` are binary frames, once they are accepted. A message over the limit cannot be skipped: it ends the
+ * connection with close code 1009.
  */
 export class WebSocketChannel implements Channel {
   readonly #socket: WebSocket;
   readonly #wire: Duplex;
   readonly #limits: ChannelLimits;
+  readonly #isServer: boolean;
+  readonly #turnCork: TurnCork;
   readonly #ending = new Ending();
   readonly #frames: FrameQueue;
   readonly #inbox: Inbox;
@@ -46,17 +61,18 @@ export class WebSocketChannel implements Channel {
   /** Runs while nothing is read. */
   #heartbeat: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
+  readonly binary: BinaryFrames = {
+    accept: () => this.#frames.acceptBinary(),
+    send: (head, body, onWritten) => this.#sendFrame(head, body, onWritten),
+  };
 
   /**
-   * Takes over an open websocket with `maxPayload` of the limits, and its stream, where ws has turned Nagle off.
-   * `heartbeatMs`: milliseconds between two pongs while nothing is read.
+   * Takes over an open websocket with `maxPayload` of the limits and without compression, and its stream, where ws has turned
+   * Nagle off.
    */
-  constructor(
-    socket: WebSocket,
-    wire: Duplex,
-    limits: ChannelLimits,
-    { heartbeatMs, turns }: { heartbeatMs?: number | undefined; turns?: Turns } = {},
-  ) {
+  constructor(socket: WebSocket, wire: Duplex, limits: ChannelLimits, { isServer, heartbeatMs, turns }: WebSocketEnd) {
+    this.#isServer = isServer;
+    this.#turnCork = new TurnCork(wire);
     this.#heartbeatMs = heartbeatMs ?? DEFAULT_HEARTBEAT_MS;
     this.#inbox = new Inbox(() => this.#take(), turns);
     this.#socket = socket;
@@ -95,6 +111,35 @@ export class WebSocketChannel implements Channel {
     }
     this.#write(asBuffer(json), onWritten);
     return this.#gate.pass();
+  }
+
+  #sendFrame(head: Uint8Array, body: Uint8Array, onWritten?: () => void): Promise<void> {
+    if (!this.#isOpen) return rejected(closedError(this.#ending.end));
+    try {
+      checkHead(head);
+      checkSize(FRAME_START_BYTES + head.length + body.length, this.#limits);
+    } catch (error) {
+      return rejected(error);
+    }
+    this.#writeFrame(head, body, (error?: Error | null) => this.#onWritten(error, onWritten));
+    return this.#gate.pass();
+  }
+
+  /** The body is written as it is where nothing has to be masked: ws would need it in one piece with its head. */
+  #writeFrame(head: Uint8Array, body: Uint8Array, written: (error?: Error | null) => void): void {
+    const bytes = FRAME_START_BYTES + head.length + body.length;
+    this.#wrote = true;
+    this.#turnCork.hold(bytes);
+    if (!this.#isServer) {
+      const message = Buffer.allocUnsafe(bytes);
+      message.set(body, writeFrameStart(message, 0, head, body.length));
+      this.#socket.send(message, BINARY_FRAME, written);
+      return;
+    }
+    const start = Buffer.allocUnsafe(MAX_HEADER_BYTES + FRAME_START_BYTES + head.length);
+    const end = writeFrameStart(start, writeHeader(start, bytes), head, body.length);
+    this.#wire.write(start.subarray(0, end));
+    this.#wire.write(body, written);
   }
 
   receive(): Promise<Received | undefined> {
@@ -173,10 +218,10 @@ export class WebSocketChannel implements Channel {
     this.#gate.release();
   };
 
-  readonly #onMessage = (data: unknown): void => {
+  readonly #onMessage = (data: unknown, isBinary: boolean): void => {
     // After close frames are read only until the peer has answered it.
     if (this.#closing !== undefined || !Buffer.isBuffer(data)) return;
-    this.#frames.push(data);
+    this.#frames.push(data, isBinary);
     this.#inbox.wake();
     if (this.#frames.isFull) this.#pause();
   };
@@ -252,6 +297,31 @@ export const KEEP_ALIVE_MS = 30_000;
 const DEFAULT_HEARTBEAT_MS = 10_000;
 
 const TEXT_FRAME = { binary: false, compress: false };
+const BINARY_FRAME = { binary: true, compress: false };
+
+/** RFC 6455, 5.2: the whole of a binary message, and its length in 0, 2 or 8 further bytes. */
+const BINARY_AND_LAST = 0x82;
+const LENGTH_OF_2_BYTES = 126;
+const LENGTH_OF_8_BYTES = 127;
+const MAX_HEADER_BYTES = 10;
+
+/** Of a message that is not masked. Returns where it begins. */
+function writeHeader(into: Buffer, bytes: number): number {
+  into[0] = BINARY_AND_LAST;
+  if (bytes < LENGTH_OF_2_BYTES) {
+    into[1] = bytes;
+    return 2;
+  }
+  if (bytes <= 0xffff) {
+    into[1] = LENGTH_OF_2_BYTES;
+    into.writeUInt16BE(bytes, 2);
+    return 4;
+  }
+  into[1] = LENGTH_OF_8_BYTES;
+  into.writeUInt32BE(0, 2);
+  into.writeUInt32BE(bytes, 6);
+  return MAX_HEADER_BYTES;
+}
 
 const NORMAL_CLOSURE = 1000;
 /** The close frame of the peer had no code. */

@@ -89,5 +89,5 @@ test("takes a long line in many small pieces; work that grew with its square wou
     if (splitter.next() !== undefined) throw new Error("a line before its end");
   }
   splitter.push(Buffer.from("\n"));
-  expect(splitter.next()?.length).toBe(size);
+  expect(splitter.next()).toHaveLength(size);
 });

@@ -41,7 +41,8 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
   try {
     const { input, bounds } = poll;
     const signal = input === undefined ? poll.signal : AbortSignal.any([poll.signal, input.failed]);
-    const { outputFrom = session.pausedAt, untilPrompt = false } = poll;
+    // Who follows live takes output as it comes.
+    const { outputFrom = follower === undefined ? session.pausedAt : undefined, untilPrompt = false } = poll;
     const waitEnded = await waitForWindow(session, context.clock, {
       ms: bounds.windowMs,
       signal,

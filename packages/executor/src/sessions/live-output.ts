@@ -1,6 +1,5 @@
 import type { OutputChunk, OutputLog } from "@codex/exec-server";
 import type { OutputStream } from "@codex/executor-protocol";
-import { MAX_DELTA_BYTES } from "../limits.js";
 import { getIncompleteTail } from "../utf8.js";
 
 /** One piece of live output. `offset` is that of its first byte in the session's log, `seq` counts pieces from 1. */
@@ -21,6 +20,8 @@ export interface LiveReceiver {
   recover(error: unknown, signal: AbortSignal): Promise<boolean>;
   /** It says what it has received. */
   readonly acknowledges: boolean;
+  /** Most bytes of one `sendOutput`. */
+  readonly maxDeltaBytes: number;
 }
 
 export interface LiveOptions {
@@ -195,20 +196,26 @@ export class LiveOutput {
   async #send(piece: Piece, attempt: { delivery: Delivery; signal: AbortSignal; generation: number }): Promise<void> {
     const { processId, receiver } = this.#options;
     const { delivery, signal, generation } = attempt;
-    for (const part of splitPiece(piece, delivery)) {
-      await this.#waitForRoom(signal);
+    for (const part of splitPiece(piece, delivery, receiver.maxDeltaBytes)) {
+      if (!this.#hasRoom) await this.#waitForRoom(signal);
       if (generation !== this.#generation || part.offset >= delivery.limit) return;
       this.#seq += 1;
       const sent = receiver.sendOutput({ requestId: delivery.requestId, processId, seq: this.#seq, ...part });
       // It is on its way, and may be acknowledged before `sent` resolves.
       this.#offset = part.offset + part.bytes.length;
       await sent;
+      if (!receiver.acknowledges) this.#options.onReceived?.();
     }
   }
 
-  async #waitForRoom(signal: AbortSignal): Promise<void> {
+  /** More may be on its way. */
+  get #hasRoom(): boolean {
     const { receiver, getWindow } = this.#options;
-    while (receiver.acknowledges && this.#offset - this.#acknowledged >= getWindow() && !signal.aborted) {
+    return !receiver.acknowledges || this.#offset - this.#acknowledged < getWindow();
+  }
+
+  async #waitForRoom(signal: AbortSignal): Promise<void> {
+    while (!this.#hasRoom && !signal.aborted) {
       await new Promise<void>((resolve) => {
         const done = () => {
           this.#watchers.delete(done);
@@ -246,10 +253,14 @@ function joinPieces(held: Piece | undefined, chunk: OutputChunk): Piece {
   return { stream: held.stream, offset: held.offset, bytes: Buffer.concat([held.bytes, chunk.bytes]) };
 }
 
-/** Parts of bounded size, cut between characters where there is a place; ends at the limit, which may move meanwhile. */
-export function* splitPiece({ stream, offset, bytes }: Piece, progress: { limit: number }): Generator<Piece> {
+/** Parts of at most `maxBytes`, cut between characters where there is a place; ends at the limit, which may move meanwhile. */
+export function* splitPiece(
+  { stream, offset, bytes }: Piece,
+  progress: { limit: number },
+  maxBytes: number,
+): Generator<Piece> {
   for (let at = 0; at < bytes.length && offset + at < progress.limit; ) {
-    const most = bytes.subarray(at, at + MAX_DELTA_BYTES);
+    const most = bytes.subarray(at, at + maxBytes);
     const isLast = at + most.length === bytes.length;
     const whole = isLast ? most.length : most.length - getIncompleteTail(most);
     yield { stream, offset: offset + at, bytes: most.subarray(0, whole) };

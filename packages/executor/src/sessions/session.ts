@@ -123,8 +123,7 @@ export class Session {
 
   /** Where the wait for more ends because the program is paused: nobody but an answer takes its output. */
   get pausedAt(): number | undefined {
-    if (this.#pauseBytes === undefined || this.#receiver.acknowledges) return undefined;
-    return this.cursor + this.#pauseBytes;
+    return this.#pauseBytes === undefined ? undefined : this.cursor + this.#pauseBytes;
   }
 
   /** Lets a paused program go on as far as its output was received. */

@@ -1,4 +1,11 @@
-import { type Channel, type ChannelEnd, type CloseOptions, createStdioChannel, type Received } from "@codex/channel";
+import {
+  type BinaryFrames,
+  type Channel,
+  type ChannelEnd,
+  type CloseOptions,
+  createStdioChannel,
+  type Received,
+} from "@codex/channel";
 import { type ExecutorChild, type StdioCommand, spawnExecutor } from "./child.js";
 
 /**
@@ -35,6 +42,10 @@ class ChildChannel implements Channel {
 
   sendEncoded(json: Uint8Array): Promise<void> {
     return this.#inner.sendEncoded(json);
+  }
+
+  get binary(): BinaryFrames | undefined {
+    return this.#inner.binary;
   }
 
   receive(): Promise<Received | undefined> {

@@ -184,7 +184,7 @@ export class Executor {
   async #initialize(options: InitializeOptions): Promise<void> {
     const { resumeSessionId } = options;
     const resume = resumeSessionId === undefined ? {} : { resumeSessionId, unanswered: [], received: [] };
-    const body = { type: "initialize" as const, ...this.#introduction(options), ...resume };
+    const body = { type: "initialize" as const, ...this.#introduction(options, this.#options.channel), ...resume };
     const deadlineMs = this.#options.timings.initializeMs;
     const reply = await this.#wire.request(body, { answer: "initialize_response", deadlineMs }).reply;
     // One that knows only the base messages answers `error` for the unknown type: go on with those.
@@ -193,8 +193,12 @@ export class Executor {
     this.#wire.startAcknowledging(this.#adopt(reply.message));
   }
 
-  #introduction({ clientName = "codex-orchestrator" }: InitializeOptions) {
-    return { clientName, protocolVersion: EXECUTOR_PROTOCOL_VERSION, acknowledges: true, flowControl: true };
+  #introduction({ clientName = "codex-orchestrator" }: InitializeOptions, { binary }: Channel) {
+    // They may come right behind the answer.
+    binary?.accept();
+    const binaryOutput = binary === undefined ? {} : { binaryOutput: true };
+    const protocolVersion = EXECUTOR_PROTOCOL_VERSION;
+    return { clientName, protocolVersion, acknowledges: true, flowControl: true, ...binaryOutput };
   }
 
   /** Learns what an executor says of itself; undefined when it waits for no acknowledgement. */
@@ -266,7 +270,7 @@ export class Executor {
     const ask = (more: object) => {
       this.#introductions += 1;
       const requestId = `${idPrefix}-again-${this.#introductions}`;
-      const request = { type: "initialize" as const, requestId, ...this.#introduction(initialize), ...more };
+      const request = { type: "initialize" as const, requestId, ...this.#introduction(initialize, channel), ...more };
       return introduce(channel, request, { clock, deadlineMs: timings.initializeMs });
     };
     let reason = loss.reason;

@@ -3,6 +3,7 @@ import type { ByteRange, ExecutorMessage, OutputStream } from "@codex/executor-p
 /** Output of a call while it runs. `offset` counts bytes over all streams of the session, `seq` its chunks from 1. */
 export interface LiveOutput {
   stream: OutputStream;
+  /** Not to be changed: an executor in this process may hold the same memory. */
   bytes: Buffer;
   offset: number;
   seq: number;
@@ -14,26 +15,37 @@ export interface LiveOutput {
 
 export type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;
 
-/** What has been seen of one call's live output; its order is checked here. */
-export class OutputTracker {
-  processId: number | undefined;
-  lastSeq = 0;
-  #nextOffset = 0;
+/** Live output as it came, in whatever form, decoded. */
+export interface IncomingOutput extends Omit<ToolOutputMessage, "type" | "chunk"> {
+  bytes: Buffer;
+  /** It goes on with the message of the one before it, whose `seq` it has. */
+  isContinued: boolean;
+}
 
-  /** The decoded bytes, or what is wrong with the message. A gap is legal (evicted output), going back is not. */
-  accept(message: ToolOutputMessage): Buffer | string {
-    if (this.processId !== undefined && message.processId !== this.processId) {
-      return `processId ${message.processId} in the output of a call that belongs to ${this.processId}`;
-    }
-    if (message.seq <= this.lastSeq) return `seq ${message.seq} after ${this.lastSeq}`;
-    if (message.offset < this.#nextOffset) return `offset ${message.offset} bytes, before ${this.#nextOffset} bytes`;
-    if (!BASE64.test(message.chunk) || message.chunk.length % 4 !== 0) return "field `chunk`: expected base64";
-    const bytes = Buffer.from(message.chunk, "base64");
-    this.processId = message.processId;
-    this.lastSeq = message.seq;
-    this.#nextOffset = message.offset + bytes.length;
-    return bytes;
-  }
+/** What a message holds, or what is wrong with it. */
+export function decodeOutput({ type: _type, chunk, ...rest }: ToolOutputMessage): IncomingOutput | string {
+  if (!BASE64.test(chunk) || chunk.length % 4 !== 0) return "field `chunk`: expected base64";
+  return { ...rest, bytes: Buffer.from(chunk, "base64"), isContinued: false };
 }
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** What has been seen of one call's live output; its order is checked here. */
+export class OutputTracker {
+  processId: number | undefined;
+  #lastSeq = 0;
+  #nextOffset = 0;
+
+  /** What is wrong with a piece; undefined when it is in order. A gap is legal (evicted output), going back is not. */
+  findProblem({ processId, seq, offset, bytes, isContinued }: IncomingOutput): string | undefined {
+    if (this.processId !== undefined && processId !== this.processId) {
+      return `processId ${processId} in the output of a call that belongs to ${this.processId}`;
+    }
+    if (isContinued ? seq < this.#lastSeq : seq <= this.#lastSeq) return `seq ${seq} after ${this.#lastSeq}`;
+    if (offset < this.#nextOffset) return `offset ${offset} bytes, before ${this.#nextOffset} bytes`;
+    this.processId = processId;
+    this.#lastSeq = seq;
+    this.#nextOffset = offset + bytes.length;
+    return undefined;
+  }
+}

@@ -1,18 +1,17 @@
 import type { ByteRange } from "@codex/executor-protocol";
 import { JOINED_OUTPUT_BYTES, type OrchestratorLimits, QUEUED_PIECE_BYTES, SMALL_OUTPUT_BYTES } from "../limits.js";
-import type { ToolOutputMessage } from "./live-output.js";
+import type { IncomingOutput } from "./live-output.js";
 
 /** Live output of one call, decoded. */
-export interface OutputPiece extends Pick<ToolOutputMessage, "processId" | "stream" | "offset" | "seq"> {
-  bytes: Buffer;
+export interface OutputPiece extends Omit<IncomingOutput, "requestId" | "isContinued"> {
   /** Bytes of the session before these that are gone. */
   dropped?: ByteRange;
 }
 
 /** Whoever follows the output of a call. */
 export interface OutputListener {
-  /** Checks a message when it is received: its bytes, or undefined when it is to be left out. */
-  accept(message: ToolOutputMessage): Buffer | undefined;
+  /** Checks output when it is received, the piece number `seq` of its session: false when it is to be left out. */
+  accept(output: IncomingOutput, seq: number): boolean;
   /** Called in order, one at a time; a promise holds back what comes after it. Never rejects. */
   deliver(piece: OutputPiece): void | Promise<void>;
 }
@@ -47,8 +46,8 @@ export class OutputQueue {
     return !this.#working || this.#over;
   }
 
-  accept(message: ToolOutputMessage): Buffer | undefined {
-    return this.#listener.accept(message);
+  accept(output: IncomingOutput, seq: number): boolean {
+    return this.#listener.accept(output, seq);
   }
 
   push(piece: OutputPiece): void {

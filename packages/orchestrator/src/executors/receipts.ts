@@ -1,12 +1,25 @@
 import type { ByteRange, OutputPosition } from "@codex/executor-protocol";
-import type { ToolOutputMessage } from "./live-output.js";
+import type { IncomingOutput } from "./live-output.js";
 
-type Output = Pick<ToolOutputMessage, "processId" | "offset" | "seq">;
+interface Position {
+  /** Behind the live output that was received. */
+  offset: number;
+  /** Pieces that went on with the message of the one before. */
+  continued: number;
+}
+
+/** How output follows on what came before. */
+export interface OutputReceipt {
+  /** The range that is missing before it. */
+  gap: ByteRange | undefined;
+  /** Its number among the pieces of its session. */
+  seq: number;
+}
 
 /** What was received of an executor, and what of it the executor was told. */
 export class Receipts {
-  /** Offsets behind the live output that was received, by the executor's ids; least recently used first. */
-  readonly #positions = new Map<number, number>();
+  /** By the executor's ids; least recently used first. */
+  readonly #positions = new Map<number, Position>();
   #ackBytes = Number.POSITIVE_INFINITY;
   /** Offsets behind what was taken and the executor was not told of yet. */
   readonly #moved = new Map<number, number>();
@@ -36,20 +49,20 @@ export class Receipts {
   }
 
   get positions(): OutputPosition[] {
-    return [...this.#positions].map(([processId, offset]) => ({ processId, offset }));
+    return [...this.#positions].map(([processId, { offset }]) => ({ processId, offset }));
   }
 
-  /**
-   * Output came, decoded so many bytes. Answers the range that is missing before it; undefined where it follows on what
-   * came before. The first of a session says that an id names another one now.
-   */
-  noteOutput({ processId, offset, seq }: Output, bytes: number): ByteRange | undefined {
-    const expected = seq === 1 ? 0 : (this.#positions.get(processId) ?? 0);
+  /** Output came. The first of a session says that an id names another one now. */
+  noteOutput({ processId, offset, seq, bytes, isContinued }: IncomingOutput): OutputReceipt {
+    const isFirst = seq === 1 && !isContinued;
+    const before = isFirst ? undefined : this.#positions.get(processId);
+    const expected = before?.offset ?? 0;
+    const continued = (before?.continued ?? 0) + (isContinued ? 1 : 0);
     this.#positions.delete(processId);
-    this.#positions.set(processId, Math.max(expected, offset + bytes));
+    this.#positions.set(processId, { offset: Math.max(expected, offset + bytes.length), continued });
     const [oldest] = this.#positions.keys();
     if (this.#positions.size > MAX_POSITIONS && oldest !== undefined) this.#positions.delete(oldest);
-    return offset > expected ? { from: expected, to: offset } : undefined;
+    return { gap: offset > expected ? { from: expected, to: offset } : undefined, seq: seq + continued };
   }
 
   /** Output that came need not wait here any more: there is room for as much. */

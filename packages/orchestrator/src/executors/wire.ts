@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Channel, ChannelEnd, Received } from "@codex/channel";
+import type { Channel, ChannelEnd, Received, ReceivedBytes } from "@codex/channel";
 import { type ExecutorMessage, parseExecutorMessage } from "@codex/executor-protocol";
 import { messageOf } from "../errors.js";
-import type { ToolOutputMessage } from "./live-output.js";
+import { BinaryOutput } from "./binary-output.js";
+import { decodeOutput, type IncomingOutput, type ToolOutputMessage } from "./live-output.js";
 import { watchPeer } from "./liveness.js";
 import { OutputBudget, type OutputListener, OutputQueue } from "./output-queue.js";
 import { type Pending, PendingRequest } from "./pending-request.js";
@@ -36,6 +37,8 @@ export class Wire {
   /** Of the requests that are not replied to yet. */
   readonly #queues = new Set<OutputQueue>();
   #channel: Channel;
+  /** Of the present channel. */
+  #binary = new BinaryOutput();
   /** Why there is no channel at present. */
   #lostReason: string | undefined;
   /** Why this side gave the channel of now up. */
@@ -192,6 +195,7 @@ export class Wire {
     if (this.#closeReason !== undefined) return this.#end(this.#closeReason);
     if (recovery.kind === "over") return this.#end(recovery.reason);
     this.#channel = recovery.channel;
+    this.#binary = new BinaryOutput();
     this.#lostReason = undefined;
     if (recovery.kind === "renewed") this.#settleAll(recovery.reason, recovery.isSameHost);
     this.startAcknowledging(recovery.terms);
@@ -282,6 +286,7 @@ export class Wire {
   #handle(received: Received): void | Promise<void> {
     if (this.#closeReason !== undefined) return;
     const { problems } = this.#options;
+    if (received.kind === "bytes") return this.#handleBytes(received);
     if (received.kind === "malformed") return problems.note("malformed", received.problem);
     const parsed = parseExecutorMessage(received.value);
     if (parsed.kind === "unknown") return this.#handleUnknown(parsed.type);
@@ -318,17 +323,28 @@ export class Wire {
   }
 
   #handleOutput(message: ToolOutputMessage): void | Promise<void> {
-    const { processId, stream, offset, seq, requestId } = message;
-    const length = Buffer.byteLength(message.chunk, "base64");
-    const dropped = this.#receipts.noteOutput(message, length);
+    const output = decodeOutput(message);
+    if (typeof output !== "string") return this.#takeOutput(output);
+    this.#options.problems.note("invalid_output", output);
+  }
+
+  #handleBytes(received: ReceivedBytes): void | Promise<void> {
+    const pieces = this.#binary.read(received);
+    if (typeof pieces === "string") return this.#options.problems.note("malformed", pieces);
+    // They are of one call: the last is held back while any would be.
+    return pieces.map((piece) => this.#takeOutput(piece)).at(-1);
+  }
+
+  #takeOutput(output: IncomingOutput): void | Promise<void> {
+    const { processId, stream, offset, requestId, bytes } = output;
+    const { gap: dropped, seq } = this.#receipts.noteOutput(output);
     const queue = this.#pending.get(requestId)?.output;
-    const bytes = queue?.accept(message);
-    if (queue !== undefined && bytes !== undefined) {
+    if (queue?.accept(output, seq)) {
       queue.push({ processId, stream, offset, seq, bytes, ...(dropped === undefined ? {} : { dropped }) });
       // Whoever follows the output slowly holds the executor back: by what is not acknowledged, and at the bound like this.
       return this.#budget.waitForRoom(queue);
     }
-    this.#noteTaken(processId, offset, length);
+    this.#noteTaken(processId, offset, bytes.length);
     if (queue !== undefined || this.#settled.has(requestId)) return;
     this.#options.problems.note("unknown_request", `tool_output for request \`${requestId}\``);
   }

@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import { Receipts } from "../../src/executors/receipts.js";
 
 const heard = (receipts: Receipts, processId: number, seq: number, offset: number, bytes: number) =>
-  receipts.noteOutput({ processId, seq, offset }, bytes);
+  receipts.noteOutput({
+    requestId: "r",
+    processId,
+    seq,
+    offset,
+    stream: "stdout",
+    bytes: Buffer.alloc(bytes),
+    isContinued: false,
+  }).gap;
 
 describe("what was received", () => {
   it("is known up to an offset, and what is missing before one", () => {

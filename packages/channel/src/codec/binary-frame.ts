@@ -1,0 +1,42 @@
+import { ChannelError } from "../errors.js";
+
+/**
+ * A binary frame, where a JSON value could stand: `00`, the length of the head (16 bits, big endian), the length of the
+ * body (32 bits, big endian), head, body. No JSON text begins with its first byte.
+ */
+export const FRAME_MARK = 0x00;
+
+/** Bytes before the head. */
+export const FRAME_START_BYTES = 7;
+
+/** A length of 16 bits. */
+const MAX_HEAD_BYTES = 0xffff;
+
+export interface FrameLengths {
+  head: number;
+  body: number;
+}
+
+/** Writes everything that comes before the body: `FRAME_START_BYTES` and the head. Returns where the body begins. */
+export function writeFrameStart(into: Buffer, at: number, head: Uint8Array, bodyBytes: number): number {
+  into[at] = FRAME_MARK;
+  into.writeUInt16BE(head.length, at + 1);
+  into.writeUInt32BE(bodyBytes, at + 3);
+  into.set(head, at + FRAME_START_BYTES);
+  return at + FRAME_START_BYTES + head.length;
+}
+
+/** Of at least `FRAME_START_BYTES` bytes that begin with the mark. */
+export const readFrameLengths = (start: Buffer): FrameLengths => ({
+  head: start.readUInt16BE(1),
+  body: start.readUInt32BE(3),
+});
+
+/** @throws ChannelError `too_large` */
+export function checkHead(head: Uint8Array): void {
+  if (head.length <= MAX_HEAD_BYTES) return;
+  throw new ChannelError(
+    "too_large",
+    `binary frame was not sent: its head has ${head.length} bytes; the limit is ${MAX_HEAD_BYTES} bytes`,
+  );
+}

@@ -1,0 +1,35 @@
+import type { Writable } from "node:stream";
+
+/** Bytes that are held together at most. */
+const MAX_HELD_BYTES = 256 * 1024;
+
+/** What a process writes to a stream in one turn of the loop goes out in one system call, within bounds. */
+export class TurnCork {
+  readonly #stream: Writable;
+  /** Bytes that are held; undefined while nothing is. */
+  #held: number | undefined;
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+  }
+
+  /** Call before so many bytes are written. */
+  hold(bytes: number): void {
+    if (this.#held === undefined) {
+      this.#held = 0;
+      this.#stream.cork();
+      setImmediate(() => this.#letGo());
+    } else if (this.#held >= MAX_HELD_BYTES) {
+      // They leave now; what follows is held until the same end of the turn.
+      this.#held = 0;
+      this.#stream.uncork();
+      this.#stream.cork();
+    }
+    this.#held += bytes;
+  }
+
+  #letGo(): void {
+    this.#held = undefined;
+    this.#stream.uncork();
+  }
+}

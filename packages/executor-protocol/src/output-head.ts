@@ -1,0 +1,60 @@
+import type { OutputStream } from "./messages.js";
+
+/** What a binary frame of live output says of its body: a `tool_output` without its chunk. */
+export interface OutputHead {
+  requestId: string;
+  processId: number;
+  seq: number;
+  offset: number;
+  stream: OutputStream;
+}
+
+/**
+ * The head of a binary frame, integers big endian: kind `01` (8 bits), stream (8 bits: 0 stdout, 1 stderr, 2 pty), process
+ * id (64 bits, signed), seq (64 bits), offset (64 bits), and the request id in ASCII up to the end.
+ */
+const KIND_OUTPUT = 1;
+const STREAMS: readonly OutputStream[] = ["stdout", "stderr", "pty"];
+const FIXED_BYTES = 26;
+
+/** Longest request id that a head can hold, bytes. */
+const MAX_REQUEST_ID_BYTES = 1024;
+
+/** Undefined where a head cannot say it: the request id is too long, or not ASCII. Such output goes as JSON. */
+export function encodeOutputHead({ requestId, processId, seq, offset, stream }: OutputHead): Uint8Array | undefined {
+  if (requestId.length > MAX_REQUEST_ID_BYTES) return undefined;
+  const head = new Uint8Array(FIXED_BYTES + requestId.length);
+  for (let i = 0; i < requestId.length; i++) {
+    const unit = requestId.charCodeAt(i);
+    if (unit > 0x7f) return undefined;
+    head[FIXED_BYTES + i] = unit;
+  }
+  head[0] = KIND_OUTPUT;
+  head[1] = STREAMS.indexOf(stream);
+  const view = new DataView(head.buffer);
+  view.setBigInt64(2, BigInt(processId));
+  view.setBigUint64(10, BigInt(seq));
+  view.setBigUint64(18, BigInt(offset));
+  return head;
+}
+
+/** The head of a frame, or what is wrong with it. */
+export function decodeOutputHead(head: Uint8Array): OutputHead | string {
+  if (head[0] !== KIND_OUTPUT) return `binary frame of unknown kind ${head[0] ?? "(none)"}`;
+  if (head.length <= FIXED_BYTES || head.length > FIXED_BYTES + MAX_REQUEST_ID_BYTES) {
+    const most = FIXED_BYTES + MAX_REQUEST_ID_BYTES;
+    return `head of a binary frame has ${head.length} bytes, expected ${FIXED_BYTES + 1} to ${most}`;
+  }
+  const stream = STREAMS[head[1]!];
+  if (stream === undefined) return `binary frame of unknown stream ${head[1]}`;
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  const processId = Number(view.getBigInt64(2));
+  const seq = Number(view.getBigUint64(10));
+  const offset = Number(view.getBigUint64(18));
+  for (const [name, value] of Object.entries({ processId, seq, offset })) {
+    if (!Number.isSafeInteger(value)) return `binary frame with ${name} ${value}, beyond 2^53 - 1`;
+  }
+  if (seq === 0) return "binary frame with seq 0, expected at least 1";
+  const requestId = String.fromCharCode(...head.subarray(FIXED_BYTES));
+  return { requestId, processId, seq, offset, stream };
+}
