@@ -14,3 +14,5 @@ export const MAX_AUDIT_BATCH = 256;
 export const AUDIT_TAIL_BYTES = 1024 * 1024;
 /** Size at which a file is set aside and a new one begun, bytes. */
 export const DEFAULT_AUDIT_MAX_BYTES = 64 * 1024 * 1024;
+/** Scripts within scripts that are looked through for secrets. */
+export const MAX_REDACT_DEPTH = 3;

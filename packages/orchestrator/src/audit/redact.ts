@@ -1,34 +1,92 @@
+import { MAX_REDACT_DEPTH } from "./limits.js";
+import { readCommandWords, type TextWord } from "./script-text.js";
+import { findSecretParts } from "./secret-options.js";
+
 /** What stands for a secret. */
 const HIDDEN = "<hidden>";
 
-const SECRET_WORDS = "KEY|SECRET|TOKEN|PASSW|CREDENTIAL|AUTH|COOKIE|DSN";
+const SECRET_WORDS = "KEY|SECRET|TOKEN|PASSW|PASSPHRASE|STOREPASS|CREDENTIAL|AUTH|COOKIE|DSN|BEARER|JWT|SIGNATURE";
+/** Parts of names that mean it only by themselves. */
+const SECRET_PARTS = "PASS|PW|PSK|SIG|CREDS|OTP|PINCODE";
+const NAME = `(?:[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*|(?:[\\w.]*[_.-])?(?:${SECRET_PARTS})(?:[_.-][\\w.]*)?|\\w+_PWD)`;
 /** Begins at the beginning of a word alone, so that a long text is read once. */
-const SECRET_NAME = `(?<![\\w.-])[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*`;
+const SECRET_NAME = `(?<![\\w.-])${NAME}`;
+const VALUE = `("[^"]*"?|'[^']*'?|[^\\s;&|]+)`;
 const PATTERNS: readonly [RegExp, string][] = [
-  [/\b((?:Bearer|Basic)\s+)[\w.+/=~-]+/gi, `$1${HIDDEN}`],
+  [/\b((?:Bearer|Basic|Digest|Negotiate|Token)\s+)[\w.+/=~:-]{6,}/gi, `$1${HIDDEN}`],
   // A header, up to the end of its line or quotes.
-  [new RegExp(`(${SECRET_NAME}["']?\\s*:\\s*["']?)[^"'\\n]+`, "gi"), `$1${HIDDEN}`],
-  // NAME=value and --name=value, also inside a script.
-  [new RegExp(`(${SECRET_NAME}=)("[^"]*"|'[^']*'|[^\\s;&|]+)`, "gi"), `$1${HIDDEN}`],
+  [new RegExp(`(${SECRET_NAME}["']?\\s*:(?!//)\\s*["']?)[^"'\\n]+`, "gi"), `$1${HIDDEN}`],
+  // NAME=value and --name=value, also inside a script, and Pwd= in a connection string.
+  [new RegExp(`(${SECRET_NAME}["']?\\s?=\\s?)${VALUE}`, "gi"), `$1${HIDDEN}`],
+  [/([;?&"'](?:pwd|password)\s?=\s?)[^\s;&"']+/gi, `$1${HIDDEN}`],
+  // --name value
+  [new RegExp(`((?<![\\w.-])--?${NAME}\\s+)("[^"]*"?|'[^']*'?|[^\\s;&|-][^\\s;&|]*)`, "gi"), `$1${HIDDEN}`],
+  // https://user:password@host, https://token@host; `git@` is no secret.
+  [/(:\/\/)(?!git@)[^\s/?#'"]+@/g, `$1${HIDDEN}@`],
+  [/(:\/\/[^\s:@/'"]*:)[^\s'"@]*@/g, `$1${HIDDEN}@`],
   [
-    new RegExp(`((?<![\\w.-])--?[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*\\s+)("[^"]*"|'[^']*'|[^\\s;&|-][^\\s;&|]*)`, "gi"),
-    `$1${HIDDEN}`,
+    /\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|glpat|npm|pypi|hf|gsk|xai|r8|shpat|shpss|figd|tskey|dckr_pat|dop_v1|whsec|sbp|nfp|lin_api|rubygems|xox[abeprs]|xapp)[-_][\w-]{8,}/g,
+    HIDDEN,
   ],
-  // https://user:password@host
-  [/(:\/\/[^\s/:@]*:)[^\s/@]+@/g, `$1${HIDDEN}@`],
-  [/\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|glpat|npm|xox[abprs])[-_][\w-]{8,}/g, HIDDEN],
   [/\bgithub_pat_\w{8,}/g, HIDDEN],
-  [/\b(?:AKIA|ASIA)[A-Z0-9]{12,}/g, HIDDEN],
-  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, HIDDEN],
+  [/\b(?:AKIA|ASIA|AIza|ATATT|ya29\.)[\w-]{12,}/g, HIDDEN],
+  [/\b(?:hvs|hvb|SG)\.[\w-]{8,}[\w.-]*/g, HIDDEN],
+  [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)*/g, HIDDEN],
+  [/(hooks\.slack\.com\/services\/|discord(?:app)?\.com\/api\/webhooks\/|\/bot(?=\d{6,}:))[\w/:-]+/g, `$1${HIDDEN}`],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*/g, HIDDEN],
 ];
 
-const SECRET_FLAG = new RegExp(`^--?[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*$`, "i");
+const SECRET_FLAG = new RegExp(`^--?${NAME}$`, "i");
 
-/** A text without what looks like a secret. A guess: what looks like nothing in particular stays. */
-export const redact = (text: string): string =>
+/** Words behind which a name and its value are stored. */
+const STORES = /^(?:config|configure|config:set|set|add|put|login|auth|secrets?|user-secrets|modify|connect|wifi)$/;
+const STORED_NAME = new RegExp(`^[\\w.:/-]*(?:${SECRET_WORDS}|PSK|PASS)[\\w.:/-]*$`, "i");
+
+/**
+ * A text, such as a script, without what looks like a secret: by its name, its form, or where it stands. A guess: what
+ * looks like nothing in particular stays.
+ */
+export function redact(text: string, depth = MAX_REDACT_DEPTH): string {
+  let rest = 0;
+  let hidden = "";
+  for (const words of readCommandWords(text)) {
+    const shown = hideByPlace(words.map(({ value }) => value));
+    for (const [at, word] of words.entries()) {
+      hidden += text.slice(rest, word.from) + (shown[at] ?? redactInner(text.slice(word.from, word.to), word, depth));
+      rest = word.to;
+    }
+  }
+  return redactByLooks(hidden + text.slice(rest));
+}
+
+/** Words of a command; a word may be a script. */
+export function redactWords(words: readonly string[]): string[] {
+  const shown = hideByPlace(words);
+  return words.map((word, at) => shown[at] ?? redact(word));
+}
+
+const redactByLooks = (text: string): string =>
   PATTERNS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
 
-/** Words of a command; the one after `--password` and its like is a secret, too. */
-export const redactWords = (words: readonly string[]): string[] =>
-  words.map((word, index) => (SECRET_FLAG.test(words[index - 1] ?? "") ? HIDDEN : redact(word)));
+/** A quoted word with blanks in it may be a script of its own. */
+function redactInner(raw: string, { value }: TextWord, depth: number): string {
+  const quoted = /^(["'])([\s\S]*\s[\s\S]*)\1$/.exec(raw);
+  if (quoted === null || depth === 0 || !/\s/.test(value)) return raw;
+  return `${quoted[1]}${redact(quoted[2] ?? "", depth - 1)}${quoted[1]}`;
+}
+
+/** What is shown in place of each word; undefined for one that does not hold a secret by its place. */
+function hideByPlace(words: readonly string[]): (string | undefined)[] {
+  const parts = findSecretParts(words);
+  const shown = new Array<string | undefined>(words.length).fill(undefined);
+  const stores = words.findIndex((word) => STORES.test(word));
+  for (const [at, word] of words.entries()) {
+    const part = parts.get(at);
+    if (part?.kind === "from") shown[at] = `${word.slice(0, part.at)}${HIDDEN}`;
+    const isName = stores !== -1 && at > stores && STORED_NAME.test(word);
+    const next = words[at + 1];
+    if (next === undefined || shown[at + 1] !== undefined) continue;
+    if (part?.kind === "next" || SECRET_FLAG.test(word) || (isName && !next.startsWith("-"))) shown[at + 1] = HIDDEN;
+  }
+  return shown;
+}

@@ -151,9 +151,15 @@ const codeOf = (result: ToolCallResult) =>
 /** Cut before it is looked through, which takes its time, and after: what is hidden may get longer. */
 const short = (text: string) => cutToBytes(redact(cutToBytes(text, MAX_AUDIT_TEXT_BYTES)), MAX_AUDIT_TEXT_BYTES);
 
+/** Half a secret is not known for one. */
+function cutBetweenWords(text: string, bytes: number): string {
+  const cut = cutToBytes(text, bytes);
+  return cut === text ? text : cut.replace(/\S+$/, "");
+}
+
 function recordedWords(command: readonly string[]): string[] {
   let bytes = 0;
-  const words = command.map((word) => cutToBytes(word, MAX_AUDIT_TEXT_BYTES));
+  const words = command.map((word) => cutBetweenWords(word, MAX_AUDIT_TEXT_BYTES));
   const fitting = words.filter((word) => {
     bytes += Buffer.byteLength(word) + 1;
     return bytes <= MAX_AUDIT_ARGV_BYTES;

@@ -181,6 +181,14 @@ describe("secrets", () => {
     }
   });
 
+  it("are not cut in half, which nobody would know", async () => {
+    const { orchestrator, log } = await audited({ includeArgv: true });
+    const filler = "x".repeat(1024 - "say https://hunter".length - "hunter2 ".length);
+    await orchestrator.callTool("exec_command", { cmd: `say ${filler} https://${SECRET}@host/` });
+    expect(JSON.stringify(log.events)).toContain(filler);
+    expect(JSON.stringify(log.events)).not.toContain("hunt");
+  });
+
   it.each(["sk-abcdefghijklmnop", "ghp_abcdefghijklmnopqrst", "AKIAABCDEFGHIJKLMNOP", "eyJhbGciOi.eyJzdWIi.sig"])(
     "are known by their looks: %s",
     async (token) => {

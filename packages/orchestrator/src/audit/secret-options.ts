@@ -1,0 +1,95 @@
+/** Options of programs whose value is a secret, or has one in it. */
+interface SecretOptions {
+  programs: string;
+  /** Only where this word is in the command as well. */
+  with?: RegExp;
+  /** Letters of short options; the value is attached, or the next word. */
+  short?: string;
+  /** Names behind one dash or two; the value follows `=` or `:`, or is the next word. */
+  long?: string;
+  /** Operands are secrets. */
+  operands?: true;
+}
+
+const TABLE: readonly SecretOptions[] = [
+  { programs: "curl", short: "uUEb", long: "user proxy-user oauth2-bearer cert proxy-cert cookie pass proxy-pass" },
+  { programs: "wget wget2", long: "user proxy-user" },
+  { programs: "http https xh xhs", short: "a" },
+  { programs: "mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mysqlpump mysqlsh mycli", short: "p" },
+  { programs: "mariadb mariadb-dump mariadb-admin mariadb-import mariadb-check", short: "p" },
+  { programs: "mongo mongosh mongodump mongorestore mongoexport mongoimport mongostat mongotop", short: "p" },
+  {
+    programs: "sshpass cqlsh beeline influx rdesktop twine ncftp ncftpget ncftpput wlfreerdp useradd usermod",
+    short: "p",
+  },
+  { programs: "redis-cli valkey-cli", short: "a", long: "pass" },
+  { programs: "sqlcmd osql isql bcp tsql zip unzip zipcloak ipmitool", short: "P" },
+  { programs: "7z 7za 7zr 7zz rar unrar", short: "p" },
+  { programs: "ldapsearch ldapadd ldapmodify ldapdelete ldappasswd ldapwhoami ldapcompare", short: "was" },
+  { programs: "smbclient rpcclient smbget net smbpasswd smbmap", short: "U", long: "user" },
+  { programs: "lftp", short: "u", long: "user" },
+  { programs: "docker podman nerdctl helm oras buildah skopeo crane regctl", with: /^login$/, short: "pu" },
+  { programs: "podman buildah skopeo", long: "creds src-creds dest-creds" },
+  { programs: "az oc rosa", with: /^login$/, short: "p" },
+  { programs: "openssl", short: "kK", long: "pass passin passout k K macopt" },
+  { programs: "ssh-keygen", short: "NP" },
+  { programs: "keytool jarsigner", long: "storepass keypass srcstorepass deststorepass srckeypass destkeypass" },
+  { programs: "snmpwalk snmpget snmpset snmpbulkwalk snmptable snmptrap", short: "cAX" },
+  { programs: "xfreerdp xfreerdp3", long: "p" },
+  { programs: "gh", with: /^secret$/, short: "b", long: "body" },
+  { programs: "kubectl oc", with: /^secret$/, long: "from-literal docker-password" },
+  { programs: "security", with: /-password$/, short: "wp" },
+  { programs: "gpg gpg2", long: "passphrase" },
+  { programs: "doctl", with: /^auth$/, short: "t" },
+  { programs: "htpasswd", with: /^-[a-zA-Z]*b/, operands: true },
+  {
+    programs: "cargo vault ngrok gem hf huggingface-cli wandb",
+    with: /^(?:login|authtoken|add-authtoken)$/,
+    operands: true,
+  },
+  { programs: "wpa_passphrase expdp impdp sqlplus rman sqlldr", operands: true },
+  { programs: "fly flyctl wrangler vercel supabase netlify", with: /^(?:secrets?|env)$/, operands: true },
+  { programs: "dotnet", with: /^user-secrets$/, operands: true },
+];
+
+/** What of a word is a secret: the end of it from some place on, or the next word, or nothing. */
+export type SecretPart = { kind: "from"; at: number } | { kind: "next" };
+
+/** Looks at the words of one command, and tells which of them hold secrets by where they stand. */
+export function findSecretParts(words: readonly string[]): ReadonlyMap<number, SecretPart> {
+  const names = new Set(words.map((word) => (word.split("/").pop() ?? "").toLowerCase()));
+  const tables = TABLE.filter(
+    ({ programs, with: other }) =>
+      programs.split(" ").some((program) => names.has(program)) &&
+      (other === undefined || words.some((word) => other.test(word))),
+  );
+  const parts = new Map<number, SecretPart>();
+  for (const table of tables) {
+    for (const [at, word] of words.entries()) {
+      const part = findPart(word, table);
+      if (part !== undefined) parts.set(at, part);
+    }
+    if (table.operands) for (const at of listOperands(words, table)) parts.set(at, { kind: "from", at: 0 });
+  }
+  return parts;
+}
+
+function findPart(word: string, { short = "", long = "" }: SecretOptions): SecretPart | undefined {
+  const named = /^(?:--?|\/)([\w-]+)([=:]|$)/.exec(word);
+  if (named !== null && long.split(" ").includes(named[1] ?? "")) return toPart(word, named[0].length);
+  if (!/^-[^-]/.test(word)) return undefined;
+  const at = [...word].findIndex((letter, index) => index > 0 && short.includes(letter));
+  return at === -1 ? undefined : toPart(word, at + (word[at + 1] === "=" ? 2 : 1));
+}
+
+/** The value begins here, or is the next word where nothing is left of this one. */
+const toPart = (word: string, at: number): SecretPart => (at < word.length ? { kind: "from", at } : { kind: "next" });
+
+/** Behind the program and the word that goes with it. */
+function listOperands(words: readonly string[], { programs, with: other }: SecretOptions): number[] {
+  const names = programs.split(" ");
+  const start = words.findIndex((word) =>
+    other === undefined ? names.includes((word.split("/").pop() ?? "").toLowerCase()) : other.test(word),
+  );
+  return words.flatMap((word, at) => (at > start && !word.startsWith("-") ? [at] : []));
+}
