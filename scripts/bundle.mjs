@@ -175,7 +175,7 @@ async function quickCommands() {
     packages: "external",
     alias: undefined,
     format: "esm",
-    external: ["./commands/*"],
+    external: ["../commands/*"],
   });
   const file = path("packages/cli/dist/quick-commands.mjs");
   writeFileSync(file, outputFiles[0].contents);

@@ -7,7 +7,7 @@ import { Script } from "node:vm";
 import { refuseInspector } from "@codex/exec-server";
 import { concealEnvironment, looksSecret } from "./conceal.js";
 import { findQuickCommand, parseQuickly, type QuickCommand } from "./quick-arguments.js";
-import { VERSION } from "./version.js";
+import { VERSION_LINE } from "./version.js";
 
 refuseInspector();
 
@@ -26,7 +26,7 @@ if (!isVersionPrinted()) runCommand();
 function isVersionPrinted(): boolean {
   if (line.length !== 1 || (line[0] !== "--version" && line[0] !== "-V")) return false;
   try {
-    return writeSync(1, `${VERSION}\n`) > VERSION.length;
+    return writeSync(1, `${VERSION_LINE}\n`) > VERSION_LINE.length;
   } catch {
     return false;
   }

@@ -37,7 +37,9 @@ export function parseQuickly(command: QuickCommand, line: readonly string[]): Qu
   const options = JSON.parse(command.defaults) as Record<string, unknown>;
   const seen = new Set<string>();
   for (let at = 0; at < line.length; at += 1) {
-    if (line[at] === "--" && command.takesWords) return withWords(options, line.slice(at + 1));
+    if (command.takesWords && line[at] === "--") return withWords(options, line.slice(at + 1));
+    // The first word of a program ends the options.
+    if (command.takesWords && /^[^-]/.test(line[at]!)) return withWords(options, line.slice(at));
     const [flag = "", ...rest] = line[at]!.split("=");
     const option = Object.hasOwn(command.flags, flag) ? command.flags[flag] : undefined;
     if (option === undefined || seen.has(flag)) return undefined;

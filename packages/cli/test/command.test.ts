@@ -24,7 +24,7 @@ describe("codex", () => {
       version: string;
     };
     expect(VERSION).toBe(manifest.version);
-    expect((await command.run(["--version"])).stdout.toString()).toBe(`${VERSION}\n`);
+    expect((await command.run(["--version"])).stdout.toString()).toBe(`codex (TypeScript) ${VERSION}\n`);
   });
 
   it("keeps nothing that it runs among temporary files", () => {

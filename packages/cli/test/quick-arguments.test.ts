@@ -80,7 +80,20 @@ it.each([
 });
 
 it.each([
-  [["true"]],
+  [[], ["ls", "-la", "--executor", "x", "--"]],
+  [
+    ["--tty", "--executor", "x"],
+    ["ls", "-la"],
+  ],
+])("of run: %j, and the words of the program without --: %j", (options, words) => {
+  const program = createProgram().commands.find((command) => command.name() === "run")!;
+  const { operands } = program.parseOptions([...options, ...words]);
+  expect(parseQuickly(quick.run!, [...options, ...words])).toEqual({ options: program.opts(), words: operands });
+});
+
+it.each([
+  [[""]],
+  [["-"]],
   [["--"]],
   [["--tty"]],
   [["--env", "A=b", "--", "true"]],

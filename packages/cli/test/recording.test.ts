@@ -206,9 +206,9 @@ describe("codex sessions record", () => {
   });
 
   it.each([
-    [["--executor", "stdio"], 2, /--executor must be ws:/],
+    [["--executor", "stdio"], 2, /belongs to whoever started it/],
     [[], 2, /--executor/],
-    [["--executor", "ws://127.0.0.1:1", "--json"], 2, /--json are not for `record`/],
+    [["--executor", "ws://127.0.0.1:1", "--json"], 2, /unknown option .--json/],
   ])("says what is wrong with %j", async (args, expected, problem) => {
     const { code, stderr } = await command.run(["sessions", "record", "1000", ...args]);
     expect(code).toBe(expected);

@@ -1,15 +1,13 @@
-import { type RecordedOutput, recordedOutputSchema } from "@codex/executor-protocol";
+import type { RecordedOutput } from "@codex/executor-protocol";
 import { createOrchestrator, type Orchestrator } from "@codex/orchestrator";
-import { safeParse } from "zod/mini";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { readSession } from "../read-session.js";
 import { type CastSink, createCastFile, createSink } from "../recording/cast-file.js";
 import { createSessionRecording } from "../recording/session-recording.js";
-import { checkSessionsAddress } from "./sessions.js";
+import { checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
-export interface RecordSessionOptions {
-  executor: string;
-  tokenFile?: string;
+export interface RecordSessionOptions extends SessionsAddress {
   output?: string;
   follow: boolean;
   /** Of the command above; of no use here. */
@@ -23,7 +21,7 @@ const WAIT_MS = 60_000;
 
 /** Writes what a running executor has of a session as a recording; with `follow` also what comes, until its end. */
 export async function runRecordSession(id: number, options: RecordSessionOptions): Promise<void> {
-  checkSessionsAddress(options.executor);
+  const address = checkSessionsAddress(options);
   if (options.kill !== undefined || options.read !== undefined || options.json) {
     throw new CommandError("--kill, --read and --json are not for `record`", EXIT.usage);
   }
@@ -33,8 +31,8 @@ export async function runRecordSession(id: number, options: RecordSessionOptions
   process.once("SIGINT", onInterrupt);
   process.once("SIGTERM", onInterrupt);
   try {
-    await attachExecutor(orchestrator, "executor", options, { onlyExecutor: true });
-    const first = await readPart(orchestrator, { id, from: 0, waitMs: 0 }, stop.signal);
+    await attachExecutor(orchestrator, "executor", address, { onlyExecutor: true });
+    const first = await readSession(orchestrator, { id, from: 0, waitMs: 0 }, stop.signal);
     const problems: string[] = [];
     const sink = openSink(options.output, (problem) => problems.push(problem));
     await record({ orchestrator, id, sink, follow: options.follow, signal: stop.signal }, first);
@@ -62,13 +60,15 @@ async function record(context: RecordContext, first: RecordedOutput): Promise<vo
   const { orchestrator, id, sink, follow, signal } = context;
   const recording = createSessionRecording();
   // Without `follow`, what comes after the beginning is left out: a busy program would never come to its end.
-  const isLast = ({ range, end, closed }: RecordedOutput) =>
-    follow || closed ? closed && range.to === end : range.to >= first.end;
+  const isLast = ({ range, end, closed, outcome }: RecordedOutput) => {
+    if (follow) return closed && range.to === end && outcome.kind !== "running";
+    return closed ? range.to === end : range.to >= first.end;
+  };
   let part = first;
   await sink.write(recording.add(part));
   while (!isLast(part) && !signal.aborted) {
     const from = part.range.to;
-    const next = await readPart(orchestrator, { id, from, waitMs: follow ? WAIT_MS : 0 }, signal).catch(
+    const next = await readSession(orchestrator, { id, from, waitMs: follow ? WAIT_MS : 0 }, signal).catch(
       (error: unknown) => {
         if (signal.aborted) return undefined;
         throw error;
@@ -79,17 +79,4 @@ async function record(context: RecordContext, first: RecordedOutput): Promise<vo
     await sink.write(recording.add(part));
   }
   await sink.write(recording.end(part));
-}
-
-async function readPart(
-  orchestrator: Orchestrator,
-  { id, from, waitMs }: { id: number; from: number; waitMs: number },
-  signal: AbortSignal,
-): Promise<RecordedOutput> {
-  const args = { session_id: id, from, chunks: true, wait_ms: waitMs };
-  const result = await orchestrator.callTool("read_output", args, { sessionScope: "executor", signal });
-  if (result.isError) throw new CommandError(result.text);
-  const parsed = safeParse(recordedOutputSchema, result.structured);
-  if (parsed.success) return parsed.data;
-  throw new CommandError("this executor does not tell when output was written", EXIT.failure);
 }

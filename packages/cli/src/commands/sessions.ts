@@ -1,25 +1,26 @@
 import { createOrchestrator } from "@codex/orchestrator";
-import { attachExecutor } from "../connect.js";
+import { attachExecutor, type ConnectOptions } from "../connect.js";
 import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 
-export interface SessionsOptions {
-  executor: string;
-  tokenFile?: string;
+/** Where the executor is. */
+export type SessionsAddress = ConnectOptions;
+
+export interface SessionsOptions extends SessionsAddress {
   kill?: number;
   read?: number;
-  json: boolean;
+  json?: boolean;
 }
 
 /** Looks at the sessions of a running executor, whoever started them. */
 export async function runSessions(options: SessionsOptions): Promise<void> {
-  checkSessionsAddress(options.executor);
+  const address = checkSessionsAddress(options);
   if (options.kill !== undefined && options.read !== undefined) {
     throw new CommandError("--kill and --read exclude each other", EXIT.usage);
   }
   const orchestrator = createOrchestrator({ policy: "never" });
   try {
-    await attachExecutor(orchestrator, "executor", options, { onlyExecutor: true });
+    await attachExecutor(orchestrator, "executor", address, { onlyExecutor: true });
     const [tool, args] = toCall(options);
     const result = await orchestrator.callTool(tool, args, { sessionScope: "executor" });
     const text = options.json ? JSON.stringify(result.structured ?? null, null, 2) : result.text;
@@ -31,12 +32,14 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
 }
 
 /** @throws CommandError unless it is the address of an executor that runs already. */
-export function checkSessionsAddress(executor: string): void {
-  if (parseExecutorAddress(executor, "--executor").kind !== "command") return;
-  throw new CommandError(
-    "--executor must be ws://HOST:PORT: an executor on stdio belongs to who started it",
-    EXIT.usage,
-  );
+export function checkSessionsAddress<Options extends SessionsAddress>(options: Options): Options {
+  const { executor } = options;
+  if (executor === undefined) {
+    throw new CommandError("--executor is missing: the address of the executor whose sessions these are", EXIT.usage);
+  }
+  if (parseExecutorAddress(executor, "--executor").kind !== "command") return options;
+  const why = "an executor on stdio belongs to whoever started it; expected ws://HOST:PORT or HOST:PORT";
+  throw new CommandError(`--executor ${JSON.stringify(executor)}: ${why}`, EXIT.usage);
 }
 
 function toCall({ kill, read }: SessionsOptions): [string, Record<string, unknown>] {

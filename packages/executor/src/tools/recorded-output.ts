@@ -9,7 +9,7 @@ import type { SessionCallScope } from "./session-tool.js";
 export interface RecordedRequest {
   /** Byte offset. */
   from: number;
-  /** Milliseconds to wait for output where there is none yet. */
+  /** Milliseconds to wait for output where there is none yet, and after the last of it for the exit. */
   waitMs: number;
   budgetBytes: number;
 }
@@ -60,7 +60,7 @@ function describe(session: Session, range: ByteRange, chunks: Parameters<typeof 
 }
 
 async function waitForOutput(
-  { process }: Session,
+  session: Session,
   from: number,
   ms: number,
   clock: Clock,
@@ -68,6 +68,15 @@ async function waitForOutput(
 ): Promise<void> {
   const done = new AbortController();
   const cancel = clock.after(ms, () => done.abort());
-  await process.log.waitFor(from, AbortSignal.any([done.signal, signal]));
+  const { process } = session;
+  const over = AbortSignal.any([done.signal, signal]);
+  await process.log.waitFor(from, over);
+  if (session.state.closed && session.state.end === from) await Promise.race([process.exited, aborted(over)]);
   cancel();
 }
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });

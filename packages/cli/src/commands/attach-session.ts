@@ -1,0 +1,61 @@
+import type { RecordedOutput } from "@codex/executor-protocol";
+import { createOrchestrator } from "@codex/orchestrator";
+import { attachExecutor } from "../connect.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { say } from "../notice.js";
+import { createOutages } from "../outages.js";
+import { readSession } from "../read-session.js";
+import { written } from "../standard-output.js";
+import { checkSessionsAddress, type SessionsAddress } from "./sessions.js";
+
+/** The longest wait for output of one call, ms; the next one follows it. */
+const WAIT_MS = 60_000;
+
+/** Shows what a session writes until it ends or Ctrl-C. The session goes on; its exit code is that of this command. */
+export async function runAttachSession(id: number, options: SessionsAddress): Promise<void> {
+  const address = checkSessionsAddress(options);
+  const outages = createOutages(say, "Ctrl-C leaves");
+  const orchestrator = createOrchestrator({ policy: "never", ...outages.hooks });
+  const stop = new AbortController();
+  const onStop = () => stop.abort();
+  process.once("SIGINT", onStop);
+  process.once("SIGTERM", onStop);
+  try {
+    await attachExecutor(orchestrator, "executor", address, { onlyExecutor: true });
+    const stopped = new Promise<undefined>((resolve) =>
+      stop.signal.addEventListener("abort", () => resolve(undefined)),
+    );
+    let part: RecordedOutput | undefined;
+    /** Of the session, once it was there: it is forgotten when its own orchestrator was told all of it. */
+    const forget = (error: unknown) => {
+      if (part === undefined || !(error instanceof CommandError)) throw error;
+      throw new CommandError(`session ${id} has ended, and its exit code was told to whoever started it`, EXIT.lost);
+    };
+    do {
+      const from: number = part?.range.to ?? 0;
+      const waitMs = part === undefined ? 0 : WAIT_MS;
+      const next = readSession(orchestrator, { id, from, waitMs }, stop.signal).catch(forget);
+      // Nobody answers while the connection is lost: a person need not wait for that.
+      next.catch(() => {});
+      part = await Promise.race([next, stopped]);
+      if (part !== undefined) await show(part);
+    } while (part !== undefined && !isOver(part));
+    if (part === undefined) say(`session ${id} goes on`);
+    else process.exitCode = part.exitCode ?? EXIT.failure;
+  } finally {
+    process.off("SIGINT", onStop);
+    process.off("SIGTERM", onStop);
+    await orchestrator.close();
+  }
+}
+
+const isOver = ({ outcome, closed, range, end }: RecordedOutput): boolean =>
+  outcome.kind !== "running" && closed && range.to === end;
+
+async function show({ chunks, gone }: RecordedOutput): Promise<void> {
+  for (const { from, to } of gone) say(`bytes ${from}-${to} of the output are gone: they were not retained`);
+  for (const { stream, data } of chunks) {
+    const to = stream === "stderr" ? process.stderr : process.stdout;
+    if (!to.write(Buffer.from(data, "base64"))) await written(to);
+  }
+}

@@ -1,0 +1,73 @@
+import type { Command, Option } from "commander";
+
+/** What a help text says below the options. */
+export interface Notes {
+  /** Paragraphs. */
+  text?: readonly string[];
+  /** An exit code, or several, and what it means. */
+  exitCodes?: readonly (readonly [code: string, meaning: string])[];
+  /** Command lines. */
+  examples?: readonly string[];
+}
+
+/** Columns of a help text that nobody sees on a terminal. */
+const DEFAULT_WIDTH = 80;
+
+/** One style for all help texts. To be called before commands are added: they take it over. */
+export const styleHelp = (program: Command): Command =>
+  program
+    .helpOption("-h, --help", "Print help")
+    .helpCommand("help [command]", "Print help for a command")
+    .configureHelp({ optionDescription: describeOption, minWidthToWrap: 20 })
+    .configureOutput({
+      getOutHelpWidth: () => getWidth(process.stdout),
+      getErrHelpWidth: () => getWidth(process.stderr),
+      outputError: (text, write) => write(text.replace(/^error: /, "codex: ")),
+    });
+
+/** After an error each command names its own help. To be called once all commands are there. */
+export function nameHelpAfterErrors(command: Command, path = command.name()): void {
+  command.showHelpAfterError(`Try: ${path} --help`);
+  for (const child of command.commands) nameHelpAfterErrors(child, `${path} ${child.name()}`);
+}
+
+export const addNotes = (command: Command, notes: Notes): Command =>
+  command.addHelpText("after", ({ error }) => renderNotes(notes, getWidth(error ? process.stderr : process.stdout)));
+
+/** Wrapped to a width; examples are left as they are, to be copied. */
+export function renderNotes({ text = [], exitCodes = [], examples = [] }: Notes, width: number): string {
+  const indent = 2 + Math.max(0, ...exitCodes.map(([code]) => code.length)) + 2;
+  const rows = exitCodes.map(
+    ([code, meaning]) => `  ${code.padEnd(indent - 2)}${wrap(meaning, width - indent).join(`\n${" ".repeat(indent)}`)}`,
+  );
+  const parts = [
+    ...text.map((paragraph) => wrap(paragraph, width).join("\n")),
+    ...(rows.length === 0 ? [] : [`Exit codes:\n${rows.join("\n")}`]),
+    ...(examples.length === 0 ? [] : [`Examples:\n${examples.map((line) => `  ${line}`).join("\n")}`]),
+  ];
+  return parts.map((part) => `\n${part}`).join("\n");
+}
+
+const getWidth = (stream: NodeJS.WriteStream): number =>
+  Math.max(40, (stream.isTTY && stream.columns) || DEFAULT_WIDTH);
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** A default is told where it says something. */
+function describeOption({ description, argChoices, defaultValue, defaultValueDescription }: Option): string {
+  const isSaid = defaultValue !== undefined && defaultValue !== false && !Array.isArray(defaultValue);
+  const fallback = defaultValueDescription ?? (isSaid ? String(defaultValue) : undefined);
+  const more = [
+    ...(argChoices === undefined ? [] : [`one of ${argChoices.join(", ")}`]),
+    ...(fallback === undefined ? [] : [`default: ${fallback}`]),
+  ];
+  return more.length === 0 ? description : `${description} (${more.join("; ")})`;
+}

@@ -1,0 +1,85 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+
+const SANDBOX_MODES = ["read-only", "workspace-write", "danger-full-access"];
+const APPROVAL_POLICIES = ["never", "on-request", "on-failure", "untrusted"];
+
+export const listenOption = (description: string, value: string) =>
+  new Option("--listen <url>", description).default(value);
+
+/** Of the commands that serve. What is wrong with them is found when they are used. */
+export const addServingOptions = (command: Command) =>
+  command
+    .option("--tls-cert <path>", "Websocket: speak TLS with this certificate (PEM, with its chain)")
+    .option("--tls-key <path>", "Websocket: key of the certificate (PEM)")
+    .option(
+      "--log-level <level>",
+      "Level of the logs: off, error, warn, info or debug (default: $CODEX_LOG, else warn; info with --log-file)",
+    )
+    .option("--log-file <path>", "Append logs to this file instead of stderr; at 64 MiB it becomes <path>.1")
+    .option("--log-format <format>", "Format of the logs: text or json (default: text on stderr, json in a file)")
+    .option("--metrics", "Websocket: serve GET /metrics in the form of Prometheus, to whoever may connect");
+
+/** Of the commands that connect to an executor. */
+export const addExecutorOptions = (command: Command) =>
+  command
+    .option(
+      "--executor <address>",
+      "HOST:PORT, ws://, wss:// or unix:///PATH of an executor or exec-server, or a command that speaks the protocol on its stdin and stdout (default: an executor of its own on this host)",
+    )
+    .option("--token-file <path>", "Bearer token for the executor (default: $CODEX_EXECUTOR_TOKEN)")
+    .option("--ca-file <path>", "wss://: trust certificates of these issuers as well (PEM)");
+
+/** What a command that decides about commands takes; without them, the configuration counts. */
+export const addConfigOptions = (command: Command) =>
+  command
+    .addOption(
+      new Option(
+        "-c, --config <key=value>",
+        "A setting for this once, repeatable; the value is TOML, else a string",
+      ).argParser(append),
+    )
+    .option("-p, --profile <name>", "Settings of $CODEX_HOME/<name>.config.toml over those of config.toml")
+    .addOption(
+      new Option("-a, --approval-policy <policy>", "When to ask before a command runs").choices(APPROVAL_POLICIES),
+    )
+    .addOption(new Option("--ask-for-approval <policy>").choices(APPROVAL_POLICIES).hideHelp())
+    .addOption(sandboxOption("What a command may do"));
+
+export const addTerminalOptions = (command: Command) =>
+  command
+    .option("-t, --tty", "Give it a terminal (default when stdin and stdout are one)")
+    .option("-T, --no-tty", "Give it pipes");
+
+export const sandboxOption = (description: string, flags = "-s, --sandbox <mode>") =>
+  new Option(flags, description).choices(SANDBOX_MODES);
+
+export const rulesOption = (description: string) => new Option("-r, --rules <file>", description).argParser(append);
+
+/** The list is made here: one in the option itself would be shared by all parses. */
+export const append = (value: string, values: string[] = []) => [...values, value];
+
+export function parseCount(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number < 1) {
+    throw new InvalidArgumentError(`Expected a whole number of at least 1, got ${JSON.stringify(value)}.`);
+  }
+  return number;
+}
+
+export function parseWhole(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number)) {
+    throw new InvalidArgumentError(`Expected a whole number of at least 0, got ${JSON.stringify(value)}.`);
+  }
+  return number;
+}
+
+export const parseGrace = (value: string): number => (/^0+(\.0+)?$/.test(value) ? 0 : parseSeconds(value));
+
+export function parseSeconds(value: string): number {
+  const number = Number(value);
+  if (!(number > 0) || number > 2_000_000) {
+    throw new InvalidArgumentError(`Expected seconds between 0 and 2000000, got ${JSON.stringify(value)}.`);
+  }
+  return number;
+}

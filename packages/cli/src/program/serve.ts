@@ -1,0 +1,98 @@
+import { type Command, Option } from "commander";
+import { addNotes } from "./help.js";
+import {
+  addServingOptions,
+  append,
+  listenOption,
+  parseCount,
+  parseGrace,
+  parseWhole,
+  sandboxOption,
+} from "./options.js";
+
+/** `codex executor` and `codex exec-server`. */
+export function addServing(program: Command): void {
+  const executor = program
+    .command("executor")
+    .description("Serve the tools of this host to an orchestrator")
+    .addOption(
+      listenOption("Where to be reached: stdio://, ws://HOST:PORT (port 0: a free one) or unix:///PATH", "stdio://"),
+    )
+    .option("--token-file <path>", "Websocket: only peers with the bearer token in this file may connect")
+    .option("--allow-insecure-listen", "Websocket: listen beyond loopback without a token", false)
+    .option("--max-sessions <n>", "Sessions at once", parseCount, 64)
+    .option(
+      "--exec-server <address>",
+      "Run programs on this exec-server: HOST:PORT, ws://, wss://, or a command that speaks on its stdin and stdout",
+    )
+    .addOption(
+      sandboxOption("The most that any command may do, whatever an orchestrator sends", "--max-sandbox <mode>"),
+    )
+    .option(
+      "--allowed-root <dir>",
+      "Commands start in this directory only and, with --max-sandbox workspace-write, write there and in temporary directories only; repeatable",
+      append,
+      [],
+    )
+    .addOption(
+      new Option(
+        "--max-network <on|off>",
+        "Whether any command may use the network; off below danger-full-access",
+      ).choices(["on", "off"]),
+    )
+    .option(
+      "--resume-grace <seconds>",
+      "Websocket: how long everything lives on after a connection was lost; 0: not at all",
+      parseGrace,
+      30,
+    )
+    .option("--deterministic-ids", "Session ids count up from 1000", false);
+  addNotes(addServingOptions(executor), {
+    text: [
+      "Protocol messages are the only thing on stdout; logs go to stderr. With ws:// the bound address is printed to stdout.",
+    ],
+    exitCodes: [
+      ["0", "after shutdown or the end of the channel"],
+      ["1", "an error"],
+      ["2", "bad arguments"],
+    ],
+    examples: ["codex executor --listen ws://127.0.0.1:7000", "codex run --executor 127.0.0.1:7000 -- uname -a"],
+  }).action(async (options) => (await import("../commands/executor.js")).runExecutor(options));
+
+  const execServer = program
+    .command("exec-server")
+    .description("Serve processes, files and HTTP of this host to Codex clients (the exec-server protocol)")
+    .addOption(
+      listenOption("Where to be reached: ws://IP:PORT (port 0: a free one), unix:///PATH or stdio", "ws://127.0.0.1:0"),
+    )
+    .addOption(
+      new Option("--concurrent-requests <count>", "Accepted for compatibility: requests never wait for each other")
+        .argParser(parseCount)
+        .default(1),
+    )
+    .addOption(
+      new Option("--ws-auth <mode>", "How websocket clients show who they are").choices([
+        "capability-token",
+        "signed-bearer-token",
+      ]),
+    )
+    .option("--ws-token-file <path>", "capability-token: file with the token")
+    .option("--ws-token-sha256 <hex>", "capability-token: SHA-256 of the token")
+    .option("--ws-shared-secret-file <path>", "signed-bearer-token: file with the key of HS256, at least 32 bytes")
+    .option("--ws-issuer <issuer>", "signed-bearer-token: `iss` the tokens must have")
+    .option("--ws-audience <audience>", "signed-bearer-token: `aud` the tokens must have")
+    .option("--ws-max-clock-skew-seconds <seconds>", "signed-bearer-token: tolerance, 30 unless given", parseWhole)
+    .option("--allow-insecure-listen", "Listen beyond loopback without --ws-auth", false);
+  addNotes(addServingOptions(execServer), {
+    text: ["With ws:// the bound address is the one line on stdout; on stdio only protocol messages are."],
+    exitCodes: [
+      ["0", "after SIGTERM, SIGINT or the end of stdin in stdio mode"],
+      ["1", "an error"],
+      ["2", "bad arguments"],
+    ],
+    examples: [
+      "codex exec-server --listen ws://127.0.0.1:7000",
+      "export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000    # for a Codex client",
+    ],
+  }).action(async (options) => (await import("../commands/exec-server.js")).runExecServer(options));
+}

@@ -1,0 +1,65 @@
+import { type Command, Option } from "commander";
+import { addNotes } from "./help.js";
+import { parseCount } from "./options.js";
+
+/** `codex sessions`. */
+export function addSessions(program: Command): void {
+  const sessions = program
+    .command("sessions")
+    .description("Look after the sessions of a running executor, whoever started them");
+  // How it was spelled before there were commands below it; options here count for those as well.
+  const isOld = (option: Option) => option.hideHelp();
+  for (const flags of ["--executor <address>", "--token-file <path>", "--ca-file <path>", "--json"]) {
+    sessions.addOption(isOld(new Option(flags)));
+  }
+  sessions
+    .addOption(isOld(new Option("--kill <id>").argParser(parseCount)))
+    .addOption(isOld(new Option("--read <id>").argParser(parseCount)))
+    .action(async (options) => (await import("../commands/sessions.js")).runSessions(options));
+  const add = (name: string, description: string) =>
+    addAddress(sessions.command(name).description(description), name !== "list");
+
+  add("list", "List the sessions")
+    .option("--json", "Print JSON")
+    .action(async (_options, command) =>
+      (await import("../commands/sessions.js")).runSessions(command.optsWithGlobals()),
+    );
+  add("read", "Print the output of a session")
+    .option("--json", "Print JSON")
+    .action(async (id, _options, command) =>
+      (await import("../commands/sessions.js")).runSessions({ ...command.optsWithGlobals(), read: id }),
+    );
+  add("kill", "End a session with everything it started")
+    .option("--json", "Print JSON")
+    .action(async (id, _options, command) =>
+      (await import("../commands/sessions.js")).runSessions({ ...command.optsWithGlobals(), kill: id }),
+    );
+  addNotes(add("attach", "Show what a session writes, from its beginning on, until it ends or Ctrl-C"), {
+    text: [
+      "The session goes on after Ctrl-C. Nothing can be typed: a session takes input from its own orchestrator alone, whose answers stay complete.",
+    ],
+    exitCodes: [
+      ["0-255", "that of the program, once it has ended"],
+      ["0", "after Ctrl-C"],
+      ["1", "an error"],
+      ["125", "it has ended, and its exit code was told to whoever started it"],
+    ],
+  }).action(async (id, _options, command) =>
+    (await import("../commands/attach-session.js")).runAttachSession(id, command.optsWithGlobals()),
+  );
+  const record = add("record", "Write what a session has shown as an asciicast, the format of asciinema")
+    .option("-o, --output <file>", "Where to; the file must be new (default: stdout)")
+    .option("--follow", "Go on until the session has ended, or Ctrl-C", false);
+  addNotes(record, { examples: ["codex sessions record 1000 --executor 127.0.0.1:7000 -o demo.cast"] }).action(
+    async (id, _options, command) =>
+      (await import("../commands/record-session.js")).runRecordSession(id, command.optsWithGlobals()),
+  );
+}
+
+function addAddress(command: Command, hasSession: boolean): Command {
+  if (hasSession) command.argument("<id>", "Session, as list names it", parseCount);
+  return command
+    .option("--executor <address>", "HOST:PORT, ws://, wss:// or unix:///PATH of the executor; required")
+    .option("--token-file <path>", "Bearer token for the executor (default: $CODEX_EXECUTOR_TOKEN)")
+    .option("--ca-file <path>", "wss://: trust certificates of these issuers as well (PEM)");
+}

@@ -1,0 +1,37 @@
+import type { Command } from "commander";
+import { addNotes } from "./help.js";
+import { addConfigOptions, addExecutorOptions, rulesOption } from "./options.js";
+
+/** `codex tools`. */
+export function addTools(program: Command): void {
+  const tools = program.command("tools").description("Look at and call the tools of an executor");
+  addExecutorOptions(tools.command("list").description("List the tools"))
+    .option("--json", "Print JSON", false)
+    .action(async (options) => (await import("../commands/tools-list.js")).runToolsList(options));
+  addExecutorOptions(
+    tools.command("spec").description("Print the tools as a model is shown them").argument("[name]", "One tool"),
+  ).action(async (name, options) => (await import("../commands/tools-list.js")).runToolsSpec(name, options));
+  const call = tools
+    .command("call")
+    .description("Call a tool with a model's arguments")
+    .argument("<name>", "Tool")
+    .argument("[json]", "Arguments as JSON, - for stdin", "{}");
+  addExecutorOptions(call)
+    .addOption(
+      rulesOption(
+        "File of rules, repeatable (default: those of system, user and trusted project); rules are saved to the user's",
+      ),
+    )
+    .option("--json", "Print the structured result", false);
+  addNotes(addConfigOptions(call), {
+    text: [
+      "A session that the call leaves behind ends with this command, which ends its connection. To go on with one, keep an orchestrator of your own attached (see the examples of the library).",
+    ],
+    exitCodes: [
+      ["0", "the tool succeeded, whatever the exit code of the command it ran"],
+      ["1", "it did not"],
+      ["2", "bad arguments"],
+    ],
+    examples: [`codex tools call exec_command '{"cmd":"git status"}'`],
+  }).action(async (name, json, options) => (await import("../commands/tools.js")).runToolsCall(name, json, options));
+}

@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { renderNotes } from "../src/program/help.js";
+import { createProgram } from "../src/program.js";
+import { useCommand } from "./support.js";
+
+const listCommands = (command: Command, path = "codex"): { path: string; command: Command }[] => [
+  { path, command },
+  ...command.commands.flatMap((child) => listCommands(child, `${path} ${child.name()}`)),
+];
+const commands = listCommands(createProgram());
+
+describe("help", () => {
+  it.each(commands)("of $path is in one style", ({ command }) => {
+    const help = command.createHelp();
+    const visible = help.visibleOptions(command);
+    const descriptions = [
+      command.description(),
+      ...visible.map(({ description }) => description),
+      ...command.registeredArguments.map(({ description }) => description),
+    ];
+    for (const text of descriptions) expect(text).toMatch(/^(?![a-z]+ ).+[^.\s]$/s);
+    for (const option of visible) expect(help.optionDescription(option)).not.toMatch(/default: (\[\]|false)/);
+  });
+
+  it.each(["codex", "codex run", "codex sessions", "codex exec-server"])("of %s is wrapped", async (path) => {
+    const command = useOnce();
+    const { code, stdout } = await command([...path.split(" ").slice(1), "--help"]);
+    expect(code).toBe(0);
+    const example = /^ {2}(codex|export|eval) /;
+    const long = stdout.split("\n").filter((line) => line.length > 80 && !example.test(line));
+    expect(long).toEqual([]);
+  });
+
+  it("wraps what stands below the options, and hangs the meaning of a code", () => {
+    const notes = { text: ["one two three"], exitCodes: [["1", "four five"] as const], examples: ["a b c d e f"] };
+    expect(renderNotes(notes, 9)).toBe(
+      "\none two\nthree\n\nExit codes:\n  1  four\n     five\n\nExamples:\n  a b c d e f",
+    );
+  });
+
+  it.each([
+    [["rn"], "Did you mean run", "Try: codex --help"],
+    [["run"], "missing required argument 'program'", "Try: codex run --help"],
+    [["sessions", "read", "x"], 'got "x"', "Try: codex sessions read --help"],
+    [["execpolicy", "explain"], "missing required argument", "Try: codex execpolicy explain --help"],
+  ])("is named after the error of %j", async (args, message, hint) => {
+    const { code, stderr } = await useOnce()(args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(stderr).toMatch(/^codex: /);
+    expect(stderr.trimEnd().split("\n").at(-1)).toBe(hint);
+  });
+
+  const { run } = useCommand();
+  const useOnce = () => async (args: string[]) => {
+    const { code, stdout, stderr } = await run(args);
+    return { code, stdout: stdout.toString(), stderr };
+  };
+});
