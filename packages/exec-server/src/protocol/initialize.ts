@@ -8,7 +8,10 @@ const initializeSchema = lazily(() =>
     clientName: z.string(),
     /** Session of a connection that was lost. */
     resumeSessionId: optional(z.string()),
-    /** The client wants to be told of signals as such. Codex does not know the member, nor what it brings. */
+    /**
+     * The client wants to be told more than by Codex: signals as such, and `data.code` of errors. Codex does not know the
+     * member, nor what it brings.
+     */
     outcomes: optional(z.boolean()),
   }),
 );

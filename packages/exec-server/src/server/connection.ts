@@ -55,6 +55,8 @@ export class Connection implements Holder {
   /** For messages with much output. */
   readonly #messages = new ChunkMemory(MESSAGE_SLAB_BYTES);
   #session: Session | undefined;
+  /** The client asked for what Codex 0.169.0 does not tell. */
+  #tellsMore = false;
   #unsentComplaints = 0;
   /** Resolves when everything of the connection is over. Never rejects. */
   readonly closed: Promise<void>;
@@ -88,7 +90,7 @@ export class Connection implements Holder {
       unknownRequest: refuseMethod,
       onMalformed: (problem) => this.#complain(problem),
       onUnexpected: () => this.#violate("a message was not expected"),
-      errorOf: toRpcError,
+      errorOf: (error) => toRpcError(error, this.#tellsMore),
       limits: { maxHandledRequests: MAX_HANDLED_REQUESTS, drainMs: transport.kind === "stdio" ? DRAIN_MS : 0 },
     });
     this.closed = this.#end(async () => {
@@ -116,6 +118,7 @@ export class Connection implements Holder {
     const { resumeSessionId, outcomes = false } = decodeInitialize(params);
     const session = await this.#handshake.initialize(resumeSessionId);
     session.tellsOutcomes = outcomes;
+    this.#tellsMore = outcomes;
     const { id } = session;
     this.#log.info?.("session attached", { session: shortId(id), resumed: resumeSessionId !== undefined });
     return {
@@ -201,10 +204,10 @@ const refuseMethod: RequestHandler = (_params, { method }) => {
   throw new RpcError(ERROR_CODES.methodNotFound, `exec-server stub does not implement \`${method}\` yet`);
 };
 
-/** What went wrong is also told by a word in `data.code`, so that no client has to read sentences. */
-function toRpcError(error: unknown): RpcError {
+/** To a client that wants more than Codex 0.169.0 tells, what went wrong is told by a word as well: no sentence has to be read. */
+function toRpcError(error: unknown, tellsMore: boolean): RpcError {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof ProcessError ? ERROR_CODES.invalidRequest : ERROR_CODES.internal;
   const isNamed = error instanceof ProcessError || error instanceof StartError || error instanceof WriteError;
-  return new RpcError(code, message, { cause: error, ...(isNamed ? { data: { code: error.code } } : {}) });
+  return new RpcError(code, message, { cause: error, ...(tellsMore && isNamed ? { data: { code: error.code } } : {}) });
 }

@@ -43,6 +43,23 @@ describe("handshake", () => {
     );
   });
 
+  it("tells more to a client that asks for it, and to no other", async () => {
+    const start = { processId: "p", argv: ["/no/such/program"], cwd: "file:///tmp", env: {}, tty: false };
+    const told = [];
+    for (const more of [{ outcomes: true }, {}]) {
+      const client = await server.connect();
+      const { sandboxedProcess } = await client.ask("initialize", { clientName: "x", ...more });
+      client.send({ method: "initialized" });
+      const { error } = await client.request("process/start", start);
+      told.push([sandboxedProcess, error]);
+    }
+    const error = { code: -32603, message: expect.stringContaining("/no/such/program") };
+    expect(told).toEqual([
+      [true, { ...error, data: { code: "program_not_found" } }],
+      [undefined, error],
+    ]);
+  });
+
   it("tells the session, the environment and the version that the first clients look for", async () => {
     const client = await server.connect();
     const result = await client.ask("initialize", { clientName: "x", resumeSessionId: null });
