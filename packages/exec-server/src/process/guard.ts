@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { createGuardedNames, REMOVE_NAMES } from "./guarded-names.js";
 import { openUnnamed, type UnnamedFile } from "./unnamed-file.js";
 
 /**
@@ -20,20 +21,24 @@ export interface Guard {
   /** As `add`, of one process alone: the first of a sandbox, with which all others of it end. */
   addProcess(pid: number): void;
   removeProcess(pid: number): void;
+  /** A directory that keeps a name free, to be taken away if nobody else does. Counted: it is to be removed as often. */
+  addName(path: string): void;
+  removeName(path: string): void;
   /** Kills every group and process that was not removed. Idempotent. */
   close(): void;
 }
 
 /** Marks are looked for only where the numbers in /proc are those that can be signalled. */
 const SCRIPT = `trap '' INT HUP TERM QUIT
+inits=
 read -r nothing
 while read -r place; do
-  case $place in '') ;; p*) kill -9 "\${place#p}" ;; *) kill -9 "-$place" ;; esac
+  case $place in '') ;; p*) kill -9 "\${place#p}"; inits="$inits \${place#p}" ;; *) kill -9 "-$place" ;; esac
 done <&3 2>/dev/null
 read -r self rest </proc/self/stat
-[ -n "$1" ] && [ "$self" = "$$" ] || exit
 quiet=0
 rounds=0
+[ -n "$1" ] && [ "$self" = "$$" ] || quiet=3
 while [ $quiet -lt 3 ] && [ $rounds -lt 1000 ]; do
   marked=$(grep -ls "^Max file locks  *$1" /proc/[0-9]*/limits)
   case $marked in ''|"$killed") quiet=$((quiet + 1)) ;; *) quiet=0 ;; esac
@@ -43,7 +48,8 @@ while [ $quiet -lt 3 ] && [ $rounds -lt 1000 ]; do
     kill -9 "\${pid%/limits}"
   done 2>/dev/null
   killed=$marked
-done`;
+done
+${REMOVE_NAMES}`;
 
 /** `p` for a process alone, a number and a line feed; numbers of processes have at most 7 digits on Linux and fewer on macOS. */
 const SLOT_BYTES = 11;
@@ -71,6 +77,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
   let file: number | undefined;
   let shell: ChildProcess | undefined;
   let closed = false;
+  const names = createGuardedNames();
 
   const write = (slot: number, text: string) => {
     if (file !== undefined) writeWhole(file, `${text.padStart(SLOT_BYTES - 1)}\n`, slot * SLOT_BYTES);
@@ -82,10 +89,12 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
     const opened = openPlaces(directories, used);
     ({ file, size } = opened);
     for (const [text, slot] of slots) write(slot, text);
-    shell = spawnShell(opened.reader, markPrefix, (ran) => {
+    const list = names.open(directories);
+    shell = spawnShell([opened.reader, list], markPrefix, (ran) => {
       shell = undefined;
       if (file !== undefined) closeSync(file);
       file = undefined;
+      names.close();
       try {
         if (ran && !closed) start();
       } catch {
@@ -93,6 +102,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
       }
     });
     closeSync(opened.reader);
+    if (list !== undefined) closeSync(list);
   };
   const open = () => {
     if (!closed && shell === undefined) start();
@@ -123,6 +133,8 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
     remove: (pgid) => cross(String(pgid)),
     addProcess: (pid) => put(`p${pid}`),
     removeProcess: (pid) => cross(`p${pid}`),
+    addName: (path) => names.add(path),
+    removeName: (path) => names.remove(path),
     close() {
       closed = true;
       shell?.stdin?.end();
@@ -159,10 +171,14 @@ function writeWhole(file: number, text: string, position: number): void {
 }
 
 /** Neither the shell nor the pipe to it keeps this process alive. */
-function spawnShell(reader: number, markPrefix: string, onGone: (ran: boolean) => void): ChildProcess {
+function spawnShell(
+  [places, names]: [number, number | undefined],
+  markPrefix: string,
+  onGone: (ran: boolean) => void,
+): ChildProcess {
   const shell = spawn("/bin/sh", ["-c", SCRIPT, "sh", markPrefix], {
     detached: true,
-    stdio: ["pipe", "ignore", "ignore", reader],
+    stdio: ["pipe", "ignore", "ignore", places, names ?? "ignore"],
     env: {},
     cwd: "/",
   });

@@ -50,7 +50,7 @@ export interface LocalContext {
 
 /** Starts a process of its own session. @throws StartError */
 export async function startLocalProcess(spec: ProcessSpec, file: string, context: LocalContext): Promise<LocalProcess> {
-  const wrapped = await wrapSpec(spec, file, context.sandbox);
+  const wrapped = guardNames(await wrapSpec(spec, file, context.sandbox), context.guard);
   try {
     return await startWrapped(spec, file, wrapped, context);
   } catch (error) {
@@ -67,6 +67,24 @@ async function wrapSpec(spec: ProcessSpec, file: string, sandbox: CommandSandbox
   const session = spec.stdio.kind === "pty" ? "terminal" : "new";
   const { argv, arg0, cwd, env } = spec;
   return sandbox.wrap({ argv, file, cwd, env, session, ...(arg0 === undefined ? {} : { arg0 }) }, spec.sandbox);
+}
+
+/** Names that its sandbox keeps free are taken away by the guard when this process is killed. */
+function guardNames(wrapped: WrappedCommand | undefined, guard: Guard): WrappedCommand | undefined {
+  if (wrapped === undefined || wrapped.held.length === 0) return wrapped;
+  for (const path of wrapped.held) guard.addName(path);
+  let released: Promise<void> | undefined;
+  const release = async () => {
+    await wrapped.release();
+    for (const path of wrapped.held) guard.removeName(path);
+  };
+  return {
+    ...wrapped,
+    release() {
+      released ??= release();
+      return released;
+    },
+  };
 }
 
 async function startWrapped(

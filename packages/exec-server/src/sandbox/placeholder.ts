@@ -19,6 +19,7 @@ import { errnoOf, StartError } from "../process/errors.js";
 import type { Native } from "../process/native.js";
 import { MAX_PLACEHOLDER_TRIES } from "./limits.js";
 import { openSource } from "./open-sources.js";
+import { MARK_S } from "./placeholder-mark.js";
 
 /**
  * Keeps a name free while a sandbox runs: a mount needs something to lie on, so an empty directory is made on the host, or
@@ -31,9 +32,6 @@ export interface Placeholder {
   /** Removes it when nobody else relies on it and nothing was put there. Called once; never rejects. */
   release(): Promise<void>;
 }
-
-/** Seconds since 1970 that stand for "made by a sandbox"; whoever puts something there changes it. */
-const MARK_S = 0x5a4d;
 
 /** Nothing but a name that is kept free, for this sandbox or another. */
 export const isPlaceholder = (path: string): boolean => {

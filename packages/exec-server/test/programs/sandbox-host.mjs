@@ -1,10 +1,11 @@
 import { createLocalBackend } from "@codex/exec-server";
 
 /** Runs a program of Python in a sandbox, with or without a network, tells of its wrapper once it is ready, and stays: a host to be killed. */
-const [, , program, network] = process.argv;
+const [, , program, network, workspace] = process.argv;
 const backend = createLocalBackend();
 const entry = { path: { type: "special", value: { kind: "root" } }, access: "read" };
-const fileSystem = { type: "restricted", entries: [entry] };
+const opened = workspace === undefined ? [] : [{ path: { type: "path", path: workspace }, access: "write" }];
+const fileSystem = { type: "restricted", entries: [entry, ...opened] };
 const child = await backend.start({
   argv: ["python3", program],
   cwd: "/",

@@ -1,0 +1,95 @@
+import { closeSync, writeSync } from "node:fs";
+import { MARK_S } from "../sandbox/placeholder-mark.js";
+import { openUnnamed } from "./unnamed-file.js";
+
+/** Directories that stand for names which must not come into being, as the guard's shell reads them: a line each. */
+export interface GuardedNames {
+  /** Makes the file anew, and returns the descriptor to read it; undefined where there is none. The caller closes it. */
+  open(directories: readonly string[]): number | undefined;
+  /** Counted: it is to be removed as often. */
+  add(path: string): void;
+  remove(path: string): void;
+  close(): void;
+}
+
+/** One path and line feeds; longer ones are left to the next sandbox. */
+const SLOT_BYTES = 4_096;
+
+/**
+ * Removes what is listed on descriptor 4, unless a process has hold of it, somebody put something there or it is not marked. First the
+ * processes in `$inits` have to be gone: a name must not be free while its sandbox runs.
+ */
+export const REMOVE_NAMES = `for pid in $inits; do
+  tries=0
+  while read -r line <"/proc/$pid/stat"; do
+    case \${line##*) } in Z*|X*) break ;; esac
+    tries=$((tries + 1))
+    [ $tries -lt 500 ] || exit
+    sleep 0.01
+  done
+done 2>/dev/null
+command -v flock >/dev/null && grep -a . <&4 | while IFS= read -r name; do
+  [ "$(stat -c %Y "$name")" = ${MARK_S} ] || continue
+  if [ -d "$name" ]; then flock -nx "$name" rmdir "$name"; else flock -nx "$name" rm "$name"; fi
+done 2>/dev/null`;
+
+export function createGuardedNames(): GuardedNames {
+  const places = new Map<string, { slot: number; count: number }>();
+  const free: number[] = [];
+  let used = 0;
+  let file: number | undefined;
+  const write = (slot: number, text: string) => {
+    if (file === undefined) return;
+    try {
+      // Whole or not at all is not promised: what is no marked directory is left alone.
+      writeSync(
+        file,
+        Buffer.from(text.padEnd(SLOT_BYTES - Buffer.byteLength(text) + text.length, "\n")),
+        0,
+        SLOT_BYTES,
+        slot * SLOT_BYTES,
+      );
+    } catch {
+      // The disk is full: the next sandbox there removes it.
+    }
+  };
+  const close = () => {
+    if (file !== undefined) closeSync(file);
+    file = undefined;
+  };
+  return {
+    open(directories) {
+      close();
+      for (const directory of directories) {
+        try {
+          const opened = openUnnamed(directory);
+          file = opened.file;
+          for (const [path, { slot }] of places) write(slot, path);
+          return opened.reader;
+        } catch {
+          // The next one may take it.
+        }
+      }
+      return undefined;
+    },
+    add(path) {
+      const place = places.get(path);
+      if (place !== undefined) place.count += 1;
+      else if (Buffer.byteLength(path) < SLOT_BYTES && !path.includes("\n")) {
+        const slot = free.pop() ?? used++;
+        places.set(path, { slot, count: 1 });
+        write(slot, path);
+      }
+    },
+    remove(path) {
+      const place = places.get(path);
+      if (place === undefined) return;
+      place.count -= 1;
+      if (place.count > 0) return;
+      places.delete(path);
+      free.push(place.slot);
+      write(place.slot, "");
+    },
+    close,
+  };
+}
