@@ -63,11 +63,13 @@ describe("the guard", () => {
   });
 
   it("is there again after somebody killed it", async () => {
-    const guard = createGuard();
+    // Tells its shell from those of other guards, which may not have ended yet.
+    const markPrefix = "9190807060";
+    const guard = createGuard({ markPrefix });
     const group = await startGroup();
     guard.add(group.pid);
     const find = () =>
-      execFileSync("pgrep", ["-P", String(process.pid), "-f", "trap.*read -r nothing"], { encoding: "utf8" }).trim();
+      execFileSync("pgrep", ["-P", String(process.pid), "-f", `sh ${markPrefix}$`], { encoding: "utf8" }).trim();
     const first = find();
     process.kill(Number(first), "SIGKILL");
     await vi.waitFor(() => expect(find()).not.toBe(first));
