@@ -31,7 +31,7 @@ export function listRemoved(
   const reasonFor = (name: string): string | undefined => {
     if (NEVER_PASSED.includes(name)) return "always";
     if (includeOnly.length > 0 && !matchesAny(name, includeOnly)) return "includeOnly";
-    if (name in set) return undefined;
+    if (Object.hasOwn(set, name)) return undefined;
     if (!isInherited(name, inherit)) return `inherit = ${inherit}`;
     return excluded.find((pattern) => matchesAny(name, [pattern]));
   };
@@ -54,7 +54,7 @@ export function isDecided(
   if (NEVER_PASSED.includes(name)) return true;
   if (policy === undefined) return false;
   const { ignoreDefaultExcludes, exclude, set, includeOnly } = policy;
-  if (name in overlay || name in set) return true;
+  if (Object.hasOwn(overlay, name) || Object.hasOwn(set, name)) return true;
   if (matchesAny(name, [...(ignoreDefaultExcludes ? [] : DEFAULT_EXCLUDES), ...exclude])) return true;
   return includeOnly.length > 0 && !matchesAny(name, includeOnly);
 }

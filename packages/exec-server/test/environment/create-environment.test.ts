@@ -4,6 +4,7 @@ import {
   CORE_NAMES,
   createEnvironment,
   DEFAULT_EXCLUDES,
+  isDecided,
   listRemoved,
   NEVER_PASSED,
 } from "../../src/environment/create-environment.js";
@@ -135,4 +136,14 @@ describe("what a policy removes", () => {
       expect([name, name in kept]).toEqual([name, !gone]);
     }
   });
+});
+
+it("takes no variable for decided that is called like a member of every object", () => {
+  for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+    expect(isDecided(policy({}), {}, name)).toBe(false);
+    expect(isDecided(policy({ set: { [name]: "1" } }), {}, name)).toBe(true);
+    const own = Object.fromEntries([[name, "x"]]);
+    expect(listRemoved(policy({ exclude: [name] }), own)).toEqual([{ name, by: name }]);
+    expect(Object.entries(createEnvironment(policy({}), own))).toEqual([[name, "x"]]);
+  }
 });
