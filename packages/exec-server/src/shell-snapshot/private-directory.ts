@@ -1,7 +1,18 @@
-import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { createHash, randomBytes } from "node:crypto";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir, hostname } from "node:os";
 import { join } from "node:path";
+import { MAX_AGE_MS } from "./limits.js";
 
 /**
  * Files that this process alone writes and that a sandbox lets be read but not be written: below XDG_RUNTIME_DIR or
@@ -27,11 +38,13 @@ export interface PrivateFiles {
 export function createPrivateDirectory(env: Readonly<Record<string, string | undefined>>): PrivateDirectory {
   let own: string | undefined;
   const open = () => {
-    if (own !== undefined) return own;
+    // Whoever tidies up may have taken it away.
+    if (own !== undefined && lstatSync(own, { throwIfNoEntry: false })?.isDirectory()) return own;
     const base = join(findBase(env), "shell-snapshots");
     mkdirSync(base, { recursive: true, mode: 0o700 });
-    removeOrphans(base);
-    own = join(base, `${process.pid}-${randomBytes(9).toString("hex")}`);
+    const place = getPlace();
+    removeOrphans(base, place);
+    own = join(base, `${place}-${process.pid}-${randomBytes(9).toString("hex")}`);
     mkdirSync(own, { mode: 0o700 });
     return own;
   };
@@ -71,13 +84,34 @@ function findBase(env: Readonly<Record<string, string | undefined>>): string {
   return env.CODEX_HOME || join(homedir(), ".codex");
 }
 
-/** Left by processes that were killed; their numbers stand first in the names. */
-function removeOrphans(base: string): void {
+/**
+ * Left by processes that were killed; their numbers stand in the names. Those of another host or namespace, who have the same
+ * home, cannot be asked for: theirs are old when nothing in them is used any more.
+ */
+function removeOrphans(base: string, ownPlace: string): void {
   for (const name of readdirSync(base)) {
-    const pid = Number(name.split("-")[0]);
-    if (!Number.isInteger(pid) || pid <= 0 || isAlive(pid)) continue;
-    rmSync(join(base, name), { recursive: true, force: true });
+    const [, place, pid] = /^([0-9a-f]{12})-(\d+)-/.exec(name) ?? [];
+    const path = join(base, name);
+    const isOrphan = place === ownPlace ? !isAlive(Number(pid)) : isOld(path);
+    if (isOrphan) rmSync(path, { recursive: true, force: true });
   }
+}
+
+/** Where numbers of processes mean the same, for as long as they do. */
+function getPlace(): string {
+  const facts = [hostname()];
+  try {
+    facts.push(readFileSync("/proc/sys/kernel/random/boot_id", "latin1"), readlinkSync("/proc/self/ns/pid"));
+  } catch {
+    // Not Linux: there is one for each host.
+  }
+  return createHash("sha256").update(facts.join("\n")).digest("hex").slice(0, 12);
+}
+
+/** A directory is as old as the last snapshot that was made in it. */
+function isOld(path: string): boolean {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  return there !== undefined && Date.now() - there.mtimeMs > 2 * MAX_AGE_MS;
 }
 
 function isAlive(pid: number): boolean {

@@ -1,9 +1,19 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { findSmallDiskProblem, openSmallDisk } from "@codex/testkit";
 import { describe, expect, it, vi } from "vitest";
 import type { ShellStartup } from "../../src/index.js";
-import { MAX_SNAPSHOTS, MAX_STATE_BYTES } from "../../src/shell-snapshot/limits.js";
+import { MAX_AGE_MS, MAX_SNAPSHOTS, MAX_STATE_BYTES } from "../../src/shell-snapshot/limits.js";
+import { createPrivateDirectory } from "../../src/shell-snapshot/private-directory.js";
 import { entry, NO_BUBBLEWRAP, READ_ALL, restrict } from "../sandbox/support.js";
 import { findShell, useHome } from "./support.js";
 
@@ -249,11 +259,8 @@ describe.each(shells)("a snapshot of $name", ({ name, files, scripts, profile })
   });
 
   test("is in files of the user alone, which are gone after it", async () => {
-    mkdirSync(join(place.kept, "4194304-left"), { recursive: true });
-    writeFileSync(join(place.kept, "4194304-left", "snapshot"), "");
     const snapshots = place.snapshots();
     await snapshots.find(place.command(shell!, "true"), { waitMs: 20_000 });
-    expect(existsSync(join(place.kept, "4194304-left"))).toBe(false);
     const entries = readdirSync(place.kept, { recursive: true, withFileTypes: true });
     expect(entries.length).toBeGreaterThan(1);
     for (const entry of entries) {
@@ -263,6 +270,43 @@ describe.each(shells)("a snapshot of $name", ({ name, files, scripts, profile })
     await snapshots.close();
     expect(readdirSync(place.kept)).toEqual([]);
     expect(reasonOf(await snapshots.find(place.command(shell!, "true")))).toMatch(/shutting down/);
+  });
+});
+
+describe("the directory of snapshots", () => {
+  const place = useHome();
+  const open = () => createPrivateDirectory({ CODEX_HOME: dirname(place.kept) });
+  const long = (Date.now() - 3 * MAX_AGE_MS) / 1000;
+
+  it("is made again after somebody took it away", () => {
+    const directory = open();
+    rmSync(directory.write({ snapshot: "one" }).path, { recursive: true });
+    rmSync(place.kept, { recursive: true });
+    const files = directory.write({ snapshot: "two" });
+    expect(readFileSync(join(files.path, "snapshot"), "utf8")).toBe("two");
+    expect(files.isIntact()).toBe(true);
+    directory.close();
+    expect(readdirSync(place.kept)).toEqual([]);
+  });
+
+  it("loses what processes left that were killed, and nothing of processes whose numbers mean something else here", () => {
+    const first = open();
+    first.write({ snapshot: "" });
+    const [own = ""] = readdirSync(place.kept);
+    const here = own.split("-")[0];
+    // No process has this number, or can have it.
+    const names = [`${here}-4194304-dead`, "0123456789ab-4194304-elsewhere", "0123456789ab-4194304-old", "4194304-old"];
+    for (const name of names) {
+      mkdirSync(join(place.kept, name));
+      if (name.endsWith("old")) utimesSync(join(place.kept, name), long, long);
+    }
+    const second = open();
+    second.write({ snapshot: "" });
+    const left = readdirSync(place.kept).filter((name) => names.includes(name));
+    expect(left).toEqual(["0123456789ab-4194304-elsewhere"]);
+    expect(readdirSync(place.kept)).toContain(own);
+    first.close();
+    second.close();
   });
 });
 
