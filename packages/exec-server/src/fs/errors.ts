@@ -25,7 +25,7 @@ export function systemError(name: ErrorName): Error {
   return Object.assign(new Error(name), { code: name });
 }
 
-export type ErrorName = "EACCES" | "EBADF" | "EEXIST" | "EISDIR" | "ELOOP" | "ENOENT" | "ENOTDIR";
+export type ErrorName = "EACCES" | "EBADF" | "EBUSY" | "EEXIST" | "EISDIR" | "ELOOP" | "ENOENT" | "ENOTDIR";
 
 /** Runs a step of an operation; its failure names the path. */
 export async function about<T>(path: HostPath, run: () => Promise<T>): Promise<T> {

@@ -56,3 +56,9 @@ export const AT_ONCE_BYTES = 64 * 1024;
 
 /** The list of the mounts of this process, bytes; a process with more has no file calls that are answered at once. */
 export const MAX_MOUNTS_BYTES = 256 * 1024;
+
+/** Times a directory is looked at anew when something was put into it while it was removed. */
+export const MAX_REMOVE_PASSES = 8;
+
+/** Directories of one directory that are remembered while a tree is removed; it is listed again for the others. */
+export const MAX_LISTED_SUBDIRECTORIES = 512;

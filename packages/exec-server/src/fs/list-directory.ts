@@ -15,33 +15,43 @@ export async function* listDirectory(path: HostPath): AsyncGenerator<ListedEntry
   for await (const batch of listBatches(path)) yield* batch;
 }
 
-/** The same, for who has nothing to wait for between two entries of a batch. */
+/** The same, for who has nothing to wait for between two entries of a batch. The last is empty or cut short. */
 export async function* listBatches(path: HostPath): AsyncGenerator<ListedEntry[]> {
   // Names are bytes: Node gives them with this encoding, which its types for `opendir` do not know.
   const options = { encoding: "buffer", bufferSize: BATCH_ENTRIES } as unknown as OpenDirOptions;
   const directory = (await opendir(path, options)) as unknown as Directory;
   try {
-    // The first of a batch is waited for; with it the others have come.
-    for (let first = await directory.read(); first !== null; first = await directory.read()) {
-      const batch = [toListed(first)];
-      while (batch.length < BATCH_ENTRIES) {
-        const entry = directory.readSync();
-        if (entry === null) break;
-        batch.push(toListed(entry));
-      }
+    for (let batch = await readBatch(directory); batch.length > 0; ) {
       yield batch;
+      batch = batch.length < BATCH_ENTRIES ? [] : await readBatch(directory);
     }
   } finally {
     await directory.close();
   }
 }
 
+/**
+ * The next entries, fewer than BATCH_ENTRIES only at the end. Most of them have come with the first, but only the directory
+ * knows which: none is read synchronously, which on a mount that hangs would hold up everything.
+ */
+function readBatch(directory: Directory): Promise<ListedEntry[]> {
+  return new Promise((resolve, reject) => {
+    const batch: ListedEntry[] = [];
+    const take = (error: Error | null, entry: Dirent<Buffer> | null) => {
+      if (error !== null) return reject(error);
+      if (entry !== null) batch.push(toListed(entry));
+      if (entry === null || batch.length === BATCH_ENTRIES) return resolve(batch);
+      directory.read(take);
+    };
+    directory.read(take);
+  });
+}
+
 const toListed = (entry: Dirent<Buffer>): ListedEntry => ({ name: entry.name, kind: kindOf(entry) });
 
 /** What is used of `fs.Dir`, whose types know names as text only. */
 interface Directory {
-  read(): Promise<Dirent<Buffer> | null>;
-  readSync(): Dirent<Buffer> | null;
+  read(then: (error: Error | null, entry: Dirent<Buffer> | null) => void): void;
   close(): Promise<void>;
 }
 

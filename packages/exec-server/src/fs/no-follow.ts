@@ -30,21 +30,29 @@ export async function withoutLinks<T>(path: HostPath, use: (entry: HostPath) => 
   }
 }
 
-/**
- * Gives `use` a path for the directory `path`, which is no link itself. On Linux it is held open and stays the same
- * directory whatever happens to its name.
- * @throws ENOTDIR
- */
-export async function withDirectory<T>(path: HostPath, use: (directory: HostPath) => Promise<T>): Promise<T> {
+/** A directory that stays the same on Linux, whatever happens to its name. Whoever has it closes it. */
+export interface HeldDirectory {
+  /** Leads to it for as long as it is not closed. */
+  path: HostPath;
+  /** Of no other directory that is there at the same time. */
+  identity: string;
+  close(): Promise<void>;
+}
+
+/** The directory `path`, which is no link itself. @throws ENOTDIR */
+export async function holdDirectory(path: HostPath): Promise<HeldDirectory> {
   if (process.platform !== "linux") {
-    if (!(await lstat(path)).isDirectory()) throw systemError("ENOTDIR");
-    return use(path);
+    const there = await lstat(path);
+    if (!there.isDirectory()) throw systemError("ENOTDIR");
+    return { path, identity: `${there.dev}:${there.ino}`, close: async () => {} };
   }
   const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
-    return await use(`/proc/self/fd/${directory.fd}`);
-  } finally {
+    const { dev, ino } = await directory.stat();
+    return { path: `/proc/self/fd/${directory.fd}`, identity: `${dev}:${ino}`, close: () => directory.close() };
+  } catch (error) {
     await directory.close();
+    throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { lstat, readdir, readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { withDirectory, withoutLinks } from "../../src/fs/no-follow.js";
+import { holdDirectory, withoutLinks } from "../../src/fs/no-follow.js";
 import { base64, useFiles } from "./support.js";
 
 const files = useFiles();
@@ -14,11 +14,10 @@ function swap(): void {
 
 describe.runIf(process.platform === "linux")("a link put in the place of a directory meanwhile", () => {
   it("does not change which directory is used", async () => {
-    const names = await withDirectory(files.path("sub"), async (directory) => {
-      swap();
-      return readdir(directory);
-    });
-    expect(names.sort()).toEqual(["deep", "g.txt"]);
+    const directory = await holdDirectory(files.path("sub"));
+    swap();
+    expect((await readdir(directory.path)).sort()).toEqual(["deep", "g.txt"]);
+    await directory.close();
   });
 
   it("does not change where an entry is", async () => {
@@ -39,9 +38,7 @@ it("a link on the way is refused, wherever it is", async () => {
   const read = (name: string) => withoutLinks(files.path(name), async (entry) => (await readFile(entry)).toString());
   expect(await read("real/a/b/c")).toBe("c");
   for (const name of ["r/a/b/c", "real/alink/b/c"]) await expect(read(name)).rejects.toMatchObject({ code: "ENOTDIR" });
-  await expect(withDirectory(files.path("r"), () => readdir(files.path("r")))).rejects.toMatchObject({
-    code: "ENOTDIR",
-  });
+  await expect(holdDirectory(files.path("r"))).rejects.toMatchObject({ code: "ENOTDIR" });
   expect(await withoutLinks("/", async (entry) => (await lstat(entry)).isDirectory())).toBe(true);
 });
 

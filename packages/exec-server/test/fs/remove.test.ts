@@ -1,5 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { MAX_LISTED_SUBDIRECTORIES } from "../../src/fs/limits.js";
 import { useFiles } from "./support.js";
 
 const files = useFiles();
@@ -59,4 +63,48 @@ it.runIf(process.platform === "linux")("removes names that are no UTF-8", async 
   writeFileSync(Buffer.concat([Buffer.from(files.path("odd/")), Buffer.from([0xff, 0xfe])]), "");
   expect(await remove("odd")).toEqual({});
   expect(existsSync(files.path("odd"))).toBe(false);
+});
+
+const program = (name: string) => fileURLToPath(new URL(`../programs/${name}`, import.meta.url));
+
+it("removes a tree that is deeper than there are descriptors", () => {
+  const tree = files.path("tree");
+  mkdirSync(join(tree, "d/".repeat(900)), { recursive: true });
+  for (let level = 0; level < 900; level += 90) {
+    writeFileSync(join(tree, "d/".repeat(level), "file"), "");
+    mkdirSync(join(tree, "d/".repeat(level), "other/empty"), { recursive: true });
+  }
+  const limited = ["-c", 'ulimit -n 256 && exec "$0" "$@"', process.execPath, program("remove-deep.mjs"), tree];
+  const { stderr, status } = spawnSync("/bin/sh", limited, { encoding: "utf8" });
+  expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+  expect(existsSync(tree)).toBe(false);
+});
+
+it("removes more directories of one directory than are remembered", async () => {
+  for (let index = 0; index < MAX_LISTED_SUBDIRECTORIES + 100; index += 1) {
+    mkdirSync(files.path(`tree/${index}/below`), { recursive: true });
+    writeFileSync(files.path(`tree/file-${index}`), "");
+  }
+  expect(await remove("tree")).toEqual({});
+  expect(existsSync(files.path("tree"))).toBe(false);
+});
+
+it("lists no directory synchronously, which one on a mount that hangs would never end", () => {
+  for (const count of [0, 1, 511, 512, 513, 1_100]) {
+    const directory = files.path(`listed-${count}`);
+    mkdirSync(directory);
+    for (let index = 0; index < count; index += 1) writeFileSync(join(directory, `${index}`), "");
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ["--trace-sync-io", program("list-directory.mjs"), directory],
+      {
+        encoding: "utf8",
+      },
+    );
+    const sizes = [...Array.from({ length: Math.floor(count / 512) }, () => 512), count % 512].filter(
+      (size) => size > 0,
+    );
+    expect(JSON.parse(stdout)).toEqual(sizes);
+    expect(stderr).not.toContain("readSync");
+  }
 });
