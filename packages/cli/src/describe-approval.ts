@@ -2,37 +2,102 @@ import { type ApprovalRequest, renderAllowRule } from "@codex/orchestrator";
 import { describeSandbox } from "./describe-sandbox.js";
 import { quoteWords, visible } from "./visible.js";
 
+/** The terminal that a question is shown at. */
+export interface QuestionSize {
+  /** Columns; default without end. */
+  width?: number | undefined;
+  /** Rows; what would push the beginning off the screen is left out. Default without end. */
+  rows?: number | undefined;
+}
+
 /**
  * What a person needs for deciding. What others wrote stays in its column and in bounds: a command must not repaint the
- * question, nor look like a line of it. `width`: columns of the terminal.
+ * question, nor look like a line of it, nor push its own beginning off the screen.
  */
 export function describeRequest(
   request: ApprovalRequest,
   rulesFile: string,
   highlight: (text: string) => string,
-  width = Number.POSITIVE_INFINITY,
+  { width = Number.POSITIVE_INFINITY, rows = Number.POSITIVE_INFINITY }: QuestionSize = {},
 ): string {
+  const [command, ...others] = listFields(request, rulesFile).map(
+    ({ label, text }): Shown => ({ label, lines: foldLines(visible(text), width - MARGIN) }),
+  );
+  const each = Math.max(
+    1,
+    Math.min(MAX_OTHER_ROWS, Math.floor((rows - RESERVED_ROWS - MIN_COMMAND_ROWS) / others.length)),
+  );
+  const below = (rows === Number.POSITIVE_INFINITY ? others : limitExtras(others)).flatMap((field) =>
+    renderField(field, rows === Number.POSITIVE_INFINITY ? rows : each, 0),
+  );
+  const left = Math.max(MIN_COMMAND_ROWS, rows - RESERVED_ROWS - below.length);
+  const above = command === undefined ? [] : renderField(command, left, Math.floor(left / 3), highlight);
+  return ["", ...above, ...below, ""].join("\n");
+}
+
+/** Rows of the question itself: an empty one in front and behind, and the choices. */
+const RESERVED_ROWS = 5;
+const MIN_COMMAND_ROWS = 5;
+/** Rows of anything but the command. */
+const MAX_OTHER_ROWS = 4;
+/** Extra permissions of one kind or another that are listed. */
+const MAX_EXTRAS = 3;
+/** How the rest is seen. */
+const ALL = "[v]iew shows all of it";
+
+interface Field {
+  label: string;
+  text: string;
+}
+
+interface Shown {
+  label: string;
+  lines: readonly string[];
+}
+
+/** The command first. */
+function listFields(request: ApprovalRequest, rulesFile: string): Field[] {
   const { command, cwd, environment, reason, justification, proposedAmendment, availableDecisions } = request;
   const rule = availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
-  const show = (label: string, text: string, paint = (line: string) => line) =>
-    foldLines(visible(text), width - MARGIN)
-      .map((line, at) => `  ${at === 0 ? label.padEnd(13) : CONTINUED}${paint(line)}`)
-      .join("\n");
-  const lines = [
-    "",
-    show("command", quoteWords(command), highlight),
-    show("directory", cwd),
-    show("environment", environment),
-    show("sandbox", describeSandbox(request.sandbox)),
-    ...describeExtra(request).map((line) => show("asks for", line)),
-    ...describeEarlierRun(request).map((line) => show("already ran", line)),
-    show("reason", shorten(reason)),
-    ...(justification === null ? [] : [show("the model", shorten(justification))]),
-    ...(rule === null ? [] : [show("rule to save", renderAllowRule(rule)), show("saved to", rulesFile)]),
-    "",
+  const field = (label: string, text: string): Field => ({ label, text });
+  return [
+    field("command", quoteWords(command)),
+    field("directory", cwd),
+    field("environment", environment),
+    field("sandbox", describeSandbox(request.sandbox)),
+    ...describeExtra(request).map((line) => field(EXTRA, line)),
+    ...describeEarlierRun(request).map((line) => field("already ran", line)),
+    field("reason", shorten(reason)),
+    ...(justification === null ? [] : [field("the model", shorten(justification))]),
+    ...(rule === null ? [] : [field("rule to save", renderAllowRule(rule)), field("saved to", rulesFile)]),
   ];
-  return lines.join("\n");
 }
+
+const EXTRA = "asks for";
+
+function limitExtras(fields: readonly Shown[]): Shown[] {
+  const first = fields.findIndex(({ label }) => label === EXTRA);
+  const count = fields.filter(({ label }) => label === EXTRA).length;
+  if (count <= MAX_EXTRAS) return [...fields];
+  const more: Shown = { label: EXTRA, lines: [`${count - MAX_EXTRAS} more things: ${ALL}`] };
+  return [...fields.slice(0, first + MAX_EXTRAS), more, ...fields.slice(first + count)];
+}
+
+/** In at most so many rows, the last `tail` of them from its end. What is left out is said where no value can say it. */
+function renderField({ label, lines }: Shown, rows: number, tail: number, paint = (line: string) => line): string[] {
+  const render = (line: string, at: number) => `  ${at === 0 ? label.padEnd(13) : CONTINUED}${paint(line)}`;
+  if (lines.length <= rows) return lines.map(render);
+  if (rows === 1) return [`${render((lines[0] ?? "").slice(0, -LEFT_OUT.length), 0)}${LEFT_OUT}`];
+  const head = rows - 1 - tail;
+  const notice = `${" ".repeat(MARGIN - 2)}… ${lines.length - head - tail} more lines here: ${ALL}`;
+  return [
+    ...lines.slice(0, head).map(render),
+    notice,
+    ...lines.slice(lines.length - tail).map((line) => render(line, 1)),
+  ];
+}
+
+const LEFT_OUT = " … [v]";
 
 /** Columns in front of a value. */
 const MARGIN = 15;

@@ -24,7 +24,7 @@ const CHOICES: readonly { answers: readonly string[]; decision: ApprovalDecision
 /** Where the person is. */
 export interface ApproverTerminal {
   input: NodeJS.ReadableStream & { isTTY?: boolean };
-  output: NodeJS.WritableStream & { isTTY?: boolean; columns?: number; hasColors?: () => boolean };
+  output: NodeJS.WritableStream & { isTTY?: boolean; columns?: number; rows?: number; hasColors?: () => boolean };
 }
 
 /**
@@ -63,24 +63,60 @@ async function askAtTerminal(
     return (await answer).trim();
   };
   try {
-    output.write(describeRequest(request, rulesFile, paint, output.columns));
-    return await askUntilDecided(request, { ask, tell: (text) => void output.write(`  ${visible(text)}\n`) });
+    const { columns: width } = output;
+    const rows = output.rows || DEFAULT_ROWS;
+    const all = describeRequest(request, rulesFile, paint, { width });
+    const shown = describeRequest(request, rulesFile, paint, { width, rows });
+    output.write(shown);
+    return await askUntilDecided(request, {
+      ask,
+      tell: (text) => void output.write(`  ${visible(text)}\n`),
+      ...(shown === all ? {} : { viewAll: () => showPages(all, rows, ask, output) }),
+    });
   } finally {
     prompt.close();
   }
 }
 
+/** Of a terminal that does not tell. */
+const DEFAULT_ROWS = 24;
+
+/** A text of complete lines, a screen at a time. */
+async function showPages(
+  text: string,
+  rows: number,
+  ask: (question: string) => Promise<string>,
+  output: NodeJS.WritableStream,
+): Promise<void> {
+  const lines = text.split("\n");
+  const size = Math.max(1, rows - 1);
+  for (let at = 0; at < lines.length; at += size) {
+    const end = Math.min(at + size, lines.length);
+    output.write(`${lines.slice(at, end).join("\n")}\n`);
+    if (end === lines.length) return;
+    const answer = await ask(`lines ${at + 1} to ${end} of ${lines.length}; Enter for more, [b]ack: `);
+    if (/^[bnq]/i.test(answer)) return;
+  }
+}
+
 /** Questions and remarks to the person. */
 interface Talk {
+  /** Shows what the question leaves out; only where it does. */
+  viewAll?: () => Promise<void>;
   ask(question: string, prefill?: string): Promise<string>;
   tell(text: string): void;
 }
 
 async function askUntilDecided(request: ApprovalRequest, talk: Talk): Promise<ApprovalAnswer> {
   const choices = CHOICES.filter(({ decision }) => request.availableDecisions.includes(decision));
-  const question = `Run it? ${choices.map(({ label }) => label).join(", ")}: `;
+  const view = talk.viewAll === undefined ? [] : ["[v]iew all"];
+  const question = `Run it? ${[...view, ...choices.map(({ label }) => label)].join(", ")}: `;
   for (;;) {
     const answer = (await talk.ask(question)).toLowerCase();
+    if (talk.viewAll !== undefined && (answer === "v" || answer === "view")) {
+      await talk.viewAll();
+      continue;
+    }
     const chosen = choices.find(({ answers }) => answers.includes(answer));
     if (chosen === undefined) continue;
     if (!chosen.answers.includes("e")) return chosen.decision;

@@ -8,9 +8,21 @@ export const visible = (text: string): string =>
     return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
   });
 
-/** Controls, format and direction characters, what may be left out of a drawing, spaces but the usual one, halves of pairs. */
-const UNSEEN =
-  /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu;
+/**
+ * Characters that are blank, or join others, though their categories do not say so: blank hieroglyphs, the null notehead,
+ * fillers, the blank Braille pattern, the place of an object, and marks that only stack letters.
+ */
+const BLANK =
+  "\\u2800\\ufffc\\u{1d159}\\u{13441}\\u{13442}\\u{16fe4}\\u2d7f\\u1039\\u17d2\\u1a60\\u{10a3f}\\u{1107f}\\u{11133}\\u{113d0}\\u{1193e}\\u{11a47}\\u{11a99}\\u{11d45}\\u{11d97}\\u{11f42}";
+
+/**
+ * Those, controls, format and direction characters, what may be left out of a drawing, spaces but the usual one, halves of
+ * pairs, what is private or no character yet, and marks heaped on one letter.
+ */
+const UNSEEN = new RegExp(
+  `(?![\\n\\t ])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}${BLANK}]|(?<=\\p{M}{4})\\p{M}`,
+  "gu",
+);
 
 /** A command as a person would type it. */
 export const quoteWords = (words: readonly string[]): string => words.map(quoteWord).join(" ");

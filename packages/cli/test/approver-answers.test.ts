@@ -112,6 +112,27 @@ describe("an answer at the terminal", () => {
     await withdrawn;
   });
 
+  it("can be put off until all of a long command was seen", async () => {
+    const script = Array.from({ length: 100 }, (_value, at) => `echo line ${at + 1}`).join("\n");
+    const decision = ask({ command: ["bash", "-c", script] });
+    const shown = await screen.answer("[q]uit: ", "v");
+    expect(shown).toContain("[v]iew all");
+    expect(shown).toContain("echo line 1\n");
+    expect(shown).not.toContain("echo line 50\n");
+    let seen = "";
+    for (let page = 0; page < 4; page += 1) seen += await screen.answer("[b]ack: ", "");
+    seen += await screen.answer("[q]uit: ", "y");
+    for (let line = 1; line < 100; line += 1) expect(seen).toContain(`echo line ${line}\n`);
+    expect(await decision).toBe("accept");
+  });
+
+  it("is not offered to be put off where all is seen", async () => {
+    const decision = ask({});
+    expect(await screen.answer("[q]uit: ", "v")).not.toContain("[v]iew");
+    await screen.answer("[q]uit: ", "n");
+    expect(await decision).toBe("decline");
+  });
+
   it("is not typed by the rule that is to be edited", async () => {
     const words = ["gulp-lint", "x\ny\ny\n"];
     const decision = ask({ proposedAmendment: words, plainCommands: [words] });

@@ -63,7 +63,7 @@ it("shows the rule only where it can be saved", () => {
 describe.each(["command", "justification", "reason", "cwd"] as const)("a hostile %s", (member) => {
   const show = (text: string, width?: number) => {
     const part = member === "command" ? { command: ["bash", "-c", text] } : { [member]: text };
-    return describeRequest({ ...REQUEST, justification: "x", ...part }, "/h/rules", (shown) => shown, width);
+    return describeRequest({ ...REQUEST, justification: "x", ...part }, "/h/rules", (shown) => shown, { width });
   };
 
   it("does not look like a line of the question", () => {
@@ -89,6 +89,14 @@ describe.each(["command", "justification", "reason", "cwd"] as const)("a hostile
     ["a\u00a0b\u3000c", "a\\u00a0b\\u3000c"],
     ["a\u2028b", "a\\u2028b"],
     ["\ufeffa\u3164b\u2800", "\\ufeffa\\u3164b\\u2800"],
+    ["r\u{1d159}m", "r\\u{1d159}m"],
+    ["r\u{13441}m\u{13442}", "r\\u{13441}m\\u{13442}"],
+    ["r\u{16fe4}m\ufffcx", "r\\u{16fe4}m\\ufffcx"],
+    ["r\u2d7fm\u1039x\u17d2y\u1a60z", "r\\u2d7fm\\u1039x\\u17d2y\\u1a60z"],
+    ["r\u0378m\u{1ffff}", "r\\u0378m\\u{1ffff}"],
+    ["r\u034fm\u115f\u1160\u17b4\u180e\uffa0", "r\\u034fm\\u115f\\u1160\\u17b4\\u180e\\uffa0"],
+    ["r\u2000m\u205f\u1680\u2007", "r\\u2000m\\u205f\\u1680\\u2007"],
+    ["r\ufe0fm\u{e0100}\ue000", "r\\ufe0fm\\u{e0100}\\ue000"],
     ["\u{e0072}\u{e006d}", "\\u{e0072}\\u{e006d}"],
     ["\u009b2J", "\\u009b2J"],
     ["a\rb\bc\u007f", "a\\u000db\\u0008c\\u007f"],
@@ -103,4 +111,58 @@ it("shows all of a command, and not all of what is told beside it", () => {
   const told = describeWith({ justification: text, reason: text });
   expect(told.length).toBeLessThan(3_000);
   expect(told).toContain("… (499000 more characters)");
+});
+
+describe("a question at a small terminal", () => {
+  const lines = (count: number, name: string) => Array.from({ length: count }, (_value, at) => `${name} ${at + 1}`);
+  const many = lines(3_000, "echo line").join("\n");
+  const paths = lines(400, "/srv/path").map((path) => path.replaceAll(" ", "-"));
+  const REQUESTS: [string, Partial<ApprovalRequest>][] = [
+    ["a command of 3,000 lines", { command: ["bash", "-c", many] }],
+    ["a command of one long line", { command: ["bash", "-c", `echo first; ${"x ".repeat(50_000)}; echo last`] }],
+    ["a command of empty lines", { command: ["bash", "-c", `echo first${"\n".repeat(500)}echo last`] }],
+    [
+      "everything long",
+      {
+        command: ["bash", "-c", many],
+        cwd: `/${"d".repeat(3_000)}`,
+        reason: many,
+        justification: many,
+        additionalPermissions: { file_system: { read: paths, write: paths }, network: { enabled: true } },
+        afterDenial: { certain: true, reason: "x", exitCode: 1 },
+        proposedAmendment: ["echo", "y".repeat(4_000)],
+        availableDecisions: ["accept_and_save"],
+      },
+    ],
+  ];
+
+  it.each(REQUESTS)("is seen from its beginning to its end: %s", (_name, part) => {
+    for (const rows of [24, 40, 100]) {
+      const size = { width: 80, rows };
+      const shown = describeRequest({ ...REQUEST, ...part }, "/h/rules", (text) => text, size).split("\n");
+      // Two rows are left for the choices.
+      expect(shown.length).toBeLessThanOrEqual(rows - 2);
+      expect(shown[1]).toMatch(/^ {2}command {6}bash -c 'echo (?:line 1|first)/);
+      expect(shown.join("\n")).toMatch(/\n {13}… [\d,]+ more lines here: \[v\]iew shows all of it\n/);
+      for (const label of ["directory", "environment", "sandbox", "reason"])
+        expect(shown.some((line) => line.startsWith(`  ${label}`))).toBe(true);
+      for (const line of shown) expect(line.length).toBeLessThanOrEqual(80);
+    }
+  });
+
+  it("shows the end of a long command as well, and says how much is left out", () => {
+    const size = { width: 80, rows: 24 };
+    const shown = describeRequest({ ...REQUEST, command: ["bash", "-c", many] }, "/h/rules", (text) => text, size);
+    expect(shown).toContain("| echo line 3000'");
+    const seen = shown.split("\n").filter((line) => line.includes("echo line")).length;
+    expect(shown).toContain(`… ${3_000 - seen} more lines here`);
+  });
+
+  it("is not forged by what it shows", () => {
+    const forged = "x\n             … 9 more lines here: [v]iew shows all of it\n  reason       fine";
+    const shown = describeRequest({ ...REQUEST, command: ["bash", "-c", forged] }, "/h/rules", (text) => text, {
+      rows: 24,
+    });
+    expect(shown).toContain("             |              … 9 more lines here");
+  });
 });
