@@ -10,6 +10,7 @@ import {
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { say } from "../notice.js";
 import { written } from "../standard-output.js";
 import { visible } from "../visible.js";
 
@@ -53,8 +54,12 @@ export async function runAuditShow(file: string | undefined, options: ConfigFlag
 }
 
 async function findLog(file: string | undefined, options: ConfigFlags): Promise<string> {
-  const path = file ?? (await openConfig(options)).settings.audit.path;
+  const settings = file === undefined ? (await openConfig(options)).settings.audit : undefined;
+  const path = file ?? settings?.path ?? "";
+  const isOff = settings !== undefined && !settings.enabled && !settings.required;
   const found = await stat(path).catch((error: unknown) => error as Error);
+  if (isOff && found instanceof Error) throw new CommandError("audit is off: nothing is recorded (see audit.enabled)");
+  if (isOff) say(`audit is off: ${path} is what was recorded before`);
   if (found instanceof Error) throw new CommandError(`audit log ${path}: ${found.message}`);
   if (found.isDirectory()) throw new CommandError(`audit log ${path}: it is a directory`);
   return path;

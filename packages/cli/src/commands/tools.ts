@@ -12,6 +12,7 @@ import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";
 import { attachExecutor } from "../connect.js";
 import { EXIT } from "../exit-codes.js";
+import { say } from "../notice.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { createBriefShellParser } from "../shell-parser.js";
@@ -49,6 +50,9 @@ export async function runToolsCall(
       process.off("SIGINT", onInterrupt);
       if (options.json) printJson({ status: result.status, isError: result.isError, structured: result.structured });
       else print(result.text);
+      const session: unknown = Reflect.get(Object(result.structured), "processId");
+      if (typeof session === "number")
+        say(`session ${session} ends now: with this command its executor, or the connection to it, ends`);
       if (result.isError) process.exitCode = EXIT.failure;
     },
   );

@@ -9,6 +9,7 @@ import { readToml } from "./read-toml.js";
 import { type Requirements, readRequirements } from "./requirements.js";
 import { createSettings, readSetting, type Settings, type Values } from "./settings.js";
 import { findProject, type Project } from "./trust.js";
+import { describeUnknownKeys } from "./unknown-keys.js";
 
 export interface ConfigSources {
   /** `$CODEX_HOME`. */
@@ -61,7 +62,8 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   stack.add(flags);
   const requirements = await readRequirements(sources.system);
   if (requirements !== undefined) applyRequirements(stack, requirements);
-  const { values, layers, unused, notices } = stack;
+  const { values, layers, unused } = stack;
+  const notices = [...describeUnknownKeys(unused), ...stack.notices];
   const settings = createSettings(values, requirements?.sandboxModes?.allowed);
   return { settings, values, layers, project, unused, notices, requirements, sources };
 }

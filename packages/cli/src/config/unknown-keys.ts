@@ -1,0 +1,52 @@
+import { CODEX_KEYS } from "./codex-keys.js";
+import { KEY_BY_NAME } from "./keys.js";
+import type { Layer } from "./layer.js";
+import { describePlace } from "./origin.js";
+
+/** Tables whose keys are all read here; of other tables only Codex knows the keys. */
+const READ_WHOLE = ["sandbox_workspace_write", "shell_environment_policy", "audit"];
+
+/** Keys of Codex in those, which are not read here. */
+const PASSED_OVER = ["shell_environment_policy.experimental_use_profile"];
+
+/** Longest distance of what may have been meant, in letters put in, left out or exchanged. */
+const MAX_DISTANCE = 3;
+
+/** A warning for each key that neither this nor Codex has: a slip leaves a setting as it was. */
+export const describeUnknownKeys = (unused: Layer["unused"]): string[] =>
+  unused
+    .filter(({ key }) => isUnknown(key))
+    .map(({ key, origin }) => {
+      const meant = findSimilar(key);
+      const hint = meant === undefined ? "" : `; did you mean \`${meant}\`?`;
+      return `${describePlace(origin)}: unknown key \`${key}\`${hint}`;
+    });
+
+function isUnknown(key: string): boolean {
+  const [top = ""] = key.split(".", 1);
+  if (READ_WHOLE.includes(top)) return !PASSED_OVER.includes(key);
+  return !CODEX_KEYS.has(top);
+}
+
+function findSimilar(key: string): string | undefined {
+  const known = [...KEY_BY_NAME.keys(), ...(key.includes(".") ? [] : CODEX_KEYS)];
+  const limit = Math.min(MAX_DISTANCE, Math.floor(key.length / 3));
+  const near = known
+    .map((name) => ({ name, distance: getDistance(key, name) }))
+    .filter(({ distance }) => distance <= limit);
+  return near.sort((a, b) => a.distance - b.distance)[0]?.name;
+}
+
+/** Of Levenshtein. */
+function getDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const exchanged = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(exchanged, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
