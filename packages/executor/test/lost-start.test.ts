@@ -1,4 +1,4 @@
-import { type ExecBackend, StartError } from "@codex/exec-server";
+import { ClientError, type ExecBackend, StartError } from "@codex/exec-server";
 import { describe, expect, it } from "vitest";
 import { createExecutor } from "../src/index.js";
 import { Client, errorOf, execRequest, unwrap } from "./support/client.js";
@@ -25,7 +25,9 @@ describe("a command that fails to start", () => {
   });
 
   it("is lost where that is not known, and is not made again", async () => {
-    const { client, count } = failing(new Error("the connection was lost before process/start was answered"));
+    const { client, count } = failing(
+      new ClientError("connection_lost", "the connection was lost before process/start was answered"),
+    );
     const request = execRequest({ command: ["x"], idempotencyKey: "k#1" });
     const { result, text } = unwrap(await client.call("exec_command", request));
     expect(result).toMatchObject({ outcome: { kind: "lost", lastSeq: 0 }, closed: false, range: { from: 0, to: 0 } });

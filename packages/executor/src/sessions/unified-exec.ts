@@ -1,4 +1,6 @@
+import { ChannelError } from "@codex/channel";
 import {
+  ClientError,
   createEnvironment,
   type ExecBackend,
   type ProcessSpec,
@@ -343,10 +345,10 @@ export class UnifiedExec {
     try {
       return { process: await backend.start(spec), startup: note };
     } catch (error) {
-      if (!(error instanceof StartError)) throw new LostStart(error);
-      throw new ToolError(`the command was not run: ${messageOf(error)}${START_HINTS[error.code] ?? ""}`, {
-        cause: error,
-      });
+      // A far host failed to answer, and may have started it.
+      if (error instanceof ClientError || error instanceof ChannelError) throw new LostStart(error);
+      const hint = error instanceof StartError ? (START_HINTS[error.code] ?? "") : "";
+      throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error });
     }
   }
 
