@@ -77,6 +77,12 @@ export const FORMER_IDS = 4096;
 /** Milliseconds without output after an exit, while somebody else holds the streams, that end a wait. */
 export const POST_EXIT_MS = 50;
 
+/** The same where the output comes over a network, behind the exit. */
+export const REMOTE_POST_EXIT_MS = 500;
+
+/** Milliseconds for the answer about input of a process that has ended. */
+export const INPUT_ANSWER_MS = 1_000;
+
 /** Milliseconds after an exit that end it though output still comes. */
 export const LONGEST_POST_EXIT_MS = 1_000;
 

@@ -16,6 +16,8 @@ export interface OutputLog {
   readonly lastSeq: number;
   /** No byte will follow. */
   readonly complete: boolean;
+  /** The source is to pause: a follower lags behind, or the disk does. What the process wrote may not be here yet. */
+  readonly isPaused: boolean;
   /** Why no more can be spilled, with the directory: the disk is full, say. Undefined when it was not refused. */
   readonly spillProblem: string | undefined;
   /**
@@ -126,6 +128,10 @@ export class RetainedLog implements WritableOutputLog {
 
   get lastSeq(): number {
     return this.#lastSeq;
+  }
+
+  get isPaused(): boolean {
+    return this.#pressed;
   }
 
   get spillProblem(): string | undefined {

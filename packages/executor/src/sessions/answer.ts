@@ -2,9 +2,9 @@ import { getExitCode, type SandboxDenial } from "@codex/exec-server";
 import type { ToolCallOutcome, UnifiedExecResult, WaitEnded } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import type { Ids } from "../ids.js";
-import { type ExecutorLimits, PROMPT_GUESS_MS } from "../limits.js";
+import { type ExecutorLimits, INPUT_ANSWER_MS, PROMPT_GUESS_MS } from "../limits.js";
 import type { Bounds } from "./bounds.js";
-import { waitForWindow } from "./collect.js";
+import { waitForRest, waitForWindow } from "./collect.js";
 import type { SentInput } from "./input.js";
 import { estimateTokens, renderResult } from "./render.js";
 import type { Session, SessionState } from "./session.js";
@@ -49,6 +49,8 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
       outputFrom,
       untilPrompt,
     });
+    await waitForRest(session, context.clock);
+    if (session.process.outcome.kind !== "running") await input?.settleWithin(INPUT_ANSWER_MS, context.clock);
     const notices = [...bounds.notices, ...(input?.getNotices() ?? []), ...describeWait(waitEnded)];
     const { log } = session.process;
     const state = session.state;
@@ -145,6 +147,9 @@ function describeWait(waitEnded: WaitEnded): string[] {
 
 function describeEnd(session: Session, { outcome, closed }: SessionState, to: number): string[] {
   if (outcome.kind === "running") return [];
-  const open = `a process that it left behind holds its output open; read_output with session_id ${session.id} and from ${to} reads what comes later`;
+  // Seen only where it runs on this host: elsewhere the end of its output may be on its way.
+  const isHeld = !session.isRemote && session.quietEnd === session.process.log.end;
+  const why = isHeld ? "a process that it left behind holds its output open" : "its output may not be complete yet";
+  const open = `${why}; read_output with session_id ${session.id} and from ${to} reads what comes later`;
   return [...(session.endNote === undefined ? [] : [session.endNote]), ...(closed ? [] : [open])];
 }

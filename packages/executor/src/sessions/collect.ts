@@ -1,6 +1,6 @@
 import type { WaitEnded } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
-import { LONGEST_POST_EXIT_MS, POST_EXIT_MS } from "../limits.js";
+import { LONGEST_POST_EXIT_MS, POST_EXIT_MS, REMOTE_POST_EXIT_MS } from "../limits.js";
 import { waitForPrompt } from "./prompt.js";
 import type { Session } from "./session.js";
 
@@ -34,6 +34,7 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
   let cancelTimer = () => {};
   let unwatch = () => {};
   const { signal } = window;
+  const postExitMs = session.isRemote ? REMOTE_POST_EXIT_MS : POST_EXIT_MS;
   const ended = await new Promise<WaitEnded>((resolve) => {
     let waitsForExit = true;
     const look = () => {
@@ -41,14 +42,15 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
       if (!waitsForExit || session.exitedAt === undefined) return;
       waitsForExit = false;
       cancelTimer();
-      if (session.exitedAt + POST_EXIT_MS <= clock.now() && window.outputFrom === undefined) return resolve("exit");
+      if (session.exitedAt + postExitMs <= clock.now() && window.outputFrom === undefined) return resolve("exit");
       waitForQuiet(session.process.log.end, 0, clock.now() + LONGEST_POST_EXIT_MS);
     };
     /** In two halves: what the kernel holds is read between two timers, however late a busy host lets them come. */
     const waitForQuiet = (seen: number, quietHalves: number, deadline: number) => {
-      cancelTimer = clock.after(POST_EXIT_MS / 2, () => {
-        const { end } = session.process.log;
-        const halves = end > seen ? 0 : quietHalves + 1;
+      cancelTimer = clock.after(postExitMs / 2, () => {
+        const { end, isPaused } = session.process.log;
+        const halves = end > seen || isPaused ? 0 : quietHalves + 1;
+        if (halves === 2) session.quietEnd = end;
         if (halves === 2 || clock.now() >= deadline) resolve("exit");
         else waitForQuiet(end, halves, deadline);
       });
@@ -80,3 +82,10 @@ function isOver(session: Session, { signal, outputFrom }: Window): WaitEnded | u
 }
 
 const getAbortCause = (signal: AbortSignal): WaitEnded => (signal.reason === WRITTEN ? "written" : "cancelled");
+
+/** For whoever tells an end that nobody was told of: its last bytes are waited for whatever ended the wait before. */
+export async function waitForRest(session: Session, clock: Clock): Promise<void> {
+  if (session.outcomeTold || session.exitedAt === undefined || session.quietEnd !== undefined) return;
+  const never = new AbortController().signal;
+  await waitForWindow(session, clock, { ms: 0, signal: never, outputFrom: undefined, untilPrompt: false });
+}

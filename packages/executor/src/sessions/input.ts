@@ -1,5 +1,6 @@
 import { type ProcessSignal, WriteError } from "@codex/exec-server";
 import type { SessionSignal, WriteStdinRequest } from "@codex/executor-protocol";
+import type { Clock } from "../clock.js";
 import { messageOf, ToolError } from "../errors.js";
 import { WRITTEN } from "./collect.js";
 import type { Session } from "./session.js";
@@ -10,6 +11,8 @@ export interface SentInput {
   readonly failed: AbortSignal;
   /** Resolves when the program has taken all of it, or never will. Never rejects. */
   readonly settled: Promise<void>;
+  /** Waits until it has settled, but no longer than so many milliseconds. */
+  settleWithin(ms: number, clock: Clock): Promise<void>;
   /** What became of it by now, one sentence each. @throws ToolError when nothing of it was taken and nothing will be. */
   getNotices(): string[];
 }
@@ -30,7 +33,7 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
   const bytes = decodeInput(request);
   const ended = session.process.outcome.kind !== "running";
   if (request.resize !== undefined) await resize(session, request.resize);
-  let written: SentInput = { failed: new AbortController().signal, settled: Promise.resolve(), getNotices: () => [] };
+  let written = NO_INPUT;
   if (bytes.length > 0 && ended) {
     notices.push(`the process had ended: 0 of ${bytes.length} bytes of input were written`);
   } else if (bytes.length === 1 && bytes[0] === INTERRUPT && session.stdio.kind === "pipe") {
@@ -48,6 +51,13 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
   }
   return { ...written, getNotices: () => [...notices, ...written.getNotices()] };
 }
+
+const NO_INPUT: SentInput = {
+  failed: new AbortController().signal,
+  settled: Promise.resolve(),
+  settleWithin: async () => {},
+  getNotices: () => [],
+};
 
 function decodeInput({ input, inputEncoding }: WriteStdinRequest): Buffer {
   if (inputEncoding !== "base64") return Buffer.from(input);
@@ -93,10 +103,19 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
   return {
     failed: failure.signal,
     settled,
+    async settleWithin(ms, clock) {
+      if (state !== "waiting") return;
+      let cancel = () => {};
+      const late = new Promise<void>((resolve) => {
+        cancel = clock.after(ms, resolve);
+      });
+      await Promise.race([settled, late]);
+      cancel();
+    },
     getNotices() {
       if (state === "done") return [];
       if (state === "waiting" && session.process.outcome.kind !== "running") {
-        return [`the process ended before it took all of the ${bytes.length} bytes of input`];
+        return [`the process has ended; whether it took all of the ${bytes.length} bytes of input is not known`];
       }
       if (state === "waiting") {
         return [

@@ -61,6 +61,8 @@ export class Session {
   timedOut = false;
   /** Bytes of input that the program has not read yet. */
   waitingInput = 0;
+  /** Where the log ended when nothing had come for a while after the exit, and somebody still held it open. */
+  quietEnd: number | undefined;
   /** Milliseconds, when its end was seen. */
   exitedAt: number | undefined;
   /** Its terminal as it looks, while somebody asks for it. */
@@ -104,6 +106,11 @@ export class Session {
       this.#notify();
     });
     void this.process.closed.then(() => this.#notify());
+  }
+
+  /** It runs on another host: what is known of it comes over a network. */
+  get isRemote(): boolean {
+    return this.process.pid === undefined;
   }
 
   /** Why output that is gone was not kept, as the end of a sentence. */

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { settle } from "../support/manual-clock.js";
+import { useScriptedHosts } from "../support/scripted-host.js";
+
+const COMMAND = { command: ["scripted"], tty: true, yieldTimeMs: 0 };
+
+describe("what is known only a moment after the end of a process", () => {
+  const open = useScriptedHosts();
+
+  async function start() {
+    const host = open();
+    const answer = host.client.exec(COMMAND);
+    const process = await host.backend.started(0);
+    await host.clock.untilWaiting();
+    host.clock.advance(0);
+    await answer;
+    return { ...host, process };
+  }
+
+  it("is that it took its input, where the answer to that comes behind the exit", async () => {
+    const { client, process, clock } = await start();
+    process.holdWrites = true;
+    const answer = client.write({ processId: 1000, input: "taken" });
+    await clock.untilWaiting();
+    process.end(0);
+    await process.closed;
+    await settle();
+    await clock.untilWaiting();
+    process.takeWrites();
+    const { result } = await answer;
+    expect(result).toMatchObject({ exitCode: 0 });
+    expect(result).not.toHaveProperty("notices");
+  });
+
+  it("may stay unknown for its input, which is said", async () => {
+    const { client, process, clock } = await start();
+    process.holdWrites = true;
+    const answer = client.write({ processId: 1000, input: "taken" });
+    await clock.untilWaiting();
+    process.end(0);
+    await process.closed;
+    await settle();
+    await clock.untilWaiting();
+    clock.advance(1_000);
+    const { result } = await answer;
+    expect(result.notices).toEqual(["the process has ended; whether it took all of the 5 bytes of input is not known"]);
+    process.takeWrites();
+  });
+
+  it.each(["cancel", "output"] as const)("is the rest of its output, also where the wait ended by %s", async (how) => {
+    const { client, process, clock } = await start();
+    const answer = client.write({ processId: 1000, ...(how === "output" ? { until: how } : {}) }, "poll");
+    await clock.untilWaiting();
+    process.exit(3);
+    await process.exited;
+    if (how === "output") process.print("first ");
+    else await client.send({ type: "cancel_tool", requestId: "poll" });
+    await settle();
+    await clock.untilWaiting();
+    process.print("last");
+    process.close();
+    const { result, output } = await answer;
+    expect(output).toBe(how === "output" ? "first last" : "last");
+    expect(result).toMatchObject({ exitCode: 3, closed: true });
+    expect(result).not.toHaveProperty("notices");
+  });
+
+  it("is not that a process was left behind, where nobody could see that", async () => {
+    const { client, process, clock } = await start();
+    Object.defineProperty(process, "pid", { value: undefined });
+    const answer = client.write({ processId: 1000 });
+    await clock.untilWaiting();
+    process.exit(0);
+    await process.exited;
+    await clock.untilWaiting();
+    // Longer than on this host: what follows the exit comes over a network.
+    clock.advance(250);
+    await settle();
+    await clock.untilWaiting();
+    clock.advance(250);
+    const { result } = await answer;
+    expect(result.notices).toEqual([
+      "its output may not be complete yet; read_output with session_id 1000 and from 0 reads what comes later",
+    ]);
+  });
+});
