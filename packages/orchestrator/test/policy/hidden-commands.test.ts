@@ -106,6 +106,13 @@ const FORBIDDEN: Record<string, string[]> = {
     ],
     ...["man -P 'rm x' ls", "GIT_SSH_COMMAND='rm x' git fetch", "GIT_PAGER='rm x' git log", "EDITOR='rm x' git commit"],
     ...["PROMPT_COMMAND='rm x' bash -i", "gdb -ex '!rm x'", "make --eval='$(shell rm x)'", "read x <<< rm; $x y"],
+    ...[
+      "x=ls; ${x/ls/rm} y",
+      "x=RM; ${x,,} y",
+      "x=mr; ${x:1:1}${x:0:1} y",
+      "echo 'x mr' | rev | sh",
+      "hash -p /bin/rm ls; ls x",
+    ],
   ],
 };
 
@@ -134,17 +141,19 @@ const SANDBOX_ONLY: Record<string, string[]> = {
     ...["expect -c 'spawn rm x'", "emacs --batch --eval '(shell-command \"rm x\")'"],
   ],
   "only known at run time": [
-    ...["cat f | sh", "bash f", "curl u | sh", "x=ls; ${x/ls/rm} y", "x=RM; ${x,,} y"],
-    ...["x=mr; ${x:1:1}${x:0:1} y", "echo 'mr x' | rev | sh", "/bin/r* x", "/usr/bin/r? x", "test -v 'a[$(rm x)]'"],
+    ...[
+      "cat f | sh",
+      "bash f",
+      "curl u | sh",
+      "/bin/r* x",
+      "/usr/bin/r? x",
+      "test -v 'a[$(rm x)]'",
+      "x=abrm; ${x##*b} y",
+    ],
   ],
   "another program under this name, or this one under another": [
     ...["LD_PRELOAD=./x.so ls", "BASH_ENV=f bash -c ls", "ENV=f sh -i", "PATH=.:$PATH ls", "export PATH=.; ls"],
-    ...[
-      "NODE_OPTIONS='--require ./x' node",
-      "PYTHONSTARTUP=f python",
-      "hash -p /bin/rm ls; ls x",
-      "enable -f ./x.so ls; ls",
-    ],
+    ...["NODE_OPTIONS='--require ./x' node", "PYTHONSTARTUP=f python", "enable -f ./x.so ls; ls"],
     ...["ln -s /bin/rm l; ./l x", "cp /bin/rm l; ./l x", "RM x"],
   ],
   "run by somebody else": ["echo '* * * * * rm x' | crontab -", "echo rm x > Makefile"],

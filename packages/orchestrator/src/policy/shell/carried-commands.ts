@@ -52,7 +52,7 @@ const sshOptions: FindCarried = (arg, next, rest) =>
 const editorCommands: FindCarried = (arg, next = "") =>
   [
     arg.startsWith("+") ? arg.slice(1) : "",
-    ...(/^(?:-c|--cmd|-S|-e|-ex|-eval-command)$/.test(arg) ? [next] : []),
+    ...(/^(?:-c|--cmd|-S|-e|--?i?ex|--?(?:init-)?eval-command)$/.test(arg) ? [next] : []),
   ].flatMap((text) => [
     ...(/!\s*(.+)$/s.exec(text)?.slice(1, 2) ?? []),
     ...[...text.matchAll(/(?:system|systemlist|term_start|job_start|terminal|term)\b[\s(]*["']?([^"')]+)/g)].map(
@@ -63,7 +63,7 @@ const editorCommands: FindCarried = (arg, next = "") =>
 
 /** `\! command`, `.shell command` and `.system command` of database clients. */
 const clientCommands: FindCarried = (arg) =>
-  [...arg.matchAll(/(?:\\!|^\s*[.!](?:shell|system)?|\n\s*[.!](?:shell|system)|\bsystem\s)\s*([^\n;]+)/g)].map(
+  [...arg.matchAll(/(?:\\!|(?:^|\n)\s*(?:!|\.(?:sh?|she|shel|shell|sy\w*)\s)|\bsystem\s)\s*([^\n;]+)/g)].map(
     (found) => found[1] ?? "",
   );
 
@@ -79,8 +79,9 @@ const tarCommands: FindCarried = inEither(
   (arg, _next, rest) => (/^[a-zA-Z]*[IF][a-zA-Z]*$/.test(arg) && arg.length > 1 && arg.length < 8 ? [...rest] : []),
 );
 
-const makeCommands: FindCarried = (arg) => [
+const makeCommands: FindCarried = (arg, next = "") => [
   ...(/^\.?(?:SHELL|CC|CXX|AR|LD|AS|MAKE)\s*[:?+]*=(.+)$/s.exec(arg)?.slice(1, 2) ?? []),
+  ...((arg === "--eval" ? next : /^--eval=(.*)$/s.exec(arg)?.[1])?.split(/[;\n\t]\s*[@+-]*/) ?? []),
   ...[...arg.matchAll(/\$\(shell\s+([^)]*)\)|[:\w]!=\s*(.+)/g)].map((found) => found[1] ?? found[2] ?? ""),
 ];
 
@@ -124,7 +125,7 @@ const CARRIERS: ReadonlyMap<string, FindCarried> = new Map(
     gdb: inEither(
       editorCommands,
       restOf(/^--?args$/),
-      (arg) => /^--?(?:ex|eval-command)=\s*(?:shell|!)\s*(.+)$/s.exec(arg)?.slice(1, 2) ?? [],
+      (arg) => /^--?(?:i?ex|(?:init-)?eval-command)=\s*(?:shell|!)\s*(.+)$/s.exec(arg)?.slice(1, 2) ?? [],
     ),
     lldb: inEither(editorCommands, restOf(/^--$/)),
     npx: valuesOf("c", "call"),

@@ -27,6 +27,7 @@ export function unwrapGit(args: readonly string[]): Runs {
       if (/^alias\./i.test(name)) aliases.set(name.slice("alias.".length).toLowerCase(), value);
       inner.push(...listSetting(name, value));
     }
+    if (option.startsWith("--config-env")) unclear ??= "`git` takes a setting from the environment";
     if (VALUE_OPTIONS.test(option)) at += 1;
     else if (!FLAGS.test(option) && unclear === undefined) {
       unclear = `\`git\` has an option that is not known: \`${option}\``;

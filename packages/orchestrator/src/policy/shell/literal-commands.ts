@@ -12,7 +12,7 @@ import { getLiteralOutput } from "./literal-output.js";
 import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
 import { readRoughCommands } from "./rough-words.js";
-import { listVariableScripts } from "./run-variables.js";
+import { isStartFile, listVariableScripts } from "./run-variables.js";
 import { type FoundCommand, type ScriptVisitor, type Variables, walkScript } from "./script-walker.js";
 import { addParameters } from "./variables.js";
 import { fillArguments, whatMayRun } from "./wrappers.js";
@@ -38,6 +38,7 @@ export interface LiteralCommands {
 export function literalCommands(parser: ShellParser, argv: readonly string[]): LiteralCommands {
   const collector = new CommandCollector(parser);
   collector.visitCommand({ argv, input: undefined, variables: INITIAL_VARIABLES, files: new Map() });
+  collector.visitTexts();
   return listFound(collector);
 }
 
@@ -45,6 +46,7 @@ export function literalCommands(parser: ShellParser, argv: readonly string[]): L
 export function literalScript(parser: ShellParser, script: string): LiteralCommands {
   const collector = new CommandCollector(parser);
   collector.visitScript(script, INITIAL_VARIABLES);
+  collector.visitTexts();
   return listFound(collector);
 }
 
@@ -62,6 +64,9 @@ function listFound(collector: CommandCollector): LiteralCommands {
 
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 
+/** Most texts a script prints that are kept for a shell whose input is not known. */
+const MAX_TEXTS = 64;
+
 const CONTINUATION = /[^ \t\n]\\\n[^ \t\n]/;
 const CONTINUATIONS = /\\\n/g;
 
@@ -70,7 +75,12 @@ function translateDialect(script: string): string {
   return script
     .replace(/(^|[\s;(])=\(/g, "$1<(")
     .replace(/\$(\{?)[=~^]+(?=\w)/g, "$$$1")
-    .replace(/\(([^()]*)\|\s*psub\b[^()]*\)/g, "<($1)");
+    .replace(/\$\{\([^()]*\)/g, "$${")
+    .replace(/\$\{\$\{([^{}]*)\}/g, "$${$1")
+    .replace(/\$\{:-/g, "$${UNSET:-")
+    .replace(/\(([^()]*)\|\s*psub\b[^()]*\)/g, "<($1)")
+    .replace(/\bfor (\w+) in ([^;\n]*)[;\n](?!\s*do\b)([\s\S]*?)[;\n]\s*end\b/g, "for $1 in $2; do $3; done")
+    .replace(/\b(eval|source|command|exec|set|echo|string)((?: [\w-]+)*) \(/g, "$1$2 $$(");
 }
 
 /** Reading a character of a script costs about as much as visiting half a word of a command. */
@@ -88,6 +98,10 @@ class CommandCollector implements ScriptVisitor {
   private depth = 0;
   private effort = 0;
   private isGuessing = false;
+  /** What commands print or read, as far as it is known. */
+  private readonly texts = new Set<string>();
+  /** Files that a shell runs, and that are not known. */
+  private readonly unknownFiles = new Set<string>();
 
   constructor(private readonly parser: ShellParser) {}
 
@@ -101,6 +115,24 @@ class CommandCollector implements ScriptVisitor {
 
   leave(): void {
     this.depth -= 1;
+  }
+
+  /** A shell with an unknown input, or file, may get what is printed elsewhere: through a pipe by name, a descriptor, a copy. */
+  visitTexts(): void {
+    const isFed = (path: string) =>
+      [...this.commands.values()].some(([program, ...args]) =>
+        args.some((arg) => (arg === path || arg.endsWith(`=${path}`)) && !/^(?:\w*sh|\.|source)$/.test(program ?? "")),
+      );
+    if (!this.readsScript && ![...this.unknownFiles].some(isFed)) return;
+    this.isGuessing = true;
+    for (const text of this.texts) this.visitScript(text, INITIAL_VARIABLES);
+    // What a program prints of its own code is somewhere in it: `perl -e 'print "…"'`.
+    for (const [, ...args] of [...this.commands.values()]) {
+      for (const arg of args) {
+        if (/\s/.test(arg)) for (const piece of arg.split(/["'`/(){}]+/)) this.visitRough(piece, INITIAL_VARIABLES);
+      }
+    }
+    this.isGuessing = false;
   }
 
   giveUp(): void {
@@ -118,6 +150,7 @@ class CommandCollector implements ScriptVisitor {
     visited.set(key, undefined);
     (this.isGuessing ? this.guesses : this.commands).set(words, [...argv]);
     let output = getLiteralOutput(argv, input, files);
+    for (const text of [input, output]) if (text !== undefined && this.texts.size < MAX_TEXTS) this.texts.add(text);
     const runs = whatMayRun(argv);
     for (const inner of [...runs.inner, ...this.listScripts(command)]) {
       const printed = this.visitInner(inner, command);
@@ -154,7 +187,9 @@ class CommandCollector implements ScriptVisitor {
     const [program = "", ...args] = argv;
     const scripts = args.flatMap((arg) => {
       const at = arg.indexOf("=");
-      return at === -1 ? [] : listVariableScripts(arg.slice(0, at), arg.slice(at + 1));
+      const [name, value] = [arg.slice(0, at), arg.slice(at + 1)];
+      const file = at !== -1 && isStartFile(name) ? (files.get(value) ?? files.get(posix.normalize(value))) : undefined;
+      return at === -1 ? [] : [...listVariableScripts(name, value), ...(file === undefined ? [] : [file])];
     });
     const own: Inner[] =
       program.includes("/") && files.has(posix.normalize(program)) ? [{ kind: "file", path: program }] : [];
@@ -171,13 +206,18 @@ class CommandCollector implements ScriptVisitor {
       case "file": {
         const isInput = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/.test(inner.path);
         const script = isInput ? input : (files.get(inner.path) ?? files.get(posix.normalize(inner.path)));
+        if (script === undefined && isInput) this.readsScript = true;
+        if (script === undefined) this.unknownFiles.add(inner.path);
         return script === undefined ? undefined : this.visitScript(script, variables);
       }
       case "input-script":
         if (input === undefined) this.readsScript = true;
         return input === undefined ? undefined : this.visitScript(input, variables);
-      case "input-arguments":
-        return input === undefined ? undefined : this.visitArguments(inner, input, command);
+      case "input-arguments": {
+        const held = command.argv.flatMap((arg) => files.get(arg) ?? []);
+        const read = held.length === 0 ? input : held.join("");
+        return read === undefined ? undefined : this.visitArguments(inner, read, command);
+      }
       case "ends":
         this.visitEnds(inner.words, command);
         return undefined;

@@ -13,7 +13,7 @@ export function getLiteralOutput(
   const held = args.flatMap((arg) => files.get(arg) ?? []);
   const read = held.length === 0 ? input : held.join("");
   const output = PRINTERS.get(name)?.(args) ?? (isFilter(name, args, files) ? read : undefined);
-  return output?.slice(0, MAX_LITERAL_OUTPUT) ?? decodeInput(name, args, read);
+  return output?.slice(0, MAX_LITERAL_OUTPUT) ?? (read === undefined ? undefined : decodeInput(name, args, read));
 }
 
 type Printer = (args: readonly string[]) => string;
@@ -70,7 +70,6 @@ const FILTERS: ReadonlySet<string> = new Set([
   "pv",
   "sponge",
   "sed",
-  "tr",
   "cut",
   "fold",
   "nl",
@@ -93,8 +92,9 @@ const FILTERS: ReadonlySet<string> = new Set([
   "column",
 ]);
 
-function decodeInput(name: string, args: readonly string[], input: string | undefined): string | undefined {
-  if (input === undefined) return undefined;
+function decodeInput(name: string, args: readonly string[], input: string): string | undefined {
+  if (name === "rev") return input.replace(/.+/g, (line) => [...line].reverse().join(""));
+  if (name === "tr") return translate(input, args);
   const encoding = getEncoding(name, args);
   if (encoding === undefined) return undefined;
   const text = encoding === "hex" ? input.replace(/^[0-9a-f]+: |\s/gim, "") : input;
@@ -106,4 +106,35 @@ function getEncoding(name: string, args: readonly string[]): "base64" | "hex" | 
   if (name === "xxd" && has(/^-\w*r/)) return "hex";
   if (name === "base64" && has(/^(?:-\w*[dD]|--d)/)) return "base64";
   return name === "openssl" && has(/^(?:base64|enc)$/) && has(/^-d$/) ? "base64" : undefined;
+}
+
+/** `tr from to` and `tr -d from`; with classes and other options as if it changed nothing. */
+function translate(input: string, args: readonly string[]): string {
+  const isDelete = /^-\w*d/.test(args[0] ?? "");
+  const [from = "", to = ""] = args.filter((arg) => !arg.startsWith("-")).map(expandSet);
+  if (isDelete) return [...input].filter((character) => !from.includes(character)).join("");
+  if (to === "") return input;
+  return [...input]
+    .map((character) => {
+      const at = from.indexOf(character);
+      return at === -1 ? character : (to[Math.min(at, to.length - 1)] ?? character);
+    })
+    .join("");
+}
+
+const CLASSES: Readonly<Record<string, string>> = {
+  "[:lower:]": "a-z",
+  "[:upper:]": "A-Z",
+  "[:digit:]": "0-9",
+  "[:space:]": " \\t\\n",
+};
+
+/** `a-z` and escapes, spelled out. */
+function expandSet(set: string): string {
+  const plain = set.replace(/\[:\w+:\]/g, (name) => CLASSES[name] ?? name);
+  return decodeEscapes(plain).replace(/([^-])-([^-])/g, (range, first: string, last: string) => {
+    const [low, high] = [first.charCodeAt(0), last.charCodeAt(0)];
+    if (high < low || high > 0x7f) return range;
+    return String.fromCharCode(...Array.from({ length: high - low + 1 }, (_, index) => low + index));
+  });
 }

@@ -8,6 +8,7 @@ const EXPANDED_VARIABLES = /^(?:PS[0-4]|PROMPT|RPROMPT|R?PS1|MAILPATH)$/;
 /** Scripts that are run for a variable of this value, sooner or later. */
 export function listVariableScripts(name: string, value: string): string[] {
   if (RUN_VARIABLES.test(name)) return [value.replace(/^[!|]+|^\(\)\s*\{|\}$/g, "").replace(/^--[\w-]+=/, "")];
+  if (name === "GIT_CONFIG_PARAMETERS") return value.split("'").map((setting) => setting.replace(/^[^=]*=!?/, ""));
   if (EXPANDED_VARIABLES.test(name) && /[`$]/.test(value)) return [`: "${value.replaceAll('"', '\\"')}"`];
   return [];
 }

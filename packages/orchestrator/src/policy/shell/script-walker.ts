@@ -278,7 +278,7 @@ class Walker {
     const file =
       value.type === "process_substitution"
         ? this.visitSubstitution(value)
-        : this.written.get(getText(this.tree, value));
+        : this.written.get(posix.normalize(this.readText(value)));
     if (file !== undefined) this.visitor.visitScript(file, this.variables);
   }
 
@@ -336,21 +336,25 @@ class Walker {
 
   private getFiles(parts: readonly SyntaxNode[]): Map<string, string> {
     const files = new Map(this.written);
-    for (const part of parts) {
-      const output = part.type === "process_substitution" ? this.visitSubstitution(part) : undefined;
-      if (output !== undefined) files.set(getText(this.tree, part), output);
-    }
+    const add = (node: SyntaxNode) => {
+      const output = node.type === "process_substitution" ? this.visitSubstitution(node) : undefined;
+      if (output !== undefined) files.set(getText(this.tree, node), output);
+      if (node.type === "concatenation") node.children.forEach(add);
+    };
+    parts.forEach(add);
     return files;
   }
 
   /** The words of a command for each set of values of its variables, with and without words that may be empty. */
   private readVariants(parts: readonly SyntaxNode[]): string[][] {
-    const nodes = parts.filter(
-      (part, index) =>
-        !isRedirect(part) &&
-        !part.type.startsWith("variable_assignment") &&
-        part.type !== "$" &&
-        !this.isDescriptor(part, parts[index + 1]),
+    const nodes = joinAdjacent(
+      parts.filter(
+        (part, index) =>
+          !isRedirect(part) &&
+          !part.type.startsWith("variable_assignment") &&
+          part.type !== "$" &&
+          !this.isDescriptor(part, parts[index + 1]),
+      ),
     );
     const hasExpansions = nodes.some((node) => /[$`]/.test(getText(this.tree, node)));
     const variants = new Map<string, string[]>();
@@ -387,6 +391,17 @@ class Walker {
       getOutput: (substitution) => this.outputs.get(substitution),
     };
   }
+}
+
+/** Parts of one word that the grammar tells apart: there is nothing between them. */
+function joinAdjacent(nodes: readonly SyntaxNode[]): SyntaxNode[] {
+  const words: SyntaxNode[] = [];
+  for (const node of nodes) {
+    const last = words.at(-1);
+    if (last === undefined || last.end !== node.start) words.push(node);
+    else words.splice(-1, 1, { type: "concatenation", start: last.start, end: node.end, children: [last, node] });
+  }
+  return words;
 }
 
 function getTexts(words: readonly Word[]): string[] {

@@ -34,6 +34,7 @@ export function collectVariables(
     variables.set(name, [...new Set([...known, ...values])].slice(0, MAX_VARIABLE_VALUES));
   };
   const visit = (node: SyntaxNode) => {
+    if (node.type === "declaration_command") addReferences(tree, node, expansions, add);
     if (node.type === "variable_assignment") addAssignment(tree, node, variables, expansions, add);
     if (node.type === "command") addBuiltinValues(tree, node, expansions, add);
     if (node.type === "for_statement") addLoopValues(tree, node, expansions, add);
@@ -70,9 +71,24 @@ function addAssignment(
   const getVariable = (other: string) => (other === text ? known.get(text)?.[0] : expansions.getVariable(other));
   const settled = { ...expansions, getVariable };
   const values = value.type === "array" ? readArray(tree, value, settled) : [readValue(tree, value, settled)];
+  const subscript = getText(tree, name);
+  if (subscript !== text) add(subscript, values);
+  if (value.type === "array")
+    for (const [index, element] of values.slice(1).entries()) add(`${text}[${index}]`, [element]);
   const before = operator?.type === "+=" ? (known.get(text) ?? []) : [];
   const joint = value.type === "array" ? " " : "";
   add(text, [...before.flatMap((one) => values.map((other) => one + joint + other)), ...values]);
+}
+
+/** `declare -n name=other`: what the other holds. */
+function addReferences(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions, add: AddValues): void {
+  if (!node.children.some((child) => child.type === "word" && /^-\w*n/.test(getText(tree, child)))) return;
+  for (const { type, children } of node.children) {
+    const [name, , value] = children;
+    if (type !== "variable_assignment" || name === undefined || value === undefined) continue;
+    const held = expansions.getVariable(readValue(tree, value, expansions));
+    if (held !== undefined) add(getText(tree, name), [held]);
+  }
 }
 
 /** `${name:=value}` sets what it stands for. */

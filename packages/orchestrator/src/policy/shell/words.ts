@@ -22,7 +22,8 @@ export const NO_EXPANSIONS: Expansions = { getVariable: () => undefined, getOutp
 
 /** The words a node of a command's arguments expands to. */
 export function readWords(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): Word[] {
-  const words = splitFragments(readFragments(tree, node, expansions));
+  const separators = (expansions.getVariable("IFS") ?? "").replace(/[\w\\\]^-]/g, "");
+  const words = splitFragments(readFragments(tree, node, expansions), separators);
   return words.flatMap(({ text, isOptional }) => expandBraces(text).map((each) => ({ text: each, isOptional })));
 }
 
@@ -98,7 +99,8 @@ function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
   const isIndirect = children[0]?.type === "!";
   const [variable, operator, ...others] = isIndirect ? children.slice(1) : children;
   if (variable === undefined) return undefined;
-  const written = expansions.getVariable(getText(tree, variable).replace(/\[.*$/s, ""));
+  const subscript = getText(tree, variable);
+  const written = expansions.getVariable(subscript) ?? expansions.getVariable(subscript.replace(/\[.*$/s, ""));
   const value = isIndirect && written !== undefined ? expansions.getVariable(written) : written;
   if (operator === undefined) return value;
   const last = others.at(-1) ?? operator;
@@ -113,8 +115,24 @@ function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
     case "=":
       return value ?? other();
     default:
-      return undefined;
+      return value === undefined ? undefined : transformValue(value, tree.script.slice(variable.end, node.end - 1));
   }
+}
+
+/** What `${name:1:2}`, `${name#a}`, `${name%a}`, `${name/a/b}` and `${name,,}` make of a value; undefined with patterns. */
+function transformValue(value: string, operation: string): string | undefined {
+  const [, from, length] = /^:\s*(\d+)(?::\s*(\d+))?$/.exec(operation) ?? [];
+  if (from !== undefined)
+    return value.slice(Number(from), length === undefined ? undefined : Number(from) + Number(length));
+  if (/^,,?$/.test(operation)) return value.toLowerCase();
+  if (/^\^\^?$/.test(operation)) return value.toUpperCase();
+  const [, prefix] = /^##?([^*?[\]$`"'\\]+)$/.exec(operation) ?? [];
+  if (prefix !== undefined) return value.startsWith(prefix) ? value.slice(prefix.length) : value;
+  const [, suffix] = /^%%?([^*?[\]$`"'\\]+)$/.exec(operation) ?? [];
+  if (suffix !== undefined) return value.endsWith(suffix) ? value.slice(0, -suffix.length) : value;
+  const [, all, old, other = ""] = /^\/(\/?)([^*?[\]$`"'\\/]+)(?:\/([^$`"'\\]*))?$/.exec(operation) ?? [];
+  if (old === undefined) return undefined;
+  return all === "/" ? value.replaceAll(old, () => other) : value.replace(old, () => other);
 }
 
 /** What may stand in for a value, with the white space between its parts. */
@@ -134,7 +152,9 @@ function readOther(
   return text + tree.script.slice(at, to);
 }
 
-function splitFragments(fragments: readonly Fragment[]): Word[] {
+/** `separators`: characters besides white space that part the words of an expansion. */
+function splitFragments(fragments: readonly Fragment[], separators: string): Word[] {
+  const split = new RegExp(`([ \\t\\n${separators}]+)`);
   const words: Word[] = [];
   let open: Word | undefined;
   const close = () => {
@@ -150,7 +170,7 @@ function splitFragments(fragments: readonly Fragment[]): Word[] {
       append(text, isUnknown);
       continue;
     }
-    text.split(/([ \t\n]+)/).forEach((piece, index) => {
+    text.split(split).forEach((piece, index) => {
       if (index % 2 === 1) close();
       else if (piece !== "") append(piece, false);
     });

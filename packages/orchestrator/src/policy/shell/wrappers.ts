@@ -41,7 +41,7 @@ function toKnownName(program: string): string {
 function unwrapNamed(name: string, args: readonly string[]): Runs {
   const special = SPECIAL.get(name)?.(args) ?? unwrapCmdlet(name, args);
   if (special !== undefined) return special;
-  const carried = listCarried(name, args);
+  const carried = [...listCarried(name, args), ...listScriptFiles(name, args)];
   const wrapper = WRAPPERS.get(name);
   if (wrapper !== undefined) return addInner(unwrapPlain(name, wrapper, args), carried);
   const words = RUNNERS.get(name);
@@ -54,6 +54,15 @@ function unwrapNamed(name: string, args: readonly string[]): Runs {
 
 /** The loader of programs runs the one it is given. */
 const LOADER = /^(?:ld(?:-[\w-]+)?|ld-linux[\w-]*)\.so(?:\.\d+)?$/;
+
+/** Makefiles: their recipes are scripts, and what is around them reads like commands that are not known. */
+function listScriptFiles(name: string, args: readonly string[]): Inner[] {
+  if (name !== "make" && name !== "gmake") return [];
+  const { values } = readOptions({ short: "C:f:I:j::l::o:W:BdehiknpqrRsStvwE:", long: "file= makefile= eval=" }, args);
+  return values.flatMap(({ name: option, value }): Inner[] =>
+    /^(?:f|file|makefile)$/.test(option) ? [{ kind: "file", path: value }] : [],
+  );
+}
 
 const addInner = (runs: Runs, inner: readonly Inner[]): Runs =>
   inner.length === 0 ? runs : { ...runs, inner: [...runs.inner, ...inner] };
@@ -139,6 +148,8 @@ const SPECIAL: ReadonlyMap<string, Unwrap> = new Map(
     abbr: sure((args) => args.map((arg) => toScript(arg))),
     source: sure(unwrapSource),
     ".": sure(unwrapSource),
+    jobs: sure((args) => (args[0] === "-x" ? [toCommand(args.slice(1))] : [])),
+    hash: sure((args) => listValues(args, /^-\w*p$/).map((path) => toCommand([path]))),
     coproc: sure((args) => [0, 1, 2].map((from) => toCommand(args.slice(from)))),
     command: sure((args) => (/^-\w*[vV]/.test(args[0] ?? "") ? [] : [toCommand(withoutOptions(args, /^-p+$/))])),
     mapfile: sure((args) => listValues(args, /^-\w*C$/).map((script) => toScript(script))),

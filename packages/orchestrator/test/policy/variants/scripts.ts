@@ -581,6 +581,58 @@ const otherShells = [
   ),
 ];
 
+const computed = bash("by a value that is computed", [
+  "z=xzap; ${z#x} y",
+  "z=zapx; ${z%x} y",
+  "z=xzapx; ${z:1:3} y",
+  "z=zbp; ${z/b/a} y",
+  "$(rev <<< paz) x",
+  "$(tr b z <<< bap) x",
+  "$(tr a-c x-z <<< c)ap x",
+  "echo 'x paz' | rev | sh",
+  "IFS=,; c=zap,x; $c",
+  'a=(z a p); b="${a[0]}${a[1]}${a[2]}"; $b x',
+  "declare -n r=z; z=zap; $r x",
+  "z=za; $z\\p x",
+  "z=za; $z'p' x",
+  "xargs -a <(echo zap) env",
+  "jobs -x zap x",
+  "hash -p ZAP foo; foo x",
+  "GIT_CONFIG_PARAMETERS=\"'alias.z=!zap x'\" git z",
+  "Q='!zap' git --config-env=alias.z=Q z x",
+  "env BASH_ENV=<(echo zap x) bash -c :",
+  "echo 'zap x' > f; ENV=./f sh -i <<< exit",
+  "coproc bash; echo 'zap x' >&\"${COPROC[1]}\"; sleep 0.3",
+  "exec 3> >(bash); echo zap x >&3; sleep 0.3",
+  "mkfifo p; bash p & echo zap x > p; wait",
+  "cp /dev/stdin f <<< 'zap x'; sh f",
+  "install /dev/stdin f <<< 'zap x'; sh f",
+  "dd of=f <<< 'zap x' 2>/dev/null; sh f",
+  "awk 'BEGIN{print \"zap x\"}' | sh",
+  "seq 1 | sed 's/.*/zap x/' | sh",
+]);
+
+const makefiles = bash(
+  "in a makefile",
+  [
+    "make --eval='all:; zap x'",
+    "make --eval 'all:; @zap x' -f /dev/null all",
+    "make -f- <<< 'all:; zap x'",
+    "make -f /dev/stdin <<< 'x:=$(shell zap x)\nall:;'",
+    "make -sf <(printf 'all:\\n\\tzap x\\n')",
+  ],
+  "make",
+);
+
+const dialects = [
+  ...shell("in another shell", "fish", [
+    "eval (echo zap x)",
+    "for c in zap; $c x; end",
+    "string join ' ' zap x | source",
+  ]),
+  ...shell("in another shell", "zsh", ["${:-zap} x", "${${:-zap}} x"]),
+];
+
 export const VARIANTS: readonly Variant[] = [
   ...spelled,
   ...expanded,
@@ -589,4 +641,7 @@ export const VARIANTS: readonly Variant[] = [
   ...wrappers,
   ...carriers,
   ...otherShells,
+  ...computed,
+  ...makefiles,
+  ...dialects,
 ];
