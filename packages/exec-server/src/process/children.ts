@@ -1,6 +1,6 @@
-import { closeSync } from "node:fs";
-import { constants } from "node:os";
-import { duplicate, type Libc, tooManyFiles } from "./libc.js";
+import { closeSync, constants, openSync } from "node:fs";
+import { constants as numbers } from "node:os";
+import { duplicate, hasFunction, type Libc, lastErrno, tooManyFiles } from "./libc.js";
 import { getSignalName } from "./signals.js";
 
 /** A program to start as the leader of a new session. */
@@ -115,7 +115,10 @@ function tellWatchers(): void {
 function createAttributes(libc: Libc): Buffer {
   const attributes = Buffer.alloc(ATTRIBUTES_BYTES);
   libc.posix_spawnattr_init(attributes);
-  libc.posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  const flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+  if (libc.posix_spawnattr_setflags(attributes, flags) !== 0) {
+    throw new Error("the C library of this host is too old to start programs in sessions of their own: glibc 2.26 can");
+  }
   libc.posix_spawnattr_setsigdefault(attributes, Buffer.alloc(SIGNAL_SET_BYTES, 0xff));
   libc.posix_spawnattr_setsigmask(attributes, Buffer.alloc(SIGNAL_SET_BYTES));
   return attributes;
@@ -124,10 +127,14 @@ function createAttributes(libc: Libc): Buffer {
 function spawn(libc: Libc, attributes: Buffer, { file, argv, env, ...start }: ChildStart): number {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const { given, close } = liftDescriptors(libc, start);
-  const actions = createActions(libc, { cwd: start.cwd, ...given });
+  const actions = createActions(libc, given);
+  const canChange = hasFunction(libc, CHANGE_DIRECTORY);
+  if (canChange) libc[CHANGE_DIRECTORY](actions, start.cwd);
   const pid = new Int32Array(1);
-  const run = (path: string, words: readonly string[]): number =>
+  const runHere = (path: string, words: readonly string[]): number =>
     libc.posix_spawn(pid, path, actions, attributes, [...words, null], [...variables, null]);
+  const run: typeof runHere = (path, words) =>
+    canChange ? runHere(path, words) : within(libc, start.cwd, () => runHere(path, words));
   try {
     let error = run(file, argv);
     // A script without `#!` is one of the shell, as execvp has it.
@@ -141,6 +148,28 @@ function spawn(libc: Libc, attributes: Buffer, { file, argv, env, ...start }: Ch
 }
 
 const SHELL = "/bin/sh";
+const CHANGE_DIRECTORY = "posix_spawn_file_actions_addchdir_np";
+
+/**
+ * For libraries that cannot start a child elsewhere: this process is in the directory for as long as the call takes. Returns an
+ * errno. @throws where it cannot come back, and has not left then
+ */
+function within(libc: Libc, directory: string, call: () => number): number {
+  const here = openSync(".", O_PATH | constants.O_DIRECTORY);
+  try {
+    if (libc.chdir(directory) !== 0) return lastErrno();
+    try {
+      return call();
+    } finally {
+      libc.fchdir(here);
+    }
+  } finally {
+    closeSync(here);
+  }
+}
+
+/** fcntl.h of Linux: a descriptor of a directory that need not be readable. */
+const O_PATH = 0o10000000;
 
 type Given = Pick<ChildStart, "stdio" | "descriptors">;
 
@@ -178,13 +207,10 @@ const FIRST_DESCRIPTOR = 3;
 
 /** As in errno.h. */
 const nameOf = (errno: number): string =>
-  Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`;
+  Object.entries(numbers.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`;
 
 /** What the child does between the new session and the program. A session leader that opens a terminal controls it. */
-function createActions(
-  libc: Libc,
-  { cwd, stdio, descriptors }: Pick<ChildStart, "cwd" | "stdio" | "descriptors">,
-): Buffer {
+function createActions(libc: Libc, { stdio, descriptors }: Given): Buffer {
   const actions = Buffer.alloc(ACTIONS_BYTES);
   libc.posix_spawn_file_actions_init(actions);
   if ("terminal" in stdio) {
@@ -201,7 +227,6 @@ function createActions(
   descriptors.forEach((fd, index) => {
     libc.posix_spawn_file_actions_adddup2(actions, fd, index + FIRST_DESCRIPTOR);
   });
-  libc.posix_spawn_file_actions_addchdir_np(actions, cwd);
   return actions;
 }
 

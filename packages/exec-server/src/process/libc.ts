@@ -8,11 +8,14 @@ export interface Libc {
   /** -1 where it fails. */
   read(fd: number, into: Uint8Array, bytes: number): number;
   pipe2(fds: Int32Array, flags: number): number;
-  /** -1 where it fails. */
+  /** -1 where it fails. glibc has it since 2.27. */
   memfd_create(name: string, flags: number): number;
   flock(fd: number, operation: number): number;
   waitpid(pid: number, status: Int32Array, options: number): number;
   getpgid(pid: number): number;
+  /** -1 where they fail. */
+  chdir(path: string): number;
+  fchdir(fd: number): number;
   /** A soft and a hard limit each. */
   prlimit(pid: number, resource: number, set: BigUint64Array | null, before: BigUint64Array): number;
   prctl(option: number, value: number, unused3: number, unused4: number, unused5: number): number;
@@ -29,6 +32,7 @@ export interface Libc {
   posix_spawn_file_actions_destroy(actions: Buffer): number;
   posix_spawn_file_actions_adddup2(actions: Buffer, from: number, to: number): number;
   posix_spawn_file_actions_addopen(actions: Buffer, fd: number, path: string, flags: number, mode: number): number;
+  /** glibc has it since 2.29, musl since 1.1.24. */
   posix_spawn_file_actions_addchdir_np(actions: Buffer, path: string): number;
   posix_spawnattr_init(attributes: Buffer): number;
   posix_spawnattr_setflags(attributes: Buffer, flags: number): number;
@@ -44,6 +48,8 @@ const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
   flock: "int flock(int fd, int operation)",
   waitpid: "int waitpid(int pid, _Out_ void *status, int options)",
   getpgid: "int getpgid(int pid)",
+  chdir: "int chdir(const char *path)",
+  fchdir: "int fchdir(int fd)",
   prlimit: "int prlimit(int pid, int resource, const void *set, _Out_ void *before)",
   prctl:
     "int prctl(int option, unsigned long value, unsigned long unused3, unsigned long unused4, unsigned long unused5)",
@@ -62,24 +68,56 @@ const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
 };
 
 interface Koffi {
-  load(path: null): { func(prototype: string): (...args: unknown[]) => number };
+  load(path: null): Library;
+  /** Of the last call. */
+  errno(): number;
   address(buffer: Uint8Array): bigint;
 }
 
-/** Outside Linux only `fcntl` and `read` are there. */
-export function loadLibc(): Libc {
+/** Where functions are found by their prototypes. */
+export interface Library {
+  /** @throws where there is no such function */
+  func(prototype: string): (...args: unknown[]) => number;
+}
+
+/** Outside Linux only `fcntl` and `read` are there. Older libraries lack some: see `hasFunction`. */
+export function loadLibc(library?: Library): Libc {
   const { fcntl, read } = PROTOTYPES;
-  const libc = bindLibc<Libc>(process.platform === "linux" ? PROTOTYPES : { fcntl, read });
+  const libc = bindLibc<Libc>(process.platform === "linux" ? PROTOTYPES : { fcntl, read }, library);
   keepDescriptors(libc);
   return libc;
 }
 
-/** Functions of the C library by their prototypes. @throws where it lacks one of them */
-export function bindLibc<Functions>(prototypes: Readonly<Partial<Record<keyof Functions, string>>>): Functions {
-  const library = loadKoffi().load(null);
-  const bound = Object.entries<string>(prototypes as Record<string, string>);
-  return Object.fromEntries(bound.map(([name, prototype]) => [name, library.func(prototype)])) as Functions;
+/** Functions of the C library by their prototypes, each bound when it is first asked for. @throws then, where it lacks that one */
+export function bindLibc<Functions>(
+  prototypes: Readonly<Partial<Record<keyof Functions, string>>>,
+  library: Library = loadKoffi().load(null),
+): Functions {
+  const bound = {};
+  for (const [name, prototype] of Object.entries<string>(prototypes as Record<string, string>)) {
+    Object.defineProperty(bound, name, {
+      configurable: true,
+      get() {
+        const value = library.func(prototype);
+        Object.defineProperty(bound, name, { value });
+        return value;
+      },
+    });
+  }
+  return bound as Functions; // of the members that the prototypes name
 }
+
+/** Whether the C library has it. */
+export function hasFunction<Functions>(functions: Functions, name: keyof Functions): boolean {
+  try {
+    return functions[name] !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Why the last call failed, as in errno.h. */
+export const lastErrno = (): number => loadKoffi().errno();
 
 /** Where in memory a buffer lies, which it does until it is garbage. */
 export const addressOf = (buffer: Uint8Array): bigint => loadKoffi().address(buffer);

@@ -1,14 +1,26 @@
 import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { createReadMemory, type ReadMemory } from "./byte-source.js";
 import { type Children, createChildren } from "./children.js";
 import { errnoOf } from "./errors.js";
 import { createOpenFlood } from "./flood.js";
-import { bindLibc, closeOnExec, duplicate, type Libc, loadLibc, requireNative, tooManyFiles } from "./libc.js";
+import {
+  bindLibc,
+  closeOnExec,
+  duplicate,
+  hasFunction,
+  type Libc,
+  type Library,
+  loadLibc,
+  requireNative,
+  tooManyFiles,
+} from "./libc.js";
 import type { NativeMarks } from "./marks.js";
 import { createNativeMarks } from "./native-marks.js";
 import { shieldProcess } from "./shield.js";
+import { openUnnamed } from "./unnamed-file.js";
 
 /**
  * The few system calls that Node does not offer, loaded at the first terminal or pipe so that start-up does not pay.
@@ -80,7 +92,8 @@ const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 
-export function createNative(): Native {
+/** @param library in place of the C library of this process */
+export function createNative(library?: Library): Native {
   const require = createRequire(import.meta.url);
   let binding: { dir: string; module: PtyBinding } | undefined;
   const pty = () => {
@@ -89,7 +102,7 @@ export function createNative(): Native {
   };
   let libc: Libc | undefined;
   const getLibc = () => {
-    libc ??= loadLibc();
+    libc ??= loadLibc(library);
     return libc;
   };
   let children: Children | undefined;
@@ -128,9 +141,7 @@ export function createNative(): Native {
       return { read: read!, write: write! };
     },
     createMemoryFile(bytes) {
-      const opened = getLibc().memfd_create("codex", MFD_CLOEXEC);
-      if (opened === -1) throw tooManyFiles(getLibc());
-      const fd = aboveStreams(getLibc(), opened);
+      const fd = aboveStreams(getLibc(), openMemory(getLibc()));
       // At a place, so that the reader, who shares the offset, begins at 0.
       for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
       return fd;
@@ -202,6 +213,18 @@ function loadTrim(): (keepBytes: number) => void {
   } catch {
     return () => {};
   }
+}
+
+/** Where it has no files in memory they are in the directory for temporary files, and have no name either. */
+function openMemory(libc: Libc): number {
+  if (!hasFunction(libc, "memfd_create")) {
+    const { file, reader } = openUnnamed(tmpdir());
+    closeSync(reader);
+    return file;
+  }
+  const opened = libc.memfd_create("codex", MFD_CLOEXEC);
+  if (opened === -1) throw tooManyFiles(libc);
+  return opened;
 }
 
 /** The numbers below are those of the standard streams, also of a process that was started without one of them. */
