@@ -36,10 +36,10 @@ describe.each(["stdio", "websocket"])("a listener that takes nothing, over %s", 
       await released;
     };
     const cmd = `head -c ${BYTES} /dev/zero`;
-    const flooding = orchestrator.callTool("exec_command", { cmd, yield_time_ms: 30_000 }, { onOutput });
+    const flooding = orchestrator.callTool("exec_command", { cmd, login: false, yield_time_ms: 30_000 }, { onOutput });
     await started;
     for (let count = 0; count < 20; count++) {
-      const other = await orchestrator.callTool("exec_command", { cmd: `echo ${count}` });
+      const other = await orchestrator.callTool("exec_command", { cmd: `echo ${count}`, login: false });
       expect(other).toMatchObject({ status: "success", text: expect.stringMatching(`\n${count}\n$`) });
     }
     release();
