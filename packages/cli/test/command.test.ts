@@ -86,14 +86,13 @@ describe("codex tools", () => {
 
   it("calls a tool with a model's arguments", async () => {
     const { code, stdout } = await command.run([
-      "tools",
-      "call",
-      "exec_command",
+      ...["tools", "call", "-s", "danger-full-access", "exec_command"],
       '{"cmd":"echo hi; exit 4","login":false}',
     ]);
     expect(code).toBe(0);
     expect(stdout.toString()).toMatch(/Process exited with code 4\n.*\nOutput:\nhi\n$/s);
-    const json = await command.run(["tools", "call", "exec_command", "-", "--json"], '{"cmd":"exit 4","login":false}');
+    const piped = ["tools", "call", "-s", "danger-full-access", "exec_command", "-", "--json"];
+    const json = await command.run(piped, '{"cmd":"exit 4","login":false}');
     expect(JSON.parse(json.stdout.toString())).toMatchObject({ status: "success", structured: { exitCode: 4 } });
   });
 

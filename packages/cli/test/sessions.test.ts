@@ -15,7 +15,7 @@ describe("codex sessions", () => {
   /** An executor with session 1000, which says `ready`, and ends with 3 once there is the file. */
   async function start() {
     const { url } = await command.listen(["--deterministic-ids"]);
-    const orchestrator = createOrchestrator({ policy: "never" });
+    const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
     closing.push(() => orchestrator.close());
     await orchestrator.attach({ name: "main", channel: connectWebSocket(url) });
     const file = join(mkdtempSync(join(tmpdir(), "codex-sessions-")), "end");

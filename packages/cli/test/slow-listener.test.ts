@@ -17,7 +17,7 @@ describe.each(["stdio", "websocket"])("a listener that takes nothing, over %s", 
   };
 
   it("holds back a program that writes without end, and no other call", { timeout: 60_000 }, async () => {
-    const orchestrator = createOrchestrator({ policy: "never" });
+    const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
     closing.push(() => orchestrator.close());
     await orchestrator.attach({ name: "main", channel: connect() });
     let release = () => {};
