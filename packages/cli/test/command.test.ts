@@ -7,15 +7,6 @@ import { describe, expect, it } from "vitest";
 import { VERSION } from "../src/version.js";
 import { codex, useCommand } from "./support.js";
 
-const hasShell = (name: string) => {
-  try {
-    execFileSync(name, ["-c", "true"]);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 describe("codex", () => {
   const command = useCommand();
 
@@ -58,19 +49,6 @@ describe("codex", () => {
     expect(code).toBe(2);
     expect(stdout.toString()).toBe("");
     expect(stderr).toContain(named);
-  });
-
-  it.each(["bash", "zsh", "fish"])("prints a completion script that %s can read", async (shell) => {
-    const { code, stdout } = await command.run(["completion", shell]);
-    expect(code).toBe(0);
-    expect(stdout.toString()).toContain("executor");
-    if (hasShell(shell)) execFileSync(shell, ["-n", "-c", stdout.toString()]);
-  });
-
-  it("completes in bash", async () => {
-    const { stdout } = await command.run(["completion", "bash"]);
-    const script = `${stdout}\nCOMP_WORDS=(codex tools ""); COMP_CWORD=2; _codex; echo "\${COMPREPLY[@]}"`;
-    expect(execFileSync("bash", ["-c", script], { encoding: "utf8" })).toMatch(/list.*spec.*call/);
   });
 });
 

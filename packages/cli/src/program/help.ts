@@ -1,4 +1,4 @@
-import type { Command, Option } from "commander";
+import type { Argument, Command, Option } from "commander";
 
 /** What a help text says below the options. */
 export interface Notes {
@@ -18,7 +18,7 @@ export const styleHelp = (program: Command): Command =>
   program
     .helpOption("-h, --help", "Print help")
     .helpCommand("help [command]", "Print help for a command")
-    .configureHelp({ optionDescription: describeOption, minWidthToWrap: 20 })
+    .configureHelp({ optionDescription: describeOption, argumentDescription: describeOption, minWidthToWrap: 20 })
     .configureOutput({
       getOutHelpWidth: () => getWidth(process.stdout),
       getErrHelpWidth: () => getWidth(process.stderr),
@@ -62,7 +62,7 @@ function wrap(text: string, width: number): string[] {
 }
 
 /** A default is told where it says something. */
-function describeOption({ description, argChoices, defaultValue, defaultValueDescription }: Option): string {
+function describeOption({ description, argChoices, defaultValue, defaultValueDescription }: Option | Argument): string {
   const isSaid = defaultValue !== undefined && defaultValue !== false && !Array.isArray(defaultValue);
   const fallback = defaultValueDescription ?? (isSaid ? String(defaultValue) : undefined);
   const more = [

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import { addNotes } from "./help.js";
 
 /** `codex doctor` and `codex completion`. @param createProgram makes the tree of commands that is completed */
@@ -17,7 +17,7 @@ export function addHostCommands(program: Command, createProgram: () => Command):
   const completion = program
     .command("completion")
     .description("Print a completion script")
-    .argument("<shell>", "bash, zsh or fish");
+    .addArgument(new Argument("<shell>", "Shell").choices(["bash", "zsh", "fish"]));
   addNotes(completion, {
     examples: ['eval "$(codex completion bash)"', 'eval "$(codex completion zsh)"', "codex completion fish | source"],
   }).action(async (shell) => (await import("../commands/completion.js")).runCompletion(shell, createProgram()));

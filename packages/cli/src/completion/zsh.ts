@@ -1,0 +1,53 @@
+import type { CompletedCommand, CompletedOption, Values } from "./describe.js";
+import { quote } from "./quote.js";
+
+/** For zsh: one function for each command, which `_arguments` reads. */
+export function renderZsh(commands: readonly CompletedCommand[]): string {
+  return `#compdef codex codex-ts
+${commands.map((command) => renderFunction(command, commands)).join("\n")}
+_codex_tools() {
+  local -a names
+  names=(\${\${(f)"$(_call_program tools codex-ts tools list 2>/dev/null || _call_program tools codex tools list 2>/dev/null)"}%% *})
+  compadd -a names
+}
+compdef _codex codex codex-ts
+`;
+}
+
+const functionOf = (path: readonly string[]) => ["_codex", ...path].join("_").replaceAll("-", "_");
+
+function renderFunction(command: CompletedCommand, commands: readonly CompletedCommand[]): string {
+  const { path, children, options, takesProgram, words } = command;
+  const specs = options.flatMap(renderOption);
+  const name = functionOf(path);
+  if (takesProgram) {
+    return `${name}() { _arguments -S ${[...specs, `'(-):program: _command_names -e'`, `'*::arguments: _normal'`].join(" ")} }`;
+  }
+  if (children.length === 0) {
+    return `${name}() { _arguments ${[...specs, ...(words === undefined ? [] : [quote(`1:word:${actionOf(words)}`)])].join(" ")} }`;
+  }
+  const described = children.map((child) => quote(`${child.name}:${child.description}`)).join(" ");
+  const known = children.filter((child) =>
+    commands.some((other) => other.path.join(" ") === [...path, child.name].join(" ")),
+  );
+  const cases = known.map((child) => `${child.name}) ${functionOf([...path, child.name])} ;;`).join(" ");
+  return `${name}() {
+  local context state state_descr line
+  local -A opt_args
+  _arguments -C ${[...specs, "'1: :->command'", "'*:: :->rest'"].join(" ")}
+  case $state in
+    command) local -a described; described=(${described}); _describe command described ;;
+    rest) case $line[1] in ${cases} esac ;;
+  esac
+}`;
+}
+
+function renderOption({ names, description, value }: CompletedOption): string[] {
+  const text = description.replaceAll(/[[\]:\\]/g, "\\$&");
+  return names.map((name) => quote(`*${name}[${text}]${value === undefined ? "" : `:value:${actionOf(value)}`}`));
+}
+
+function actionOf(values: Values): string {
+  if (values.kind === "choices") return `(${values.choices.join(" ")})`;
+  return { file: "_files", tool: "_codex_tools", any: " " }[values.kind];
+}

@@ -1,0 +1,80 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { renderBash } from "../src/completion/bash.js";
+import { describeCommands } from "../src/completion/describe.js";
+import { renderFish } from "../src/completion/fish.js";
+import { renderZsh } from "../src/completion/zsh.js";
+import { createProgram } from "../src/program.js";
+import { codex } from "./support.js";
+
+const SCRIPTS = { bash: renderBash, zsh: renderZsh, fish: renderFish };
+const commands = describeCommands(createProgram());
+
+const isInstalled = (shell: string): boolean => {
+  try {
+    execFileSync(shell, ["-c", "true"]);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const installed = Object.keys(SCRIPTS).filter(isInstalled);
+const because = (shell: string) => (installed.includes(shell) ? "" : ` (skipped: no ${shell})`);
+
+/** With the command by its name. */
+const directory = mkdtempSync(join(tmpdir(), "codex-completion-"));
+symlinkSync(codex, join(directory, "codex"));
+afterAll(() => rmSync(directory, { recursive: true }));
+const env = { ...process.env, PATH: `${directory}:${process.env.PATH}`, HOME: directory, XDG_CONFIG_HOME: directory };
+
+/** What a shell offers for the last word of a line. */
+const COMPLETE: Readonly<Record<string, (words: readonly string[]) => string[]>> = {
+  bash(words) {
+    const script = `${renderBash(commands)}
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _codex 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return execFileSync("bash", ["-c", script, "bash", ...words], { env, encoding: "utf8" }).split("\n");
+  },
+  fish(words) {
+    const script = `${renderFish(commands)}\ncomplete -C '${words.join(" ")}'`;
+    const lines = execFileSync("fish", ["--no-config", "-c", script], { env, encoding: "utf8" }).split("\n");
+    return lines.map((line) => line.split("\t")[0] ?? "");
+  },
+};
+
+const CASES: [words: string[], offered: string[], not: string[]][] = [
+  [
+    ["codex", ""],
+    ["run", "sessions", "completion"],
+    ["record", "--help"],
+  ],
+  [["codex", "sessions", ""], ["list", "read", "kill", "attach", "record"], ["run"]],
+  [["codex", "sessions", "read", "--"], ["--executor", "--json"], ["--kill"]],
+  [["codex", "run", "--sand"], ["--sandbox"], []],
+  [["codex", "run", "--sandbox", ""], ["read-only", "workspace-write", "danger-full-access"], ["run"]],
+  [["codex", "executor", "--log-level", ""], ["debug", "off"], ["stdio"]],
+  [["codex", "run", "--", "mkfif"], ["mkfifo"], []],
+  [["codex", "run", "mkfif"], ["mkfifo"], []],
+  [["codex", "run", "--executor", "ws://h:1", "mkfif"], ["mkfifo"], []],
+  [["codex", "completion", ""], ["bash", "zsh", "fish"], ["run"]],
+];
+
+describe.each(["bash", "fish"])("completion in %s", (shell) => {
+  it.skipIf(!installed.includes(shell)).each(CASES)(`offers for %j: %j${because(shell)}`, (words, offered, not) => {
+    const found = COMPLETE[shell]!(words);
+    expect(found).toEqual(expect.arrayContaining(offered));
+    for (const word of not) expect(found).not.toContain(word);
+  });
+
+  it.skipIf(!installed.includes(shell))(`offers the tools that there are${because(shell)}`, { timeout: 60_000 }, () => {
+    expect(COMPLETE[shell]!(["codex", "tools", "call", "exec_"])).toContain("exec_command");
+  });
+});
+
+it.each(["bash", "zsh", "fish"] as const)("is a script that %s can read", (shell) => {
+  const script = SCRIPTS[shell](commands);
+  expect(script).toContain("codex-ts");
+  if (installed.includes(shell)) execFileSync(shell, ["-n", "-c", script]);
+});
