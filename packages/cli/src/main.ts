@@ -4,7 +4,7 @@ import module from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
-import { refuseInspector } from "@codex/exec-server";
+import { findRuntimeProblem, refuseInspector } from "@codex/exec-server";
 import { concealEnvironment, looksSecret } from "./conceal.js";
 import { findQuickCommand, parseQuickly, type QuickCommand } from "./quick-arguments.js";
 import { VERSION_LINE } from "./version.js";
@@ -20,7 +20,8 @@ interface Part {
 declare const QUICK_COMMANDS: Readonly<Record<string, QuickCommand>>;
 
 const line = process.argv.slice(2);
-if (!isVersionPrinted()) runCommand();
+const problem = findRuntimeProblem();
+if (!isVersionPrinted()) problem === undefined ? runCommand() : refuseRuntime(problem);
 
 /** Asked often, and known without loading anything. What cannot be written is left to who tells of it. */
 function isVersionPrinted(): boolean {
@@ -30,6 +31,11 @@ function isVersionPrinted(): boolean {
   } catch {
     return false;
   }
+}
+
+function refuseRuntime(why: string): void {
+  process.stderr.write(`codex: ${why}\n`);
+  process.exitCode = 1;
 }
 
 function runCommand(): void {

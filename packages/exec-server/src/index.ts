@@ -70,6 +70,7 @@ export {
 } from "./process/output-log.js";
 export { getProgramName } from "./process/process-telemetry.js";
 export { noInspectorOptions, refuseInspector } from "./process/refuse-inspector.js";
+export { findRuntimeProblem } from "./process/runtime.js";
 export { shieldProcess } from "./process/shield.js";
 export { getExitCode, getSignalName, getSignalNumber } from "./process/signals.js";
 export type { CapabilityName, EnvironmentCapabilities, EnvironmentInfo } from "./protocol/environment.js";

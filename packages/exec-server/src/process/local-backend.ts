@@ -11,6 +11,7 @@ import { createNative, type Native } from "./native.js";
 import { createProcessTelemetry } from "./process-telemetry.js";
 import { resolveProgram } from "./program.js";
 import { createReclaim } from "./reclaim.js";
+import { findRuntimeProblem } from "./runtime.js";
 import { terminateFamily } from "./terminate.js";
 
 export interface LocalBackendOptions {
@@ -33,6 +34,8 @@ export interface LocalBackendOptions {
    */
   collectGarbage?: () => void;
   telemetry?: Telemetry | undefined;
+  /** Of the runtime; default those of this one. */
+  versions?: Readonly<Record<string, string | undefined>>;
 }
 
 const DEFAULT_CLOSE_GRACE_MS = 500;
@@ -52,6 +55,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   const starting = new Set<Promise<unknown>>();
   /** Sandboxes of processes that have ended, whose last process may not be gone yet. */
   const releasing = new Set<Promise<void>>();
+  const problem = findRuntimeProblem(options.versions);
   let used = false;
   let closing: Promise<void> | undefined;
 
@@ -78,6 +82,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
     onRelease,
   };
   const start = async (spec: ProcessSpec) => {
+    if (problem !== undefined) throw new StartError("os_error", `the process was not started: ${problem}`);
     const file = resolveProgram(spec);
     if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
     sweep();

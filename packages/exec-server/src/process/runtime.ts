@@ -1,0 +1,13 @@
+/** Runtimes that say they are Node, and are not where descriptors, terminals and signals are concerned. */
+const OTHERS = { bun: "Bun", deno: "Deno" } as const;
+
+/** Why programs cannot be run on this runtime, as a sentence; undefined where they can. */
+export function findRuntimeProblem(
+  versions: Readonly<Record<string, string | undefined>> = process.versions,
+): string | undefined {
+  const needed = "Node 20.19 or newer is needed, whose descriptors, terminals and signals it does not have";
+  for (const [key, name] of Object.entries(OTHERS)) {
+    if (versions[key] !== undefined) return `${name} ${versions[key]} cannot run programs: ${needed}`;
+  }
+  return versions.node === undefined ? `this runtime cannot run programs: ${needed}` : undefined;
+}
