@@ -31,7 +31,7 @@ import { DEFAULT_FILE_SYSTEM_LIMITS, type FileSystemLimits, MAX_CONCURRENT_READS
 import { getMetadata } from "./metadata.js";
 import { createOrder } from "./order.js";
 import { readDirectory } from "./read-directory.js";
-import { readWholeFile } from "./read-file.js";
+import { type ReserveBytes, readWholeFile } from "./read-file.js";
 import { remove } from "./remove.js";
 import type { FileMethod } from "./sandboxed/calls.js";
 import type { SandboxedFiles, SandboxPlace } from "./sandboxed/sandboxed-files.js";
@@ -55,7 +55,8 @@ export interface ConnectionFileSystemOptions {
  * those before it and holds back those after it, so requests may be pipelined. Every failure is an RpcError.
  */
 export interface ConnectionFileSystem {
-  readFile(params: ReadFileParams): Promise<Buffer>;
+  /** `reserve` is asked for a place for the bytes before they are read. */
+  readFile(params: ReadFileParams, reserve?: ReserveBytes): Promise<Buffer>;
   writeFile(params: WriteFileParams): Promise<void>;
   createDirectory(params: CreateDirectoryParams): Promise<void>;
   getMetadata(params: GetMetadataParams): Promise<Metadata>;
@@ -155,13 +156,27 @@ function createConnectionFileSystem(
     await Promise.all([order.exclusive(() => handles.dispose()), sandboxes?.dispose()]);
   };
 
+  const { maxReadFileBytes } = limits;
+  const readFile: ConnectionFileSystem["readFile"] = (asked, reserve) =>
+    quick<ReadFileParams, Buffer>(
+      (files, params) => (handles.isReplacing ? undefined : files.readFile(params, maxReadFileBytes)),
+      async (params) => {
+        const read = (inTurn: typeof shared) =>
+          call<ReadFileParams, Buffer>(inTurn, "readFile", async ({ path, followSymlinks }) =>
+            readWholeFile(await handles.contentPath(path, followSymlinks), followSymlinks, maxReadFileBytes, reserve),
+          );
+        if (params.sandbox === undefined) return read(shared)(params);
+        // How large a file in a sandbox is turns out when it has come: one at a time.
+        return exclusive(async () => {
+          const bytes = await read((work) => work())(params);
+          await reserve?.(bytes.length);
+          return bytes;
+        });
+      },
+    )(asked);
+
   return {
-    readFile: quick(
-      (files, params) => (handles.isReplacing ? undefined : files.readFile(params, limits.maxReadFileBytes)),
-      call(shared, "readFile", async ({ path, followSymlinks }) =>
-        readWholeFile(await handles.contentPath(path, followSymlinks), followSymlinks, limits.maxReadFileBytes),
-      ),
-    ),
+    readFile,
     getMetadata: quick((files, params) => files.getMetadata(params), call(shared, "getMetadata", getMetadata)),
     canonicalize: call(shared, "canonicalize", canonicalize),
     readDirectory: call(shared, "readDirectory", (params) =>

@@ -18,15 +18,18 @@ import {
 } from "../protocol/fs.js";
 import { METHODS } from "../protocol/methods.js";
 import type { ConnectionFileSystem } from "./file-system.js";
+import type { ReserveBytes } from "./read-file.js";
 
 /** A request whose params are decoded: runs on the files of the connection and gives the result to answer with. */
-export type FileRequest = (files: ConnectionFileSystem) => Promise<unknown>;
+export type FileRequest = (files: ConnectionFileSystem, reserve?: ReserveBytes) => Promise<unknown>;
 
 /** The `fs/*` requests by name. A function throws RpcError for bad params; what it returns rejects with RpcError. */
 export const FS_REQUESTS: ReadonlyMap<string, (params: unknown) => FileRequest> = new Map([
   [
     METHODS.fsReadFile,
-    request(decodeReadFile, async (files, params) => bytesResult("dataBase64", await files.readFile(params))),
+    request(decodeReadFile, async (files, params, reserve) =>
+      bytesResult("dataBase64", await files.readFile(params, reserve)),
+    ),
   ],
   [METHODS.fsWriteFile, request(decodeWriteFile, (files, params) => done(files.writeFile(params)))],
   [METHODS.fsCreateDirectory, request(decodeCreateDirectory, (files, params) => done(files.createDirectory(params)))],
@@ -60,11 +63,11 @@ export const FS_REQUESTS: ReadonlyMap<string, (params: unknown) => FileRequest> 
 
 function request<Params>(
   decode: (params: unknown) => Params,
-  run: (files: ConnectionFileSystem, params: Params) => Promise<unknown>,
+  run: (files: ConnectionFileSystem, params: Params, reserve?: ReserveBytes) => Promise<unknown>,
 ): (params: unknown) => FileRequest {
   return (params) => {
     const decoded = decode(params);
-    return (files) => run(files, decoded);
+    return (files, reserve) => run(files, decoded, reserve);
   };
 }
 

@@ -5,13 +5,22 @@ import { about, invalidRequest } from "./errors.js";
 import { READ_STEP_BYTES, UNKNOWN_SIZE_BYTES } from "./limits.js";
 import { openDescriptor } from "./open-file.js";
 
+/** Resolves when there is room for a file of so many bytes; called before it is read. */
+export type ReserveBytes = (bytes: number) => Promise<void>;
+
 /** All bytes of a regular file. @throws RpcError, also for a file that is larger than `maxBytes` */
-export function readWholeFile(path: HostPath, followSymlinks: boolean, maxBytes: number): Promise<Buffer> {
+export function readWholeFile(
+  path: HostPath,
+  followSymlinks: boolean,
+  maxBytes: number,
+  reserve?: ReserveBytes,
+): Promise<Buffer> {
   return about(path, async () => {
     const fd = await openDescriptor(path, followSymlinks);
     try {
       const { size } = fstatSync(fd);
       if (size > maxBytes) throw tooLarge(maxBytes);
+      await reserve?.(size);
       return await readToEnd(fd, size, maxBytes);
     } finally {
       closeSync(fd);

@@ -37,6 +37,13 @@ export interface OutputLog {
   follow(options?: FollowOptions): AsyncIterable<OutputChunk>;
   /** Holds the process back like a follower that does not move: while more than `windowBytes` came after `from`. */
   hold(from: number, windowBytes: number): LogHold;
+  /** Bytes of output that are in memory; undefined where that is not known. */
+  readonly heldBytes?: number;
+  /**
+   * Keeps less in memory from now on: what nobody follows or holds any more beyond so many bytes at the end leaves it, as if
+   * it were over the limit.
+   */
+  shrink?(tailBytes: number): void;
   /** Offset of the byte after chunk `seq`; when that chunk left memory, of the oldest byte after it that did not. */
   offsetAfter(seq: number): number;
 }
@@ -101,6 +108,7 @@ export class RetainedLog implements WritableOutputLog {
   #headBytes = 0;
   #headSealed = false;
   readonly #tail = new ChunkQueue();
+  #tailBytes: number;
   #followers: Set<Follower> | undefined;
   #wakers: Set<() => void> | undefined;
   #spill: SpillFile | undefined;
@@ -114,12 +122,22 @@ export class RetainedLog implements WritableOutputLog {
 
   constructor(limits: OutputLogLimits, host: LogHost) {
     this.#limits = limits;
+    this.#tailBytes = limits.tailBytes;
     this.#host = host;
   }
 
   /** Bytes of output that are in memory. */
   get heldBytes(): number {
     return this.#headBytes + this.#tail.bytes;
+  }
+
+  shrink(tailBytes: number): void {
+    const positions = Array.from(this.#followers ?? [], ({ position }) => position);
+    const wanted = this.#end - Math.min(this.#end, ...positions);
+    this.#tailBytes = Math.min(this.#tailBytes, Math.max(tailBytes, wanted));
+    for (const follower of this.#followers ?? []) follower.windowBytes = this.#clampWindow(follower.windowBytes);
+    this.#evict();
+    this.#updatePressure();
   }
 
   get end(): number {
@@ -210,7 +228,7 @@ export class RetainedLog implements WritableOutputLog {
     windowBytes = DEFAULT_FOLLOW_WINDOW_BYTES,
     signal,
   }: FollowOptions = {}): AsyncGenerator<OutputChunk> {
-    const follower = { position: from, windowBytes: Math.min(windowBytes, this.#limits.tailBytes / 2) };
+    const follower = { position: from, windowBytes: Math.min(windowBytes, this.#tailBytes / 2) };
     this.#addFollower(follower);
     try {
       while (!isAborted(signal)) {
@@ -241,7 +259,7 @@ export class RetainedLog implements WritableOutputLog {
   }
 
   hold(from: number, windowBytes: number): LogHold {
-    const follower = { position: from, windowBytes };
+    const follower = { position: from, windowBytes: this.#clampWindow(windowBytes) };
     this.#addFollower(follower);
     this.#updatePressure();
     return {
@@ -261,6 +279,11 @@ export class RetainedLog implements WritableOutputLog {
     return chunk.seq === seq ? chunk.offset + chunk.bytes.length : chunk.offset;
   }
 
+  /** What is not followed yet stays in memory, also where less is kept than was meant. */
+  #clampWindow(windowBytes: number): number {
+    return this.#tailBytes < this.#limits.tailBytes ? Math.min(windowBytes, this.#tailBytes / 2) : windowBytes;
+  }
+
   get #tailStart(): number {
     return this.#tail.oldest?.offset ?? this.#end;
   }
@@ -278,9 +301,9 @@ export class RetainedLog implements WritableOutputLog {
   }
 
   #evict(): void {
-    const { tailBytes, spillBytes, spillDir } = this.#limits;
+    const { spillBytes, spillDir } = this.#limits;
     const tail = this.#tail;
-    while (tail.size > 1 && (tail.bytes > tailBytes || tail.size > MAX_TAIL_CHUNKS)) {
+    while (tail.size > 1 && (tail.bytes > this.#tailBytes || tail.size > MAX_TAIL_CHUNKS)) {
       const chunk = tail.shift();
       if (spillBytes === 0 || this.#closed) {
         this.#drop(chunk);

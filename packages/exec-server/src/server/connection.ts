@@ -9,10 +9,12 @@ import { ProcessError, StartError, WriteError } from "../process/errors.js";
 import { encodeBodyDelta, encodeProcessOutput } from "../protocol/encode.js";
 import { decodeInitialize } from "../protocol/initialize.js";
 import { ERROR_CODES, METHODS, NOTIFICATIONS } from "../protocol/methods.js";
+import { ByteBudget } from "./byte-budget.js";
 import { Handshake } from "./handshake.js";
 import {
   DRAIN_MS,
   LIVENESS_MS,
+  MAX_ANSWERED_BYTES,
   MAX_FILE_CALLS,
   MAX_HANDLED_REQUESTS,
   MAX_UNSENT_COMPLAINTS,
@@ -37,6 +39,8 @@ export interface ConnectionContext {
   http: HttpClient;
   environment: HostEnvironment;
   defaults: SpecDefaults;
+  /** For the answers to all connections. */
+  answered: ByteBudget;
   telemetry: ServerTelemetry;
 }
 
@@ -78,7 +82,10 @@ export class Connection implements Holder {
       ...context,
       handshake: this.#handshake,
       reads: new PacedLane(this.#channel, 1),
-      fileLane: new PacedLane(this.#channel, MAX_FILE_CALLS),
+      fileLane: new PacedLane(this.#channel, MAX_FILE_CALLS, {
+        own: new ByteBudget(MAX_ANSWERED_BYTES),
+        all: context.answered,
+      }),
       ended: this.#ended.signal,
       files,
       http,

@@ -4,6 +4,17 @@ export const FOLLOW_WINDOW_BYTES = 256 * 1024;
 /** Output kept of each process in memory, bytes. Covers what a broken connection may have had under way. */
 export const RETAINED_BYTES = 8 * 1024 * 1024;
 
+/**
+ * The same of all processes of one session, and of all sessions of a server; beyond it ended ones are forgotten early and
+ * each keeps less, but not less than the third figure.
+ */
+export const MAX_RETAINED_BYTES = 256 * 1024 * 1024;
+export const MAX_RETAINED_BYTES_IN_ALL = 512 * 1024 * 1024;
+export const MIN_RETAINED_BYTES = 512 * 1024;
+
+/** Output after which it is looked at how much is kept, bytes. */
+export const CHECKED_GROWTH_BYTES = 16 * 1024 * 1024;
+
 /** What the kernel holds of a connection that cannot be sent yet, bytes; Linux allows itself 4 MB. */
 export const MAX_UNSENT_BYTES = 64 * 1024;
 
@@ -66,6 +77,14 @@ export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
 /** Largest message to a client, bytes: a file of 512 MiB in base64. */
 export const MAX_ANSWER_BYTES = 720 * 1024 * 1024;
+
+/** Bytes of files in answers to one connection, and to all of a server, that were not sent; a larger file is read alone. */
+export const MAX_ANSWERED_BYTES = 64 * 1024 * 1024;
+export const MAX_ANSWERED_BYTES_IN_ALL = 512 * 1024 * 1024;
+
+/** Milliseconds that a file waits for what there is in all, and the bytes of one that does not. */
+export const BUDGET_WAIT_MS = 10_000;
+export const UNCOUNTED_BYTES = 256 * 1024;
 
 /** File calls of one connection at work, or with an answer that was not sent. */
 export const MAX_FILE_CALLS = 16;

@@ -17,6 +17,7 @@ import {
   MAX_CHUNK_BYTES,
   MAX_READ_BYTES,
   MAX_REMEMBERED_WRITES,
+  RETAINED_BYTES,
 } from "./limits.js";
 
 /** What a process did, numbered from 1 without gaps over output, exit and close. */
@@ -25,6 +26,14 @@ export interface ProcessEvents {
   onOutput(processId: string, seq: number, stream: OutputStream, bytes: Buffer): Promise<void>;
   onExited(processId: string, seq: number, exit: ExitFacts): Promise<void>;
   onClosed(processId: string, seq: number): Promise<void>;
+}
+
+/** What a process tells the session that keeps it. */
+export interface ProcessKeeper {
+  /** More of its output is in memory, bytes. */
+  onGrown(bytes: number): void;
+  /** Its output is complete. */
+  onClosed(process: ManagedProcess): void;
 }
 
 /** How a process ended, as the protocol tells it. */
@@ -64,7 +73,7 @@ export type WriteStatus = "accepted" | "unknownProcess" | "stdinClosed" | "start
 export class ManagedProcess {
   readonly id: string;
   readonly #process: ExecProcess;
-  readonly #onClosed: (process: ManagedProcess) => void;
+  readonly #keeper: ProcessKeeper;
   /** Chunks of the log before the exit; undefined while it runs. */
   #chunksBeforeExit: number | undefined;
   #closed = false;
@@ -77,12 +86,14 @@ export class ManagedProcess {
   #delivered = 0;
   #exitedDelivered = false;
   #closedDelivered = false;
+  /** It closed while nobody was attached, and that was not read. */
+  #missed = false;
   #wakers: Set<() => void> | undefined;
 
-  constructor(id: string, process: ExecProcess, onClosed: (process: ManagedProcess) => void) {
+  constructor(id: string, process: ExecProcess, keeper: ProcessKeeper) {
     this.id = id;
     this.#process = process;
-    this.#onClosed = onClosed;
+    this.#keeper = keeper;
     void process.exited.then(() => {
       this.#chunksBeforeExit = process.log.lastSeq;
       this.#wake();
@@ -90,7 +101,7 @@ export class ManagedProcess {
     void process.closed.then(() => {
       this.#closed = true;
       this.#wake();
-      this.#onClosed(this);
+      this.#keeper.onClosed(this);
     });
   }
 
@@ -110,9 +121,20 @@ export class ManagedProcess {
     return this.#closed;
   }
 
+  /** Bytes of its output in memory; at most, where that is not known. */
+  get heldBytes(): number {
+    const { heldBytes, end } = this.#process.log;
+    return heldBytes ?? Math.min(end, RETAINED_BYTES);
+  }
+
+  /** Keeps less output to read again; what no connection was handed is not touched. */
+  shrink(bytes: number): void {
+    this.#process.log.shrink?.(bytes);
+  }
+
   /** Everything that happened was handed to a connection. */
   get wasTold(): boolean {
-    return this.#closedDelivered;
+    return this.#closedDelivered && !this.#missed;
   }
 
   get exitCode(): number | null {
@@ -143,6 +165,7 @@ export class ManagedProcess {
       if (!this.#closed) this.#holdForReader();
       this.#delivered = this.#process.log.end;
       this.#exitedDelivered = !this.running;
+      this.#missed ||= this.#closed && !this.#closedDelivered;
       this.#closedDelivered = this.#closed;
     }
     const abort = new AbortController();
@@ -183,6 +206,7 @@ export class ManagedProcess {
     this.#catchUp?.end();
     const last = wanted.at(-1);
     const cut = maxBytes !== undefined || (last !== undefined && last.seq < log.lastSeq);
+    if (!cut && this.#closed) this.#missed = false;
     return {
       chunks,
       nextSeq: cut && last !== undefined ? this.#toSeq(last.seq) + 1 : this.nextSeq,
@@ -247,6 +271,7 @@ export class ManagedProcess {
       if (signal.aborted) return;
       deliveredChunks = chunk.seq;
       this.#delivered = chunk.offset + chunk.bytes.length;
+      this.#keeper.onGrown(chunk.bytes.length);
       const sent = events.onOutput(this.id, this.#toSeq(chunk.seq), chunk.stream, chunk.bytes);
       if (chunk.seq === this.#chunksBeforeExit) void deliverExit().catch(() => {}); // told by `sent` as well
       await sent;

@@ -44,7 +44,7 @@ export function createRequests(host: RequestHost): Map<string, RequestHandler> {
   add(
     FS_REQUESTS,
     () => "filesystem",
-    (run) => fileLane.run(() => run(files)),
+    (run) => fileLane.run((reserve) => run(files, reserve)),
   );
   add(
     HTTP_REQUESTS,

@@ -6,8 +6,9 @@ import { createSandboxedFiles } from "../fs/sandboxed/helper-pool.js";
 import { createHttpClient, type HttpClient } from "../http/http-client.js";
 import type { ExecBackend } from "../process/exec-backend.js";
 import { createShellSnapshots } from "../shell-snapshot/shell-snapshots.js";
+import { ByteBudget } from "./byte-budget.js";
 import { Connection, type ConnectionContext, type Transport } from "./connection.js";
-import { SERVER_CLOSE_MS } from "./limits.js";
+import { MAX_ANSWERED_BYTES_IN_ALL, SERVER_CLOSE_MS } from "./limits.js";
 import { createServerTelemetry } from "./server-telemetry.js";
 import { SessionTable, type SessionTableOptions } from "./session-table.js";
 
@@ -47,6 +48,7 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
     fileSystem,
     http,
     environment,
+    answered: new ByteBudget(MAX_ANSWERED_BYTES_IN_ALL),
     telemetry,
     defaults: { env, shell: environment.info.shell.path, snapshots },
   };

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
 import type { ExecBackend } from "../process/exec-backend.js";
 import { DETACHED_SESSION_MS, ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_SESSIONS } from "./limits.js";
+import { Retention } from "./retention.js";
 import { type ServerTelemetry, shortId } from "./server-telemetry.js";
 import { Session, type SessionStake } from "./session.js";
 
@@ -13,6 +14,8 @@ export interface SessionTableOptions {
   endedRetentionMs?: number;
   /** Ended processes of one session that stay readable. */
   maxEnded?: number;
+  /** Bounds the output that all sessions keep. */
+  retention?: Retention;
   newId?: () => string;
   /** Milliseconds on a clock that never goes back. */
   now?: () => number;
@@ -51,6 +54,7 @@ export class SessionTable {
       detachedMs: DETACHED_SESSION_MS,
       maxSessions: MAX_SESSIONS,
       maxEnded: MAX_ENDED_PROCESSES,
+      retention: new Retention(),
       endedRetentionMs: ENDED_RETENTION_MS,
       newId: randomUUID,
       now: () => performance.now(),
@@ -60,11 +64,11 @@ export class SessionTable {
 
   /** @throws RpcError -32600 at the limit of sessions */
   create(holder: Holder): Session {
-    const { backend, endedRetentionMs, maxEnded, newId, now, maxSessions } = this.#options;
+    const { backend, endedRetentionMs, maxEnded, retention, newId, now, maxSessions } = this.#options;
     if (this.#entries.size >= maxSessions && !this.#makeRoom()) {
       throw new RpcError(RPC_INVALID_REQUEST, `the limit of ${maxSessions} sessions is reached`);
     }
-    const session = new Session({ id: newId(), backend, endedRetentionMs, maxEnded });
+    const session = new Session({ id: newId(), backend, endedRetentionMs, maxEnded, retention });
     this.#entries.set(session.id, { session, holder, expiry: undefined, createdAt: now(), age: 0 });
     this.#options.telemetry.sessions.value += 1;
     return session;

@@ -2,7 +2,8 @@ import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
 import type { ExecBackend, ProcessSpec, TerminationReceipt } from "../process/exec-backend.js";
 import { ForgottenIds } from "./forgotten-ids.js";
 import { ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_FORGOTTEN_IDS, MAX_LIVE_PROCESSES } from "./limits.js";
-import { ManagedProcess, type ProcessEvents } from "./managed-process.js";
+import { ManagedProcess, type ProcessEvents, type ProcessKeeper } from "./managed-process.js";
+import type { Retaining, Retention } from "./retention.js";
 
 export interface SessionOptions {
   id: string;
@@ -11,6 +12,8 @@ export interface SessionOptions {
   endedRetentionMs?: number;
   /** Ended processes that stay readable. */
   maxEnded?: number;
+  /** Bounds what is kept of output; without, only each process is bounded. */
+  retention?: Retention;
 }
 
 /**
@@ -23,13 +26,14 @@ export type SessionStake = "work" | "told" | "nothing";
  * What survives a broken connection: the processes of one client, what they wrote, and which writes were taken.
  * At most one connection is attached; it is told everything that happens from then on.
  */
-export class Session {
+export class Session implements Retaining {
   readonly id: string;
   /** Its client asked to be told of signals as such. */
   tellsOutcomes = false;
   readonly #backend: ExecBackend;
   readonly #endedRetentionMs: number;
   readonly #maxEnded: number;
+  readonly #retention: Retention | undefined;
   /** `starting`: the id is taken and the process is on its way. */
   readonly #processes = new Map<string, ManagedProcess | StartingProcess>();
   /** Ended ones in the order they closed, with the moment to forget them: ms of `performance.now()`. */
@@ -49,6 +53,8 @@ export class Session {
     this.#backend = backend;
     this.#endedRetentionMs = endedRetentionMs;
     this.#maxEnded = maxEnded;
+    this.#retention = options.retention;
+    this.#retention?.add(this);
     this.#forgotten = new ForgottenIds(endedRetentionMs);
   }
 
@@ -86,7 +92,7 @@ export class Session {
         process.dispose();
         throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} start was cancelled`);
       }
-      const managed = new ManagedProcess(processId, process, this.#retire);
+      const managed = new ManagedProcess(processId, process, this.#keeper);
       this.#processes.set(processId, managed);
       this.#unannounced.add(managed);
       managed.detach();
@@ -155,6 +161,7 @@ export class Session {
     this.#events = undefined;
     clearTimeout(this.#forgetting);
     this.#forgotten.close();
+    this.#retention?.delete(this);
     this.#ended.clear();
     const processes = this.list();
     for (const process of processes) process.detach();
@@ -172,23 +179,44 @@ export class Session {
       const limit = `the limit of ${MAX_FORGOTTEN_IDS} ids of ended processes is reached`;
       throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} was not started: ${limit}; try again later`);
     }
-    const live = this.#processes.size - this.#ended.size;
+    const live = this.#processes.size - Math.min(this.#ended.size, this.#maxEnded);
     if (live >= MAX_LIVE_PROCESSES) {
       const limit = `the limit of ${MAX_LIVE_PROCESSES} live processes in a session is reached`;
       throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} was not started: ${limit}`);
     }
   }
 
+  readonly #keeper: ProcessKeeper = {
+    onGrown: (bytes) => this.#retention?.grew(this, bytes),
+    onClosed: (process) => this.#retire(process),
+  };
+
+  forgetOldest(): number {
+    const oldest = this.#findTold(({ heldBytes }) => heldBytes > 0);
+    const freed = oldest?.heldBytes ?? 0;
+    if (oldest !== undefined) this.#forgetEarly(oldest.id);
+    return freed;
+  }
+
+  /** Who was not told how a process ended must be told before it is forgotten. */
+  #findTold(fits: (process: ManagedProcess) => boolean = () => true): ManagedProcess | undefined {
+    for (const processId of this.#ended.keys()) {
+      const process = this.#processes.get(processId);
+      if (process instanceof ManagedProcess && process.wasTold && fits(process)) return process;
+    }
+    return undefined;
+  }
+
   /** Its output is complete: it stays readable for a while. */
-  readonly #retire = (process: ManagedProcess): void => {
+  #retire(process: ManagedProcess): void {
     if (this.#closed) return;
     this.#ended.set(process.id, performance.now() + this.#endedRetentionMs);
     this.#forgetting ??= this.#forgetIn(this.#endedRetentionMs);
     if (this.#ended.size > this.#maxEnded) {
-      const [oldest] = this.#ended.keys();
-      if (oldest !== undefined) this.#forgetEarly(oldest);
+      const oldest = this.#findTold();
+      if (oldest !== undefined) this.#forgetEarly(oldest.id);
     }
-  };
+  }
 
   /** One timer for all: they are forgotten in the order they closed. */
   #forgetIn(ms: number): NodeJS.Timeout {
