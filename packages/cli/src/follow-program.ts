@@ -116,6 +116,10 @@ function writeTo(stream: Writable, bytes: Uint8Array): Promise<void> | undefined
   return stream.write(bytes) ? undefined : written(stream);
 }
 
+/** Executors that name no code say it in a sentence. */
+const isNotFound = ({ code, reason }: Extract<RunOutcome, { kind: "refused" }>): boolean =>
+  code === undefined ? /(^|: )program `[^`]*` was not found/.test(reason) : code === "program_not_found";
+
 function exitCodeOf(result: RunOutcome): number {
   if (result.kind === "lost") {
     process.stderr.write(`codex: the outcome is unknown: ${result.reason}\n`);
@@ -123,7 +127,7 @@ function exitCodeOf(result: RunOutcome): number {
   }
   if (result.kind === "refused") {
     process.stderr.write(`codex: ${result.reason}\n`);
-    return /(^|: )program `[^`]*` was not found/.test(result.reason) ? EXIT.notFound : EXIT.notStarted;
+    return isNotFound(result) ? EXIT.notFound : EXIT.notStarted;
   }
   if (result.timedOut) {
     process.stderr.write("codex: the program was ended: its time was over\n");

@@ -24,6 +24,11 @@ export const toolCallOutcomeSchema = z.discriminatedUnion("status", [
     content: z.array(toolCallContentSchema),
     structured: z.optional(z.union([unifiedExecResultSchema, z.record(z.string(), z.unknown())], "an object")),
   }),
-  z.object({ status: z.literal("error"), message: z.string() }),
+  z.object({
+    status: z.literal("error"),
+    message: z.string(),
+    /** What went wrong, as a word for programs, such as `program_not_found` of a command that was not started. */
+    code: z.optional(z.string()),
+  }),
 ]);
 export type ToolCallOutcome = z.infer<typeof toolCallOutcomeSchema>;

@@ -8,7 +8,7 @@ import {
 } from "@codex/executor-protocol";
 import { describeFault } from "@codex/telemetry";
 import { type CallRecord, CallRecords } from "./call-records.js";
-import { messageOf, ToolError } from "./errors.js";
+import { messageOf, ToolError, toErrorOutcome } from "./errors.js";
 import type { ExecutorTelemetry } from "./executor-telemetry.js";
 import type { Ledger } from "./ledger.js";
 import type { ExecutorLimits } from "./limits.js";
@@ -258,7 +258,7 @@ export class Calls {
   }
 
   #describeFailure({ requestId, toolName }: CallMessage, error: unknown): ToolCallOutcome {
-    if (error instanceof ToolError) return { status: "error", message: error.message };
+    if (error instanceof ToolError) return toErrorOutcome(error);
     const tool = quote(toolName);
     this.#options.telemetry.log.error?.("tool threw", { requestId, tool, ...describeFault(error) });
     return { status: "error", message: `tool \`${tool}\` failed: ${messageOf(error)}` };

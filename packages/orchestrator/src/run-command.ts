@@ -44,10 +44,10 @@ export interface RunningCommand {
   readonly ended: Promise<RunOutcome>;
 }
 
-/** `refused`: nothing was started; the reason is the executor's. `lost`: whether it still runs is unknown. */
+/** `refused`: nothing was started; the reason is the executor's, and its code where it has one. `lost`: whether it still runs is unknown. */
 export type RunOutcome =
   | { kind: "ended"; outcome: ProcessOutcome; exitCode: number | undefined; timedOut?: true; denial?: SandboxDenial }
-  | { kind: "refused"; reason: string }
+  | { kind: "refused"; reason: string; code?: string }
   | { kind: "lost"; reason: string };
 
 /** What its sandbox refused a program, in a sentence; not `certain` when that is guessed from its output. */
@@ -197,6 +197,8 @@ class CommandFollower implements RunningCommand {
     const sent = this.#executor.call({
       toolName,
       arguments: body,
+      // Whatever comes after the start names the session.
+      isBound: "processId" in body,
       deadlineMs: windowMs + this.#hooks.answerMarginMs,
       output: { accept: (output) => this.#accept(output), deliver: (piece) => this.#deliver(piece) },
     });
@@ -220,7 +222,7 @@ class CommandFollower implements RunningCommand {
   #read(reply: CallReply): UnifiedExecResult | undefined {
     const failure = failureOf(reply);
     if (failure !== undefined) {
-      this.#finish(reply.kind === "answer" ? { kind: "refused", reason: failure } : { kind: "lost", reason: failure });
+      this.#finish(reply.kind === "answer" ? refusal(reply, failure) : { kind: "lost", reason: failure });
       return undefined;
     }
     const result = parseResult(reply);
@@ -241,6 +243,11 @@ class CommandFollower implements RunningCommand {
 function parseResult(reply: CallReply): UnifiedExecResult | undefined {
   if (reply.kind !== "answer" || reply.message.outcome.status !== "success") return undefined;
   return safeParse(unifiedExecResultSchema, reply.message.outcome.structured).data;
+}
+
+function refusal({ message: { outcome } }: Extract<CallReply, { kind: "answer" }>, reason: string): RunOutcome {
+  const code = outcome.status === "error" ? outcome.code : undefined;
+  return { kind: "refused", reason, ...(code === undefined ? {} : { code }) };
 }
 
 const isOver = (result: UnifiedExecResult): boolean => result.outcome.kind !== "running";

@@ -20,7 +20,7 @@ import type {
 import type { TraceContext } from "@codex/telemetry";
 import type { Admission } from "../admission.js";
 import type { Clock } from "../clock.js";
-import { messageOf, ToolError } from "../errors.js";
+import { messageOf, ToolError, toErrorOutcome } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import type { Ids } from "../ids.js";
 import type { Ledger } from "../ledger.js";
@@ -217,7 +217,7 @@ export class UnifiedExec {
       try {
         return await run({ ...call, signal });
       } catch (error) {
-        if (error instanceof ToolError) return { status: "error", message: error.message };
+        if (error instanceof ToolError) return toErrorOutcome(error);
         throw error;
       }
     });
@@ -347,8 +347,9 @@ export class UnifiedExec {
     } catch (error) {
       // A far host failed to answer, and may have started it.
       if (error instanceof ClientError || error instanceof ChannelError) throw new LostStart(error);
+      const named = error instanceof StartError ? { code: error.code } : {};
       const hint = error instanceof StartError ? (START_HINTS[error.code] ?? "") : "";
-      throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error });
+      throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error, ...named });
     }
   }
 
