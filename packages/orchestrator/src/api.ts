@@ -13,7 +13,7 @@ import type { ProtocolProblem } from "./executors/problems.js";
 import type { ApprovalPolicy } from "./policy/approval-policy.js";
 import type { GetShellParser } from "./policy/evaluate.js";
 import type { PolicyOptions } from "./policy/policy-options.js";
-import type { ToolCallResult } from "./result.js";
+import type { StructuredOf, ToolCallResult } from "./result.js";
 import type { RunCommandRequest, RunningCommand } from "./run-command.js";
 
 export interface OrchestratorOptions {
@@ -96,7 +96,11 @@ export interface Orchestrator {
   /** The tools of all executors as a model is told of them. */
   listTools(): ModelTool[];
   /** Never rejects for what a model or an executor did; `args` is an object or its JSON text. */
-  callTool(name: string, args: unknown, options?: CallToolOptions): Promise<ToolCallResult>;
+  callTool<Name extends string>(
+    name: Name,
+    args: unknown,
+    options?: CallToolOptions,
+  ): Promise<ToolCallResult<StructuredOf<Name>>>;
   /**
    * Runs a program on the first executor, or a named one, for the person who asked for it: no policy is consulted.
    * @throws OrchestratorError when there is no such executor or it cannot stream
@@ -112,6 +116,6 @@ export interface Orchestrator {
 export interface RunCommandOptions {
   /** Default: the first that was attached. */
   executor?: string;
-  /** Called in order, from the first byte on; a promise holds the program back until it settles. */
-  onOutput: (output: LiveOutput) => void | Promise<void>;
+  /** Called in order, from the first byte on; a promise holds the program back until it settles, all else is ignored. */
+  onOutput: (output: LiveOutput) => unknown;
 }

@@ -24,8 +24,8 @@ import { createTypedShell, refuseInput, type TypedShells } from "./typed-input.j
 export interface CallToolOptions {
   /** Ends the wait; what was started lives on, and its session id is in the result. */
   signal?: AbortSignal;
-  /** Called in order; a promise holds the executor back until it settles. */
-  onOutput?: (output: LiveOutput) => void | Promise<void>;
+  /** Called in order; a promise holds the executor back until it settles, all else is ignored. */
+  onOutput?: (output: LiveOutput) => unknown;
   /** Absolute directory of this turn, on the executor's host. */
   cwd?: string;
   /** Absolute directories that belong to this turn, for the sandbox; default `cwd`. */

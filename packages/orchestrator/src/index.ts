@@ -90,7 +90,15 @@ export {
   type ShellParser,
 } from "./policy/shell/index.js";
 export { FORCED_ENVIRONMENT } from "./resolve/environment.js";
-export type { AnsweredCall, LostCall, Refusal, RefusalCode, RefusedCall, ToolCallResult } from "./result.js";
+export type {
+  AnsweredCall,
+  LostCall,
+  Refusal,
+  RefusalCode,
+  RefusedCall,
+  StructuredOf,
+  ToolCallResult,
+} from "./result.js";
 export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "./run-command.js";
 export { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
 export { DEFAULT_DENY_READ, type DeniedRead } from "./sandbox/deny-read.js";

@@ -17,7 +17,7 @@ import type { ApprovalPolicy } from "./policy/approval-policy.js";
 import type { Policy, PolicyOptions } from "./policy/policy-options.js";
 import { RuleBook } from "./policy/rule-book.js";
 import { createLazyShellParser } from "./policy/shell/index.js";
-import { closedMeanwhile, fail, type ToolCallResult } from "./result.js";
+import { closedMeanwhile, fail, type StructuredOf, type ToolCallResult } from "./result.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./run-command.js";
 import { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
 import type { SandboxSettings } from "./sandbox/sandbox-settings.js";
@@ -120,6 +120,11 @@ class OrchestratorCore implements Orchestrator {
     return this.#catalog.list(this.#config);
   }
 
+  callTool<Name extends string>(
+    name: Name,
+    args: unknown,
+    options?: CallToolOptions,
+  ): Promise<ToolCallResult<StructuredOf<Name>>>;
   async callTool(name: string, args: unknown, options: CallToolOptions = {}): Promise<ToolCallResult> {
     if (this.#closing !== undefined) return fail("closed", "the orchestrator is closed. Nothing was run.");
     const { inFlightCalls } = this.#config.limits;

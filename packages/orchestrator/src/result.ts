@@ -1,10 +1,19 @@
 import type { ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol";
 
 /** What a tool call came to: text for the model, and the same for programs. */
-export type ToolCallResult = AnsweredCall | RefusedCall | LostCall;
+export type ToolCallResult<Structured = AnyStructured> = AnsweredCall<Structured> | RefusedCall | LostCall;
+
+type AnyStructured = UnifiedExecResult | Record<string, unknown>;
+
+/** The structured result of a tool by its name, where that is known when the call is written. */
+export type StructuredOf<Name extends string> = string extends Name
+  ? AnyStructured
+  : Name extends "exec_command" | "write_stdin"
+    ? UnifiedExecResult
+    : Record<string, unknown>;
 
 /** The executor answered. A command that exits with a code other than 0 is a success of the tool. */
-export interface AnsweredCall {
+export interface AnsweredCall<Structured = AnyStructured> {
   /** `interrupted`: the caller's signal ended the wait; a session that still runs has its id in the text. */
   status: "success" | "interrupted";
   isError: false;
@@ -13,7 +22,7 @@ export interface AnsweredCall {
    * A unified-exec result with the model's session id as `processId`, whatever another tool answered, or undefined
    * when the executor gave none that can be trusted. After a second run outside a sandbox `firstRun` is that of the first.
    */
-  structured: UnifiedExecResult | Record<string, unknown> | undefined;
+  structured: Structured | undefined;
 }
 
 /** Nothing was run, or the tool itself failed, or the turn ends: what ran before that is in the text. */

@@ -55,7 +55,7 @@ export type SandboxDenial = NonNullable<UnifiedExecResult["sandboxDenial"]>;
 
 export interface RunHooks {
   /** Called in order, from the first byte on; a promise holds the executor back until it settles. */
-  onOutput: (output: LiveOutput) => void | Promise<void>;
+  onOutput: (output: LiveOutput) => unknown;
   /** Added to the window before an answer is given up, ms. */
   answerMarginMs: number;
   /** A fresh key for what must not happen twice. */

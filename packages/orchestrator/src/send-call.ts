@@ -21,7 +21,7 @@ export interface OutgoingCall {
   /** The session the arguments name. */
   session: Session | undefined;
   signal: AbortSignal | undefined;
-  onOutput: ((output: LiveOutput) => void | Promise<void>) | undefined;
+  onOutput: ((output: LiveOutput) => unknown) | undefined;
   sessionScope: "own" | "executor" | undefined;
   idempotencyKey?: string | undefined;
   /** It is for this life of the executor, and not for another that takes its place. */

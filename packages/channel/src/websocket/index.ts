@@ -2,4 +2,4 @@ export { type ConnectOptions, connectWebSocketChannel } from "./connect.js";
 export { type Authorization, createWebSocketListener, type ListenOptions, type WebSocketListener } from "./listen.js";
 export type { ListenAddress, TlsIdentity } from "./listen-address.js";
 export type { Page } from "./page.js";
-export type { PingOptions } from "./websocket-channel.js";
+export type { PingOptions } from "./ping-options.js";

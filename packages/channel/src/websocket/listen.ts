@@ -8,7 +8,8 @@ import { type ChannelLimits, resolveLimits } from "../limits.js";
 import { Turns } from "../queue/turns.js";
 import { bindAddress, createHttpServer, describeAddress, type ListenAddress } from "./listen-address.js";
 import { answerPage, isNamedHost, type Page, type Refusal } from "./page.js";
-import { KEEP_ALIVE_MS, type PingOptions, WebSocketChannel } from "./websocket-channel.js";
+import type { PingOptions } from "./ping-options.js";
+import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
 
 export interface ListenOptions extends ListenAddress {
   /** The only path that upgrades. Default `/`. */

@@ -12,16 +12,7 @@ import { Inbox } from "../queue/inbox.js";
 import { rejected, SendGate } from "../queue/send-gate.js";
 import { TurnCork } from "../queue/turn-cork.js";
 import type { Turns } from "../queue/turns.js";
-
-export interface PingOptions {
-  /** Milliseconds between two pings. */
-  intervalMs: number;
-  /**
-   * The peer is cut off when that many pings in a row brought no sign of life; undefined: never. Every byte it sends is
-   * such a sign, and so is that it takes something of a backlog. While we do not read nothing is missed.
-   */
-  maxMissedPongs?: number;
-}
+import type { PingOptions } from "./ping-options.js";
 
 /** Which end of a websocket this is, and how it behaves. */
 export interface WebSocketEnd {

@@ -128,7 +128,13 @@ const loadKoffi = (): Koffi => requireNative("koffi") as Koffi;
 export function requireNative(name: string): unknown {
   // Node follows no link on the way to a module when the last status it asked for was that of a pipe or a socket.
   statSync("/");
-  return createRequire(import.meta.url)(name);
+  try {
+    return createRequire(import.meta.url)(name);
+  } catch (cause) {
+    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    const advice = "it has to be installed; a bundle has to be an ES module with it beside";
+    throw new Error(`the native code of \`${name}\` cannot be loaded (${reason}); ${advice}`, { cause });
+  }
 }
 
 /** For a call that failed so: with the bound, which is that of this process or, rarely, of the host. */

@@ -94,7 +94,6 @@ const LOCK_NB = 4;
 
 /** @param library in place of the C library of this process */
 export function createNative(library?: Library): Native {
-  const require = createRequire(import.meta.url);
   let binding: { dir: string; module: PtyBinding } | undefined;
   const pty = () => {
     binding ??= (requireNative("node-pty/lib/utils.js") as PtyLoader).loadNativeModule("pty");
@@ -129,7 +128,7 @@ export function createNative(library?: Library): Native {
     },
     forkTerminal({ file, args, env, cwd, size, onExit }) {
       const { dir, module } = pty();
-      const helper = require.resolve(`node-pty/lib/${dir}/spawn-helper`);
+      const helper = createRequire(import.meta.url).resolve(`node-pty/lib/${dir}/spawn-helper`);
       const forked = module.fork(file, args, env, cwd, size.cols, size.rows, -1, -1, true, helper, onExit);
       closeOnExec(getLibc(), forked.fd);
       return { master: forked.fd, pid: forked.pid };

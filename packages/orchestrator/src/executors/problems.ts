@@ -70,11 +70,11 @@ export class ProblemLog {
   }
 
   /** Runs a callback that was handed in: what it throws, or its promise rejects with, is noted and harms nobody. */
-  guard(name: string, run: () => void | Promise<void>): void | Promise<void> {
+  guard(name: string, run: () => unknown): void | Promise<void> {
     const failed = (error: unknown) => this.note("callback_failed", `${name}: ${messageOf(error)}`);
     try {
       const result = run();
-      if (result instanceof Promise) return result.catch(failed);
+      if (isThenable(result)) return Promise.resolve(result).then(() => {}, failed);
     } catch (error) {
       return failed(error);
     }
@@ -90,3 +90,7 @@ export class ProblemLog {
     }
   }
 }
+
+/** A promise of any library. */
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

@@ -28,11 +28,11 @@ export interface ShellParserOptions {
  * for the life of the process and needs no closing.
  */
 export async function loadShellParser(options: ShellParserOptions = {}): Promise<ShellParser> {
-  const { files = locateFiles(), now = () => performance.now() } = options;
-  const { default: treeSitter } = await import("@vscode/tree-sitter-wasm");
-  await initializeTreeSitter(treeSitter, files.runtime);
+  const { files, now = () => performance.now() } = options;
+  const { treeSitter, ...located } = loadTreeSitter(files);
+  await initializeTreeSitter(treeSitter, located.files.runtime);
   const parser = new treeSitter.Parser();
-  parser.setLanguage(await treeSitter.Language.load(files.grammar));
+  parser.setLanguage(await treeSitter.Language.load(located.files.grammar));
   return { parse: (script) => parseScript(parser, script, now) };
 }
 
@@ -48,12 +48,21 @@ export function createLazyShellParser(load: () => Promise<ShellParser> = loadShe
   };
 }
 
-function locateFiles(): ShellParserFiles {
-  const { resolve } = createRequire(import.meta.url);
-  return {
-    runtime: resolve("@vscode/tree-sitter-wasm/wasm/tree-sitter.wasm"),
-    grammar: resolve("@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm"),
-  };
+/** By `require`, so that a bundler leaves it in its package: it finds its WebAssembly beside itself. */
+function loadTreeSitter(given?: ShellParserFiles) {
+  try {
+    const require = createRequire(import.meta.url);
+    const treeSitter = require("@vscode/tree-sitter-wasm") as typeof import("@vscode/tree-sitter-wasm");
+    const files = given ?? {
+      runtime: require.resolve("@vscode/tree-sitter-wasm/wasm/tree-sitter.wasm"),
+      grammar: require.resolve("@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm"),
+    };
+    return { treeSitter, files };
+  } catch (cause) {
+    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    const advice = "a bundle has to be an ES module with the package @vscode/tree-sitter-wasm installed beside it";
+    throw new Error(`the bash grammar was not found (${reason}); ${advice}`, { cause });
+  }
 }
 
 function parseScript(parser: Parser, script: string, now: () => number): SyntaxTree | undefined {

@@ -1,0 +1,161 @@
+// The packages as npm installs them, in a project outside of this one.
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const PACKAGES = ["channel", "executor-protocol", "telemetry", "exec-server", "executor", "orchestrator"];
+
+let project: string;
+/**
+ * Each package as `npm pack` would make it: what its `files` name. Dependencies are linked, as pnpm does.
+ */
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), "codex packed-"));
+  const modules = join(project, "node_modules");
+  mkdirSync(join(modules, "@codex"), { recursive: true });
+  mkdirSync(join(modules, "@types"));
+  symlinkSync(
+    dirname(createRequire(join(root, "packages/channel/")).resolve("@types/node/package.json")),
+    join(modules, "@types/node"),
+  );
+  for (const name of PACKAGES) pack(name, join(modules, "@codex", name));
+  writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+});
+afterAll(() => rmSync(project, { recursive: true }));
+
+function pack(name: string, target: string): void {
+  const source = join(root, "packages", name);
+  const listed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: source,
+    encoding: "utf8",
+  });
+  const [{ files }] = JSON.parse(listed) as [{ files: { path: string }[] }];
+  for (const { path } of files) {
+    mkdirSync(dirname(join(target, path)), { recursive: true });
+    writeFileSync(join(target, path), readFileSync(join(source, path)));
+  }
+  const { dependencies = {} } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as {
+    dependencies?: Record<string, string>;
+  };
+  for (const dependency of Object.keys(dependencies).filter((each) => !each.startsWith("@codex/"))) {
+    const link = join(target, "node_modules", dependency);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(source, "node_modules", dependency), link);
+  }
+}
+
+/** Runs a file of the project with nothing on PATH. */
+function run(file: string, cwd = project) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd, encoding: "utf8", env: { PATH: "" } });
+  return { status, stdout, stderr };
+}
+
+const SAMPLE = `
+const [ours, its] = createMemoryChannelPair();
+const backend = createLocalBackend();
+const served = createExecutor({ backend }).serve(its);
+const policy = { approvalPolicy: "never", sandbox: "danger-full-access" };
+const orchestrator = createOrchestrator({ policy, defaults: { login: false } });
+await orchestrator.attach({ name: "here", channel: ours });
+const call = { cmd: "echo one && echo two", shell: "/bin/sh" };
+const result = await orchestrator.callTool("exec_command", call, { onOutput: ({ bytes }) => process.stdout.write(bytes) });
+if (result.isError) throw new Error(result.text);
+const terminal = await orchestrator.callTool("exec_command", { cmd: "test -t 0", shell: "/bin/sh", tty: true });
+await orchestrator.close();
+await served;
+await backend.close();
+console.log(result.structured.exitCode, terminal.structured.exitCode);
+`;
+const NAMES = {
+  channel: "createMemoryChannelPair",
+  "exec-server": "createLocalBackend",
+  executor: "createExecutor",
+  orchestrator: "createOrchestrator",
+};
+const imports = Object.entries(NAMES).map(([name, it]) => `import { ${it} } from "@codex/${name}";`);
+const requires = Object.entries(NAMES).map(([name, it]) => `const { ${it} } = require("@codex/${name}");`);
+const OUTPUT = "one\ntwo\n0 0\n";
+
+describe("the packed packages", () => {
+  it("run as modules, and by require", () => {
+    writeFileSync(join(project, "sample.mjs"), `${imports.join("\n")}${SAMPLE}`);
+    writeFileSync(join(project, "sample.cjs"), `${requires.join("\n")}(async () => {${SAMPLE}})();`);
+    for (const file of ["sample.mjs", "sample.cjs"])
+      expect(run(file)).toEqual({ status: 0, stdout: OUTPUT, stderr: "" });
+  });
+
+  it("have types for a strict project that checks those of its dependencies", () => {
+    const typed = SAMPLE.replace("const policy =", "const policy: PolicyOptions =")
+      .replace("result.structured.exitCode", "result.structured?.outcome.kind")
+      .replace("terminal.structured.exitCode", "terminal.structured");
+    const types = 'import { type PolicyOptions } from "@codex/orchestrator";';
+    writeFileSync(join(project, "sample.ts"), `${types}\n${imports.join("\n")}${typed}`);
+    const tsc = join(root, "node_modules/.bin/tsc");
+    const flags = ["--noEmit", "--strict", "--skipLibCheck", "false", "--module", "nodenext", "--target", "es2022"];
+    const { stdout, status } = spawnSync(tsc, [...flags, "--types", "node", "sample.ts"], {
+      cwd: project,
+      encoding: "utf8",
+    });
+    expect(stdout).toBe("");
+    expect(status).toBe(0);
+  });
+
+  it("have the sources that their source maps name", () => {
+    for (const name of PACKAGES) {
+      const dist = join(project, "node_modules/@codex", name, "dist");
+      const maps = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".map"));
+      expect(maps.length).toBeGreaterThan(0);
+      for (const map of maps) {
+        const { sources } = JSON.parse(readFileSync(join(dist, map), "utf8")) as { sources: string[] };
+        const missing = sources.filter((source) => !existsSync(resolve(dist, dirname(map), source)));
+        expect(missing, map).toEqual([]);
+      }
+    }
+  });
+
+  it("can be bundled, and a bundle says what it lacks", async () => {
+    writeFileSync(join(project, "bundled.mjs"), `${imports.join("\n")}${SAMPLE}`);
+    const outfile = join(project, "out/sample.mjs");
+    const bundle = {
+      entryPoints: [join(project, "bundled.mjs")],
+      bundle: true,
+      platform: "node",
+      logLevel: "silent",
+    } as const;
+    const banner = { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' };
+    await build({ ...bundle, format: "esm", outfile, banner });
+    const alone = mkdtempSync(join(tmpdir(), "codex alone-"));
+    try {
+      writeFileSync(join(alone, "sample.mjs"), readFileSync(outfile));
+      expect(run("sample.mjs", alone).stderr).toMatch(
+        /the bash grammar was not found .*@vscode\/tree-sitter-wasm installed beside it/,
+      );
+      const beside = join(alone, "node_modules");
+      mkdirSync(join(beside, "@vscode"), { recursive: true });
+      const link = (name: string, of: string) =>
+        symlinkSync(join(root, "packages", of, "node_modules", name), join(beside, name));
+      link("@vscode/tree-sitter-wasm", "orchestrator");
+      expect(run("sample.mjs", alone).stderr).toMatch(/native code of `koffi` cannot be loaded .* has to be installed/);
+      link("koffi", "exec-server");
+      link("node-pty", "exec-server");
+      expect(run("sample.mjs", alone)).toEqual({ status: 0, stdout: OUTPUT, stderr: "" });
+    } finally {
+      rmSync(alone, { recursive: true });
+    }
+  });
+});
