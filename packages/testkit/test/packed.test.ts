@@ -1,6 +1,7 @@
 // The packages as npm installs them, in a project outside of this one.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -18,7 +19,10 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-const PACKAGES = ["channel", "executor-protocol", "telemetry", "exec-server", "executor", "orchestrator"];
+const PACKAGES = ["channel", "executor-protocol", "telemetry", "exec-server", "executor", "orchestrator", "cli"];
+
+/** npm and a compiler take their time on a busy machine. */
+const SLOW_MS = 120_000;
 
 let project: string;
 /**
@@ -33,21 +37,24 @@ beforeAll(() => {
     dirname(createRequire(join(root, "packages/channel/")).resolve("@types/node/package.json")),
     join(modules, "@types/node"),
   );
-  for (const name of PACKAGES) pack(name, join(modules, "@codex", name));
+  const sources = PACKAGES.map((name) => `./packages/${name}`);
+  // Lists what would be in them, in this order.
+  const flags = ["--dry-run", "--json", "--ignore-scripts"];
+  const listed = execFileSync("npm", ["pack", ...flags, ...sources], { cwd: root, encoding: "utf8" });
+  const packed = JSON.parse(listed) as { files: { path: string }[] }[];
+  PACKAGES.forEach((name, index) => {
+    const files = packed[index]!.files.map(({ path }) => path);
+    pack(name, files, join(modules, "@codex", name));
+  });
   writeFileSync(join(project, "package.json"), '{ "type": "module" }');
-});
+}, SLOW_MS);
 afterAll(() => rmSync(project, { recursive: true }));
 
-function pack(name: string, target: string): void {
+function pack(name: string, files: readonly string[], target: string): void {
   const source = join(root, "packages", name);
-  const listed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-    cwd: source,
-    encoding: "utf8",
-  });
-  const [{ files }] = JSON.parse(listed) as [{ files: { path: string }[] }];
-  for (const { path } of files) {
+  for (const path of files) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
-    writeFileSync(join(target, path), readFileSync(join(source, path)));
+    copyFileSync(join(source, path), join(target, path));
   }
   const { dependencies = {} } = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as {
     dependencies?: Record<string, string>;
@@ -63,6 +70,14 @@ function pack(name: string, target: string): void {
 function run(file: string, cwd = project) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd, encoding: "utf8", env: { PATH: "" } });
   return { status, stdout, stderr };
+}
+
+/** What a strict TypeScript project says of a file, those of its dependencies included. */
+function check(file: string) {
+  const tsc = join(root, "node_modules/.bin/tsc");
+  const flags = ["--noEmit", "--strict", "--skipLibCheck", "false", "--module", "nodenext", "--target", "es2022"];
+  const { stdout, status } = spawnSync(tsc, [...flags, "--types", "node", file], { cwd: project, encoding: "utf8" });
+  return { stdout, status };
 }
 
 const SAMPLE = `
@@ -91,7 +106,7 @@ const imports = Object.entries(NAMES).map(([name, it]) => `import { ${it} } from
 const requires = Object.entries(NAMES).map(([name, it]) => `const { ${it} } = require("@codex/${name}");`);
 const OUTPUT = "one\ntwo\n0 0\n";
 
-describe("the packed packages", () => {
+describe("the packed packages", { timeout: SLOW_MS }, () => {
   it("run as modules, and by require", () => {
     writeFileSync(join(project, "sample.mjs"), `${imports.join("\n")}${SAMPLE}`);
     writeFileSync(join(project, "sample.cjs"), `${requires.join("\n")}(async () => {${SAMPLE}})();`);
@@ -105,18 +120,20 @@ describe("the packed packages", () => {
       .replace("terminal.structured.exitCode", "terminal.structured");
     const types = 'import { type PolicyOptions } from "@codex/orchestrator";';
     writeFileSync(join(project, "sample.ts"), `${types}\n${imports.join("\n")}${typed}`);
-    const tsc = join(root, "node_modules/.bin/tsc");
-    const flags = ["--noEmit", "--strict", "--skipLibCheck", "false", "--module", "nodenext", "--target", "es2022"];
-    const { stdout, status } = spawnSync(tsc, [...flags, "--types", "node", "sample.ts"], {
-      cwd: project,
-      encoding: "utf8",
-    });
-    expect(stdout).toBe("");
-    expect(status).toBe(0);
+    expect(check("sample.ts")).toEqual({ stdout: "", status: 0 });
+  });
+
+  it("run the sample of the README, which compiles in such a project", () => {
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const [first = "", second = ""] = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code!);
+    writeFileSync(join(project, "readme.ts"), `${first}${second}`);
+    expect(check("readme.ts")).toEqual({ stdout: "", status: 0 });
+    writeFileSync(join(project, "readme.mjs"), first.replace("npm test", "echo tested"));
+    expect(run("readme.mjs")).toMatchObject({ status: 0, stderr: "" });
   });
 
   it("have the sources that their source maps name", () => {
-    for (const name of PACKAGES) {
+    for (const name of PACKAGES.filter((each) => each !== "cli")) {
       const dist = join(project, "node_modules/@codex", name, "dist");
       const maps = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".map"));
       expect(maps.length).toBeGreaterThan(0);
@@ -138,7 +155,7 @@ describe("the packed packages", () => {
       logLevel: "silent",
     } as const;
     const banner = { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' };
-    await build({ ...bundle, format: "esm", outfile, banner });
+    await build({ ...bundle, entryPoints: [join(project, "bundled.mjs")], format: "esm", outfile, banner });
     const alone = mkdtempSync(join(tmpdir(), "codex alone-"));
     try {
       writeFileSync(join(alone, "sample.mjs"), readFileSync(outfile));
