@@ -18,9 +18,12 @@ export interface RunnerForm {
  * run a command behind the words of the table by which commands are found in a script.
  */
 export function getRunnerForms(name: string): readonly RunnerForm[] | undefined {
-  const text = FORMS.get(name) ?? RUNNERS.get(name)?.join("|").replaceAll("*", "");
+  const text = LOADER.test(name) ? "" : (FORMS.get(name) ?? RUNNERS.get(name)?.join("|").replaceAll("*", ""));
   return text?.split("|").map(parseForm);
 }
+
+/** Loaders of programs, and emulators: they run the file that they are given. */
+const LOADER = /^(?:ld(?:-[\w-]+)?\.so(?:\.\d+)?|qemu-(?!img|io|nbd|system|storage|ga)[\w-]+)$/;
 
 /** `exec +1` or `run :named`; see `FORMS`. */
 function parseForm(text: string): RunnerForm {
@@ -68,7 +71,7 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ...all("bundle bundler", "exec | console :code"),
   ["rails", "runner :code | r :code | console :code | c :code | :named"],
   ["go", "run :named | generate :code | tool :named"],
-  ["cargo", "run-script :named | script :named"],
+  ["cargo", "script :named | watch :code"],
   ["rustup", "run +1"],
   ["dotnet", "run :named | exec :named | script :named | fsi :code | :named"],
   ["stack", "exec | runghc :named | run :named | script :named | ghci :code | eval :code"],
@@ -121,13 +124,16 @@ const FORMS: ReadonlyMap<string, string> = new Map([
     "npx pnpx bunx uvx ssh-agent dbus-launch startx xinit catchsegv eatmydata faketime nodemon watchexec reflex",
     "",
   ),
-  ...all("hyperfine valgrind heaptrack rr chpst envdir setuidgid softlimit daemonize run-one", ""),
+  ...all(
+    "hyperfine valgrind heaptrack rr chpst softlimit with-contenv cygstart rundll32 regsvr32 daemonize run-one",
+    "",
+  ),
   ...all("chronic dotenv dotenvx env-cmd cross-env concurrently run-s run-p mpirun mpiexec srun wine mono java", ""),
-  ...all("gdbserver start-stop-daemon corepack wsl lima envconsul qemu-x86_64 qemu-aarch64 ld.so ld-linux", ""),
+  ...all("gdbserver start-stop-daemon corepack wsl lima envconsul", ""),
   ["perf", "record | stat | trace | script :code"],
   ...all("direnv chamber aws-vault aws-okta", "exec +1"),
   ...all("op doppler infisical teller", "run"),
-  ["envchain", "+1"],
+  ...all("envchain envdir setuidgid s6-setuidgid", "+1"),
   ["sops", "exec-env :code | exec-file :code"],
   ["pm2", "start :named | exec :code | deploy :code"],
   ["ip", "netns exec +1 | vrf exec +1"],
@@ -137,7 +143,10 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   // Wherever they stand, options or operands can be code or name a program.
   ...all("sed gsed ssed find gfind fd fdfind m4 ed ex vi vim view nvim emacs emacsclient less more man", ":code"),
   ...all("psql mysql mariadb sqlite3 sqlite mongosh mongo gnuplot octave matlab ftp lftp sftp nc ncat socat", ":code"),
-  ...all("rsync scp tar gtar bsdtar zip xdotool jshell dc", ":code"),
+  ...all(
+    "rsync scp tar gtar bsdtar zip xdotool jshell dc rg sort telnet run-parts logrotate xdg-open open cscript wscript mshta",
+    ":code",
+  ),
   [
     "git",
     "bisect run | submodule foreach :code | config :code | difftool :code | mergetool :code | filter-branch :code | rebase :code | for-each-repo :code | hook run :code | grep :code",

@@ -177,6 +177,14 @@ describe("findPrefixBan", () => {
       "vagrant ssh",
       "gcloud compute ssh",
     ],
+    [
+      "loaders",
+      "/lib64/ld-linux-x86-64.so.2",
+      "ld.so",
+      "/lib/ld-musl-x86_64.so.1",
+      "qemu-aarch64-static",
+      "qemu-x86_64 -L x",
+    ],
     ["wrappers", "timeout --unknown 5", "nohup -x ls", "setsid", "ionice -c 3", "chrt 5", "su-exec root", "flock f"],
     ["runners of the table of wrappers", "bwrap --bind / /", "nix-shell", "lxc-attach", "buildah run", "nerdctl exec"],
     [
