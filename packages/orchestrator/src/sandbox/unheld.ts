@@ -58,7 +58,7 @@ function findClosedWord(
 ): string | undefined {
   const descends = DESCENDING.has(programName(program));
   const isClosed = (path: string) =>
-    PROCESS_SECRETS.test(path) ||
+    BESIDE_FILES.some((pattern) => pattern.test(path)) ||
     denied.some((one) => isDeniedRead(one, path) || (descends && isWithinDirectory(fixedPart(one), path)));
   const isClosedAnywhere = (word: string) => directories.some((from) => isClosed(posix.resolve(from, word)));
   if (descends && isClosedAnywhere(".")) return program;
@@ -72,8 +72,12 @@ const listPaths = (word: string): readonly string[] =>
 /** Known to be safe, and reading the files below a directory. */
 const DESCENDING: ReadonlySet<string> = new Set(["grep", "rg"]);
 
-/** What a process of the same user shows of itself, and ways past the names of files. */
-const PROCESS_SECRETS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:root|cwd|fd|environ|mem|map_files|cmdline)(?:\/|$)/;
+/** What processes show of themselves, memory and disks, and other ways past the names of files. */
+const BESIDE_FILES = [
+  /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:root|cwd|fd|environ|mem|map_files|cmdline)(?:\/|$)/,
+  /^\/proc\/k(?:core|msg)$/,
+  /^\/dev\/(?!(?:null|zero|full|u?random|tty|stdin)$)./,
+];
 
 /** The directory, or file, that everything a pattern matches lies in. */
 function fixedPart({ path, isPattern }: DeniedRead): string {

@@ -101,6 +101,9 @@ describe("without a sandbox of its own, an orchestrator", () => {
     ["rg token", { workdir: "/home/user" }],
     ["cat /proc/self/root/home/user/.netrc"],
     ["cat /proc/1/environ"],
+    ["cat /proc/kcore"],
+    ["head -c 100 /dev/sda1"],
+    ["tail /dev/fd/3"],
     ["cat /proc/1/task/1/environ"],
   ])("asks before `%s` reads what a sandbox would close", async (cmd, more) => {
     const { run, sent, asked } = await start(NONE, "on-request");
