@@ -7,9 +7,10 @@ import { createHostFiles, type HostFiles } from "./host-files.js";
 import { MAX_RESOLVE_TRIES } from "./limits.js";
 import { mirrorClosed } from "./mirror.js";
 import { PathsChangedError } from "./open-sources.js";
+import { createPatternSearch } from "./pattern-search.js";
 import { checkBubblewrap, looksUsable, type Preflight } from "./preflight.js";
 import { isUnlimited, type SandboxProfile } from "./profile.js";
-import { resolveProfile } from "./resolve-profile.js";
+import { type FoundPatterns, resolveProfile } from "./resolve-profile.js";
 import { wrapWithBubblewrap } from "./wrap-bubblewrap.js";
 import { wrapWithSeatbelt } from "./wrap-seatbelt.js";
 import type { WrapperStatus } from "./wrapper-status.js";
@@ -60,8 +61,10 @@ export interface CommandSandbox {
   getSupport(): Promise<SandboxSupport>;
   /** What a look at the host says, without trying: fast, and in rare cases too hopeful. */
   isLikely(): boolean;
-  /** What a sandbox means here at this moment. @throws StartError `sandbox_invalid` */
-  resolve(sandbox: Sandbox): SandboxProfile;
+  /** What its patterns name, without keeping this thread busy. Rejects with a StartError `sandbox_invalid`. */
+  search(sandbox: Sandbox): Promise<FoundPatterns>;
+  /** What a sandbox means here at this moment; patterns that were not searched for are on this thread. @throws StartError `sandbox_invalid` */
+  resolve(sandbox: Sandbox, found?: FoundPatterns): SandboxProfile;
   /**
    * Undefined where the sandbox limits nothing: the command may run as it is.
    * @throws StartError `sandbox_unavailable`, `sandbox_invalid`: it must not run
@@ -91,6 +94,7 @@ export function createCommandSandbox({
     });
     return checked;
   };
+  const search = createPatternSearch(files);
   return {
     async getSupport() {
       if (platform === "darwin") return { kind: "seatbelt" };
@@ -99,9 +103,10 @@ export function createCommandSandbox({
       return found.kind === "ok" ? { kind: "bubblewrap" } : { kind: "none", problem: found.problem };
     },
     isLikely: () => platform === "darwin" || (platform === "linux" && looksUsable()),
-    resolve: (sandbox) => resolveProfile(sandbox, files),
+    search,
+    resolve: (sandbox, found) => resolveProfile(sandbox, files, found),
     async wrap(command, sandbox) {
-      const profile = resolveProfile(sandbox, files);
+      const profile = resolveProfile(sandbox, files, await search(sandbox));
       if (isUnlimited(profile)) return undefined;
       if (platform === "darwin") return wrapWithSeatbelt(command, profile, files);
       if (platform !== "linux") throw unavailable(`there is no sandbox for \`${platform}\``);
@@ -109,7 +114,7 @@ export function createCommandSandbox({
       if (found.kind === "missing") throw unavailable(found.problem);
       for (let tries = 1; ; tries += 1) {
         try {
-          const current = tries === 1 ? profile : resolveProfile(sandbox, files);
+          const current = tries === 1 ? profile : resolveProfile(sandbox, files, await search(sandbox));
           const held = command.rechecked ? current : mirrorClosed(current, files);
           return await wrapWithBubblewrap(command, held, { native, files, ...found });
         } catch (error) {

@@ -19,15 +19,45 @@ export const createPatternBudget = (maxDepth: number | undefined): PatternBudget
  * matched but not entered. @throws Error when more is there than the budget allows: a part would be left open.
  */
 export function expandPattern(pattern: string, files: HostFiles, budget: PatternBudget, base = "/"): string[] {
+  const search = searchPattern(pattern, files, budget, base);
+  let step = search.next();
+  while (!step.done) step = search.next(files.list(step.value));
+  return step.value;
+}
+
+/** As `expandPattern`, reading directories off this thread, with a turn of the event loop for each. */
+export async function expandPatternLater(
+  pattern: string,
+  files: HostFiles,
+  budget: PatternBudget,
+  base: string,
+): Promise<string[]> {
+  const search = searchPattern(pattern, files, budget, base);
+  let step = search.next();
+  while (!step.done) step = search.next(await files.listLater(step.value));
+  return step.value;
+}
+
+/** Yields each directory whose entries it is to be given next, and returns the paths. */
+function* searchPattern(
+  pattern: string,
+  files: HostFiles,
+  budget: PatternBudget,
+  base: string,
+): Generator<string, string[], ReturnType<HostFiles["list"]>> {
   const found = new Set<string>();
-  for (const plain of expandBraces(pattern)) walk(base, plain.split("/").filter(Boolean), 0);
+  for (const plain of expandBraces(pattern)) yield* walk(base, plain.split("/").filter(Boolean), 0);
   return [...found];
 
-  function walk(directory: string, parts: readonly string[], depth: number): void {
+  function* walk(
+    directory: string,
+    parts: readonly string[],
+    depth: number,
+  ): Generator<string, void, ReturnType<HostFiles["list"]>> {
     const [part, ...rest] = parts;
     if (part === undefined || depth > (budget.maxDepth ?? Number.POSITIVE_INFINITY)) return;
     if (part === "**") {
-      walk(directory, rest, depth);
+      yield* walk(directory, rest, depth);
       if (rest.length === 0) add(directory);
     } else if (!isPattern(part)) {
       const path = join(directory, part);
@@ -35,11 +65,11 @@ export function expandPattern(pattern: string, files: HostFiles, budget: Pattern
       if (kind === "missing") return;
       if (rest.length === 0) add(path);
       // A link within the fixed part is the user's own way of writing it.
-      else if (kind === "directory" || kind === "link") walk(path, rest, depth);
+      else if (kind === "directory" || kind === "link") yield* walk(path, rest, depth);
       return;
     }
     const matcher = part === "**" ? undefined : toRegExp(part);
-    for (const { name, kind } of files.list(directory)) {
+    for (const { name, kind } of yield directory) {
       const isUnreadable = name.includes("\ufffd") && files.kind(join(directory, name)) === "missing";
       if (isUnreadable && (matcher === undefined ? kind === "directory" : matcher.test(name))) {
         throw new Error(
@@ -51,10 +81,10 @@ export function expandPattern(pattern: string, files: HostFiles, budget: Pattern
         throw tooMany(pattern, `directory entries to look at; the limit is ${MAX_PATTERN_ENTRIES}`);
       const path = join(directory, name);
       if (matcher === undefined) {
-        if (kind === "directory") walk(path, parts, depth + 1);
+        if (kind === "directory") yield* walk(path, parts, depth + 1);
       } else if (matcher.test(name)) {
         if (rest.length === 0) add(path);
-        else if (kind === "directory") walk(path, rest, depth + 1);
+        else if (kind === "directory") yield* walk(path, rest, depth + 1);
       }
     }
   }

@@ -9,6 +9,7 @@ import {
   readSync,
   realpathSync,
 } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { MAX_FIRST_LINE_BYTES } from "./limits.js";
@@ -33,6 +34,8 @@ export interface HostFiles {
   firstLine(path: string): string | undefined;
   /** Names and kinds in a directory; empty when it cannot be read. */
   list(directory: string): readonly { name: string; kind: FileKind }[];
+  /** As `list`, off this thread. Never rejects. */
+  listLater(directory: string): Promise<readonly { name: string; kind: FileKind }[]>;
   /** False for one that cannot be read as well. */
   isEmpty(directory: string): boolean;
   /** There only to keep its name free while some sandbox runs: as good as missing. */
@@ -50,11 +53,8 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
     target: (path) => attempt(() => readlinkSync(path)),
     isPlainFile: (path) => lstatSyncOf(path)?.isFile() ?? false,
     firstLine: (path) => attempt(() => readFirstLine(path)),
-    list: (directory) =>
-      (attempt(() => readdirSync(directory, { withFileTypes: true })) ?? []).map((entry) => ({
-        name: entry.name,
-        kind: kindOf(entry),
-      })),
+    list: (directory) => (attempt(() => readdirSync(directory, { withFileTypes: true })) ?? []).map(toListed),
+    listLater: async (directory) => (await readdir(directory, { withFileTypes: true }).catch(() => [])).map(toListed),
     isPlaceholder: (path) => attempt(() => isPlaceholder(path)) ?? false,
     isEmpty: (directory) => attempt(() => readdirSync(directory).length === 0) ?? false,
     tmpDir: env.TMPDIR?.startsWith("/") ? env.TMPDIR : undefined,
@@ -75,6 +75,8 @@ function readFirstLine(path: string): string | undefined {
     closeSync(fd);
   }
 }
+
+const toListed = (entry: Entry & { name: string }) => ({ name: entry.name, kind: kindOf(entry) });
 
 type Entry = { isDirectory(): boolean; isSymbolicLink(): boolean };
 

@@ -1,7 +1,7 @@
 import { isAbsolute, join, normalize } from "node:path/posix";
 import type { Sandbox } from "@codex/executor-protocol";
 import { StartError } from "../process/errors.js";
-import { createPatternBudget, expandPattern } from "./expand-pattern.js";
+import { createPatternBudget, expandPattern, expandPatternLater } from "./expand-pattern.js";
 import { listClosedInGit, listCommitDirectories, listGitPins } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
 import { MAX_MOUNTS } from "./limits.js";
@@ -30,16 +30,19 @@ interface WantedPath {
 /**
  * What a sandbox means on this host. An inner entry wins over an outer one; on the same path deny wins over write, and
  * write over read; what a deny pattern names stays closed whatever is within it.
+ * @param found what its patterns name, where that was looked for already
  * @throws StartError `sandbox_invalid` for what could not be enforced as it is meant
  */
-export function resolveProfile(sandbox: Sandbox, files: HostFiles): SandboxProfile {
+export function resolveProfile(sandbox: Sandbox, files: HostFiles, found: FoundPatterns = new Map()): SandboxProfile {
   const { permissions } = sandbox;
   if (permissions.type === "disabled") return { fileSystem: "unrestricted", network: "enabled" };
   // Its files are held back from outside; Codex holds back the network of such a command itself.
   if (permissions.type === "external") return { fileSystem: "unrestricted", network: permissions.network };
   const { file_system: fileSystem, network } = permissions;
   if (fileSystem.type === "unrestricted") return { fileSystem: "unrestricted", network };
-  const wanted = fileSystem.entries.flatMap((entry) => toPaths(entry, sandbox, files, fileSystem.glob_scan_max_depth));
+  const wanted = fileSystem.entries.flatMap((entry) =>
+    toPaths(entry, sandbox, files, fileSystem.glob_scan_max_depth, found),
+  );
   const minimal = fileSystem.entries.some(({ path }) => path.type === "special" && path.value.kind === "minimal");
   return { fileSystem: { ...settle(wanted, files), minimal }, network };
 }
@@ -49,6 +52,7 @@ function toPaths(
   sandbox: Sandbox,
   files: HostFiles,
   maxDepth: number | undefined,
+  found: FoundPatterns,
 ): WantedPath[] {
   const settled: PathAccess = access === "none" ? "deny" : access;
   if (path.type !== "glob_pattern") {
@@ -66,12 +70,43 @@ function toPaths(
       throw invalid(`pattern \`${path.pattern}\` can only be used with access \`deny\``);
     }
     try {
-      const matches = expandPattern(pattern, files, createPatternBudget(maxDepth), base);
+      const known = found.get(keyOf(base, pattern));
+      if (known instanceof Error) throw known;
+      const matches = known ?? expandPattern(pattern, files, createPatternBudget(maxDepth), base);
       return matches.map((match) => ({ path: match, access: settled, final: true }));
     } catch (cause) {
       throw invalid(cause instanceof Error ? cause.message : String(cause), cause);
     }
   });
+}
+
+/** Paths, or why there are none to rely on, by `keyOf`. */
+export type FoundPatterns = ReadonlyMap<string, readonly string[] | Error>;
+
+const keyOf = (base: string, pattern: string): string => `${base}\0${pattern}`;
+
+/** The patterns of a sandbox that are looked for in the file system, and where. @throws StartError `sandbox_invalid` */
+export function listSearches(sandbox: Sandbox): { base: string; pattern: string; maxDepth: number | undefined }[] {
+  const { permissions } = sandbox;
+  if (permissions.type !== "managed" || permissions.file_system.type === "unrestricted") return [];
+  const { entries, glob_scan_max_depth: maxDepth } = permissions.file_system;
+  return entries.flatMap(({ path, access }) =>
+    path.type === "glob_pattern" && (access === "deny" || access === "none")
+      ? listPatterns(path.pattern, sandbox).map((one) => ({ ...one, maxDepth }))
+      : [],
+  );
+}
+
+/** Looks for them without keeping this thread busy. Rejects as `listSearches` throws. */
+export async function findPatterns(sandbox: Sandbox, files: HostFiles): Promise<FoundPatterns> {
+  const found = new Map<string, readonly string[] | Error>();
+  for (const { base, pattern, maxDepth } of listSearches(sandbox)) {
+    const key = keyOf(base, pattern);
+    if (found.has(key)) continue;
+    const paths = expandPatternLater(pattern, files, createPatternBudget(maxDepth), base);
+    found.set(key, await paths.catch((cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))));
+  }
+  return found;
 }
 
 /** How Codex 0.169.0 writes a pattern that counts below each of `workspaceRoots`. */

@@ -15,6 +15,7 @@ const createHost = (names: readonly string[]): HostFiles => {
     isPlainFile: () => true,
     firstLine: () => undefined,
     list: () => names.map((name) => ({ name, kind: kind(`/${name}`) })),
+    listLater: async () => names.map((name) => ({ name, kind: kind(`/${name}`) })),
     isPlaceholder: () => false,
     isEmpty: () => false,
     tmpDir: undefined,

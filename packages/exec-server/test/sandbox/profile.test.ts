@@ -38,6 +38,7 @@ function createTree(tree: Tree, codexHome?: string): HostFiles {
       return typeof found === "string" ? found.split("\n", 1)[0] : undefined;
     },
     list,
+    listLater: async (directory) => list(directory),
     isPlaceholder: () => false,
     isEmpty: (directory) => list(directory).length === 0,
     tmpDir: "/var/tmp",

@@ -76,11 +76,11 @@ class HelperPool implements ConnectionSandboxes {
   }
 
   /** A helper that holds for what the profile is now, counted as used. */
-  async #enter(resolve: () => HelperProfile): Promise<Entry> {
+  async #enter(resolve: () => Promise<HelperProfile>): Promise<Entry> {
     for (;;) {
-      if (this.#disposed) throw new Error("the connection is gone");
       // Anew each time: what is protected may have come into being meanwhile.
-      const profile = resolve();
+      const profile = await resolve();
+      if (this.#disposed) throw new Error("the connection is gone");
       for (const entry of this.#entries) if (entry.helper?.isUsable === false) this.#end(entry);
       const found = [...this.#entries].find(({ fingerprint }) => fingerprint === profile.fingerprint);
       const entry = found ?? (this.#hasRoom() ? this.#start(profile) : undefined);

@@ -16,14 +16,24 @@ export interface HelperProfile {
 /**
  * The sandbox of file calls: without a network, and with what the helper needs to run: its own files and, as in Codex 0.169.0, the
  * parts of the system that every program needs.
- * @throws StartError `sandbox_invalid`
+ * Rejects with a StartError `sandbox_invalid`.
  */
-export function resolveForHelper(wanted: Sandbox, host: CommandSandbox, helper: HelperCommand): HelperProfile {
+export async function resolveForHelper(
+  wanted: Sandbox,
+  host: CommandSandbox,
+  helper: HelperCommand,
+): Promise<HelperProfile> {
   const asked = withEntries(wanted, []);
-  const found = resolveFiles(asked, host);
+  const patterns = await host.search(asked);
+  const resolveFiles = (sandbox: Sandbox): RestrictedFiles => {
+    const { fileSystem } = host.resolve(sandbox, patterns);
+    if (fileSystem === "unrestricted") throw new Error("the sandbox holds nothing back");
+    return fileSystem;
+  };
+  const found = resolveFiles(asked);
   const missing = listMissing(found, helper);
   const sandbox = missing.length === 0 ? asked : withEntries(wanted, missing);
-  const profile = missing.length === 0 ? found : resolveFiles(sandbox, host);
+  const profile = missing.length === 0 ? found : resolveFiles(sandbox);
   const [file] = helper.argv;
   return {
     sandbox,
@@ -57,12 +67,6 @@ function withEntries(sandbox: Sandbox, more: Entries): Sandbox {
       file_system: { ...files, entries: [...files.entries, ...more] },
     },
   };
-}
-
-function resolveFiles(sandbox: Sandbox, host: CommandSandbox): RestrictedFiles {
-  const { fileSystem } = host.resolve(sandbox);
-  if (fileSystem === "unrestricted") throw new Error("the sandbox holds nothing back");
-  return fileSystem;
 }
 
 function listMissing(files: RestrictedFiles, { argv, reads }: HelperCommand): Entries {

@@ -1,0 +1,39 @@
+import type { Sandbox } from "@codex/executor-protocol";
+import type { HostFiles } from "./host-files.js";
+import { type FoundPatterns, findPatterns, listSearches } from "./resolve-profile.js";
+
+/** What the patterns of a sandbox name at some moment after the call. Rejects with a StartError `sandbox_invalid`. */
+export type PatternSearch = (sandbox: Sandbox) => Promise<FoundPatterns>;
+
+interface Searching {
+  running: Promise<FoundPatterns>;
+  /** Begins when that has ended, for all who came after it had begun. */
+  next: Promise<FoundPatterns> | undefined;
+}
+
+/**
+ * Looks through each tree once at a time, however many ask: who comes while it is looked through shares the next search, as what
+ * was seen before is not what there is now.
+ */
+export function createPatternSearch(files: HostFiles): PatternSearch {
+  const searches = new Map<string, Searching>();
+  return async (sandbox) => {
+    const wanted = listSearches(sandbox);
+    if (wanted.length === 0) return new Map();
+    const key = JSON.stringify(wanted);
+    const begin = (): Promise<FoundPatterns> => {
+      const running = findPatterns(sandbox, files);
+      const mine: Searching = { running, next: undefined };
+      searches.set(key, mine);
+      const end = () => {
+        if (searches.get(key) === mine && mine.next === undefined) searches.delete(key);
+      };
+      running.then(end, end);
+      return running;
+    };
+    const searching = searches.get(key);
+    if (searching === undefined) return begin();
+    searching.next ??= searching.running.then(begin, begin);
+    return searching.next;
+  };
+}
