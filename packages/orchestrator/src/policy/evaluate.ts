@@ -2,7 +2,8 @@ import type { HostInfo } from "@codex/executor-protocol";
 import { messageOf } from "../errors.js";
 import { isStandardProgram } from "./programs.js";
 import type { JudgedCommand } from "./requirement.js";
-import { literalCommands, type ShellParser, splitCommand } from "./shell/index.js";
+import { literalCommands, type ShellParser, splitCommand, whatMayRun } from "./shell/index.js";
+import type { SyntaxTree } from "./shell/syntax-tree.js";
 
 /** Hands out the parser of scripts; called when a command first has a script in it. */
 export type GetShellParser = () => Promise<ShellParser>;
@@ -16,7 +17,8 @@ export async function judgedCommand(
   host: HostInfo | undefined,
   getParser: GetShellParser,
 ): Promise<JudgedCommand> {
-  const plain = readPlainly(argv, host);
+  const hasScript = whatMayRun(argv).inner.some(({ kind }) => kind === "script");
+  const plain = hasScript ? undefined : readPlainly(argv, host);
   if (plain !== undefined) return plain;
   try {
     return readCommand(argv, host, await getParser());
@@ -26,11 +28,23 @@ export async function judgedCommand(
   }
 }
 
-function readCommand(argv: readonly string[], host: HostInfo | undefined, parser: ShellParser): JudgedCommand {
+function readCommand(argv: readonly string[], host: HostInfo | undefined, fresh: ShellParser): JudgedCommand {
+  const parser = rememberTrees(fresh);
   const [shell] = argv;
   const isTrusted = shell !== undefined && (isStandardProgram(shell) || shell === host?.shell.path);
   const commands = isTrusted ? splitCommand(parser, argv) : null;
   return { commands: commands ?? [argv], isSplit: commands !== null, literals: literalCommands(parser, argv) };
+}
+
+/** Both readings of a command, the strict and the restrictive one, begin with the same script. */
+function rememberTrees(parser: ShellParser): ShellParser {
+  const trees = new Map<string, SyntaxTree | undefined>();
+  return {
+    parse(script) {
+      if (!trees.has(script)) trees.set(script, parser.parse(script));
+      return trees.get(script);
+    },
+  };
 }
 
 /** Undefined when a script shows up: loading the parser takes its time, and plain arguments need none. */

@@ -22,7 +22,8 @@ export const NO_EXPANSIONS: Expansions = { getVariable: () => undefined, getOutp
 
 /** The words a node of a command's arguments expands to. */
 export function readWords(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): Word[] {
-  const separators = (expansions.getVariable("IFS") ?? "").replace(/[\w\\\]^-]/g, "");
+  const ifs = expansions.getVariable("IFS") ?? " ";
+  const separators = ifs === " " ? "" : ifs.replace(/[\w\\\]^-]/g, "");
   const words = splitFragments(readFragments(tree, node, expansions), separators);
   return words.flatMap(({ text, isOptional }) => expandBraces(text).map((each) => ({ text: each, isOptional })));
 }
@@ -152,9 +153,11 @@ function readOther(
   return text + tree.script.slice(at, to);
 }
 
+const BLANKS = /([ \t\n]+)/;
+
 /** `separators`: characters besides white space that part the words of an expansion. */
 function splitFragments(fragments: readonly Fragment[], separators: string): Word[] {
-  const split = new RegExp(`([ \\t\\n${separators}]+)`);
+  const split = separators === "" ? BLANKS : new RegExp(`([ \\t\\n${separators}]+)`);
   const words: Word[] = [];
   let open: Word | undefined;
   const close = () => {
@@ -181,6 +184,7 @@ function splitFragments(fragments: readonly Fragment[], separators: string): Wor
 
 /** The alternatives of `{a,b}`; the word itself when it has none or too many. */
 export function expandBraces(text: string): string[] {
+  if (!text.includes("{")) return [text];
   let words = [text];
   for (;;) {
     const next = words.flatMap(expandInnermost);
