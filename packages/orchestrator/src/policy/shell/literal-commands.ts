@@ -79,8 +79,8 @@ function translateDialect(script: string): string {
     .replace(/\$\{\$\{([^{}]*)\}/g, "$${$1")
     .replace(/\$\{:-/g, "$${UNSET:-")
     .replace(/\(([^()]*)\|\s*psub\b[^()]*\)/g, "<($1)")
-    .replace(/\bfor (\w+) in ([^;\n]*)[;\n](?!\s*do\b)([\s\S]*?)[;\n]\s*end\b/g, "for $1 in $2; do $3; done")
-    .replace(/\b(eval|source|command|exec|set|echo|string)((?: [\w-]+)*) \(/g, "$1$2 $$(");
+    .replace(/\bfor (\w+) in ([^;\n]*)[;\n](?!\s*do\b)([\s\S]{0,2000}?)[;\n]\s*end\b/g, "for $1 in $2; do $3; done")
+    .replace(/\b(eval|source|command|exec|set|echo|string)((?: [\w-]+){0,4}) \(/g, "$1$2 $$(");
 }
 
 /** Reading a character of a script costs about as much as visiting half a word of a command. */

@@ -39,7 +39,7 @@ export function walkScript(
   let read: Variables = new Map();
   let variables = collectVariables(tree, outer, read, NO_EXPANSIONS);
   for (let round = 1; ; round += 1) {
-    const walker = new Walker({ tree, visitor, functions: listFunctions(tree) }, variables);
+    const walker = new Walker({ tree, visitor, functions: listFunctions(tree), calls: new Map() }, variables);
     const output = walker.visit(tree.root, input);
     if (variables === outer && walker.read.size === 0) return output;
     // What substitutions print and what is read is known only now: once more with variables that come of it.
@@ -60,6 +60,8 @@ interface Walk {
   readonly visitor: ScriptVisitor;
   /** Bodies, by name. */
   readonly functions: ReadonlyMap<string, SyntaxNode>;
+  /** What calls of them print, by name, arguments and input: each is followed once. */
+  readonly calls: Map<string, string | undefined>;
 }
 
 function listFunctions(tree: SyntaxTree): Map<string, SyntaxNode> {
@@ -330,8 +332,14 @@ class Walker {
   private visitFunction([name = "", ...args]: readonly string[], input: string | undefined): string | undefined {
     const body = this.walk.functions.get(name);
     if (body === undefined || this.active.includes(name)) return undefined;
+    const key = JSON.stringify([name, args, input]);
+    const { calls } = this.walk;
+    if (calls.has(key)) return calls.get(key);
+    calls.set(key, undefined);
     const variables = addParameters(this.variables, [name, ...args]);
-    return new Walker(this.walk, variables, [...this.active, name], this.written).visit(body, input);
+    const output = new Walker(this.walk, variables, [...this.active, name], this.written).visit(body, input);
+    calls.set(key, output);
+    return output;
   }
 
   private getFiles(parts: readonly SyntaxNode[]): Map<string, string> {

@@ -91,6 +91,12 @@ describe("bounds of scripts", () => {
     ["forks", `${"coproc ".repeat(40)}x`],
     ["ambiguous operands", `${"timeout ".repeat(60)}x`],
     ["braces", "{a,b}".repeat(1_000)],
+    [
+      "functions",
+      `${Array.from({ length: 40 }, (_, index) => `f${index}() { f${index + 1}; f${index + 1}; }`).join("\n")}\nf0`,
+    ],
+    ["loops that end nowhere", "for x in a; ".repeat(3_000)],
+    ["options of unknown programs", "own ".repeat(1_000)],
     ["find", `find ${"-exec ls ".repeat(7_000)}`],
     ["twelve shells", Array.from({ length: 12 }).reduce<string>((inner) => `bash -c ${JSON.stringify(inner)}`, "rm")],
   ])("looks through %s to the end", (_name, script) => expect(find(script).complete).toBe(true));
