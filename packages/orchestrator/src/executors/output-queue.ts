@@ -26,6 +26,8 @@ export class OutputQueue {
   /** The listener has taken a piece, or never will. */
   #onTaken: (piece: OutputPiece) => void;
   readonly #waiting: Waiting[] = [];
+  /** The listener has it, and did not let go of it yet. */
+  #current: OutputPiece | undefined;
   #bytes = 0;
   #working = false;
   #over = false;
@@ -66,11 +68,12 @@ export class OutputQueue {
     return new Promise((resolve) => this.#drainWatchers.push(resolve));
   }
 
-  /** Gives nothing more to the listener. */
+  /** Gives nothing more to the listener; what it has not taken counts as taken. */
   drop(): void {
     if (this.#over) return;
     this.#over = true;
-    for (const { piece } of this.#waiting.splice(0)) this.#onTaken(piece);
+    if (this.#current !== undefined) this.#onTaken(this.#current);
+    for (const waiting of this.#waiting.splice(0)) this.#onTaken(join(waiting));
     this.#hold(-this.#bytes);
     this.#tellDrained();
   }
@@ -81,14 +84,13 @@ export class OutputQueue {
   }
 
   async #work(first: OutputPiece, taken: Promise<void>): Promise<void> {
+    this.#current = first;
     await taken;
     this.#release(first);
-    while (this.#waiting.length > 0) {
-      for (const waiting of this.#waiting.splice(0)) {
-        const piece = join(waiting);
-        if (!this.#over) await this.#listener.deliver(piece);
-        this.#release(piece);
-      }
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      this.#current = join(next);
+      await this.#listener.deliver(this.#current);
+      this.#release(this.#current);
     }
     this.#working = false;
     this.#tellDrained();
@@ -108,7 +110,9 @@ export class OutputQueue {
   }
 
   #release(piece: OutputPiece): void {
-    if (!this.#over) this.#hold(-sizeOf(piece));
+    if (this.#over) return;
+    this.#current = undefined;
+    this.#hold(-sizeOf(piece));
     this.#onTaken(piece);
   }
 

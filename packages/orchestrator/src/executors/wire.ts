@@ -174,7 +174,8 @@ export class Wire {
       clock,
       ms,
       getReceived: () => this.#received,
-      isWaiting: () => this.#pending.size > 0,
+      // Everything else has a short deadline of its own.
+      isWaiting: () => [...this.#pending.values()].some(({ message }) => message.type === "call_tool"),
       onDead: () => {
         this.#abandonReason = `it gave no sign of life for ${2 * ms} ms`;
         void channel.close({ abrupt: true });

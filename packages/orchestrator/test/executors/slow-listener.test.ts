@@ -232,6 +232,27 @@ describe("a listener that is slow", () => {
     expect(await result).toMatchObject({ status: "interrupted", text: "ok" });
   });
 
+  it("of a call that is interrupted keeps no output of the next call waiting", async () => {
+    const { call, clock, peer } = await peered();
+    const interrupt = new AbortController();
+    let count = 0;
+    // The first is taken; then it is stuck with more behind.
+    const { result, say } = await call(() => (count++ === 0 ? Promise.resolve() : forever()), interrupt.signal);
+    await say("0");
+    for (let piece = 0; piece < 5; piece++) await say("x".repeat(4000));
+    const other = await call(() => {});
+    await other.answer();
+    await other.result;
+    interrupt.abort();
+    const acknowledged: number[] = [];
+    clock.advance(5_000);
+    expect((await result).status).toBe("lost");
+    for (let message = await peer.next(); ; message = await peer.next()) {
+      if (message.type === "ack") acknowledged.push(...(message.output ?? []).map(({ offset }) => offset));
+      if (acknowledged.at(-1) === 20_001) break;
+    }
+  });
+
   it("keeps nobody from closing the orchestrator", async () => {
     const { call, orchestrator } = await peered();
     const { result, say, answer } = await call(forever);
