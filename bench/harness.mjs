@@ -6,6 +6,7 @@ import { createMemoryChannelPair, createStdioChannel } from "@codex/channel";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor } from "@codex/executor";
+import { decodeOutputHead } from "@codex/executor-protocol";
 
 export const codex = fileURLToPath(new URL("../packages/cli/dist/codex.js", import.meta.url));
 export const CHANNELS = ["memory", "stdio", "websocket"];
@@ -14,7 +15,13 @@ export const CHANNELS = ["memory", "stdio", "websocket"];
 export async function openClient(kind, { live = true } = {}) {
   const { channel, close } = await open(kind);
   const client = createClient(channel);
-  if (live) await client.request({ type: "initialize", clientName: "bench", protocolVersion: "1" });
+  if (live) {
+    channel.binary.accept();
+    // As the orchestrator does.
+    const terms = { acknowledges: true, flowControl: true, binaryOutput: true };
+    const answer = await client.request({ type: "initialize", clientName: "bench", protocolVersion: "1", ...terms });
+    client.acknowledgeEvery(answer.ackBytes);
+  }
   return { ...client, close };
 }
 
@@ -22,7 +29,7 @@ async function open(kind) {
   if (kind === "memory") {
     const [ours, its] = createMemoryChannelPair();
     const backend = createLocalBackend();
-    const served = createExecutor({ backend }).serve(its);
+    const served = createExecutor({ backend }).serve(its, { resumable: false });
     return {
       channel: ours,
       close: async () => {
@@ -56,8 +63,22 @@ function createClient(channel) {
   const waiting = new Map();
   let onOutput = () => {};
   let next = 0;
+  let ackBytes = Number.POSITIVE_INFINITY;
+  let untold = 0;
+  const takeBytes = ({ head, at, bytes }) => {
+    const { processId, offset, requestId, stream } = decodeOutputHead(head);
+    onOutput({ type: "tool_output", requestId, processId, stream, bytes });
+    untold += bytes.length;
+    if (untold < ackBytes) return;
+    untold = 0;
+    void channel.send({ type: "ack", output: [{ processId, offset: offset + at + bytes.length }] });
+  };
   void (async () => {
     for (let received = await channel.receive(); received !== undefined; received = await channel.receive()) {
+      if (received.kind === "bytes") {
+        takeBytes(received);
+        continue;
+      }
       const message = received.value;
       if (message.type === "tool_output") onOutput(message);
       else waiting.get(message.requestId)?.(message);
@@ -82,6 +103,9 @@ function createClient(channel) {
     call,
     exec: (command, more = {}) => call("exec_command", { ...EXEC, command, ...more }),
     cancel: (requestId) => channel.send({ type: "cancel_tool", requestId }),
+    acknowledgeEvery: (bytes) => {
+      ackBytes = bytes;
+    },
     follow: (listener) => {
       onOutput = listener;
     },

@@ -34,7 +34,7 @@ async function collect(kind, command, tty, live) {
   const client = await openClient(kind, { live });
   let streamed = 0;
   client.follow((message) => {
-    streamed += Buffer.byteLength(message.chunk, "base64");
+    streamed += message.bytes.length;
   });
   const start = performance.now();
   const result = await client.exec(command, { tty });

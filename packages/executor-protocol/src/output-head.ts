@@ -32,9 +32,9 @@ export function encodeOutputHead({ requestId, processId, seq, offset, stream }: 
   head[0] = KIND_OUTPUT;
   head[1] = STREAMS.indexOf(stream);
   const view = new DataView(head.buffer);
-  view.setBigInt64(2, BigInt(processId));
-  view.setBigUint64(10, BigInt(seq));
-  view.setBigUint64(18, BigInt(offset));
+  writeInteger(view, 2, processId);
+  writeInteger(view, 10, seq);
+  writeInteger(view, 18, offset);
   return head;
 }
 
@@ -48,13 +48,23 @@ export function decodeOutputHead(head: Uint8Array): OutputHead | string {
   const stream = STREAMS[head[1]!];
   if (stream === undefined) return `binary frame of unknown stream ${head[1]}`;
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
-  const processId = Number(view.getBigInt64(2));
-  const seq = Number(view.getBigUint64(10));
-  const offset = Number(view.getBigUint64(18));
-  for (const [name, value] of Object.entries({ processId, seq, offset })) {
-    if (!Number.isSafeInteger(value)) return `binary frame with ${name} ${value}, beyond 2^53 - 1`;
-  }
+  const processId = view.getInt32(2) * TWO_TO_32 + view.getUint32(6);
+  const seq = view.getUint32(10) * TWO_TO_32 + view.getUint32(14);
+  const offset = view.getUint32(18) * TWO_TO_32 + view.getUint32(22);
+  if (!Number.isSafeInteger(processId)) return beyond("processId", processId);
+  if (!Number.isSafeInteger(seq)) return beyond("seq", seq);
+  if (!Number.isSafeInteger(offset)) return beyond("offset", offset);
   if (seq === 0) return "binary frame with seq 0, expected at least 1";
   const requestId = String.fromCharCode(...head.subarray(FIXED_BYTES));
   return { requestId, processId, seq, offset, stream };
+}
+
+const TWO_TO_32 = 2 ** 32;
+
+const beyond = (name: string, value: number): string => `binary frame with ${name} ${value}, beyond 2^53 - 1`;
+
+/** In 64 bits; faster than with a bigint. */
+function writeInteger(view: DataView, at: number, value: number): void {
+  view.setInt32(at, Math.floor(value / TWO_TO_32));
+  view.setUint32(at + 4, value >>> 0);
 }

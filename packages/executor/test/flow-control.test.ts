@@ -12,7 +12,7 @@ describe("flow control where nothing can be resumed", () => {
   it("is offered where it was asked for", async () => {
     const asked = await createClient().initialize({ flowControl: true });
     expect(asked.capabilities).toEqual(["tool_output", "cancel_tool", "session_exited", "flow_control"]);
-    expect(asked).toMatchObject({ ackBytes: 65_536 });
+    expect(asked).toMatchObject({ ackBytes: 131_072 });
     const notAsked = await createClient().initialize({ acknowledges: true });
     expect(notAsked.capabilities).toEqual(["tool_output", "cancel_tool", "session_exited"]);
     expect(notAsked).not.toHaveProperty("ackBytes");

@@ -87,7 +87,7 @@ describe("a lost channel", () => {
     await first.cut();
     const second = connect();
     const response = await second.initialize(resumeWith(sessionId));
-    expect(response).toMatchObject({ sessionId, resume: { graceMs: 30_000, ackBytes: 65_536, resend: [] } });
+    expect(response).toMatchObject({ sessionId, resume: { graceMs: 30_000, ackBytes: 131_072, resend: [] } });
     await first.served;
     expect(await readUntil(second, id, "still here", { input: "still here\n" })).toBe("still here\n");
     await second.send({ type: "shutdown", requestId: "bye" });

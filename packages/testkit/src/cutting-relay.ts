@@ -1,4 +1,5 @@
 import { type Channel, createMemoryChannelPair, type Received } from "@codex/channel";
+import { withoutBinary } from "./without-binary.js";
 
 /** `sent`: from who connects to who serves. */
 export type Direction = "sent" | "received";
@@ -95,11 +96,3 @@ async function pass(received: Exclude<Received, { kind: "malformed" }>, to: Chan
   if (received.kind === "value") await to.send(received.value);
   else await to.binary?.send(received.head, received.bytes);
 }
-
-const withoutBinary = (channel: Channel): Channel => ({
-  send: (value) => channel.send(value),
-  sendEncoded: (json) => channel.sendEncoded(json),
-  receive: () => channel.receive(),
-  close: (options) => channel.close(options),
-  closed: channel.closed,
-});

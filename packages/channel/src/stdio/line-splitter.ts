@@ -108,7 +108,7 @@ export class LineSplitter {
     const bytes = chunk.subarray(this.#at, end);
     this.#advance(end);
     // A few bytes are not to keep all that was read with them.
-    return this.#nextPart(frame, bytes.length < chunk.length / 2 ? Buffer.from(bytes) : bytes);
+    return this.#nextPart(frame, isWorthACopy(bytes, chunk) ? Buffer.from(bytes) : bytes);
   }
 
   #nextPart(frame: Frame, bytes: Buffer): ReceivedBytes {
@@ -216,6 +216,12 @@ export class LineSplitter {
     if (this.#carry.length > KEPT_CARRY_BYTES) this.#carry = Buffer.alloc(0);
   }
 }
+
+/** A part of a body up to this size is copied where it would keep more than twice as much, bytes. */
+const MAX_COPIED_PART_BYTES = 8 * 1024;
+
+const isWorthACopy = (part: Buffer, { length }: Buffer): boolean =>
+  part.length <= MAX_COPIED_PART_BYTES && part.length < length / 2;
 
 function isBlank(line: Buffer): boolean {
   for (let i = 0; i < line.length; i++) {

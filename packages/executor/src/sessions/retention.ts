@@ -27,7 +27,7 @@ export function getRetention(limits: Partial<OutputLogLimits>, whenFull: WhenFul
 /** How often an orchestrator has to acknowledge so that no window closes, bytes. */
 export function getAckBytes(limits: Partial<OutputLogLimits>): number {
   const { pauseBytes = 0, windowBytes } = getRetention({ ...limits, spillBytes: 0 }, "pause");
-  return Math.max(1, Math.floor(Math.min(pauseBytes, windowBytes) / 4));
+  return Math.max(1, Math.floor(Math.min(pauseBytes, windowBytes) / 2));
 }
 
 /** Why output of a session is gone, as the end of a sentence. `spillProblem` is why the disk took no more. */

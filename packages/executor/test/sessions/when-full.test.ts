@@ -80,7 +80,7 @@ describe("a session whose output is acknowledged", () => {
     const { connect } = open({ limits: { log: { ...LOG, spillBytes: 0 } } });
     const client = connect();
     const { resume } = await client.initialize({ acknowledges: true });
-    expect(resume?.ackBytes).toBe(16 * 1024);
+    expect(resume?.ackBytes).toBe(32 * 1024);
     await client.send({
       type: "call_tool",
       requestId: "w",

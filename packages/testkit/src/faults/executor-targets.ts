@@ -3,6 +3,8 @@ import { createWebSocketListener } from "@codex/channel/websocket";
 import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor, type Executor } from "@codex/executor";
 import { connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import type { Random } from "../random.js";
+import { withoutBinary } from "../without-binary.js";
 import { duplexPair } from "./duplex-pair.js";
 import { createFaultProxy } from "./fault-proxy.js";
 import { relay } from "./faulty-relay.js";
@@ -57,13 +59,24 @@ const newOrchestrator = (): Orchestrator =>
     defaults: { timings: { reconnectBaseMs: 5, reconnectMaxMs: 50 } },
   });
 
+/** How live output comes, chosen anew for each connection: binary frames, or JSON as before there were any. */
+function createForm(random: Random, note: (text: string) => void): (channel: Channel) => Channel {
+  const forms = random.fork("form");
+  return (channel) => {
+    const isBinary = forms.chance(0.7);
+    note(`live output: ${isBinary ? "binary" : "JSON"}`);
+    return isBinary ? channel : withoutBinary(channel);
+  };
+}
+
 /** Over a websocket that is made again: nothing may be lost. */
 export async function openResumed(url: string, { random, history }: TargetContext): Promise<ExecutorTarget> {
+  const form = createForm(random, (text) => history.note(text));
   const plan = createWirePlan(random.fork("wire"));
   const proxy = await createFaultProxy(url, plan, (text) => history.note(text));
   const orchestrator = await attach(() => ({
     name: "main",
-    reconnect: (signal) => connectWebSocket(proxy.url, { signal }),
+    reconnect: async (signal) => form(await connectWebSocket(proxy.url, { signal })),
   }));
   const isHalfOpen = plan.flat().some(({ kind }) => kind === "half_open");
   return {
@@ -78,9 +91,10 @@ export async function openResumed(url: string, { random, history }: TargetContex
 
 /** Over one websocket: its end is the end of everything, and is told as a loss. */
 export async function openOnce(url: string, { random, history }: TargetContext): Promise<ExecutorTarget> {
+  const form = createForm(random, (text) => history.note(text));
   const plan = createWirePlan(random.fork("wire"), { halfOpen: false });
   const proxy = await createFaultProxy(url, plan, (text) => history.note(text));
-  const orchestrator = await attach(() => ({ name: "main", channel: connectWebSocket(proxy.url) }));
+  const orchestrator = await attach(() => ({ name: "main", channel: connectWebSocket(proxy.url).then(form) }));
   return {
     orchestrator,
     plan: describeWirePlan(plan),
@@ -115,7 +129,8 @@ export async function openStreams({ random, history }: TargetContext): Promise<E
   const served = executor.serve(serving, { resumable: false });
   const breakWire = (end: { destroy(): unknown }) => void end.destroy();
   relay({ client: near, server: far }, { faults, breakWire, note: (text) => history.note(`wire: ${text}`) });
-  const channel: Channel = createStdioChannel({ input: ours, output: ours });
+  const form = createForm(random, (text) => history.note(text));
+  const channel = form(createStdioChannel({ input: ours, output: ours }));
   const orchestrator = newOrchestrator();
   const end = async () => {
     await orchestrator.close();

@@ -1,0 +1,11 @@
+import type { Channel } from "@codex/channel";
+
+/** The same channel to somebody who knows only JSON: what goes over it is what it was before there were binary frames. */
+export const withoutBinary = (channel: Channel): Channel => ({
+  send: (value) => channel.send(value),
+  sendEncoded: (json, onWritten) => channel.sendEncoded(json, onWritten),
+  receive: () => channel.receive(),
+  close: (options) => channel.close(options),
+  closed: channel.closed,
+  ...(channel.isPeerAlive === undefined ? {} : { isPeerAlive: (ms: number) => channel.isPeerAlive!(ms) }),
+});
