@@ -1,4 +1,4 @@
-import { ClientError, type ExecBackend, StartError } from "@codex/exec-server";
+import { ClientError, type ExecBackend, StartError, UnsentStartError } from "@codex/exec-server";
 import { describe, expect, it } from "vitest";
 import { createExecutor } from "../src/index.js";
 import { Client, errorOf, execRequest, unwrap } from "./support/client.js";
@@ -21,6 +21,13 @@ describe("a command that fails to start", () => {
     const { client } = failing(new StartError("program_not_found", "no such program"));
     const message = errorOf(await client.call("exec_command", execRequest({ command: ["x"] })));
     expect(message).toMatch(/^the command was not run: no such program/);
+    await client.close();
+  });
+
+  it("was not run where the request never left this host", async () => {
+    const { client } = failing(new UnsentStartError("closed", "the connection to the exec-server has ended"));
+    const message = errorOf(await client.call("exec_command", execRequest({ command: ["x"] })));
+    expect(message).toMatch(/^the command was not run: the connection to the exec-server has ended/);
     await client.close();
   });
 

@@ -33,8 +33,9 @@ const DEFAULT_CLOSE_GRACE_MS = 500;
 /**
  * Runs processes on the host of an exec-server. Does not own the client: `close` ends the processes alone.
  *
- * `start` throws StartError where nothing was started, and anything else where that is not known: ClientError when the
- * connection was lost before the answer, for one. What was started then is ended, after the session is resumed.
+ * `start` throws StartError, UnsentStartError or ChannelError where nothing was started, and any other ClientError where
+ * that is not known, as when the connection was lost before the answer. What was started then is ended, after the
+ * session is resumed.
  */
 export function createRemoteBackend(client: ExecServerClient, options: RemoteBackendOptions = {}): RemoteBackend {
   const { newId = randomUUID, closeGraceMs = DEFAULT_CLOSE_GRACE_MS, telemetry = {} } = options;

@@ -1,11 +1,11 @@
-import { ChannelError, RpcError } from "@codex/channel";
+import { RpcError } from "@codex/channel";
 import * as z from "zod/mini";
 import { START_ERROR_CODES, StartError, type StartErrorCode } from "../process/errors.js";
 import type { ProcessSpec } from "../process/exec-backend.js";
 import { toFileUrl } from "../protocol/file-url.js";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import type { Calls } from "./calls.js";
-import { ClientError, messageOf } from "./errors.js";
+import { ClientError, UnsentStartError } from "./errors.js";
 
 type Ask = Pick<Calls, "call">;
 
@@ -79,24 +79,16 @@ function notStarted(code: StartErrorCode, { argv }: ProcessSpec, cause: RpcError
   return new StartError(code, `program \`${argv[0]}\` was not started by the exec-server: ${cause.message}`, { cause });
 }
 
-/** What says that a request was not sent; anything else may have come after it was. */
-const UNSENT: ReadonlySet<string> = new Set([
-  "too_large",
-  "too_deep",
-  "too_many_values",
-  "unserializable",
-  "too_many_requests",
-  "duplicate_process",
-]);
-
 /**
- * A start that failed without an answer of the server: a StartError where it is known that nothing was started, else the
- * error as it is.
+ * A start that failed without an answer of the server, so that it tells whether something was started: not with a
+ * StartError, a ChannelError or an UnsentStartError; with any other error that is not known.
  */
 export function classifyFailure(error: unknown, isSent: boolean, { argv }: ProcessSpec): unknown {
-  if (error instanceof StartError) return error;
-  const isUnsent = (error instanceof ChannelError || error instanceof ClientError) && UNSENT.has(error.code);
-  if (isSent && !isUnsent) return error;
-  const text = `program \`${argv[0]}\` was not started, as the exec-server was not asked to: ${messageOf(error)}`;
+  if (error instanceof ClientError) {
+    const { code, message } = error;
+    return isSent && code !== "duplicate_process" ? error : new UnsentStartError(code, message, { cause: error });
+  }
+  if (!(error instanceof RpcError)) return error;
+  const text = `program \`${argv[0]}\` was not started, as no session was opened: ${error.message}`;
   return new StartError("unreachable", text, { cause: error });
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { ClientError, createRemoteBackend, ExecServerClient, type ProcessSpec, StartError } from "../../src/index.js";
+import {
+  ClientError,
+  createRemoteBackend,
+  ExecServerClient,
+  type ProcessSpec,
+  StartError,
+  UnsentStartError,
+} from "../../src/index.js";
 import { ENV } from "../process/support.js";
 import { type ScriptedConnection, ScriptedServer, useClients } from "./scripted-server.js";
 
@@ -61,7 +68,7 @@ describe("a start that fails", () => {
         await server.take("fs/getMetadata");
         await server.cut();
       },
-      "unreachable",
+      "closed",
     ],
     [
       "for a directory that is not there",
@@ -71,24 +78,24 @@ describe("a start that fails", () => {
     ],
   ])("has started nothing: %s", async (_name, spec, play, code) => {
     const error = await fail(spec, play);
-    expect(error).toBeInstanceOf(StartError);
+    expect(error).toBeInstanceOf(code === "closed" ? UnsentStartError : StartError);
     expect(error).toMatchObject({ code });
   });
 
   it("has started nothing where the client was closed, or the connection gone", async () => {
     const closed = await connect();
     await closed.client.close();
-    await expect(closed.backend.start(SPEC)).rejects.toMatchObject({ name: "StartError", code: "unreachable" });
+    await expect(closed.backend.start(SPEC)).rejects.toBeInstanceOf(UnsentStartError);
     const gone = await connect();
     await gone.connection.cut();
     await expect(gone.client.environment.status()).rejects.toThrow();
-    await expect(gone.backend.start(SPEC)).rejects.toMatchObject({ name: "StartError", code: "unreachable" });
+    await expect(gone.backend.start(SPEC)).rejects.toBeInstanceOf(UnsentStartError);
   });
 
   it("has started nothing where the request is too large for any connection", async () => {
     const { backend } = await connect();
     const env = { ...ENV, LARGE: "x".repeat(70 * 1024 * 1024) };
-    await expect(backend.start({ ...SPEC, env })).rejects.toMatchObject({ name: "StartError" });
+    await expect(backend.start({ ...SPEC, env })).rejects.toMatchObject({ name: "ChannelError", code: "too_large" });
   });
 
   it("may have started something where the connection breaks before the answer", async () => {
@@ -97,6 +104,7 @@ describe("a start that fails", () => {
       await server.cut();
     });
     expect(error).toBeInstanceOf(ClientError);
+    expect(error).not.toBeInstanceOf(UnsentStartError);
     expect(error).toMatchObject({ code: "connection_lost" });
   });
 

@@ -1,4 +1,3 @@
-import { ChannelError } from "@codex/channel";
 import {
   ClientError,
   createEnvironment,
@@ -8,6 +7,7 @@ import {
   StartError,
   type TerminateOptions,
   type TerminationReceipt,
+  UnsentStartError,
 } from "@codex/exec-server";
 import type {
   ExecCommandRequest,
@@ -346,7 +346,7 @@ export class UnifiedExec {
       return { process: await backend.start(spec), startup: note };
     } catch (error) {
       // A far host failed to answer, and may have started it.
-      if (error instanceof ClientError || error instanceof ChannelError) throw new LostStart(error);
+      if (error instanceof ClientError && !(error instanceof UnsentStartError)) throw new LostStart(error);
       const named = error instanceof StartError ? { code: error.code } : {};
       const hint = error instanceof StartError ? (START_HINTS[error.code] ?? "") : "";
       throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error, ...named });
