@@ -54,7 +54,7 @@ function runInBash(script: string): string[][] {
 const sorted = (commands: string[][]) => commands.map((words) => JSON.stringify(words)).sort();
 
 describe.skipIf(!existsSync(BASH))("splitScript beside bash (needs /bin/bash)", () => {
-  it("splits only into what bash runs", async () => {
+  it("splits only into what bash runs", { timeout: 240_000 }, async () => {
     const parser = await loadShellParser();
     const random = createRandom(1);
     const pick = () => PIECES[Math.floor(random() * PIECES.length)] ?? "";
