@@ -41,4 +41,45 @@ describe("flow control where nothing can be resumed", () => {
     expect((await flooding).result).toMatchObject({ exitCode: 0, range: { from: 0, to: BYTES } });
     expect(bytesOf(client.deltas("flood"))).toHaveLength(BYTES);
   });
+
+  it("counts what is gone as nothing that has to be acknowledged", async () => {
+    const client = createClient();
+    const { ackBytes = 0 } = await client.initialize({ flowControl: true });
+    // Nobody receives while it writes: most of it is gone by the next call.
+    const script = `printf ready; read go; head -c ${2 * BYTES} /dev/zero; printf written >&2; read go`;
+    const started = await client.exec({
+      command: ["sh", "-c", script],
+      stdin: "open",
+      whenFull: "drop",
+      until: "output",
+    });
+    const id = started.result.processId!;
+    await client.write({ processId: id, input: "go\n", until: "written", yieldTimeMs: 0 });
+    for (let end = 0; end < 2 * BYTES; ) {
+      const read = await client.call("read_output", { session_id: id, from: end, chunks: true, wait_ms: 10_000 });
+      expect(read).toMatchObject({ status: "success", structured: { end: expect.any(Number) } });
+      if (read.status === "success") end = Number((read.structured as Record<string, unknown>).end);
+    }
+    const polled = client.write({ processId: id, input: "go\n", yieldTimeMs: 60_000, maxOutputTokens: 1000 });
+    let isOver = false;
+    void polled.finally(() => {
+      isOver = true;
+    });
+    let bytes = 0;
+    for (let count = client.deltas().length; !isOver; ) {
+      const deltas = client.deltas();
+      bytes += deltas.slice(count).reduce((sum, { chunk }) => sum + Buffer.byteLength(chunk, "base64"), 0);
+      count = deltas.length;
+      if (bytes >= ackBytes) {
+        const { offset, chunk } = deltas.at(-1)!;
+        await client.send({
+          type: "ack",
+          output: [{ processId: id, offset: offset + Buffer.byteLength(chunk, "base64") }],
+        });
+        bytes = 0;
+      }
+      await Promise.race([polled, client.find((message) => message.type === "tool_output" && message.seq > count)]);
+    }
+    expect((await polled).result.range.to).toBeGreaterThanOrEqual(2 * BYTES);
+  });
 });

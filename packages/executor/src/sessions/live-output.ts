@@ -67,6 +67,8 @@ export class LiveOutput {
   readonly #watchers = new Set<() => void>();
   #offset = 0;
   #acknowledged = 0;
+  /** Ranges between the two offsets that are gone, and so are not on their way. */
+  #gaps: { from: number; to: number }[] = [];
   #seq = 0;
   /** Counts rewinds: what was under way then begins again. */
   #generation = 0;
@@ -117,6 +119,7 @@ export class LiveOutput {
   acknowledge(offset: number): void {
     if (offset <= this.#acknowledged) return;
     this.#acknowledged = Math.min(offset, this.#offset);
+    this.#gaps = this.#gaps.filter(({ to }) => to > this.#acknowledged);
     this.#tellReceived();
   }
 
@@ -124,6 +127,7 @@ export class LiveOutput {
   rewind(offset = this.#acknowledged): void {
     this.#offset = Math.min(offset, this.#offset);
     this.#acknowledged = this.#offset;
+    this.#gaps = [];
     this.#generation += 1;
     this.#deliveries[0]?.attempt.abort(ENOUGH);
     this.#tellReceived();
@@ -201,6 +205,7 @@ export class LiveOutput {
       if (generation !== this.#generation || part.offset >= delivery.limit) return;
       this.#seq += 1;
       const sent = receiver.sendOutput({ requestId: delivery.requestId, processId, seq: this.#seq, ...part });
+      if (part.offset > this.#offset) this.#gaps.push({ from: this.#offset, to: part.offset });
       // It is on its way, and may be acknowledged before `sent` resolves.
       this.#offset = part.offset + part.bytes.length;
       await sent;
@@ -211,7 +216,13 @@ export class LiveOutput {
   /** More may be on its way. */
   get #hasRoom(): boolean {
     const { receiver, getWindow } = this.#options;
-    return !receiver.acknowledges || this.#offset - this.#acknowledged < getWindow();
+    return !receiver.acknowledges || this.#underWay < getWindow();
+  }
+
+  /** Bytes that were sent and not acknowledged. */
+  get #underWay(): number {
+    const gone = this.#gaps.reduce((sum, { from, to }) => sum + to - Math.max(from, this.#acknowledged), 0);
+    return this.#offset - this.#acknowledged - gone;
   }
 
   async #waitForRoom(signal: AbortSignal): Promise<void> {
