@@ -1,14 +1,24 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Family, FamilyQuery, FamilyWatch } from "./family.js";
-import { MAX_ANCESTORS, MAX_EMPTY_LOOKS, MAX_THREADS_LOOKED_AT } from "./limits.js";
+import {
+  MAX_ANCESTORS,
+  MAX_EMPTY_LOOKS,
+  MAX_LATER_LOOKS,
+  MAX_LATER_PIDS,
+  MAX_STRIKE_MISSES,
+  MAX_STRIKE_MS,
+  MAX_THREADS_LOOKED_AT,
+  STRUCK_PIDS,
+} from "./limits.js";
 import { getOwner } from "./marks.js";
 import { isOwnProc, type Place, readPlace } from "./namespaces.js";
 import type { Native } from "./native.js";
+import { signalProcess } from "./process-group.js";
 
 /** Linux. Synchronous within: between the look at a process and a signal to it, nothing else should run. */
 export function watchByProc(query: FamilyQuery, native: Native): FamilyWatch {
   const search = new Search(query, native);
-  return { list: async () => search.list() };
+  return { list: async () => search.list(), strike: () => search.strike() };
 }
 
 class Search {
@@ -16,13 +26,13 @@ class Search {
   readonly #native: Native;
   /** When those that were found were started: the number of one that is gone may be another's by now. */
   readonly #found = new Map<number, string>();
-  /** Those that have ended and that nobody has collected. */
-  readonly #dead = new Set<number>();
   /** Owners of other marks in the family, and the users who have them: an executor inside of it marks what it starts itself. */
   readonly #inner = new Map<bigint, Set<number>>();
   /** Owner of the mark of this process, when it runs inside of another's session. */
   readonly #outer: bigint | undefined;
   readonly #self: Place | undefined;
+  /** Something of the family was gone before it could be looked at. */
+  #isRestless = false;
 
   constructor(query: FamilyQuery, native: Native) {
     this.#query = query;
@@ -34,17 +44,47 @@ class Search {
   list(): Family | undefined {
     // Numbers of another namespace would be those of strangers.
     if (this.#self === undefined) return undefined;
-    let family: Family | undefined;
-    for (let round = 0; round < MAX_EMPTY_LOOKS; round += 1) {
+    for (let round = 1; ; round += 1) {
+      const last = readLastPid();
       const pids = attempt(() => readdirSync("/proc").map(Number).filter(Number.isInteger));
       if (pids === undefined) return undefined;
-      const dead = this.#dead.size;
-      family = this.#look(pids);
-      if (family.members.length + family.strays.length > 0) break;
-      // What was listed and has ended since may have been of the family, with a child that came after the list was made.
-      if (this.#dead.size === dead && pids.every((pid) => this.#native.getGroup(pid) !== undefined)) break;
+      const family = this.#look(pids);
+      if (!isEmpty(family) || round === MAX_EMPTY_LOOKS || last === undefined) return family;
+      const later = this.#lookAtLater(last);
+      if (later !== undefined) return later;
     }
-    return family;
+  }
+
+  /**
+   * What was listed and has ended since may have been of the family, with a child that came after the list was made: those
+   * that came since are looked at, until there are none. Undefined where they are too many, or their numbers began anew.
+   */
+  #lookAtLater(from: number): Family | undefined {
+    let last = from;
+    for (let round = 0; round < MAX_LATER_LOOKS; round += 1) {
+      const now = readLastPid();
+      if (now === undefined || now < last || now - last > MAX_LATER_PIDS) return undefined;
+      const first = last + 1;
+      const family = this.#look(Array.from({ length: now - last }, (_, index) => first + index));
+      if (now === last || !isEmpty(family)) return family;
+      last = now;
+    }
+    return undefined;
+  }
+
+  strike(): void {
+    if (!this.#isRestless || this.#self === undefined) return;
+    const struck = new Set<number>();
+    const deadline = performance.now() + MAX_STRIKE_MS;
+    for (let misses = 0; misses < MAX_STRIKE_MISSES && performance.now() < deadline; misses += 1) {
+      const last = readLastPid();
+      if (last === undefined) return;
+      for (let pid = last; pid > Math.max(0, last - STRUCK_PIDS); pid -= 1) {
+        if (struck.has(pid) || pid === process.pid || !this.#isMarked(pid)) continue;
+        struck.add(pid);
+        if (signalProcess(pid, "SIGKILL")) misses = 0;
+      }
+    }
   }
 
   #look(pids: readonly number[]): Family {
@@ -57,7 +97,7 @@ class Search {
         if (seen.has(pid)) continue;
         seen.add(pid);
         const stat = readStat(pid);
-        if (stat === undefined) this.#dead.add(pid);
+        if (stat === undefined) this.#isRestless = true;
         if (stat === undefined) continue;
         this.#note(pid, stat);
         const relative = { pid, name: stat.name, stopped: stat.state === "T" };
@@ -76,9 +116,12 @@ class Search {
   }
 
   #belongs(pid: number, pgid: number | undefined): boolean {
+    return this.#isMarked(pid) || (pgid !== undefined && this.#native.getGroup(pid) === pgid);
+  }
+
+  #isMarked(pid: number): boolean {
     const mark = this.#native.marks?.get(pid);
-    if (this.#counts(mark, pid) && this.#counts(this.#getTrueMark(pid, mark), pid)) return true;
-    return pgid !== undefined && this.#native.getGroup(pid) === pgid;
+    return this.#counts(mark, pid) && this.#counts(this.#getTrueMark(pid, mark), pid);
   }
 
   #counts(mark: bigint | undefined, pid: number): boolean {
@@ -127,6 +170,15 @@ class Search {
 
 const ROOT = 0;
 const NOBODY_KNOWN = -1;
+
+const isEmpty = ({ members, strays }: Family): boolean => members.length + strays.length === 0;
+
+/** The number that was given to a process last. */
+function readLastPid(): number | undefined {
+  const loads = attempt(() => readFileSync("/proc/loadavg", "latin1"));
+  const last = Number(loads?.trim().split(" ").at(-1));
+  return Number.isInteger(last) && last > 0 ? last : undefined;
+}
 
 interface Stat {
   name: string;

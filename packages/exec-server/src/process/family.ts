@@ -34,6 +34,11 @@ export interface FamilyQuery {
 export interface FamilyWatch {
   /** Undefined where the host cannot list processes. */
   list(): Promise<Family | undefined>;
+  /**
+   * Kills what was started last, as long as more of it turns up, for some milliseconds: a process that starts the next one and ends is gone
+   * when a list is complete. Only where there are marks. Synchronous.
+   */
+  strike?(): void;
 }
 
 export function watchFamily(query: FamilyQuery, native: Native): FamilyWatch {

@@ -57,8 +57,17 @@ export const KILL_DEADLINE_MS = 5_000;
 /** Times that a family is looked at and killed in a row, while new processes turn up in it. */
 export const MAX_KILL_ROUNDS = 64;
 
-/** Looks that find nothing, while processes come and go on the host, until a family counts as gone. */
+/** Looks at all processes that find nothing, while very many come, until a family counts as gone. */
 export const MAX_EMPTY_LOOKS = 16;
+
+/** Looks at those that came since a look at all, and how many they may be. */
+export const MAX_LATER_LOOKS = 64;
+export const MAX_LATER_PIDS = 4_096;
+
+/** Milliseconds of one strike at processes that start the next and end; times in a row that it may hit none; and numbers it looks at. */
+export const MAX_STRIKE_MS = 20;
+export const MAX_STRIKE_MISSES = 16;
+export const STRUCK_PIDS = 64;
 
 /** Processes that a termination receipt names, of the group and outside of it each. */
 export const MAX_LISTED_PROCESSES = 1_000;

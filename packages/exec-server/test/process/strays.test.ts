@@ -1,6 +1,7 @@
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
@@ -104,6 +105,16 @@ describe.skipIf(why !== "")(`what left its group${why === "" ? "" : `: skipped, 
     expect(receipt.gone).toBe(true);
     // Sockets apart, nothing else of this machine has such a mark: a second look finds nothing.
     expect(await storm.terminate({ graceMs: 0 })).toMatchObject({ members: [], strays: [] });
+  });
+
+  it.each([0, 50])("is stopped when it hops from session to session, and is asked for %d ms", async (graceMs) => {
+    const ended = join(dirname(host.file("made", "")), "ended");
+    const hoppers = await host.run(["python3", program("hoppers.py"), ended]);
+    await untilOutput(hoppers, "ready");
+    await hoppers.exited;
+    expect(await hoppers.terminate({ graceMs })).toMatchObject({ gone: true });
+    expect(await hoppers.terminate({ graceMs: 0 })).toMatchObject({ members: [], strays: [], gone: true });
+    expect(existsSync(ended)).toBe(false); // not by themselves
   });
 
   it("hears that it may go on, so that it can clean up", async () => {
