@@ -51,6 +51,14 @@ describe("help", () => {
     expect(stderr.trimEnd().split("\n").at(-1)).toBe(hint);
   });
 
+  it.each([
+    [["exec", "fix it"], "OpenAI's codex has `exec`; this is another program"],
+    [["fix my tests"], "takes no prompt"],
+  ])("says whose command %j is", async (args, told) => {
+    const { code, stderr } = await useOnce()(args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(told)]);
+  });
+
   const { run } = useCommand();
   const useOnce = () => async (args: string[]) => {
     const { code, stdout, stderr } = await run(args);

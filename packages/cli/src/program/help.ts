@@ -22,7 +22,7 @@ export const styleHelp = (program: Command): Command =>
     .configureOutput({
       getOutHelpWidth: () => getWidth(process.stdout),
       getErrHelpWidth: () => getWidth(process.stderr),
-      outputError: (text, write) => write(text.replace(/^error: /, "codex: ")),
+      outputError: (text, write) => write(`${text.replace(/^error: /, "codex: ")}${explainUnknown(text)}`),
     });
 
 /** After an error each command names its own help. To be called once all commands are there. */
@@ -71,3 +71,29 @@ function describeOption({ description, argChoices, defaultValue, defaultValueDes
   ];
   return more.length === 0 ? description : `${description} (${more.join("; ")})`;
 }
+
+/** For who takes this for OpenAI's `codex`. */
+function explainUnknown(error: string): string {
+  const name = /^error: unknown command '([^']*)'/.exec(error)?.[1] ?? "";
+  if (CODEX_COMMANDS.has(name)) return `OpenAI's codex has \`${name}\`; this is another program, without a model\n`;
+  return /\s/.test(name) ? "This codex takes no prompt: it has no model\n" : "";
+}
+
+/** Commands of Codex 0.169.0 that are not here. */
+const CODEX_COMMANDS: ReadonlySet<string> = new Set([
+  ...[
+    "agents",
+    "exec",
+    "e",
+    "review",
+    "login",
+    "logout",
+    "mcp",
+    "plugin",
+    "app-server",
+    "remote-control",
+    "update",
+    "debug",
+  ],
+  ...["apply", "a", "resume", "queue", "archive", "delete", "unarchive", "fork", "cloud", "features"],
+]);
