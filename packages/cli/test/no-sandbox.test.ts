@@ -75,7 +75,7 @@ describe.each(HOSTS)("a host $name", (host) => {
   });
   const run = (...args: string[]) => {
     const [file, ...rest] = [...own, ...args];
-    const child = spawn(file!, rest, { cwd: directory, env: { ...process.env, CODEX_HOME: directory } });
+    const child = spawn(file!, rest, { cwd: directory, env: { ...process.env, CODEX_HOME: join(directory, "home") } });
     child.stdin.end();
     return finish(child);
   };
@@ -100,7 +100,7 @@ describe.each(HOSTS)("a host $name", (host) => {
         const args = JSON.stringify({ cmd: `touch ${marker}`, workdir: directory });
         const flags = ["-s", mode, "-a", "never", "--executor", `exec ${quoted} executor`];
         const child = command.startIn(directory, ["tools", "call", "exec_command", args, ...flags], {
-          CODEX_HOME: directory,
+          CODEX_HOME: join(directory, "home"),
         });
         child.stdin.end();
         const { code, stdout, stderr } = await finish(child);
