@@ -33,12 +33,15 @@ export function unwrapShell(program: string, args: readonly string[]): Runs | un
   return undefined;
 }
 
-/** The same for a program that is in no table, and has a name such as `foosh` and a script. */
+/** The same for a program that is in no table, and has a name such as `foosh`; one with a script is not looked through. */
 export function unwrapLookalike(name: string, args: readonly string[]): Runs | undefined {
   const plain = plainName(name);
   const hasScript = args.some((arg) => /^-[a-z]*c/i.test(arg));
-  if (!plain.endsWith("sh") || plain.endsWith(".sh") || !hasScript || NO_SHELLS.has(plain)) return undefined;
-  return { ...unwrapUnknown(args), unclear: `\`${name}\` may be a shell that is not known` };
+  if (!plain.endsWith("sh") || plain.endsWith(".sh") || NO_SHELLS.has(plain)) return undefined;
+  const runs = unwrapUnknown(args);
+  if (hasScript) return { ...runs, unclear: `\`${name}\` may be a shell that is not known` };
+  const files = args.slice(0, 1).map((path): Inner => ({ kind: "file", path }));
+  return { ...runs, guesses: [...runs.guesses, ...files] };
 }
 
 function unwrapUnknown(args: readonly string[]): Runs {

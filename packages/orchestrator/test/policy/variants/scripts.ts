@@ -624,6 +624,13 @@ const makefiles = bash(
   "make",
 );
 
+const lookalikes = bash("in a shell of another name", [
+  "ln -s \"$(command -v bash)\" foosh; ./foosh <<< 'zap x'",
+  'ln -s "$(command -v bash)" foosh; echo zap x | ./foosh',
+  'ln -s "$(command -v bash)" foosh; ./foosh <(echo zap x)',
+  "ln -s \"$(command -v bash)\" foosh; ./foosh -s <<< 'zap x'",
+]);
+
 const dialects = [
   ...shell("in another shell", "fish", [
     "eval (echo zap x)",
@@ -644,4 +651,5 @@ export const VARIANTS: readonly Variant[] = [
   ...computed,
   ...makefiles,
   ...dialects,
+  ...lookalikes,
 ];
