@@ -158,6 +158,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     const status = this.#wrapped?.status;
     this.#target = status === undefined ? new GroupTarget(pid) : createSandboxTarget(pid, status, this.#isTerminal);
     guardGroup(pid, this.#context.guard);
+    this.#wrapped?.onBroken?.(() => this.#send("SIGKILL"));
     void status?.started.then((init) => {
       if (init !== undefined && !this.#groupGone) this.#guardInit(init);
     });

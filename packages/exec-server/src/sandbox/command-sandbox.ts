@@ -47,6 +47,8 @@ export interface WrappedCommand {
   status: WrapperStatus | undefined;
   /** What it refused a command that has ended; see `findDenial`. */
   findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined;
+  /** Called once if the sandbox does not hold any more, because a closed path was exchanged outside: the command is to be ended. */
+  onBroken?: ((end: () => void) => void) | undefined;
   /** Directories on the host that stand for names which must not come into being, as long as it is not released. */
   held: readonly string[];
   /** Closes the descriptors here. Called after the spawn, successful or not. Idempotent. */

@@ -13,6 +13,7 @@ import { holdPlaceholder, isGitCommonFile, OWN_COMMON_DIRECTORY, type Placeholde
 import { getAccess, isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
 import { invalid } from "./resolve-profile.js";
 import { createSeccompFilter } from "./seccomp/filter.js";
+import { watchClosed } from "./watch-closed.js";
 import { readWrapperStatus, untilNamespaceEnds } from "./wrapper-status.js";
 
 export interface BubblewrapHost {
@@ -78,12 +79,18 @@ function openWrapper(
       ...(gate === undefined ? {} : { gate: FIRST_SOURCE + paths.length }),
     });
     opened.unshift(native.createMemoryFile(options));
+    let end: (() => void) | undefined;
+    const closedWatch =
+      command.rechecked || profile.fileSystem === "unrestricted"
+        ? undefined
+        : watchClosed(profile.fileSystem, host.files.tmpDir, () => end?.());
     const began = Date.now() - CLOCK_GRAIN_MS;
     const commits = profile.fileSystem === "unrestricted" ? [] : (profile.fileSystem.commits ?? []);
     let released: Promise<void> | undefined;
     const release = async () => {
       closeAll();
       await status.ended;
+      closedWatch?.close();
       if (status.init !== undefined) await untilNamespaceEnds(status.init);
       await gate?.passed;
       if (commits.length > 0) await removeGitLinks(commits, began, files);
@@ -95,7 +102,15 @@ function openWrapper(
       env: {},
       descriptors: [...opened],
       status,
+      onBroken(onEnd: () => void) {
+        end = onEnd;
+        if (closedWatch?.exchanged !== undefined) onEnd();
+      },
       findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined {
+        if (closedWatch?.exchanged !== undefined) {
+          const reason = `the command was ended: \`${closedWatch.exchanged}\`, which is closed to it, was exchanged outside`;
+          return { certain: true, reason };
+        }
         if (gate?.problem !== undefined)
           return { certain: true, reason: `the sandbox did not start the program: ${gate.problem}` };
         return findDenial({ ...ended, cwd: command.cwd }, profile, files);

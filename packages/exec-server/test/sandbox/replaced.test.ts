@@ -87,6 +87,44 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(more.output.includes("classified")).toBe(_how.startsWith("moved")); // a new sandbox sees the new name
     });
 
+    it.each<[string, () => string]>([
+      ["a denied file", () => join(work, "secret")],
+      ["the configuration of an opened git directory", () => join(work, ".git/config")],
+      ["a denied directory", () => join(home, "open")],
+      ["a name that is kept free", () => join(work, ".codex")],
+    ])("ends the command where the directory cannot be made anew: %s", async (_what, getPath) => {
+      const path = getPath();
+      mkdirSync(join(work, ".git"));
+      for (const name of ["secret", ".git/config", ".git/HEAD"]) writeFileSync(join(work, name), "classified\n");
+      const more = [entry(join(work, "secret"), "deny"), entry(join(home, "open"), "deny")];
+      const git = [entry(join(work, ".git"), "write"), entry(join(work, ".git/config"), "read")];
+      const command = await sandbox.start(["bash", "-c", "echo ready; exec sleep 300"], {
+        cwd: work,
+        sandbox: restrict([READ_ALL, entry(work, "write"), ...more, ...git]),
+      });
+      await untilOutput(command, "ready");
+      renameSync(path, join(sandbox.base, "former"));
+      expect(await command.exited).toEqual({ kind: "signaled", signal: "SIGKILL", by: "terminate" });
+      expect(command.denial).toEqual({
+        certain: true,
+        reason: expect.stringContaining(`\`${path}\`, which is closed`),
+      });
+    });
+
+    it("lets a command go on where what is closed is only written to", async () => {
+      writeFileSync(join(work, "secret"), "classified\n");
+      const command = await sandbox.start(["bash", "-c", "echo ready; read -r; echo end"], {
+        cwd: work,
+        sandbox: restrict([READ_ALL, entry(work, "write"), entry(join(work, "secret"), "deny")]),
+        stdio: { kind: "pipe", stdin: "open" },
+      });
+      await untilOutput(command, "ready");
+      writeFileSync(join(work, "secret"), "other\n");
+      writeFileSync(join(work, ".codex/config.toml"), "");
+      await command.write(Buffer.from("\n"));
+      expect(await command.exited).toEqual({ kind: "exited", code: 0 });
+    });
+
     it("leaves everything beside it as it is", async () => {
       chmodSync(join(home, "plain"), 0o640);
       const script = `cat ~/plain ~/link; readlink ~/link; stat -c %a ~/plain; ls -A ~; echo x > ~/f; echo x > ~/plain; echo x > f; rm ~/plain; ls -A ~/.config/tool; cat ~/.git-credentials`;

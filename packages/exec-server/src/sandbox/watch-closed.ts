@@ -1,0 +1,77 @@
+import { type FSWatcher, lstatSync, watch } from "node:fs";
+import { basename, dirname } from "node:path/posix";
+import { CLOSED_IN_GIT_DIRECTORY } from "@codex/executor-protocol";
+import { MAX_WATCHED } from "./limits.js";
+import { getAccess, type ProfileEntry, type RestrictedFiles } from "./profile.js";
+
+/** Looks after closed paths that something else could be put in the place of while a sandbox runs. */
+export interface ClosedWatch {
+  /** The path that was exchanged; undefined as long as none was. */
+  readonly exchanged: string | undefined;
+  /** Idempotent. */
+  close(): void;
+}
+
+/**
+ * Tells once when one of these paths is not any more what it was: its mount went with it, and what is there now is open. That is known
+ * after the fact. What cannot be watched (a limit of the host) is not.
+ */
+export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, onExchanged: () => void): ClosedWatch {
+  const watchers: FSWatcher[] = [];
+  let exchanged: string | undefined;
+  const close = () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+  // Everybody tidies up there, and a name that is kept free for nobody's project is no reason to end a command.
+  const isTemporary = (path: string) => dirname(path) === "/tmp" || dirname(path) === tmpDir;
+  for (const path of listExchangeable(files, isTemporary).slice(0, MAX_WATCHED)) {
+    const before = identify(path);
+    if (before === undefined) continue;
+    const look = () => {
+      if (exchanged !== undefined || identify(path) === before) return;
+      exchanged = path;
+      close();
+      onExchanged();
+    };
+    try {
+      const watcher = watch(path, { persistent: false }, look);
+      watcher.on("error", look);
+      watchers.push(watcher);
+    } catch {
+      // Too many watches, or it is gone: the same holds as without.
+    }
+  }
+  return {
+    get exchanged() {
+      return exchanged;
+    },
+    close,
+  };
+}
+
+/** Closed in a directory that stays that of the host. */
+const listExchangeable = (files: RestrictedFiles, isTemporary: (path: string) => boolean): string[] =>
+  files.entries
+    .filter((entry) => isExchangeable(entry, files) && !(entry.missing && isTemporary(entry.path)))
+    .map(({ path }) => path);
+
+function isExchangeable({ path, access, mirror, mirrored }: ProfileEntry, files: RestrictedFiles): boolean {
+  if (access === "write" || mirror !== undefined || mirrored || path === "/") return false;
+  const around = dirname(path);
+  if (getAccess(files, around) === "write") {
+    // What is closed in a git directory for being unknown to a commit runs nothing.
+    return !files.commits?.includes(around) || CLOSED_IN_GIT_DIRECTORY.includes(basename(path));
+  }
+  const isRemade = files.entries.some((entry) => entry.path === around && entry.mirror !== undefined);
+  return access === "deny" && !isRemade && getAccess(files, around) === "read";
+}
+
+/** Differs for what was made later, with the same number too. */
+function identify(path: string): string | undefined {
+  try {
+    const there = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+    return there && `${there.dev}:${there.ino}:${there.birthtimeNs}`;
+  } catch {
+    return undefined; // a directory around it was closed or exchanged
+  }
+}
