@@ -54,7 +54,7 @@ describe("codex run, while its connection is lost", () => {
 
   describe.each(["--tty", "--no-tty"] as const)("with %s", (flag) => {
     it("leaves nothing of what was typed to the shell after it gave up", async () => {
-      const { proxy, terminal } = await start(2, flag);
+      const { proxy, terminal } = await start(5, flag);
       proxy.setDown(true);
       await terminal.shown("connection lost, trying again");
       terminal.type("touch marker1\r");
