@@ -15,6 +15,9 @@ export const MIN_RETAINED_BYTES = 512 * 1024;
 /** Output after which it is looked at how much is kept, bytes. */
 export const CHECKED_GROWTH_BYTES = 16 * 1024 * 1024;
 
+/** What is written to a connection and waits for the kernel, bytes; more holds programs back. An answer waits behind it. */
+export const MAX_QUEUED_BYTES = 256 * 1024;
+
 /** What the kernel holds of a connection that cannot be sent yet, bytes; Linux allows itself 4 MB. */
 export const MAX_UNSENT_BYTES = 64 * 1024;
 

@@ -5,7 +5,7 @@ import { createStdioChannel } from "@codex/channel";
 import type { ListenAddress, Page } from "@codex/channel/websocket";
 import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
 import { createUnsentLimit } from "./limit-unsent.js";
-import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, PING_MS, SERVER_CLOSE_MS } from "./limits.js";
+import { MAX_ANSWER_BYTES, MAX_QUEUED_BYTES, MAX_REQUEST_BYTES, PING_MS, SERVER_CLOSE_MS } from "./limits.js";
 import type { ExecServer } from "./server.js";
 
 export type ListenTarget = { kind: "stdio" } | ListenPlace;
@@ -64,7 +64,11 @@ export async function listenWebSocket(
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
     ...address,
-    limits: { maxMessageBytes: MAX_REQUEST_BYTES, maxSentMessageBytes: MAX_ANSWER_BYTES },
+    limits: {
+      maxMessageBytes: MAX_REQUEST_BYTES,
+      maxSentMessageBytes: MAX_ANSWER_BYTES,
+      highWaterBytes: MAX_QUEUED_BYTES,
+    },
     ping: { intervalMs: PING_MS },
     onHttp: answerProbe,
     ...(pages === undefined ? {} : { pages }),

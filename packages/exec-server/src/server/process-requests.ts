@@ -138,10 +138,9 @@ function signal({ session }: ProcessHost, { processId, signal: name }: SignalPar
 
 async function terminate({ session }: ProcessHost, { processId, graceMs }: TerminateParams): Promise<unknown> {
   const receipt = await session.terminate(processId, graceMs);
-  if (receipt === undefined) return { running: false };
-  if (receipt === "cancelled") return { running: true };
   // Who gives a grace knows more than Codex, and is told more.
-  return graceMs === undefined ? { running: receipt.running } : describeReceipt(receipt);
+  if (typeof receipt === "object") return describeReceipt(receipt);
+  return { running: receipt === "cancelled" || receipt === "killed" };
 }
 
 function describeReceipt({ running, members, strays, signals, gone }: TerminationReceipt) {

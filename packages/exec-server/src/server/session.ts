@@ -137,21 +137,31 @@ export class Session implements Retaining {
   }
 
   /**
-   * Ends a process with everything it started, or cancels its start. Undefined when there was nothing to do: for an
+   * Ends a process with everything it started, or cancels its start. Without a grace it does not wait for the end: `over`
+   * says that the process itself had ended before. Undefined when there was nothing to do: for an
    * unknown id, and without a grace for a process that has closed. Codex says that after each one; a server that a
    * command left running on purpose then lives on, as it does with Codex, until this host ends.
    */
   async terminate(
     processId: string,
     graceMs: number | undefined,
-  ): Promise<TerminationReceipt | "cancelled" | undefined> {
+  ): Promise<TerminationReceipt | "cancelled" | "killed" | "over" | undefined> {
     const found = this.#processes.get(processId);
     if (found === undefined) return undefined;
     if (found instanceof ManagedProcess) {
-      return graceMs === undefined && found.closed ? undefined : found.terminate({ graceMs: graceMs ?? 0 });
+      return graceMs === undefined ? this.#kill(found) : found.terminate({ graceMs });
     }
     found.cancelled = true;
     return "cancelled";
+  }
+
+  /** Codex asks for no receipt: the group is killed at once, and what left it is looked for behind the answer. */
+  async #kill(process: ManagedProcess): Promise<"killed" | "over" | undefined> {
+    if (process.closed) return undefined;
+    const { running } = process;
+    await process.signal("SIGKILL");
+    setImmediate(() => void process.terminate({ graceMs: 0 }).catch(() => {}));
+    return running ? "killed" : "over";
   }
 
   /** Ends every process with its group. Idempotent. */

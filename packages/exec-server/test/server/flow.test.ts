@@ -186,6 +186,20 @@ describe("many requests at once", () => {
     await Promise.all(starts);
   });
 
+  it("to end a program are answered when it was killed, and what left its group goes as well", async () => {
+    const { dial } = await server.listen();
+    const client = await dial();
+    await client.handshake();
+    const script = "setsid sh -c 'echo ready; exec sleep 1000' & exec sleep 1000";
+    await client.start("p", ["sh", "-c", script]);
+    await client.untilEvent("process/output", "p");
+    expect(await client.ask("process/terminate", { processId: "p" })).toEqual({ running: true });
+    await client.untilEvent("process/closed", "p"); // the one that left its group held the output too
+    const order = client.received.filter(({ method, result }) => result !== undefined || method === "process/exited");
+    expect(order.slice(-2)).toMatchObject([{ result: { running: true } }, { method: "process/exited" }]);
+    expect(await client.ask("process/terminate", { processId: "p" })).toEqual({ running: false });
+  });
+
   it("wait for nothing but themselves", async () => {
     const { dial } = await server.listen();
     const client = await dial();
