@@ -257,7 +257,7 @@ describe("input", () => {
     const { id, process } = await startSession(host);
     const first = host.client.write({ processId: id });
     const second = host.client.write({ processId: id });
-    await host.clock.untilWaiting();
+    await host.client.untilTaken();
     process.print("last");
     process.end(0);
     expect(await first).toMatchObject({ output: "last", result: { exitCode: 0 } });

@@ -84,6 +84,13 @@ export class Client {
     }
   }
 
+  /** Resolves when the executor has taken all that was sent before: it takes one message after the other. */
+  async untilTaken(): Promise<void> {
+    const requestId = this.newId();
+    await this.send({ type: "list_tools", requestId });
+    await this.ofType("list_tools_response", requestId);
+  }
+
   ofType<T extends ExecutorMessage["type"]>(type: T, requestId?: string): Promise<Message<T>> {
     return this.find(
       (message): message is Message<T> =>
