@@ -14,8 +14,12 @@ export async function readSession(
 ): Promise<RecordedOutput> {
   const args = { session_id: id, from, chunks: true, wait_ms: waitMs };
   const result = await orchestrator.callTool("read_output", args, { sessionScope: "executor", signal });
-  if (result.isError) throw new CommandError(result.text);
+  if (result.isError) throw sessionError(result.text);
   const parsed = safeParse(recordedOutputSchema, result.structured);
   if (parsed.success) return parsed.data;
   throw new CommandError("this executor does not tell when output was written", EXIT.failure);
 }
+
+/** An executor names the tools of a model; a person has commands. */
+export const sessionError = (text: string): CommandError =>
+  new CommandError(text.replace("list_sessions lists", "`codex sessions list` tells"));

@@ -70,8 +70,9 @@ describe("codex tools", () => {
     expect(code).toBe(0);
     expect(stdout.toString()).toMatch(/Process exited with code 4\n.*\nOutput:\nhi\n$/s);
     const piped = ["tools", "call", "-s", "danger-full-access", "exec_command", "-", "--json"];
-    const json = await command.run(piped, '{"cmd":"exit 4","login":false}');
-    expect(JSON.parse(json.stdout.toString())).toMatchObject({ status: "success", structured: { exitCode: 4 } });
+    const json = await command.run(piped, '{"cmd":"echo hi; exit 4","login":false}');
+    const text = expect.stringMatching(/\nhi\n$/);
+    expect(JSON.parse(json.stdout.toString())).toMatchObject({ status: "success", text, structured: { exitCode: 4 } });
   });
 
   it("denies what needs approval where nobody can be asked", async () => {

@@ -38,8 +38,16 @@ describe("codex sessions", () => {
     const listed = await run("list", "--json", ...address);
     expect(JSON.parse(listed.stdout)).toMatchObject({ sessions: [{ sessionId: 1000 }] });
     expect(await run("read", "1000", ...address)).toMatchObject({ code: 0, stdout: expect.stringContaining("ready") });
+    const read = await run("read", "1000", "--json", ...address);
+    expect(JSON.parse(read.stdout)).toMatchObject({ sessionId: 1000, text: expect.stringContaining("ready") });
     expect(await run("kill", ...address, "1000")).toMatchObject({ code: 0, stdout: expect.stringContaining("1000") });
-    expect(await run("read", "999", ...address)).toMatchObject({ code: 1 });
+    const unknown = {
+      code: 1,
+      stdout: "",
+      stderr: "codex: unknown session 999; `codex sessions list` tells those there are\n",
+    };
+    for (const name of ["read", "kill", "attach"]) expect(await run(name, "999", ...address)).toEqual(unknown);
+    expect(await run("read", "999", "--json", ...address)).toEqual(unknown);
   });
 
   it("are looked after as before", async () => {
@@ -74,6 +82,10 @@ describe("codex sessions", () => {
     [["list"], /--executor is missing/],
     [["attach", "1"], /--executor is missing/],
     [["--executor", "codex executor"], /on stdio belongs to whoever started it/],
+    [
+      ["kil", "1", "--executor", "127.0.0.1:1"],
+      /unknown command 'kil'; it is one of list, read, kill, attach, record\n/,
+    ],
     [["read", "--executor", "127.0.0.1:1"], /missing required argument 'id'/],
   ])("%j is refused", async (args, reason) => {
     const { code, stderr } = await command.run(["sessions", ...args]);

@@ -2,6 +2,7 @@ import { createOrchestrator } from "@codex/orchestrator";
 import { attachExecutor, type ConnectOptions } from "../connect.js";
 import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { sessionError } from "../read-session.js";
 
 /** Where the executor is. */
 export type SessionsAddress = ConnectOptions;
@@ -23,9 +24,11 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
     await attachExecutor(orchestrator, "executor", address, { onlyExecutor: true });
     const [tool, args] = toCall(options);
     const result = await orchestrator.callTool(tool, args, { sessionScope: "executor" });
-    const text = options.json ? JSON.stringify(result.structured ?? null, null, 2) : result.text;
+    if (result.isError) throw sessionError(result.text);
+    // What was written is in the text alone.
+    const told = options.read === undefined ? result.structured : { ...Object(result.structured), text: result.text };
+    const text = options.json ? JSON.stringify(told ?? null, null, 2) : result.text;
     process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
-    if (result.isError) process.exitCode = EXIT.failure;
   } finally {
     await orchestrator.close();
   }

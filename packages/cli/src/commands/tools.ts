@@ -48,8 +48,9 @@ export async function runToolsCall(
       process.once("SIGINT", onInterrupt);
       const result = await orchestrator.callTool(name, args, { signal: abort.signal, cwd: process.cwd() });
       process.off("SIGINT", onInterrupt);
-      if (options.json) printJson({ status: result.status, isError: result.isError, structured: result.structured });
-      else print(result.text);
+      const { status, isError, text, structured } = result;
+      if (options.json) printJson({ status, isError, text, structured });
+      else print(text);
       const session: unknown = Reflect.get(Object(result.structured), "processId");
       if (typeof session === "number")
         say(`session ${session} ends now: with this command its executor, or the connection to it, ends`);

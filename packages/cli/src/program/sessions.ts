@@ -15,7 +15,12 @@ export function addSessions(program: Command): void {
   sessions
     .addOption(isOld(new Option("--kill <id>").argParser(parseCount)))
     .addOption(isOld(new Option("--read <id>").argParser(parseCount)))
-    .action(async (options) => (await import("../commands/sessions.js")).runSessions(options));
+    .allowExcessArguments()
+    .action(async (options, command: Command) => {
+      const [unknown] = command.args;
+      if (unknown !== undefined) refuseCommand(command, unknown);
+      await (await import("../commands/sessions.js")).runSessions(options);
+    });
   const add = (name: string, description: string) =>
     addAddress(sessions.command(name).description(description), name !== "list");
 
@@ -54,6 +59,12 @@ export function addSessions(program: Command): void {
     async (id, _options, command) =>
       (await import("../commands/record-session.js")).runRecordSession(id, command.optsWithGlobals()),
   );
+}
+
+/** A command that does something by itself takes what is no command below it for an argument. */
+function refuseCommand(command: Command, name: string): never {
+  const known = command.commands.map((child) => child.name()).join(", ");
+  command.error(`error: unknown command '${name}'; it is one of ${known}`, { code: "commander.unknownCommand" });
 }
 
 function addAddress(command: Command, hasSession: boolean): Command {

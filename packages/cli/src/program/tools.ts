@@ -22,7 +22,7 @@ export function addTools(program: Command): void {
         "File of rules, repeatable (default: those of system, user and trusted project); rules are saved to the user's",
       ),
     )
-    .option("--json", "Print the structured result", false);
+    .option("--json", "Print all of the result as JSON", false);
   addNotes(addConfigOptions(call), {
     text: [
       "A session that the call leaves behind ends with this command, which ends its connection. To go on with one, keep an orchestrator of your own attached (see the examples of the library).",
