@@ -42,6 +42,7 @@ describe("help", () => {
   it.each([
     [["rn"], "Did you mean run", "Try: codex --help"],
     [["run"], "missing required argument 'program'", "Try: codex run --help"],
+    [["run", "--timeout", "0", "true"], "more than 0", "Try: codex run --help"],
     [["sessions", "read", "x"], 'got "x"', "Try: codex sessions read --help"],
     [["execpolicy", "explain"], "missing required argument", "Try: codex execpolicy explain --help"],
   ])("is named after the error of %j", async (args, message, hint) => {

@@ -48,5 +48,6 @@ function render(rows: readonly Row[]): string {
     ...(row.status === "ok" ? [] : [visible(`${" ".repeat(9 + width + 2)}→ ${row.fix}`)]),
   ]);
   const count = (status: Row["status"]) => rows.filter((row) => row.status === status).length;
-  return `${lines.join("\n")}\n\n${count("ok")} ok, ${count("warning")} warnings, ${count("problem")} problems\n`;
+  const named = (status: Row["status"]) => `${count(status)} ${status}${count(status) === 1 ? "" : "s"}`;
+  return `${lines.join("\n")}\n\n${count("ok")} ok, ${named("warning")}, ${named("problem")}\n`;
 }

@@ -79,7 +79,7 @@ export const parseGrace = (value: string): number => (/^0+(\.0+)?$/.test(value) 
 export function parseSeconds(value: string): number {
   const number = Number(value);
   if (!(number > 0) || number > 2_000_000) {
-    throw new InvalidArgumentError(`Expected seconds between 0 and 2000000, got ${JSON.stringify(value)}.`);
+    throw new InvalidArgumentError(`Expected seconds, more than 0 and at most 2000000, got ${JSON.stringify(value)}.`);
   }
   return number;
 }
