@@ -45,7 +45,9 @@ export const checkConfiguration: Check = {
     const [first] = notices;
     if (first === undefined) return ok("it loads");
     return warning(
-      `${notices.length} settings are ignored; the first: ${first}`,
+      notices.length === 1
+        ? `a setting is ignored: ${first}`
+        : `${notices.length} settings are ignored; the first: ${first}`,
       "`codex config show` tells all of it",
     );
   },
