@@ -64,9 +64,17 @@ export async function attachExecutor(
     });
   } catch (cause) {
     const detail = (cause instanceof Error ? cause.message : String(cause)).replace(`executor \`${name}\`: `, "");
-    const message = `no executor at ${JSON.stringify(executor)}: ${detail}`;
+    const message = `no executor at ${JSON.stringify(executor)}: ${detail}${hintFor(detail)}`;
     throw new CommandError(message, hooks.exitCode ?? EXIT.failure, { cause });
   }
+}
+
+/** The option that is missing. */
+function hintFor(detail: string): string {
+  if (/self-signed certificate|unable to (verify the first|get local issuer) certificate/.test(detail)) {
+    return "; --ca-file names the certificates to trust";
+  }
+  return detail.endsWith("a bearer token is needed") ? "; give it with --token-file" : "";
 }
 
 /** A host whose C library cannot be called runs no programs of ours, but may have an executor elsewhere. */

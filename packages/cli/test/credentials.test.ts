@@ -39,7 +39,7 @@ describe("credentials of an executor", () => {
     expect(fromEnv).toMatchObject({ code: 0 });
     const without = await finishWith([...args, ...rest]);
     expect(without.code).not.toBe(0);
-    expect(without.stderr).toMatch(/a bearer token is needed/);
+    expect(without.stderr).toMatch(/a bearer token is needed; give it with --token-file\n$/);
     const wrong = await finishWith([...args, ...rest], { CODEX_EXECUTOR_TOKEN: "wrong" });
     expect(wrong.code).not.toBe(0);
     expect(wrong.stderr).toMatch(/the bearer token is wrong/);

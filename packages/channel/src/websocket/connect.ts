@@ -54,7 +54,7 @@ export async function connectWebSocketChannel(url: string, options: ConnectOptio
     };
     options.signal?.addEventListener("abort", onAbort);
     socket.on("error", (cause) => {
-      fail(new ChannelError("connect_failed", `connecting to ${name} failed: ${describe(cause)}`, { cause }));
+      fail(new ChannelError("connect_failed", `connecting to ${name} failed: ${describe(cause, target)}`, { cause }));
     });
     socket.once("unexpected-response", (_request, response) => {
       void readRefusal(response).then((text) => fail(refusal(name, response.statusCode, text)));
@@ -110,9 +110,13 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
   }
 }
 
-/** The message of a failed connect is empty where several addresses were tried. */
-function describe(error: Error): string {
-  if (!(error instanceof AggregateError)) return error.message;
+/** The message of a failed connect is empty where several addresses were tried, and cryptic where TLS meets none. */
+function describe(error: Error, { url, socketPath }: Target): string {
+  const { message } = error;
+  if (/wrong version number/.test(message)) return "the server does not speak TLS; without it the URL is ws://";
+  const mayWantTls = url.protocol === "ws:" && socketPath === undefined;
+  if (mayWantTls && message === "socket hang up") return `${message}; if the server speaks TLS, the URL is wss://`;
+  if (!(error instanceof AggregateError)) return message;
   return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join("; ");
 }
 

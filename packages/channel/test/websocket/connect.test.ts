@@ -63,6 +63,21 @@ test("a connection cut in the handshake is an error", async () => {
   await expectRejection(connectWebSocketChannel(url), "connect_failed", /socket hang up|ECONNRESET/);
 });
 
+test("a server without TLS is told from a broken one", async () => {
+  const plain = await serve((socket) => socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")));
+  const expected = /does not speak TLS; without it the URL is ws:\/\/$/;
+  await expectRejection(connectWebSocketChannel(plain.replace("ws:", "wss:")), "connect_failed", expected);
+});
+
+test("a server that hangs up on what is not TLS may speak it", async () => {
+  const url = await serve((socket) => socket.once("data", () => socket.end()));
+  await expectRejection(
+    connectWebSocketChannel(url),
+    "connect_failed",
+    /hang up; if the server speaks TLS.* wss:\/\/$/,
+  );
+});
+
 test("errors do not tell the secrets of a URL", async () => {
   const url = (await serve((socket) => socket.destroy())).replace("ws://", "ws://user:hunter2@");
   const error: unknown = await connectWebSocketChannel(`${url}/?token=hunter3`).catch((reason: unknown) => reason);
