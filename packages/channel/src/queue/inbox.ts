@@ -6,8 +6,8 @@ import { TURN_MS, Turns } from "./turns.js";
 export type TakeReceived = () => Received | undefined;
 
 /**
- * Joins what has arrived with those who wait for it. Values are decoded when taken, not when they arrive. Who is kept busy
- * by values that came together gets the next one in a later turn of the event loop.
+ * Joins what has arrived with those who wait for it. Values are decoded when taken, not when they arrive. A receiver that
+ * is kept busy by values that came together gets the next one in a later turn of the event loop.
  */
 export class Inbox {
   readonly #waiting = new Fifo<(received: Received | undefined) => void>();
@@ -15,8 +15,8 @@ export class Inbox {
   readonly #turns: Turns;
   /** Since when values were taken without a turn between them, ms; undefined: none was. */
   #busySince: number | undefined;
-  /** Nothing is handed out before the next turn. */
-  #resting = false;
+  /** It waits for its turn: nothing is handed out before that. */
+  #yielding = false;
   #ended = false;
 
   /** @param turns shared by the channels of one listener */
@@ -26,7 +26,7 @@ export class Inbox {
   }
 
   receive(): Promise<Received | undefined> {
-    if (this.#waiting.length === 0 && !this.#isTired()) {
+    if (this.#waiting.length === 0 && !this.#mustYield()) {
       const received = this.#takeOne();
       if (received !== undefined || this.#ended) return Promise.resolve(received);
     }
@@ -35,7 +35,7 @@ export class Inbox {
 
   /** Call when something has arrived. */
   wake(): void {
-    while (this.#waiting.length > 0 && !this.#isTired()) {
+    while (this.#waiting.length > 0 && !this.#mustYield()) {
       const received = this.#takeOne();
       if (received === undefined) return;
       this.#waiting.shift()?.(received);
@@ -46,7 +46,7 @@ export class Inbox {
   end(): void {
     this.#ended = true;
     this.wake();
-    if (this.#resting) return;
+    if (this.#yielding) return;
     for (let resolve = this.#waiting.shift(); resolve !== undefined; resolve = this.#waiting.shift())
       resolve(undefined);
   }
@@ -58,12 +58,12 @@ export class Inbox {
     return received;
   }
 
-  #isTired(): boolean {
-    if (this.#resting) return true;
+  #mustYield(): boolean {
+    if (this.#yielding) return true;
     if (this.#busySince === undefined || performance.now() - this.#busySince < TURN_MS) return false;
-    this.#resting = true;
+    this.#yielding = true;
     this.#turns.wait(() => {
-      this.#resting = false;
+      this.#yielding = false;
       this.#busySince = undefined;
       if (this.#ended) this.end();
       else this.wake();

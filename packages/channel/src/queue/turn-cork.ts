@@ -18,7 +18,7 @@ export class TurnCork {
     if (this.#held === undefined) {
       this.#held = 0;
       this.#stream.cork();
-      setImmediate(() => this.#letGo());
+      setImmediate(() => this.#release());
     } else if (this.#held >= MAX_HELD_BYTES) {
       // They leave now; what follows is held until the same end of the turn.
       this.#held = 0;
@@ -28,7 +28,7 @@ export class TurnCork {
     this.#held += bytes;
   }
 
-  #letGo(): void {
+  #release(): void {
     this.#held = undefined;
     this.#stream.uncork();
   }
