@@ -29,8 +29,8 @@ export interface ConnectionListener {
   onEnd(error: ClientError): void;
 }
 
-/** What a server tells of itself in the handshake. */
-export interface ToldOfServer {
+/** What a server says about itself in the handshake. */
+export interface ServerInfo {
   /** As `environment/info` answers; undefined from servers that leave it to that. */
   environmentInfo: unknown;
   /** A start with a sandbox is held by it or refused; told by servers of this project. */
@@ -40,7 +40,7 @@ export interface ToldOfServer {
 /** One connection to an exec-server after its handshake. Owns the channel. */
 export class Connection {
   readonly sessionId: string;
-  readonly told: ToldOfServer;
+  readonly serverInfo: ServerInfo;
   readonly ended: Promise<ChannelEnd>;
   readonly #peer: Peer;
   readonly #listeners: Set<ConnectionListener>;
@@ -58,9 +58,12 @@ export class Connection {
       const answer = await withDeadline(initializeDeadline(options), (signal) =>
         peer.request(METHODS.initialize, { clientName, resumeSessionId, outcomes: true }, { signal }),
       );
-      const { sessionId, ...told } = parseAnswer(initializeAnswer, answer, METHODS.initialize);
+      const { sessionId, environmentInfo, sandboxedProcess } = parseAnswer(
+        initializeAnswer,
+        answer,
+        METHODS.initialize,
+      );
       await peer.notify(NOTIFICATIONS.initialized, {});
-      const { environmentInfo, sandboxedProcess } = told;
       return new Connection(peer, listeners, sessionId, {
         environmentInfo,
         sandboxedProcess: sandboxedProcess ?? false,
@@ -71,11 +74,11 @@ export class Connection {
     }
   }
 
-  private constructor(peer: Peer, listeners: Set<ConnectionListener>, sessionId: string, told: ToldOfServer) {
+  private constructor(peer: Peer, listeners: Set<ConnectionListener>, sessionId: string, serverInfo: ServerInfo) {
     this.#peer = peer;
     this.#listeners = listeners;
     this.sessionId = sessionId;
-    this.told = told;
+    this.serverInfo = serverInfo;
     this.ended = peer.ended.then((end) => {
       const error = new ClientError("connection_lost", `the connection to the exec-server was lost: ${describe(end)}`);
       for (const listener of [...listeners]) listener.onEnd(error);

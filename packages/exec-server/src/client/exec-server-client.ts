@@ -4,7 +4,7 @@ import { METHODS } from "../protocol/methods.js";
 import { type ListedProcess, listAnswer, parseAnswer, startAnswer } from "./answers.js";
 import { type CallOptions, Calls } from "./calls.js";
 import type { ClientClock } from "./clock.js";
-import type { ToldOfServer } from "./connection.js";
+import type { ServerInfo } from "./connection.js";
 import { type Connector, createFixedConnector, createWebSocketConnector, type WebSocketTarget } from "./connector.js";
 import { ClientError } from "./errors.js";
 import { CLOSE_DEADLINE_MS } from "./limits.js";
@@ -98,12 +98,12 @@ export class ExecServerClient {
 
   /** What the server told of itself in the handshake; undefined while there is no connection. */
   get environmentInfo(): unknown {
-    return this.told?.environmentInfo;
+    return this.serverInfo?.environmentInfo;
   }
 
   /** All of it. */
-  get told(): ToldOfServer | undefined {
-    return this.#link.attached?.connection.told;
+  get serverInfo(): ServerInfo | undefined {
+    return this.#link.attached?.connection.serverInfo;
   }
 
   /** What its time-outs go by. */
@@ -125,7 +125,7 @@ export class ExecServerClient {
     request: StartRequest,
     onEvent: EventSink,
     trace?: TraceContext,
-    onSend?: (server: ToldOfServer) => void,
+    onSend?: (server: ServerInfo) => void,
   ): Promise<RunningProcess> {
     const { processId } = request;
     const params = { pipeStdin: false, arg0: null, envPolicy: null, sandbox: null, ...request };
@@ -134,7 +134,7 @@ export class ExecServerClient {
       const answer = await this.#calls.call(METHODS.processStart, params, {
         trace,
         onSend({ session, connection }) {
-          onSend?.(connection.told);
+          onSend?.(connection.serverInfo);
           started = { session, channel: session.register(processId, onEvent) };
           session.addOrphan(processId);
         },

@@ -9,7 +9,7 @@ import { checkStrings } from "../process/program.js";
 import { toFileUrl } from "../protocol/file-url.js";
 import { METHODS } from "../protocol/methods.js";
 import { toWireSandbox } from "../protocol/native-sandbox.js";
-import type { ToldOfServer } from "./connection.js";
+import type { ServerInfo } from "./connection.js";
 import { ClientError } from "./errors.js";
 import type { ExecServerClient } from "./exec-server-client.js";
 import { RemoteProcess } from "./remote-process.js";
@@ -50,8 +50,8 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
     let isSent = false;
     try {
       if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client);
-      const asked = isRestricted(spec) ? await askWhatItCan(client) : undefined;
-      const onSend = ({ environmentInfo, sandboxedProcess }: ToldOfServer) => {
+      const asked = isRestricted(spec) ? await fetchEnvironmentInfo(client) : undefined;
+      const onSend = ({ environmentInfo, sandboxedProcess }: ServerInfo) => {
         if (isRestricted(spec) && !sandboxedProcess) requireSandbox(environmentInfo ?? asked);
         isSent = true;
       };
@@ -96,7 +96,7 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   };
   return {
     appliesEnvPolicy: true,
-    getSandboxSupport: async () => getSupport(await askWhatItCan(client), client.told?.sandboxedProcess),
+    getSandboxSupport: async () => getSupport(await fetchEnvironmentInfo(client), client.serverInfo?.sandboxedProcess),
     start(spec) {
       const started = start(spec);
       starting.add(started);
@@ -109,8 +109,8 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   };
 }
 
-/** What the server tells of itself: in the handshake, or when it is asked. */
-async function askWhatItCan(client: ExecServerClient): Promise<unknown> {
+/** What the server says about its host: in the handshake, or when it is asked. */
+async function fetchEnvironmentInfo(client: ExecServerClient): Promise<unknown> {
   if (client.environmentInfo !== undefined && client.environmentInfo !== null) return client.environmentInfo;
   return client.environment.info().catch((error: unknown) => {
     if (error instanceof RpcError) return undefined; // it does not know the question
@@ -118,14 +118,14 @@ async function askWhatItCan(client: ExecServerClient): Promise<unknown> {
   });
 }
 
-const knownAbilities = z.object({
+const environmentAbilities = z.object({
   platformOs: z.nullish(z.string()),
   capabilities: z.nullish(z.looseObject({ sandboxedFileStreaming: z.optional(z.boolean()) })),
 });
 
 /** Codex 0.169.0 names the capability; servers of this project say it in the handshake, and refuse what they cannot do. */
 function getSupport(info: unknown, sandboxedProcess = false): SandboxSupport {
-  const { platformOs, capabilities } = knownAbilities.safeParse(info).data ?? {};
+  const { platformOs, capabilities } = environmentAbilities.safeParse(info).data ?? {};
   if (platformOs === "windows")
     return { kind: "none", problem: "the sandbox of an exec-server on Windows is not known here" };
   if (!sandboxedProcess && capabilities?.sandboxedFileStreaming !== true)

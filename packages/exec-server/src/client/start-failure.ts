@@ -14,8 +14,8 @@ type Ask = Pick<Calls, "call">;
  * the same for a missing program and a missing directory: the directory is looked at.
  */
 export async function toStartError(error: RpcError, spec: ProcessSpec, client: Ask): Promise<StartError> {
-  const told = getToldCode(error);
-  if (told !== undefined) return notStarted(told, spec, error);
+  const named = getNamedCode(error);
+  if (named !== undefined) return notStarted(named, spec, error);
   const code = guessCode(error);
   if (code === "program_not_found" || code === "cwd_not_directory") {
     // That nothing was started is known whatever becomes of this question.
@@ -58,7 +58,7 @@ async function findDirectoryProblem(
 const namedError = z.object({ code: z.enum(START_ERROR_CODES) });
 
 /** What servers of this project name. */
-const getToldCode = ({ data }: RpcError): StartErrorCode | undefined => namedError.safeParse(data).data?.code;
+const getNamedCode = ({ data }: RpcError): StartErrorCode | undefined => namedError.safeParse(data).data?.code;
 
 /** What other servers say, by the number of the system's error. */
 const TEXTS: readonly (readonly [RegExp, StartErrorCode])[] = [

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Family, FamilyQuery, FamilyWatch } from "./family.js";
 import {
+  KILL_NEWEST_MISSES,
+  KILL_NEWEST_MS,
+  KILL_NEWEST_PIDS,
   MAX_ANCESTORS,
   MAX_EMPTY_LOOKS,
   MAX_LATER_LOOKS,
   MAX_LATER_PIDS,
-  MAX_STRIKE_MISSES,
-  MAX_STRIKE_MS,
   MAX_THREADS_LOOKED_AT,
-  STRUCK_PIDS,
 } from "./limits.js";
 import { getOwner } from "./marks.js";
 import { isOwnProc, type Place, readPlace } from "./namespaces.js";
@@ -18,7 +18,7 @@ import { signalProcess } from "./process-group.js";
 /** Linux. Synchronous within: between the look at a process and a signal to it, nothing else should run. */
 export function watchByProc(query: FamilyQuery, native: Native): FamilyWatch {
   const search = new Search(query, native);
-  return { list: async () => search.list(), strike: () => search.strike() };
+  return { list: async () => search.list(), killNewest: () => search.killNewest() };
 }
 
 class Search {
@@ -32,7 +32,7 @@ class Search {
   readonly #outer: bigint | undefined;
   readonly #self: Place | undefined;
   /** Something of the family was gone before it could be looked at. */
-  #isRestless = false;
+  #missedSome = false;
 
   constructor(query: FamilyQuery, native: Native) {
     this.#query = query;
@@ -72,16 +72,16 @@ class Search {
     return undefined;
   }
 
-  strike(): void {
-    if (!this.#isRestless || this.#self === undefined) return;
-    const struck = new Set<number>();
-    const deadline = performance.now() + MAX_STRIKE_MS;
-    for (let misses = 0; misses < MAX_STRIKE_MISSES && performance.now() < deadline; misses += 1) {
+  killNewest(): void {
+    if (!this.#missedSome || this.#self === undefined) return;
+    const killed = new Set<number>();
+    const deadline = performance.now() + KILL_NEWEST_MS;
+    for (let misses = 0; misses < KILL_NEWEST_MISSES && performance.now() < deadline; misses += 1) {
       const last = readLastPid();
       if (last === undefined) return;
-      for (let pid = last; pid > Math.max(0, last - STRUCK_PIDS); pid -= 1) {
-        if (struck.has(pid) || pid === process.pid || !this.#isMarked(pid)) continue;
-        struck.add(pid);
+      for (let pid = last; pid > Math.max(0, last - KILL_NEWEST_PIDS); pid -= 1) {
+        if (killed.has(pid) || pid === process.pid || !this.#isMarked(pid)) continue;
+        killed.add(pid);
         if (signalProcess(pid, "SIGKILL")) misses = 0;
       }
     }
@@ -97,7 +97,7 @@ class Search {
         if (seen.has(pid)) continue;
         seen.add(pid);
         const stat = readStat(pid);
-        if (stat === undefined) this.#isRestless = true;
+        if (stat === undefined) this.#missedSome = true;
         if (stat === undefined) continue;
         this.#note(pid, stat);
         const relative = { pid, name: stat.name, stopped: stat.state === "T" };

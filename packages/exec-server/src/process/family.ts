@@ -38,7 +38,7 @@ export interface FamilyWatch {
    * Kills what was started last, as long as more of it turns up, for some milliseconds: a process that starts the next one and ends is gone
    * when a list is complete. Only where there are marks. Synchronous.
    */
-  strike?(): void;
+  killNewest?(): void;
 }
 
 export function watchFamily(query: FamilyQuery, native: Native): FamilyWatch {

@@ -116,7 +116,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
     if (free.pop() === undefined) used += 1;
     slots.set(text, slot);
   };
-  const cross = (text: string) => {
+  const erase = (text: string) => {
     const slot = slots.get(text);
     if (slot === undefined) return;
     slots.delete(text);
@@ -130,9 +130,9 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
   return {
     open,
     add: (pgid) => put(String(pgid)),
-    remove: (pgid) => cross(String(pgid)),
+    remove: (pgid) => erase(String(pgid)),
     addProcess: (pid) => put(`p${pid}`),
-    removeProcess: (pid) => cross(`p${pid}`),
+    removeProcess: (pid) => erase(`p${pid}`),
     addName: (path) => names.add(path),
     removeName: (path) => names.remove(path),
     close() {

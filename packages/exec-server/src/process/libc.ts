@@ -40,7 +40,7 @@ export interface Libc {
   posix_spawnattr_setsigmask(attributes: Buffer, signals: Buffer): number;
 }
 
-const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
+export const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
   fcntl: "int fcntl(int fd, int command, ...)",
   read: "long read(int fd, _Out_ void *into, unsigned long bytes)",
   pipe2: "int pipe2(_Out_ void *fds, int flags)",

@@ -64,10 +64,13 @@ export const MAX_EMPTY_LOOKS = 16;
 export const MAX_LATER_LOOKS = 64;
 export const MAX_LATER_PIDS = 4_096;
 
-/** Milliseconds of one strike at processes that start the next and end; times in a row that it may hit none; and numbers it looks at. */
-export const MAX_STRIKE_MS = 20;
-export const MAX_STRIKE_MISSES = 16;
-export const STRUCK_PIDS = 64;
+/**
+ * Processes that start the next one and end are killed by looking at this many of the newest numbers, for so many milliseconds
+ * at most, and until so many looks in a row found none.
+ */
+export const KILL_NEWEST_PIDS = 64;
+export const KILL_NEWEST_MS = 20;
+export const KILL_NEWEST_MISSES = 16;
 
 /** Processes that a termination receipt names, of the group and outside of it each. */
 export const MAX_LISTED_PROCESSES = 1_000;

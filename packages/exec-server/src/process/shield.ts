@@ -1,4 +1,4 @@
-import { bindLibc, type Libc } from "./libc.js";
+import { bindLibc, type Libc, PROTOTYPES } from "./libc.js";
 
 /** prctl.h of Linux. */
 const PR_SET_DUMPABLE = 4;
@@ -10,9 +10,6 @@ const PR_SET_DUMPABLE = 4;
  */
 export function shieldProcess(libc?: Pick<Libc, "prctl">): void {
   if (process.platform !== "linux") return;
-  const { prctl } = libc ?? bindLibc<Pick<Libc, "prctl">>({ prctl: PROTOTYPE });
+  const { prctl } = libc ?? bindLibc<Pick<Libc, "prctl">>({ prctl: PROTOTYPES.prctl });
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
-
-const PROTOTYPE =
-  "int prctl(int option, unsigned long value, unsigned long unused3, unsigned long unused4, unsigned long unused5)";

@@ -49,7 +49,7 @@ export async function terminateFamily(target: TerminateFamily): Promise<Terminat
   const kill = async () => {
     const left = await look();
     send("SIGKILL", left);
-    target.family.strike?.();
+    target.family.killNewest?.();
     return left;
   };
   await killUntilNothingNew(kill);

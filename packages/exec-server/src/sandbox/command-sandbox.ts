@@ -47,7 +47,7 @@ export interface WrappedCommand {
   status: WrapperStatus | undefined;
   /** What it refused a command that has ended; see `findDenial`. */
   findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined;
-  /** Called once if the sandbox does not hold any more, because a closed path was exchanged outside: the command is to be ended. */
+  /** Called once if the sandbox does not hold any more, because a closed path was replaced outside: the command is to be ended. */
   onBroken?: ((end: () => void) => void) | undefined;
   /** Directories on the host that stand for names which must not come into being, as long as it is not released. */
   held: readonly string[];
@@ -91,7 +91,7 @@ export function createCommandSandbox({
   let checked: Promise<Preflight> | undefined;
   const check = () => {
     checked ??= preflight(native).then((found) => {
-      if (found.kind === "missing" && found.passing) checked = undefined;
+      if (found.kind === "missing" && found.isTransient) checked = undefined;
       return found;
     });
     return checked;

@@ -37,5 +37,5 @@ export const MAX_GIT_NAMES = 500_000;
 /** Names in the directories of one sandbox that are made anew because a closed file lies in them; each is a mount of 0.15 ms. */
 export const MAX_MIRRORED = 256;
 
-/** Closed paths of one sandbox that are watched for being exchanged; the host has a limit for all (fs.inotify.max_user_watches). */
+/** Closed paths of one sandbox that are watched for being replaced; the host has a limit for all (fs.inotify.max_user_watches). */
 export const MAX_WATCHED = 128;

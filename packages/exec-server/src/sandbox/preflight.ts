@@ -22,12 +22,12 @@ export type Preflight =
       kind: "missing";
       problem: string;
       /** The host was short of something when it was tried: it says nothing of the next time. */
-      passing: boolean;
+      isTransient: boolean;
     };
 
 /** Never rejects. */
 export async function checkBubblewrap(native: Native): Promise<Preflight> {
-  const missing = (problem: string, passing = false): Preflight => ({ kind: "missing", problem, passing });
+  const missing = (problem: string, isTransient = false): Preflight => ({ kind: "missing", problem, isTransient });
   if (createSeccompFilter("restricted") === undefined) {
     return missing(
       `there is no table of system calls for the architecture \`${process.arch}\`; x64 and arm64 have one`,
@@ -44,7 +44,7 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
   const failure = await tryOut(path, native);
   return failure === undefined
     ? { kind: "ok", bubblewrap: path, argv0: help.includes("--argv0"), bindFd: help.includes("--ro-bind-fd") }
-    : missing(explainFailure(path, failure.text), failure.passing);
+    : missing(explainFailure(path, failure.text), failure.isTransient);
 }
 
 /** What a look at files says, without a trial. */
@@ -99,7 +99,7 @@ const TRIAL: SandboxProfile = {
 };
 
 /** What the trial printed when it failed. */
-async function tryOut(bubblewrap: string, native: Native): Promise<{ text: string; passing: boolean } | undefined> {
+async function tryOut(bubblewrap: string, native: Native): Promise<{ text: string; isTransient: boolean } | undefined> {
   const { args, options } = renderBubblewrap(
     { argv: ["/bin/sh", "-c", ":"], cwd: "/", env: {}, session: "new" },
     TRIAL,
@@ -109,11 +109,14 @@ async function tryOut(bubblewrap: string, native: Native): Promise<{ text: strin
     const { code, stderr } = await spawnWith(native, bubblewrap, args, [options, createSeccompFilter("restricted")!]);
     if (code === 0) return undefined;
     if (code === null)
-      return { text: `it was killed after ${TRIAL_DEADLINE_MS} ms or by somebody else`, passing: true };
-    return { text: stderr.trim() || `exit code ${code}`, passing: SHORTAGE_TEXT.test(stderr) && !areNamespacesOff() };
+      return { text: `it was killed after ${TRIAL_DEADLINE_MS} ms or by somebody else`, isTransient: true };
+    return {
+      text: stderr.trim() || `exit code ${code}`,
+      isTransient: SHORTAGE_TEXT.test(stderr) && !areNamespacesOff(),
+    };
   } catch (error) {
     // It was not even started.
-    return { text: error instanceof Error ? error.message : String(error), passing: true };
+    return { text: error instanceof Error ? error.message : String(error), isTransient: true };
   }
 }
 

@@ -6,8 +6,8 @@ import { getAccess, type ProfileEntry, type RestrictedFiles } from "./profile.js
 
 /** Looks after closed paths that something else could be put in the place of while a sandbox runs. */
 export interface ClosedWatch {
-  /** The path that was exchanged; undefined as long as none was. */
-  readonly exchanged: string | undefined;
+  /** The path that was replaced; undefined as long as none was. */
+  readonly replaced: string | undefined;
   /** Idempotent. */
   close(): void;
 }
@@ -16,46 +16,46 @@ export interface ClosedWatch {
  * Tells once when one of these paths is not any more what it was: its mount went with it, and what is there now is open. That is known
  * after the fact. What cannot be watched (a limit of the host) is not.
  */
-export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, onExchanged: () => void): ClosedWatch {
+export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, onReplaced: () => void): ClosedWatch {
   const watchers: FSWatcher[] = [];
-  let exchanged: string | undefined;
+  let replaced: string | undefined;
   const close = () => {
     for (const watcher of watchers.splice(0)) watcher.close();
   };
   // Everybody tidies up there, and a name that is kept free for nobody's project is no reason to end a command.
   const isTemporary = (path: string) => dirname(path) === "/tmp" || dirname(path) === tmpDir;
-  for (const path of listExchangeable(files, isTemporary).slice(0, MAX_WATCHED)) {
+  for (const path of listReplaceable(files, isTemporary).slice(0, MAX_WATCHED)) {
     const before = identify(path);
     if (before === undefined) continue;
-    const look = () => {
-      if (exchanged !== undefined || identify(path) === before) return;
-      exchanged = path;
+    const check = () => {
+      if (replaced !== undefined || identify(path) === before) return;
+      replaced = path;
       close();
-      onExchanged();
+      onReplaced();
     };
     try {
-      const watcher = watch(path, { persistent: false }, look);
-      watcher.on("error", look);
+      const watcher = watch(path, { persistent: false }, check);
+      watcher.on("error", check);
       watchers.push(watcher);
     } catch {
       // Too many watches, or it is gone: the same holds as without.
     }
   }
   return {
-    get exchanged() {
-      return exchanged;
+    get replaced() {
+      return replaced;
     },
     close,
   };
 }
 
 /** Closed in a directory that stays that of the host. */
-const listExchangeable = (files: RestrictedFiles, isTemporary: (path: string) => boolean): string[] =>
+const listReplaceable = (files: RestrictedFiles, isTemporary: (path: string) => boolean): string[] =>
   files.entries
-    .filter((entry) => isExchangeable(entry, files) && !(entry.missing && isTemporary(entry.path)))
+    .filter((entry) => isReplaceable(entry, files) && !(entry.missing && isTemporary(entry.path)))
     .map(({ path }) => path);
 
-function isExchangeable({ path, access, mirror, mirrored }: ProfileEntry, files: RestrictedFiles): boolean {
+function isReplaceable({ path, access, mirror, mirrored }: ProfileEntry, files: RestrictedFiles): boolean {
   if (access === "write" || mirror !== undefined || mirrored || path === "/") return false;
   const around = dirname(path);
   if (getAccess(files, around) === "write") {
@@ -72,6 +72,6 @@ function identify(path: string): string | undefined {
     const there = lstatSync(path, { throwIfNoEntry: false, bigint: true });
     return there && `${there.dev}:${there.ino}:${there.birthtimeNs}`;
   } catch {
-    return undefined; // a directory around it was closed or exchanged
+    return undefined; // a directory around it was closed or replaced
   }
 }

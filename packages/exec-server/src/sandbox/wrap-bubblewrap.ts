@@ -104,11 +104,11 @@ function openWrapper(
       status,
       onBroken(onEnd: () => void) {
         end = onEnd;
-        if (closedWatch?.exchanged !== undefined) onEnd();
+        if (closedWatch?.replaced !== undefined) onEnd();
       },
       findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined {
-        if (closedWatch?.exchanged !== undefined) {
-          const reason = `the command was ended: \`${closedWatch.exchanged}\`, which is closed to it, was exchanged outside`;
+        if (closedWatch?.replaced !== undefined) {
+          const reason = `the command was ended: \`${closedWatch.replaced}\`, which is closed to it, was replaced outside`;
           return { certain: true, reason };
         }
         if (gate?.problem !== undefined)

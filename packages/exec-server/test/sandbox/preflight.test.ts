@@ -29,7 +29,7 @@ describe("a host that cannot sandbox", () => {
     let checks = 0;
     const preflight = async () => {
       checks += 1;
-      return { kind: "missing" as const, problem: "the program `bwrap` was not found", passing: false };
+      return { kind: "missing" as const, problem: "the program `bwrap` was not found", isTransient: false };
     };
     const backend = createLocalBackend({ sandbox: createCommandSandbox({ platform: "linux", preflight }) });
     const marker = join(base, "ran");
@@ -72,7 +72,7 @@ describe("a host that cannot sandbox", () => {
 });
 
 describe("a host that is short of something", () => {
-  const missing = (passing: boolean) => ({ kind: "missing" as const, problem: "some reason", passing });
+  const missing = (isTransient: boolean) => ({ kind: "missing" as const, problem: "some reason", isTransient });
 
   it("is tried again the next time, once for all who ask at once", async () => {
     const answers = [missing(true), missing(true), missing(false)];

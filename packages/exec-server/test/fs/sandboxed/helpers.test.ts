@@ -262,7 +262,7 @@ describe("sandboxes of file calls", () => {
 
   it.skipIf(process.platform === "darwin")("are refused by a host that has none, and nothing is done", async () => {
     const preflight = async () =>
-      ({ kind: "missing", problem: "bwrap is missing; install it", passing: false }) as const;
+      ({ kind: "missing", problem: "bwrap is missing; install it", isTransient: false }) as const;
     files.connect(createCommandSandbox({ preflight }));
     expect(await write(wireSandbox([ROOT]))).toEqual({
       code: -32603,
