@@ -17,7 +17,7 @@ export interface Credentials {
 }
 
 /** Has the token where there is no `--token-file`. */
-export const TOKEN_VARIABLE = "CODEX_EXECUTOR_TOKEN";
+const TOKEN_VARIABLE = "CODEX_EXECUTOR_TOKEN";
 
 /** @throws CommandError naming the file that cannot be read */
 export function readCredentials({ tokenFile, caFile }: CredentialArguments): Credentials {

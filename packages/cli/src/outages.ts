@@ -8,7 +8,7 @@ export interface Outages {
   /** For a connection that the orchestrator does not see. */
   lose(reason: string): void;
   restore(): void;
-  /** Calls back at each change. Returns what ends that. */
+  /** Calls back at each change. Returns a function that stops it. */
   watch(listener: (isLost: boolean) => void): () => void;
 }
 

@@ -22,7 +22,7 @@ export interface TypedInputOptions {
 /**
  * Hands what is typed at a terminal on, no faster than it is taken. While the executor is not reached, what is typed is
  * held, and delivered if it is reached again: a shell must not find it in the terminal later. Ctrl-C drops what is held;
- * Ctrl-C twice, or `~.` where a line begins, leaves. Returns what ends it.
+ * Ctrl-C twice, or `~.` where a line begins, leaves. Returns a function that stops it.
  */
 export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: TypedInputOptions): () => void {
   let held: Buffer[] = [];
@@ -74,13 +74,13 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
     if (ended) return;
     if (escapes === undefined) {
       escapes = new EscapeKeys();
-      look(Buffer.concat([onItsWay, ...held]));
+      obey(Buffer.concat([onItsWay, ...held]));
     }
     stdin.resume();
   };
 
   /** Does what keys ask of this command; undefined when they leave. */
-  const look = (bytes: Buffer): Escape | "nothing" | undefined => {
+  const obey = (bytes: Buffer): Escape | "nothing" | undefined => {
     const found = escapes?.read(bytes);
     if (found === "interrupt twice" || (found === "tilde" && outages.isLost)) {
       leave(found === "tilde" ? "~." : "Ctrl-C twice");
@@ -93,7 +93,7 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
   };
 
   const take = (bytes: Buffer) => {
-    const found = look(bytes);
+    const found = obey(bytes);
     if (found === undefined) return;
     const kept = found === "interrupt" && outages.isLost ? bytes.subarray(bytes.lastIndexOf(0x03)) : bytes;
     if (kept !== bytes) drop();

@@ -32,18 +32,22 @@ describe("parseExecutorAddress", () => {
     expect(parse(text)).toEqual({ kind: "unix", path });
   });
 
-  it.each(["codex", "codex executor", "./codex", "/usr/bin/codex", "ssh build:7000 codex executor", "cd /x && y"])(
-    "takes %j for a command",
-    (line) => {
-      expect(parse(line)).toEqual({ kind: "command", line });
-    },
-  );
+  it.each([
+    "codex",
+    "codex executor",
+    "./codex",
+    "/usr/bin/codex",
+    "ssh build:7000 codex executor",
+    "cd /x && y",
+    "ws://a b",
+  ])("takes %j for a command", (line) => {
+    expect(parse(line)).toEqual({ kind: "command", line });
+  });
 
   it.each([
     ["", /is empty/],
     ["  ", /is empty/],
     ["ws://", /no address/],
-    ["ws://a b", /./, "command"],
     ["ws://h:99999", /no address/],
     ["70000", /no address/],
     ["h:99999", /no address/],
@@ -61,9 +65,8 @@ describe("parseExecutorAddress", () => {
     ["ftp://h", /ftp:\/\/ is not supported/],
     ["unix://run/codex.sock", /absolute path/],
     ["ws://h:1/#x", /after #/],
-  ])("says what is wrong with %j", (text, reason, kind?: string) => {
-    if (kind === "command") return expect(parse(text).kind).toBe(kind);
-    return expect(() => parse(text)).toThrow(reason);
+  ])("says what is wrong with %j", (text, reason) => {
+    expect(() => parse(text)).toThrow(reason);
   });
 
   it("does not repeat a password", () => {

@@ -244,7 +244,7 @@ function leave(channel: Channel): void {
   void channel.close();
 }
 
-/** Waits, but not without end: a tool may ignore that it was cancelled, and a far host that it was asked. */
+/** Waits, but not without end: a tool may ignore that it was cancelled, and a remote host that it was asked. */
 async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
   let cancel = () => {};
   const late = new Promise<undefined>((resolve) => {

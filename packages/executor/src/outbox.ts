@@ -7,7 +7,7 @@ import type { LiveReceiver, OutputDelta } from "./sessions/live-output.js";
 type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;
 
 /**
- * What goes to one orchestrator, over the channel of now. Nothing of it waits here: who sends is held back by the
+ * What goes to one orchestrator, over the current channel. Nothing of it waits here: who sends is held back by the
  * channel. What is sent while there is no channel goes nowhere; whoever must not lose it sends it again later.
  */
 export class Outbox implements LiveReceiver {

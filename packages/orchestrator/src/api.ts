@@ -17,7 +17,7 @@ import type { StructuredOf, ToolCallResult } from "./result.js";
 import type { RunCommandRequest, RunningCommand } from "./run-command.js";
 
 export interface OrchestratorOptions {
-  /** Attached at once, in this order as far as an order counts; `ready` tells when. */
+  /** Attached side by side; where their order counts it is this one. `ready` tells when they are. */
   executors?: readonly AttachOptions[];
   policy: PolicyOptions | ApprovalPolicy;
   /** Without one, what needs approval is denied. */
@@ -55,7 +55,7 @@ export interface AttachOptions {
   /** Owned from now on: closed when attaching fails, by `detach` and by `close`. Default: `reconnect` opens it. */
   channel?: Channel | Promise<Channel>;
   /**
-   * Opens another channel when the one of now is lost; it is asked again, after waits with full jitter, for as long as
+   * Opens another channel when the current one is lost; it is asked again, after waits with full jitter, for as long as
    * the executor keeps the sessions. Their output goes on without loss or repetition; calls wait meanwhile.
    */
   reconnect?: Connector;

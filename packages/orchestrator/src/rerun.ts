@@ -12,7 +12,7 @@ import type { Selected } from "./select-executor.js";
 /** A command that was sent to run in a sandbox. */
 export interface SandboxedRun {
   selected: Selected;
-  /** Where it ran: one life of the executor. */
+  /** Where it ran: one instance of the executor. */
   owner: SessionOwner;
   resolved: ResolvedExec;
   command: JudgedCommand;

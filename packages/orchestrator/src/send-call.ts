@@ -24,7 +24,7 @@ export interface OutgoingCall {
   onOutput: ((output: LiveOutput) => unknown) | undefined;
   sessionScope: "own" | "executor" | undefined;
   idempotencyKey?: string | undefined;
-  /** It is for this life of the executor, and not for another that takes its place. */
+  /** It is for this instance of the executor, and not for one that takes its place. */
   isBound: boolean;
   /** What it is part of. */
   trace: TraceContext | undefined;

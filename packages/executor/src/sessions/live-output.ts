@@ -265,7 +265,7 @@ function joinPieces(held: Piece | undefined, chunk: OutputChunk): Piece {
 }
 
 /** Parts of at most `maxBytes`, cut between characters where there is a place; ends at the limit, which may move meanwhile. */
-export function* splitPiece(
+function* splitPiece(
   { stream, offset, bytes }: Piece,
   progress: { limit: number },
   maxBytes: number,

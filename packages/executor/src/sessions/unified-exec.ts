@@ -334,7 +334,7 @@ export class UnifiedExec {
   async #spawn(request: ExecCommandRequest, given: Pick<ProcessSpec, "stdio" | "log" | "trace">) {
     const { backend, env: own } = this.#options;
     const { command: argv, cwd } = request;
-    // A far host makes environments of its own; what is here would be the wrong one.
+    // A remote host makes environments of its own; what is here would be the wrong one.
     const environment =
       backend.appliesEnvPolicy && request.envPolicy !== undefined
         ? { env: request.env, envPolicy: request.envPolicy }
@@ -345,7 +345,7 @@ export class UnifiedExec {
     try {
       return { process: await backend.start(spec), startup: note };
     } catch (error) {
-      // A far host failed to answer, and may have started it.
+      // A remote host failed to answer, and may have started it.
       if (error instanceof ClientError && !(error instanceof UnsentStartError)) throw new LostStart(error);
       const named = error instanceof StartError ? { code: error.code } : {};
       const hint = error instanceof StartError ? (START_HINTS[error.code] ?? "") : "";

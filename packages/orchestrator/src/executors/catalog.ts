@@ -24,7 +24,7 @@ export class Catalog {
     return [...this.#executors.values()].filter((executor) => executor !== undefined);
   }
 
-  /** Keeps a place in the order for an executor that is being attached; the answer gives it back unless it was taken. */
+  /** Keeps a place in the order for an executor that is being attached. Returns a function that releases it unless it was taken. */
   reserve(name: string): () => void {
     if (!this.#executors.has(name)) this.#executors.set(name, undefined);
     return () => {

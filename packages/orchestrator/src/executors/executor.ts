@@ -41,7 +41,7 @@ export interface ExecutorOptions {
   idPrefix: string;
   /** Whose sessions these are; the same object again when a lost executor is resumed. */
   owner: SessionOwner;
-  /** Opens another channel when the one of now is lost. Absent: its end is the end of the executor. */
+  /** Opens another channel when the current one is lost. Absent: its end is the end of the executor. */
   reconnect: ReconnectOptions | undefined;
   /** Gives up opening it. */
   signal: AbortSignal;
@@ -74,7 +74,7 @@ export interface CallRequest {
   /** What the call is part of. Only for one that answered `initialize`. */
   trace?: TraceContext | undefined;
   idempotencyKey?: string | undefined;
-  /** It names a session: another life of the executor has nothing to do with it. */
+  /** It names a session: another instance of the executor has nothing to do with it. */
   isBound?: boolean;
   output: OutputListener;
 }

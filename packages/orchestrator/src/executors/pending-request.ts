@@ -27,7 +27,7 @@ export type Pending = Pick<
 
 /** A request from its sending until its reply, which comes after the live output before it was taken. */
 export class PendingRequest<T extends AnswerType> {
-  /** Numbered anew for another life of the executor. */
+  /** Numbered anew for another instance of the executor. */
   message: RequestMessage;
   readonly answer: T;
   readonly isBound: boolean;

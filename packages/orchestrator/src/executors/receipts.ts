@@ -33,7 +33,7 @@ export class Receipts {
     this.#ackBytes = bytes;
   }
 
-  /** Another life of the executor: nothing was received. */
+  /** Another instance of the executor: nothing was received. */
   clear(): void {
     this.#positions.clear();
     this.#ackBytes = Number.POSITIVE_INFINITY;

@@ -23,7 +23,7 @@ export interface Session {
   pendingMs: number;
 }
 
-/** Sessions belong to one life of an executor: a new connection under the same name is another owner. */
+/** Sessions belong to one instance of an executor: a new connection under the same name is another owner. */
 export interface SessionOwner {
   readonly name: string;
 }

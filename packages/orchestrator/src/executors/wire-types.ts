@@ -59,7 +59,7 @@ export interface WireOptions {
   onUnasked: (message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>) => void;
   /** Silence after which an executor that owes an answer is asked for a sign of life, milliseconds. */
   livenessMs: number;
-  /** Looks for another channel when the one of now has ended; never rejects. Absent: that is the end of the wire. */
+  /** Looks for another channel when the current one has ended; never rejects. Absent: that is the end of the wire. */
   recover?: ((loss: Loss) => Promise<Recovery>) | undefined;
 }
 

@@ -41,7 +41,7 @@ export class Wire {
   #binary = new BinaryOutput();
   /** Why there is no channel at present. */
   #lostReason: string | undefined;
-  /** Why this side gave the channel of now up. */
+  /** Why this side gave up the current channel. */
   #abandonReason: string | undefined;
   /** Somebody else goes on with the connection: it is not taken back. */
   #takenOver: string | undefined;
@@ -235,12 +235,12 @@ export class Wire {
 
   /**
    * What was under way is gone: what was never sent did nothing, of anything else that is not known. `isSameHost` where
-   * another life of the executor can still be sent what was not sent.
+   * another instance of the executor can still be sent what was not sent.
    */
   #settleAll(reason: string, isSameHost?: boolean): void {
     this.#receipts.clear();
     this.#sequence = undefined;
-    // What is taken later of what came is nothing to another life of the executor.
+    // Another instance of the executor need not be told what is taken later of what came.
     const unused = new Set([...this.#pending.values()].flatMap(({ sent, output }) => (sent ? [] : [output])));
     for (const queue of this.#queues) if (!unused.has(queue)) queue.detach();
     for (const pending of [...this.#pending.values()]) {
@@ -254,7 +254,7 @@ export class Wire {
     }
   }
 
-  /** To another life of the executor, in which calls are numbered from the beginning. */
+  /** To another instance of the executor, where calls are numbered from the beginning. */
   #sendAnew(): void {
     for (const pending of [...this.#pending.values()]) {
       const { message } = pending;

@@ -77,6 +77,6 @@ function checkDenyRead(source: string): void {
   }
 }
 
-export const isPlainPath = (path: string): boolean => path.startsWith("/") && !path.split("/").includes("..");
+const isPlainPath = (path: string): boolean => path.startsWith("/") && !path.split("/").includes("..");
 
 const bad = (message: string) => new OrchestratorError("bad_option", message);

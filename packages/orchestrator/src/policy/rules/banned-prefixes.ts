@@ -4,7 +4,7 @@ import { MAX_PREFIX_READINGS } from "./limits.js";
 import { getRunnerForms, type RunnerForm } from "./runners.js";
 
 /** Programs that run any script they are given; with a version at the end they are the same. */
-export const INTERPRETERS: ReadonlySet<string> = new Set([
+const INTERPRETERS: ReadonlySet<string> = new Set([
   ...["python", "pythonw", "pypy", "ipython", "bpython", "py", "node", "nodejs", "tsx", "ts-node", "perl", "ruby"],
   ...["irb", "jruby", "php", "lua", "luajit", "rscript", "r", "julia", "tclsh", "wish", "expect", "osascript"],
   ...["awk", "gawk", "mawk", "nawk", "groovy", "scala", "kotlin", "clojure", "clj", "bb", "elixir", "iex", "erl"],

@@ -13,15 +13,16 @@ export function listCarried(name: string, args: readonly string[]): Inner[] {
 /** A script, or words that are a command. */
 type Carried = string | readonly string[];
 
-const toInner = (carried: Carried): Inner => (typeof carried === "string" ? toScript(carried) : toCommand(carried));
+export const toInner = (carried: Carried): Inner =>
+  typeof carried === "string" ? toScript(carried) : toCommand(carried);
 
 /** What an argument, the one after it, or all after it, carry. */
 export type FindCarried = (arg: string, next: string | undefined, rest: readonly string[]) => Carried[];
 
 /** Options whose value is a script, attached or the next argument; letters may be clustered, and names cut short. */
 export const valuesOf =
-  (letters: string, names = ""): FindCarried =>
-  (arg, next = "") => {
+  (letters: string, names = "") =>
+  (arg: string, next = ""): string[] => {
     const [name = "", ...value] = arg.split("=");
     const isNamed = names !== "" && name.length > 3 && names.split(" ").some((each) => `--${each}`.startsWith(name));
     if (isNamed) return [value.length > 0 ? value.join("=") : next];
@@ -43,10 +44,8 @@ const inEither =
 
 const SSH_COMMANDS = /^\s*(?:proxycommand|localcommand|remotecommand|knownhostscommand)[\s=]+(.+)$/is;
 
-const sshOptions: FindCarried = (arg, next, rest) =>
-  valuesOf("o")(arg, next, rest).flatMap((setting) =>
-    typeof setting === "string" ? (SSH_COMMANDS.exec(setting)?.[1]?.replace(/^["=]|"$/g, "") ?? []) : [],
-  );
+const sshOptions: FindCarried = (arg, next) =>
+  valuesOf("o")(arg, next).flatMap((setting) => SSH_COMMANDS.exec(setting)?.[1]?.replace(/^["=]|"$/g, "") ?? []);
 
 /** `+!command`, and the value of `-c` with a `!` or `system("…")` in it. */
 const editorCommands: FindCarried = (arg, next = "") =>
@@ -71,10 +70,8 @@ const TAR_LONG = "to-command use-compress-program rsh-command rmt-command info-s
 
 const tarCommands: FindCarried = inEither(
   valuesOf("IF", TAR_LONG),
-  (arg, next, rest) =>
-    valuesOf("", "checkpoint-action")(arg, next, rest).flatMap((action) =>
-      typeof action === "string" ? (/^exec=(.+)$/s.exec(action)?.[1] ?? []) : [],
-    ),
+  (arg, next) =>
+    valuesOf("", "checkpoint-action")(arg, next).flatMap((action) => /^exec=(.+)$/s.exec(action)?.[1] ?? []),
   // Old options stand in a first word without a dash, their values behind it.
   (arg, _next, rest) => (/^[a-zA-Z]*[IF][a-zA-Z]*$/.test(arg) && arg.length > 1 && arg.length < 8 ? [...rest] : []),
 );
@@ -86,9 +83,9 @@ const makeCommands: FindCarried = (arg, next = "") => [
 ];
 
 /** Settings of package managers that run something around what they do. */
-const aptOptions: FindCarried = (arg, next, rest) =>
-  valuesOf("o", "option")(arg, next, rest).flatMap((setting) =>
-    typeof setting === "string" && /(?:invoke|command|hook|proxy-auto-detect|pre-install|post-install)/i.test(setting)
+const aptOptions: FindCarried = (arg, next) =>
+  valuesOf("o", "option")(arg, next).flatMap((setting) =>
+    /(?:invoke|command|hook|proxy-auto-detect|pre-install|post-install)/i.test(setting)
       ? [setting.replace(/^[^=]*=/, "")]
       : [],
   );
@@ -150,10 +147,7 @@ const CARRIERS: ReadonlyMap<string, FindCarried> = new Map(
     ncat: valuesOf("ec", "exec sh-exec"),
     netcat: valuesOf("ec", "exec sh-exec"),
     tcpdump: valuesOf("z"),
-    strace: (arg, next, rest) =>
-      valuesOf("o", "output")(arg, next, rest).flatMap((file) =>
-        typeof file === "string" ? (/^[|!]\s*(.+)$/s.exec(file)?.[1] ?? []) : [],
-      ),
+    strace: (arg, next) => valuesOf("o", "output")(arg, next).flatMap((file) => /^[|!]\s*(.+)$/s.exec(file)?.[1] ?? []),
     "start-stop-daemon": (arg, next = "", rest) => {
       if (!/^(?:-\w*[xa]|--(?:e|exe|exec|sta.*))$/.test(arg)) return [];
       const end = rest.indexOf("--");
@@ -180,9 +174,7 @@ const CARRIERS: ReadonlyMap<string, FindCarried> = new Map(
     wget: valuesOf("", "use-askpass"),
     agetty: valuesOf("l", "login-program"),
     logrotate: valuesOf("m", "mail"),
-    "systemd-run": (arg, next, rest) =>
-      valuesOf("p", "property")(arg, next, rest).flatMap((each) =>
-        typeof each === "string" ? (/^Exec\w+=[-@:+!|]*(.+)$/s.exec(each)?.[1] ?? []) : [],
-      ),
+    "systemd-run": (arg, next) =>
+      valuesOf("p", "property")(arg, next).flatMap((each) => /^Exec\w+=[-@:+!|]*(.+)$/s.exec(each)?.[1] ?? []),
   }),
 );

@@ -1,4 +1,4 @@
-import { type FindCarried, valuesOf } from "./carried-commands.js";
+import { type FindCarried, toInner, valuesOf } from "./carried-commands.js";
 import { type Inner, RUNS_NOTHING, type Runs, toCommand, toScript } from "./inner.js";
 import { splitWords } from "./line-words.js";
 
@@ -72,26 +72,24 @@ function listVerb(verb: string, args: readonly string[]): Inner[] {
   if (verb === "config") return args.flatMap((name, at) => listSetting(name, args[at + 1] ?? ""));
   const options = VERBS.get(verb);
   if (options === undefined) return [];
-  return args
-    .flatMap((arg, at) => options(arg, args[at + 1], args.slice(at + 1)))
-    .map((carried) => (typeof carried === "string" ? toScript(carried) : toCommand(carried)));
+  return args.flatMap((arg, at) => options(arg, args[at + 1], args.slice(at + 1))).map(toInner);
 }
 
 const FILTERS = "env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter setup";
 
 /** Settings of the new repository. */
-const cloneSettings: FindCarried = (arg, next, rest) =>
-  valuesOf("c", "config")(arg, next, rest).flatMap((setting) => {
-    const [, name = "", value = ""] = /^([^=]+)=(.*)$/s.exec(typeof setting === "string" ? setting : "") ?? [];
+const cloneSettings = (arg: string, next?: string): string[] =>
+  valuesOf("c", "config")(arg, next).flatMap((setting) => {
+    const [, name = "", value = ""] = /^([^=]+)=(.*)$/s.exec(setting) ?? [];
     return RUN_SETTINGS.test(name) ? [value.replace(/^!/, "")] : [];
   });
 
-const VERBS: ReadonlyMap<string, FindCarried> = new Map([
+const VERBS: ReadonlyMap<string, FindCarried> = new Map<string, FindCarried>([
   ["rebase", valuesOf("x", "exec")],
   ["difftool", valuesOf("x", "extcmd")],
   ["filter-branch", valuesOf("", FILTERS)],
   ["grep", valuesOf("O", "open-files-in-pager")],
-  ["clone", (arg, next, rest) => [...valuesOf("u", "upload-pack")(arg, next, rest), ...cloneSettings(arg, next, rest)]],
+  ["clone", (arg, next) => [...valuesOf("u", "upload-pack")(arg, next), ...cloneSettings(arg, next)]],
   ["fetch", valuesOf("", "upload-pack")],
   ["pull", valuesOf("", "upload-pack")],
   ["ls-remote", valuesOf("", "upload-pack exec")],

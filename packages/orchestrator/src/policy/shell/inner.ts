@@ -10,7 +10,7 @@ export type Inner =
   /** What is read becomes arguments; `placeholder` is replaced by them, else they come last. */
   | { readonly kind: "input-arguments"; readonly argv: readonly string[]; readonly placeholder: string | undefined }
   /** Each of these words may begin a command. */
-  | { readonly kind: "ends"; readonly words: readonly string[] };
+  | { readonly kind: "suffixes"; readonly words: readonly string[] };
 
 /** Everything a command may run in turn. */
 export interface Runs {
@@ -29,4 +29,4 @@ export const toCommand = (argv: readonly string[]): Inner => ({ kind: "command",
 export const toScript = (script: string, args: readonly string[] = []): Inner => ({ kind: "script", script, args });
 
 /** Every end of an argument list, as a command. */
-export const toSuffixes = (words: readonly string[]): Inner[] => [{ kind: "ends", words }];
+export const toSuffixes = (words: readonly string[]): Inner[] => [{ kind: "suffixes", words }];

@@ -218,8 +218,8 @@ class CommandCollector implements ScriptVisitor {
         const read = held.length === 0 ? input : held.join("");
         return read === undefined ? undefined : this.visitArguments(inner, read, command);
       }
-      case "ends":
-        this.visitEnds(inner.words, command);
+      case "suffixes":
+        this.visitSuffixes(inner.words, command);
         return undefined;
     }
   }
@@ -236,7 +236,7 @@ class CommandCollector implements ScriptVisitor {
     return output;
   }
 
-  private visitEnds(words: readonly string[], command: FoundCommand): void {
+  private visitSuffixes(words: readonly string[], command: FoundCommand): void {
     if (words.length > MAX_GUESSES) this.complete = false;
     for (let at = 0; at < Math.min(words.length, MAX_GUESSES); at += 1) {
       this.visitCommand({ ...command, argv: words.slice(at, at + MAX_GUESS_WORDS) });

@@ -38,7 +38,7 @@ const POWERSHELL_PIECE =
   /([;|&(){}\r\n]|@\(|\$\()|([ \t,]+)|`([\s\S])|'((?:[^']|'')*)'|"((?:[^"`]|`[\s\S]|"")*)"|([^\s;|&(){}`'",]+)|["']/g;
 
 /** The commands of a PowerShell script, cut at everything that separates; names in small letters as well. */
-export function readPowerShell(script: string): Inner[] {
+function readPowerShell(script: string): Inner[] {
   const commands = cutCommands(script, POWERSHELL_PIECE, (escaped = "", single, double = "", plain) => {
     if (single !== undefined) return single.replaceAll("''", "'");
     return plain ?? (escaped === "\n" ? "" : escaped) + double.replace(/`([\s\S])/g, "$1").replaceAll('""', '"');

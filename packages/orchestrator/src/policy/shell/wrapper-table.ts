@@ -20,13 +20,11 @@ export interface Wrapper extends OptionTable {
   readonly isLoose?: boolean;
 }
 
-const SU: Wrapper = {
+/** Options of `su` and `runuser`, which have more ways than one. */
+export const SU_OPTIONS: OptionTable = {
   short: "mpw:g:G:lc:fs:PhVu:",
   long: "preserve-environment whitelist-environment= group= supp-group= login command= session-command= fast shell= pty user= no-pty",
 };
-
-/** Options of `su` and `runuser`, which have more ways than one. */
-export const SU_OPTIONS: OptionTable = SU;
 
 const SETARCH: Wrapper = {
   isShell: true,

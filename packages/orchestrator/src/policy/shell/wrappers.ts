@@ -20,11 +20,6 @@ export function whatMayRun(argv: readonly string[]): Runs {
   return program.startsWith("=") ? addInner(runs, [toCommand([program.slice(1), ...args])]) : runs;
 }
 
-/** What a command runs as far as it is known. */
-export function unwrapCommand(argv: readonly string[]): readonly Inner[] {
-  return whatMayRun(argv).inner;
-}
-
 /** Whether a program of this name runs what its arguments say. */
 export function isWrapper(name: string): boolean {
   return name !== "git" && (WRAPPERS.has(name) || SPECIAL.has(name));
