@@ -23,7 +23,7 @@ export function readCeiling(
     throw usage("--max-sandbox workspace-write needs --allowed-root: the directories that commands may write");
   }
   if (maxSandbox === undefined && allowedRoot.length === 0 && maxNetwork === undefined) return undefined;
-  const roots = allowedRoot.map((root) => (isHere ? readRoot(root) : readFarRoot(root)));
+  const roots = allowedRoot.map((root) => (isHere ? readRoot(root) : readRemoteRoot(root)));
   return {
     ...(maxSandbox === undefined ? {} : { mode: maxSandbox }),
     roots,
@@ -44,7 +44,7 @@ function readRoot(root: string): string {
 /** What `/proc` and `/dev/fd` show of the process that looks. */
 const IS_OWN = /^\/(?:proc|dev\/fd)(?:\/|$)/;
 
-function readFarRoot(root: string): string {
+function readRemoteRoot(root: string): string {
   if (IS_OWN.test(posix.normalize(root))) {
     throw usage(
       `--allowed-root ${JSON.stringify(root)}: with --exec-server it is another place for every process of that host`,

@@ -97,14 +97,14 @@ async function attachExecServer(
   { address, credentials, hooks }: { address: ExecutorAddress; credentials: Credentials; hooks: AttachHooks },
 ): Promise<AttachedExecutor> {
   const { connectExecServer } = await import("./exec-server-host.js");
-  const { startFarExecutor } = await import("./own-executor.js");
+  const { startExecutorOver } = await import("./own-executor.js");
   const { onInterrupted, onResumed } = hooks;
-  const far = await connectExecServer(address, {
+  const remote = await connectExecServer(address, {
     ...credentials,
     ...(onInterrupted === undefined ? {} : { onInterrupted }),
     ...(onResumed === undefined ? {} : { onResumed }),
   });
-  return orchestrator.attach({ name, channel: startFarExecutor(far) });
+  return orchestrator.attach({ name, channel: startExecutorOver(remote) });
 }
 
 function connect(

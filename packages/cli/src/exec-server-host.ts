@@ -15,7 +15,7 @@ import type { Credentials } from "./credentials.js";
 import { type ExecutorAddress, toUrl } from "./executor-address.js";
 
 /** A host behind an exec-server, ours or Codex's. */
-export interface FarHost {
+export interface RemoteHost {
   host: HostInfo;
   /** Processes of one orchestrator; closing it ends them. */
   createBackend: () => ExecBackend;
@@ -32,14 +32,17 @@ export interface ExecServerOptions extends Credentials {
 }
 
 /** @throws Error saying why it cannot be used */
-export async function connectExecServer(address: ExecutorAddress, options: ExecServerOptions = {}): Promise<FarHost> {
+export async function connectExecServer(
+  address: ExecutorAddress,
+  options: ExecServerOptions = {},
+): Promise<RemoteHost> {
   const { telemetry } = options;
   const client = await connect(address, options);
   try {
     return {
       host: toHostInfo(await client.environment.info()),
       createBackend: () => createRemoteBackend(client, { telemetry }),
-      resolvePath: (path) => resolveFarPath(client.fileSystem, path),
+      resolvePath: (path) => resolveRemotePath(client.fileSystem, path),
       close: () => client.close(),
     };
   } catch (error) {
@@ -56,14 +59,14 @@ function connect(address: ExecutorAddress, options: ExecServerOptions): Promise<
 }
 
 /** Also of what does not exist yet. @throws Error for a link that leads to nothing: what it will mean is not known. */
-async function resolveFarPath(files: RemoteFileSystem, path: string): Promise<string> {
+async function resolveRemotePath(files: RemoteFileSystem, path: string): Promise<string> {
   const real = await unlessMissing(files.canonicalize(path));
   if (real !== undefined) return toPath(real);
   if ((await unlessMissing(files.getMetadata(path, { followSymlinks: false }))) !== undefined) {
     throw new Error(`\`${path}\` is a link that leads to nothing`);
   }
   const parent = posix.dirname(path);
-  return parent === path ? path : posix.join(await resolveFarPath(files, parent), posix.basename(path));
+  return parent === path ? path : posix.join(await resolveRemotePath(files, parent), posix.basename(path));
 }
 
 async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {

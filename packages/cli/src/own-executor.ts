@@ -1,7 +1,7 @@
 import { type Channel, createMemoryChannelPair } from "@codex/channel";
 import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
-import type { FarHost } from "./exec-server-host.js";
+import type { RemoteHost } from "./exec-server-host.js";
 
 export interface OwnExecutorOptions {
   /** Nothing will ask for a sandbox: whether this host has one is not tried out, and a command that asks is refused. */
@@ -18,7 +18,7 @@ export const startOwnExecutor = ({ withoutSandbox = false }: OwnExecutorOptions 
   });
 
 /** An executor in this process whose programs run behind an exec-server. Owns that; closing the channel ends both. */
-export const startFarExecutor = ({ createBackend, host, resolvePath, close }: FarHost): Channel =>
+export const startExecutorOver = ({ createBackend, host, resolvePath, close }: RemoteHost): Channel =>
   start({ backend: createBackend, host, resolvePath }, close);
 
 function start(options: ExecutorOptions, onEnd?: () => Promise<void>): Channel {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, describe, expect, it } from "vitest";
-import { codex, finish, useCommand } from "./support.js";
+import { codex, codexWords, finish, useCommand } from "./support.js";
 
 const directory = mkdtempSync(join(tmpdir(), "inspector-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -79,10 +79,7 @@ describe("no inspector", () => {
 
   it.each([
     ["run", ["run", "-T", "--", "sh", "-c"]],
-    [
-      "run with another process as executor",
-      ["run", "-T", "--executor", `${process.execPath} ${codex} executor`, "--", "sh", "-c"],
-    ],
+    ["run with another process as executor", ["run", "-T", "--executor", `${codexWords} executor`, "--", "sh", "-c"]],
   ] as const)("comes when a command of codex %s sends SIGUSR1 to the processes above it", async (_name, args) => {
     const script = `pid=$PPID; while [ "$pid" != ${process.pid} ]; do kill -USR1 "$pid"; pid=$(ps -o ppid= -p "$pid" | tr -d ' '); done; for i in 1 2 3 4 5 6 7 8 9; do sh -c :; done; kill -0 $PPID && echo alive`;
     const { stdout, stderr, code } = await finish(command.start([...args, script], ASKED_LATER));

@@ -142,10 +142,7 @@ describe.skipIf(whyNot !== "")(`a process that is not root's${whyNot && `: skipp
 
   it("cannot be read by what another process runs for it, over stdio", async () => {
     const upwards = `pid=$(awk '/^PPid/ {print $2}' /proc/$PPID/status); tr '\\0' ' ' </proc/$pid/cmdline`;
-    const output = await run(
-      ["--executor", `${process.execPath} ${codex} executor`],
-      `${upwards}; echo; ${look}; echo done`,
-    );
+    const output = await run(["--executor", `${codexWords} executor`], `${upwards}; echo; ${look}; echo done`);
     expect(output).toMatch(/tools call exec_command.*\n(.*\n)*done$/m);
     expect(output).not.toMatch(/^(environ|mem|fd)$/m);
   });

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -157,7 +157,6 @@ async function serveProxy(text: string): Promise<void> {
 }
 
 async function untilOpen(port: number): Promise<void> {
-  const { connect } = await import("node:net");
   await expect
     .poll(
       () =>

@@ -31,14 +31,14 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
   if (target.kind === "stdio") refuseOnStdio(options);
   const ceiling = readCeiling(options, options.execServer === undefined);
   const telemetry = await openTelemetry("executor", options, target.kind !== "stdio");
-  const far = options.execServer === undefined ? undefined : await connectExecServer(options.execServer, telemetry);
+  const remote = options.execServer === undefined ? undefined : await connectExecServer(options.execServer, telemetry);
   // Programs of this host may be among those that run there.
-  if (far !== undefined) shieldProcess();
+  if (remote !== undefined) shieldProcess();
   // One for all orchestrators: what this host can do is tried once.
   const sandbox = createCommandSandbox();
   const executor = createExecutor({
-    backend: far?.createBackend ?? (() => createLocalBackend({ shielded: true, telemetry, sandbox })),
-    ...(far === undefined ? {} : { host: far.host, resolvePath: far.resolvePath }),
+    backend: remote?.createBackend ?? (() => createLocalBackend({ shielded: true, telemetry, sandbox })),
+    ...(remote === undefined ? {} : { host: remote.host, resolvePath: remote.resolvePath }),
     ...(ceiling === undefined ? {} : { ceiling }),
     // Each session may have a call that waits for it, as `codex run` does.
     limits: { sessions: options.maxSessions, inFlightCalls: options.maxSessions + SPARE_CALLS },
@@ -50,7 +50,7 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
     if (target.kind === "stdio") await serveStdio(executor);
     else await serveWebSocket(executor, target, options, telemetry);
   } finally {
-    await far?.close();
+    await remote?.close();
     await telemetry.close();
   }
 }

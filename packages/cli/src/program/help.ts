@@ -80,20 +80,8 @@ function explainUnknown(error: string): string {
 }
 
 /** Commands of Codex 0.169.0 that are not here. */
-const CODEX_COMMANDS: ReadonlySet<string> = new Set([
-  ...[
-    "agents",
-    "exec",
-    "e",
-    "review",
-    "login",
-    "logout",
-    "mcp",
-    "plugin",
-    "app-server",
-    "remote-control",
-    "update",
-    "debug",
-  ],
-  ...["apply", "a", "resume", "queue", "archive", "delete", "unarchive", "fork", "cloud", "features"],
-]);
+const CODEX_COMMANDS: ReadonlySet<string> = new Set(
+  "agents exec e review login logout mcp plugin app-server remote-control update debug apply a resume queue archive delete unarchive fork cloud features".split(
+    " ",
+  ),
+);

@@ -21,11 +21,16 @@ export const addServingOptions = (command: Command) =>
 
 /** Of the commands that connect to an executor. */
 export const addExecutorOptions = (command: Command) =>
-  command
-    .option(
+  addCredentialOptions(
+    command.option(
       "--executor <address>",
       "HOST:PORT, ws://, wss:// or unix:///PATH of an executor or exec-server, or a command that speaks the protocol on its stdin and stdout (default: an executor of its own on this host)",
-    )
+    ),
+  );
+
+/** What a connection to an executor may need. */
+export const addCredentialOptions = (command: Command) =>
+  command
     .option("--token-file <path>", "Bearer token for the executor (default: $CODEX_EXECUTOR_TOKEN)")
     .option("--ca-file <path>", "wss://: trust certificates of these issuers as well (PEM)");
 

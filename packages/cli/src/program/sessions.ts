@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { addNotes } from "./help.js";
-import { parseCount } from "./options.js";
+import { addCredentialOptions, parseCount } from "./options.js";
 
 /** `codex sessions`. */
 export function addSessions(program: Command): void {
@@ -69,8 +69,7 @@ function refuseCommand(command: Command, name: string): never {
 
 function addAddress(command: Command, hasSession: boolean): Command {
   if (hasSession) command.argument("<id>", "Session, as list names it", parseCount);
-  return command
-    .option("--executor <address>", "HOST:PORT, ws://, wss:// or unix:///PATH of the executor; required")
-    .option("--token-file <path>", "Bearer token for the executor (default: $CODEX_EXECUTOR_TOKEN)")
-    .option("--ca-file <path>", "wss://: trust certificates of these issuers as well (PEM)");
+  return addCredentialOptions(
+    command.option("--executor <address>", "HOST:PORT, ws://, wss:// or unix:///PATH of the executor; required"),
+  );
 }
