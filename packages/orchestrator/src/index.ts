@@ -102,5 +102,5 @@ export type {
 export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "./run-command.js";
 export { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
 export { DEFAULT_DENY_READ, type DeniedRead } from "./sandbox/deny-read.js";
+export { findMissingSandbox, type MissingSandbox } from "./sandbox/missing-sandbox.js";
 export type { GitDirectories, SandboxSettings } from "./sandbox/sandbox-settings.js";
-export { findUnheld, type Unheld } from "./sandbox/unheld.js";

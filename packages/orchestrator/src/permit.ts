@@ -11,7 +11,7 @@ import type { RuleBook } from "./policy/rule-book.js";
 import type { ResolvedExec } from "./resolve/exec-command.js";
 import { closedMeanwhile, interrupted, type RefusalCode, type RefusedCall, refuse } from "./result.js";
 import { chooseSandbox } from "./sandbox/choose-sandbox.js";
-import { findUnheld } from "./sandbox/unheld.js";
+import { findMissingSandbox } from "./sandbox/missing-sandbox.js";
 import type { Selected } from "./select-executor.js";
 
 /** What decides whether a command may run. */
@@ -56,12 +56,12 @@ export async function obtainPermit(
   const { policy } = context;
   const command = await judgedCommand(request.command, host, context.shellParser);
   const rules = context.rules.rulesIn(request.cwd);
-  const unheld = findUnheld(executor, request.cwd, command, policy.sandbox);
+  const missingSandbox = findMissingSandbox(executor, request.cwd, command, policy.sandbox);
   const needed = requirement(command, {
     approvalPolicy: policy.approvalPolicy,
     sandboxPermissions: request.sandboxPermissions,
     unrestricted: policy.sandbox.unrestricted,
-    unheld,
+    missingSandbox,
     rules,
     os: host?.os,
   });
@@ -69,7 +69,8 @@ export async function obtainPermit(
   if (needed.kind === "forbidden") {
     return { kind: "result", result: refuseCommand("forbidden", needed.reason, resolved) };
   }
-  const bypassSandbox = unheld !== undefined || (needed.kind === "skip" ? needed.bypassSandbox : escalates(request));
+  const bypassSandbox =
+    missingSandbox !== undefined || (needed.kind === "skip" ? needed.bypassSandbox : escalates(request));
   const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
   if (chosen.kind === "refused") {
     return { kind: "result", result: refuseCommand("sandbox_unavailable", chosen.reason, resolved) };

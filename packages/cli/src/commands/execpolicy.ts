@@ -4,7 +4,7 @@ import {
   type ExplainedCommand,
   type Explanation,
   explainCommand,
-  findUnheld,
+  findMissingSandbox,
   judgedCommand,
   type Requirement,
   renderAllowRule,
@@ -66,7 +66,7 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
     approvalPolicy,
     sandboxPermissions: "use_default",
     unrestricted: sandbox.unrestricted,
-    unheld: findUnheld({ name: "executor", host }, cwd, command, sandbox),
+    missingSandbox: findMissingSandbox({ name: "executor", host }, cwd, command, sandbox),
     os: process.platform,
   });
   const json = {

@@ -1,5 +1,5 @@
 import type { SandboxPermissions } from "@codex/executor-protocol";
-import type { Unheld } from "../sandbox/unheld.js";
+import type { MissingSandbox } from "../sandbox/missing-sandbox.js";
 import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
 import { dangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
 import { knownSafeEntry } from "./known-safe.js";
@@ -23,8 +23,8 @@ export interface RequirementContext {
   sandboxPermissions: SandboxPermissions;
   /** The command may write anywhere: no sandbox holds it. */
   unrestricted: boolean;
-  /** A sandbox is wanted, and the executor has none. */
-  unheld?: Unheld | undefined;
+  /** Set where a sandbox is wanted, and the executor has none. */
+  missingSandbox?: MissingSandbox | undefined;
   rules?: RulesPort | undefined;
   /** `os` of the executor's host; undefined when it does not tell. */
   os?: string | undefined;
@@ -116,28 +116,31 @@ function judge(command: readonly string[], context: RequirementContext): Verdict
   const ruled = ruleVerdict(command, context.rules);
   // A rule that keeps the sandbox has not allowed to leave or widen it.
   if (ruled?.decision === "allow" && !ruled.explicit) {
-    return overrideVerdict(context) ?? unheldVerdict(command, context) ?? ruled;
+    return overrideVerdict(context) ?? missingSandboxVerdict(command, context) ?? ruled;
   }
   return (
     ruled ??
     dangerVerdict(command) ??
     overrideVerdict(context) ??
-    unheldVerdict(command, context) ??
+    missingSandboxVerdict(command, context) ??
     policyVerdict(command, context)
   );
 }
 
 /** Nothing but what is known to be safe runs without the sandbox that it should have. */
-function unheldVerdict(command: readonly string[], { unheld, os }: RequirementContext): Restriction | undefined {
-  if (unheld === undefined) return undefined;
+function missingSandboxVerdict(
+  command: readonly string[],
+  { missingSandbox, os }: RequirementContext,
+): Restriction | undefined {
+  if (missingSandbox === undefined) return undefined;
   const cause: Cause = { kind: "no_sandbox" };
   if (knownSafeEntry(command, os) === undefined) {
-    const reason = `${unheld.reason}; without one, whatever is not known to be safe is asked about`;
+    const reason = `${missingSandbox.reason}; without one, whatever is not known to be safe is asked about`;
     return { decision: "prompt", reason, cause };
   }
-  const closed = unheld.findClosed(command);
+  const closed = missingSandbox.findClosed(command);
   if (closed === undefined) return undefined;
-  return { decision: "prompt", reason: `${unheld.reason}; \`${closed}\` names what one would close`, cause };
+  return { decision: "prompt", reason: `${missingSandbox.reason}; \`${closed}\` names what one would close`, cause };
 }
 
 /** What no rule and no table decides. */

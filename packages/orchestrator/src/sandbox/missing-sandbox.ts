@@ -8,7 +8,7 @@ import { type DeniedRead, isDeniedRead } from "./deny-read.js";
 import { isWithinDirectory } from "./paths.js";
 
 /** A command that is to run in a sandbox, on an executor that has none: what is not known to be safe is asked about. */
-export interface Unheld {
+export interface MissingSandbox {
   /** Why there is no sandbox. */
   reason: string;
   /** The word by which a command that only reads would read what a sandbox closes. */
@@ -16,12 +16,12 @@ export interface Unheld {
 }
 
 /** @param cwd absolute, where the command starts. Undefined where a sandbox can hold the command, where none is wanted, and where it is refused without one. */
-export function findUnheld(
+export function findMissingSandbox(
   { name, host }: { name: string; host: HostInfo | undefined },
   cwd: string,
   { commands }: JudgedCommand,
   sandbox: SandboxSelector,
-): Unheld | undefined {
+): MissingSandbox | undefined {
   if (sandbox.unrestricted || sandbox.whenUnavailable !== "ask") return undefined;
   const problem = findNoSandbox(host);
   if (problem === undefined) return undefined;
