@@ -68,7 +68,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
           replace(".config/tool/id_2");
         },
       ],
-    ])("stays closed to a command that runs: %s", async (_how, change) => {
+    ])("stays closed to a command that runs: %s", async (how, change) => {
       const names = [".git-credentials", "moved", ".config/tool/id_1", ".config/tool/id_2"].map((name) =>
         join(home, name),
       );
@@ -84,7 +84,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       writeFileSync(join(work, "done"), "");
       const output = await outputOf(command);
       expect(output).toBe("ready\nend\n");
-      expect(more.output.includes("classified")).toBe(_how.startsWith("moved")); // a new sandbox sees the new name
+      expect(more.output.includes("classified")).toBe(how.startsWith("moved")); // a new sandbox sees the new name
     });
 
     it.each<[string, () => string]>([

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createOutputLog } from "../../src/index.js";
 import { MIN_RETAINED_BYTES } from "../../src/server/limits.js";
 import { Retention } from "../../src/server/retention.js";
-import { useServer } from "./support.js";
+import { paramsOf, useServer } from "./support.js";
 
 const MIB = 1024 * 1024;
 const print = (bytes: number) => ["head", "-c", String(bytes), "/dev/zero"];
@@ -48,9 +48,7 @@ describe("what is kept of output", () => {
     // It went on without a client: held back before anything was lost.
     const again = await server.connect();
     await again.handshake(sessionId);
-    let afterSeq = Number(
-      client.eventsOf("a").at(-1)?.params && (client.eventsOf("a").at(-1)!.params as { seq: number }).seq,
-    );
+    let afterSeq = Number(paramsOf(client.eventsOf("a").at(-1)!).seq);
     let read = client.outputOf("a").length;
     for (;;) {
       const news = await again.ask<{
