@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { constants as numbers } from "node:os";
 import { duplicate, hasFunction, type Libc, lastErrno, tooManyFiles } from "./libc.js";
+import { isMainThread } from "./main-thread.js";
 import { getSignalName } from "./signals.js";
 
 /** A program to start as the leader of a new session. */
@@ -12,6 +13,8 @@ export interface ChildStart {
   stdio: ChildStdio;
   /** Given to it as 3, 4, …, whatever their own numbers are. */
   descriptors: readonly number[];
+  /** False: this process may end before it does. Default true. */
+  keepsAlive?: boolean;
   /** Called once, in a later turn. */
   onExit(status: ExitStatus): void;
 }
@@ -24,7 +27,7 @@ export type ExitStatus = { code: number } | { signal: string };
  */
 export type ChildStdio =
   | { terminal: string; controlled: boolean }
-  | { stdin: number | null; stdout: number; stderr: number };
+  | { stdin: number | null; stdout: number | null; stderr: number | null };
 
 /**
  * Starts programs with `posix_spawn` and collects them when they end. Linux. Node's own `spawn` forks: it copies the page
@@ -40,6 +43,7 @@ const POSIX_SPAWN_SETSIGDEF = 0x04;
 const POSIX_SPAWN_SETSIGMASK = 0x08;
 const POSIX_SPAWN_SETSID = 0x80;
 const O_RDONLY = 0;
+const O_WRONLY = 1;
 const O_RDWR = 2;
 const O_NOCTTY = 0o400;
 const WNOHANG = 1;
@@ -55,9 +59,10 @@ const WORKER_LOOK_MS = 5;
 
 export function createChildren(libc: Libc): Children {
   const attributes = createAttributes(libc);
-  // Not imported: at a start that is for something else it would be loaded in vain.
-  const { isMainThread } = process.getBuiltinModule("node:worker_threads");
+  const inMainThread = isMainThread();
   const running = new Map<number, ChildStart["onExit"]>();
+  /** Those of them that do not keep this process alive. */
+  const background = new Set<number>();
   const status = new Int32Array(1);
   let looking: NodeJS.Timeout | undefined;
 
@@ -65,30 +70,32 @@ export function createChildren(libc: Libc): Children {
     for (const [pid, onExit] of running) {
       if (libc.waitpid(pid, status, WNOHANG) !== pid) continue;
       running.delete(pid);
+      background.delete(pid);
       onExit(parseStatus(status[0]!));
     }
-    if (running.size === 0) stopLooking();
-  };
-  const stopLooking = () => {
-    clearInterval(looking);
-    looking = undefined;
-    if (isMainThread) unwatchEnds(collect);
+    look(running.size, running.size - background.size);
   };
   /** The timer also keeps this process alive for its children, which a handler of signals does not. */
-  const startLooking = () => {
-    if (looking !== undefined) return;
-    looking = setInterval(collect, isMainThread ? LOOK_MS : WORKER_LOOK_MS);
-    if (isMainThread) watchEnds(collect);
+  const look = (children: number, waitedFor: number) => {
+    if (inMainThread) children > 0 ? watchEnds(collect) : unwatchEnds(collect);
+    if (waitedFor > 0) looking ??= setInterval(collect, inMainThread ? LOOK_MS : WORKER_LOOK_MS);
+    else {
+      clearInterval(looking);
+      looking = undefined;
+    }
   };
   return {
     spawn(start) {
-      startLooking();
+      const { keepsAlive = true, onExit } = start;
+      // Before it is there: its end must not be missed.
+      look(running.size + 1, running.size - background.size + Number(keepsAlive));
       try {
         const pid = spawn(libc, attributes, start);
-        running.set(pid, start.onExit);
+        running.set(pid, onExit);
+        if (!keepsAlive) background.add(pid);
         return pid;
       } finally {
-        if (running.size === 0) stopLooking();
+        look(running.size, running.size - background.size);
       }
     },
   };
@@ -192,9 +199,10 @@ function liftDescriptors(libc: Libc, { stdio, descriptors }: Given): { given: Gi
   };
   try {
     const lifted = descriptors.map(lift);
+    const liftStream = (fd: number | null) => (fd === null ? null : lift(fd));
     if ("terminal" in stdio) return { given: { stdio, descriptors: lifted }, close };
     const { stdin, stdout, stderr } = stdio;
-    const streams = { stdin: stdin === null ? null : lift(stdin), stdout: lift(stdout), stderr: lift(stderr) };
+    const streams = { stdin: liftStream(stdin), stdout: liftStream(stdout), stderr: liftStream(stderr) };
     return { given: { stdio: streams, descriptors: lifted }, close };
   } catch (error) {
     close();
@@ -219,10 +227,10 @@ function createActions(libc: Libc, { stdio, descriptors }: Given): Buffer {
     libc.posix_spawn_file_actions_adddup2(actions, 0, 1);
     libc.posix_spawn_file_actions_adddup2(actions, 0, 2);
   } else {
-    if (stdio.stdin === null) libc.posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-    else libc.posix_spawn_file_actions_adddup2(actions, stdio.stdin, 0);
-    libc.posix_spawn_file_actions_adddup2(actions, stdio.stdout, 1);
-    libc.posix_spawn_file_actions_adddup2(actions, stdio.stderr, 2);
+    [stdio.stdin, stdio.stdout, stdio.stderr].forEach((fd, stream) => {
+      if (fd !== null) libc.posix_spawn_file_actions_adddup2(actions, fd, stream);
+      else libc.posix_spawn_file_actions_addopen(actions, stream, "/dev/null", stream === 0 ? O_RDONLY : O_WRONLY, 0);
+    });
   }
   descriptors.forEach((fd, index) => {
     libc.posix_spawn_file_actions_adddup2(actions, fd, index + FIRST_DESCRIPTOR);

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { createGuardedNames, REMOVE_NAMES } from "./guarded-names.js";
+import { type GuardShell, type ShellHost, startGuardShell } from "./guard-shell.js";
+import { createGuardedNames } from "./guarded-names.js";
 import { openUnnamed, type UnnamedFile } from "./unnamed-file.js";
 
 /**
@@ -28,29 +28,6 @@ export interface Guard {
   close(): void;
 }
 
-/** Marks are looked for only where the numbers in /proc are those that can be signalled. */
-const SCRIPT = `trap '' INT HUP TERM QUIT
-inits=
-read -r nothing
-while read -r place; do
-  case $place in '') ;; p*) kill -9 "\${place#p}"; inits="$inits \${place#p}" ;; *) kill -9 "-$place" ;; esac
-done <&3 2>/dev/null
-read -r self rest </proc/self/stat
-quiet=0
-rounds=0
-[ -n "$1" ] && [ "$self" = "$$" ] || quiet=3
-while [ $quiet -lt 3 ] && [ $rounds -lt 1000 ]; do
-  marked=$(grep -ls "^Max file locks  *$1" /proc/[0-9]*/limits)
-  case $marked in ''|"$killed") quiet=$((quiet + 1)) ;; *) quiet=0 ;; esac
-  rounds=$((rounds + 1))
-  for file in $marked; do
-    pid=\${file#/proc/}
-    kill -9 "\${pid%/limits}"
-  done 2>/dev/null
-  killed=$marked
-done
-${REMOVE_NAMES}`;
-
 /** `p` for a process alone, a number and a line feed; numbers of processes have at most 7 digits on Linux and fewer on macOS. */
 const SLOT_BYTES = 11;
 
@@ -62,12 +39,14 @@ export interface GuardOptions {
   directories?: readonly string[];
   /** What the digits of the marks of this owner begin with; see `Marks`. */
   markPrefix?: string;
+  /** Starts the shell without a copy of this process. Linux; absent: Node starts it. */
+  native?: ShellHost | undefined;
 }
 
 /** A disk for temporary files that is full is no reason to start nothing. */
 const DIRECTORIES = process.platform === "linux" ? [tmpdir(), "/dev/shm"] : [tmpdir()];
 
-export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: GuardOptions = {}): Guard {
+export function createGuard({ directories = DIRECTORIES, markPrefix = "", native }: GuardOptions = {}): Guard {
   /** What is written of groups and processes, and the places where it stands. */
   const slots = new Map<string, number>();
   const free: number[] = [];
@@ -75,7 +54,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
   /** Places that are in the file. */
   let size = 0;
   let file: number | undefined;
-  let shell: ChildProcess | undefined;
+  let shell: GuardShell | undefined;
   let closed = false;
   const names = createGuardedNames();
 
@@ -90,19 +69,29 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
     ({ file, size } = opened);
     for (const [text, slot] of slots) write(slot, text);
     const list = names.open(directories);
-    shell = spawnShell([opened.reader, list], markPrefix, (ran) => {
-      shell = undefined;
-      if (file !== undefined) closeSync(file);
-      file = undefined;
-      names.close();
-      try {
-        if (ran && !closed) start();
-      } catch {
-        // The next group tries again, and is told.
-      }
-    });
-    closeSync(opened.reader);
-    if (list !== undefined) closeSync(list);
+    try {
+      shell = startGuardShell({ places: opened.reader, names: list, markPrefix, native, onGone });
+    } catch (error) {
+      forget();
+      throw error;
+    } finally {
+      closeSync(opened.reader);
+      if (list !== undefined) closeSync(list);
+    }
+  };
+  const forget = () => {
+    shell = undefined;
+    if (file !== undefined) closeSync(file);
+    file = undefined;
+    names.close();
+  };
+  const onGone = (ran: boolean) => {
+    forget();
+    try {
+      if (ran && !closed) start();
+    } catch {
+      // The next group tries again, and is told.
+    }
   };
   const open = () => {
     if (!closed && shell === undefined) start();
@@ -137,7 +126,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "" }: Guar
     removeName: (path) => names.remove(path),
     close() {
       closed = true;
-      shell?.stdin?.end();
+      shell?.end();
     },
   };
 }
@@ -168,25 +157,4 @@ function writeBlank(file: number, slot: number): void {
 function writeWhole(file: number, text: string, position: number): void {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, position + at);
-}
-
-/** Neither the shell nor the pipe to it keeps this process alive. */
-function spawnShell(
-  [places, names]: [number, number | undefined],
-  markPrefix: string,
-  onGone: (ran: boolean) => void,
-): ChildProcess {
-  const shell = spawn("/bin/sh", ["-c", SCRIPT, "sh", markPrefix], {
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore", places, names ?? "ignore"],
-    env: {},
-    cwd: "/",
-  });
-  shell.on("error", () => onGone(false)); // it could not be started: the next group tries again
-  shell.once("exit", () => onGone(true));
-  shell.unref();
-  const { stdin } = shell;
-  stdin?.on("error", () => {});
-  if (stdin !== null && "unref" in stdin && typeof stdin.unref === "function") stdin.unref();
-  return shell;
 }

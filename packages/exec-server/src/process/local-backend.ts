@@ -40,6 +40,8 @@ export interface LocalBackendOptions {
 
 const DEFAULT_CLOSE_GRACE_MS = 500;
 
+const isLinux = process.platform === "linux";
+
 /**
  * Runs processes on this host. They are owned by the backend, with everything they start: `close` ends all of it, and so
  * does the death of this process, by whatever cause.
@@ -47,7 +49,7 @@ const DEFAULT_CLOSE_GRACE_MS = 500;
 export function createLocalBackend(options: LocalBackendOptions = {}): ExecBackend {
   const native = options.native ?? createNative();
   const marks = createMarks();
-  const guard = options.guard ?? createGuard({ markPrefix: marks.prefix });
+  const guard = options.guard ?? createGuard({ markPrefix: marks.prefix, native: isLinux ? native : undefined });
   const sandbox = options.sandbox ?? createCommandSandbox({ native });
   const telemetry = createProcessTelemetry(options.telemetry ?? {});
   /** Processes whose group is not known to be empty. */

@@ -1,6 +1,7 @@
 import { execFileSync, fork, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,9 +9,11 @@ import { fileURLToPath } from "node:url";
 import { findSmallDiskProblem, openSmallDisk } from "@codex/testkit";
 import { describe, expect, it, vi } from "vitest";
 import { createGuard } from "../../src/process/guard.js";
+import { createNative } from "../../src/process/native.js";
 import { isAlive, untilGone } from "./support.js";
 
 const noDisk = findSmallDiskProblem();
+const forgetful = fileURLToPath(new URL("../programs/forgetful-host.mjs", import.meta.url));
 const program = fileURLToPath(new URL("../programs/host.mjs", import.meta.url));
 
 describe("a host that dies", () => {
@@ -25,7 +28,23 @@ describe("a host that dies", () => {
   });
 });
 
-describe("the guard", () => {
+describe("a host that closes nothing", () => {
+  it("ends by itself, and with it what still runs in the background", async () => {
+    const host = fork(forgetful, [], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
+    const [line] = (await once(createInterface({ input: host.stdout! }), "line")) as [string];
+    expect(await once(host, "exit")).toEqual([0, null]);
+    expect(await untilGone(Number(line), 1_000)).toBe(true);
+  });
+});
+
+const ways = [
+  { way: "started by Node", open: createGuard },
+  ...(process.platform === "linux"
+    ? [{ way: "started without a copy", open: (options = {}) => createGuard({ native: createNative(), ...options }) }]
+    : []),
+];
+
+describe.each(ways)("the guard, $way,", ({ open: openGuard }) => {
   const startGroup = async () => {
     const child = spawn("sleep", ["300"], { detached: true, stdio: "ignore" });
     await once(child, "spawn");
@@ -33,7 +52,7 @@ describe("the guard", () => {
   };
 
   it("kills what it was told of and what was not crossed out again", async () => {
-    const guard = createGuard();
+    const guard = openGuard();
     const groups = await Promise.all([1, 2, 3, 4].map(startGroup));
     for (const { pid } of groups) guard.add(pid);
     guard.remove(groups[1]!.pid);
@@ -46,7 +65,7 @@ describe("the guard", () => {
   });
 
   it("kills single processes as well, and not their groups", async () => {
-    const guard = createGuard();
+    const guard = openGuard();
     const [one, other] = await Promise.all([1, 2].map(startGroup));
     const member = spawn("sleep", ["300"], { stdio: "ignore" });
     await once(member, "spawn");
@@ -64,8 +83,8 @@ describe("the guard", () => {
 
   it("is there again after somebody killed it", async () => {
     // Tells its shell from those of other guards, which may not have ended yet.
-    const markPrefix = "9190807060";
-    const guard = createGuard({ markPrefix });
+    const markPrefix = String(randomInt(1_000_000_000, 9_000_000_000));
+    const guard = openGuard({ markPrefix });
     const group = await startGroup();
     guard.add(group.pid);
     const find = () =>
@@ -78,7 +97,7 @@ describe("the guard", () => {
   });
 
   it("takes another directory where the first takes no file", async () => {
-    const guard = createGuard({ directories: [join(tmpdir(), "guard-missing"), tmpdir()] });
+    const guard = openGuard({ directories: [join(tmpdir(), "guard-missing"), tmpdir()] });
     const group = await startGroup();
     guard.add(group.pid);
     guard.close();
@@ -86,7 +105,7 @@ describe("the guard", () => {
   });
 
   it("kills more groups than a piece of its file has room for", async () => {
-    const guard = createGuard();
+    const guard = openGuard();
     const none = 2 ** 22;
     for (let index = 1; index <= 1_000; index += 1) guard.add(none + index);
     const group = await startGroup();
@@ -101,7 +120,7 @@ describe("the guard", () => {
     () => {
       it("takes as many as it has room for, refuses the next one, and guards all others", async () => {
         const disk = await openSmallDisk(64 * 1024);
-        const guard = createGuard({ directories: [disk.path] });
+        const guard = openGuard({ directories: [disk.path] });
         guard.open();
         disk.fill();
         const group = await startGroup();
@@ -112,7 +131,7 @@ describe("the guard", () => {
         guard.remove(none + 372);
         guard.remove(none + 1);
         guard.add(none + 373);
-        expect(() => createGuard({ directories: [disk.path] }).open()).toThrow(`${disk.path}: ENOSPC`);
+        expect(() => openGuard({ directories: [disk.path] }).open()).toThrow(`${disk.path}: ENOSPC`);
         guard.close();
         expect((await group.ended)[1]).toBe("SIGKILL");
         await disk.close();
@@ -122,13 +141,32 @@ describe("the guard", () => {
 
   it("leaves no file behind, and says so when it cannot write one", () => {
     const directory = mkdtempSync(join(tmpdir(), "guard-"));
-    const guard = createGuard({ directories: [directory] });
+    const guard = openGuard({ directories: [directory] });
     guard.add(2 ** 22 + 1);
     expect(readdirSync(directory)).toEqual([]);
     guard.remove(2 ** 22 + 1);
     guard.close();
     const missing = join(directory, "missing");
-    expect(() => createGuard({ directories: [missing] }).add(1)).toThrow(`${missing}: ENOENT`);
+    expect(() => openGuard({ directories: [missing] }).add(1)).toThrow(`${missing}: ENOENT`);
     rmSync(directory, { recursive: true });
   });
 });
+
+it.runIf(process.platform === "linux")(
+  "the guard, started without a copy, leads a session at /, and has its own descriptors alone",
+  async () => {
+    const markPrefix = String(randomInt(1_000_000_000, 9_000_000_000));
+    const other = openSync("/dev/null", "r");
+    const guard = createGuard({ native: createNative(), markPrefix });
+    guard.open();
+    const [pid] = execFileSync("pgrep", ["-f", `sh ${markPrefix}$`], { encoding: "utf8" }).split("\n");
+    const links = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+    const nameless = expect.stringMatching(/\/#\d+ \(deleted\)$/);
+    expect(links).toEqual([expect.stringMatching(/^pipe:/), "/dev/null", "/dev/null", nameless, nameless]);
+    expect(readlinkSync(`/proc/${pid}/cwd`)).toBe("/");
+    expect(execFileSync("ps", ["-o", "sid=", "-p", pid!], { encoding: "utf8" }).trim()).toBe(pid);
+    guard.close();
+    closeSync(other);
+    expect(await untilGone(Number(pid), 1_000)).toBe(true);
+  },
+);

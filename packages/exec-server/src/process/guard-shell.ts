@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { closeSync } from "node:fs";
+import { REMOVE_NAMES } from "./guarded-names.js";
+import { isMainThread } from "./main-thread.js";
+import type { Native } from "./native.js";
+
+/** The shell of a guard. Neither it nor its pipe keeps this process alive. */
+export interface GuardShell {
+  /** Ends its pipe: it kills what stands in its files, and ends. Idempotent. */
+  end(): void;
+}
+
+export type ShellHost = Pick<Native, "children" | "openPipe">;
+
+export interface GuardShellStart {
+  /** Descriptors of the files that it reads. They are copied: the caller closes them. */
+  places: number;
+  names: number | undefined;
+  markPrefix: string;
+  native: ShellHost | undefined;
+  /** Called once, in a later turn; `ran` is false when it could not be started. */
+  onGone(ran: boolean): void;
+}
+
+/** Marks are looked for only where the numbers in /proc are those that can be signalled. */
+const SCRIPT = `trap '' INT HUP TERM QUIT
+inits=
+read -r nothing
+while read -r place; do
+  case $place in '') ;; p*) kill -9 "\${place#p}"; inits="$inits \${place#p}" ;; *) kill -9 "-$place" ;; esac
+done <&3 2>/dev/null
+read -r self rest </proc/self/stat
+quiet=0
+rounds=0
+[ -n "$1" ] && [ "$self" = "$$" ] || quiet=3
+while [ $quiet -lt 3 ] && [ $rounds -lt 1000 ]; do
+  marked=$(grep -ls "^Max file locks  *$1" /proc/[0-9]*/limits)
+  case $marked in ''|"$killed") quiet=$((quiet + 1)) ;; *) quiet=0 ;; esac
+  rounds=$((rounds + 1))
+  for file in $marked; do
+    pid=\${file#/proc/}
+    kill -9 "\${pid%/limits}"
+  done 2>/dev/null
+  killed=$marked
+done
+${REMOVE_NAMES}`;
+
+const PROGRAM = "/bin/sh";
+
+/** @throws a system error when it cannot be started; some are told with `onGone` */
+export const startGuardShell = ({ native, ...start }: GuardShellStart): GuardShell =>
+  // With a worker only what Node opened is closed: the pipe has to be Node's.
+  native !== undefined && isMainThread() ? spawnShell(start, native) : forkShell(start);
+
+type Start = Omit<GuardShellStart, "native">;
+
+function spawnShell({ places, names, markPrefix, onGone }: Start, { children, openPipe }: ShellHost): GuardShell {
+  const pipe = openPipe();
+  let open = true;
+  const end = () => {
+    if (open) closeSync(pipe.write);
+    open = false;
+  };
+  try {
+    children.spawn({
+      file: PROGRAM,
+      argv: ["sh", "-c", SCRIPT, "sh", markPrefix],
+      env: {},
+      cwd: "/",
+      stdio: { stdin: pipe.read, stdout: null, stderr: null },
+      descriptors: names === undefined ? [places] : [places, names],
+      keepsAlive: false,
+      onExit() {
+        end();
+        onGone(true);
+      },
+    });
+  } catch (error) {
+    end();
+    throw error;
+  } finally {
+    closeSync(pipe.read);
+  }
+  return { end };
+}
+
+function forkShell({ places, names, markPrefix, onGone }: Start): GuardShell {
+  const shell = spawn(PROGRAM, ["-c", SCRIPT, "sh", markPrefix], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore", places, names ?? "ignore"],
+    env: {},
+    cwd: "/",
+  });
+  shell.on("error", () => onGone(false)); // it could not be started: the next group tries again
+  shell.once("exit", () => onGone(true));
+  shell.unref();
+  const { stdin } = shell;
+  stdin?.on("error", () => {});
+  if (stdin !== null && "unref" in stdin && typeof stdin.unref === "function") stdin.unref();
+  return { end: () => stdin?.end() };
+}
