@@ -1,5 +1,6 @@
-import { type Channel, ChannelError, type ChannelLimits, type Received } from "@codex/channel";
+import type { Channel, ChannelLimits } from "@codex/channel";
 import { afterEach, describe, expect, test } from "vitest";
+import { drain, expectRejection, nextFrame, nextValue, turn, untilStill } from "./support.js";
 
 /** Two connected ends. `cut` breaks the wire between them without a word; a memory pair has no wire. */
 export interface Pair {
@@ -427,54 +428,9 @@ export function describeChannel(transport: Transport): void {
   });
 }
 
-export async function nextValue(channel: Channel): Promise<unknown> {
-  const received = await channel.receive();
-  if (received?.kind !== "value") throw new Error(`expected a value, got ${JSON.stringify(received)}`);
-  return received.value;
-}
-
-/** A binary frame with all of its body. */
-export async function nextFrame(channel: Channel): Promise<{ head: Buffer; body: Buffer }> {
-  const parts: Buffer[] = [];
-  for (let at = 0; ; at += parts.at(-1)!.length) {
-    const received = await channel.receive();
-    if (received?.kind !== "bytes") throw new Error(`expected a binary frame, got ${JSON.stringify(received)}`);
-    expect(received.at).toBe(at);
-    parts.push(received.bytes);
-    if (received.isLast) return { head: received.head, body: Buffer.concat(parts) };
-  }
-}
-
-export async function drain(channel: Channel): Promise<Received[]> {
-  const all: Received[] = [];
-  for (let next = await channel.receive(); next !== undefined; next = await channel.receive()) all.push(next);
-  return all;
-}
-
-export async function expectRejection(promise: Promise<unknown>, code: string, message: RegExp): Promise<void> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(ChannelError);
-  expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
-}
-
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 async function sendUntilRejected(channel: Channel): Promise<void> {
   for (;;) {
     await channel.send("f".repeat(10_000));
-    await turn();
-  }
-}
-
-/** Resolves once a counter has stood still for many turns of the loop. Too early makes a test weaker, never red. */
-async function untilStill(read: () => number): Promise<void> {
-  let last = -1;
-  for (let still = 0; still < 20_000; still++) {
-    if (read() !== last) still = 0;
-    last = read();
     await turn();
   }
 }

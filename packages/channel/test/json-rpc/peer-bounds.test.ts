@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { createMemoryChannelPair, createStdioChannel, Peer } from "@codex/channel";
 import { expect, test } from "vitest";
-import { nextValue, turn } from "../contract.js";
+import { nextValue, turn } from "../support.js";
 import { deferred, handlers, open, scripted } from "./support.js";
 
 test("reads no more than the bound of requests in work", async () => {

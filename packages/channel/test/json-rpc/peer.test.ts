@@ -10,7 +10,7 @@ import {
   type UnexpectedMessage,
 } from "@codex/channel";
 import { expect, test } from "vitest";
-import { drain, nextValue, turn } from "../contract.js";
+import { drain, nextValue, turn } from "../support.js";
 import { deferred, drainAfter, handlers, open, scripted, sendText } from "./support.js";
 
 setFlagsFromString("--expose-gc");

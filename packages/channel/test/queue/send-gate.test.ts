@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SendGate } from "../../src/queue/send-gate.js";
-import { turn } from "../contract.js";
+import { turn } from "../support.js";
 
 /** A gate over a backlog in bytes: full from 100 on, room at 50. */
 function gateOver(backlog: { bytes: number }): SendGate {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { FRAME_START_BYTES, writeFrameStart } from "../../src/codec/binary-frame.js";
 import { createStdioChannel } from "../../src/index.js";
 import { LineSplitter } from "../../src/stdio/line-splitter.js";
-import { nextFrame, nextValue } from "../contract.js";
+import { nextFrame, nextValue } from "../support.js";
 
 const MAX = 1_000;
 

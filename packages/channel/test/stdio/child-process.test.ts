@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { type Channel, createStdioChannel } from "@codex/channel";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { drain, expectRejection, nextValue, turn } from "../contract.js";
+import { drain, expectRejection, nextValue, turn } from "../support.js";
 
 let directory: string;
 let program: string;

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from "node:stream";
 import { type Channel, createStdioChannel } from "@codex/channel";
 import { expect, test } from "vitest";
-import { drain, expectRejection, nextValue, turn } from "../contract.js";
+import { drain, expectRejection, nextValue, turn } from "../support.js";
 
 function fromBytes(...chunks: (string | Buffer)[]) {
   const input = new PassThrough();

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { afterEach, expect, test } from "vitest";
-import { expectRejection } from "../contract.js";
+import { expectRejection } from "../support.js";
 
 let server: Server | undefined;
 const sockets = new Set<Socket>();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Channel } from "@codex/channel";
 import { connectWebSocketChannel, createWebSocketListener, type ListenOptions } from "@codex/channel/websocket";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { drain, nextValue } from "../contract.js";
+import { drain, nextValue } from "../support.js";
 
 let base: string;
 beforeEach(() => {

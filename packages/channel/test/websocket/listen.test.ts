@@ -10,7 +10,7 @@ import {
 import { afterEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { DEFAULT_PING } from "../../src/websocket/listen.js";
-import { drain, expectRejection, nextValue } from "../contract.js";
+import { drain, expectRejection, nextValue } from "../support.js";
 
 let listener: WebSocketListener;
 let accepted: Channel[];
