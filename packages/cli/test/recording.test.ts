@@ -162,11 +162,16 @@ describe("codex sessions record", () => {
   });
 
   it("has the times at which output was written", async () => {
-    const { id, url } = await start("echo one; sleep 0.3; echo two; read x");
+    const { id, url, write } = await start("stty -echo; echo one; read a; echo two; read b");
+    const seen = performance.now();
+    await sleep(300);
+    const between = performance.now() - seen;
+    await write({ chars: "\n" });
     const { stdout } = await command.run(["sessions", "record", String(id), "--executor", url]);
     const { events } = parseCast(stdout.toString());
     expect(events.map(({ data }) => data)).toEqual(["one\r\n", "two\r\n"]);
-    expect(events[1]!.interval).toBeGreaterThan(0.25);
+    // Written before the one was seen, and after the other was asked for; rounded to milliseconds.
+    expect(events[1]!.interval * 1000).toBeGreaterThan(between - 2);
   });
 
   it("goes on until the end of the session when it follows", async () => {

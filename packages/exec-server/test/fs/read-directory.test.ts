@@ -80,7 +80,7 @@ describe("a directory is the same in the form of the kernel and in Node's", () =
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it("of many entries, more than are read at once", async () => {
+  it("of many entries, more than are read at once", { timeout: 120_000 }, async () => {
     for (let index = 0; index < MANY; index += 1) writeFileSync(files.path(`empty/file-${index}`), "");
     await expectSame(files.path("empty"));
     const reader = await createReader();
