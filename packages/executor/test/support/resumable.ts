@@ -6,6 +6,7 @@ import type { LogFields } from "@codex/telemetry";
 import { afterEach } from "vitest";
 import { createExecutor, type Executor, type ExecutorOptions } from "../../src/index.js";
 import { Client } from "./client.js";
+import { startSession } from "./real-host.js";
 
 export interface ResumableHost {
   executor: Executor;
@@ -54,3 +55,19 @@ export function useResumableHosts() {
     };
   };
 }
+
+/** Starts a program that lives on and tells its pid, over a connection that acknowledges. */
+export async function startLasting(client: Client, script = "echo pid $$; exec sleep 1000") {
+  const { sessionId } = await client.initialize({ acknowledges: true });
+  const { id, output } = await startSession(client, { command: ["sh", "-c", script], stdin: "open" }, "pid ");
+  return { sessionId, id, pid: Number(/pid (\d+)/.exec(output)?.[1]) };
+}
+
+/** What resumes the sessions of a lost channel of which nothing was received. */
+export const resumeWith = (resumeSessionId: string, more: object = {}) => ({
+  resumeSessionId,
+  acknowledges: true,
+  unanswered: [],
+  received: [],
+  ...more,
+});
