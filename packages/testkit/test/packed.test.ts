@@ -25,9 +25,8 @@ const PACKAGES = ["channel", "executor-protocol", "telemetry", "exec-server", "e
 const SLOW_MS = 120_000;
 
 let project: string;
-/**
- * Each package as `npm pack` would make it: what its `files` name. Dependencies are linked, as pnpm does.
- */
+
+/** Each package as `npm pack` would make it: what its `files` name. Dependencies are linked, as pnpm does. */
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), "codex packed-"));
   const modules = join(project, "node_modules");
@@ -148,14 +147,16 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
   it("can be bundled, and a bundle says what it lacks", async () => {
     writeFileSync(join(project, "bundled.mjs"), `${imports.join("\n")}${SAMPLE}`);
     const outfile = join(project, "out/sample.mjs");
-    const bundle = {
+    const banner = { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' };
+    await build({
       entryPoints: [join(project, "bundled.mjs")],
       bundle: true,
       platform: "node",
+      format: "esm",
+      outfile,
+      banner,
       logLevel: "silent",
-    } as const;
-    const banner = { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' };
-    await build({ ...bundle, entryPoints: [join(project, "bundled.mjs")], format: "esm", outfile, banner });
+    });
     const alone = mkdtempSync(join(tmpdir(), "codex alone-"));
     try {
       writeFileSync(join(alone, "sample.mjs"), readFileSync(outfile));

@@ -99,7 +99,7 @@ const otherShells = [
   },
   {
     way: "in a shell that is not here",
-    argv: ["pwsh", "-c", "if (1) { ZAP.exe x }".replace("ZAP.exe", "zap")],
+    argv: ["pwsh", "-c", "if (1) { zap x }"],
     needs: "pwsh",
   },
   { way: "in a shell that is not here", argv: ["cmd", "/c", "zap x"], needs: "cmd" },
