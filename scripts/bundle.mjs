@@ -13,6 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -20,6 +21,7 @@ import { build } from "esbuild";
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 const outdir = path("packages/cli/dist");
 const began = new Date();
+removeStaleOutputs();
 if (process.argv.includes("--if-stale") && !isStale()) process.exit(0);
 for (const part of ["codex.js", "parts", "package.json"]) rmSync(`${outdir}/${part}`, { recursive: true, force: true });
 
@@ -121,6 +123,21 @@ function dropUnusedSchemas({ path: file }) {
 /** Of `main.ts`: built on its own. */
 function toPart() {
   return { path: "./parts/program.mjs", external: true };
+}
+
+/** `tsc` leaves what it made of a source that is gone by now: it could still be imported, and would be packed. */
+function removeStaleOutputs() {
+  for (const name of readdirSync(path("packages"))) {
+    const dist = path(`packages/${name}/dist`);
+    if (!existsSync(dist)) continue;
+    for (const file of readdirSync(dist, { recursive: true })) {
+      if (!file.endsWith(".map")) continue;
+      const map = `${dist}/${file}`;
+      const { sources } = JSON.parse(readFileSync(map, "utf8"));
+      if (sources.some((source) => existsSync(resolve(dirname(map), source)))) continue;
+      for (const output of [map, map.slice(0, -".map".length)]) rmSync(output, { force: true });
+    }
+  }
 }
 
 /** In regular expressions esbuild leaves other letters as they are. */
