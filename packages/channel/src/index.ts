@@ -5,6 +5,7 @@ export { Peer, type RequestOptions } from "./json-rpc/peer.js";
 export {
   DEFAULT_PEER_LIMITS,
   EncodedResponse,
+  ErrorResponse,
   type NotificationHandler,
   type PeerLimits,
   type PeerOptions,

@@ -9,6 +9,7 @@ test("the names exported are these", () => {
     "DEFAULT_CLOSE_DEADLINE_MS",
     "DEFAULT_PEER_LIMITS",
     "EncodedResponse",
+    "ErrorResponse",
     "Peer",
     "RPC_INTERNAL_ERROR",
     "RPC_INVALID_PARAMS",

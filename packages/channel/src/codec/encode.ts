@@ -33,6 +33,18 @@ export function encodeValue(value: unknown, limits: ChannelLimits): Buffer {
   return json;
 }
 
+/** The same behind a header, in one piece: `allocate` makes the memory for so many bytes of JSON. */
+export function encodeFramed(value: unknown, limits: ChannelLimits, allocate: (bytes: number) => Buffer): Buffer {
+  const text = stringify(value);
+  const bytes = Buffer.byteLength(text);
+  checkSize(bytes, limits);
+  const frame = allocate(bytes);
+  const at = frame.length - bytes;
+  frame.write(text, at);
+  checkStructure(frame.subarray(at), limits);
+  return frame;
+}
+
 /** @throws ChannelError `too_large` */
 export function checkSize(bytes: number, limits: ChannelLimits): void {
   if (bytes <= limits.maxSentMessageBytes) return;

@@ -48,6 +48,17 @@ export const DEFAULT_PEER_LIMITS: PeerLimits = {
   drainMs: 5_000,
 };
 
+/** What a handler returns to answer with an error as if it threw an RpcError, without the price of a stack. */
+export class ErrorResponse {
+  readonly code: number;
+  readonly message: string;
+
+  constructor(code: number, message: string) {
+    this.code = code;
+    this.message = message;
+  }
+}
+
 /** What a handler returns to answer with bytes of its own making. */
 export class EncodedResponse {
   /** The whole message for an id: `{"id":…,"result":…}` in UTF-8, without a line feed. */

@@ -1,7 +1,7 @@
 import type { Channel } from "../channel.js";
 import { stringify } from "../codec/encode.js";
 import type { EnvelopeOf } from "./envelope.js";
-import { EncodedResponse, type PeerOptions } from "./peer-options.js";
+import { EncodedResponse, ErrorResponse, type PeerOptions } from "./peer-options.js";
 import { RequestContext } from "./request-context.js";
 import { RPC_INTERNAL_ERROR, RPC_METHOD_NOT_FOUND, RpcError } from "./rpc-error.js";
 import type { RpcId } from "./rpc-id.js";
@@ -41,16 +41,18 @@ export class RequestAnswers {
   }
 
   /** Never rejects: on a closed channel the answer is lost. */
-  async sendError(id: RpcId, { code, message, data }: RpcError): Promise<void> {
-    try {
-      await this.#sendErrorBody(id, { code, message, data });
-    } catch {
+  sendError(id: RpcId, { code, message, data }: ErrorResponse & { data?: unknown }): Promise<void> {
+    return this.#sendErrorBody(id, { code, message, data }).catch(() =>
       // Data without a JSON form must not cost the answer.
-      await this.#sendErrorBody(id, { code, message }).catch(() => {});
-    }
+      this.#sendErrorBody(id, { code, message }).catch(() => {}),
+    );
   }
 
   #answer(context: RequestContext, result: unknown): void {
+    if (result instanceof ErrorResponse) {
+      void this.sendError(context.id, result).then(() => this.#work.delete(context));
+      return;
+    }
     this.#sendResult(context.id, result).then(
       () => this.#work.delete(context),
       // Too large, too deep or no JSON: this answer only. On a closed channel the error is lost as well.
@@ -85,9 +87,13 @@ export class RequestAnswers {
     else await this.#channel.sendEncoded(Buffer.from(`{"id":${id},"result":${stringify(result ?? null)}}`));
   }
 
-  async #sendErrorBody(id: RpcId, error: { code: number; message: string; data?: unknown }): Promise<void> {
-    if (typeof id !== "bigint") await this.#channel.send({ error, id });
-    else await this.#channel.sendEncoded(Buffer.from(`{"error":${stringify(error)},"id":${id}}`));
+  #sendErrorBody(id: RpcId, error: { code: number; message: string; data?: unknown }): Promise<void> {
+    if (typeof id !== "bigint") return this.#channel.send({ error, id });
+    return this.#sendLongIdError(id, error);
+  }
+
+  async #sendLongIdError(id: bigint, error: unknown): Promise<void> {
+    await this.#channel.sendEncoded(Buffer.from(`{"error":${stringify(error)},"id":${id}}`));
   }
 }
 

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
 import { checkHead, FRAME_START_BYTES, writeFrameStart } from "../codec/binary-frame.js";
-import { asBuffer, checkSize, encodeValue } from "../codec/encode.js";
+import { asBuffer, checkSize, encodeFramed, encodeValue } from "../codec/encode.js";
 import { ChannelError, errnoOf } from "../errors.js";
 import { type ChannelLimits, DEFAULT_CLOSE_DEADLINE_MS } from "../limits.js";
 import { closedError, Ending } from "../queue/ending.js";
@@ -86,7 +86,8 @@ export class WebSocketChannel implements Channel {
   send(value: unknown): Promise<void> {
     if (!this.#isOpen) return rejected(closedError(this.#ending.end));
     try {
-      this.#write(encodeValue(value, this.#limits));
+      if (this.#isServer) this.#writeWhole(encodeFramed(value, this.#limits, allocateText));
+      else this.#write(encodeValue(value, this.#limits));
     } catch (error) {
       return rejected(error);
     }
@@ -100,7 +101,13 @@ export class WebSocketChannel implements Channel {
     } catch (error) {
       return rejected(error);
     }
-    this.#write(asBuffer(json), onWritten);
+    if (this.#isServer && json.length <= MAX_COPIED_BYTES) {
+      const frame = allocateText(json.length);
+      frame.set(json, frame.length - json.length);
+      this.#writeWhole(frame, onWritten);
+    } else {
+      this.#write(asBuffer(json), onWritten);
+    }
     return this.#gate.pass();
   }
 
@@ -128,7 +135,7 @@ export class WebSocketChannel implements Channel {
       return;
     }
     const start = Buffer.allocUnsafe(MAX_HEADER_BYTES + FRAME_START_BYTES + head.length);
-    const end = writeFrameStart(start, writeHeader(start, bytes), head, body.length);
+    const end = writeFrameStart(start, writeHeader(start, BINARY_AND_LAST, bytes), head, body.length);
     this.#wire.write(start.subarray(0, end));
     this.#wire.write(body, written);
   }
@@ -186,9 +193,17 @@ export class WebSocketChannel implements Channel {
 
   #write(json: Buffer, onWritten?: () => void): void {
     if (!this.#corked) this.#cork();
-    const written =
-      onWritten === undefined ? this.#onWritten : (error?: Error | null) => this.#onWritten(error, onWritten);
-    this.#socket.send(json, TEXT_FRAME, written);
+    this.#socket.send(json, TEXT_FRAME, this.#onceWritten(onWritten));
+  }
+
+  /** A text with its header: ws would write the two one by one. */
+  #writeWhole(frame: Buffer, onWritten?: () => void): void {
+    if (!this.#corked) this.#cork();
+    this.#wire.write(frame, this.#onceWritten(onWritten));
+  }
+
+  #onceWritten(then: (() => void) | undefined): (error?: Error | null) => void {
+    return then === undefined ? this.#onWritten : (error) => this.#onWritten(error, then);
   }
 
   /** Frames of one turn of the loop go out in one system call. */
@@ -290,15 +305,31 @@ const DEFAULT_HEARTBEAT_MS = 10_000;
 const TEXT_FRAME = { binary: false, compress: false };
 const BINARY_FRAME = { binary: true, compress: false };
 
-/** RFC 6455, 5.2: the whole of a binary message, and its length in 0, 2 or 8 further bytes. */
+/** A longer text that comes encoded is not copied behind its header, bytes. */
+const MAX_COPIED_BYTES = 4096;
+
+/** RFC 6455, 5.2: the whole of a text or binary message, and its length in 0, 2 or 8 further bytes. */
+const TEXT_AND_LAST = 0x81;
 const BINARY_AND_LAST = 0x82;
 const LENGTH_OF_2_BYTES = 126;
 const LENGTH_OF_8_BYTES = 127;
 const MAX_HEADER_BYTES = 10;
 
+/** Memory for a text that is not masked, with its header in it. */
+function allocateText(bytes: number): Buffer {
+  const frame = Buffer.allocUnsafe(headerBytes(bytes) + bytes);
+  writeHeader(frame, TEXT_AND_LAST, bytes);
+  return frame;
+}
+
+function headerBytes(bytes: number): number {
+  if (bytes < LENGTH_OF_2_BYTES) return 2;
+  return bytes <= 0xffff ? 4 : MAX_HEADER_BYTES;
+}
+
 /** Of a message that is not masked. Returns where it begins. */
-function writeHeader(into: Buffer, bytes: number): number {
-  into[0] = BINARY_AND_LAST;
+function writeHeader(into: Buffer, kind: number, bytes: number): number {
+  into[0] = kind;
   if (bytes < LENGTH_OF_2_BYTES) {
     into[1] = bytes;
     return 2;

@@ -4,6 +4,7 @@ import {
   ChannelError,
   createMemoryChannelPair,
   EncodedResponse,
+  ErrorResponse,
   encodeId,
   Peer,
   RpcError,
@@ -93,6 +94,28 @@ test("sends an answer that a handler has encoded itself", async () => {
   const { far } = scripted({ requests: handlers({ raw: async () => new EncodedResponse(encoded) }) });
   await far.send({ id: 'q"', method: "raw" });
   expect(await nextValue(far)).toEqual({ id: 'q"', result: { big: "x" } });
+});
+
+test("sends an error that a handler returns, and counts the request as over", async () => {
+  const { far } = scripted({
+    requests: handlers({
+      no: () => new ErrorResponse(-32600, "no"),
+      later: async () => new ErrorResponse(-5, "later"),
+    }),
+    limits: { maxHandledRequests: 1 },
+  });
+  for (const [id, method, error] of [
+    [1, "no", { code: -32600, message: "no" }],
+    ["q", "later", { code: -5, message: "later" }],
+    [3, "no", { code: -32600, message: "no" }],
+  ] as const) {
+    await far.send({ id, method });
+    expect(await nextValue(far)).toEqual({ id, error });
+  }
+  await sendText(far, '{"id":9007199254740993,"method":"no"}');
+  expect(((await far.receive()) as { text?: string }).text).toBe(
+    '{"error":{"code":-32600,"message":"no"},"id":9007199254740993}',
+  );
 });
 
 test("an answer that cannot be sent becomes an error answer", async () => {

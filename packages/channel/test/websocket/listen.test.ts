@@ -334,3 +334,20 @@ test("an abrupt end sends what was queued, and no close frame", async () => {
   expect(await client.receive()).toBeUndefined();
   expect(await client.closed).toMatchObject({ kind: "failed", error: { code: "connection_lost" } });
 });
+
+test("a text arrives whole whatever length its header tells, encoded here or by the caller", async () => {
+  await listen();
+  const client = new WebSocket(listener.url);
+  const received: string[] = [];
+  client.on("message", (data, isBinary) => received.push(`${isBinary} ${String(data)}`));
+  await once(client, "open");
+  const sent: string[] = [];
+  for (const bytes of [2, 125, 126, 127, 4096, 4097, 65_535, 65_536, 70_000]) {
+    const text = "é".repeat(bytes % 2) + "x".repeat(bytes - 2 - 2 * (bytes % 2));
+    sent.push(`false "${text}"`, `false "${text}"`);
+    await accepted[0]!.send(text);
+    await accepted[0]!.sendEncoded(Buffer.from(JSON.stringify(text)));
+  }
+  await accepted[0]!.close();
+  expect(received).toEqual(sent);
+});

@@ -1,4 +1,5 @@
-import { RpcError } from "@codex/channel";
+import { EncodedResponse, RpcError } from "@codex/channel";
+import { encodeJsonResult } from "../protocol/encode.js";
 import {
   decodeConfigRead,
   decodeEnvironmentParams,
@@ -11,14 +12,16 @@ import type { ConfigReader } from "./config-reader.js";
 /** What the environment requests are answered from; the same for every connection. */
 export interface HostEnvironment {
   info: EnvironmentInfo;
+  /** The same as JSON, so that it need not be made for each answer. */
+  infoJson?: Buffer;
   /** Without one, `environmentConfig/read` is a method that is not there. */
   config?: ConfigReader;
 }
 
 /** A request whose params are decoded. */
-export type EnvironmentRequest = (host: HostEnvironment) => Promise<unknown>;
+export type EnvironmentRequest = (host: HostEnvironment) => unknown;
 
-/** The environment requests by name. A function throws RpcError for bad params; what it returns rejects with RpcError. */
+/** The environment requests by name. A function throws RpcError for bad params; what it returns may reject with RpcError. */
 export const ENVIRONMENT_REQUESTS: ReadonlyMap<string, (params: unknown) => EnvironmentRequest> = new Map<
   string,
   (params: unknown) => EnvironmentRequest
@@ -27,14 +30,15 @@ export const ENVIRONMENT_REQUESTS: ReadonlyMap<string, (params: unknown) => Envi
     METHODS.environmentInfo,
     (params) => {
       decodeEnvironmentParams(params);
-      return async ({ info }) => info;
+      return ({ info, infoJson }) =>
+        infoJson === undefined ? info : new EncodedResponse((id) => encodeJsonResult(id, infoJson));
     },
   ],
   [
     METHODS.environmentStatus,
     (params) => {
       decodeEnvironmentParams(params);
-      return async (): Promise<EnvironmentStatusResult> => ({ status: "ready" });
+      return (): EnvironmentStatusResult => ({ status: "ready" });
     },
   ],
   [

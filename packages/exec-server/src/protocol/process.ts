@@ -124,7 +124,8 @@ const closeStdinSchema = lazily(() => z.object({ processId: z.string() }));
 export type CloseStdinParams = z.output<ReturnType<typeof closeStdinSchema>>;
 
 export const decodeStart = (params: unknown): StartParams => decodeParams(startSchema, params, "ExecParams");
-export const decodeRead = (params: unknown): ReadParams => decodeParams(readSchema, params, "ReadParams");
+export const decodeRead = (params: unknown): ReadParams =>
+  takePlainRead(params) ?? decodeParams(readSchema, params, "ReadParams");
 export const decodeWrite = (params: unknown): WriteParams => decodeParams(writeSchema, params, "WriteParams");
 export const decodeSignal = (params: unknown): SignalParams => decodeParams(signalSchema, params, "SignalParams");
 export const decodeTerminate = (params: unknown): TerminateParams =>
@@ -132,3 +133,18 @@ export const decodeTerminate = (params: unknown): TerminateParams =>
 export const decodeResize = (params: unknown): ResizeParams => decodeParams(resizeSchema, params, "ResizeParams");
 export const decodeCloseStdin = (params: unknown): CloseStdinParams =>
   decodeParams(closeStdinSchema, params, "CloseStdinParams");
+
+/** What is asked all the time, without the price of a schema. Undefined for what the schema must refuse, or may. */
+function takePlainRead(params: unknown): ReadParams | undefined {
+  if (typeof params !== "object" || params === null) return undefined;
+  const members: Partial<Record<keyof ReadParams, unknown>> = params;
+  const { processId } = members;
+  const afterSeq = members.afterSeq ?? 0;
+  const maxBytes = members.maxBytes ?? undefined;
+  const waitMs = members.waitMs ?? 0;
+  if (typeof processId !== "string" || !isUnsigned(afterSeq) || !isUnsigned(waitMs)) return undefined;
+  return maxBytes === undefined || isUnsigned(maxBytes) ? { processId, afterSeq, maxBytes, waitMs } : undefined;
+}
+
+const isUnsigned = (value: unknown): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;

@@ -1,4 +1,4 @@
-import { EncodedResponse, RpcError, type TraceContext } from "@codex/channel";
+import { EncodedResponse, ErrorResponse, type TraceContext } from "@codex/channel";
 import type { ProcessSignal, TerminationReceipt } from "../process/exec-backend.js";
 import { decodeNoParams } from "../protocol/decode.js";
 import { encodeResult } from "../protocol/encode.js";
@@ -49,7 +49,8 @@ export const PROCESS_REQUESTS: ReadonlyMap<string, (params: unknown) => ProcessR
     METHODS.processResize,
     request(decodeResize, ({ session }, { processId, ...size }) =>
       session.use(processId, async (process) => {
-        await known(process, processId).resize(size);
+        if (process === undefined) return unknownProcess(processId);
+        await process.resize(size);
         return {};
       }),
     ),
@@ -58,7 +59,8 @@ export const PROCESS_REQUESTS: ReadonlyMap<string, (params: unknown) => ProcessR
     METHODS.processCloseStdin,
     request(decodeCloseStdin, ({ session }, { processId }) =>
       session.use(processId, async (process) => {
-        await known(process, processId).closeStdin();
+        if (process === undefined) return unknownProcess(processId);
+        await process.closeStdin();
         return {};
       }),
     ),
@@ -88,9 +90,16 @@ async function start({ session, defaults, trace }: ProcessHost, params: StartPar
   return encoded(result, () => session.announce(process));
 }
 
-async function read({ session, reads, ended }: ProcessHost, params: ReadParams): Promise<unknown> {
-  const { processId, afterSeq, waitMs, maxBytes } = params;
-  const process = await session.use(processId, (found) => known(found, processId));
+function read(host: ProcessHost, params: ReadParams): unknown {
+  const { processId } = params;
+  return host.session.use(processId, (process) =>
+    process === undefined ? unknownProcess(processId) : readOutput(process, host, params),
+  );
+}
+
+async function readOutput(process: ManagedProcess, host: ProcessHost, params: ReadParams): Promise<unknown> {
+  const { session, reads, ended } = host;
+  const { afterSeq, waitMs, maxBytes } = params;
   if (waitMs > 0) await process.waitForNews(afterSeq, waitMs, ended);
   return reads.run(async () => {
     const { chunks, truncated, outcome, ...state } = await process.read({ afterSeq, maxBytes });
@@ -148,11 +157,8 @@ function describeReceipt({ running, members, strays, signals, gone }: Terminatio
   return { running, signals, gone, ...listed };
 }
 
-/** @throws RpcError -32600 */
-function known(process: ManagedProcess | undefined, processId: string): ManagedProcess {
-  if (process !== undefined) return process;
-  throw new RpcError(ERROR_CODES.invalidRequest, `unknown process id ${processId}`);
-}
+const unknownProcess = (processId: string): ErrorResponse =>
+  new ErrorResponse(ERROR_CODES.invalidRequest, `unknown process id ${processId}`);
 
 function describe({ id, pid, running, exitCode, closed, nextSeq }: ManagedProcess) {
   return { processId: id, pid: pid ?? null, running, exitCode, closed, nextSeq };

@@ -21,7 +21,7 @@ export interface RequestHost extends Omit<ProcessHost, "session" | "trace"> {
 
 /** The handlers of everything but the handshake. Params are decoded first, then the state is looked at. */
 export function createRequests(host: RequestHost): Map<string, RequestHandler> {
-  const { handshake, files, fileLane, http, environment } = host;
+  const { handshake, files, fileLane, http, environment, reads, defaults, ended } = host;
   const handlers = new Map<string, RequestHandler>();
   const add = <Run>(
     requests: ReadonlyMap<string, (params: unknown) => Run>,
@@ -39,7 +39,7 @@ export function createRequests(host: RequestHost): Map<string, RequestHandler> {
   add(
     PROCESS_REQUESTS,
     () => "exec",
-    (run, session, { trace }) => run({ ...host, session, trace }),
+    (run, session, { trace }) => run({ session, reads, defaults, ended, trace }),
   );
   add(
     FS_REQUESTS,

@@ -1,4 +1,4 @@
-import { type RequestHandler, RpcError } from "@codex/channel";
+import { ErrorResponse, type RequestHandler, RpcError } from "@codex/channel";
 import { type Counter, createRegistry, type Logger, type Registry, type Telemetry, withFields } from "@codex/telemetry";
 import { METHODS } from "../protocol/methods.js";
 import type { Transport } from "./connection.js";
@@ -80,7 +80,7 @@ function watchRequest(method: string, handler: RequestHandler, { requests, traci
     };
     try {
       const result: unknown = await handler(params, context);
-      end("ok");
+      end(result instanceof ErrorResponse ? String(result.code) : "ok");
       return result;
     } catch (error) {
       end(error instanceof RpcError ? String(error.code) : "error");

@@ -47,7 +47,7 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
     sessions,
     fileSystem,
     http,
-    environment,
+    environment: { ...environment, infoJson: Buffer.from(JSON.stringify(environment.info)) },
     answered: new ByteBudget(MAX_ANSWERED_BYTES_IN_ALL),
     telemetry,
     defaults: { env, shell: environment.info.shell.path, snapshots },

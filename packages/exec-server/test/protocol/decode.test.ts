@@ -156,6 +156,19 @@ describe("what is right", () => {
     });
   });
 
+  it("reads every form of the params of a read, and refuses what is near to one", () => {
+    const read = { processId: "p", afterSeq: 5, maxBytes: 0, waitMs: 7 };
+    expect(decodeRead({ ...read, more: 1 })).toEqual(read);
+    expect(decodeRead({ processId: "p" })).toEqual({ processId: "p", afterSeq: 0, maxBytes: undefined, waitMs: 0 });
+    for (const member of ["afterSeq", "maxBytes", "waitMs"]) {
+      for (const value of [-1, 0.5, 2 ** 53, "1", true, [], {}]) {
+        expect(() => decodeRead({ ...read, [member]: value })).toThrow(new RegExp(`in \`${member}\``));
+      }
+    }
+    expect(() => decodeRead({ ...read, processId: null })).toThrow("in `processId`");
+    expect(() => decodeRead([read])).toThrow("invalid type: sequence");
+  });
+
   it("has the defaults of the file calls", () => {
     expect(decodeRemove({ path: "file:///x", recursive: null })).toMatchObject({
       recursive: true,
