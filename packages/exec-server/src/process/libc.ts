@@ -1,5 +1,6 @@
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 
 /** The functions of the C library that Node does not offer, called through koffi. Those that start children: Linux. */
 export interface Libc {
@@ -122,14 +123,36 @@ export const lastErrno = (): number => loadKoffi().errno();
 /** Where in memory a buffer lies, which it does until it is garbage. */
 export const addressOf = (buffer: Uint8Array): bigint => loadKoffi().address(buffer);
 
-const loadKoffi = (): Koffi => requireNative("koffi") as Koffi;
+const loadKoffi = (): Koffi => requireNative("koffi", requireKoffi) as Koffi;
+
+/**
+ * The native code of koffi, which is all that is used of it: what Node does to find koffi, and koffi's own JavaScript, take as long
+ * again. Where it is not of that version in the package beside koffi's, koffi finds its code itself.
+ */
+export function requireKoffi(require: NodeJS.Require): unknown {
+  const found = (require.resolve.paths("koffi") ?? []).map((path) => join(path, "koffi")).find(existsSync);
+  try {
+    if (found !== undefined) {
+      const directory = realpathSync(found);
+      const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string };
+      const native = require(join(directory, "..", KOFFI_NATIVE)) as { version: string };
+      if (native.version === version) return native;
+    }
+  } catch {
+    // Built from its sources, for one.
+  }
+  return require("koffi");
+}
+
+/** As koffi 3 names it. */
+const KOFFI_NATIVE = `@koromix/koffi-${process.platform}-${process.arch}`;
 
 /** A module with native code. */
-export function requireNative(name: string): unknown {
+export function requireNative(name: string, load = (require: NodeJS.Require) => require(name) as unknown): unknown {
   // Node follows no link on the way to a module when the last status it asked for was that of a pipe or a socket.
   statSync("/");
   try {
-    return createRequire(import.meta.url)(name);
+    return load(createRequire(import.meta.url));
   } catch (cause) {
     const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
     const advice = "it has to be installed; a bundle has to be an ES module with it beside";
