@@ -36,8 +36,10 @@ export async function followProgram(
   process.exitCode = EXIT.lost;
   const output = createOutput(() => void running.signal("hangup").catch(() => {}));
   const running = orchestrator.runCommand(request, {
-    onOutput: async (piece) => {
-      await Promise.all([output.write(piece), recording?.output(piece.stream, piece.bytes)]);
+    onOutput: (piece) => {
+      const written = output.write(piece);
+      const recorded = recording?.output(piece.stream, piece.bytes);
+      return recorded === undefined ? written : Promise.all([written, recorded]);
     },
   });
   const size = request.tty ? request.size : undefined;
@@ -95,7 +97,7 @@ function createOutput(onGone: () => void) {
     get isLost() {
       return isLost;
     },
-    /** A promise is for more room: a reader that is slow holds the program back. */
+    /** A promise is until it is written: a reader that is slow holds the program back. */
     write({ stream, bytes, dropped }: LiveOutput): Promise<void> | undefined {
       if (dropped !== undefined) {
         const range = `bytes ${dropped.from}-${dropped.to} of the output are gone: they were not retained`;
@@ -111,9 +113,10 @@ function createOutput(onGone: () => void) {
   };
 }
 
-/** Undefined when there is room for more. */
+/** Undefined when it is written: its memory may be used again. */
 function writeTo(stream: Writable, bytes: Uint8Array): Promise<void> | undefined {
-  return stream.write(bytes) ? undefined : written(stream);
+  stream.write(bytes);
+  return stream.writableLength === 0 ? undefined : written(stream);
 }
 
 /** Executors that name no code say it in a sentence. */

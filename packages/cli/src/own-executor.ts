@@ -6,11 +6,14 @@ import type { RemoteHost } from "./exec-server-host.js";
 export interface OwnExecutorOptions {
   /** Nothing will ask for a sandbox: whether this host has one is not tried out, and a command that asks is refused. */
   withoutSandbox?: boolean | undefined;
+  /** Nobody looks at live output once it counts as taken: its memory is used again. */
+  lendsOutput?: boolean | undefined;
 }
 
 /** An executor of this host in this process. Closing the channel ends it and everything it started. */
-export const startOwnExecutor = ({ withoutSandbox = false }: OwnExecutorOptions = {}): Channel =>
+export const startOwnExecutor = ({ withoutSandbox = false, lendsOutput = false }: OwnExecutorOptions = {}): Channel =>
   start({
+    limits: { log: { lendsChunks: lendsOutput } },
     backend() {
       const backend = createLocalBackend({ shielded: true });
       return withoutSandbox ? { start: (spec) => backend.start(spec), close: () => backend.close() } : backend;

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
@@ -8,6 +9,9 @@ import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { codex, codexWords } from "./support.js";
+
+/** Numbers from 1 that take 31 MB. */
+const LINES = 4_000_000;
 
 /** What a pipe of Linux takes while nobody reads it, bytes. */
 const PIPE_BYTES = 64 * 1024;
@@ -78,6 +82,23 @@ it.skipIf(process.platform !== "linux")("a program waits for a reader that does 
   expect(child.exitCode).toBe(null);
   expect(usageOf(child.pid!).peakMegabytes).toBeLessThan(250);
   closeSync(reader);
+});
+
+// More than is kept in memory and on disk: what was written is written over by what comes later.
+it.skipIf(process.platform !== "linux")("a reader that is slow gets every byte as it was (needs Linux)", async () => {
+  const { reader, ended } = run(`exec seq ${LINES}`);
+  const expected = createHash("sha256");
+  for (let line = 1; line <= LINES; line += 1) expected.update(`${line}\n`);
+  const found = createHash("sha256");
+  const socket = new Socket({ fd: reader, readable: true, writable: false });
+  let bytes = 0;
+  for await (const chunk of socket) {
+    found.update(chunk);
+    bytes += chunk.length;
+    if (bytes % 7 === 0) await setTimeout(1);
+  }
+  expect(await ended).toEqual([0, null]);
+  expect(found.digest("hex")).toBe(expected.digest("hex"));
 });
 
 it.skipIf(process.platform !== "linux")("a program ends when nobody reads what it writes (needs Linux)", async () => {

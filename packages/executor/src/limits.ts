@@ -43,7 +43,10 @@ export interface ExecutorLimits {
   rememberedApprovals: number;
   /** Terminals kept as they look, for `read_screen`; the one that was not asked for longest is made anew when it is. */
   screens: number;
-  /** Retention of one session's output; what is left out is the backend's default. */
+  /**
+   * Retention of one session's output; what is left out is the backend's default. `lendsChunks` says that the orchestrator lies
+   * in this process and looks at output only until it has acknowledged it; it counts for sessions that are paused when full.
+   */
   log: Partial<OutputLogLimits>;
 }
 

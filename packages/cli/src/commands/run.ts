@@ -37,6 +37,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
       onInterrupted: () => outages.lose("the exec-server is not reached"),
       onResumed: outages.restore,
       withoutSandbox: options.sandbox === undefined,
+      lendsOutput: true,
     });
     const sandbox = await chooseRunSandbox(options.sandbox, { host, cwd, isOwn: own });
     const followed = await followProgram(

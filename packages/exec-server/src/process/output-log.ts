@@ -311,7 +311,7 @@ export class RetainedLog implements WritableOutputLog {
       }
       const onIdle = () => this.#updatePressure();
       this.#spill ??= createSpillFile({ directory: spillDir, maxBytes: spillBytes, onIdle });
-      this.#spill.append(chunk);
+      if (!this.#spill.append(chunk)) this.#drop(chunk);
     }
   }
 

@@ -14,7 +14,8 @@ export interface SpillFile {
   readonly end: number;
   /** Why the disk took no more, with the directory; undefined while it does. */
   readonly problem: string | undefined;
-  append(chunk: OutputChunk): void;
+  /** False when it takes no more: the chunk is not held. */
+  append(chunk: OutputChunk): boolean;
   /** The chunk that holds offset `from`; undefined when the file does not hold it. */
   read(from: number): Promise<OutputChunk | undefined>;
   close(): void;
@@ -103,16 +104,17 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
       return problem;
     },
     append({ bytes, ...chunk }) {
-      if (refused || closed) return;
+      if (refused || closed) return false;
       if (size + bytes.length > options.maxBytes || entries.length >= MAX_SPILL_CHUNKS) {
         refused = true;
-        return;
+        return false;
       }
-      if (fd === undefined && open() === undefined) return;
+      if (fd === undefined && open() === undefined) return false;
       entries.push({ chunk, position: size, length: bytes.length, bytes });
       size += bytes.length;
       inFlight += bytes.length;
       pump();
+      return true;
     },
     async read(from) {
       const entry = entries[findEntry(entries, from)];

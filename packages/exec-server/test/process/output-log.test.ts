@@ -132,6 +132,15 @@ describe("an output log", () => {
       expect(dropped).toEqual([0, 4, 8]);
     });
 
+    it("gives back what the spill file does not take", () => {
+      const dropped: number[] = [];
+      const lending = limits({ headBytes: 0, spillBytes: 8, lendsChunks: true });
+      const log = createOutputLog(lending, undefined, undefined, (bytes) => dropped.push(bytes[0]!));
+      fill(log, 24);
+      expect(dropped).toEqual([8, 12]);
+      log.close();
+    });
+
     it("keeps what was read, and gives back what comes after it", async () => {
       const { log, dropped } = open();
       fill(log, 8);

@@ -15,8 +15,15 @@ export interface Retention {
   pauseBytes: number | undefined;
 }
 
-export function getRetention(limits: Partial<OutputLogLimits>, whenFull: WhenFull = "spill"): Retention {
-  const chosen = { ...limits, ...(whenFull === "drop" ? { spillBytes: 0 } : {}) };
+/** `acknowledges`: who receives the output says what it has received. */
+export function getRetention(
+  { lendsChunks = false, ...limits }: Partial<OutputLogLimits>,
+  whenFull: WhenFull = "spill",
+  acknowledges = false,
+): Retention {
+  // Only then all that is not acknowledged is held: what is under way is not written over.
+  const lends = lendsChunks && acknowledges && whenFull === "pause" ? { lendsChunks } : {};
+  const chosen = { ...limits, ...lends, ...(whenFull === "drop" ? { spillBytes: 0 } : {}) };
   const log = { ...DEFAULT_LOG_LIMITS, ...chosen };
   const memory = Math.floor(log.tailBytes / 2);
   const windowBytes = Math.min(MAX_UNACKNOWLEDGED_OUTPUT_BYTES, Math.max(memory, Math.floor(log.spillBytes / 2)));

@@ -310,7 +310,7 @@ export class UnifiedExec {
         await this.#terminate(pruned, { by: "prune", graceMs: PRUNE_GRACE_MS });
       }
       const stdio = getStdio(request);
-      const retention = getRetention(limits.log, request.whenFull);
+      const retention = getRetention(limits.log, request.whenFull, events.receiver.acknowledges);
       const given = { stdio, log: retention.chosen, trace };
       const { process, startup } = await this.#spawn(request, given);
       telemetry.log.info?.("session started", { requestId, sessionId: id, pid: process.pid });
