@@ -112,6 +112,10 @@ const FORBIDDEN: Record<string, string[]> = {
       "x=mr; ${x:1:1}${x:0:1} y",
       "echo 'x mr' | rev | sh",
       "hash -p /bin/rm ls; ls x",
+      "x=abrm; ${x##*b} y",
+      "x=rm.a; ${x%.*} y",
+      "x=xrmx; ${x: 1 : -1} y",
+      "x='\\x72m'; ${x@E} y",
     ],
   ],
 };
@@ -124,6 +128,8 @@ const ASKED: readonly string[] = [
     "tmux new 'rm x'",
     "screen -dm rm x",
     "uv run rm x",
+    "$(basename /a/rm) x",
+    "test -v 'a[$(rm x)]'",
   ],
   ...["npm exec -- rm x", "poetry run rm x", "own-wrapper --flag rm x", "own-wrapper 'rm x'", "kubectl exec p -- rm x"],
 ];
@@ -140,17 +146,7 @@ const SANDBOX_ONLY: Record<string, string[]> = {
     ...["perl -e 'system \"rm x\"'", 'node -e \'require("child_process").execSync("rm x")\'', "make -f f"],
     ...["expect -c 'spawn rm x'", "emacs --batch --eval '(shell-command \"rm x\")'"],
   ],
-  "only known at run time": [
-    ...[
-      "cat f | sh",
-      "bash f",
-      "curl u | sh",
-      "/bin/r* x",
-      "/usr/bin/r? x",
-      "test -v 'a[$(rm x)]'",
-      "x=abrm; ${x##*b} y",
-    ],
-  ],
+  "only known at run time": [...["cat f | sh", "bash f", "curl u | sh", "/bin/r* x", "/usr/bin/r? x"]],
   "another program under this name, or this one under another": [
     ...["LD_PRELOAD=./x.so ls", "BASH_ENV=f bash -c ls", "ENV=f sh -i", "PATH=.:$PATH ls", "export PATH=.; ls"],
     ...["NODE_OPTIONS='--require ./x' node", "PYTHONSTARTUP=f python", "enable -f ./x.so ls; ls"],

@@ -43,5 +43,8 @@ export const MAX_GUESSES = 1_024;
 /** Most words of a command that is guessed. */
 export const MAX_GUESS_WORDS = 64;
 
+/** Most commands that are guessed where only the running script knows which program it starts. */
+export const MAX_NAME_GUESSES = 32_768;
+
 /** How often a script is read again with what its own substitutions and functions are known to print. */
 export const MAX_ROUNDS = 3;

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { ComputedPrograms, isEvaluated } from "./computed-programs.js";
 import type { Inner } from "./inner.js";
 import {
   MAX_EFFORT,
@@ -38,7 +39,7 @@ export interface LiteralCommands {
 export function literalCommands(parser: ShellParser, argv: readonly string[]): LiteralCommands {
   const collector = new CommandCollector(parser);
   collector.visitCommand({ argv, input: undefined, variables: INITIAL_VARIABLES, files: new Map() });
-  collector.visitTexts();
+  collector.guess(argv.join(" "));
   return listFound(collector);
 }
 
@@ -46,7 +47,7 @@ export function literalCommands(parser: ShellParser, argv: readonly string[]): L
 export function literalScript(parser: ShellParser, script: string): LiteralCommands {
   const collector = new CommandCollector(parser);
   collector.visitScript(script, INITIAL_VARIABLES);
-  collector.visitTexts();
+  collector.guess(script);
   return listFound(collector);
 }
 
@@ -102,6 +103,10 @@ class CommandCollector implements ScriptVisitor {
   private readonly texts = new Set<string>();
   /** Files that a shell runs, and that are not known. */
   private readonly unknownFiles = new Set<string>();
+  /** Commands whose program only the running script knows. */
+  private readonly computed = new ComputedPrograms();
+  /** Values with substitutions in them, each of which is looked through once. */
+  private readonly held = new Set<string>();
 
   constructor(private readonly parser: ShellParser) {}
 
@@ -117,8 +122,27 @@ class CommandCollector implements ScriptVisitor {
     this.depth -= 1;
   }
 
+  visitComputed(args: readonly string[]): void {
+    this.computed.add(args);
+  }
+
+  visitHeld(value: string): void {
+    if (/\$\(|`/.test(value)) this.held.add(value);
+  }
+
+  /** What is only a guess once everything was visited. `text`: all that is spelled out. */
+  guess(text: string): void {
+    for (const printed of this.texts) this.visitHeld(printed);
+    this.isGuessing = true;
+    for (const value of this.held) this.visitScript(`: "${value.replaceAll('"', '\\"')}"`, INITIAL_VARIABLES);
+    this.isGuessing = false;
+    this.visitTexts();
+    for (const argv of this.computed.list([text, ...this.texts])) this.guesses.set(JSON.stringify(argv), argv);
+    if (this.computed.isOver) this.complete = false;
+  }
+
   /** A shell with an unknown input, or file, may get what is printed elsewhere: through a pipe by name, a descriptor, a copy. */
-  visitTexts(): void {
+  private visitTexts(): void {
     const isFed = (path: string) =>
       [...this.commands.values()].some(([program, ...args]) =>
         args.some((arg) => (arg === path || arg.endsWith(`=${path}`)) && !/^(?:\w*sh|\.|source)$/.test(program ?? "")),
@@ -151,6 +175,9 @@ class CommandCollector implements ScriptVisitor {
     (this.isGuessing ? this.guesses : this.commands).set(words, [...argv]);
     let output = getLiteralOutput(argv, input, files);
     for (const text of [input, output]) if (text !== undefined && this.texts.size < MAX_TEXTS) this.texts.add(text);
+    // Behind a wrapper, a name that is not known stands as it is written.
+    if (/\$(?!['"])|`/.test(argv[0] ?? "")) this.visitComputed(argv.slice(1));
+    if (isEvaluated(argv)) for (const arg of argv) this.visitHeld(arg);
     const runs = whatMayRun(argv);
     for (const inner of [...runs.inner, ...this.listScripts(command)]) {
       const printed = this.visitInner(inner, command);

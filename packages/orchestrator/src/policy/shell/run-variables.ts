@@ -1,17 +1,23 @@
 /** Variables whose value other programs run. */
 const RUN_VARIABLES =
-  /^(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH|GIT_SSH_COMMAND|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|GIT_CONFIG_VALUE_\d+|\w*ASKPASS|PROMPT_COMMAND|RSYNC_RSH|RSYNC_CONNECT_PROG|CVS_RSH|SVN_SSH|LESSOPEN|LESSCLOSE|MANOPT|TAR_OPTIONS|FCEDIT|SHELL|CONFIG_SHELL|MAKEFLAGS|BASH_FUNC_\w+%%|command_not_found_handle)$/i;
+  /^(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH|GIT_SSH_COMMAND|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|GIT_CONFIG_VALUE_\d+|\w*ASKPASS|PROMPT_COMMAND|RSYNC_RSH|RSYNC_CONNECT_PROG|CVS_RSH|SVN_SSH|LESSOPEN|LESSCLOSE|MANOPT|TAR_OPTIONS|FCEDIT|SHELL|CONFIG_SHELL|MAKEFLAGS|BASH_FUNC_\w+%%|BASH_(?:ALIASES|CMDS)\[.*|VIMINIT|EXINIT|command_not_found_handle)$/i;
 
 /** Variables whose value is expanded like text between double quotes. */
 const EXPANDED_VARIABLES = /^(?:PS[0-4]|PROMPT|RPROMPT|R?PS1|MAILPATH)$/;
 
 /** Scripts that are run for a variable of this value, sooner or later. */
 export function listVariableScripts(name: string, value: string): string[] {
-  if (RUN_VARIABLES.test(name)) return [value.replace(/^[!|]+|^\(\)\s*\{|\}$/g, "").replace(/^--[\w-]+=/, "")];
-  if (name === "GIT_CONFIG_PARAMETERS") return value.split("'").map((setting) => setting.replace(/^[^=]*=!?/, ""));
+  if (RUN_VARIABLES.test(name))
+    return [value.replace(/^[!|]+|^\(\)\s*\{|\}$/g, "").replace(/^--[\w-]+=/, ""), ...listExec(value)];
+  if (name === "GIT_CONFIG_PARAMETERS") {
+    return value.split("'").map((setting) => setting.replace(/^[^=!]*=/, "").replace(/^!/, ""));
+  }
   if (EXPANDED_VARIABLES.test(name) && /[`$]/.test(value)) return [`: "${value.replaceAll('"', '\\"')}"`];
   return [];
 }
+
+/** `--checkpoint-action=exec=command` among the options that a variable adds. */
+const listExec = (value: string): string[] => [...value.matchAll(/\bexec=(.+)$/gs)].map(([, script = ""]) => script);
 
 /** Files that a shell reads at its start. */
 export const isStartFile = (name: string): boolean => /^(?:BASH_ENV|ENV|ZDOTDIR|RCFILE)$/.test(name);

@@ -22,6 +22,10 @@ export interface ScriptVisitor {
   visitCommand(command: FoundCommand): string | undefined;
   /** A script inside a script, such as one between backticks in a here-document. */
   visitScript(script: string, variables: Variables, input?: string): string | undefined;
+  /** A command whose program is computed: `args` are known, the program may be any word that is spelled out. */
+  visitComputed(args: readonly string[]): void;
+  /** A value with a substitution in it: run where it is taken for a number, a subscript or a prompt. */
+  visitHeld(value: string): void;
   /** False when nesting is too deep to go on; `leave` is called otherwise. */
   enter(): boolean;
   leave(): void;
@@ -41,6 +45,8 @@ export function walkScript(
   for (let round = 1; ; round += 1) {
     const walker = new Walker({ tree, visitor, functions: listFunctions(tree), calls: new Map() }, variables);
     const output = walker.visit(tree.root, input);
+    if (variables !== outer)
+      for (const values of variables.values()) for (const value of values) visitor.visitHeld(value);
     if (variables === outer && walker.read.size === 0) return output;
     // What substitutions print and what is read is known only now: once more with variables that come of it.
     read = new Map([...read, ...walker.read]);
@@ -77,6 +83,9 @@ function listFunctions(tree: SyntaxTree): Map<string, SyntaxNode> {
   visit(tree.root);
   return functions;
 }
+
+/** An expansion, a substitution or a pattern; `$'…'` and `$"…"` are plain text. */
+const COMPUTED_NAME = /\$(?!['"])|[`*?]|\[.*\]/s;
 
 const isRedirect = ({ type }: SyntaxNode): boolean => type.endsWith("_redirect");
 
@@ -304,11 +313,14 @@ class Walker {
 
   private visitVariants(parts: readonly SyntaxNode[], input: string | undefined): string | undefined {
     const command = { input, variables: this.variables, files: this.getFiles(parts) };
+    const nodes = this.listWords(parts);
+    const isComputed = nodes[0] !== undefined && COMPUTED_NAME.test(getText(this.tree, nodes[0]));
     let output: string | undefined;
-    for (const argv of this.readVariants(parts)) {
+    for (const argv of this.readVariants(nodes)) {
       const printed = this.visitor.visitCommand({ ...command, argv }) ?? this.visitFunction(argv, input);
       output ??= printed;
       this.follow(argv, input, printed);
+      if (isComputed) this.visitor.visitComputed(argv.slice(1));
     }
     const fed = output ?? input;
     for (const part of parts) {
@@ -353,9 +365,9 @@ class Walker {
     return files;
   }
 
-  /** The words of a command for each set of values of its variables, with and without words that may be empty. */
-  private readVariants(parts: readonly SyntaxNode[]): string[][] {
-    const nodes = joinAdjacent(
+  /** The nodes of a command that are its words. */
+  private listWords(parts: readonly SyntaxNode[]): SyntaxNode[] {
+    return joinAdjacent(
       parts.filter(
         (part, index) =>
           !isRedirect(part) &&
@@ -364,6 +376,10 @@ class Walker {
           !this.isDescriptor(part, parts[index + 1]),
       ),
     );
+  }
+
+  /** The words of a command for each set of values of its variables, with and without words that may be empty. */
+  private readVariants(nodes: readonly SyntaxNode[]): string[][] {
     const hasExpansions = nodes.some((node) => /[$`]/.test(getText(this.tree, node)));
     const variants = new Map<string, string[]>();
     const add = (argv: string[]) => {

@@ -120,20 +120,53 @@ function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
   }
 }
 
-/** What `${name:1:2}`, `${name#a}`, `${name%a}`, `${name/a/b}` and `${name,,}` make of a value; undefined with patterns. */
+/** What `${name:1:2}`, `${name#a*}`, `${name%a}`, `${name/a/b}`, `${name,,}` and `${name@E}` make of a value; undefined where that cannot be told. */
 function transformValue(value: string, operation: string): string | undefined {
-  const [, from, length] = /^:\s*(\d+)(?::\s*(\d+))?$/.exec(operation) ?? [];
-  if (from !== undefined)
-    return value.slice(Number(from), length === undefined ? undefined : Number(from) + Number(length));
-  if (/^,,?$/.test(operation)) return value.toLowerCase();
-  if (/^\^\^?$/.test(operation)) return value.toUpperCase();
-  const [, prefix] = /^##?([^*?[\]$`"'\\]+)$/.exec(operation) ?? [];
-  if (prefix !== undefined) return value.startsWith(prefix) ? value.slice(prefix.length) : value;
-  const [, suffix] = /^%%?([^*?[\]$`"'\\]+)$/.exec(operation) ?? [];
-  if (suffix !== undefined) return value.endsWith(suffix) ? value.slice(0, -suffix.length) : value;
-  const [, all, old, other = ""] = /^\/(\/?)([^*?[\]$`"'\\/]+)(?:\/([^$`"'\\]*))?$/.exec(operation) ?? [];
+  const [, from, length] = /^:\s*\(?\s*(-?\d+)\s*\)?\s*(?::\s*\(?\s*(-?\d+)\s*\)?\s*)?$/.exec(operation) ?? [];
+  if (from !== undefined) return sliceValue(value, Number(from), length === undefined ? undefined : Number(length));
+  if (/^(?:,,?|@L)$/.test(operation)) return value.toLowerCase();
+  if (/^(?:\^\^?|@U)$/.test(operation)) return value.toUpperCase();
+  if (operation === "@E") return decodeEscapes(value);
+  if (/^@[QKk]$/.test(operation)) return value;
+  const [, prefixSign, prefix = ""] = /^(##?)([^$`"'\\]+)$/.exec(operation) ?? [];
+  if (prefixSign !== undefined) return value.replace(toPattern(prefix, prefixSign === "##", "^", ""), "");
+  const [, suffixSign, suffix = ""] = /^(%%?)([^$`"'\\]+)$/.exec(operation) ?? [];
+  if (suffixSign !== undefined) return cutSuffix(value, toPattern(suffix, true, "^", "$"), suffixSign === "%%");
+  const [, all, old, other = ""] = /^\/(\/?)([^$`"'\\/]+)(?:\/([^$`"'\\]*))?$/.exec(operation) ?? [];
   if (old === undefined) return undefined;
-  return all === "/" ? value.replaceAll(old, () => other) : value.replace(old, () => other);
+  return value.replace(toPattern(old, true, "", "", all === "/" ? "gs" : "s"), () => other);
+}
+
+/** A negative place counts from the end, as `${name: -3:-1}` does. */
+function sliceValue(value: string, from: number, length: number | undefined): string {
+  const start = from < 0 ? Math.max(value.length + from, 0) : from;
+  if (length === undefined) return value.slice(start);
+  return value.slice(start, length < 0 ? value.length + length : start + length);
+}
+
+/** Tries each end of the value: the shortest that matches goes, or the longest. */
+function cutSuffix(value: string, pattern: RegExp, isLongest: boolean): string {
+  const places = Array.from({ length: Math.min(value.length, MAX_PATTERN_PLACES) + 1 }, (_, at) => value.length - at);
+  const place = (isLongest ? places.reverse() : places).find((at) => pattern.test(value.slice(at)));
+  return place === undefined ? value : value.slice(0, place);
+}
+
+/** How many ends of a value are held against a pattern. */
+const MAX_PATTERN_PLACES = 256;
+
+/** A pattern of the shell as an expression: `*`, `?` and `[…]`; the shortest match unless it is greedy. */
+function toPattern(glob: string, isGreedy: boolean, before: string, after: string, flags = "s"): RegExp {
+  const body = glob.replace(/\*+|\?|\[[!^]?[\w-]+\]|[\s\S]/g, (part) => {
+    if (part.startsWith("*")) return isGreedy ? ".*" : ".*?";
+    if (part === "?") return ".";
+    if (part.length > 1) return part.replace(/^\[!/, "[^");
+    return part.replace(/[.*+?^${}()|[\]\\/]/, "\\$&");
+  });
+  try {
+    return new RegExp(before + body + after, flags);
+  } catch {
+    return /(?!)/;
+  }
 }
 
 /** What may stand in for a value, with the white space between its parts. */

@@ -1,0 +1,35 @@
+import { MAX_GUESS_WORDS, MAX_NAME_GUESSES } from "./limits.js";
+
+/** Commands whose program only the running script knows: `$(basename /opt/x) y`, `${BASH_REMATCH[1]} y`. */
+export class ComputedPrograms {
+  /** More would be guessed than `MAX_NAME_GUESSES`. */
+  isOver = false;
+  private readonly args = new Map<string, readonly string[]>();
+
+  add(args: readonly string[]): void {
+    const words = args.slice(0, MAX_GUESS_WORDS);
+    this.args.set(JSON.stringify(words), words);
+  }
+
+  /** Each of them with every name that is spelled out in `texts`. */
+  list(texts: readonly string[]): string[][] {
+    if (this.args.size === 0) return [];
+    const names = new Set(texts.flatMap(listNames));
+    this.isOver = names.size * this.args.size > MAX_NAME_GUESSES;
+    if (this.isOver) return [];
+    return [...names].flatMap((name) => [...this.args.values()].map((args) => [name, ...args]));
+  }
+}
+
+/** Words, with and without the dots and dashes in them. */
+function listNames(text: string): string[] {
+  const whole = text.split(/[^\p{L}\p{N}_.+-]+/u).map((word) => word.replace(/^[-.+]+|[-.+]+$/g, ""));
+  return [...whole, ...text.split(/[^\p{L}\p{N}_]+/u)].filter((word) => /\p{L}/u.test(word));
+}
+
+const EVALUATING: ReadonlySet<string> = new Set(
+  "let test [ printf read declare typeset local export readonly unset mapfile readarray getopts wait".split(" "),
+);
+
+/** Builtins that run what stands in a subscript: `test -v 'a[$(…)]'`. */
+export const isEvaluated = ([program = ""]: readonly string[]): boolean => EVALUATING.has(program);
