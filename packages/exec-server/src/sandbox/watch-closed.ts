@@ -24,10 +24,14 @@ export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, 
   };
   // Everybody tidies up there, and a name that is kept free for nobody's project is no reason to end a command.
   const isTemporary = (path: string) => dirname(path) === "/tmp" || dirname(path) === tmpDir;
-  for (const path of listReplaceable(files, isTemporary).slice(0, MAX_WATCHED)) {
+  const watched = listReplaceable(files, isTemporary);
+  const around = new Set(listAround(files).filter((path) => !watched.includes(path)));
+  for (const path of [...watched, ...around].slice(0, MAX_WATCHED)) {
     const before = identify(path);
     if (before === undefined) continue;
-    const check = () => {
+    const check = (_event?: unknown, name?: unknown) => {
+      // What happens in a directory has another name; a busy one is not looked at each time.
+      if (around.has(path) && typeof name === "string" && name !== basename(path)) return;
       if (replaced !== undefined || identify(path) === before) return;
       replaced = path;
       close();
@@ -35,7 +39,7 @@ export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, 
     };
     try {
       const watcher = watch(path, { persistent: false }, check);
-      watcher.on("error", check);
+      watcher.on("error", () => check());
       watchers.push(watcher);
     } catch {
       // Too many watches, or it is gone: the same holds as without.
@@ -54,6 +58,16 @@ const listReplaceable = (files: RestrictedFiles, isTemporary: (path: string) => 
   files.entries
     .filter((entry) => isReplaceable(entry, files) && !(entry.missing && isTemporary(entry.path)))
     .map(({ path }) => path);
+
+/** Directories around what is closed: with one of them its mounts go, and the new one has none. Those in the root are taken to stay. */
+function listAround(files: RestrictedFiles): string[] {
+  const around = new Set<string>();
+  for (const { path, access, missing } of files.entries) {
+    if (missing || (access !== "deny" && (access === "write" || getAccess(files, dirname(path)) !== "write"))) continue;
+    for (let at = dirname(path); dirname(at) !== "/" && at !== "/"; at = dirname(at)) around.add(at);
+  }
+  return [...around].filter((path) => getAccess(files, path) !== "deny");
+}
 
 function isReplaceable({ path, access, mirror, mirrored }: ProfileEntry, files: RestrictedFiles): boolean {
   if (access === "write" || mirror !== undefined || mirrored || path === "/") return false;

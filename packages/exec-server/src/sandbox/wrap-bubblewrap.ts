@@ -108,7 +108,7 @@ function openWrapper(
       },
       findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined {
         if (closedWatch?.replaced !== undefined) {
-          const reason = `the command was ended: \`${closedWatch.replaced}\`, which is closed to it, was replaced outside`;
+          const reason = `the command was ended: \`${closedWatch.replaced}\`, which is closed to it or holds what is, was replaced outside`;
           return { certain: true, reason };
         }
         if (gate?.problem !== undefined)

@@ -111,6 +111,26 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       });
     });
 
+    it.each<[string, () => string]>([
+      ["in a directory that it writes", () => join(work, "d")],
+      ["further out", () => join(work, "d/e")],
+      ["the workspace itself", () => work],
+      ["in a directory that it reads", () => join(home, ".config/tool")],
+      ["around that one", () => join(home, ".config")],
+    ])("ends the command where a directory around it is replaced: %s", async (_where, getPath) => {
+      mkdirSync(join(work, "d/e"), { recursive: true });
+      writeFileSync(join(work, "d/e/secret"), "classified\n");
+      const command = await sandbox.start(["bash", "-c", "echo ready; exec sleep 300"], {
+        cwd: work,
+        sandbox: restrict([...entries(), entry(join(work, "d/e/secret"), "deny")]),
+      });
+      await untilOutput(command, "ready");
+      writeFileSync(join(work, "beside"), "");
+      renameSync(getPath(), join(sandbox.base, "former"));
+      expect(await command.exited).toEqual({ kind: "signaled", signal: "SIGKILL", by: "terminate" });
+      expect(command.denial?.reason).toContain(`\`${getPath()}\`, which is closed`);
+    });
+
     it("lets a command go on where what is closed is only written to", async () => {
       writeFileSync(join(work, "secret"), "classified\n");
       const command = await sandbox.start(["bash", "-c", "echo ready; read -r; echo end"], {
