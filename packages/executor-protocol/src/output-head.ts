@@ -55,9 +55,7 @@ export function decodeOutputHead(head: Uint8Array): OutputHead | string {
   if (!Number.isSafeInteger(seq)) return beyond("seq", seq);
   if (!Number.isSafeInteger(offset)) return beyond("offset", offset);
   if (seq === 0) return "binary frame with seq 0, expected at least 1";
-  const requestId = Buffer.from(head.buffer, head.byteOffset + FIXED_BYTES, head.length - FIXED_BYTES).toString(
-    "latin1",
-  );
+  const requestId = String.fromCharCode(...head.subarray(FIXED_BYTES));
   return { requestId, processId, seq, offset, stream };
 }
 
