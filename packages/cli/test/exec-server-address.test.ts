@@ -24,9 +24,9 @@ describe("an exec-server where an executor is asked for", () => {
   });
 
   it("is used when it speaks on stdio", async () => {
-    const executor = `'${process.execPath}' '${codex}' exec-server --listen stdio --log-level off`;
-    const { code, stdout } = await command.run(["run", "--executor", executor, "--", "echo", "far"]);
-    expect([code, stdout.toString()]).toEqual([0, "far\n"]);
+    const executor = `'${process.execPath}' '${codex}' exec-server --listen stdio`;
+    const { code, stdout, stderr } = await command.run(["run", "--executor", executor, "--", "echo", "far"]);
+    expect([code, stdout.toString(), stderr]).toEqual([0, "far\n", ""]);
   });
 
   it("lists the tools of an executor in front of it", async () => {

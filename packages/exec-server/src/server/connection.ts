@@ -172,7 +172,9 @@ export class Connection implements Holder {
   /** A message that cannot be read is answered, and the connection goes on. */
   #complain(problem: string): void {
     this.#context.telemetry.malformed.value += 1;
-    this.#log.warn?.("message could not be read");
+    // Before there is a session, a client may be finding out which protocol is spoken here.
+    const level = this.#session === undefined ? "info" : "warn";
+    this.#log[level]?.("message could not be read");
     if (this.#unsentComplaints >= MAX_UNSENT_COMPLAINTS) {
       this.#violate(`${MAX_UNSENT_COMPLAINTS} answers to malformed messages were not read`);
       return;
