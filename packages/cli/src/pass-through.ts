@@ -84,7 +84,7 @@ function passSignals(running: RunningCommand, outages: Outages, leave: (left: Le
       return leave({ kind: "left", how: signal === "SIGINT" ? "Ctrl-C twice" : signal, signal });
     }
     if (isSilent) say("there is no connection; Ctrl-C again gives up");
-    if (signal !== "SIGINT") return void running.signal(name).catch(() => {});
+    if (signal !== "SIGINT") return void running.signal(name).catch((error: unknown) => kill(running, signal, error));
     if (interrupts === 0) waitsSince = performance.now();
     interrupts += 1;
     const answered = () => {
@@ -102,6 +102,16 @@ function passSignals(running: RunningCommand, outages: Outages, leave: (left: Le
   };
 }
 
+/** Where the host cannot send a signal that is to end the program, as that of Codex 0.169.0 cannot send SIGTERM. */
+async function kill(running: RunningCommand, signal: NodeJS.Signals, error: unknown): Promise<void> {
+  try {
+    await running.signal("kill");
+    say(`${signal} was not sent: ${messageOf(error)}; the program is killed instead`);
+  } catch {
+    // It has ended, which is told by its outcome.
+  }
+}
+
 /** Reads no faster than the program does. */
 async function passPiped({ write, closeStdin }: InputTarget): Promise<void> {
   try {
@@ -111,3 +121,5 @@ async function passPiped({ write, closeStdin }: InputTarget): Promise<void> {
     // The program does not read any more, or has ended: that is told by its outcome.
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

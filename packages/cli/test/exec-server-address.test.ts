@@ -1,6 +1,8 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { describe, expect, it } from "vitest";
+import { text } from "node:stream/consumers";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { codex, useCommand } from "./support.js";
 
 describe("an exec-server where an executor is asked for", () => {
@@ -41,3 +43,39 @@ describe("an exec-server where an executor is asked for", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("it is an exec-server")]);
   });
 });
+
+const binary = process.env.CODEX_BINARY;
+
+describe.skipIf(binary === undefined)(`one of Codex${binary === undefined ? " (CODEX_BINARY is not set)" : ""}`, () => {
+  const run = (argv: readonly string[], stdin: "ignore" | "pipe") => {
+    const executor = `'${binary}' exec-server --listen stdio`;
+    const child = spawn(process.execPath, [codex, "run", "--executor", executor, "--", ...argv], {
+      stdio: [stdin, "pipe", "pipe"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    return child;
+  };
+
+  it("runs a program whose input is /dev/null to its end", async () => {
+    const [code] = await once(run(["cat"], "ignore"), "exit");
+    expect(code).toBe(0);
+  });
+
+  it("ends a program that it cannot send SIGTERM, and says how", async () => {
+    const child = run(["sh", "-c", "echo ready; sleep 300"], "pipe");
+    const errors = text(child.stderr!);
+    await once(child.stdout!, "data");
+    child.kill("SIGTERM");
+    expect((await once(child, "close"))[0]).toBe(137);
+    expect(await errors).toMatch(/SIGTERM was not sent: .*; the program is killed instead/);
+  });
+});
+
+it.skipIf(process.platform !== "linux")(
+  "a program gets /dev/null where this command has it (needs Linux)",
+  async () => {
+    const args = [codex, "run", "--", "readlink", "/proc/self/fd/0"];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    expect(await text(child.stdout)).toBe("/dev/null\n");
+  },
+);

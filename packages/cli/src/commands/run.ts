@@ -1,3 +1,5 @@
+import { fstatSync, statSync } from "node:fs";
+import { devNull } from "node:os";
 import { resolve } from "node:path";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
 import { createOrchestrator } from "@codex/orchestrator";
@@ -48,7 +50,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
         env: parseEnv(options.env, tty),
         envPolicy: { inherit: "all", ignoreDefaultExcludes: own, exclude: [], set: {}, includeOnly: [] },
         tty,
-        stdin: "open",
+        stdin: isNullDevice(process.stdin.fd) ? "null" : "open",
         ...(tty ? { size } : {}),
         ...(sandbox === undefined ? {} : { sandbox }),
         ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
@@ -87,4 +89,14 @@ function parseEnv(pairs: readonly string[], tty: boolean): Record<string, string
     env[pair.slice(0, equals)] = pair.slice(equals + 1);
   }
   return env;
+}
+
+/** Input that is over before it begins: not every host can end the input of a program later. */
+function isNullDevice(fd: number): boolean {
+  try {
+    const given = fstatSync(fd);
+    return given.isCharacterDevice() && given.rdev === statSync(devNull).rdev;
+  } catch {
+    return false;
+  }
 }
