@@ -153,7 +153,7 @@ describe.skipIf(whyNot !== "")(`a process that is not root's${whyNot && `: skipp
       const listening = startAsNobody([server, "--listen", "ws://127.0.0.1:0"]);
       try {
         const [url] = (await once(createInterface({ input: listening.stdout }), "line")) as [string];
-        const find = `for p in /proc/[0-9]*; do tr '\\0' '\\n' <$p/cmdline | grep -qxF -e '--executor=${url}' && pid=\${p#/proc/} && echo "found $pid" && ${look}; done; echo done`;
+        const find = `for p in /proc/[0-9]*; do tr '\\0' '\\n' <$p/cmdline | grep -qxF -e '--executor=${url}' && pid=\${p#/proc/} && { echo "found $pid"; ${look}; }; done; echo done`;
         const output = await run([`--executor=${url}`], find);
         expect(output).toMatch(/^found \d+$/m);
         expect(output).not.toMatch(/^(environ|mem|fd)$/m);
