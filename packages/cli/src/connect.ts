@@ -16,6 +16,7 @@ import {
   toUrl,
 } from "./executor-address.js";
 import { CommandError, EXIT } from "./exit-codes.js";
+import { withoutNodeOptions } from "./node-options.js";
 import type { OwnExecutorOptions } from "./own-executor.js";
 
 export interface ConnectOptions extends CredentialArguments {
@@ -120,7 +121,8 @@ async function startCommand(line: string): Promise<Channel> {
   if (problem !== undefined) throw new Error(problem);
   // The user's own command line, for a shell to read. What it says on stderr is for the user.
   const onStderr = (bytes: Uint8Array) => void process.stderr.write(bytes);
-  return connectStdio({ command: "/bin/sh", args: ["-c", replacingShell(line)], onStderr });
+  const env = withoutNodeOptions();
+  return connectStdio({ command: "/bin/sh", args: ["-c", replacingShell(line)], env, onStderr });
 }
 
 /**

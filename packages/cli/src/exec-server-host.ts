@@ -13,6 +13,7 @@ import type { HostInfo } from "@codex/executor-protocol";
 import type { Telemetry } from "@codex/telemetry";
 import type { Credentials } from "./credentials.js";
 import { type ExecutorAddress, toUrl } from "./executor-address.js";
+import { withoutNodeOptions } from "./node-options.js";
 
 /** A host behind an exec-server, ours or Codex's. */
 export interface RemoteHost {
@@ -53,7 +54,8 @@ export async function connectExecServer(
 
 function connect(address: ExecutorAddress, options: ExecServerOptions): Promise<ExecServerClient> {
   if (address.kind === "command") {
-    return ExecServerClient.spawnLocal({ command: "/bin/sh", args: ["-c", address.line] }, options);
+    const server = { command: "/bin/sh", args: ["-c", address.line], env: withoutNodeOptions() };
+    return ExecServerClient.spawnLocal(server, options);
   }
   return ExecServerClient.connectWebSocket(toUrl(address), options);
 }

@@ -6,9 +6,11 @@ import { dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { findRuntimeProblem, refuseInspector } from "@codex/exec-server";
 import { concealEnvironment, looksSecret } from "./conceal.js";
+import { takeNodeOptions } from "./node-options.js";
 import { findQuickCommand, parseQuickly, type QuickCommand } from "./quick-arguments.js";
 import { VERSION_LINE } from "./version.js";
 
+takeNodeOptions();
 refuseInspector();
 
 /** A file of its own beside this one. */

@@ -1,10 +1,11 @@
 import type { SandboxSupport } from "@codex/executor-protocol";
+import { withoutNodeOptions } from "../node-options.js";
 import { type Check, type Finding, ok, problem, warning } from "./check.js";
 import { runProgram } from "./run-program.js";
 
 /** The command itself: what loads native code does so in another process, whose crash is a finding. */
 const runCodex = (args: readonly string[], input = "") =>
-  runProgram(process.execPath, [process.argv[1] ?? "", ...args], { input });
+  runProgram(process.execPath, [process.argv[1] ?? "", ...args], { input, env: withoutNodeOptions() });
 
 const REINSTALL =
   "install again on this host, for this Node and libc: `npm rebuild node-pty koffi`; on musl node-pty has to be built from source";

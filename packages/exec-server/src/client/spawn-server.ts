@@ -8,7 +8,7 @@ export interface ServerCommand {
   args?: readonly string[];
   cwd?: string;
   /** Default: the environment of this process. */
-  env?: Readonly<Record<string, string>>;
+  env?: Readonly<Record<string, string | undefined>>;
   /** Default `inherit`. */
   stderr?: "inherit" | "ignore";
 }
