@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionSignal, TerminalSize } from "@codex/executor-protocol";
-import type { RunningCommand } from "@codex/orchestrator";
-import { UNANSWERED_MS } from "./limits.js";
+import { OrchestratorError, type RunningCommand } from "@codex/orchestrator";
+import { OPEN_INPUT_MS, UNANSWERED_MS } from "./limits.js";
 import { say } from "./notice.js";
 import type { Outages } from "./outages.js";
 import type { RunRecording } from "./recording/run-recording.js";
@@ -44,7 +45,7 @@ export function passThrough(running: RunningCommand, { size, recording, outages 
       recording?.input(bytes);
       return running.write(bytes);
     },
-    closeStdin: () => running.closeStdin(),
+    closeStdin: () => running.closeStdin().catch((error: unknown) => tellOpenInput(running, error)),
   };
   let leave: (left: Left) => void = () => {};
   const left = new Promise<Left>((resolve) => {
@@ -110,6 +111,14 @@ async function kill(running: RunningCommand, signal: NodeJS.Signals, error: unkn
   } catch {
     // It has ended, which is told by its outcome.
   }
+}
+
+/** A host that cannot end the input is told of when the program goes on: it may wait for that end. */
+async function tellOpenInput({ ended }: RunningCommand, error: unknown): Promise<void> {
+  if (!(error instanceof OrchestratorError) || error.code !== "unsupported") throw error;
+  const late = sleep(OPEN_INPUT_MS, "late", { ref: false });
+  if ((await Promise.race([ended, late])) !== "late") return;
+  say("this server cannot end the program's input; if the program waits for that, press Ctrl-C to end it");
 }
 
 /** Reads no faster than the program does. */

@@ -61,6 +61,16 @@ describe.skipIf(binary === undefined)(`one of Codex${binary === undefined ? " (C
     expect(code).toBe(0);
   });
 
+  it("cannot end the input of a program, which is said once while the program waits for it", async () => {
+    const child = run(["cat"], "pipe");
+    const [printed, errors] = [text(child.stdout!), text(child.stderr!)];
+    child.stderr!.once("data", () => child.kill("SIGINT"));
+    child.stdin!.end("x");
+    expect((await once(child, "close"))[0]).toBe(130);
+    expect(await errors).toMatch(/^codex: this server cannot end the program's input; .*press Ctrl-C to end it\n$/);
+    expect(await printed).toBe("x");
+  });
+
   it("ends a program that it cannot send SIGTERM, and says how", async () => {
     const child = run(["sh", "-c", "echo ready; sleep 300"], "pipe");
     const errors = text(child.stderr!);

@@ -37,6 +37,7 @@ export interface RunCommandRequest {
 export interface RunningCommand {
   /** Resolves when the executor has handed the bytes on: awaiting it holds a fast writer back. */
   write(bytes: Uint8Array): Promise<void>;
+  /** @throws OrchestratorError `unsupported` where the host cannot, as an exec-server of Codex 0.169.0: the program may wait for it */
   closeStdin(): Promise<void>;
   resize(size: TerminalSize): Promise<void>;
   signal(name: SessionSignal): Promise<void>;
@@ -163,7 +164,7 @@ class CommandFollower implements RunningCommand {
       const reply = await this.#call(this.#tools.stdin, body, WINDOW_MS);
       const failure = queued === undefined ? undefined : failureOf(reply);
       if (failure === undefined) queued?.resolve();
-      else queued?.reject(new Error(failure));
+      else queued?.reject(toError(reply, failure));
       // A step that was refused, such as input to a closed stdin, is no reason to stop following.
       if (failure === undefined) result = this.#read(reply);
       else if (reply.kind !== "answer") return this.#finish({ kind: "lost", reason: failure });
@@ -249,6 +250,12 @@ function refusal({ message: { outcome } }: Extract<CallReply, { kind: "answer" }
   const code = outcome.status === "error" ? outcome.code : undefined;
   return { kind: "refused", reason, ...(code === undefined ? {} : { code }) };
 }
+
+/** Of a step that was refused. */
+const toError = (reply: CallReply, failure: string): Error =>
+  reply.kind === "answer" && reply.message.outcome.status === "error" && reply.message.outcome.code === "unsupported"
+    ? new OrchestratorError("unsupported", failure)
+    : new Error(failure);
 
 const isOver = (result: UnifiedExecResult): boolean => result.outcome.kind !== "running";
 

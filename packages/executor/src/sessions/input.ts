@@ -1,4 +1,4 @@
-import { type ProcessSignal, WriteError } from "@codex/exec-server";
+import { ProcessError, type ProcessSignal, WriteError } from "@codex/exec-server";
 import type { SessionSignal, WriteStdinRequest } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import { messageOf, ToolError } from "../errors.js";
@@ -41,15 +41,21 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
   } else if (bytes.length > 0) {
     written = writeInput(session, bytes, maxWaiting);
   }
+  const isAll = bytes.length === 0 && request.resize === undefined && request.signal === undefined;
+  let closed = NO_INPUT;
   if (request.closeStdin === true && !ended) {
-    if (hasStdin(session))
-      void session.process.closeStdin().catch(() => {}); // it was closed before
+    if (hasStdin(session)) closed = closeInput(session, isAll);
     else notices.push("stdin of this session was never open");
   }
   if (request.signal !== undefined && !(await session.process.signal(SIGNALS[request.signal]))) {
     notices.push(`there is no process left for the signal \`${request.signal}\``);
   }
-  return { ...written, getNotices: () => [...notices, ...written.getNotices()] };
+  return {
+    failed: AbortSignal.any([written.failed, closed.failed]),
+    settled: Promise.all([written.settled, closed.settled]).then(() => {}),
+    settleWithin: (ms, clock) => written.settleWithin(ms, clock),
+    getNotices: () => [...notices, ...written.getNotices(), ...closed.getNotices()],
+  };
 }
 
 const NO_INPUT: SentInput = {
@@ -123,6 +129,29 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
         ];
       }
       return [explainFailure(session, bytes.length, state.error)];
+    },
+  };
+}
+
+/** A host that cannot do it is told of: by an error where it is all that was asked, by a notice otherwise. */
+function closeInput(session: Session, isAll: boolean): SentInput {
+  const failure = new AbortController();
+  let problem: ProcessError | undefined;
+  const settled = session.process.closeStdin().catch((error: unknown) => {
+    // Everything else is the end of the program or of its connection, which its outcome tells.
+    if (!(error instanceof ProcessError) || error.code !== "unsupported") return;
+    problem = error;
+    failure.abort(WRITTEN);
+  });
+  return {
+    ...NO_INPUT,
+    failed: failure.signal,
+    settled,
+    getNotices() {
+      if (problem === undefined || session.process.outcome.kind !== "running") return [];
+      const notice = `the end of input was not sent: ${problem.message}; the program may wait for it`;
+      if (isAll) throw new ToolError(notice, { code: problem.code, cause: problem });
+      return [notice];
     },
   };
 }

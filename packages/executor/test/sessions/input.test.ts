@@ -68,6 +68,18 @@ describe("input", () => {
     await answer;
   });
 
+  it("whose end a host cannot send is told of: an error where nothing else was asked, a notice otherwise", async () => {
+    const host = open();
+    const { id, process } = await startSession(host, { stdin: "open" });
+    process.keepsStdin = true;
+    const alone = await host.client.call("write_stdin", writeRequest({ processId: id, input: "", closeStdin: true }));
+    expect(alone).toMatchObject({ status: "error", code: "unsupported" });
+    expect(errorOf(alone)).toContain("this host cannot close stdin");
+    const { text } = await host.client.write({ processId: id, input: "x", closeStdin: true });
+    expect(text).toContain("this host cannot close stdin; the program may wait for it");
+    expect(process.events).toEqual(["write x"]);
+  });
+
   it.each([
     ["interrupt", "SIGINT"],
     ["terminate", "SIGTERM"],

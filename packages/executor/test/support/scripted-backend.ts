@@ -111,7 +111,11 @@ export class ScriptedProcess implements ExecProcess {
     return this.inputWait ?? "unknown";
   }
 
+  /** As behind an exec-server that cannot end the input of a program. */
+  keepsStdin = false;
+
   async closeStdin(): Promise<void> {
+    if (this.keepsStdin) throw new ProcessError("unsupported", "this host cannot close stdin");
     this.events.push("close stdin");
   }
 
