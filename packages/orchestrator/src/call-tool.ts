@@ -14,6 +14,7 @@ import { joinRuns, offerRerun, type SandboxedRun, withNotice } from "./rerun.js"
 import { parseArguments } from "./resolve/arguments.js";
 import { type ResolvedExec, resolveExecCommand } from "./resolve/exec-command.js";
 import type { Rejected } from "./resolve/resolved.js";
+import { describeSlips, findMisspelt } from "./resolve/unknown-fields.js";
 import { doesSomething, resolveWriteStdin } from "./resolve/write-stdin.js";
 import { lostSession } from "./respond.js";
 import { fail, interrupted, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "./result.js";
@@ -219,10 +220,17 @@ function otherTool(
   context: CallContext,
 ): Promise<ToolCallResult> {
   context.trail.tool(selected.executor.name, args, selected.session?.id);
+  const misspelt = findMisspelt(args, selected.tool);
+  if (misspelt !== undefined) return Promise.resolve(invalid(selected.tool.name, misspelt));
   const own = { ...args };
   if (context.catalog.takesEnvironment(selected.tool.name)) delete own[ENVIRONMENT_ID];
   if (selected.session !== undefined) own.session_id = selected.session.processId;
-  return send(selected, { wireArguments: own, windowMs: undefined, notices: [] }, options, context);
+  return send(
+    selected,
+    { wireArguments: own, windowMs: undefined, notices: describeSlips(args, selected.tool) },
+    options,
+    context,
+  );
 }
 
 interface Outgoing {

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { messageOf } from "../errors.js";
 import { isObject } from "../executors/tool-list.js";
 import { type Resolved, rejected } from "./resolved.js";
+import { describeMissing } from "./unknown-fields.js";
 
 /** A model's arguments as an object: an object as it is, or its JSON text. */
 export function parseArguments(args: unknown, limitBytes: number): Resolved<Record<string, unknown>> {
@@ -19,14 +20,26 @@ export function parseArguments(args: unknown, limitBytes: number): Resolved<Reco
 const asObject = (value: unknown): Resolved<Record<string, unknown>> =>
   isObject(value) ? { kind: "ok", value } : rejected("", `expected a JSON object, got ${describe(value)}`);
 
-/** Arguments against a schema. Unknown keys are dropped; the first field that does not fit is named. */
-export function readArguments<S extends z.ZodMiniType>(schema: S, args: Record<string, unknown>): Resolved<z.infer<S>> {
+/** Arguments against a schema. Unknown keys are dropped; the first field that does not fit is named, and what may be meant by it. */
+export function readArguments<S extends z.ZodMiniObject>(
+  schema: S,
+  args: Record<string, unknown>,
+): Resolved<z.infer<S>> {
   const result = z.safeParse(schema, args);
   if (result.success) return { kind: "ok", value: result.data };
   const issue = result.error.issues[0];
   if (issue === undefined) return rejected("", "the arguments do not fit");
   const got = issue.path.reduce<unknown>((value, key) => memberOf(value, key), args);
-  return rejected(issue.path.map(String).join("."), `expected ${expectation(issue)}, got ${describe(got)}`);
+  const problem = `expected ${expectation(issue)}, got ${describe(got)}`;
+  const slip = got === undefined ? findSlip(issue.path, args, Object.keys(schema.shape)) : undefined;
+  return rejected(issue.path.map(String).join("."), slip === undefined ? problem : `${problem} (${slip})`);
+}
+
+function findSlip(path: readonly PropertyKey[], args: Record<string, unknown>, known: readonly string[]) {
+  const around = path.slice(0, -1).reduce<unknown>((value, key) => memberOf(value, key), args);
+  return isObject(around)
+    ? describeMissing(String(path.at(-1)), around, path.length === 1 ? known : undefined)
+    : undefined;
 }
 
 const memberOf = (value: unknown, key: PropertyKey): unknown =>

@@ -7,6 +7,7 @@ import { execCommandArgumentsSchema } from "./model-arguments.js";
 import { resolvePermissions } from "./permissions.js";
 import { type Resolved, rejected } from "./resolved.js";
 import { resolveArgv } from "./shell.js";
+import { describeUnknownFields } from "./unknown-fields.js";
 import { execWindow, outputBudget } from "./windows.js";
 
 export interface ResolveContext {
@@ -60,7 +61,10 @@ export function resolveExecCommand(args: Record<string, unknown>, context: Resol
     ...(asked.timeout_ms === undefined ? {} : { timeoutMs: asked.timeout_ms }),
     ...(asked.until === undefined ? {} : { until: asked.until }),
   };
-  const notices = [window.notice, budget.notice].filter((notice) => notice !== undefined);
+  const notices = [
+    ...describeUnknownFields(args, Object.keys(execCommandArgumentsSchema.shape)),
+    ...[window.notice, budget.notice].filter((notice) => notice !== undefined),
+  ];
   const workspace = resolveWorkspace(context);
   if (workspace.kind === "rejected") return workspace;
   return { kind: "ok", value: { request, host, workspaceRoots: workspace.value, prefixRule: prefix_rule, notices } };

@@ -3,6 +3,7 @@ import type { Config } from "../config.js";
 import { readArguments } from "./arguments.js";
 import { writeStdinArgumentsSchema } from "./model-arguments.js";
 import type { Resolved } from "./resolved.js";
+import { describeUnknownFields } from "./unknown-fields.js";
 import { outputBudget, writeWindow } from "./windows.js";
 
 export interface ResolvedWrite {
@@ -39,6 +40,9 @@ export function resolveWriteStdin(args: Record<string, unknown>, context: { conf
     ...(asked.signal === undefined ? {} : { signal: asked.signal }),
     ...(asked.until === undefined ? {} : { until: asked.until }),
   };
-  const notices = [window.notice, budget.notice].filter((notice) => notice !== undefined);
+  const notices = [
+    ...describeUnknownFields(args, Object.keys(writeStdinArgumentsSchema.shape)),
+    ...[window.notice, budget.notice].filter((notice) => notice !== undefined),
+  ];
   return { kind: "ok", value: { request, notices } };
 }

@@ -264,6 +264,40 @@ describe("arguments that do not fit", () => {
       "additional_permissions.file_system.read.0: expected a string, got 1",
     ],
   ])("%j", (args, expected) => expect(problem(args)).toBe(expected));
+
+  it.each([
+    [{ cmdd: "ls" }, "there is no field `cmdd`; did you mean `cmd`?"],
+    [{ command: "ls" }, "there is no field `command`; did you mean `cmd`?"],
+    [{ tty: true, Cmd: "ls" }, "there is no field `Cmd`; did you mean `cmd`?"],
+    [{ script: "ls" }, "there is no field `script`"],
+    [{ ["x".repeat(100)]: 1 }, `there is no field \`${"x".repeat(60)}\``],
+  ])("%j names what may be meant", (args, hint) => {
+    expect(problem(args)).toBe(`cmd: expected a string, got nothing (${hint})`);
+  });
+});
+
+describe("fields that are unknown", () => {
+  const notices = (args: Record<string, unknown>) => {
+    const resolved = resolve(args);
+    return resolved.kind === "ok" ? resolved.value.notices : resolved.problem;
+  };
+
+  it.each([
+    [{ yeild_time_ms: 500 }, ["there is no field `yeild_time_ms`, it was passed over; did you mean `yield_time_ms`?"]],
+    [{ workDir: "/" }, ["there is no field `workDir`, it was passed over; did you mean `workdir`?"]],
+    [{ timeout: 5 }, ["there is no field `timeout`, it was passed over; did you mean `timeout_ms`?"]],
+    [{ enviroment_id: "a" }, ["there is no field `enviroment_id`, it was passed over; did you mean `environment_id`?"]],
+    [{ "a\nb": 1 }, ["there is no field `a\\nb`, it was passed over"]],
+    [{ environment_id: "a", tty: null, constructor: 1 }, ["there is no field `constructor`, it was passed over"]],
+    [{ tty: true, ttty: true }, ["there is no field `ttty`, it was passed over"]],
+  ])("%j are passed over, which is said", (args, expected) =>
+    expect(notices({ cmd: "ls", ...args })).toEqual(expected),
+  );
+
+  it("are named up to a bound", () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`q${index}`, 1]));
+    expect(notices({ cmd: "ls", ...many })).toHaveLength(5);
+  });
 });
 
 describe("the workspace", () => {

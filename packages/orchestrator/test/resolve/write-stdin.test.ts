@@ -48,6 +48,15 @@ describe("write_stdin", () => {
 
   it.each([
     [{}, "session_id: expected a number, got nothing"],
+    [
+      { sessionId: 1 },
+      "session_id: expected a number, got nothing (there is no field `sessionId`; did you mean `session_id`?)",
+    ],
+    [
+      { session_id: 1, resize: { rows: 1, columns: 1 } },
+      "resize.cols: expected a number, got nothing (there is no field `columns`; did you mean `cols`?)",
+    ],
+    [{ session_id: 1, resize: { rows: 1 } }, "resize.cols: expected a number, got nothing"],
     [{ session_id: "12" }, 'session_id: expected a number, got "12"'],
     [{ session_id: 1.5 }, "session_id: expected an integer, got 1.5"],
     [{ session_id: 1, resize: { rows: 0, cols: 1 } }, "resize.rows: expected a number of at least 1, got 0"],

@@ -1,0 +1,104 @@
+import { ENVIRONMENT_ID } from "../executors/catalog.js";
+import { isObject, type LearnedTool } from "../executors/tool-list.js";
+import { type Rejected, rejected } from "./resolved.js";
+
+/** Longest distance of what may have been meant, in letters put in, left out or exchanged. */
+const MAX_DISTANCE = 3;
+/** Unknown fields that are named, and characters of a name that are shown. */
+const MAX_NAMED = 5;
+const NAME_SHOWN_CHARACTERS = 60;
+
+/** A note for a model about each field that is passed over. @param onlySlips only of what looks like another name */
+export function describeUnknownFields(
+  args: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+  onlySlips = false,
+): string[] {
+  const known = [...names, ENVIRONMENT_ID];
+  const free = known.filter((name) => args[name] === undefined);
+  return Object.keys(args)
+    .filter((name) => !known.includes(name))
+    .map((name) => ({ name, meant: findMeant(name, free) }))
+    .filter(({ meant }) => !onlySlips || meant !== undefined)
+    .slice(0, MAX_NAMED)
+    .map(({ name, meant }) => {
+      const hint = meant === undefined ? "" : `; did you mean \`${meant}\`?`;
+      return `there is no field \`${shown(name)}\`, it was passed over${hint}`;
+    });
+}
+
+/** The same for a tool that takes a model's arguments as they are: some take more than they advertise. */
+export const describeSlips = (args: Readonly<Record<string, unknown>>, { inputSchema }: LearnedTool): string[] =>
+  describeUnknownFields(args, namesOf(inputSchema), true);
+
+/** A field that such a tool needs, and that was given under a name like it. */
+export function findMisspelt(
+  args: Readonly<Record<string, unknown>>,
+  { inputSchema }: LearnedTool,
+): Rejected | undefined {
+  const known = namesOf(inputSchema);
+  const required: unknown[] = Array.isArray(inputSchema.required) ? inputSchema.required : [];
+  for (const name of required) {
+    if (typeof name !== "string" || args[name] !== undefined) continue;
+    const unknown = Object.keys(args).find((given) => !known.includes(given) && isLike(given, name));
+    if (unknown !== undefined) return rejected(name, `it is missing (${describeSlip(unknown, name)})`);
+  }
+  return undefined;
+}
+
+/** What may have been given in place of a field that is missing. @param known undefined where that is not known */
+export function describeMissing(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  known: readonly string[] | undefined,
+): string | undefined {
+  const unknown = Object.keys(args).filter((given) => !known?.includes(given));
+  const like = unknown.find((given) => isLike(given, name));
+  if (like !== undefined) return describeSlip(like, name);
+  return known === undefined || unknown[0] === undefined ? undefined : `there is no field \`${shown(unknown[0])}\``;
+}
+
+const describeSlip = (given: string, meant: string): string =>
+  `there is no field \`${shown(given)}\`; did you mean \`${meant}\`?`;
+
+const namesOf = ({ properties }: Record<string, unknown>): string[] =>
+  isObject(properties) ? Object.keys(properties) : [];
+
+const shown = (name: string): string => JSON.stringify(name.slice(0, NAME_SHOWN_CHARACTERS)).slice(1, -1);
+
+const findMeant = (given: string, names: readonly string[]): string | undefined =>
+  names.find((name) => plain(name) === plain(given)) ?? names.find((name) => isLike(given, name));
+
+/** A slip of the keyboard, another way of writing words together, or an abbreviation: `command` and `cmd`. */
+function isLike(given: string, name: string): boolean {
+  const [a, b] = [plain(given.slice(0, NAME_SHOWN_CHARACTERS)), plain(name)];
+  if (sorted(a) === sorted(b) || isAbbreviation(a, b) || isAbbreviation(b, a)) return true;
+  return getDistance(a, b) <= Math.min(MAX_DISTANCE, Math.floor(Math.max(a.length, b.length) / 3));
+}
+
+/** Exchanged letters make no difference. */
+const sorted = (letters: string): string => [...letters].sort().join("");
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+
+/** Letters of a name in their order, from its first one on. */
+function isAbbreviation(short: string, long: string): boolean {
+  if (short.length < 3 || short[0] !== long[0]) return false;
+  let at = 0;
+  for (const letter of long) if (letter === short[at]) at += 1;
+  return at === short.length;
+}
+
+/** Of Levenshtein. */
+function getDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const exchanged = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(exchanged, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
