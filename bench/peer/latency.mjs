@@ -1,4 +1,5 @@
 // Starts, echoes and answers over one transport.
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { inBlocks, SIDES } from "./report.mjs";
 import { openServer } from "./server.mjs";
@@ -35,11 +36,14 @@ export async function measureLatency({ servers, transport, report, rounds }) {
     await inBlocks(typists, rounds(240), { warmUp: rounds(60) }),
     goals.echo,
   );
-  report.add(`${name}: environment/info, one at a time`, "ms", await inBlocks(on(askInfo), rounds(1600)), goals.info);
+  report.add(`${name}: environment/info, one at a time`, "ms", await inBlocks(on(askInfo), rounds(1600)));
   const bare = await openServer(BARE_SERVER, transport);
-  const floor = await inBlocks({ ours: () => askInfo(bare), other: () => askInfo(servers.other) }, rounds(1600));
+  const againstBare = (ask) =>
+    inBlocks({ ours: () => ask(servers.ours), other: () => ask(bare) }, rounds(6400), { blocks: 16 });
+  report.add(`${name}: the same against a bare Node server`, "ms", await againstBare(askInfo), goals.info);
+  const unknown = await againstBare(readUnknown);
+  report.add(`${name}: process/read of an unknown id against the same`, "ms", unknown, goals.unknown);
   await bare.close();
-  report.add(`${name}: the same of a bare Node server in our place`, "ms", floor);
   const many = await inBlocks(
     on((server) => askMany(server, rounds(2048))),
     4,
@@ -49,6 +53,8 @@ export async function measureLatency({ servers, transport, report, rounds }) {
   const behind = await inBlocks(on(behindLongPoll), rounds(8), { blocks: 2, warmUp: 1 });
   report.add(`${name}: request behind a 250 ms long poll`, "ms", behind, goals.longPoll);
   report.add(`${name}: request while \`yes\` floods`, "ms", await besideFlood(servers, rounds(1000)), goals.flooded);
+  const ended = await inBlocks(on(terminateFlood), rounds(80), { blocks: 8 });
+  report.add(`${name}: terminate of a flooding \`yes\`, answer`, "ms", ended, goals.terminate);
 }
 
 const GOALS = {
@@ -56,15 +62,23 @@ const GOALS = {
     true: "≤ 0.04",
     inFlight: "≥ 3",
     echo: "≤ 0.003",
-    info: "≤ 0.15",
+    info: "≤ 1.3",
+    unknown: "≤ 1.2",
     infos: "≥ 15",
     longPoll: "≤ 0.01",
     flooded: "≤ 1",
+    terminate: "≤ 1",
   },
-  stdio: { true: "≤ 0.5", echo: "≤ 1", info: "≤ 0.25", flooded: "≤ 0.1" },
+  stdio: { true: "≤ 0.5", echo: "≤ 1", info: "≤ 1.3", flooded: "≤ 0.1" },
 };
 
 const askInfo = (server) => server.request("environment/info").then(() => {});
+
+/** The bare server answers it as well; ours with an error. */
+const readUnknown = (server) =>
+  server.request("process/read", { processId: "none", afterSeq: 0, maxBytes: null, waitMs: 0 }).then(ignore, ignore);
+
+const ignore = () => {};
 
 const startMany = (server, count, tty) => perSecond(count, () => server.run(["/bin/true"], tty));
 
@@ -141,6 +155,21 @@ async function besideFlood(servers, blockMs) {
     }
   }
   return times;
+}
+
+const FLOOD_MS = 20;
+
+async function terminateFlood(server) {
+  const [flooding, closed] = [withResolvers(), withResolvers()];
+  const onEvent = (method) => (method === "process/closed" ? closed : flooding).resolve();
+  const { processId, answer } = server.start(["yes"], { onEvent });
+  await Promise.all([answer, flooding.promise]);
+  await setTimeout(FLOOD_MS);
+  const start = performance.now();
+  await server.request("process/terminate", { processId });
+  const ms = performance.now() - start;
+  await closed.promise;
+  return ms;
 }
 
 function withResolvers() {

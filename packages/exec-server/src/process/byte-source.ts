@@ -4,7 +4,7 @@ import { ReadStream } from "node:tty";
 import { ChunkMemory } from "./chunk-memory.js";
 import type { Flood, OpenFlood } from "./flood.js";
 import { CHUNK_SLAB_BYTES } from "./limits.js";
-import { ReadTurns } from "./read-turns.js";
+import type { ReadTurns } from "./read-turns.js";
 
 /**
  * Bytes of one output stream of a process. `onEnd` is called once, after the last byte: the stream ended or broke,
@@ -35,47 +35,73 @@ export interface ReadMemory {
 }
 
 /** Reads a pipe. Owns the descriptor. */
-export function readPipe(fd: number, { pipeBuffer, chunks }: ReadMemory, sink: ByteSink): ByteSource {
+export function readPipe(fd: number, { pipeBuffer, chunks, turns }: ReadMemory, sink: ByteSink): ByteSource {
   const onRead = (size: number, buffer: Uint8Array) => {
     for (let from = 0; from < size; from += CHUNK_SLAB_BYTES) {
       sink.onBytes(chunks.copy(buffer.subarray(from, Math.min(size, from + CHUNK_SLAB_BYTES))));
     }
+    source.onRead(size);
     return true;
   };
   const onread = { buffer: pipeBuffer, callback: onRead };
   // The types leave out that a socket made of a descriptor takes `onread`.
   const socket = new Socket({ fd, readable: true, writable: false, onread } as ConstructorParameters<typeof Socket>[0]);
-  const source = new StreamSource(socket, sink);
+  const source = new StreamSource(socket, sink, turns);
   socket.resume();
   return source;
 }
 
 /** Reads a stream that Node made. Owns it. */
-export function readStream(readable: Readable, sink: ByteSink): ByteSource {
-  readable.on("data", (bytes: Buffer) => sink.onBytes(bytes));
-  return new StreamSource(readable, sink);
+export function readStream(readable: Readable, turns: ReadTurns, sink: ByteSink): ByteSource {
+  readable.on("data", (bytes: Buffer) => {
+    sink.onBytes(bytes);
+    source.onRead(bytes.length);
+  });
+  const source = new StreamSource(readable, sink, turns);
+  return source;
 }
 
 /** Forgets its stream at the end of that: who holds the source does not hold the stream. */
 class StreamSource implements ByteSource {
+  readonly #turns: ReadTurns;
   #stream: Readable | undefined;
+  #paused = false;
+  /** Nothing is read before its turn comes. */
+  #waiting = false;
 
-  constructor(stream: Readable, sink: ByteSink) {
+  constructor(stream: Readable, sink: ByteSink, turns: ReadTurns) {
     this.#stream = stream;
+    this.#turns = turns;
     stream.on("error", ignore); // a broken pipe ends it like an orderly end: `close` follows
     stream.on("close", () => {
       this.#stream = undefined;
+      turns.leave(this.#go);
       sink.onEnd();
     });
   }
 
+  /** After a full read there is more, and libuv would go on for up to 32 reads before anybody else is read or answered. */
+  onRead(size: number): void {
+    if (size < PIPE_READ_BYTES || this.#waiting) return;
+    this.#waiting = true;
+    this.#stream?.pause();
+    this.#turns.wait(this.#go);
+  }
+
   pause(): void {
+    this.#paused = true;
     this.#stream?.pause();
   }
 
   resume(): void {
-    this.#stream?.resume();
+    this.#paused = false;
+    if (!this.#waiting) this.#stream?.resume();
   }
+
+  readonly #go = (): void => {
+    this.#waiting = false;
+    if (!this.#paused) this.#stream?.resume();
+  };
 
   close(): void {
     this.#stream?.destroy();
@@ -90,13 +116,13 @@ const PIPE_READ_BYTES = 64 * 1024;
 /** One read of a terminal gives at most this many bytes, whatever the buffer; a full read makes libuv read again at once. */
 const TERMINAL_READ_BYTES = 4095;
 
-export const createReadMemory = (read: ReadMemory["read"], openFlood: OpenFlood): ReadMemory => ({
+export const createReadMemory = (read: ReadMemory["read"], openFlood: OpenFlood, turns: ReadTurns): ReadMemory => ({
   pipeBuffer: Buffer.allocUnsafeSlow(PIPE_READ_BYTES),
   terminalBuffer: Buffer.allocUnsafeSlow(TERMINAL_READ_BYTES),
   chunks: new ChunkMemory(CHUNK_SLAB_BYTES),
   read,
   openFlood,
-  turns: new ReadTurns(),
+  turns,
 });
 
 /** The terminal that is read, and its descriptor for writing and resizing while it is open. */

@@ -13,6 +13,7 @@ import { closedStdin, createPipeWriter } from "./stdin-writer.js";
 export async function spawnOnPipes(
   { file, argv, cwd, env }: Program,
   openStdin: boolean,
+  { readTurns }: Native,
   events: LaunchEvents,
 ): Promise<Launched> {
   const child = await spawnChild(
@@ -30,8 +31,8 @@ export async function spawnOnPipes(
     pid: child.pid!,
     stdin: child.stdin === null ? closedStdin : createPipeWriter(child.stdin),
     sources: [
-      readStream(child.stdout!, new StreamSink("stdout", events)),
-      readStream(child.stderr!, new StreamSink("stderr", events)),
+      readStream(child.stdout!, readTurns, new StreamSink("stdout", events)),
+      readStream(child.stderr!, readTurns, new StreamSink("stderr", events)),
     ],
     resize: undefined,
   };

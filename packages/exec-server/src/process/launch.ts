@@ -27,7 +27,9 @@ export function launch(
   const isLinux = process.platform === "linux";
   if (spec.stdio.kind === "pipe") {
     const openStdin = spec.stdio.stdin === "open";
-    return isLinux ? launchOnPipes(program, openStdin, native, events) : spawnOnPipes(program, openStdin, events);
+    return isLinux
+      ? launchOnPipes(program, openStdin, native, events)
+      : spawnOnPipes(program, openStdin, native, events);
   }
   const size = spec.stdio.size ?? DEFAULT_TERMINAL_SIZE;
   if (!isLinux && spec.arg0 !== undefined && wrapped === undefined) {

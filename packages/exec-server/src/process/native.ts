@@ -19,6 +19,7 @@ import {
 } from "./libc.js";
 import type { NativeMarks } from "./marks.js";
 import { createNativeMarks } from "./native-marks.js";
+import { ReadTurns } from "./read-turns.js";
 import { shieldProcess } from "./shield.js";
 import { openUnnamed } from "./unnamed-file.js";
 
@@ -31,6 +32,7 @@ export interface Native {
   /** A new terminal; the master is non-blocking and is not inherited by children. */
   openTerminal(size: TerminalSize): { master: number; slave: number; path: string };
   readonly readMemory: ReadMemory;
+  readonly readTurns: ReadTurns;
   resizeTerminal(master: number, size: TerminalSize): void;
   /** Starts a program on a new terminal with node-pty's own fork: where `openTerminal` cannot make it a session. */
   forkTerminal(start: ForkTerminal): { master: number; pid: number };
@@ -107,15 +109,18 @@ export function createNative(library?: Library): Native {
   let children: Children | undefined;
   let marks: { native: NativeMarks | undefined } | undefined;
   let readMemory: ReadMemory | undefined;
+  const readTurns = new ReadTurns();
   let trim: ((keepBytes: number) => void) | undefined;
   return {
     get readMemory() {
       readMemory ??= createReadMemory(
         getLibc().read,
         process.platform === "linux" ? createOpenFlood(getLibc()) : () => undefined,
+        readTurns,
       );
       return readMemory;
     },
+    readTurns,
     openTerminal({ rows, cols }) {
       const { master, slave, pty: path } = openPty(pty().module, { cols, rows }, getLibc());
       // openpty leaves both ends inheritable: every later child would hold this terminal open and could type into it.

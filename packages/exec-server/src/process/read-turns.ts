@@ -13,13 +13,19 @@ export class ReadTurns {
   /** Whether there is room in this turn; else `go` is called in a later one, in the order of the calls. */
   enter(go: () => void): boolean {
     if (this.#entered.has(go)) return true;
-    this.#schedule();
     if (this.#entered.size < SOURCES_PER_TURN && this.#waiting.size === 0) {
+      this.#schedule();
       this.#entered.add(go);
       return true;
     }
-    this.#waiting.add(go);
+    this.wait(go);
     return false;
+  }
+
+  /** Calls `go` in a later turn, in the order of the calls. */
+  wait(go: () => void): void {
+    this.#schedule();
+    this.#waiting.add(go);
   }
 
   leave(go: () => void): void {
