@@ -7,9 +7,12 @@ const RESULT = JSON.stringify({ shell: { name: "bash", path: "/bin/bash" }, cwd:
 const ACCEPT = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const TEXT = 0x81;
 
+/** An error costs the client more than a result does: where ours answers with one, so does this. */
 const answer = (bytes, send) => {
-  const { id } = JSON.parse(bytes);
-  if (id !== undefined) send(`{"id":${id},"result":${RESULT}}`);
+  const { id, method, params } = JSON.parse(bytes);
+  if (method === "process/read")
+    send(`{"error":{"code":-32600,"message":"unknown process id ${params.processId}"},"id":${id}}`);
+  else if (id !== undefined) send(`{"id":${id},"result":${RESULT}}`);
 };
 
 if (process.argv.at(-1) === "stdio") {
@@ -48,6 +51,14 @@ function readFrames(chunk, onPayload) {
 
 function send(socket, text) {
   const bytes = Buffer.byteLength(text);
+  if (bytes < 126) {
+    const frame = Buffer.allocUnsafe(2 + bytes);
+    frame[0] = TEXT;
+    frame[1] = bytes;
+    frame.write(text, 2);
+    socket.write(frame);
+    return;
+  }
   const frame = Buffer.allocUnsafe(4 + bytes);
   frame[0] = TEXT;
   frame[1] = 126;
