@@ -47,8 +47,7 @@ export { ProcessError, StartError, type StartErrorCode, WriteError } from "./pro
 export type {
   ExecBackend,
   ExecProcess,
-  OutputChunk,
-  OutputLogLimits,
+  InputWait,
   ProcessSignal,
   ProcessSpec,
   ProcessStdio,
@@ -57,9 +56,10 @@ export type {
   TerminateOptions,
   TerminationReceipt,
 } from "./process/exec-backend.js";
-export type { InputWait } from "./process/input-wait.js";
-export { DEFAULT_LOG_LIMITS, DEFAULT_TERMINAL_SIZE } from "./process/limits.js";
 export { createLocalBackend, type LocalBackendOptions } from "./process/local-backend.js";
+export type { OutputLogLimits } from "./process/log-limits.js";
+export { DEFAULT_LOG_LIMITS, DEFAULT_TERMINAL_SIZE } from "./process/log-limits.js";
+export type { OutputChunk } from "./process/output-chunk.js";
 export {
   createOutputLog,
   type FollowOptions,
@@ -68,7 +68,7 @@ export {
   type OutputLog,
   type WritableOutputLog,
 } from "./process/output-log.js";
-export { getProgramName } from "./process/process-telemetry.js";
+export { getProgramName } from "./process/program-name.js";
 export { noInspectorOptions, refuseInspector } from "./process/refuse-inspector.js";
 export { findRuntimeProblem } from "./process/runtime.js";
 export { shieldProcess } from "./process/shield.js";

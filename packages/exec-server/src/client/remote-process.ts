@@ -11,12 +11,8 @@ import type {
   TerminateOptions,
   TerminationReceipt,
 } from "../process/exec-backend.js";
-import {
-  DEFAULT_LOG_LIMITS,
-  DEFAULT_TERMINATE_GRACE_MS,
-  KILL_DEADLINE_MS,
-  MAX_WRITE_BYTES,
-} from "../process/limits.js";
+import { KILL_DEADLINE_MS } from "../process/limits.js";
+import { DEFAULT_LOG_LIMITS, DEFAULT_TERMINATE_GRACE_MS, MAX_WRITE_BYTES } from "../process/log-limits.js";
 import { createOutputLog, type OutputLog, type WritableOutputLog } from "../process/output-log.js";
 import { ERROR_CODES } from "../protocol/methods.js";
 import { type ClientClock, withDeadline } from "./clock.js";

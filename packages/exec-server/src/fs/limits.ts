@@ -51,9 +51,6 @@ export const UNKNOWN_SIZE_BYTES = 64 * 1024;
 /** Symbolic links followed for one path before it counts as a loop; the figure is Linux's. */
 export const MAX_LINKS = 40;
 
-/** A file that is read without the thread pool where it is in memory, bytes. */
-export const AT_ONCE_BYTES = 64 * 1024;
-
 /** The list of the mounts of this process, bytes; a process with more has no file calls that are answered at once. */
 export const MAX_MOUNTS_BYTES = 256 * 1024;
 

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { ReadStream } from "node:tty";
 import { ChunkMemory } from "./chunk-memory.js";
 import type { Flood, OpenFlood } from "./flood.js";
-import { CHUNK_SLAB_BYTES } from "./limits.js";
+import { CHUNK_SLAB_BYTES } from "./native-limits.js";
 import type { ReadTurns } from "./read-turns.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { OutputChunk } from "./exec-backend.js";
+import type { OutputChunk } from "./output-chunk.js";
 
 /** A queue of chunks whose front is dropped often; compacted now and then instead of shifted. */
 export class ChunkQueue {

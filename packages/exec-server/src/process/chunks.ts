@@ -1,4 +1,4 @@
-import type { OutputChunk } from "./exec-backend.js";
+import type { OutputChunk } from "./output-chunk.js";
 
 /** Index of the chunk that holds `offset`, else of the first one after it. */
 export const findChunk = (chunks: readonly OutputChunk[], offset: number): number =>

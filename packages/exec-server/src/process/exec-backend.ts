@@ -1,14 +1,14 @@
 import type {
   EndedBy,
   EnvPolicy,
-  OutputStream,
   ProcessOutcome,
   Sandbox,
   SandboxSupport,
   TerminalSize,
 } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
-import type { InputWait } from "./input-wait.js";
+import type { OutputLogLimits } from "./log-limits.js";
+
 import type { OutputLog } from "./output-log.js";
 
 /** Where processes run: in this process (`LocalBackend`) or behind an exec-server client. */
@@ -46,20 +46,6 @@ export interface ProcessSpec {
 }
 
 export type ProcessStdio = { kind: "pty"; size?: TerminalSize } | { kind: "pipe"; stdin: "null" | "open" };
-
-/** Retention of one process's output, bytes. */
-export interface OutputLogLimits {
-  /** Kept from the beginning. */
-  headBytes: number;
-  /** Kept from the end. */
-  tailBytes: number;
-  /** What leaves memory goes to a file of at most this size; 0 for none. */
-  spillBytes: number;
-  /** Directory of the spill file. */
-  spillDir: string;
-  /** A follower looks at the bytes of a chunk only until it asks for the next one: their memory is used again. */
-  lendsChunks?: boolean;
-}
 
 export interface ExecProcess {
   /** On the host where it runs; undefined when that host does not tell. */
@@ -136,12 +122,9 @@ export interface TerminationReceipt {
   outcome: ProcessOutcome;
 }
 
-/** One piece of output as it was read. `seq` counts from 1, `offset` is the byte offset over all streams. */
-export interface OutputChunk {
-  seq: number;
-  stream: OutputStream;
-  offset: number;
-  /** When it was read: whole milliseconds on the clock of `startedAt`. */
-  at: number;
-  bytes: Buffer;
-}
+/**
+ * Whether a program waits for input, seen from outside at one moment. `waits`: it is blocked until input comes.
+ * `listens`: input is one of the things it is blocked for, as in an event loop. `busy`: neither. `unknown`: this host
+ * does not tell, or not this process.
+ */
+export type InputWait = "waits" | "listens" | "busy" | "unknown";

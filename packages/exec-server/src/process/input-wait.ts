@@ -1,4 +1,4 @@
-import type { ProcessStdio } from "./exec-backend.js";
+import type { InputWait, ProcessStdio } from "./exec-backend.js";
 import { MAX_LOOKED_AT_PROCESSES, MAX_LOOKED_AT_THREADS, MAX_POLLED_DESCRIPTORS } from "./limits.js";
 import { isOwnProc } from "./namespaces.js";
 import {
@@ -11,13 +11,6 @@ import {
   readProcStat,
   readTarget,
 } from "./proc.js";
-
-/**
- * Whether a program waits for input, seen from outside at one moment. `waits`: it is blocked until input comes.
- * `listens`: input is one of the things it is blocked for, as in an event loop. `busy`: neither. `unknown`: this host
- * does not tell, or not this process.
- */
-export type InputWait = "waits" | "listens" | "busy" | "unknown";
 
 /** Looks at the process that leads a session, and at those under it. Linux alone tells. Never rejects. */
 export async function getInputWait(pid: number, stdio: ProcessStdio): Promise<InputWait> {

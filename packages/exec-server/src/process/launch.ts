@@ -6,7 +6,7 @@ import type { ChildStart, ChildStdio } from "./children.js";
 import { StartError } from "./errors.js";
 import type { ProcessSpec } from "./exec-backend.js";
 import { forkOnTerminal, spawnOnPipes } from "./launch-macos.js";
-import { DEFAULT_TERMINAL_SIZE } from "./limits.js";
+import { DEFAULT_TERMINAL_SIZE } from "./log-limits.js";
 import type { Native } from "./native.js";
 import { startError } from "./start-error.js";
 

@@ -6,6 +6,7 @@ import type { ExitStatus } from "./children.js";
 import { ProcessError, StartError, WriteError } from "./errors.js";
 import type {
   ExecProcess,
+  InputWait,
   ProcessSignal,
   ProcessSpec,
   ProcessStdio,
@@ -16,9 +17,9 @@ import type {
   TerminationReceipt,
 } from "./exec-backend.js";
 import type { Guard } from "./guard.js";
-import { getInputWait, type InputWait } from "./input-wait.js";
+import { getInputWait } from "./input-wait.js";
 import { type Launched, launch } from "./launch.js";
-import { DEFAULT_LOG_LIMITS, MAX_WRITE_BYTES } from "./limits.js";
+import { DEFAULT_LOG_LIMITS, MAX_WRITE_BYTES } from "./log-limits.js";
 import type { Marks } from "./marks.js";
 import type { Native } from "./native.js";
 import { type LogHost, RetainedLog } from "./output-log.js";

@@ -1,4 +1,3 @@
-import { posix } from "node:path";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import {
   type Attributes,
@@ -11,7 +10,7 @@ import {
 } from "@codex/telemetry";
 import { StartError } from "./errors.js";
 import type { ExecProcess, ProcessSpec } from "./exec-backend.js";
-import { MAX_PROGRAM_NAME_LENGTH } from "./limits.js";
+import { getProgramName } from "./program-name.js";
 
 /** Tells of the processes of a backend: that they were started, and how they ended. Never what they were given. */
 export interface ProcessTelemetry {
@@ -95,10 +94,6 @@ function createProcessMetrics(metrics: Registry) {
     }),
   };
 }
-
-/** Of a command, for logs and spans: its directory may say who uses it. */
-export const getProgramName = (argv: readonly string[]): string =>
-  posix.basename(argv[0] ?? "").slice(0, MAX_PROGRAM_NAME_LENGTH);
 
 const programOf = ({ argv }: ProcessSpec): string => getProgramName(argv);
 

@@ -1,6 +1,6 @@
 import { closeSync, read, writev } from "node:fs";
-import type { OutputChunk } from "./exec-backend.js";
-import { MAX_SPILL_CHUNKS, MAX_SPILL_IN_FLIGHT_BYTES } from "./limits.js";
+import { MAX_SPILL_CHUNKS, MAX_SPILL_IN_FLIGHT_BYTES } from "./log-limits.js";
+import type { OutputChunk } from "./output-chunk.js";
 import { openUnnamed } from "./unnamed-file.js";
 
 /**

@@ -2,7 +2,8 @@ import { setTimeout } from "node:timers/promises";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { ProcessSignal, SentSignal, TerminationReceipt } from "./exec-backend.js";
 import type { Family, FamilyWatch, Relative } from "./family.js";
-import { DEFAULT_TERMINATE_GRACE_MS, KILL_DEADLINE_MS, MAX_KILL_ROUNDS, MAX_LISTED_PROCESSES } from "./limits.js";
+import { KILL_DEADLINE_MS, MAX_KILL_ROUNDS, MAX_LISTED_PROCESSES } from "./limits.js";
+import { DEFAULT_TERMINATE_GRACE_MS } from "./log-limits.js";
 import { signalProcess } from "./process-group.js";
 
 export interface TerminateFamily {

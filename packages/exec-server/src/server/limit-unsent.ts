@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { bindLibc } from "../process/libc.js";
+import { MAX_UNSENT_BYTES } from "../process/native-limits.js";
 import { lazily } from "../protocol/decode.js";
-import { MAX_UNSENT_BYTES } from "./limits.js";
 
 interface Functions {
   setsockopt(fd: number, level: number, option: number, value: Int32Array, valueBytes: number): number;

@@ -18,9 +18,6 @@ export const CHECKED_GROWTH_BYTES = 16 * 1024 * 1024;
 /** What is written to a connection and waits for the kernel, bytes; more holds programs back. An answer waits behind it. */
 export const MAX_QUEUED_BYTES = 256 * 1024;
 
-/** What the kernel holds of a connection that cannot be sent yet, bytes; Linux allows itself 4 MB. */
-export const MAX_UNSENT_BYTES = 64 * 1024;
-
 /** Output a process may write while its session has no connection, bytes; more holds it back, so that none is lost. */
 export const AWAY_WINDOW_BYTES = 1024 * 1024;
 

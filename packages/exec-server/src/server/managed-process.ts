@@ -2,12 +2,12 @@ import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 import { WriteError } from "../process/errors.js";
 import type {
   ExecProcess,
-  OutputChunk,
   ProcessSignal,
   SandboxType,
   TerminateOptions,
   TerminationReceipt,
 } from "../process/exec-backend.js";
+import type { OutputChunk } from "../process/output-chunk.js";
 import type { OutputLog } from "../process/output-log.js";
 import { getExitCode } from "../process/signals.js";
 import {

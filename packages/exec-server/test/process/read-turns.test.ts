@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { SOURCES_PER_TURN } from "../../src/process/limits.js";
+import { SOURCES_PER_TURN } from "../../src/process/native-limits.js";
 import { ReadTurns } from "../../src/process/read-turns.js";
 import { STDIO, useBackend } from "./support.js";
 

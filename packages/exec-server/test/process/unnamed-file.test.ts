@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createLocalBackend } from "../../src/index.js";
 import { createGuard } from "../../src/process/guard.js";
-import { STALE_NAME_MS } from "../../src/process/limits.js";
+import { STALE_NAME_MS } from "../../src/process/log-limits.js";
 import { createMarks } from "../../src/process/marks.js";
 import { openUnnamed } from "../../src/process/unnamed-file.js";
 import { ENV } from "./support.js";

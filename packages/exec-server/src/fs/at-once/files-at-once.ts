@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
+import { AT_ONCE_BYTES } from "../../process/native-limits.js";
 import type { GetMetadataParams, Metadata, ReadFileParams } from "../../protocol/fs.js";
 import type { HostPath } from "../../protocol/host-path.js";
-import { AT_ONCE_BYTES } from "../limits.js";
 import { toMetadata } from "../metadata.js";
 import { createKernel, type Kernel } from "./kernel.js";
 import { createMounts, type MountKind, type Mounts } from "./mounts.js";

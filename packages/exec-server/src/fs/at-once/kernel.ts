@@ -1,7 +1,7 @@
 import { endianness } from "node:os";
 import { addressOf, bindLibc } from "../../process/libc.js";
+import { AT_ONCE_BYTES } from "../../process/native-limits.js";
 import type { HostPath } from "../../protocol/host-path.js";
-import { AT_ONCE_BYTES } from "../limits.js";
 import { parseStatus, STATX_BYTES, type Status } from "./status.js";
 
 /** Calls of Linux that answer from memory or not at all. Descriptors are the caller's to close. Nothing throws. */

@@ -4,7 +4,7 @@ import { chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, truncateSync,
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { AT_ONCE_BYTES } from "../../../src/fs/limits.js";
+import { AT_ONCE_BYTES } from "../../../src/process/native-limits.js";
 import { callFiles, useFiles } from "../support.js";
 import { type CountedFiles, connect, countFiles, isEverAnswered, kindOf, settle } from "./support.js";
 
