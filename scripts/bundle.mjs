@@ -205,11 +205,14 @@ async function quickCommands() {
 
 /** The command is built from the sources of the packages, so that it does not need them built first. */
 function sourceAliases() {
-  const packages = ["telemetry", "executor-protocol", "channel", "exec-server", "executor", "orchestrator"];
-  return Object.fromEntries([
-    ["@codex/channel/websocket", path("packages/channel/src/websocket/index.ts")],
-    ["@codex/telemetry/opentelemetry", path("packages/telemetry/src/opentelemetry/index.ts")],
-    ["@codex/exec-server/server", path("packages/exec-server/src/server/index.ts")],
-    ...packages.map((name) => [`@codex/${name}`, path(`packages/${name}/src/index.ts`)]),
-  ]);
+  return Object.fromEntries(
+    readdirSync(path("packages")).flatMap((name) => {
+      const { exports } = JSON.parse(readFileSync(path(`packages/${name}/package.json`), "utf8"));
+      // The longer ones first: an alias is also that of what lies below it.
+      const doors = Object.keys(exports).filter((door) => existsSync(path(`packages/${name}/src/${door}/index.ts`)));
+      return doors
+        .reverse()
+        .map((door) => [`@codex/${name}${door.slice(1)}`, path(`packages/${name}/src/${door}/index.ts`)]);
+    }),
+  );
 }

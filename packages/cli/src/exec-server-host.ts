@@ -1,10 +1,10 @@
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RpcError } from "@codex/channel";
+import type { ExecBackend } from "@codex/exec-backend";
 import {
   createRemoteBackend,
   ERROR_CODES,
-  type ExecBackend,
   ExecServerClient,
   type RemoteEnvironmentInfo,
   type RemoteFileSystem,

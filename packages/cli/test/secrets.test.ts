@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { DEFAULT_EXCLUDES } from "@codex/exec-server";
+import { DEFAULT_EXCLUDES } from "@codex/exec-backend";
 import { afterAll, describe, expect, it } from "vitest";
 import { looksSecret } from "../src/conceal.js";
 import { codex, codexWords, finish, useCommand } from "./support.js";

@@ -20,12 +20,7 @@ export {
   createConfigReader,
   type TomlCodec,
 } from "./environment/config-reader.js";
-export {
-  createEnvironment,
-  DEFAULT_EXCLUDES,
-  listRemoved,
-  type RemovedVariable,
-} from "./environment/create-environment.js";
+
 export { createEnvironmentInfo, type EnvironmentInfoOptions } from "./environment/environment-info.js";
 export {
   type ConnectionFileSystem,
@@ -43,36 +38,13 @@ export {
   type HttpClientOptions,
 } from "./http/http-client.js";
 export { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./http/limits.js";
-export { ProcessError, StartError, type StartErrorCode, WriteError } from "./process/errors.js";
-export type {
-  ExecBackend,
-  ExecProcess,
-  InputWait,
-  ProcessSignal,
-  ProcessSpec,
-  ProcessStdio,
-  SandboxDenial,
-  SandboxType,
-  TerminateOptions,
-  TerminationReceipt,
-} from "./process/exec-backend.js";
+
 export { createLocalBackend, type LocalBackendOptions } from "./process/local-backend.js";
-export type { OutputLogLimits } from "./process/log-limits.js";
-export { DEFAULT_LOG_LIMITS, DEFAULT_TERMINAL_SIZE } from "./process/log-limits.js";
-export type { OutputChunk } from "./process/output-chunk.js";
-export {
-  createOutputLog,
-  type FollowOptions,
-  type LogHold,
-  type LogSlice,
-  type OutputLog,
-  type WritableOutputLog,
-} from "./process/output-log.js";
-export { getProgramName } from "./process/program-name.js";
+
 export { noInspectorOptions, refuseInspector } from "./process/refuse-inspector.js";
 export { findRuntimeProblem } from "./process/runtime.js";
 export { shieldProcess } from "./process/shield.js";
-export { getExitCode, getSignalName, getSignalNumber } from "./process/signals.js";
+
 export type { CapabilityName, EnvironmentCapabilities, EnvironmentInfo } from "./protocol/environment.js";
 export { type FileUrlOptions, type ParsedFileUrl, parseFileUrl, toFileUrl } from "./protocol/file-url.js";
 export type { HostPath } from "./protocol/host-path.js";

@@ -1,4 +1,4 @@
-import type { ExecBackend } from "@codex/exec-server";
+import type { ExecBackend } from "@codex/exec-backend";
 import type { ExecCommandRequest, SandboxSupport } from "@codex/executor-protocol";
 import type { ApprovalLedger } from "./approval-ledger.js";
 import type { CeilingGuard } from "./ceiling.js";

@@ -1,5 +1,5 @@
 import type { Channel } from "@codex/channel";
-import type { ExecBackend } from "@codex/exec-server";
+import type { ExecBackend } from "@codex/exec-backend";
 import type { HostInfo, OrchestratorMessage, OutputPosition, ProcessOutcome } from "@codex/executor-protocol";
 import { EXECUTOR_PROTOCOL_VERSION } from "@codex/executor-protocol";
 import { type Admission, createAdmission } from "./admission.js";

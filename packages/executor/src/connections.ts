@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { getProgramName } from "@codex/exec-server";
+import { getProgramName } from "@codex/exec-backend";
 import type { Clock } from "./clock.js";
 import type { Connection, Stake } from "./connection.js";
 import type { ExecutorTelemetry } from "./executor-telemetry.js";

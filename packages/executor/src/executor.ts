@@ -1,5 +1,5 @@
 import type { Channel } from "@codex/channel";
-import type { ExecBackend } from "@codex/exec-server";
+import type { ExecBackend } from "@codex/exec-backend";
 import type { HostInfo } from "@codex/executor-protocol";
 import { describeFault, type Telemetry } from "@codex/telemetry";
 import { type CeilingOptions, createCeilingGuard, type ResolvePath } from "./ceiling.js";

@@ -1,4 +1,4 @@
-import type { OutputLogLimits } from "@codex/exec-server";
+import type { OutputLogLimits } from "@codex/exec-backend";
 
 /** Bounds of an executor: whatever an orchestrator or a process can make grow. All count for one channel. */
 export interface ExecutorLimits {

@@ -1,4 +1,5 @@
-import { ClientError, type ExecBackend, StartError, UnsentStartError } from "@codex/exec-server";
+import { type ExecBackend, StartError } from "@codex/exec-backend";
+import { ClientError, UnsentStartError } from "@codex/exec-server";
 import { describe, expect, it } from "vitest";
 import { createExecutor } from "../src/index.js";
 import { Client, errorOf, execRequest, unwrap } from "./support/client.js";

@@ -1,10 +1,4 @@
-export type {
-  AttachedExecutor,
-  AttachOptions,
-  Orchestrator,
-  OrchestratorOptions,
-  RunCommandOptions,
-} from "./api.js";
+export type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 export type { AfterDenial, ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
 export {

@@ -7,14 +7,15 @@ const packages = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The arrows of docs/architecture.md: what each package may import of the others. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  telemetry: [],
-  "executor-protocol": [],
   channel: [],
-  "exec-server": ["channel", "executor-protocol", "telemetry"],
-  executor: ["channel", "exec-server", "executor-protocol", "telemetry"],
+  "executor-protocol": [],
+  telemetry: [],
+  "exec-backend": ["executor-protocol", "telemetry"],
+  "exec-server": ["channel", "exec-backend", "executor-protocol", "telemetry"],
+  executor: ["channel", "exec-backend", "exec-server", "executor-protocol", "telemetry"],
   orchestrator: ["channel", "executor-protocol", "telemetry"],
-  cli: ["channel", "exec-server", "executor", "executor-protocol", "orchestrator", "telemetry"],
-  testkit: ["channel", "exec-server", "executor", "executor-protocol", "orchestrator", "telemetry"],
+  cli: ["channel", "exec-backend", "exec-server", "executor", "executor-protocol", "orchestrator", "telemetry"],
+  testkit: ["channel", "exec-backend", "exec-server", "executor", "executor-protocol", "orchestrator", "telemetry"],
 };
 
 /** Names that a source file imports, with what stands before the path where it matters. */

@@ -19,7 +19,16 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-const PACKAGES = ["channel", "executor-protocol", "telemetry", "exec-server", "executor", "orchestrator", "cli"];
+const PACKAGES = [
+  "channel",
+  "executor-protocol",
+  "telemetry",
+  "exec-backend",
+  "exec-server",
+  "executor",
+  "orchestrator",
+  "cli",
+];
 
 /** npm and a compiler take their time on a busy machine. */
 const SLOW_MS = 120_000;

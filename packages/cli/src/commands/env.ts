@@ -1,4 +1,4 @@
-import { listRemoved } from "@codex/exec-server";
+import { listRemoved } from "@codex/exec-backend";
 import type { EnvPolicy } from "@codex/executor-protocol";
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";

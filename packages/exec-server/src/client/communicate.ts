@@ -1,6 +1,6 @@
+import type { ExecProcess } from "@codex/exec-backend";
+import { WriteError } from "@codex/exec-backend";
 import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
-import { WriteError } from "../process/errors.js";
-import type { ExecProcess } from "../process/exec-backend.js";
 
 /** Resolves when a process has ended and its output is complete, with how it ended. Never rejects. */
 export async function wait(process: ExecProcess): Promise<ProcessOutcome> {

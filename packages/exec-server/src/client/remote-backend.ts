@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { RpcError } from "@codex/channel";
+import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
+import { StartError } from "@codex/exec-backend";
 import type { SandboxSupport } from "@codex/executor-protocol";
 import type { Telemetry, TraceContext } from "@codex/telemetry";
 import * as z from "zod/mini";
-import { StartError } from "../process/errors.js";
-import type { ExecBackend, ProcessSpec } from "../process/exec-backend.js";
 import { checkStrings } from "../process/program.js";
 import { toFileUrl } from "../protocol/file-url.js";
 import { METHODS } from "../protocol/methods.js";

@@ -1,6 +1,4 @@
 import { RpcError } from "@codex/channel";
-import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
-import { ProcessError, WriteError } from "../process/errors.js";
 import type {
   ExecProcess,
   ProcessSignal,
@@ -10,10 +8,19 @@ import type {
   SandboxType,
   TerminateOptions,
   TerminationReceipt,
-} from "../process/exec-backend.js";
+} from "@codex/exec-backend";
+import {
+  createOutputLog,
+  DEFAULT_LOG_LIMITS,
+  DEFAULT_TERMINATE_GRACE_MS,
+  MAX_WRITE_BYTES,
+  type OutputLog,
+  ProcessError,
+  type WritableOutputLog,
+  WriteError,
+} from "@codex/exec-backend";
+import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import { KILL_DEADLINE_MS } from "../process/limits.js";
-import { DEFAULT_LOG_LIMITS, DEFAULT_TERMINATE_GRACE_MS, MAX_WRITE_BYTES } from "../process/log-limits.js";
-import { createOutputLog, type OutputLog, type WritableOutputLog } from "../process/output-log.js";
 import { ERROR_CODES } from "../protocol/methods.js";
 import { type ClientClock, withDeadline } from "./clock.js";
 import { ClientError, messageOf } from "./errors.js";

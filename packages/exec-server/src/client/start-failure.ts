@@ -1,7 +1,7 @@
 import { RpcError } from "@codex/channel";
+import type { ProcessSpec } from "@codex/exec-backend";
+import { START_ERROR_CODES, StartError, type StartErrorCode } from "@codex/exec-backend";
 import * as z from "zod/mini";
-import { START_ERROR_CODES, StartError, type StartErrorCode } from "../process/errors.js";
-import type { ProcessSpec } from "../process/exec-backend.js";
 import { toFileUrl } from "../protocol/file-url.js";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import type { Calls } from "./calls.js";

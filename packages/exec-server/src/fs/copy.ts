@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, readlink, stat, symlink } from "node:fs/promises";
-import { errnoOf } from "../process/errors.js";
+import { errnoOf } from "@codex/exec-backend";
 import type { CopyParams } from "../protocol/fs.js";
 import { displayPath, type HostPath, isBelow, isSamePath, joinPath, parentPath } from "../protocol/host-path.js";
 import { makeDirectories } from "./directories.js";

@@ -1,5 +1,5 @@
 import { lstat, mkdir, realpath, stat } from "node:fs/promises";
-import { errnoOf } from "../process/errors.js";
+import { errnoOf } from "@codex/exec-backend";
 import { toFileUrl } from "../protocol/file-url.js";
 import type { CanonicalizeParams, CanonicalizeResult, CreateDirectoryParams } from "../protocol/fs.js";
 import { type HostPath, isSamePath, parentPath, toHostPath } from "../protocol/host-path.js";

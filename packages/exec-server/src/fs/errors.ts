@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { getSystemErrorMap } from "node:util";
 import { RpcError } from "@codex/channel";
-import { errnoOf } from "../process/errors.js";
+import { errnoOf } from "@codex/exec-backend";
 import { displayPath, type HostPath } from "../protocol/host-path.js";
 import { ERROR_CODES } from "../protocol/methods.js";
 

@@ -1,5 +1,5 @@
 import { rmdir, unlink } from "node:fs/promises";
-import { errnoOf } from "../process/errors.js";
+import { errnoOf } from "@codex/exec-backend";
 import { type HostPath, joinPath, parentPath } from "../protocol/host-path.js";
 import { systemError } from "./errors.js";
 import { MAX_LISTED_SUBDIRECTORIES, MAX_REMOVE_PASSES } from "./limits.js";

@@ -1,6 +1,6 @@
 import { lstat, rmdir, unlink } from "node:fs/promises";
 import { RpcError } from "@codex/channel";
-import { errnoOf } from "../process/errors.js";
+import { errnoOf } from "@codex/exec-backend";
 import type { RemoveParams } from "../protocol/fs.js";
 import { displayPath, type HostPath } from "../protocol/host-path.js";
 import { ERROR_CODES } from "../protocol/methods.js";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, copyFile, type FileHandle, open, rename, stat, unlink } from "node:fs/promises";
-import { errnoOf } from "../process/errors.js";
+import { errnoOf } from "@codex/exec-backend";
 import { type HostPath, joinPath, parentPath } from "../protocol/host-path.js";
 import { notAFile, systemError } from "./errors.js";
 import { openForWriting } from "./open-file.js";

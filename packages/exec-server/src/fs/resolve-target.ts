@@ -1,5 +1,5 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
-import { errnoOf } from "../process/errors.js";
+import { errnoOf } from "@codex/exec-backend";
 import { baseName, type HostPath, joinPath, parentPath, resolvePath, toHostPath } from "../protocol/host-path.js";
 import { systemError } from "./errors.js";
 import { MAX_LINKS } from "./limits.js";

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from "node:fs";
 import { lstat, stat } from "node:fs/promises";
-import { errnoOf } from "../process/errors.js";
+import { errnoOf } from "@codex/exec-backend";
 import type { WatchMissingParams } from "../protocol/fs.js";
 import { baseName, type HostPath, isSamePath, joinPath, parentPath, pathBytes } from "../protocol/host-path.js";
 

@@ -1,5 +1,5 @@
 import { RpcError } from "@codex/channel";
-import { NEVER_PASSED } from "../environment/create-environment.js";
+import { NEVER_PASSED } from "@codex/exec-backend";
 import type { HttpRequestParams } from "../protocol/http.js";
 import { ERROR_CODES } from "../protocol/methods.js";
 

@@ -1,8 +1,8 @@
 import { closeSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { openUnnamed, type UnnamedFile } from "@codex/exec-backend";
 import { type GuardShell, type ShellHost, startGuardShell } from "./guard-shell.js";
 import { createGuardedNames } from "./guarded-names.js";
-import { openUnnamed, type UnnamedFile } from "./unnamed-file.js";
 
 /**
  * Ends process groups, first processes of sandboxes, and on Linux everything that left them, when this process dies of any cause, SIGKILL included.

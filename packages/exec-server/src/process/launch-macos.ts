@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { getSignalName, StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { attachTerminal, type LaunchEvents, StreamSink } from "./attach.js";
 import { readStream } from "./byte-source.js";
-import { StartError } from "./errors.js";
 import type { Launched, Program } from "./launch.js";
 import type { Native } from "./native.js";
-import { getSignalName } from "./signals.js";
 import { startError } from "./start-error.js";
 import { closedStdin, createPipeWriter } from "./stdin-writer.js";
 

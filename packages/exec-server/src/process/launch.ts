@@ -1,12 +1,11 @@
 import { closeSync } from "node:fs";
+import type { ProcessSpec } from "@codex/exec-backend";
+import { DEFAULT_TERMINAL_SIZE, StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { WrappedCommand } from "../sandbox/command-sandbox.js";
 import { type Attached, attachPipes, attachTerminal, type LaunchEvents } from "./attach.js";
 import type { ChildStart, ChildStdio } from "./children.js";
-import { StartError } from "./errors.js";
-import type { ProcessSpec } from "./exec-backend.js";
 import { forkOnTerminal, spawnOnPipes } from "./launch-macos.js";
-import { DEFAULT_TERMINAL_SIZE } from "./log-limits.js";
 import type { Native } from "./native.js";
 import { startError } from "./start-error.js";
 

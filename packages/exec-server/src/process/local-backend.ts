@@ -1,8 +1,8 @@
+import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
+import { StartError } from "@codex/exec-backend";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { Telemetry } from "@codex/telemetry";
 import { type CommandSandbox, createCommandSandbox } from "../sandbox/command-sandbox.js";
-import { StartError } from "./errors.js";
-import type { ExecBackend, ProcessSpec } from "./exec-backend.js";
 import { watchFamily } from "./family.js";
 import { createGuard, type Guard } from "./guard.js";
 import { type LocalContext, type LocalProcess, startLocalProcess } from "./local-process.js";

@@ -1,9 +1,3 @@
-import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
-import type { Counter } from "@codex/telemetry";
-import type { CommandSandbox, WrappedCommand } from "../sandbox/command-sandbox.js";
-import type { LaunchEvents } from "./attach.js";
-import type { ExitStatus } from "./children.js";
-import { ProcessError, StartError, WriteError } from "./errors.js";
 import type {
   ExecProcess,
   InputWait,
@@ -15,18 +9,30 @@ import type {
   SentSignal,
   TerminateOptions,
   TerminationReceipt,
-} from "./exec-backend.js";
+} from "@codex/exec-backend";
+import {
+  DEFAULT_LOG_LIMITS,
+  getSignalName,
+  type LogHost,
+  MAX_WRITE_BYTES,
+  ProcessError,
+  RetainedLog,
+  StartError,
+  WriteError,
+} from "@codex/exec-backend";
+import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import type { Counter } from "@codex/telemetry";
+import type { CommandSandbox, WrappedCommand } from "../sandbox/command-sandbox.js";
+import type { LaunchEvents } from "./attach.js";
+import type { ExitStatus } from "./children.js";
 import type { Guard } from "./guard.js";
 import { getInputWait } from "./input-wait.js";
 import { type Launched, launch } from "./launch.js";
-import { DEFAULT_LOG_LIMITS, MAX_WRITE_BYTES } from "./log-limits.js";
 import type { Marks } from "./marks.js";
 import type { Native } from "./native.js";
-import { type LogHost, RetainedLog } from "./output-log.js";
 import { signalGroup, signalProcess } from "./process-group.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
 import { createSandboxTarget, GroupTarget, type SignalTarget } from "./signal-target.js";
-import { getSignalName } from "./signals.js";
 import { closedStdin, type StdinWriter } from "./stdin-writer.js";
 import { terminateFamily } from "./terminate.js";
 

@@ -1,10 +1,10 @@
 import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
+import { errnoOf, openUnnamed } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { createReadMemory, type ReadMemory } from "./byte-source.js";
 import { type Children, createChildren } from "./children.js";
-import { errnoOf } from "./errors.js";
 import { createOpenFlood } from "./flood.js";
 import {
   bindLibc,
@@ -21,7 +21,6 @@ import type { NativeMarks } from "./marks.js";
 import { createNativeMarks } from "./native-marks.js";
 import { ReadTurns } from "./read-turns.js";
 import { shieldProcess } from "./shield.js";
-import { openUnnamed } from "./unnamed-file.js";
 
 /**
  * The few system calls that Node does not offer, loaded at the first terminal or pipe so that start-up does not pay.

@@ -1,5 +1,5 @@
-import { errnoOf } from "./errors.js";
-import type { SentSignal } from "./exec-backend.js";
+import type { SentSignal } from "@codex/exec-backend";
+import { errnoOf } from "@codex/exec-backend";
 
 /** Sends a signal to every process of a group. False when there is none. */
 export function signalGroup(pgid: number, signal: SentSignal): boolean {

@@ -1,3 +1,5 @@
+import type { ExecProcess, ProcessSpec } from "@codex/exec-backend";
+import { getProgramName, StartError } from "@codex/exec-backend";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import {
   type Attributes,
@@ -8,9 +10,6 @@ import {
   type Span,
   type Telemetry,
 } from "@codex/telemetry";
-import { StartError } from "./errors.js";
-import type { ExecProcess, ProcessSpec } from "./exec-backend.js";
-import { getProgramName } from "./program-name.js";
 
 /** Tells of the processes of a backend: that they were started, and how they ended. Never what they were given. */
 export interface ProcessTelemetry {

@@ -1,7 +1,7 @@
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { errnoOf, StartError } from "./errors.js";
-import type { ProcessSpec } from "./exec-backend.js";
+import type { ProcessSpec } from "@codex/exec-backend";
+import { errnoOf, StartError } from "@codex/exec-backend";
 import { MAX_ARGUMENT_BYTES } from "./limits.js";
 
 /**

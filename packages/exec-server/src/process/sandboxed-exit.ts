@@ -1,10 +1,9 @@
 import { setTimeout } from "node:timers/promises";
+import type { OutputLog, SandboxDenial } from "@codex/exec-backend";
+import { getSignalNumber } from "@codex/exec-backend";
 import type { WrappedCommand } from "../sandbox/command-sandbox.js";
 import type { ExitStatus } from "./children.js";
-import type { SandboxDenial } from "./exec-backend.js";
 import { DENIAL_OUTPUT_BYTES, DENIAL_OUTPUT_MS } from "./limits.js";
-import type { OutputLog } from "./output-log.js";
-import { getSignalNumber } from "./signals.js";
 
 /** How a command in a sandbox ended, told when nothing of it runs any more. */
 export interface SandboxedExit {

@@ -1,5 +1,5 @@
+import type { SentSignal } from "@codex/exec-backend";
 import { findProgram, hasNamespaceEnded, type WrapperStatus } from "../sandbox/wrapper-status.js";
-import type { SentSignal } from "./exec-backend.js";
 import { type FamilyQuery, type FamilyWatch, type Relative, watchFamily } from "./family.js";
 import type { Native } from "./native.js";
 import { groupExists, signalGroup, signalProcess } from "./process-group.js";

@@ -1,4 +1,4 @@
-import { errnoOf, StartError } from "./errors.js";
+import { errnoOf, StartError } from "@codex/exec-backend";
 
 /** What a system error of a start says. */
 export function startError(cause: unknown): StartError {

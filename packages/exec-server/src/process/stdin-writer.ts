@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import type { Writable } from "node:stream";
-import { errnoOf, WriteError } from "./errors.js";
+import { errnoOf, WriteError } from "@codex/exec-backend";
 
 /** The writing end of a process's stdin. Writes are taken whole and in the order of the calls. */
 export interface StdinWriter {

@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
+import type { ProcessSignal, SentSignal, TerminationReceipt } from "@codex/exec-backend";
+import { DEFAULT_TERMINATE_GRACE_MS } from "@codex/exec-backend";
 import type { ProcessOutcome } from "@codex/executor-protocol";
-import type { ProcessSignal, SentSignal, TerminationReceipt } from "./exec-backend.js";
 import type { Family, FamilyWatch, Relative } from "./family.js";
 import { KILL_DEADLINE_MS, MAX_KILL_ROUNDS, MAX_LISTED_PROCESSES } from "./limits.js";
-import { DEFAULT_TERMINATE_GRACE_MS } from "./log-limits.js";
 import { signalProcess } from "./process-group.js";
 
 export interface TerminateFamily {

@@ -1,6 +1,6 @@
+import type { SandboxDenial, SandboxType } from "@codex/exec-backend";
+import { StartError } from "@codex/exec-backend";
 import type { Sandbox, SandboxSupport } from "@codex/executor-protocol";
-import { StartError } from "../process/errors.js";
-import type { SandboxDenial, SandboxType } from "../process/exec-backend.js";
 import { createNative, type Native } from "../process/native.js";
 import type { EndedCommand } from "./find-denial.js";
 import { createHostFiles, type HostFiles } from "./host-files.js";

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname, join, resolve } from "node:path/posix";
-import type { SandboxDenial } from "../process/exec-backend.js";
+import type { SandboxDenial } from "@codex/exec-backend";
 import type { HostFiles } from "./host-files.js";
 import { getAccess, type SandboxProfile } from "./profile.js";
 

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from "node:fs";
-import { StartError } from "../process/errors.js";
+import { StartError } from "@codex/exec-backend";
 
 /**
  * Gets hold of what paths without links lead to, in their order, so that nothing else can be put in their place before it is mounted. The

@@ -15,7 +15,7 @@ import {
 import { rm, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path/posix";
 import { setTimeout } from "node:timers/promises";
-import { errnoOf, StartError } from "../process/errors.js";
+import { errnoOf, StartError } from "@codex/exec-backend";
 import type { Native } from "../process/native.js";
 import { MAX_PLACEHOLDER_TRIES } from "./limits.js";
 import { openSource } from "./open-sources.js";

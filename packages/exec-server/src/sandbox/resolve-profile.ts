@@ -1,6 +1,6 @@
 import { isAbsolute, join, normalize } from "node:path/posix";
+import { StartError } from "@codex/exec-backend";
 import type { Sandbox } from "@codex/executor-protocol";
-import { StartError } from "../process/errors.js";
 import { createPatternBudget, expandPattern, expandPatternLater } from "./expand-pattern.js";
 import { listClosedInGit, listCommitDirectories, listGitPins } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";

@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants } from "node:fs";
-import { StartError } from "../process/errors.js";
-import type { SandboxDenial } from "../process/exec-backend.js";
+import type { SandboxDenial } from "@codex/exec-backend";
+import { StartError } from "@codex/exec-backend";
 import type { Native } from "../process/native.js";
 import { listSources, MINIMAL_PATHS, renderBubblewrap } from "./bubblewrap.js";
 import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";

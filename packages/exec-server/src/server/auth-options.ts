@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { errnoOf } from "../process/errors.js";
+import { errnoOf } from "@codex/exec-backend";
 import type { BearerAuth } from "./bearer-token.js";
 
 /** The `--ws-…` options, as they were given. */

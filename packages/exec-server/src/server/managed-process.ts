@@ -1,15 +1,14 @@
-import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
-import { WriteError } from "../process/errors.js";
 import type {
   ExecProcess,
+  OutputChunk,
+  OutputLog,
   ProcessSignal,
   SandboxType,
   TerminateOptions,
   TerminationReceipt,
-} from "../process/exec-backend.js";
-import type { OutputChunk } from "../process/output-chunk.js";
-import type { OutputLog } from "../process/output-log.js";
-import { getExitCode } from "../process/signals.js";
+} from "@codex/exec-backend";
+import { getExitCode, WriteError } from "@codex/exec-backend";
+import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 import {
   AWAY_WINDOW_BYTES,
   CATCH_UP_MS,

@@ -1,5 +1,5 @@
 import { EncodedResponse, ErrorResponse, type TraceContext } from "@codex/channel";
-import type { ProcessSignal, TerminationReceipt } from "../process/exec-backend.js";
+import type { ProcessSignal, TerminationReceipt } from "@codex/exec-backend";
 import { decodeNoParams } from "../protocol/decode.js";
 import { encodeResult } from "../protocol/encode.js";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";

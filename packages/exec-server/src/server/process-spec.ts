@@ -1,6 +1,6 @@
 import { RpcError } from "@codex/channel";
-import { createEnvironment } from "../environment/create-environment.js";
-import type { ProcessSpec, ProcessStdio } from "../process/exec-backend.js";
+import type { ProcessSpec, ProcessStdio } from "@codex/exec-backend";
+import { createEnvironment } from "@codex/exec-backend";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import { toNativeSandbox } from "../protocol/native-sandbox.js";
 import type { StartParams } from "../protocol/process.js";

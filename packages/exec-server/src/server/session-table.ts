@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
-import type { ExecBackend } from "../process/exec-backend.js";
+import type { ExecBackend } from "@codex/exec-backend";
 import { DETACHED_SESSION_MS, ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_SESSIONS } from "./limits.js";
 import { Retention } from "./retention.js";
 import { type ServerTelemetry, shortId } from "./server-telemetry.js";

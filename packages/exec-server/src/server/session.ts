@@ -1,5 +1,5 @@
 import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
-import type { ExecBackend, ProcessSpec, TerminationReceipt } from "../process/exec-backend.js";
+import type { ExecBackend, ProcessSpec, TerminationReceipt } from "@codex/exec-backend";
 import { ForgottenIds } from "./forgotten-ids.js";
 import { ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_FORGOTTEN_IDS, MAX_LIVE_PROCESSES } from "./limits.js";
 import { ManagedProcess, type ProcessEvents, type ProcessKeeper } from "./managed-process.js";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import type { ExecBackend, ProcessSpec } from "../process/exec-backend.js";
+import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { MAX_STATE_BYTES } from "./limits.js";
 import { NONCE, parseState, type ShellState } from "./shell-state.js";
 

@@ -1,7 +1,7 @@
 import { basename, isAbsolute } from "node:path";
+import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
+import { isDecided } from "@codex/exec-backend";
 import type { EnvPolicy } from "@codex/executor-protocol";
-import { isDecided } from "../environment/create-environment.js";
-import type { ExecBackend, ProcessSpec } from "../process/exec-backend.js";
 import { BASH_REPORT, normalizeBash, renderBash } from "./bash.js";
 import { captureState } from "./capture.js";
 import { CAPTURE_MS, MAX_AGE_MS, MAX_SNAPSHOTS } from "./limits.js";

@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  communicate,
   type ExecBackend,
   type ExecProcess,
   getExitCode,
@@ -8,8 +6,9 @@ import {
   type ProcessSpec,
   StartError,
   WriteError,
-  wait,
-} from "../../src/index.js";
+} from "@codex/exec-backend";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { communicate, wait } from "../../src/index.js";
 import { ENV, joinBytes, outputOf, STDIO, untilOutput } from "../process/support.js";
 
 export interface BackendUnderTest {

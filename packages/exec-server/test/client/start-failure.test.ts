@@ -1,12 +1,6 @@
+import { type ProcessSpec, StartError } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
-import {
-  ClientError,
-  createRemoteBackend,
-  ExecServerClient,
-  type ProcessSpec,
-  StartError,
-  UnsentStartError,
-} from "../../src/index.js";
+import { ClientError, createRemoteBackend, ExecServerClient, UnsentStartError } from "../../src/index.js";
 import { ENV } from "../process/support.js";
 import { type ScriptedConnection, ScriptedServer, useClients } from "./scripted-server.js";
 

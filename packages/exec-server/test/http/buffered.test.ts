@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
+import { NEVER_PASSED } from "@codex/exec-backend";
 import { expect, it } from "vitest";
-import { NEVER_PASSED } from "../../src/environment/create-environment.js";
 import { type Answer, echo, textOf, useHttp } from "./support.js";
 
 const servers = useHttp();

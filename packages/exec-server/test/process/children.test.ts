@@ -2,8 +2,9 @@ import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { isMainThread } from "node:worker_threads";
+import type { ExecBackend } from "@codex/exec-backend";
 import { afterEach, expect, it, vi } from "vitest";
-import { createLocalBackend, type ExecBackend } from "../../src/index.js";
+import { createLocalBackend } from "../../src/index.js";
 import { createNative } from "../../src/process/native.js";
 import { ENV } from "./support.js";
 

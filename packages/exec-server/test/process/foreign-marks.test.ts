@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import type { ExecBackend, ExecProcess, ProcessSpec } from "@codex/exec-backend";
 import { afterEach, describe, expect, it } from "vitest";
-import { createLocalBackend, type ExecBackend, type ExecProcess, type ProcessSpec } from "../../src/index.js";
+import { createLocalBackend } from "../../src/index.js";
 import { NO_BUBBLEWRAP, READ_ALL, restrict } from "../sandbox/support.js";
 import { ENV, isAlive, untilOutput } from "./support.js";
 

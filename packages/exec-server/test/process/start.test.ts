@@ -1,6 +1,6 @@
 import { readlinkSync } from "node:fs";
+import { StartError } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
-import { StartError } from "../../src/index.js";
 import { ENV, outputOf, STDIO, untilOutput, useBackend } from "./support.js";
 
 describe.each(STDIO)("a process on $kind", (stdio) => {

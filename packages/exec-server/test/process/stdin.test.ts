@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readlinkSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { WriteError } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
-import { WriteError } from "../../src/index.js";
 import { outputOf, untilOutput, useBackend } from "./support.js";
 
 const TEN_MB = 10_000_000;

@@ -1,15 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ExecBackend, ExecProcess, OutputChunk, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { afterEach } from "vitest";
-import {
-  createLocalBackend,
-  type ExecBackend,
-  type ExecProcess,
-  type OutputChunk,
-  type ProcessSpec,
-  type ProcessStdio,
-} from "../../src/index.js";
+import { createLocalBackend } from "../../src/index.js";
 
 /** Both kinds of stdio, for bodies that run over each. */
 export const STDIO: readonly ProcessStdio[] = [{ kind: "pty" }, { kind: "pipe", stdin: "null" }];

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { ExecBackend } from "@codex/exec-backend";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createCommandSandbox, createLocalBackend, type ExecBackend } from "../../src/index.js";
+import { createCommandSandbox, createLocalBackend } from "../../src/index.js";
 import { toFileUrl } from "../../src/protocol/file-url.js";
 import { createHostFiles } from "../../src/sandbox/host-files.js";
 import { ROOT, useSandboxedFiles, wireSandbox } from "../fs/sandboxed/support.js";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { StartError } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
-import { StartError } from "../../src/index.js";
 import { ENV, outputOf, STDIO, untilGone, untilOutput } from "../process/support.js";
 import { entry, NO_BUBBLEWRAP, READ_ALL, restrict, useSandbox } from "./support.js";
 

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ExecProcess, ProcessSpec } from "@codex/exec-backend";
 import type { Sandbox } from "@codex/executor-protocol";
 import { afterEach, beforeEach } from "vitest";
-import type { ExecProcess, ProcessSpec } from "../../src/index.js";
 import { ENV, outputOf, useBackend } from "../process/support.js";
 
 /** Why tests that need a sandbox are left out here; undefined where they run. */

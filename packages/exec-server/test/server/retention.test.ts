@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createOutputLog } from "@codex/exec-backend";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createOutputLog } from "../../src/index.js";
 import { MIN_RETAINED_BYTES } from "../../src/server/limits.js";
 import { Retention } from "../../src/server/retention.js";
 import { paramsOf, useServer } from "./support.js";

@@ -1,7 +1,8 @@
 import { type Channel, createMemoryChannelPair } from "@codex/channel";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
+import type { ExecBackend } from "@codex/exec-backend";
 import { afterEach } from "vitest";
-import { createLocalBackend, type ExecBackend } from "../../src/index.js";
+import { createLocalBackend } from "../../src/index.js";
 import {
   createEnvironmentInfo,
   createExecServer,

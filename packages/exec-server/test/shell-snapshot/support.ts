@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ExecBackend } from "@codex/exec-backend";
 import { afterEach } from "vitest";
 import {
   createLocalBackend,
   createShellSnapshots,
-  type ExecBackend,
   type ShellCommand,
   type ShellSnapshots,
   type ShellSnapshotsOptions,

@@ -1,8 +1,9 @@
 import { createMemoryChannelPair } from "@codex/channel";
+import type { ProcessSpec } from "@codex/exec-backend";
 import { createRegistry, type LogFields, type Registry, type Telemetry } from "@codex/telemetry";
 import { createTestTracing } from "@codex/testkit";
 import { afterEach, describe, expect, it } from "vitest";
-import { createLocalBackend, createRemoteBackend, ExecServerClient, type ProcessSpec } from "../../src/index.js";
+import { createLocalBackend, createRemoteBackend, ExecServerClient } from "../../src/index.js";
 import { createEnvironmentInfo, createExecServer } from "../../src/server/index.js";
 
 const SECRET = "s3cret-value";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { OutputLog } from "@codex/exec-server";
+import type { OutputLog } from "@codex/exec-backend";
 import type { ByteRange, TerminalSize } from "@codex/executor-protocol";
 import { LOG_READ_BYTES, MAX_SCREEN_CELLS, MAX_SCREEN_PIECE_BYTES, SCREEN_TURN_MS } from "../limits.js";
 import type { SizeHistory } from "../sessions/size-history.js";

@@ -1,4 +1,4 @@
-import { getExitCode, type SandboxDenial } from "@codex/exec-server";
+import { getExitCode, type SandboxDenial } from "@codex/exec-backend";
 import type { ToolCallOutcome, UnifiedExecResult, WaitEnded } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import type { Ids } from "../ids.js";

@@ -1,4 +1,6 @@
-import { ProcessError, type ProcessSignal, WriteError } from "@codex/exec-server";
+import { ProcessError } from "@codex/exec-backend";
+import type { ProcessSignal } from "@codex/exec-backend";
+import { WriteError } from "@codex/exec-backend";
 import type { SessionSignal, WriteStdinRequest } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import { messageOf, ToolError } from "../errors.js";

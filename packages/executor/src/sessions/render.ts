@@ -1,4 +1,4 @@
-import { getExitCode, type OutputChunk } from "@codex/exec-server";
+import { getExitCode, type OutputChunk } from "@codex/exec-backend";
 import type { ByteRange, ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol";
 import type { Slice } from "./slice.js";
 

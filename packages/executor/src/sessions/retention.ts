@@ -1,4 +1,4 @@
-import { DEFAULT_LOG_LIMITS, type OutputLogLimits } from "@codex/exec-server";
+import { DEFAULT_LOG_LIMITS, type OutputLogLimits } from "@codex/exec-backend";
 import type { WhenFull } from "@codex/executor-protocol";
 import { MAX_PAUSED_OUTPUT_BYTES, MAX_UNACKNOWLEDGED_OUTPUT_BYTES } from "../limits.js";
 

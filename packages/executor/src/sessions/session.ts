@@ -1,4 +1,4 @@
-import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdio } from "@codex/exec-server";
+import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdio } from "@codex/exec-backend";
 import type { ProcessOutcome, TerminalSize, WhenFull } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import type { Screen } from "../screen/screen.js";

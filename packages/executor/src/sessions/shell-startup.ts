@@ -1,4 +1,5 @@
-import { createShellSnapshots, type ExecBackend, type ProcessSpec, type ShellSnapshots } from "@codex/exec-server";
+import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
+import { createShellSnapshots, type ShellSnapshots } from "@codex/exec-server";
 import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-protocol";
 
 export type StartupNote = NonNullable<UnifiedExecResult["shellStartup"]>;

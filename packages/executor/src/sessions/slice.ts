@@ -1,4 +1,4 @@
-import type { OutputChunk, OutputLog } from "@codex/exec-server";
+import type { OutputChunk, OutputLog } from "@codex/exec-backend";
 import type { ByteRange, OmittedRange } from "@codex/executor-protocol";
 import { getContinuation, getIncompleteTail } from "../utf8.js";
 

@@ -1,4 +1,4 @@
-import { createOutputLog, type WritableOutputLog } from "@codex/exec-server";
+import { createOutputLog, type WritableOutputLog } from "@codex/exec-backend";
 import type { OutputStream } from "@codex/executor-protocol";
 import { MAX_DELTA_BYTES, TOOL_OUTPUT_BYTES } from "../limits.js";
 import { type LiveFollower, LiveOutput, type LiveReceiver } from "./live-output.js";

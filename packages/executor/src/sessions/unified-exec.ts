@@ -1,5 +1,4 @@
 import {
-  ClientError,
   createEnvironment,
   type ExecBackend,
   type ProcessSpec,
@@ -7,8 +6,8 @@ import {
   StartError,
   type TerminateOptions,
   type TerminationReceipt,
-  UnsentStartError,
-} from "@codex/exec-server";
+} from "@codex/exec-backend";
+import { ClientError, UnsentStartError } from "@codex/exec-server";
 import type {
   ExecCommandRequest,
   OutputPosition,

@@ -1,4 +1,4 @@
-import type { TerminationReceipt } from "@codex/exec-server";
+import type { TerminationReceipt } from "@codex/exec-backend";
 import { renderOutcome } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
 import { quote } from "../text.js";

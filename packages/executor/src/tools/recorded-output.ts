@@ -1,4 +1,4 @@
-import { getExitCode } from "@codex/exec-server";
+import { getExitCode } from "@codex/exec-backend";
 import type { ByteRange, RecordedOutput, ToolCallOutcome } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import { MAX_RECORDED_BYTES, MAX_RECORDED_CHUNKS } from "../limits.js";

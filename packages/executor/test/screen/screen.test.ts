@@ -1,4 +1,4 @@
-import { createOutputLog, type OutputLogLimits } from "@codex/exec-server";
+import { createOutputLog, type OutputLogLimits } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
 import { MAX_SCREEN_CELLS, SCREEN_RENDER_MS } from "../../src/limits.js";

@@ -1,4 +1,4 @@
-import { createOutputLog } from "@codex/exec-server";
+import { createOutputLog } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
 import { renderOutput } from "../../src/sessions/render.js";
 import { findCharacterEnd, readSlice, skipForward } from "../../src/sessions/slice.js";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { createLocalBackend, type ExecBackend } from "@codex/exec-server";
+import type { ExecBackend } from "@codex/exec-backend";
+import { createLocalBackend } from "@codex/exec-server";
 import type { WriteStdinRequest } from "@codex/executor-protocol";
 import { afterEach } from "vitest";
 import { createExecutor, type ExecutorOptions } from "../../src/index.js";

@@ -12,7 +12,7 @@ import {
   type TerminationReceipt,
   type WritableOutputLog,
   WriteError,
-} from "@codex/exec-server";
+} from "@codex/exec-backend";
 import type { OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import type { Clock } from "../../src/index.js";
 

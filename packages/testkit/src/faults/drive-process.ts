@@ -1,14 +1,7 @@
 import { join } from "node:path";
 import { ChannelError } from "@codex/channel";
-import {
-  ClientError,
-  type ExecServerClient,
-  ProcessError,
-  type RemoteBackend,
-  type RemoteProcess,
-  StartError,
-  WriteError,
-} from "@codex/exec-server";
+import { ProcessError, StartError, WriteError } from "@codex/exec-backend";
+import { ClientError, type ExecServerClient, type RemoteBackend, type RemoteProcess } from "@codex/exec-server";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { Random } from "../random.js";
 import type { ProcessRecord } from "./check-process.js";

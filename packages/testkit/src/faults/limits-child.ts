@@ -1,7 +1,8 @@
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLocalBackend, type ExecBackend, type ExecProcess, StartError, wait } from "@codex/exec-server";
+import { type ExecBackend, type ExecProcess, StartError } from "@codex/exec-backend";
+import { createLocalBackend, wait } from "@codex/exec-server";
 import { createRandom, type Random } from "../random.js";
 import { checkProcess } from "./check-process.js";
 import { findLeftOver, readEffects } from "./effects.js";

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { getSignalNumber } from "@codex/exec-server";
+import { getSignalNumber } from "@codex/exec-backend";
 import type { OracleResult } from "./result.js";
 import { COLS, ROWS } from "./result.js";
 import type { OracleScript } from "./scripts.js";

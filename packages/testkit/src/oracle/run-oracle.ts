@@ -1,13 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  ClientError,
-  createLocalBackend,
-  createRemoteBackend,
-  type ExecBackend,
-  ExecServerClient,
-} from "@codex/exec-server";
+import type { ExecBackend } from "@codex/exec-backend";
+import { ClientError, createLocalBackend, createRemoteBackend, ExecServerClient } from "@codex/exec-server";
 import { createEnvironmentInfo, createExecServer, listenWebSocket } from "@codex/exec-server/server";
 import { createFaultProxy } from "../faults/fault-proxy.js";
 import { createWirePlan } from "../faults/wire-fault.js";

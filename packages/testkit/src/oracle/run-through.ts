@@ -1,5 +1,5 @@
-import type { ExecBackend, ProcessSpec } from "@codex/exec-server";
-import { getExitCode } from "@codex/exec-server";
+import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
+import { getExitCode } from "@codex/exec-backend";
 import { COLS, type OracleResult, ROWS } from "./result.js";
 import { LONGEST_MS, type Surroundings } from "./run-direct.js";
 import type { OracleScript } from "./scripts.js";

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
+import { loadShellParser, parseRulePolicy } from "@codex/orchestrator";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseRuleFile, parseRulePolicy, RuleFileError } from "../../../orchestrator/src/policy/rules/index.js";
+import { parseRuleFile, RuleFileError } from "../../../orchestrator/src/policy/rules/index.js";
 import { Budget } from "../../../orchestrator/src/policy/rules/starlark/budget.js";
 import { readSuspects } from "../../../orchestrator/src/policy/rules/suspects.js";
-import { literalCommands, loadShellParser, splitScript } from "../../../orchestrator/src/policy/shell/index.js";
+import { literalCommands, splitScript } from "../../../orchestrator/src/policy/shell/index.js";
 import { joinWords, splitWords } from "../../../orchestrator/src/policy/shell/line-words.js";
 import { readRoughCommands } from "../../../orchestrator/src/policy/shell/rough-words.js";
 import { check, mutatedText, repeatedText } from "./support.js";

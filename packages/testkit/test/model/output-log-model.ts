@@ -1,4 +1,4 @@
-import type { OutputLogLimits } from "@codex/exec-server";
+import type { OutputLogLimits } from "@codex/exec-backend";
 
 interface Piece {
   seq: number;

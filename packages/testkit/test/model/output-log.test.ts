@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createOutputLog, type OutputChunk, type OutputLogLimits, type WritableOutputLog } from "@codex/exec-server";
+import { createOutputLog, type OutputChunk, type OutputLogLimits, type WritableOutputLog } from "@codex/exec-backend";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { check } from "../fuzz/support.js";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, lstatSync, openSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { STALE_NAME_MS } from "./log-limits.js";
+import { STALE_NAME_MS } from "../limits.js";
 
 /** A file that is gone with its last descriptor, open for reading and writing, and once more for reading alone. */
 export interface UnnamedFile {

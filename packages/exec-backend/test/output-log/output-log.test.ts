@@ -2,8 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createOutputLog, type OutputLogLimits, type WritableOutputLog } from "../../src/index.js";
-import { joinBytes } from "./support.js";
+import { joinBytes } from "../../../exec-server/test/process/support.js";
+import type { OutputLogLimits } from "../../src/limits.js";
+import { createOutputLog, type WritableOutputLog } from "../../src/output-log/output-log.js";
 
 let spillDir: string;
 beforeEach(() => {

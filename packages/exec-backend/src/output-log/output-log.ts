@@ -1,8 +1,8 @@
 import type { OutputStream } from "@codex/executor-protocol";
+import type { OutputLogLimits } from "../limits.js";
+import { DEFAULT_FOLLOW_WINDOW_BYTES, MAX_TAIL_CHUNKS } from "../limits.js";
 import { ChunkQueue } from "./chunk-queue.js";
 import { cutChunk, findChunk, findGaps, findIndex, pushCut } from "./chunks.js";
-import type { OutputLogLimits } from "./log-limits.js";
-import { DEFAULT_FOLLOW_WINDOW_BYTES, MAX_TAIL_CHUNKS } from "./log-limits.js";
 import type { OutputChunk } from "./output-chunk.js";
 import { createSpillFile, type SpillFile } from "./spill-file.js";
 

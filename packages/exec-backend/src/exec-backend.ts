@@ -7,9 +7,9 @@ import type {
   TerminalSize,
 } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
-import type { OutputLogLimits } from "./log-limits.js";
+import type { OutputLogLimits } from "./limits.js";
 
-import type { OutputLog } from "./output-log.js";
+import type { OutputLog } from "./output-log/output-log.js";
 
 /** Where processes run: in this process (`LocalBackend`) or behind an exec-server client. */
 export interface ExecBackend {

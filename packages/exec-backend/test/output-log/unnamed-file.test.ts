@@ -15,13 +15,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLocalBackend } from "@codex/exec-server";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createLocalBackend } from "../../src/index.js";
-import { createGuard } from "../../src/process/guard.js";
-import { STALE_NAME_MS } from "../../src/process/log-limits.js";
-import { createMarks } from "../../src/process/marks.js";
-import { openUnnamed } from "../../src/process/unnamed-file.js";
-import { ENV } from "./support.js";
+import { createGuard } from "../../../exec-server/src/process/guard.js";
+import { createMarks } from "../../../exec-server/src/process/marks.js";
+import { ENV } from "../../../exec-server/test/process/support.js";
+import { STALE_NAME_MS } from "../../src/limits.js";
+import { openUnnamed } from "../../src/output-log/unnamed-file.js";
 
 let directory: string;
 beforeEach(() => {

@@ -7,7 +7,7 @@ import {
   isDecided,
   listRemoved,
   NEVER_PASSED,
-} from "../../src/environment/create-environment.js";
+} from "../src/create-environment.js";
 
 const OWN = {
   HOME: "/home/u",

@@ -1,0 +1,43 @@
+export {
+  createEnvironment,
+  DEFAULT_EXCLUDES,
+  isDecided,
+  listRemoved,
+  NEVER_PASSED,
+  type RemovedVariable,
+} from "./create-environment.js";
+export { errnoOf, ProcessError, START_ERROR_CODES, StartError, type StartErrorCode, WriteError } from "./errors.js";
+export type {
+  ExecBackend,
+  ExecProcess,
+  InputWait,
+  ProcessSignal,
+  ProcessSpec,
+  ProcessStdio,
+  SandboxDenial,
+  SandboxType,
+  SentSignal,
+  TerminateOptions,
+  TerminationReceipt,
+} from "./exec-backend.js";
+export {
+  DEFAULT_LOG_LIMITS,
+  DEFAULT_TERMINAL_SIZE,
+  DEFAULT_TERMINATE_GRACE_MS,
+  MAX_WRITE_BYTES,
+  type OutputLogLimits,
+} from "./limits.js";
+export type { OutputChunk } from "./output-log/output-chunk.js";
+export {
+  createOutputLog,
+  type FollowOptions,
+  type LogHold,
+  type LogHost,
+  type LogSlice,
+  type OutputLog,
+  RetainedLog,
+  type WritableOutputLog,
+} from "./output-log/output-log.js";
+export { openUnnamed, type UnnamedFile } from "./output-log/unnamed-file.js";
+export { getProgramName } from "./program-name.js";
+export { getExitCode, getSignalName, getSignalNumber } from "./signals.js";
