@@ -1,5 +1,5 @@
 import type { Channel } from "@codex/channel";
-import { shieldProcess } from "@codex/exec-server";
+import { shieldProcess } from "@codex/native";
 import {
   type AttachedExecutor,
   connectStdio,

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { noInspectorOptions } from "@codex/exec-server";
 import type { HelperCommand } from "@codex/exec-server/server";
+import { noInspectorOptions } from "@codex/native";
 
 /** The program that makes file calls within a sandbox: a part of this command, a file of its own. */
 export function getFileHelper(): HelperCommand {

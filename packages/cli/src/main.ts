@@ -4,7 +4,7 @@ import module from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
-import { findRuntimeProblem, refuseInspector } from "@codex/exec-server";
+import { findRuntimeProblem, refuseInspector } from "@codex/native";
 import { concealEnvironment, looksSecret } from "./conceal.js";
 import { takeNodeOptions } from "./node-options.js";
 import { findQuickCommand, parseQuickly, type QuickCommand } from "./quick-arguments.js";

@@ -40,4 +40,4 @@ export {
 } from "./output-log/output-log.js";
 export { openUnnamed, type UnnamedFile } from "./output-log/unnamed-file.js";
 export { getProgramName } from "./program-name.js";
-export { getExitCode, getSignalName, getSignalNumber } from "./signals.js";
+export { getExitCode, getSignalNumber } from "./signals.js";

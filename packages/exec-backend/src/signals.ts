@@ -1,11 +1,5 @@
 import { constants } from "node:os";
 
-/** POSIX name of a signal number, such as `SIGKILL` for 9; `SIG64` for one without a name. */
-export function getSignalName(number: number): string {
-  const known = Object.entries(constants.signals).find(([, value]) => value === number);
-  return known?.[0] ?? `SIG${number}`;
-}
-
 /** Number of a signal name; undefined for one this host does not know. */
 export const getSignalNumber = (name: string): number | undefined =>
   (constants.signals as Record<string, number>)[name]; // the type lists the names of every platform

@@ -41,10 +41,6 @@ export { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./http/limits.js";
 
 export { createLocalBackend, type LocalBackendOptions } from "./process/local-backend.js";
 
-export { noInspectorOptions, refuseInspector } from "./process/refuse-inspector.js";
-export { findRuntimeProblem } from "./process/runtime.js";
-export { shieldProcess } from "./process/shield.js";
-
 export type { CapabilityName, EnvironmentCapabilities, EnvironmentInfo } from "./protocol/environment.js";
 export { type FileUrlOptions, type ParsedFileUrl, parseFileUrl, toFileUrl } from "./protocol/file-url.js";
 export type { HostPath } from "./protocol/host-path.js";
@@ -57,7 +53,7 @@ export {
   type WrappedCommand,
 } from "./sandbox/command-sandbox.js";
 export type { WrapperStatus } from "./sandbox/wrapper-status.js";
-export { createUnsentLimit } from "./server/limit-unsent.js";
+
 export {
   createShellSnapshots,
   type ShellCommand,

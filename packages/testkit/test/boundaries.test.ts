@@ -11,10 +11,20 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "executor-protocol": [],
   telemetry: [],
   "exec-backend": ["executor-protocol", "telemetry"],
-  "exec-server": ["channel", "exec-backend", "executor-protocol", "telemetry"],
+  native: [],
+  "exec-server": ["channel", "exec-backend", "executor-protocol", "native", "telemetry"],
   executor: ["channel", "exec-backend", "exec-server", "executor-protocol", "telemetry"],
   orchestrator: ["channel", "executor-protocol", "telemetry"],
-  cli: ["channel", "exec-backend", "exec-server", "executor", "executor-protocol", "orchestrator", "telemetry"],
+  cli: [
+    "channel",
+    "exec-backend",
+    "exec-server",
+    "executor",
+    "executor-protocol",
+    "native",
+    "orchestrator",
+    "telemetry",
+  ],
   testkit: ["channel", "exec-backend", "exec-server", "executor", "executor-protocol", "orchestrator", "telemetry"],
 };
 
@@ -93,5 +103,5 @@ it.each([
   const users = Object.keys(ALLOWED)
     .flatMap(sourcesOf)
     .filter((file) => importsOf(file).some((specifier) => `${specifier}/`.startsWith(`${library}/`)));
-  expect(users.map((file) => file.slice(packages.length))).toEqual([join("exec-server", "src", "process", user)]);
+  expect(users.map((file) => file.slice(packages.length))).toEqual([join("native", "src", user)]);
 });

@@ -24,6 +24,7 @@ const PACKAGES = [
   "executor-protocol",
   "telemetry",
   "exec-backend",
+  "native",
   "exec-server",
   "executor",
   "orchestrator",

@@ -3,7 +3,6 @@ import {
   type AuthOptions,
   type ConfigReader,
   createConfigReader,
-  createEntryReader,
   createEnvironmentInfo,
   createExecServer,
   createFilesAtOnce,
@@ -15,6 +14,7 @@ import {
   resolveAuth,
   serveStdio,
 } from "@codex/exec-server/server";
+import { createEntryReader } from "@codex/native";
 import { readTlsIdentity, type TlsArguments } from "../credentials.js";
 import { EXIT } from "../exit-codes.js";
 import { getFileHelper } from "../file-helper.js";

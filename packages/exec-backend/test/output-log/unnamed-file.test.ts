@@ -18,8 +18,8 @@ import { join } from "node:path";
 import { createLocalBackend } from "@codex/exec-server";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createGuard } from "../../../exec-server/src/process/guard.js";
-import { createMarks } from "../../../exec-server/src/process/marks.js";
 import { ENV } from "../../../exec-server/test/process/support.js";
+import { createMarks } from "../../../native/src/process/marks.js";
 import { STALE_NAME_MS } from "../../src/limits.js";
 import { openUnnamed } from "../../src/output-log/unnamed-file.js";
 

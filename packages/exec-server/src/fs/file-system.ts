@@ -1,4 +1,5 @@
 import { RpcError } from "@codex/channel";
+import type { EntryReader } from "@codex/native";
 import type {
   CanonicalizeParams,
   CanonicalizeResult,
@@ -25,7 +26,6 @@ import type { Sandbox } from "../protocol/sandbox.js";
 import type { FilesAtOnce } from "./at-once/files-at-once.js";
 import { copy } from "./copy.js";
 import { canonicalize, createDirectory } from "./directories.js";
-import type { EntryReader } from "./entry-reader.js";
 import { type FileBlock, FileHandles } from "./file-handles.js";
 import { DEFAULT_FILE_SYSTEM_LIMITS, type FileSystemLimits, MAX_CONCURRENT_READS } from "./limits.js";
 import { getMetadata } from "./metadata.js";

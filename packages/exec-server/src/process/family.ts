@@ -1,7 +1,6 @@
+import type { Marks, Native } from "@codex/native";
 import { watchByProc } from "./family-proc.js";
 import { watchByPs } from "./family-ps.js";
-import type { Marks } from "./marks.js";
-import type { Native } from "./native.js";
 
 /** The living processes that one start, or several, brought about. */
 export interface Family {

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
+import type { Native } from "@codex/native";
+import { isMainThread } from "@codex/native";
 import { REMOVE_NAMES } from "./guarded-names.js";
-import { isMainThread } from "./main-thread.js";
-import type { Native } from "./native.js";
 
 /** The shell of a guard. Neither it nor its pipe keeps this process alive. */
 export interface GuardShell {

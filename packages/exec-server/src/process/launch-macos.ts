@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { getSignalName, StartError } from "@codex/exec-backend";
+import { StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
+import type { Native } from "@codex/native";
+import { readStream } from "@codex/native";
 import { attachTerminal, type LaunchEvents, StreamSink } from "./attach.js";
-import { readStream } from "./byte-source.js";
 import type { Launched, Program } from "./launch.js";
-import type { Native } from "./native.js";
+import { getSignalName } from "./signal-name.d.js";
 import { startError } from "./start-error.js";
 import { closedStdin, createPipeWriter } from "./stdin-writer.js";
 

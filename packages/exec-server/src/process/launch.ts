@@ -2,11 +2,10 @@ import { closeSync } from "node:fs";
 import type { ProcessSpec } from "@codex/exec-backend";
 import { DEFAULT_TERMINAL_SIZE, StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
+import type { ChildStart, ChildStdio, Native } from "@codex/native";
 import type { WrappedCommand } from "../sandbox/command-sandbox.js";
 import { type Attached, attachPipes, attachTerminal, type LaunchEvents } from "./attach.js";
-import type { ChildStart, ChildStdio } from "./children.js";
 import { forkOnTerminal, spawnOnPipes } from "./launch-macos.js";
-import type { Native } from "./native.js";
 import { startError } from "./start-error.js";
 
 /** A process that was just started, leader of its own session: its pid is the id of its group. */

@@ -1,17 +1,15 @@
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
 import type { ProcessOutcome } from "@codex/executor-protocol";
+import { createMarks, createNative, findRuntimeProblem, type Native } from "@codex/native";
 import type { Telemetry } from "@codex/telemetry";
 import { type CommandSandbox, createCommandSandbox } from "../sandbox/command-sandbox.js";
 import { watchFamily } from "./family.js";
 import { createGuard, type Guard } from "./guard.js";
 import { type LocalContext, type LocalProcess, startLocalProcess } from "./local-process.js";
-import { createMarks } from "./marks.js";
-import { createNative, type Native } from "./native.js";
 import { createProcessTelemetry } from "./process-telemetry.js";
 import { resolveProgram } from "./program.js";
 import { createReclaim } from "./reclaim.js";
-import { findRuntimeProblem } from "./runtime.js";
 import { terminateFamily } from "./terminate.js";
 
 export interface LocalBackendOptions {

@@ -12,7 +12,6 @@ import type {
 } from "@codex/exec-backend";
 import {
   DEFAULT_LOG_LIMITS,
-  getSignalName,
   type LogHost,
   MAX_WRITE_BYTES,
   ProcessError,
@@ -21,17 +20,16 @@ import {
   WriteError,
 } from "@codex/exec-backend";
 import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import type { ExitStatus, Marks, Native } from "@codex/native";
 import type { Counter } from "@codex/telemetry";
 import type { CommandSandbox, WrappedCommand } from "../sandbox/command-sandbox.js";
 import type { LaunchEvents } from "./attach.js";
-import type { ExitStatus } from "./children.js";
 import type { Guard } from "./guard.js";
 import { getInputWait } from "./input-wait.js";
 import { type Launched, launch } from "./launch.js";
-import type { Marks } from "./marks.js";
-import type { Native } from "./native.js";
 import { signalGroup, signalProcess } from "./process-group.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
+import { getSignalName } from "./signal-name.d.js";
 import { createSandboxTarget, GroupTarget, type SignalTarget } from "./signal-target.js";
 import { closedStdin, type StdinWriter } from "./stdin-writer.js";
 import { terminateFamily } from "./terminate.js";

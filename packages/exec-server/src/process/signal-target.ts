@@ -1,7 +1,7 @@
 import type { SentSignal } from "@codex/exec-backend";
+import type { Native } from "@codex/native";
 import { findProgram, hasNamespaceEnded, type WrapperStatus } from "../sandbox/wrapper-status.js";
 import { type FamilyQuery, type FamilyWatch, type Relative, watchFamily } from "./family.js";
-import type { Native } from "./native.js";
 import { groupExists, signalGroup, signalProcess } from "./process-group.js";
 
 /** What stands for a command among the processes of this host. */

@@ -1,7 +1,7 @@
 import type { SandboxDenial, SandboxType } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
 import type { Sandbox, SandboxSupport } from "@codex/executor-protocol";
-import { createNative, type Native } from "../process/native.js";
+import { createNative, type Native } from "@codex/native";
 import type { EndedCommand } from "./find-denial.js";
 import { createHostFiles, type HostFiles } from "./host-files.js";
 import { MAX_RESOLVE_TRIES } from "./limits.js";

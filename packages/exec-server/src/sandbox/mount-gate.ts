@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import type { Native } from "../process/native.js";
+import type { Native } from "@codex/native";
 import { MOUNTS_DEADLINE_MS, SETTLE_DEADLINE_MS } from "./limits.js";
 import { findOddMount, hasAllMounts, readMounts } from "./mount-table.js";
 import { isWithin, type RestrictedFiles, type SandboxProfile } from "./profile.js";

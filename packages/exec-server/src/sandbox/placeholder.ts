@@ -16,7 +16,7 @@ import { rm, rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path/posix";
 import { setTimeout } from "node:timers/promises";
 import { errnoOf, StartError } from "@codex/exec-backend";
-import type { Native } from "../process/native.js";
+import type { Native } from "@codex/native";
 import { MAX_PLACEHOLDER_TRIES } from "./limits.js";
 import { openSource } from "./open-sources.js";
 import { MARK_S } from "./placeholder-mark.js";

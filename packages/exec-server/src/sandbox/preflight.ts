@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import type { Native } from "../process/native.js";
+import type { Native } from "@codex/native";
 import { renderBubblewrap } from "./bubblewrap.js";
 import { findBubblewrap } from "./find-bubblewrap.js";
 import { TRIAL_DEADLINE_MS } from "./limits.js";

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
-import type { Native } from "../process/native.js";
+import type { Native } from "@codex/native";
 import { TRIAL_DEADLINE_MS } from "./limits.js";
 
 /** Runs a short program whose descriptors 3, 4, … hold these bytes, and one more that swallows what is written. */

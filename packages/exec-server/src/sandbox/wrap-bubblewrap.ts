@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants } from "node:fs";
 import type { SandboxDenial } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
-import type { Native } from "../process/native.js";
+import type { Native } from "@codex/native";
 import { listSources, MINIMAL_PATHS, renderBubblewrap } from "./bubblewrap.js";
 import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";
 import { type EndedCommand, findDenial } from "./find-denial.js";

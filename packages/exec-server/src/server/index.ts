@@ -2,7 +2,7 @@ export { type ConfigReader, createConfigReader, type TomlCodec } from "../enviro
 export { createEnvironmentInfo, type EnvironmentInfoOptions } from "../environment/environment-info.js";
 export type { HostEnvironment } from "../environment/methods.js";
 export { createFilesAtOnce, type FilesAtOnce } from "../fs/at-once/files-at-once.js";
-export { createEntryReader, type EntryReader } from "../fs/entry-reader.js";
+
 export type { HelperCommand } from "../fs/sandboxed/helper-command.js";
 export { createSandboxedFiles, type SandboxedFilesOptions } from "../fs/sandboxed/helper-pool.js";
 export type { SandboxedFiles } from "../fs/sandboxed/sandboxed-files.js";

@@ -3,8 +3,8 @@ import { isIP } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { createStdioChannel } from "@codex/channel";
 import type { ListenAddress, Page } from "@codex/channel/websocket";
+import { createUnsentLimit } from "@codex/native";
 import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
-import { createUnsentLimit } from "./limit-unsent.js";
 import { MAX_ANSWER_BYTES, MAX_QUEUED_BYTES, MAX_REQUEST_BYTES, PING_MS, SERVER_CLOSE_MS } from "./limits.js";
 import type { ExecServer } from "./server.js";
 

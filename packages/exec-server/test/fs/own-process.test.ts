@@ -11,8 +11,8 @@ import {
   unlinkSync,
 } from "node:fs";
 import { join } from "node:path";
+import { createEntryReader } from "@codex/native";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createEntryReader } from "../../src/fs/entry-reader.js";
 import { createFileSystem } from "../../src/fs/file-system.js";
 import { toFileUrl } from "../../src/protocol/file-url.js";
 import { base64, callFiles, useFiles } from "./support.js";

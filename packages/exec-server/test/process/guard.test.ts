@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { createNative } from "@codex/native";
 import { findSmallDiskProblem, openSmallDisk } from "@codex/testkit";
 import { describe, expect, it, vi } from "vitest";
 import { createGuard } from "../../src/process/guard.js";
-import { createNative } from "../../src/process/native.js";
 import { isAlive, untilGone } from "./support.js";
 
 const noDisk = findSmallDiskProblem();

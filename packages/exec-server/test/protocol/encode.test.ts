@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CHUNK_SLAB_BYTES } from "../../src/process/native-limits.js";
+import { CHUNK_SLAB_BYTES } from "../../../native/src/limits.js";
 import { encodeBodyDelta, encodeBytesResult, encodeProcessOutput } from "../../src/protocol/encode.js";
 import { MESSAGE_SLAB_BYTES } from "../../src/server/limits.js";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { describe, expect, it } from "vitest";
-import { MAX_UNSENT_BYTES } from "../../src/process/native-limits.js";
+import { MAX_UNSENT_BYTES } from "../../../native/src/limits.js";
 import { type Message, paramsOf, RawClient, startParams, useServer } from "./support.js";
 
 interface Chunk {

@@ -1,9 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import { AT_ONCE_BYTES } from "../../process/native-limits.js";
+import { AT_ONCE_BYTES, createKernel, type Kernel } from "@codex/native";
 import type { GetMetadataParams, Metadata, ReadFileParams } from "../../protocol/fs.js";
 import type { HostPath } from "../../protocol/host-path.js";
 import { toMetadata } from "../metadata.js";
-import { createKernel, type Kernel } from "./kernel.js";
 import { createMounts, type MountKind, type Mounts } from "./mounts.js";
 
 /**

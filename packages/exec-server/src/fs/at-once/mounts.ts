@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
+import type { Kernel } from "@codex/native";
 import { MAX_MOUNTS_BYTES } from "../limits.js";
-import type { Kernel } from "./kernel.js";
 
 /**
  * Where a file lies. `disk`: here, and what is not in memory can be told from what is. `memory`: all of it is in

@@ -1,5 +1,5 @@
 import { Socket } from "node:net";
-import { refuseInspector } from "../../process/refuse-inspector.js";
+import { refuseInspector } from "@codex/native";
 import { serveFileHelper } from "./serve-file-helper.js";
 
 refuseInspector();

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { noInspectorOptions } from "../../process/refuse-inspector.js";
+import { noInspectorOptions } from "@codex/native";
 
 /** A program that does nothing but `serveFileHelper` on its stdin and stdout. */
 export interface HelperCommand {

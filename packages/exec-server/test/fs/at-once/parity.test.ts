@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
+import { AT_ONCE_BYTES } from "@codex/native";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { AT_ONCE_BYTES } from "../../../src/process/native-limits.js";
 import { callFiles, useFiles } from "../support.js";
 import { type CountedFiles, connect, countFiles, isEverAnswered, kindOf, settle } from "./support.js";
 

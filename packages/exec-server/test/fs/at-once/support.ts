@@ -1,5 +1,5 @@
+import { createKernel } from "@codex/native";
 import { createFilesAtOnce, type FilesAtOnce, type FilesAtOnceOptions } from "../../../src/fs/at-once/files-at-once.js";
-import { createKernel } from "../../../src/fs/at-once/kernel.js";
 import { createMounts, type MountKind } from "../../../src/fs/at-once/mounts.js";
 import { type ConnectionFileSystem, createFileSystem } from "../../../src/fs/file-system.js";
 

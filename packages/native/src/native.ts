@@ -1,11 +1,7 @@
-import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { errnoOf, openUnnamed } from "@codex/exec-backend";
-import type { TerminalSize } from "@codex/executor-protocol";
-import { createReadMemory, type ReadMemory } from "./byte-source.js";
-import { type Children, createChildren } from "./children.js";
-import { createOpenFlood } from "./flood.js";
+import { join } from "node:path";
 import {
   bindLibc,
   closeOnExec,
@@ -17,10 +13,13 @@ import {
   requireNative,
   tooManyFiles,
 } from "./libc.js";
-import type { NativeMarks } from "./marks.js";
-import { createNativeMarks } from "./native-marks.js";
-import { ReadTurns } from "./read-turns.js";
-import { shieldProcess } from "./shield.js";
+import { createReadMemory, type ReadMemory } from "./output/byte-source.js";
+import { createOpenFlood } from "./output/flood.js";
+import { ReadTurns } from "./output/read-turns.js";
+import { type Children, createChildren } from "./process/children.js";
+import type { NativeMarks } from "./process/marks.js";
+import { createNativeMarks } from "./process/native-marks.js";
+import { shieldProcess } from "./process/shield.js";
 
 /**
  * The few system calls that Node does not offer, loaded at the first terminal or pipe so that start-up does not pay.
@@ -51,6 +50,11 @@ export interface Native {
   trimMemory(): void;
   /** Undefined for a process that is gone. Linux. */
   getGroup(pid: number): number | undefined;
+}
+
+export interface TerminalSize {
+  rows: number;
+  cols: number;
 }
 
 export interface ForkTerminal {
@@ -192,7 +196,7 @@ function findTerminalProblem(libc: Libc): Error | undefined {
       for (const fd of fds) closeSync(fd);
     }
   } catch (cause) {
-    const code = errnoOf(cause);
+    const { code } = cause as NodeJS.ErrnoException; // what openSync throws
     if (code === "EMFILE") return tooManyFiles(libc);
     const detail = cause instanceof Error ? cause.message : String(cause);
     if (code !== "ENOSPC") return new Error(detail, { cause });
@@ -218,16 +222,21 @@ function loadTrim(): (keepBytes: number) => void {
   }
 }
 
-/** Where it has no files in memory they are in the directory for temporary files, and have no name either. */
+/** Where the C library has no files in memory, one of the file system stands in, without a name either. */
 function openMemory(libc: Libc): number {
-  if (!hasFunction(libc, "memfd_create")) {
-    const { file, reader } = openUnnamed(tmpdir());
-    closeSync(reader);
-    return file;
-  }
+  if (!hasFunction(libc, "memfd_create")) return openNameless();
   const opened = libc.memfd_create("codex", MFD_CLOEXEC);
   if (opened === -1) throw tooManyFiles(libc);
   return opened;
+}
+
+function openNameless(): number {
+  const directory = mkdtempSync(join(tmpdir(), "codex-memory-"));
+  try {
+    return openSync(join(directory, "file"), "wx+", 0o600);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 }
 
 /** The numbers below are those of the standard streams, also of a process that was started without one of them. */

@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
-import { bindLibc } from "../process/libc.js";
-import { MAX_UNSENT_BYTES } from "../process/native-limits.js";
-import { lazily } from "../protocol/decode.js";
+import { bindLibc } from "../libc.js";
+import { MAX_UNSENT_BYTES } from "../limits.js";
 
 interface Functions {
   setsockopt(fd: number, level: number, option: number, value: Int32Array, valueBytes: number): number;
@@ -21,12 +20,13 @@ const TCP_NOTSENT_LOWAT = process.platform === "darwin" ? 0x201 : 25;
  * Begins once so much is sent that there is something to bound; where that cannot be, nothing happens.
  */
 export function createUnsentLimit(): (socket: Socket) => void {
-  const bind = lazily(() => bindLibc<Functions>(PROTOTYPES));
+  let functions: Functions | undefined;
   const limit = (socket: Socket) => {
     const fd = fdOf(socket);
     if (fd === undefined) return;
     try {
-      bind().setsockopt(
+      functions ??= bindLibc<Functions>(PROTOTYPES);
+      functions.setsockopt(
         fd,
         IPPROTO_TCP,
         TCP_NOTSENT_LOWAT,

@@ -1,4 +1,4 @@
-import { bindLibc, type Libc, PROTOTYPES } from "./libc.js";
+import { bindLibc, type Libc, PROTOTYPES } from "../libc.js";
 
 /** prctl.h of Linux. */
 const PR_SET_DUMPABLE = 4;

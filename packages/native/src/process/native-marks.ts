@@ -1,4 +1,4 @@
-import type { Libc } from "./libc.js";
+import type { Libc } from "../libc.js";
 import { getOwner, type NativeMarks } from "./marks.js";
 
 /**

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { ChunkMemory } from "../../src/process/chunk-memory.js";
-import { FloodReader } from "../../src/process/flood.js";
+import { ChunkMemory } from "../../src/output/chunk-memory.js";
+import { FloodReader } from "../../src/output/flood.js";
 
 const BYTES = 100;
 

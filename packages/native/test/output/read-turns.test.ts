@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { SOURCES_PER_TURN } from "../../src/process/native-limits.js";
-import { ReadTurns } from "../../src/process/read-turns.js";
-import { STDIO, useBackend } from "./support.js";
+import { STDIO, useBackend } from "../../../exec-server/test/process/support.js";
+import { SOURCES_PER_TURN } from "../../src/limits.js";
+import { ReadTurns } from "../../src/output/read-turns.js";
 
 describe("turns of sources that have more than one read gives", () => {
   const host = useBackend();

@@ -1,4 +1,4 @@
-import { SOURCES_PER_TURN } from "./native-limits.js";
+import { SOURCES_PER_TURN } from "../limits.js";
 
 /**
  * Turns of the event loop for sources that have more than one read gives. Those that find no room wait, unread, so their

@@ -1,8 +1,10 @@
 import { endianness } from "node:os";
-import { addressOf, bindLibc } from "../../process/libc.js";
-import { AT_ONCE_BYTES } from "../../process/native-limits.js";
-import type { HostPath } from "../../protocol/host-path.js";
+import { addressOf, bindLibc } from "../libc.js";
+import { AT_ONCE_BYTES } from "../limits.js";
 import { parseStatus, STATX_BYTES, type Status } from "./status.js";
+
+/** A path of the host: bytes where it is no text. */
+export type RawPath = string | Buffer;
 
 /** Calls of Linux that answer from memory or not at all. Descriptors are the caller's to close. Nothing throws. */
 export interface Kernel {
@@ -10,7 +12,7 @@ export interface Kernel {
    * A descriptor that stands for what is there and opens nothing (`O_PATH`). Undefined where the way there is not in
    * memory, and for every error.
    */
-  find(path: HostPath, way: Way): number | undefined;
+  find(path: RawPath, way: Way): number | undefined;
   /** Opens for reading what was found. For regular files alone: others may make one wait, or do something. */
   open(found: number): number | undefined;
   /** The mount that a descriptor lies on, as `/proc/self/mountinfo` numbers them. No file system is asked. */
@@ -159,5 +161,5 @@ function bindReadAll({ preadv2 }: Functions): Kernel["readAll"] {
 
 const opened = (fd: number): number | undefined => (fd < 0 ? undefined : fd);
 
-const terminate = (path: HostPath): string | Buffer =>
+const terminate = (path: RawPath): string | Buffer =>
   typeof path === "string" ? path : Buffer.concat([path, Buffer.of(0)]);

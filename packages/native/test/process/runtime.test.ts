@@ -1,7 +1,7 @@
+import { createLocalBackend } from "@codex/exec-server";
 import { expect, it } from "vitest";
-import { createLocalBackend } from "../../src/index.js";
+import { ENV } from "../../../exec-server/test/process/support.js";
 import { findRuntimeProblem } from "../../src/process/runtime.js";
-import { ENV } from "./support.js";
 
 it.each([
   [{ node: "24.3.0", bun: "1.4.5" }, "Bun 1.4.5 cannot run programs: Node 20.19 or newer is needed"],

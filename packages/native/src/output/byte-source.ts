@@ -1,9 +1,9 @@
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { ReadStream } from "node:tty";
+import { CHUNK_SLAB_BYTES } from "../limits.js";
 import { ChunkMemory } from "./chunk-memory.js";
 import type { Flood, OpenFlood } from "./flood.js";
-import { CHUNK_SLAB_BYTES } from "./native-limits.js";
 import type { ReadTurns } from "./read-turns.js";
 
 /**

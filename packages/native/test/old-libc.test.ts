@@ -3,12 +3,12 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecBackend } from "@codex/exec-backend";
+import { createCommandSandbox, createLocalBackend } from "@codex/exec-server";
 import { afterEach, describe, expect, it } from "vitest";
-import { createCommandSandbox, createLocalBackend } from "../../src/index.js";
-import { bindLibc, type Library } from "../../src/process/libc.js";
-import { createNative } from "../../src/process/native.js";
-import { NO_BUBBLEWRAP, READ_ALL, restrict } from "../sandbox/support.js";
-import { ENV, outputOf, STDIO } from "./support.js";
+import { ENV, outputOf, STDIO } from "../../exec-server/test/process/support.js";
+import { NO_BUBBLEWRAP, READ_ALL, restrict } from "../../exec-server/test/sandbox/support.js";
+import { bindLibc, type Library } from "../src/libc.js";
+import { createNative } from "../src/native.js";
 
 const isLinux = process.platform === "linux";
 

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
+import { bindLibc, duplicate, type Libc } from "../libc.js";
+import { MAX_FLOODS } from "../limits.js";
 import type { ChunkMemory } from "./chunk-memory.js";
-import { bindLibc, duplicate, type Libc } from "./libc.js";
-import { MAX_FLOODS } from "./native-limits.js";
 
 /** Where a flood goes. */
 export interface FloodSink {

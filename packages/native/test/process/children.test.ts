@@ -3,10 +3,10 @@ import { Socket } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { isMainThread } from "node:worker_threads";
 import type { ExecBackend } from "@codex/exec-backend";
+import { createLocalBackend } from "@codex/exec-server";
 import { afterEach, expect, it, vi } from "vitest";
-import { createLocalBackend } from "../../src/index.js";
-import { createNative } from "../../src/process/native.js";
-import { ENV } from "./support.js";
+import { ENV } from "../../../exec-server/test/process/support.js";
+import { createNative } from "../../src/native.js";
 
 const backends: ExecBackend[] = [];
 afterEach(async () => {

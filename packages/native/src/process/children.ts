@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { constants as numbers } from "node:os";
-import { getSignalName } from "@codex/exec-backend";
-import { duplicate, hasFunction, type Libc, lastErrno, tooManyFiles } from "./libc.js";
+import { duplicate, hasFunction, type Libc, lastErrno, tooManyFiles } from "../libc.js";
 import { isMainThread } from "./main-thread.js";
+import { getSignalName } from "./signal-name.js";
 
 /** A program to start as the leader of a new session. */
 export interface ChildStart {

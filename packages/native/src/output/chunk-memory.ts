@@ -1,4 +1,4 @@
-import { MAX_FREE_SLABS } from "./native-limits.js";
+import { MAX_FREE_SLABS } from "../limits.js";
 
 /**
  * Memory for chunks of output, or for messages that hold one. Each lies alone in a slab, and slabs are used again once

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { ChunkMemory } from "../../src/process/chunk-memory.js";
-import { CHUNK_SLAB_BYTES, MAX_FREE_SLABS } from "../../src/process/native-limits.js";
+import { CHUNK_SLAB_BYTES, MAX_FREE_SLABS } from "../../src/limits.js";
+import { ChunkMemory } from "../../src/output/chunk-memory.js";
 
 it("lays a large chunk into a slab, and uses the slab again once the chunk is released", () => {
   const memory = new ChunkMemory(CHUNK_SLAB_BYTES);

@@ -1,0 +1,14 @@
+export { createEntryReader, type EntryReader } from "./files/entry-reader.js";
+export { createKernel, type Kernel } from "./files/kernel.js";
+export { kindOf, type Status } from "./files/status.js";
+export { AT_ONCE_BYTES } from "./limits.js";
+export { createNative, type Native } from "./native.js";
+export { type ByteSink, type ByteSource, readPipe, readStream, readTerminal } from "./output/byte-source.js";
+export { ChunkMemory } from "./output/chunk-memory.js";
+export { createUnsentLimit } from "./output/limit-unsent.js";
+export type { ChildStart, ChildStdio, ExitStatus } from "./process/children.js";
+export { isMainThread } from "./process/main-thread.js";
+export { createMarks, getOwner, type Marks } from "./process/marks.js";
+export { noInspectorOptions, refuseInspector } from "./process/refuse-inspector.js";
+export { findRuntimeProblem } from "./process/runtime.js";
+export { shieldProcess } from "./process/shield.js";
