@@ -12,3 +12,4 @@ export { createMarks, getOwner, type Marks } from "./process/marks.js";
 export { noInspectorOptions, refuseInspector } from "./process/refuse-inspector.js";
 export { findRuntimeProblem } from "./process/runtime.js";
 export { shieldProcess } from "./process/shield.js";
+export { getSignalName } from "./process/signal-name.js";

@@ -179,8 +179,8 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
         symlinkSync(join(root, "packages", of, "node_modules", name), join(beside, name));
       link("@vscode/tree-sitter-wasm", "orchestrator");
       expect(run("sample.mjs", alone).stderr).toMatch(/native code of `koffi` cannot be loaded .* has to be installed/);
-      link("koffi", "exec-server");
-      link("node-pty", "exec-server");
+      link("koffi", "native");
+      link("node-pty", "native");
       expect(run("sample.mjs", alone)).toEqual({ status: 0, stdout: OUTPUT, stderr: "" });
     } finally {
       rmSync(alone, { recursive: true });

@@ -2,10 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { Native } from "@codex/native";
-import { readStream } from "@codex/native";
+import { getSignalName, readStream } from "@codex/native";
 import { attachTerminal, type LaunchEvents, StreamSink } from "./attach.js";
 import type { Launched, Program } from "./launch.js";
-import { getSignalName } from "./signal-name.d.js";
 import { startError } from "./start-error.js";
 import { closedStdin, createPipeWriter } from "./stdin-writer.js";
 

@@ -21,6 +21,7 @@ import {
 } from "@codex/exec-backend";
 import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import type { ExitStatus, Marks, Native } from "@codex/native";
+import { getSignalName } from "@codex/native";
 import type { Counter } from "@codex/telemetry";
 import type { CommandSandbox, WrappedCommand } from "../sandbox/command-sandbox.js";
 import type { LaunchEvents } from "./attach.js";
@@ -29,7 +30,6 @@ import { getInputWait } from "./input-wait.js";
 import { type Launched, launch } from "./launch.js";
 import { signalGroup, signalProcess } from "./process-group.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
-import { getSignalName } from "./signal-name.d.js";
 import { createSandboxTarget, GroupTarget, type SignalTarget } from "./signal-target.js";
 import { closedStdin, type StdinWriter } from "./stdin-writer.js";
 import { terminateFamily } from "./terminate.js";

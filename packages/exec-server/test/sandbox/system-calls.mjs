@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { constants } from "node:os";
 
-const koffi = createRequire(import.meta.url)("koffi");
+const koffi = createRequire(new URL("../../../native/src/", import.meta.url))("koffi");
 const libc = koffi.load(null);
 const syscall = libc.func("long syscall(long number, ...)");
 const arm = process.arch === "arm64";

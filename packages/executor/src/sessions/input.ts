@@ -1,6 +1,5 @@
-import { ProcessError } from "@codex/exec-backend";
 import type { ProcessSignal } from "@codex/exec-backend";
-import { WriteError } from "@codex/exec-backend";
+import { ProcessError, WriteError } from "@codex/exec-backend";
 import type { SessionSignal, WriteStdinRequest } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import { messageOf, ToolError } from "../errors.js";

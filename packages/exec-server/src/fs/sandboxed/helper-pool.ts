@@ -18,7 +18,7 @@ export interface SandboxedFilesOptions {
 
 /** Starts a helper for each sandbox that is asked for, and keeps it for the calls that follow. */
 export function createSandboxedFiles(options: SandboxedFilesOptions = {}): SandboxedFiles {
-  const { sandbox = createCommandSandbox(), getHelper = defaultHelperCommand } = options;
+  const { sandbox = createCommandSandbox(), getHelper = () => defaultHelperCommand() } = options;
   return { connect: (limits) => new HelperPool(sandbox, getHelper, limits) };
 }
 

@@ -9,22 +9,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach } from "vitest";
 import { type ConnectionFileSystem, createFileSystem } from "../../../src/fs/file-system.js";
-import type { HelperCommand } from "../../../src/fs/sandboxed/helper-command.js";
+import { defaultHelperCommand, type HelperCommand } from "../../../src/fs/sandboxed/helper-command.js";
 import { createSandboxedFiles } from "../../../src/fs/sandboxed/helper-pool.js";
 import { toFileUrl } from "../../../src/protocol/file-url.js";
 import { createCommandSandbox } from "../../../src/sandbox/command-sandbox.js";
 import { callFiles } from "../support.js";
 
-const packages = fileURLToPath(new URL("../../../../", import.meta.url));
-
 /** The compiled program of this package: what runs in a sandbox cannot be TypeScript. */
-export const getHelper = (): HelperCommand => ({
-  argv: [process.execPath, join(packages, "exec-server/dist/fs/sandboxed/file-helper.js")],
-  reads: [join(packages, "exec-server"), join(packages, "channel")],
-});
+export const getHelper = (): HelperCommand =>
+  defaultHelperCommand(new URL("../../../dist/fs/sandboxed/file-helper.js", import.meta.url));
 
 export interface WireEntry {
   path: unknown;
