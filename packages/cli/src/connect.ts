@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Channel } from "@codex/channel";
 import { shieldProcess } from "@codex/native";
 import {
@@ -54,11 +55,7 @@ export async function attachExecutor(
   const address = parseExecutorAddress(executor, "--executor");
   const credentials = readCredentials(options);
   try {
-    const attaching = attachAddress(orchestrator, name, address, credentials);
-    attaching.catch(() => {}); // awaited below, in any case
-    // What the executor runs may run on this host as well. While it is connected to, this costs nothing.
-    shieldIfPossible();
-    return await attaching.catch((error: unknown) => {
+    return await attachAddress(orchestrator, name, address, credentials).catch((error: unknown) => {
       if (!(error instanceof OrchestratorError) || error.code !== "wrong_protocol") throw error;
       if (hooks.onlyExecutor) throw new Error("it is an exec-server, which has no sessions of an executor");
       return attachExecServer(orchestrator, name, { address, credentials, hooks });
@@ -87,9 +84,35 @@ function shieldIfPossible(): void {
   }
 }
 
-function attachAddress(orchestrator: Orchestrator, name: string, address: ExecutorAddress, credentials: Credentials) {
-  if (address.kind === "command") return orchestrator.attach({ name, channel: startCommand(address.line) });
-  return orchestrator.attach({ name, reconnect: (signal) => connect(address, credentials, signal) });
+/** What the executor runs may run on this host as well: before the first call this process is shielded. */
+async function attachAddress(
+  orchestrator: Orchestrator,
+  name: string,
+  address: ExecutorAddress,
+  credentials: Credentials,
+): Promise<AttachedExecutor> {
+  let shielded: Promise<void> | undefined;
+  const shieldMeanwhile = (opening: Promise<Channel>): Promise<Channel> => {
+    shielded ??= opening.then(shieldWhileAnswering, () => {
+      shielded = undefined;
+    });
+    return opening;
+  };
+  try {
+    return await orchestrator.attach(
+      address.kind === "command"
+        ? { name, channel: shieldMeanwhile(startCommand(address.line)) }
+        : { name, reconnect: (signal) => shieldMeanwhile(connect(address, credentials, signal)) },
+    );
+  } finally {
+    await shielded;
+  }
+}
+
+/** Loading what calls the C library takes milliseconds: while the executor makes its answer to `initialize`, they cost nothing. */
+async function shieldWhileAnswering(): Promise<void> {
+  await setImmediate();
+  shieldIfPossible();
 }
 
 async function attachExecServer(

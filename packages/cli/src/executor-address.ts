@@ -45,16 +45,13 @@ export function findCommandProblem(line: string): string | undefined {
 
 /** The first of plain words; undefined for a line that only a shell understands. */
 export const getProgram = (line: string): string | undefined =>
-  PLAIN_WORDS.test(line) && !FOR_SHELLS.test(line) ? splitWords(line)?.[0] : undefined;
+  new RegExp(PLAIN_WORDS, "u").test(line) && !FOR_SHELLS.test(line) ? splitWords(line)?.[0] : undefined;
 
 /** In which a shell finds nothing to expand. */
 const QUOTED = `'[^']*'|"[^"$\`\\\\]*"`;
 
 /** Words, quoted or not; the first is no assignment. */
-const PLAIN_WORDS = new RegExp(
-  `^(?:[\\p{L}\\p{N}_@%+:,./-]|${QUOTED})+(?:[ \\t]+(?:[\\p{L}\\p{N}_@%+=:,./-]|${QUOTED})+)*$`,
-  "u",
-);
+const PLAIN_WORDS = `^(?:[\\p{L}\\p{N}_@%+:,./-]|${QUOTED})+(?:[ \\t]+(?:[\\p{L}\\p{N}_@%+=:,./-]|${QUOTED})+)*$`;
 
 /** First words that only a shell knows. */
 const FOR_SHELLS =

@@ -43,7 +43,8 @@ export async function followProgram(
     },
   });
   const size = request.tty ? request.size : undefined;
-  const passing = passThrough(running, { size, recording, outages });
+  const hasInput = request.tty || request.stdin !== "null";
+  const passing = passThrough(running, { size, hasInput, recording, outages });
   const end = await Promise.race([running.ended, passing.left]);
   const isLeft = end.kind === "left";
   const outcome: RunOutcome = isLeft ? { kind: "lost", reason: `it was given up with ${end.how}` } : end;

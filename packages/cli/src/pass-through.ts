@@ -5,12 +5,14 @@ import { OPEN_INPUT_MS, UNANSWERED_MS } from "./limits.js";
 import { say } from "./notice.js";
 import type { Outages } from "./outages.js";
 import type { RunRecording } from "./recording/run-recording.js";
-import { dropTyped, getTerminalSize, takeTerminal } from "./terminal.js";
-import { type InputTarget, passTyped } from "./typed-input.js";
+import { dropTyped, getTerminalSize, type TakenTerminal, takeTerminal } from "./terminal.js";
+import { type InputTarget, passTyped, type TypedInputOptions } from "./typed-input.js";
 
 export interface PassOptions {
   /** That the terminal of the program was started with; undefined on pipes. */
   size: TerminalSize | undefined;
+  /** False: the program has no input, and nothing is read here. */
+  hasInput: boolean;
   recording?: RunRecording | undefined;
   outages: Outages;
 }
@@ -30,7 +32,8 @@ export interface Passing {
 }
 
 /** Input, signals and the size of the window go to the program. */
-export function passThrough(running: RunningCommand, { size, recording, outages }: PassOptions): Passing {
+export function passThrough(running: RunningCommand, options: PassOptions): Passing {
+  const { size, hasInput, recording, outages } = options;
   const resize = (next: TerminalSize) => {
     recording?.resize(next);
     void running.resize(next).catch(() => {});
@@ -53,19 +56,27 @@ export function passThrough(running: RunningCommand, { size, recording, outages 
   });
   const onLeave = (how: string) => leave({ kind: "left", how });
   const stopSignals = passSignals(running, outages, leave);
-  const { stdin } = process;
-  const stopTyped = stdin.isTTY ? passTyped(stdin, { target, outages, say, onLeave }) : undefined;
-  if (stopTyped === undefined) void passPiped(target);
+  const releaseInput = hasInput ? passInput({ target, outages, say, onLeave }) : undefined;
   return {
     left,
     release(isProgramLost) {
-      stopTyped?.();
-      if (isProgramLost && stdin.isTTY) dropTyped(stdin);
-      if (terminal === undefined && stdin.isTTY) stdin.setRawMode(false);
-      terminal?.restore();
+      releaseInput?.(isProgramLost, terminal);
       stopSignals();
-      stdin.destroy();
     },
+  };
+}
+
+/** Returns what gives stdin back. */
+function passInput(typed: TypedInputOptions): (isProgramLost: boolean, terminal: TakenTerminal | undefined) => void {
+  const { stdin } = process;
+  const stopTyped = stdin.isTTY ? passTyped(stdin, typed) : undefined;
+  if (stopTyped === undefined) void passPiped(typed.target);
+  return (isProgramLost, terminal) => {
+    stopTyped?.();
+    if (isProgramLost && stdin.isTTY) dropTyped(stdin);
+    if (terminal === undefined && stdin.isTTY) stdin.setRawMode(false);
+    terminal?.restore();
+    stdin.destroy();
   };
 }
 

@@ -1,7 +1,11 @@
+import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { describe, expect, it } from "vitest";
-import { codexWords, finish, useCommand } from "./support.js";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { codex, codexWords, finish, useCommand } from "./support.js";
 
 describe("codex run", () => {
   const command = useCommand();
@@ -75,6 +79,18 @@ describe("codex run", () => {
     const executor = `${codexWords} executor`;
     const { code, stdout } = await command.run(["run", "--executor", executor, "--", "echo", "far"]);
     expect([code, stdout.toString()]).toEqual([0, "far\n"]);
+  });
+
+  it("sends nothing of an input that is /dev/null", async () => {
+    const sent = join(mkdtempSync(join(tmpdir(), "codex-run-")), "sent");
+    onTestFinished(() => rmSync(dirname(sent), { recursive: true }));
+    const executor = `tee '${sent}' | ${codexWords} executor`;
+    const args = [codex, "run", "--executor", executor, "--", "sh", "-c", "cat; sleep 0.3"];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] });
+    expect((await once(child, "close"))[0]).toBe(0);
+    const messages = readFileSync(sent, "utf8");
+    expect(messages).toContain('"stdin":"null"');
+    expect(messages).not.toContain("closeStdin");
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { fstatSync, statSync } from "node:fs";
 import { devNull } from "node:os";
 import { resolve } from "node:path";
+import { isatty } from "node:tty";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
 import { createOrchestrator } from "@codex/orchestrator";
 import { attachExecutor } from "../connect.js";
@@ -23,15 +24,20 @@ export interface RunOptions {
   recordInput: boolean;
 }
 
+const STDIN = 0;
+const STDOUT = 1;
+
 /** Runs a program through an executor, as if it ran here. */
 export async function runRun(argv: string[], options: RunOptions): Promise<void> {
-  const tty = options.tty ?? Boolean(process.stdin.isTTY && process.stdout.isTTY);
+  // `process.stdin` is a stream, which is made only where there is something to read.
+  const isTyped = isatty(STDIN);
+  const tty = options.tty ?? (isTyped && isatty(STDOUT));
   // An executor of our own is on this host: the program starts where the user is, with all the user has.
   const own = options.executor === undefined;
   const cwd = options.cwd === undefined ? (own ? process.cwd() : undefined) : own ? resolve(options.cwd) : options.cwd;
   const size = getTerminalSize() ?? DEFAULT_SIZE;
   const recording = await openRecording(argv, size, tty, options);
-  const outages = createOutages(say, process.stdin.isTTY ? "Ctrl-C twice or ~. gives up" : "Ctrl-C twice gives up");
+  const outages = createOutages(say, isTyped ? "Ctrl-C twice or ~. gives up" : "Ctrl-C twice gives up");
   const orchestrator = createOrchestrator({ policy: "never", ...outages.hooks });
   try {
     const { host } = await attachExecutor(orchestrator, "run", options, {
@@ -50,7 +56,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
         env: parseEnv(options.env, tty),
         envPolicy: { inherit: "all", ignoreDefaultExcludes: own, exclude: [], set: {}, includeOnly: [] },
         tty,
-        stdin: isNullDevice(process.stdin.fd) ? "null" : "open",
+        stdin: isNullDevice(STDIN) ? "null" : "open",
         ...(tty ? { size } : {}),
         ...(sandbox === undefined ? {} : { sandbox }),
         ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
