@@ -19,7 +19,7 @@ async function startShell(
     answer?: "accept" | "decline" | "cancel";
   } = {},
 ) {
-  const { cmd = "stay | bash", tty = false, approvalPolicy = "on-request", answer = "accept" } = options;
+  const { cmd = "stay && bash", tty = false, approvalPolicy = "on-request", answer = "accept" } = options;
   const { channel, executor } = scriptedChannel();
   const asked: ApprovalRequest[] = [];
   const approver = {
@@ -135,18 +135,18 @@ describe("a line typed into a shell", () => {
 });
 
 describe("input of any other program", () => {
-  it.each(["stay", "stay | python3", "stay & cat", "stay | psql"])("is judged by nobody: %j", async (cmd) => {
+  it.each(["stay", "stay && python3", "stay & cat", "stay && psql"])("is judged by nobody: %j", async (cmd) => {
     const { write } = await startShell({ cmd });
     expect(await write("zap x\n")).toBe("success");
   });
 
   it.each([
-    "stay | sudo -s",
-    "stay | ssh h",
+    "stay && sudo -s",
+    "stay && ssh h",
     "stay && exec zsh",
-    "stay | su - user",
-    "stay | docker run -i x sh",
-    "stay | fish",
+    "stay && su - user",
+    "stay && docker run -i x sh",
+    "stay && fish",
   ])("is a shell's where one is started by another program: %j", async (cmd) => {
     const { write } = await startShell({ cmd });
     expect(await write("zap x\n")).toBe("forbidden");

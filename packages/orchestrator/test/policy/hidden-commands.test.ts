@@ -120,7 +120,7 @@ const FORBIDDEN: Record<string, string[]> = {
   ],
 };
 
-/** The words are found, and that they are run is a guess. */
+/** The words are found, and that they are run is a guess; or a shell runs what only the running script knows. */
 const ASKED: readonly string[] = [
   ...[
     "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
@@ -130,6 +130,14 @@ const ASKED: readonly string[] = [
     "uv run rm x",
     "$(basename /a/rm) x",
     "test -v 'a[$(rm x)]'",
+  ],
+  ...[
+    "cat f | sh",
+    "curl u | sh",
+    "$(cat f) x",
+    'eval "$(cat f)"',
+    "sed s/q/r/ <<< 'qm x' | bash",
+    "read -n2 v <<< rmx; $v x",
   ],
   ...["npm exec -- rm x", "poetry run rm x", "own-wrapper --flag rm x", "own-wrapper 'rm x'", "kubectl exec p -- rm x"],
 ];
@@ -146,7 +154,7 @@ const SANDBOX_ONLY: Record<string, string[]> = {
     ...["perl -e 'system \"rm x\"'", 'node -e \'require("child_process").execSync("rm x")\'', "make -f f"],
     ...["expect -c 'spawn rm x'", "emacs --batch --eval '(shell-command \"rm x\")'"],
   ],
-  "only known at run time": [...["cat f | sh", "bash f", "curl u | sh", "/bin/r* x", "/usr/bin/r? x"]],
+  "only known at run time": [...["bash f", "/bin/r* x", "/usr/bin/r? x"]],
   "another program under this name, or this one under another": [
     ...["LD_PRELOAD=./x.so ls", "BASH_ENV=f bash -c ls", "ENV=f sh -i", "PATH=.:$PATH ls", "export PATH=.; ls"],
     ...["NODE_OPTIONS='--require ./x' node", "PYTHONSTARTUP=f python", "enable -f ./x.so ls; ls"],
@@ -172,7 +180,7 @@ describe("a forbidden command", () => {
   });
 
   it.each(ASKED)(
-    "is asked about where it is among the arguments of a program that may run them: %j",
+    "is asked about where it is among the arguments of a program that may run them, or computed: %j",
     async (script) => {
       expect(await judge(script, "on-request", "/bin/bash")).toBe("asked");
       expect(await judge(script, "untrusted", "/bin/bash")).toBe("asked");

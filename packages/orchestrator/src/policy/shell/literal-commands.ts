@@ -15,6 +15,7 @@ import { parseChecked } from "./parser-check.js";
 import { readRoughCommands } from "./rough-words.js";
 import { isStartFile, listVariableScripts } from "./run-variables.js";
 import { type FoundCommand, type ScriptVisitor, type Variables, walkScript } from "./script-walker.js";
+import { isSettled, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
 import { addParameters } from "./variables.js";
 import { fillArguments, whatMayRun } from "./wrappers.js";
 
@@ -38,7 +39,7 @@ export interface LiteralCommands {
  */
 export function literalCommands(parser: ShellParser, argv: readonly string[]): LiteralCommands {
   const collector = new CommandCollector(parser);
-  collector.visitCommand({ argv, input: undefined, variables: INITIAL_VARIABLES, files: new Map() });
+  collector.visitCommand({ argv, vague: NOTHING, input: undefined, variables: INITIAL_VARIABLES, files: new Map() });
   collector.guess(argv.join(" "));
   return listFound(collector);
 }
@@ -63,6 +64,12 @@ function listFound(collector: CommandCollector): LiteralCommands {
   };
 }
 
+/** Options and names may be cut off a word, and words be joined. */
+const isPartOf = (word: string, script: string): boolean =>
+  word === "" || script === "" ? word === script : script.includes(word) || word.includes(script);
+
+const NOTHING: ReadonlySet<string> = new Set();
+
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 
 /** Most texts a script prints that are kept for a shell whose input is not known. */
@@ -83,6 +90,9 @@ function translateDialect(script: string): string {
     .replace(/\bfor (\w+) in ([^;\n]*)[;\n](?!\s*do\b)([\s\S]{0,2000}?)[;\n]\s*end\b/g, "for $1 in $2; do $3; done")
     .replace(/\b(eval|source|command|exec|set|echo|string)((?: [\w-]+){0,4}) \(/g, "$1$2 $$(");
 }
+
+/** Flags of an expansion of zsh that make other characters of a value. */
+const ZSH_CHANGES = /\$\{\([^()\s]*[LUCPe#jsgpZlrQbVD%][^()]*\)/;
 
 /** Reading a character of a script costs about as much as visiting half a word of a command. */
 const EFFORT_PER_CHARACTER = 0.5;
@@ -164,17 +174,22 @@ class CommandCollector implements ScriptVisitor {
   }
 
   visitCommand(command: FoundCommand): string | undefined {
-    const { argv, input, variables, files } = command;
+    const { argv, vague, input, variables, files } = command;
     const visited = this.visited.get(variables) ?? new Map<string, string | undefined>();
     this.visited.set(variables, visited);
     const words = JSON.stringify(argv);
-    const key = JSON.stringify([words, input, this.isGuessing]);
+    const key = JSON.stringify([words, [...vague], input, this.isGuessing]);
     this.effort += argv.length;
     if (argv.length === 0 || visited.has(key) || !this.enter()) return visited.get(key);
     visited.set(key, undefined);
     (this.isGuessing ? this.guesses : this.commands).set(words, [...argv]);
+    if (vague.has(argv[0] ?? ""))
+      this.setUnclear(`only the running script knows which program this is: \`${argv[0]}\``);
     let output = getLiteralOutput(argv, input, files);
-    for (const text of [input, output]) if (text !== undefined && this.texts.size < MAX_TEXTS) this.texts.add(text);
+    if (output !== undefined && vague.size > 0) output = toUnknown(output);
+    for (const text of [input, output]) {
+      if (text !== undefined && this.texts.size < MAX_TEXTS) this.texts.add(withoutUnknown(text));
+    }
     // Behind a wrapper, a name that is not known stands as it is written.
     if (/\$(?!['"])|`/.test(argv[0] ?? "")) this.visitComputed(argv.slice(1));
     if (isEvaluated(argv)) for (const arg of argv) this.visitHeld(arg);
@@ -183,8 +198,9 @@ class CommandCollector implements ScriptVisitor {
       const printed = this.visitInner(inner, command);
       output ??= printed;
     }
+    if (output === undefined && !isSettled(argv)) output = UNKNOWN;
     if (!this.isGuessing) {
-      this.unclear ??= runs.unclear;
+      if (runs.unclear !== undefined) this.setUnclear(runs.unclear);
       this.isGuessing = true;
       for (const inner of runs.guesses) this.visitInner(inner, command);
       this.isGuessing = false;
@@ -194,7 +210,13 @@ class CommandCollector implements ScriptVisitor {
     return output;
   }
 
-  visitScript(script: string, variables: Variables, input?: string): string | undefined {
+  private setUnclear(reason: string): void {
+    if (!this.isGuessing) this.unclear ??= reason;
+  }
+
+  visitScript(text: string, variables: Variables, input?: string): string | undefined {
+    if (isUnknown(text)) this.setUnclear("a shell runs a text that only the running script knows");
+    const script = withoutUnknown(text);
     if (!/\S/.test(script) || !this.enter()) return undefined;
     this.effort += script.length * EFFORT_PER_CHARACTER;
     const tree = this.effort > MAX_EFFORT ? undefined : parseChecked(this.parser, script);
@@ -203,6 +225,7 @@ class CommandCollector implements ScriptVisitor {
     if (tree === undefined) this.complete = false;
     // A continued line joins words for a shell, and parts them for the grammar.
     if (CONTINUATION.test(script)) this.visitScript(script.replace(CONTINUATIONS, ""), variables, input);
+    if (ZSH_CHANGES.test(script)) this.setUnclear("a flag of zsh changes a value in a way that is not followed");
     const translated = translateDialect(script);
     if (translated !== script) this.visitScript(translated, variables, input);
     this.leave();
@@ -229,6 +252,9 @@ class CommandCollector implements ScriptVisitor {
       case "command":
         return this.visitCommand({ ...command, argv: inner.argv });
       case "script":
+        if ([...command.vague].some((word) => isPartOf(word, inner.script))) {
+          this.setUnclear("a part of a script in it is only known to the running script");
+        }
         return this.visitScript(inner.script, addParameters(variables, inner.args), input);
       case "file": {
         const isInput = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/.test(inner.path);
@@ -257,10 +283,20 @@ class CommandCollector implements ScriptVisitor {
     input: string,
     command: FoundCommand,
   ): string | undefined {
-    const output = this.visitCommand({ ...command, argv: fillArguments(inner, input) });
+    const output = this.visitFilled(inner, input, command);
     const lines = input.split(/[\n\0]/).filter((line) => line.trim() !== "");
-    if (lines.length > 1) for (const line of lines) this.visitCommand({ ...command, argv: fillArguments(inner, line) });
+    if (lines.length > 1) for (const line of lines) this.visitFilled(inner, line, command);
     return output;
+  }
+
+  private visitFilled(
+    inner: Extract<Inner, { kind: "input-arguments" }>,
+    text: string,
+    command: FoundCommand,
+  ): string | undefined {
+    const words = fillArguments(inner, text);
+    const vague = new Set([...command.vague, ...words.filter(isUnknown).map(withoutUnknown)]);
+    return this.visitCommand({ ...command, argv: words.map(withoutUnknown), vague });
   }
 
   private visitSuffixes(words: readonly string[], command: FoundCommand): void {
@@ -272,7 +308,7 @@ class CommandCollector implements ScriptVisitor {
 
   private visitRough(script: string, variables: Variables): void {
     for (const argv of readRoughCommands(script)) {
-      this.visitCommand({ argv, input: undefined, variables, files: new Map() });
+      this.visitCommand({ argv, vague: NOTHING, input: undefined, variables, files: new Map() });
     }
   }
 }

@@ -1,8 +1,12 @@
 import { posix } from "node:path";
 import { MAX_LITERAL_OUTPUT } from "./limits.js";
+import { toUnknown } from "./unknown.js";
 import { decodeEscapes } from "./words.js";
 
-/** What a command is known to print, given what it and its files hold; undefined when that cannot be told from its words. */
+/**
+ * What a command is known to print, given what it and its files hold; undefined when that cannot be told from its words. What
+ * comes near to it, as the lines that `grep` picks do, is marked as unknown.
+ */
 export function getLiteralOutput(
   argv: readonly string[],
   input: string | undefined,
@@ -12,8 +16,24 @@ export function getLiteralOutput(
   const name = posix.basename(program);
   const held = args.flatMap((arg) => files.get(arg) ?? []);
   const read = held.length === 0 ? input : held.join("");
-  const output = PRINTERS.get(name)?.(args) ?? (isFilter(name, args, files) ? read : undefined);
-  return output?.slice(0, MAX_LITERAL_OUTPUT) ?? (read === undefined ? undefined : decodeInput(name, args, read));
+  const printed = PRINTERS.get(name)?.(args) ?? (isFilter(name, args, files) ? read : undefined);
+  const output = printed ?? (read === undefined ? undefined : decodeInput(name, args, read));
+  if (output === undefined) return undefined;
+  const isExact = output.length <= MAX_LITERAL_OUTPUT && isExactly(name, args);
+  return isExact ? output : toUnknown(output.slice(0, MAX_LITERAL_OUTPUT));
+}
+
+/** Every shell prints the same, character by character. */
+function isExactly(name: string, args: readonly string[]): boolean {
+  if (name === "cat" || name === "tee") return args.every((arg) => !arg.startsWith("-") || arg === "-");
+  if (name === "printf")
+    return /^(?:[^\\%]|\\[nt\\]|\\[0-7]{3}|\\x[0-9a-fA-F]{2}|%%|%s|%b|%c|%\.\d+s)*$/.test(args[0] ?? "");
+  if (name === "base64") return args.length === 1;
+  return (
+    name === "rev" ||
+    name === "yes" ||
+    (name === "echo" && (args[0] === "-e" || !args.some((arg) => arg.includes("\\"))))
+  );
 }
 
 type Printer = (args: readonly string[]) => string;

@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { MAX_ROUNDS, MAX_VARIABLE_VALUES } from "./limits.js";
 import { isStartFile, listVariableScripts } from "./run-variables.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
+import { isVague, joinTexts, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
 import { addParameters, collectVariables, isSameVariables, readInto, type Variables } from "./variables.js";
 import { type Expansions, NO_EXPANSIONS, readValue, readWords, type Word } from "./words.js";
 
@@ -10,6 +11,8 @@ export type { Variables };
 /** A command found in a script, with what is known of its surroundings. */
 export interface FoundCommand {
   readonly argv: readonly string[];
+  /** Those of its words of which a part is only known to the running script. */
+  readonly vague: ReadonlySet<string>;
   /** What it reads, where that is spelled out. */
   readonly input: string | undefined;
   readonly variables: Variables;
@@ -18,7 +21,7 @@ export interface FoundCommand {
 }
 
 export interface ScriptVisitor {
-  /** Takes a command and returns what it is known to print. */
+  /** Takes a command and returns what it is known to print: `UNKNOWN` in it for the rest, undefined for nothing of the script's making. */
   visitCommand(command: FoundCommand): string | undefined;
   /** A script inside a script, such as one between backticks in a here-document. */
   visitScript(script: string, variables: Variables, input?: string): string | undefined;
@@ -142,6 +145,14 @@ class Walker {
       case "expansion":
         this.visitExpansion(node);
         return undefined;
+      case "for_statement":
+      case "c_style_for_statement":
+      case "while_statement":
+      case "if_statement":
+      case "case_statement": {
+        const output = this.visitChildren(node, input);
+        return output === undefined ? undefined : toUnknown(output);
+      }
       default:
         return this.visitChildren(node, input);
     }
@@ -154,7 +165,7 @@ class Walker {
     const outputs = node.children.map((child) => (child.children.length === 0 ? undefined : this.visit(child, input)));
     const known = outputs.filter((output) => output !== undefined);
     // `$(< file)` prints the file.
-    return known.length === 0 ? redirected : known.join("");
+    return known.length === 0 ? redirected : joinTexts(known);
   }
 
   /** What stands in `${…}` for a value: backticks in it are nothing but text to the grammar. */
@@ -172,7 +183,7 @@ class Walker {
 
   private visitPipeline(node: SyntaxNode, input: string | undefined): string | undefined {
     let flowing = input;
-    for (const child of node.children) if (child.children.length > 0) flowing = this.visit(child, flowing);
+    for (const child of node.children) if (child.children.length > 0) flowing = this.visit(child, flowing) ?? UNKNOWN;
     return flowing;
   }
 
@@ -260,7 +271,7 @@ class Walker {
     }
     if (!redirect.children.some(({ type }) => type === "<")) return undefined;
     if (redirect.children.some((child) => this.isMisread(child))) return this.readText(target);
-    if (target.type === "process_substitution") return this.visit(target, undefined);
+    if (target.type === "process_substitution") return this.visit(target, undefined) ?? UNKNOWN;
     return this.written.get(posix.normalize(this.readText(target)));
   }
 
@@ -316,9 +327,13 @@ class Walker {
     const nodes = this.listWords(parts);
     const isComputed = nodes[0] !== undefined && COMPUTED_NAME.test(getText(this.tree, nodes[0]));
     let output: string | undefined;
-    for (const argv of this.readVariants(nodes)) {
-      const printed = this.visitor.visitCommand({ ...command, argv }) ?? this.visitFunction(argv, input);
-      output ??= printed;
+    for (const words of this.readVariants(nodes)) {
+      const argv = words.map(withoutUnknown);
+      const vague = new Set(words.filter(isVague).map(withoutUnknown));
+      const own = this.visitor.visitCommand({ ...command, argv, vague });
+      const printed = this.walk.functions.has(argv[0] ?? "") ? this.visitFunction(argv, input) : own;
+      if (output === undefined) output = printed;
+      else if (printed !== undefined && printed !== output) output = toUnknown(joinTexts([output, printed]));
       this.follow(argv, input, printed);
       if (isComputed) this.visitor.visitComputed(argv.slice(1));
     }

@@ -1,6 +1,7 @@
 import { MAX_VARIABLE_VALUES } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
+import { UNKNOWN } from "./unknown.js";
 import { type Expansions, readValue, readWords, type Word } from "./words.js";
 
 /** Values that variables may have, by name. */
@@ -31,7 +32,9 @@ export function collectVariables(
   const variables = new Map<string, readonly string[]>(outer);
   const add = (name: string, values: readonly string[]) => {
     const known = variables.get(name) ?? [];
-    variables.set(name, [...new Set([...known, ...values])].slice(0, MAX_VARIABLE_VALUES));
+    const all = [...new Set([...known, ...values])];
+    const isOver = all.length > MAX_VARIABLE_VALUES;
+    variables.set(name, isOver ? [...all.slice(0, MAX_VARIABLE_VALUES - 1), UNKNOWN] : all);
   };
   const visit = (node: SyntaxNode) => {
     if (node.type === "declaration_command") addReferences(tree, node, expansions, add);
@@ -65,6 +68,7 @@ function addAssignment(
   add: AddValues,
 ): void {
   const [name, operator, value] = node.children;
+  if (name !== undefined && value === undefined && getText(tree, name) === "IFS") add("IFS", [""]);
   if (name === undefined || value === undefined) return;
   const text = getText(tree, name).replace(/\[.*$/s, "");
   // What it held before is what was written before: `x="$x:y"` would grow each time it is read.
@@ -143,7 +147,7 @@ function addLoopValues(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
   add(getText(tree, name), getTexts(words.flatMap((word) => readWords(tree, word, expansions))));
 }
 
-/** The values a `read`, or the like, gives its variables of what it reads. */
+/** The values a `read`, or the like, gives its variables of what it reads. Options that cut it leave them unknown. */
 export function readInto(argv: readonly string[], input: string): [string, string[]][] {
   const [program, ...args] = argv;
   const lines = input
@@ -154,6 +158,7 @@ export function readInto(argv: readonly string[], input: string): [string, strin
   if (program === "mapfile" || program === "readarray")
     return [[names.at(-1) ?? "MAPFILE", [lines.join(" "), ...lines]]];
   if (program !== "read") return [];
+  const isCut = args.some((arg) => /^-\w*[nNdku]/.test(arg));
   const words = lines.flatMap((line) => line.split(/[\s,:;]+/)).slice(0, MAX_VARIABLE_VALUES);
   const values = names.length > 1 || /[,:;]/.test(input) ? [...words, ...lines] : lines;
   return (names.length === 0 ? ["REPLY"] : names).map((name, index) => {
@@ -161,7 +166,10 @@ export function readInto(argv: readonly string[], input: string): [string, strin
     const rest = lines.map((line) => line.split(/\s+/).slice(index).join(" "));
     return [
       name,
-      [...new Set([...(isLast ? rest : []), ...lines.flatMap((line) => line.split(/\s+/)[index] ?? []), ...values])],
+      [
+        ...(isCut ? [UNKNOWN] : []),
+        ...new Set([...(isLast ? rest : []), ...lines.flatMap((line) => line.split(/\s+/)[index] ?? []), ...values]),
+      ],
     ];
   });
 }

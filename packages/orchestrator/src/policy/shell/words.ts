@@ -1,9 +1,10 @@
 import { MAX_BRACE_WORDS, MAX_LITERAL_OUTPUT } from "./limits.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
+import { isEnvironment, isUnknown, toUnknown, withoutUnknown } from "./unknown.js";
 
 /** One word of a command, as far as the script spells it out. */
 export interface Word {
-  /** The value; where a part of it is unknown, that part as it is written. */
+  /** The value; where a part of it is unknown, that part as it is written, and `UNKNOWN` behind it. */
   readonly text: string;
   /** It may expand to nothing at all. */
   readonly isOptional: boolean;
@@ -62,11 +63,14 @@ function readFragments(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
     case "simple_expansion":
     case "expansion":
     case "command_substitution": {
-      const value = readExpansion(tree, node, expansions) ?? (expansions.isBlank === true ? "" : undefined);
-      return [value === undefined ? { text, isUnknown: true } : { text: value, isSplit: true }];
+      const value = readExpansion(tree, node, expansions);
+      if (!isNothing(value)) return [{ text: value, isSplit: true }];
+      if (expansions.isBlank === true) return [{ text: "", isSplit: true }];
+      return [{ text: markExpansion(node, text, value), isUnknown: true }];
     }
-    case "process_substitution":
     case "arithmetic_expansion":
+      return [{ text: toUnknown(text) }];
+    case "process_substitution":
       return [{ text }];
     default:
       return [{ text: text.replace(/\\\n/g, "").replace(/\\([\s\S])/g, "$1") }];
@@ -81,10 +85,23 @@ function readQuoted(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions):
   for (const child of node.children) {
     if (!EXPANSIONS.has(child.type)) continue;
     text += unescapeQuoted(tree.script.slice(at, child.start));
-    text += readExpansion(tree, child, expansions) ?? (expansions.isBlank === true ? "" : getText(tree, child));
+    const value = readExpansion(tree, child, expansions);
+    if (!isNothing(value)) text += value;
+    else if (expansions.isBlank !== true) text += markExpansion(child, getText(tree, child), value);
     at = child.end;
   }
   return text + unescapeQuoted(tree.script.slice(at, end));
+}
+
+/** Nothing of the value is known. */
+const isNothing = (value: string | undefined): value is undefined =>
+  value === undefined || (isUnknown(value) && !/\S/.test(withoutUnknown(value)));
+
+/** What a settled command prints, and what the environment holds, is nothing that the script has made. */
+function markExpansion(node: SyntaxNode, text: string, value: string | undefined): string {
+  if (value !== undefined) return toUnknown(text);
+  if (node.type === "command_substitution") return text;
+  return isEnvironment(text.replace(/^\$\{?|\}$/g, "")) ? text : toUnknown(text);
 }
 
 const EXPANSIONS: ReadonlySet<string> = new Set(["simple_expansion", "expansion", "command_substitution"]);
@@ -94,14 +111,22 @@ function unescapeQuoted(text: string): string {
 }
 
 function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): string | undefined {
-  if (node.type === "command_substitution") return expansions.getOutput(node)?.replace(/\n+$/, "");
-  if (node.type === "simple_expansion") return expansions.getVariable(getText(tree, node).slice(1));
+  if (node.type === "command_substitution") return expansions.getOutput(node)?.replace(/\n+(?=\ufffe?$)/, "");
+  const hasSeparator = (expansions.getVariable("IFS") ?? " ") !== " ";
+  if (node.type === "simple_expansion") {
+    const name = getText(tree, node).slice(1);
+    const value = expansions.getVariable(name);
+    return value !== undefined && name === "*" && hasSeparator ? toUnknown(value) : value;
+  }
   const children = node.children.slice(1, -1);
   const isIndirect = children[0]?.type === "!";
   const [variable, operator, ...others] = isIndirect ? children.slice(1) : children;
   if (variable === undefined) return undefined;
   const subscript = getText(tree, variable);
-  const written = expansions.getVariable(subscript) ?? expansions.getVariable(subscript.replace(/\[.*$/s, ""));
+  const whole = expansions.getVariable(subscript.replace(/\[.*$/s, ""));
+  const isWhole = !subscript.includes("[") || subscript.endsWith("[@]") || (subscript.endsWith("[*]") && !hasSeparator);
+  const part = isWhole || whole === undefined ? whole : toUnknown(whole);
+  const written = expansions.getVariable(subscript) ?? part;
   const value = isIndirect && written !== undefined ? expansions.getVariable(written) : written;
   if (operator === undefined) return value;
   const last = others.at(-1) ?? operator;
@@ -116,8 +141,13 @@ function readExpansion(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
     case "=":
       return value ?? other();
     default:
-      return value === undefined ? undefined : transformValue(value, tree.script.slice(variable.end, node.end - 1));
+      return value === undefined ? undefined : transform(value, tree.script.slice(variable.end, node.end - 1));
   }
+}
+
+function transform(value: string, operation: string): string | undefined {
+  const transformed = transformValue(withoutUnknown(value), operation);
+  return transformed === undefined || !isUnknown(value) ? transformed : toUnknown(transformed);
 }
 
 /** What `${name:1:2}`, `${name#a*}`, `${name%a}`, `${name/a/b}`, `${name,,}` and `${name@E}` make of a value; undefined where that cannot be told. */
@@ -201,14 +231,15 @@ function splitFragments(fragments: readonly Fragment[], separators: string): Wor
     open =
       open === undefined ? { text, isOptional } : { text: open.text + text, isOptional: open.isOptional && isOptional };
   };
-  for (const { text, isSplit = false, isUnknown = false } of fragments) {
+  for (const { text, isSplit = false, isUnknown: isOptional = false } of fragments) {
     if (!isSplit) {
-      append(text, isUnknown);
+      append(text, isOptional);
       continue;
     }
+    const mark = isUnknown(text) ? toUnknown : (piece: string) => piece;
     text.split(split).forEach((piece, index) => {
       if (index % 2 === 1) close();
-      else if (piece !== "") append(piece, false);
+      else if (piece !== "") append(mark(piece), false);
     });
   }
   close();

@@ -1,0 +1,62 @@
+import { MAX_LITERAL_OUTPUT } from "./limits.js";
+import { lookupName } from "./program-name.js";
+
+/** Stands in a text behind a part that only the running script knows; a script that holds it itself is only asked about. */
+export const UNKNOWN = "\ufffe";
+
+export const isUnknown = (text: string): boolean => text.includes(UNKNOWN);
+
+export const withoutUnknown = (text: string): string => text.replaceAll(UNKNOWN, "");
+
+/** The same text, and it may be another one. */
+export const toUnknown = (text: string): string => `${withoutUnknown(text)}${UNKNOWN}`;
+
+/** A word of which a part is unknown. A parameter that stands for itself is known where the function, or script, is called. */
+export const isVague = (word: string): boolean =>
+  isUnknown(word) && !/^\$(?:[\d@*#]|\{[\d@*]\})(?:\/.*)?$/s.test(withoutUnknown(word));
+
+/** One text, marked once at its end where a part of it, or what is over the bound, is unknown. */
+export function joinTexts(texts: readonly string[]): string {
+  const all = texts.join("");
+  const isWhole = all.length <= MAX_LITERAL_OUTPUT && !isUnknown(all);
+  return isWhole ? all : toUnknown(all.slice(0, MAX_LITERAL_OUTPUT));
+}
+
+/** Variables that a shell sets itself, from what it runs. */
+const OWN_VARIABLES =
+  /^(?:PWD|OLDPWD|REPLY|OPTARG|OPTIND|DIRSTACK|FUNCNAME|MAPFILE|COPROC|RANDOM|SECONDS|LINENO|PIPESTATUS|HISTCMD|MATCH|PPID|UID|BASH_\w+)$/;
+
+/** A variable of the environment, which no script of this command has set. */
+export const isEnvironment = (name: string): boolean => /^[A-Z][A-Z0-9_]*$/.test(name) && !OWN_VARIABLES.test(name);
+
+/** Programs that print nothing, a fact of the host, or a part of an argument that is spelled out. */
+const SETTLED: ReadonlySet<string> = new Set(
+  [
+    ": true false cd pushd popd set shopt export unset local declare typeset readonly shift test [ [[ exit return break continue wait sleep kill",
+    "mkdir touch cp mv rm rmdir chmod chown ln pwd which whereis type dirname realpath readlink whoami id uname nproc arch hostname mktemp tty",
+  ]
+    .join(" ")
+    .split(" "),
+);
+
+/** What tools say of their own places and of how a shell is set up for them. */
+const SETTLED_LINES = [
+  /^command -v \S+$/,
+  /^basename [^ -]\S*$/,
+  /^git rev-parse(?: --(?:show-toplevel|short|abbrev-ref|git-dir|git-common-dir|is-inside-work-tree|verify))*(?: HEAD)?$/,
+  /^go env [A-Z]+$/,
+  /^(?:npm|pnpm|yarn) (?:root|bin|prefix|global bin)(?: -g)?$/,
+  /^brew --prefix(?: [\w@.-]+)?$/,
+  /^ssh-agent(?: -[sc])?$/,
+  /^\w+env init(?: -| --path)*(?: (?:ba|z|fi)?sh)?$/,
+  /^(?:direnv hook|mise activate|zoxide init|starship init) (?:bash|zsh|fish)$/,
+  /^conda shell\.(?:bash|zsh|posix|fish) hook$/,
+  /^(?:brew shellenv|opam env|fnm env(?: --use-on-cd)?|luarocks path|dircolors -b|minikube docker-env)$/,
+  /^(?:kubectl|helm|gh|npm|pnpm|docker|rustup|poetry|deno|kind|minikube|k9s|argocd|flux) completions?(?: -s)?(?: (?:bash|zsh|fish))?$/,
+];
+
+/** What such a command prints is no text that the script has made. */
+export function isSettled([program = "", ...args]: readonly string[]): boolean {
+  const name = lookupName(program);
+  return SETTLED.has(name) || SETTLED_LINES.some((line) => line.test([name, ...args].join(" ")));
+}
