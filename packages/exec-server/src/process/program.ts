@@ -21,7 +21,7 @@ export function resolveProgram(spec: ProcessSpec): string {
     const candidate = resolve(spec.cwd, directory, name);
     const state = executableState(candidate);
     if (state === "ok") return candidate;
-    denied ||= state === "denied";
+    denied ||= state === "denied" || state === "directory";
   }
   if (denied) throw new StartError("not_executable", `program \`${name}\` was found on PATH but is not executable`);
   throw new StartError("program_not_found", `program \`${name}\` was not found on PATH`);
@@ -68,13 +68,14 @@ function checkDirectory(cwd: string): void {
 function checkExecutable(path: string, name: string): string {
   const state = executableState(path);
   if (state === "ok") return path;
+  if (state === "directory") throw new StartError("not_executable", `program \`${name}\` is a directory`);
   if (state === "denied") throw new StartError("not_executable", `program \`${name}\` is not executable`);
   if (state === "unknown") throw new StartError("not_executable", `program \`${name}\` cannot be reached`);
   throw new StartError("program_not_found", `program \`${name}\` was not found`);
 }
 
 /** `unknown`: the directory around it cannot be searched. */
-function executableState(path: string): "ok" | "denied" | "missing" | "unknown" {
+function executableState(path: string): "ok" | "directory" | "denied" | "missing" | "unknown" {
   let info: Stats | undefined;
   try {
     info = statSync(path, { throwIfNoEntry: false });
@@ -82,6 +83,7 @@ function executableState(path: string): "ok" | "denied" | "missing" | "unknown" 
     return "unknown";
   }
   if (info === undefined) return "missing";
+  if (info.isDirectory()) return "directory";
   if (!info.isFile()) return "denied";
   try {
     accessSync(path, constants.X_OK);

@@ -347,7 +347,7 @@ export class UnifiedExec {
       // A remote host failed to answer, and may have started it.
       if (error instanceof ClientError && !(error instanceof UnsentStartError)) throw new LostStart(error);
       const named = error instanceof StartError ? { code: error.code } : {};
-      const hint = error instanceof StartError ? (START_HINTS[error.code] ?? "") : "";
+      const hint = error instanceof StartError ? getStartHint(error) : "";
       throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error, ...named });
     }
   }
@@ -430,6 +430,9 @@ function getStdio({ tty, size, stdin }: ExecCommandRequest): ProcessStdio {
 }
 
 /** What to do about a failure to start. */
+const getStartHint = ({ code, message }: StartError): string =>
+  message.endsWith("is a directory") ? "; name a program" : (START_HINTS[code] ?? "");
+
 const START_HINTS: Readonly<Partial<Record<string, string>>> = {
   cwd_not_absolute: "; give an absolute path",
   cwd_not_found: "; choose a directory that exists",
