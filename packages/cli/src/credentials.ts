@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { CommandError, EXIT } from "./exit-codes.js";
+import { checkTlsIdentity } from "./tls-identity.js";
 
 export interface CredentialArguments {
   /** File with the token that is sent to a websocket. */
@@ -49,7 +50,12 @@ export function readTlsIdentity({ tlsCert, tlsKey }: TlsArguments): { cert: stri
     const [given, missing] = tlsCert === undefined ? ["--tls-key", "--tls-cert"] : ["--tls-cert", "--tls-key"];
     throw new CommandError(`${given} needs ${missing} beside it`, EXIT.usage);
   }
-  return { cert: readText(tlsCert, "--tls-cert"), key: readText(tlsKey, "--tls-key") };
+  const [cert, key] = [readText(tlsCert, "--tls-cert"), readText(tlsKey, "--tls-key")];
+  checkTlsIdentity(
+    { option: "--tls-cert", path: tlsCert, text: cert },
+    { option: "--tls-key", path: tlsKey, text: key },
+  );
+  return { cert, key };
 }
 
 function readText(path: string, option: string): string {

@@ -15,8 +15,9 @@ export function parseListenUrl(text: string): ListenTarget {
   const host = match?.[1]?.replace(/^\[|\]$/g, "");
   const port = Number(match?.[2]);
   if (host === undefined || port > 65_535) {
+    const hint = /^wss:/i.test(text) ? "; a listener speaks TLS on ws:// with --tls-cert and --tls-key" : "";
     throw new CommandError(
-      `--listen ${JSON.stringify(text)} is no address; expected stdio://, unix:///PATH, or ws://HOST:PORT with a port from 0 to 65535`,
+      `--listen ${JSON.stringify(text)} is no address; expected stdio://, unix:///PATH, or ws://HOST:PORT with a port from 0 to 65535${hint}`,
       EXIT.usage,
     );
   }

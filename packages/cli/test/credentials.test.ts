@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -83,13 +84,36 @@ describe("credentials of an executor", () => {
     expect(code).toBe(2);
   });
 
-  it("a certificate that is none is said before anything listens", async () => {
-    const args = ["--listen", "ws://127.0.0.1:0", "--tls-cert", path("text"), "--tls-key", path("text")];
-    for (const name of ["executor", "exec-server"]) {
-      const { code, stderr, stdout } = await finishWith([name, ...args]);
-      expect(stderr).toMatch(/the TLS certificate and key cannot be used/);
-      expect(stdout.toString()).toBe("");
-      expect(code).toBe(1);
-    }
+  describe("a certificate and key that a listener cannot use", () => {
+    const openssl = (args: string) => execFileSync("openssl", args.split(" "), { cwd: base, stdio: "ignore" });
+    beforeAll(() => {
+      openssl("req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=localhost");
+      openssl("genrsa -out other 2048");
+      openssl("rsa -aes128 -passout pass:secret -in key -out locked");
+      writeFileSync(path("broken"), readFileSync(path("key"), "utf8").replaceAll(/\n[\w+/]{40}/g, "\nx"));
+    });
+
+    it.each([
+      ["key", "cert", /--tls-cert \S*key holds a private key and --tls-key \S*cert a certificate: they are exchanged/],
+      ["text", "text", /--tls-cert \S*text holds no certificate in PEM form\n/],
+      ["key", "key", /--tls-cert \S*key holds no certificate in PEM form, but a private key/],
+      ["cert", "cert", /--tls-key \S*cert holds no private key in PEM form, but a certificate/],
+      ["cert", "other", /--tls-key \S*other is not the key of the certificate in --tls-cert \S*cert,/],
+      ["cert", "locked", /the private key in --tls-key \S*locked is encrypted; give one without a passphrase/],
+      ["cert", "broken", /the private key in --tls-key \S*broken cannot be read/],
+    ])("%s with %s: it is said before anything listens, and which file it is", async (cert, key, message) => {
+      const args = ["--listen", "ws://127.0.0.1:0", "--tls-cert", path(cert), "--tls-key", path(key)];
+      for (const name of ["executor", "exec-server"]) {
+        const { code, stderr, stdout } = await finishWith([name, ...args]);
+        expect(stderr.replaceAll(base, "DIRECTORY")).toMatch(message);
+        expect(stdout.toString()).toBe("");
+        expect(code).toBe(2);
+      }
+    });
+  });
+
+  it("says how a listener speaks TLS", async () => {
+    const { code, stderr } = await finishWith(["executor", "--listen", "wss://127.0.0.1:0"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("on ws:// with --tls-cert and --tls-key")]);
   });
 });

@@ -16,7 +16,7 @@ import {
 } from "@codex/exec-server/server";
 import { createEntryReader } from "@codex/native";
 import { readTlsIdentity, type TlsArguments } from "../credentials.js";
-import { EXIT } from "../exit-codes.js";
+import { CommandError, EXIT } from "../exit-codes.js";
 import { getFileHelper } from "../file-helper.js";
 import { onStopSignal, openStdout } from "../host-process.js";
 import { collectGarbage, keepHeapSmall } from "../keep-heap-small.js";
@@ -37,7 +37,7 @@ export async function runExecServer(options: ExecServerCommandOptions): Promise<
   } catch (error) {
     // The form of Codex: who starts exec-servers may look for it.
     process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = EXIT.failure;
+    process.exitCode = error instanceof CommandError ? error.exitCode : EXIT.failure;
   }
 }
 

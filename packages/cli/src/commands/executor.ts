@@ -91,10 +91,10 @@ async function serveWebSocket(
   { log, pages }: OpenedTelemetry,
 ): Promise<void> {
   const token = readToken(options.tokenFile);
-  const tls = readTlsIdentity(options);
-  if (tls !== undefined && place.kind === "unix") {
+  if (options.tlsCert !== undefined && place.kind === "unix") {
     throw new CommandError("--tls-cert is for ws://; a unix socket does not leave this host", EXIT.usage);
   }
+  const tls = readTlsIdentity(options);
   if (token === undefined && isOpen(place) && !options.allowInsecureListen) {
     throw new CommandError(
       `${place.host} can be reached from other machines, and whoever reaches an executor runs programs as you: ` +
