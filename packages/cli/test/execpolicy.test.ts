@@ -100,11 +100,13 @@ why          rule ["git", "push"] (${file}:1) asks before this command: net é
   it("shows what is spelled out inside an opaque script, and what a person could save", async () => {
     const opaque = await run("execpolicy", "explain", "--rules", file, "env X=1 curl x > y");
     expect(opaque.stdout).toMatch(
-      /split {8}no: opaque\n[\s\S]*inside[\s\S]*\n {2}curl x\n[\s\S]*\nrequirement {2}forbidden\n/,
+      /split {8}no: it counts as one command\n[\s\S]*inside[\s\S]*\n {2}curl x\n[\s\S]*\nrequirement {2}forbidden\n/,
     );
     const plain = await run("execpolicy", "explain", "--approval-policy", "untrusted", "ls && make 'a b'");
     expect(plain.stdout).toMatch(/\n {2}ls\n {4}allowed {4}it is known to be safe\n/);
     expect(plain.stdout).toContain('\nrule to save prefix_rule(pattern=["make", "a b"], decision="allow")\n');
+    const dangerous = await run("execpolicy", "explain", "rm", "-rf", "/");
+    expect(dangerous.stdout).not.toContain("rule to save");
   });
 
   it("takes several words as an argv, and prints JSON", async () => {

@@ -93,7 +93,9 @@ const pickError = ({ file, message }: { file: string; message: string }) => ({ f
 function render(argv: readonly string[], explanation: Explanation, network: readonly string[]): string {
   const { commands, isSplit, inside, guessed, isComplete, unclear, readsScript, requirement, why, proposedAmendment } =
     explanation;
-  const split = isSplit ? `${commands.length} plain ${commands.length === 1 ? "command" : "commands"}` : "no: opaque";
+  const split = isSplit
+    ? `${commands.length} plain ${commands.length === 1 ? "command" : "commands"}`
+    : "no: it counts as one command";
   const lines = [
     `command      ${quoteWords(argv)}`,
     `split        ${split}`,

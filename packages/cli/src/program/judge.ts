@@ -38,7 +38,7 @@ function addExecPolicy(program: Command): void {
     .command("check")
     .description("Print the rules that match a command, and their decision, as JSON")
     .argument("<command...>", "The words of one command")
-    .addOption(rulesOption("File of rules, repeatable").makeOptionMandatory())
+    .addOption(rulesOption("File of rules, required and repeatable").makeOptionMandatory())
     .option("--pretty", "Print it on several lines", false)
     .option("--resolve-host-executables", "A path to a program also falls under the rules for its name", false)
     .passThroughOptions();
@@ -46,6 +46,7 @@ function addExecPolicy(program: Command): void {
     exitCodes: [
       ["0", "whatever the decision"],
       ["1", "a file cannot be read or does not load"],
+      ["2", "bad arguments, such as --rules missing"],
     ],
     examples: ["codex execpolicy check --rules my.rules git push"],
   }).action(async (words, options) => (await import("../commands/execpolicy.js")).runExecPolicyCheck(words, options));

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { MAX_PROPOSED_RULE_BYTES } from "../limits.js";
+import { dangerousEntry } from "./dangerous.js";
 import { isStandardProgram } from "./programs.js";
 import type { JudgedCommand } from "./requirement.js";
 import {
@@ -35,17 +36,23 @@ export class RuleBook {
     return effectiveRules(this.#policy, cwd);
   }
 
-  /** A rule to offer: what the model suggests if it is of use, else the first command that asks. Null for none. */
+  /**
+   * A rule to offer: what the model suggests if it is of use, else the first command that asks. Null for none: a prefix allows
+   * whatever follows it, which of a dangerous command is any file.
+   */
   propose(
     { commands }: JudgedCommand,
     asking: readonly string[] | null,
     suggested: readonly string[] | undefined,
   ): readonly string[] | null {
     if (asking === null) return null;
-    const short = (prefix: readonly string[] | undefined) =>
-      prefix !== undefined && prefixBytes(prefix) <= MAX_PROPOSED_RULE_BYTES ? prefix : undefined;
+    const dangerous = commands.filter((words) => dangerousEntry(words) !== undefined);
+    const offered = (prefix: readonly string[] | undefined) => {
+      if (prefix === undefined || prefixBytes(prefix) > MAX_PROPOSED_RULE_BYTES) return undefined;
+      return dangerous.some((words) => prefix.every((word, index) => word === words[index])) ? undefined : prefix;
+    };
     const policy = this.#policy;
-    return proposeAmendment({ policy, commands, suggested: short(suggested), asking: short(asking) }) ?? null;
+    return proposeAmendment({ policy, commands, suggested: offered(suggested), asking: offered(asking) }) ?? null;
   }
 
   /** Saves the rule, which is in force when this settles. Never rejects; the reason why it is not saved. */

@@ -159,6 +159,9 @@ describe("the proposed rule", () => {
     ["the command when nothing is suggested", "say 'a b'", {}, ["say", "a b"]],
     ["the argv of an opaque script", "say > x", {}, ["/bin/bash", "-lc", "say > x"]],
     ["none for an interpreter with a script of its own", "python3 -c", {}, null],
+    ["none for a dangerous command, after which any file could stand", "rm -rf x", {}, null],
+    ["none of the model's for one either", "rm -f x", { ...escalated, prefix_rule: ["rm", "-f"] }, null],
+    ["the one for what else asks", "say hi && rm -f x", {}, ["say", "hi"]],
     ["none for a danger found inside", "sudo rm -rf x", {}, null],
     ["none for a very long command", `say ${"x".repeat(5000)}`, {}, null],
   ] as const)("is %s", async (_name, cmd, more, proposed) => {
