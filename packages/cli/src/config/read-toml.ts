@@ -48,8 +48,21 @@ function parseTable(text: string, file: string): Table {
     // Its message goes on with the lines around the error, which may hold secrets.
     const [first = ""] = error.message.split("\n");
     const reason = first.replace(/^Invalid TOML document: /, "");
-    throw new ConfigError(`${file}:${error.line}:${error.column}: ${reason}`);
+    throw new ConfigError(`${file}:${error.line}:${error.column}: ${explain(reason, text, error)}`);
   }
+}
+
+/** The reason, and what a person most often did. Nothing of the text is repeated. */
+function explain(reason: string, text: string, { line, column }: TomlError): string {
+  const rest = (text.split("\n")[line - 1] ?? "").replace(/\r$/, "").slice(column - 1);
+  if (reason === "unfinished string") return "the string that begins here is not closed: its last quotes are missing";
+  if (/^control characters/.test(reason) && rest === "") {
+    return "the string is not closed on its line: a quote is missing at its end";
+  }
+  if (reason === "invalid value" && /^[\p{L}\u2018-\u201f~/.]/u.test(rest)) {
+    return 'invalid value: text stands in straight quotes, as in key = "text"';
+  }
+  return reason;
 }
 
 /** The value of `-c key=value`: TOML, else the text itself, without quotes around it. */

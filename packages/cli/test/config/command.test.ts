@@ -46,6 +46,17 @@ describe("codex config show", () => {
 
   it.each([
     ["x = ", [], 1, "config.toml:1:"],
+    [
+      'x = "secret\ny = 1',
+      [],
+      1,
+      "config.toml:1:12: the string is not closed on its line: a quote is missing at its end\n",
+    ],
+    ["x = 'secret\r\ny = 1", [], 1, "config.toml:1:12: the string is not closed on its line"],
+    ['x = """secret\n', [], 1, "config.toml:1:5: the string that begins here is not closed"],
+    ["x = never\n", [], 1, 'invalid value: text stands in straight quotes, as in key = "text"\n'],
+    ["x = \u201cnever\u201d\n", [], 1, "text stands in straight quotes"],
+    ['x = "a\u0007b"', [], 1, "control characters are not allowed in strings"],
     ["", ["-c", "sandbox_mode=off"], 2, 'flag -c sandbox_mode: `sandbox_mode` is "off"; expected'],
     ["", ["-p", "none"], 2, "--profile none: there is no file"],
   ])("%j with %j ends with %i", async (config, flags, code, message) => {
