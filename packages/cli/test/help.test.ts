@@ -53,6 +53,30 @@ describe("help", () => {
   });
 
   it.each([
+    [["-c", "model=x", "sandbox", "true"], "-c is one of codex sandbox, codex tools call, "],
+    [["--config=model=x", "sandbox"], "--config is one of "],
+    [["--executor", "ws://127.0.0.1:1", "run", "true"], "--executor is one of codex run, "],
+    [["tools", "--executor", "x", "list"], "--executor is one of codex tools list, "],
+  ])("says where an option stands: %j", async (args, told) => {
+    const { code, stderr } = await useOnce()(args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`\nAn option stands behind its command; ${told}`)]);
+  });
+
+  it.each([
+    [
+      ["run", "--timeout", "'abc\"", "true"],
+      /^codex: option '--timeout <seconds>': expected seconds, .*, got "'abc\\""\n/,
+    ],
+    [["executor", "--max-sessions", "0"], /^codex: option '--max-sessions <n>': expected .*, got "0"\n/],
+    [["sessions", "kill", "x"], /^codex: argument 'id': expected a whole number of at least 1, got "x"\n/],
+    [["run", "-s", "none", "true"], /^codex: option '-s, --sandbox <mode>' argument 'none' is invalid\. Allowed/],
+    [["run", "--no-such", "true"], /^codex: unknown option '--no-such'\nTry: /],
+  ])("shows a value once: %j", async (args, told) => {
+    const { code, stderr } = await useOnce()(args);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(told)]);
+  });
+
+  it.each([
     [["exec", "fix it"], "OpenAI's codex has `exec`; this is another program"],
     [["fix my tests"], "takes no prompt"],
   ])("says whose command %j is", async (args, told) => {

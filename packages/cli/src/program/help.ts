@@ -22,12 +22,16 @@ export const styleHelp = (program: Command): Command =>
     .configureOutput({
       getOutHelpWidth: () => getWidth(process.stdout),
       getErrHelpWidth: () => getWidth(process.stderr),
-      outputError: (text, write) => write(`${text.replace(/^error: /, "codex: ")}${explainUnknown(text)}`),
+      outputError: (text, write) => write(`${renderError(text)}${explainUnknown(text)}`),
     });
 
-/** After an error each command names its own help. To be called once all commands are there. */
+/** After an error each command names its own help, and where an option stands. To be called once all commands are there. */
 export function nameHelpAfterErrors(command: Command, path = command.name()): void {
   command.showHelpAfterError(`Try: ${path} --help`);
+  const { outputError = () => {} } = command.configureOutput();
+  command.configureOutput({
+    outputError: (text, write) => outputError(text, (shown) => write(`${shown}${explainPlace(text, command, path)}`)),
+  });
   for (const child of command.commands) nameHelpAfterErrors(child, `${path} ${child.name()}`);
 }
 
@@ -71,6 +75,37 @@ function describeOption({ description, argChoices, defaultValue, defaultValueDes
   ];
   return more.length === 0 ? description : `${description} (${more.join("; ")})`;
 }
+
+/** A value that does not fit is shown once, by what says why. */
+const renderError = (text: string): string =>
+  text
+    .replace(/^error: /, "codex: ")
+    .replace(/^(codex: option '[^']*') argument '.*' is invalid\. Expected (.*, got ".*")\.$/ms, "$1: expected $2")
+    .replace(
+      /^codex: command-argument value '.*' is invalid for (argument '[^']*')\. Expected (.*)\.$/ms,
+      "codex: $1: expected $2",
+    );
+
+/** Of an option that only commands below this one take: it was typed too early. */
+function explainPlace(error: string, command: Command, path: string): string {
+  const typed = /^error: unknown option '(--[^=']+|-[^-'])/.exec(error)?.[1];
+  if (typed === undefined) return "";
+  const takers = listTakers(command, typed, path);
+  if (takers.length === 0) return "";
+  const names = takers.slice(0, MAX_TAKERS).join(", ");
+  const more = takers.length > MAX_TAKERS ? ` and ${takers.length - MAX_TAKERS} more` : "";
+  return `An option stands behind its command; ${typed} is one of ${names}${more}\n`;
+}
+
+/** Commands that are named as taking an option. */
+const MAX_TAKERS = 4;
+
+const listTakers = (command: Command, flag: string, path: string): string[] =>
+  command.commands.flatMap((child) => {
+    const name = `${path} ${child.name()}`;
+    const takes = child.options.some(({ short, long }) => short === flag || long === flag);
+    return [...(takes ? [name] : []), ...listTakers(child, flag, name)];
+  });
 
 /** For who takes this for OpenAI's `codex`. */
 function explainUnknown(error: string): string {

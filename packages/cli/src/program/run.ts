@@ -74,6 +74,7 @@ export function addRunning(program: Command): void {
     ],
     exitCodes: [
       ["0-255", "that of the program"],
+      ["2", "bad arguments"],
       ["125", "it was lost"],
       ["126", "it could not be started, or not in this sandbox"],
       ["127", "it was not found"],
