@@ -5,8 +5,8 @@ import {
   type AttachedExecutor,
   connectStdio,
   connectWebSocket,
-  type Orchestrator,
   OrchestratorError,
+  type ProgramRunner,
 } from "@codex/orchestrator";
 import { type CredentialArguments, type Credentials, readCredentials } from "./credentials.js";
 import {
@@ -41,7 +41,7 @@ export interface AttachHooks extends OwnExecutorOptions {
  * @throws CommandError naming the executor
  */
 export async function attachExecutor(
-  orchestrator: Orchestrator,
+  orchestrator: Pick<ProgramRunner, "attach">,
   name: string,
   options: ConnectOptions,
   hooks: AttachHooks = {},
@@ -86,7 +86,7 @@ function shieldIfPossible(): void {
 
 /** What the executor runs may run on this host as well: before the first call this process is shielded. */
 async function attachAddress(
-  orchestrator: Orchestrator,
+  orchestrator: Pick<ProgramRunner, "attach">,
   name: string,
   address: ExecutorAddress,
   credentials: Credentials,
@@ -116,7 +116,7 @@ async function shieldWhileAnswering(): Promise<void> {
 }
 
 async function attachExecServer(
-  orchestrator: Orchestrator,
+  orchestrator: Pick<ProgramRunner, "attach">,
   name: string,
   { address, credentials, hooks }: { address: ExecutorAddress; credentials: Credentials; hooks: AttachHooks },
 ): Promise<AttachedExecutor> {

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LiveOutput, Orchestrator, RunCommandRequest, RunOutcome } from "@codex/orchestrator";
+import type { LiveOutput, ProgramRunner, RunCommandRequest, RunOutcome } from "@codex/orchestrator";
 import { EXIT } from "./exit-codes.js";
 import { LEAVE_GRACE_MS } from "./limits.js";
 import { createOutages, type Outages } from "./outages.js";
@@ -28,7 +28,7 @@ export interface Followed {
  * which this command ends with, would not say.
  */
 export async function followProgram(
-  orchestrator: Orchestrator,
+  orchestrator: Pick<ProgramRunner, "runCommand">,
   request: RunCommandRequest,
   { recording, outages = createOutages(() => {}, "") }: FollowOptions = {},
 ): Promise<Followed> {

@@ -28,6 +28,8 @@ export type { OrchestratorDefaults } from "./config.js";
 export type { StdioCommand } from "./connect/child.js";
 export { connectStdio } from "./connect/stdio.js";
 export { connectWebSocket, type WebSocketOptions } from "./connect/websocket.js";
+export { createOrchestrator } from "./create-orchestrator.js";
+export { createProgramRunner, type ProgramRunner, type ProgramRunnerOptions } from "./create-program-runner.js";
 export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
 export type { ModelTool } from "./executors/catalog.js";
 export type { Connector, InitializeOptions } from "./executors/executor.js";
@@ -43,7 +45,6 @@ export {
   type OrchestratorTimings,
   type WindowBounds,
 } from "./limits.js";
-export { createOrchestrator } from "./orchestrator.js";
 export type { ApprovalPolicy, GranularPolicy } from "./policy/approval-policy.js";
 export { DANGEROUS_COMMANDS, type DangerousEntry } from "./policy/dangerous.js";
 export { type GetShellParser, judgedCommand } from "./policy/evaluate.js";

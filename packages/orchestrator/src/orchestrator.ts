@@ -2,10 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Channel } from "@codex/channel";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
-import { Approvals } from "./approvals/approvals.js";
 import { Auditor } from "./audit/trail.js";
-import { createCallTelemetry } from "./call-telemetry.js";
-import { type CallsContext, type CallToolOptions, handleToolCall } from "./call-tool.js";
+import type { CallsContext, CallToolOptions } from "./call-tool.js";
 import { type Clock, systemClock } from "./clock.js";
 import { type Config, resolveConfig } from "./config.js";
 import { messageOf, OrchestratorError } from "./errors.js";
@@ -13,29 +11,32 @@ import { Catalog, type ModelTool } from "./executors/catalog.js";
 import { Executor } from "./executors/executor.js";
 import { ProblemLog } from "./executors/problems.js";
 import { type SessionOwner, SessionTable } from "./executors/sessions.js";
-import type { ApprovalPolicy } from "./policy/approval-policy.js";
-import type { Policy, PolicyOptions } from "./policy/policy-options.js";
-import { RuleBook } from "./policy/rule-book.js";
-import { createLazyShellParser } from "./policy/shell/index.js";
 import { closedMeanwhile, fail, type StructuredOf, type ToolCallResult } from "./result.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./run-command.js";
-import { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
-import type { SandboxSettings } from "./sandbox/sandbox-settings.js";
 
-/** @throws OrchestratorError `bad_option` for a default or a sandbox mode that cannot be used. */
-export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
-  return new OrchestratorCore(options);
-}
+type CoreOptions = Omit<OrchestratorOptions, "policy">;
 
-class OrchestratorCore implements Orchestrator {
+/** Carries out the call of a tool for a model. */
+export type HandleCall = (name: string, args: unknown, options: CallToolOptions) => Promise<ToolCallResult>;
+
+/** What calls share with everything else. */
+export type Shared = Pick<
+  CallsContext,
+  "config" | "catalog" | "sessions" | "newId" | "newKey" | "closing" | "auditor"
+> & { clock: Clock };
+
+/** Everything but what judges calls, which is handed in: `runCommand` and `listTools` need none of it. */
+export class OrchestratorCore implements Orchestrator {
   readonly ready: Promise<void>;
-  readonly #options: OrchestratorOptions;
+  readonly #options: CoreOptions;
   readonly #config: Config;
   readonly #clock: Clock;
   readonly #newId: () => string;
   readonly #catalog = new Catalog();
   readonly #sessions: SessionTable;
-  readonly #calls: CallsContext;
+  readonly #newKey: () => string;
+  readonly #auditor: Auditor;
+  readonly #handleCall: HandleCall;
   readonly #attaching = new Map<string, Promise<unknown>>();
   readonly #inFlight = new Set<Promise<unknown>>();
   /** Aborts when it is closed. */
@@ -43,35 +44,24 @@ class OrchestratorCore implements Orchestrator {
   #isReady = false;
   #closing: Promise<void> | undefined;
 
-  constructor(options: OrchestratorOptions) {
+  constructor(options: CoreOptions, createHandler: (shared: Shared) => HandleCall) {
     this.#options = options;
     this.#config = resolveConfig(options.defaults);
     this.#clock = options.clock ?? systemClock;
     this.#newId = options.random ?? randomUUID;
-    const { limits, timings } = this.#config;
-    this.#sessions = new SessionTable(limits.rememberedSessions);
-    const policy = resolvePolicy(options.policy);
-    this.#calls = {
+    this.#sessions = new SessionTable(this.#config.limits.rememberedSessions);
+    this.#newKey = this.#createKeys();
+    this.#auditor = new Auditor(options.audit, this.#newId);
+    this.#handleCall = createHandler({
       config: this.#config,
-      policy,
-      rules: new RuleBook(policy.rules, policy.saveRule),
+      clock: this.#clock,
       catalog: this.#catalog,
       sessions: this.#sessions,
-      sandboxed: new WeakMap(),
-      typedShells: new WeakMap(),
-      approvals: new Approvals({
-        approver: options.approver,
-        clock: this.#clock,
-        timeoutMs: timings.approvalMs,
-        limit: limits.rememberedApprovals,
-      }),
-      shellParser: options.shellParser ?? createLazyShellParser(),
       newId: this.#newId,
-      telemetry: createCallTelemetry(options.telemetry ?? {}),
+      newKey: this.#newKey,
       closing: this.#close.signal,
-      auditor: new Auditor(options.audit, this.#newId),
-      newKey: this.#createKeys(),
-    };
+      auditor: this.#auditor,
+    });
     this.ready = this.#attachAll(options.executors ?? []);
     // Whoever does not wait for it learns of the failure from the calls.
     void this.ready
@@ -145,7 +135,7 @@ class OrchestratorCore implements Orchestrator {
   async #callTool(name: string, args: unknown, options: CallToolOptions): Promise<ToolCallResult> {
     if (!this.#isReady) await this.#untilReady(options.signal);
     if (this.#close.signal.aborted) return closedMeanwhile();
-    return handleToolCall(name, args, options, this.#calls);
+    return this.#handleCall(name, args, options);
   }
 
   async #untilReady(signal: AbortSignal | undefined): Promise<void> {
@@ -163,7 +153,7 @@ class OrchestratorCore implements Orchestrator {
       throw new OrchestratorError("unsupported", missing);
     }
     const { answerMarginMs } = this.#config.timings;
-    return runCommand(executor, request, { onOutput, answerMarginMs, newKey: this.#calls.newKey });
+    return runCommand(executor, request, { onOutput, answerMarginMs, newKey: this.#newKey });
   }
 
   close(): Promise<void> {
@@ -193,7 +183,7 @@ class OrchestratorCore implements Orchestrator {
     await Promise.all(this.#catalog.all.map((executor) => this.detach(executor.name)));
     await attaching;
     await this.#settleCalls();
-    await this.#calls.auditor.flush();
+    await this.#auditor.flush();
   }
 
   /** Something that was handed in may keep a call for ever, but not everybody else. */
@@ -328,15 +318,6 @@ function closeLater(channel: Channel | Promise<Channel>): void {
     (opened) => opened.close(),
     () => {},
   );
-}
-
-function resolvePolicy(given: PolicyOptions | ApprovalPolicy): Policy {
-  const options = typeof given === "object" && "approvalPolicy" in given ? given : { approvalPolicy: given };
-  const { sandbox } = options;
-  if (typeof sandbox === "object") return { ...options, sandbox };
-  const settings: SandboxSettings =
-    sandbox === undefined ? { mode: "read-only", when_unavailable: "ask" } : { mode: sandbox };
-  return { ...options, sandbox: createSandboxSelector(settings) };
 }
 
 const describeExecutor = (executor: Executor): AttachedExecutor => ({

@@ -3,7 +3,7 @@ import { devNull } from "node:os";
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
-import { createOrchestrator } from "@codex/orchestrator";
+import { createProgramRunner } from "@codex/orchestrator";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { endAs, followProgram } from "../follow-program.js";
@@ -38,7 +38,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   const size = getTerminalSize() ?? DEFAULT_SIZE;
   const recording = await openRecording(argv, size, tty, options);
   const outages = createOutages(say, isTyped ? "Ctrl-C twice or ~. gives up" : "Ctrl-C twice gives up");
-  const orchestrator = createOrchestrator({ policy: "never", ...outages.hooks });
+  const orchestrator = createProgramRunner(outages.hooks);
   try {
     const { host } = await attachExecutor(orchestrator, "run", options, {
       exitCode: EXIT.lost,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { createCommandSandbox } from "@codex/exec-server";
 import type { Sandbox } from "@codex/executor-protocol";
-import { createOrchestrator } from "@codex/orchestrator";
+import { createProgramRunner } from "@codex/orchestrator";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { endAs, followProgram } from "../follow-program.js";
@@ -47,7 +47,7 @@ async function run(
 ): Promise<void> {
   if (sandbox === null) say("there is no sandbox in mode danger-full-access");
   const tty = options.tty ?? Boolean(process.stdin.isTTY && process.stdout.isTTY);
-  const orchestrator = createOrchestrator({ policy: "never" });
+  const orchestrator = createProgramRunner();
   try {
     await attachExecutor(orchestrator, "sandbox", {});
     const followed = await followProgram(orchestrator, {

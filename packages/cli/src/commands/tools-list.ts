@@ -1,4 +1,4 @@
-import { createOrchestrator, type ModelTool } from "@codex/orchestrator";
+import { createProgramRunner, type ModelTool } from "@codex/orchestrator";
 import { attachExecutor, type ConnectOptions } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 
@@ -16,9 +16,8 @@ export async function runToolsSpec(name: string | undefined, options: ConnectOpt
   printJson(name === undefined ? tools : findTool(tools, name));
 }
 
-/** Nothing is called, so nothing is asked. */
 async function listTools(options: ConnectOptions): Promise<readonly ModelTool[]> {
-  const orchestrator = createOrchestrator({ policy: "never" });
+  const orchestrator = createProgramRunner();
   try {
     await attachExecutor(orchestrator, "executor", options, { withoutSandbox: true });
     return orchestrator.listTools();

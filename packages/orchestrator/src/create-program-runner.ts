@@ -1,0 +1,20 @@
+import type { Orchestrator, OrchestratorOptions } from "./api.js";
+import { OrchestratorCore } from "./orchestrator.js";
+import { fail } from "./result.js";
+
+/** An orchestrator for a person: lists tools and runs programs, and carries out no calls of a model. */
+export type ProgramRunner = Omit<Orchestrator, "callTool">;
+
+export type ProgramRunnerOptions = Pick<
+  OrchestratorOptions,
+  "executors" | "defaults" | "onProblem" | "onOffline" | "onOnline"
+>;
+
+/**
+ * As `createOrchestrator`, without what judges calls: that takes a tenth of the time in which a command starts.
+ * @throws OrchestratorError `bad_option` for a default that cannot be used.
+ */
+export const createProgramRunner = (options: ProgramRunnerOptions = {}): ProgramRunner =>
+  new OrchestratorCore(options, () => refuseCall);
+
+const refuseCall = async () => fail("forbidden", "only programs of a person are run here. Nothing was run.");
