@@ -8,6 +8,7 @@ import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { onStopSignal, openStdout } from "../host-process.js";
+import { collectGarbage, keepHeapSmall } from "../keep-heap-small.js";
 import { isLoopback, type ListenPlace, parseListenUrl } from "../listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 
@@ -38,7 +39,16 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
   // One for all orchestrators: what this host can do is tried once.
   const sandbox = createCommandSandbox();
   const executor = createExecutor({
-    backend: remote?.createBackend ?? (() => createLocalBackend({ shielded: true, telemetry, sandbox })),
+    backend:
+      remote?.createBackend ??
+      (() =>
+        createLocalBackend({
+          shielded: true,
+          telemetry,
+          sandbox,
+          onFirstStart: keepHeapSmall,
+          collectGarbage: () => collectGarbage(),
+        })),
     ...(remote === undefined ? {} : { host: remote.host, resolvePath: remote.resolvePath }),
     ...(ceiling === undefined ? {} : { ceiling }),
     // Each session may have a call that waits for it, as `codex run` does.
