@@ -82,6 +82,10 @@ describe.each(HOSTS)("a host $name", (host) => {
 
   describe.skipIf(problem !== undefined)(problem ?? "as it is", () => {
     it("tells what is missing and how to mend it", async () => {
+      const { stdout } = await run("doctor");
+      expect(stdout.toString()).toMatch(
+        /\nwarning {2}sandbox +none: where a sandbox mode is configured commands are refused, elsewhere/,
+      );
       const { code, stderr } = await run("sandbox", "--check");
       expect(code).toBe(1);
       expect(stderr).toMatch(host.told);

@@ -35,6 +35,9 @@ export const checkPipes: Check = {
   run: () => roundTrip("--no-tty", "printf round-trip", /^round-trip$/),
 };
 
+const WITHOUT_SANDBOX =
+  "none: where a sandbox mode is configured commands are refused, elsewhere all that is not known to be safe is asked about";
+
 /** As an orchestrator is told. */
 export const checkSandbox: Check = {
   name: "sandbox",
@@ -45,7 +48,7 @@ export const checkSandbox: Check = {
     const support = readSupport(stdout);
     if (support === undefined) return problem("the executor does not tell of a sandbox", REINSTALL);
     if (support.kind !== "none") return ok(support.kind);
-    return warning("none: only `danger-full-access` can be run", support.problem ?? "use a host that has one");
+    return warning(WITHOUT_SANDBOX, support.problem ?? "use a host that has one");
   },
 };
 

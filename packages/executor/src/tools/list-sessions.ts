@@ -1,5 +1,5 @@
 import type { Session } from "../sessions/session.js";
-import { quote } from "../text.js";
+import { quote, quoteWords } from "../text.js";
 import { getOwners } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
 
@@ -24,7 +24,7 @@ export const listSessions: SessionTool = {
   },
 };
 
-/** Bytes of a command that are shown. */
+/** Bytes of a command that are shown, as words of a shell. */
 const MAX_COMMAND_BYTES = 512;
 
 function describe(session: Session, now: number) {
@@ -32,7 +32,7 @@ function describe(session: Session, now: number) {
   const running = outcome.kind === "running";
   return {
     sessionId: session.id,
-    command: quote(session.command.join(" "), MAX_COMMAND_BYTES),
+    command: quoteWords(session.command, MAX_COMMAND_BYTES),
     cwd: quote(session.cwd),
     tty: session.stdio.kind === "pty",
     /** How long it has run, or did run. */

@@ -112,13 +112,22 @@ describe.each(STDIO)("a session on $name", ({ tty }) => {
     expect(listed).toMatchObject({
       structured: {
         sessions: [
-          { sessionId: id, command: "sh -c echo ready; sleep 300", cwd: "/tmp", tty, unreadBytes: 0, state: "running" },
+          {
+            sessionId: id,
+            command: "sh -c 'echo ready; sleep 300'",
+            cwd: "/tmp",
+            tty,
+            unreadBytes: 0,
+            state: "running",
+          },
         ],
       },
     });
     const text = listed.status === "success" ? listed.content[0]?.text : "";
     expect(text).toMatch(
-      new RegExp(`^session ${id}: running, \\d+\\.\\d seconds, 0 bytes unread, in /tmp: sh -c echo ready; sleep 300$`),
+      new RegExp(
+        `^session ${id}: running, \\d+\\.\\d seconds, 0 bytes unread, in /tmp: sh -c 'echo ready; sleep 300'$`,
+      ),
     );
   });
 
