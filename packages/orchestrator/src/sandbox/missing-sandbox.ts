@@ -65,9 +65,12 @@ function findClosedWord(
   return words.find((word) => listPaths(word).some(isClosedAnywhere));
 }
 
-/** What a word may name: itself, and the value of an option that it holds. */
-const listPaths = (word: string): readonly string[] =>
-  word.startsWith("-") ? [word, word.slice(2), word.slice(word.indexOf("=") + 1)] : [word];
+/** What a word may name: itself, and the value of an option that ends it, behind as many letters as there are. */
+const listPaths = (word: string): readonly string[] => {
+  if (word.startsWith("--")) return [word, word.slice(word.indexOf("=") + 1)];
+  const letters = /^-[a-zA-Z0-9]*/.exec(word)?.[0].length ?? 0;
+  return [word, ...Array.from({ length: letters }, (_, at) => word.slice(at + 1))];
+};
 
 /** Known to be safe, and reading the files below a directory. */
 const DESCENDING: ReadonlySet<string> = new Set(["grep", "rg"]);

@@ -107,6 +107,7 @@ const FORBIDDEN: Record<string, string[]> = {
     ...["man -P 'rm x' ls", "GIT_SSH_COMMAND='rm x' git fetch", "GIT_PAGER='rm x' git log", "EDITOR='rm x' git commit"],
     ...["PROMPT_COMMAND='rm x' bash -i", "gdb -ex '!rm x'", "make --eval='$(shell rm x)'", "read x <<< rm; $x y"],
     ...[
+      "sed '1e rm x' f",
       "x=ls; ${x/ls/rm} y",
       "x=RM; ${x,,} y",
       "x=mr; ${x:1:1}${x:0:1} y",
@@ -122,6 +123,20 @@ const FORBIDDEN: Record<string, string[]> = {
 
 /** The words are found, and that they are run is a guess; or a shell runs what only the running script knows. */
 const ASKED: readonly string[] = [
+  ...[
+    "awk 'BEGIN{system(\"rm x\")}'",
+    "python3 -c 'import os; os.system(\"rm x\")'",
+    "ed <<< '!rm x'",
+    "perl -e 'system \"rm x\"'",
+    'node -e \'require("child_process").execSync("rm x")\'',
+    "expect -c 'spawn rm x'",
+    "emacs --batch --eval '(shell-command \"rm x\")'",
+    "vim.tiny -u <(echo '!rm x')",
+    "gcc-12 -wrapper rm x.c",
+    "CC=rm make",
+    "echo 'y: ; rm x' > Makefile; make",
+    "fc -s",
+  ],
   ...[
     "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
     "docker exec c rm x",
@@ -146,13 +161,12 @@ const ASKED: readonly string[] = [
 const SANDBOX_ONLY: Record<string, string[]> = {
   "a language of its own": [
     ...[
-      "awk 'BEGIN{system(\"rm x\")}'",
-      "sed '1e rm x' f",
-      "python3 -c 'import os; os.system(\"rm x\")'",
-      "ed <<< '!rm x'",
+      'awk \'BEGIN{system("r" "m x")}\'',
+      'python3 -c \'import os; os.system("r" + "m x")\'',
+      'perl -e \'system "r"."m x"\'',
+      'node -e \'require("child_process").execSync("r" + "m x")\'',
+      "make -f f",
     ],
-    ...["perl -e 'system \"rm x\"'", 'node -e \'require("child_process").execSync("rm x")\'', "make -f f"],
-    ...["expect -c 'spawn rm x'", "emacs --batch --eval '(shell-command \"rm x\")'"],
   ],
   "only known at run time": [...["bash f", "/bin/r* x", "/usr/bin/r? x"]],
   "another program under this name, or this one under another": [

@@ -104,6 +104,8 @@ describe("without a sandbox of its own, an orchestrator", () => {
     ["cd && cat .netrc"],
     ["grep -r password /home"],
     ["grep -f/home/user/.netrc x"],
+    ["grep -nf/home/user/.netrc x"],
+    ["grep -nifid_rsa x", { workdir: "/home/user/.ssh" }],
     ["wc --files0-from=/home/user/.netrc"],
     ["rg token", { workdir: "/home/user" }],
     ["cat /proc/self/root/home/user/.netrc"],

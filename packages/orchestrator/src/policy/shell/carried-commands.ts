@@ -97,6 +97,12 @@ const socatAddress: FindCarried = (arg) =>
     ?.slice(1, 2)
     .map((text) => text.replace(/,(?:[a-z-]+(?:=[^,]*)?)$/g, "")) ?? [];
 
+/** `e command`, and what `s/…/command/e` puts in. */
+const sedCommands: FindCarried = (arg) => [
+  ...[...arg.matchAll(/(?:^|[\s;{}\d$/!])e\s+([^\n}]+)/g)].map((found) => found[1] ?? ""),
+  ...[...arg.matchAll(/s([^\w\s])(?:(?!\1).)*\1((?:(?!\1).)*)\1\w*e/gs)].map((found) => found[2] ?? ""),
+];
+
 const CARRIERS: ReadonlyMap<string, FindCarried> = new Map(
   Object.entries<FindCarried>({
     ssh: sshOptions,
@@ -126,7 +132,15 @@ const CARRIERS: ReadonlyMap<string, FindCarried> = new Map(
     ),
     lldb: inEither(editorCommands, restOf(/^--$/)),
     npx: valuesOf("c", "call"),
-    npm: valuesOf("c", "call"),
+    npm: valuesOf("c", "call script-shell editor viewer browser"),
+    sed: sedCommands,
+    rg: valuesOf("", "pre hostname-bin"),
+    ag: valuesOf("", "pager"),
+    ack: valuesOf("", "pager"),
+    bat: valuesOf("", "pager"),
+    delta: valuesOf("", "pager"),
+    hg: (arg, next) => valuesOf("", "config")(arg, next).map((setting) => setting.replace(/^[^=]*=!?/, "")),
+    svn: valuesOf("", "editor-cmd diff-cmd diff3-cmd merge-tool"),
     pnpm: valuesOf("c", "shell-mode"),
     sort: valuesOf("", "compress-program"),
     split: valuesOf("", "filter"),

@@ -46,5 +46,8 @@ export const MAX_GUESS_WORDS = 64;
 /** Most commands that are guessed where only the running script knows which program it starts. */
 export const MAX_NAME_GUESSES = 32_768;
 
+/** Most commands that are guessed in texts that other programs read. */
+export const MAX_TEXT_GUESSES = 16_384;
+
 /** How often a script is read again with what its own substitutions and functions are known to print. */
 export const MAX_ROUNDS = 3;

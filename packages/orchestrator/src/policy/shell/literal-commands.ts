@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { isShellText, listPieces, listValues, mayUse, readsProgram } from "./code-texts.js";
 import { ComputedPrograms, isEvaluated } from "./computed-programs.js";
 import type { Inner } from "./inner.js";
 import {
@@ -8,6 +9,7 @@ import {
   MAX_LITERAL_COMMANDS,
   MAX_NESTING,
   MAX_ROUGH_SCRIPT,
+  MAX_TEXT_GUESSES,
 } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import type { ShellParser } from "./parser.js";
@@ -17,7 +19,7 @@ import { isStartFile, listVariableScripts } from "./run-variables.js";
 import { type FoundCommand, type ScriptVisitor, type Variables, walkScript } from "./script-walker.js";
 import { isSettled, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
 import { addParameters } from "./variables.js";
-import { fillArguments, whatMayRun } from "./wrappers.js";
+import { fillArguments, mayTakeCode, whatMayRun } from "./wrappers.js";
 
 /** Commands that are spelled out somewhere in a command, itself first. */
 export interface LiteralCommands {
@@ -72,6 +74,12 @@ const NOTHING: ReadonlySet<string> = new Set();
 
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 
+/** Programs that put what they read where an argument says. */
+const WRITERS: ReadonlySet<string> = new Set("cp install dd tee sponge ln mv xxd".split(" "));
+
+const mayUseFiles = (program: string): boolean =>
+  program === "git" || mayTakeCode(program) || /(?:^|\/)(?:\.|source|\w*sh|npm|pnpm|yarn|bun)$/.test(program);
+
 /** Most texts a script prints that are kept for a shell whose input is not known. */
 const MAX_TEXTS = 64;
 
@@ -90,6 +98,9 @@ function translateDialect(script: string): string {
     .replace(/\bfor (\w+) in ([^;\n]*)[;\n](?!\s*do\b)([\s\S]{0,2000}?)[;\n]\s*end\b/g, "for $1 in $2; do $3; done")
     .replace(/\b(eval|source|command|exec|set|echo|string)((?: [\w-]+){0,4}) \(/g, "$1$2 $$(");
 }
+
+/** What a qualifier of a pattern of zsh runs: `*(e:code:)`, `*(+name)`. */
+const ZSH_QUALIFIER = /[\w*?./\]]\([^()\s]*?(?:e[^\w\s]|\+)([^)]+)\)/g;
 
 /** Flags of an expansion of zsh that make other characters of a value. */
 const ZSH_CHANGES = /\$\{\([^()\s]*[LUCPe#jsgpZlrQbVD%][^()]*\)/;
@@ -115,6 +126,9 @@ class CommandCollector implements ScriptVisitor {
   private readonly unknownFiles = new Set<string>();
   /** Commands whose program only the running script knows. */
   private readonly computed = new ComputedPrograms();
+  /** What the script writes into files, by path. */
+  private readonly written = new Map<string, string>();
+  private readonly textGuesses = new Map<string, string[]>();
   /** Values with substitutions in them, each of which is looked through once. */
   private readonly held = new Set<string>();
 
@@ -140,12 +154,46 @@ class CommandCollector implements ScriptVisitor {
     if (/\$\(|`/.test(value)) this.held.add(value);
   }
 
+  visitWritten(path: string, text: string): void {
+    this.written.set(path, withoutUnknown(text));
+  }
+
+  visitText(text: string): void {
+    for (const words of listPieces(withoutUnknown(text))) {
+      if (this.textGuesses.size < MAX_TEXT_GUESSES) this.textGuesses.set(JSON.stringify(words), words);
+      else this.complete = false;
+    }
+  }
+
+  /** Programs behind the one that is judged may find what the script has written: hooks, settings, recipes. */
+  private visitFiles(): void {
+    const users = [...this.commands.values()].slice(1).filter(([program = ""]) => mayUseFiles(program));
+    for (const [path, text] of this.written) {
+      if (!users.some((argv) => mayUse(path, argv))) continue;
+      this.visitText(text);
+      if (isShellText(path, text)) this.visitScript(text, INITIAL_VARIABLES);
+    }
+  }
+
+  /** Options of a program, and what it reads, in a language that is not known. */
+  private visitCode({ argv, input, files }: FoundCommand): void {
+    if (input !== undefined && isUnknown(input) && readsProgram(argv)) {
+      this.setUnclear(`\`${argv[0]}\` runs a text that only the running script knows`);
+    }
+    const [program = "", ...args] = argv;
+    if (!mayTakeCode(program)) return;
+    const held = args.flatMap((arg) => [...files].flatMap(([name, text]) => (arg.endsWith(name) ? [text] : [])));
+    for (const text of [...listValues(args), input ?? "", ...held]) this.visitText(text);
+  }
+
   /** What is only a guess once everything was visited. `text`: all that is spelled out. */
   guess(text: string): void {
     for (const printed of this.texts) this.visitHeld(printed);
     this.isGuessing = true;
     for (const value of this.held) this.visitScript(`: "${value.replaceAll('"', '\\"')}"`, INITIAL_VARIABLES);
+    this.visitFiles();
     this.isGuessing = false;
+    for (const [key, words] of this.textGuesses) if (!this.commands.has(key)) this.guesses.set(key, words);
     this.visitTexts();
     for (const argv of this.computed.list([text, ...this.texts])) this.guesses.set(JSON.stringify(argv), argv);
     if (this.computed.isOver) this.complete = false;
@@ -193,6 +241,9 @@ class CommandCollector implements ScriptVisitor {
     // Behind a wrapper, a name that is not known stands as it is written.
     if (/\$(?!['"])|`/.test(argv[0] ?? "")) this.visitComputed(argv.slice(1));
     if (isEvaluated(argv)) for (const arg of argv) this.visitHeld(arg);
+    if (!this.isGuessing) this.visitCode(command);
+    if (input !== undefined && WRITERS.has(argv[0] ?? ""))
+      for (const path of argv.slice(1)) this.visitWritten(path, input);
     const runs = whatMayRun(argv);
     for (const inner of [...runs.inner, ...this.listScripts(command)]) {
       const printed = this.visitInner(inner, command);
@@ -225,6 +276,7 @@ class CommandCollector implements ScriptVisitor {
     if (tree === undefined) this.complete = false;
     // A continued line joins words for a shell, and parts them for the grammar.
     if (CONTINUATION.test(script)) this.visitScript(script.replace(CONTINUATIONS, ""), variables, input);
+    for (const [, code = ""] of script.matchAll(ZSH_QUALIFIER)) this.visitText(code);
     if (ZSH_CHANGES.test(script)) this.setUnclear("a flag of zsh changes a value in a way that is not followed");
     const translated = translateDialect(script);
     if (translated !== script) this.visitScript(translated, variables, input);

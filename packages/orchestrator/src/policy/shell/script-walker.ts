@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { MAX_ROUNDS, MAX_VARIABLE_VALUES } from "./limits.js";
 import { isStartFile, listVariableScripts } from "./run-variables.js";
-import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
+import { getText, joinAdjacent, listFunctions, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 import { isVague, joinTexts, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
 import { addParameters, collectVariables, isSameVariables, readInto, type Variables } from "./variables.js";
 import { type Expansions, NO_EXPANSIONS, readValue, readWords, type Word } from "./words.js";
@@ -27,6 +27,10 @@ export interface ScriptVisitor {
   visitScript(script: string, variables: Variables, input?: string): string | undefined;
   /** A command whose program is computed: `args` are known, the program may be any word that is spelled out. */
   visitComputed(args: readonly string[]): void;
+  /** What is put into a file that a later program may run. */
+  visitWritten(path: string, text: string): void;
+  /** A text in which commands may stand. */
+  visitText(text: string): void;
   /** A value with a substitution in it: run where it is taken for a number, a subscript or a prompt. */
   visitHeld(value: string): void;
   /** False when nesting is too deep to go on; `leave` is called otherwise. */
@@ -71,20 +75,6 @@ interface Walk {
   readonly functions: ReadonlyMap<string, SyntaxNode>;
   /** What calls of them print, by name, arguments and input: each is followed once. */
   readonly calls: Map<string, string | undefined>;
-}
-
-function listFunctions(tree: SyntaxTree): Map<string, SyntaxNode> {
-  const functions = new Map<string, SyntaxNode>();
-  const visit = (node: SyntaxNode) => {
-    if (node.type === "function_definition") {
-      const name = node.children.find(({ type }) => type === "word");
-      const body = node.children.find(({ children }) => children.length > 0);
-      if (name !== undefined && body !== undefined) functions.set(getText(tree, name), body);
-    }
-    for (const child of node.children) visit(child);
-  };
-  visit(tree.root);
-  return functions;
 }
 
 /** An expansion, a substitution or a pattern; `$'…'` and `$"…"` are plain text. */
@@ -200,7 +190,8 @@ class Walker {
   private visitRedirected(node: SyntaxNode, input: string | undefined): string | undefined {
     const redirects = node.children.filter(isRedirect);
     const [body] = node.children.filter((child) => !isRedirect(child) && child.type !== "ERROR");
-    const extra = redirects.flatMap((redirect) => this.getStrayWords(redirect));
+    const isDescriptorOf = (word: SyntaxNode) => redirects.some(({ start }) => this.isNumberAt(word, start));
+    const extra = redirects.flatMap((redirect) => this.getStrayWords(redirect)).filter((word) => !isDescriptorOf(word));
     const bodyInput = this.getInput(redirects) ?? this.getMisreadInput(node) ?? input;
     const output = body === undefined ? bodyInput : this.visitBody(body, bodyInput, extra);
     this.write(redirects, output);
@@ -256,6 +247,7 @@ class Walker {
   private writeFile(path: string, text: string): void {
     const normal = posix.normalize(path);
     this.written.set(normal, `${this.written.get(normal) ?? ""}${text}`);
+    this.visitor.visitWritten(normal, this.written.get(normal) ?? "");
   }
 
   private getRedirectInput(redirect: SyntaxNode): string | undefined {
@@ -270,7 +262,10 @@ class Walker {
       return `${this.readText(target)}\n`;
     }
     if (!redirect.children.some(({ type }) => type === "<")) return undefined;
-    if (redirect.children.some((child) => this.isMisread(child))) return this.readText(target);
+    if (redirect.children.some((child) => this.isMisread(child))) {
+      const from = redirect.children.findIndex(({ type }) => type === "<");
+      return this.readText(redirect.children[from + 1] ?? target);
+    }
     if (target.type === "process_substitution") return this.visit(target, undefined) ?? UNKNOWN;
     return this.written.get(posix.normalize(this.readText(target)));
   }
@@ -317,6 +312,11 @@ class Walker {
     const redirects = parts.filter(isRedirect);
     const redirected = this.getInput(redirects);
     for (const part of parts) if (part.children.length > 0) this.visit(part, undefined);
+    // Any program may run what a variable of its environment says: `CC=name make`.
+    for (const { type, children } of parts) {
+      const value = children[2];
+      if (type === "variable_assignment" && value !== undefined) this.visitor.visitText(this.readText(value));
+    }
     const output = this.visitVariants(parts, redirected ?? outer ?? this.standingInput);
     this.write(redirects, output);
     return output;
@@ -417,7 +417,11 @@ class Walker {
 
   /** `0<<<` and `{name}<`: without a blank between, it is no word. */
   private isDescriptor(part: SyntaxNode, next: SyntaxNode | undefined): boolean {
-    if (next === undefined || !isRedirect(next) || next.start !== part.end) return false;
+    return next !== undefined && isRedirect(next) && this.isNumberAt(part, next.start);
+  }
+
+  private isNumberAt(part: SyntaxNode, end: number): boolean {
+    if (part.end !== end) return false;
     return /^(?:\d+|\{\w+\})$/.test(getText(this.tree, part));
   }
 
@@ -430,17 +434,6 @@ class Walker {
       getOutput: (substitution) => this.outputs.get(substitution),
     };
   }
-}
-
-/** Parts of one word that the grammar tells apart: there is nothing between them. */
-function joinAdjacent(nodes: readonly SyntaxNode[]): SyntaxNode[] {
-  const words: SyntaxNode[] = [];
-  for (const node of nodes) {
-    const last = words.at(-1);
-    if (last === undefined || last.end !== node.start) words.push(node);
-    else words.splice(-1, 1, { type: "concatenation", start: last.start, end: node.end, children: [last, node] });
-  }
-  return words;
 }
 
 function getTexts(words: readonly Word[]): string[] {

@@ -67,3 +67,29 @@ function readNode(cursor: TreeCursor): OpenNode {
 export function getText(tree: SyntaxTree, node: SyntaxNode): string {
   return tree.script.slice(node.start, node.end);
 }
+
+/** Bodies of the functions of a script, by name. */
+export function listFunctions(tree: SyntaxTree): Map<string, SyntaxNode> {
+  const functions = new Map<string, SyntaxNode>();
+  const visit = (node: SyntaxNode) => {
+    if (node.type === "function_definition") {
+      const name = node.children.find(({ type }) => type === "word");
+      const body = node.children.find(({ children }) => children.length > 0);
+      if (name !== undefined && body !== undefined) functions.set(getText(tree, name), body);
+    }
+    for (const child of node.children) visit(child);
+  };
+  visit(tree.root);
+  return functions;
+}
+
+/** Parts of one word that the grammar tells apart: there is nothing between them. */
+export function joinAdjacent(nodes: readonly SyntaxNode[]): SyntaxNode[] {
+  const words: SyntaxNode[] = [];
+  for (const node of nodes) {
+    const last = words.at(-1);
+    if (last === undefined || last.end !== node.start) words.push(node);
+    else words.splice(-1, 1, { type: "concatenation", start: last.start, end: node.end, children: [last, node] });
+  }
+  return words;
+}

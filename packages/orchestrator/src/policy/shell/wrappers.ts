@@ -3,7 +3,7 @@ import { unwrapGit } from "./git-commands.js";
 import { type Inner, RUNS_NOTHING, type Runs, toCommand, toScript, toSuffixes } from "./inner.js";
 import { splitWords } from "./line-words.js";
 import { type OptionTable, readOptions } from "./options.js";
-import { PLAIN_PROGRAMS } from "./plain-programs.js";
+import { PLAIN_PROGRAMS, QUIET_PROGRAMS } from "./plain-programs.js";
 import { lookupName, plainName } from "./program-name.js";
 import { SHELLS, unwrapLookalike, unwrapShell } from "./shells.js";
 import { unwrapCmdlet } from "./windows-shells.js";
@@ -23,6 +23,18 @@ export function whatMayRun(argv: readonly string[]): Runs {
 /** Whether a program of this name runs what its arguments say. */
 export function isWrapper(name: string): boolean {
   return name !== "git" && (WRAPPERS.has(name) || SPECIAL.has(name));
+}
+
+/** Whether options and input of the program may be code, in what language ever: it is in no table that says otherwise. */
+export function mayTakeCode(program: string): boolean {
+  const name = toKnownName(program);
+  const isShell = SHELLS.has(name) || SHELLS.has(plainName(name));
+  return (
+    !isShell &&
+    !WRAPPERS.has(name) &&
+    !SPECIAL.has(name) &&
+    ![name, plainName(name)].some((each) => QUIET_PROGRAMS.has(each))
+  );
 }
 
 /** GNU programs go by a `g` in front where others have their names. */
@@ -149,14 +161,21 @@ const SPECIAL: ReadonlyMap<string, Unwrap> = new Map(
     command: sure((args) => (/^-\w*[vV]/.test(args[0] ?? "") ? [] : [toCommand(withoutOptions(args, /^-p+$/))])),
     mapfile: sure((args) => listValues(args, /^-\w*C$/).map((script) => toScript(script))),
     readarray: sure((args) => listValues(args, /^-\w*C$/).map((script) => toScript(script))),
-    complete: sure((args) => listValues(args, /^-\w*[CW]$/).map((script) => toScript(script))),
+    complete: sure((args) => args.map((arg) => toScript(arg))),
     compgen: sure((args) => listValues(args, /^-\w*[CW]$/).map((script) => toScript(script))),
     bind: sure((args) =>
       listValues(args, /^-\w*x$/).map((binding) => toScript(binding.replace(/^[^:]*:/, "").replaceAll('"', ""))),
     ),
     parallel: unwrapParallel,
+    fc: unwrapHistory,
+    history: sure((args) => (/^-\w*s/.test(args[0] ?? "") ? [toScript(args.slice(1).join(" "))] : [])),
   }),
 );
+
+/** It runs what was run, or read, before. */
+function unwrapHistory(args: readonly string[]): Runs {
+  return /^-\w*l/.test(args[0] ?? "") ? RUNS_NOTHING : { ...RUNS_NOTHING, unclear: "`fc` runs what the history holds" };
+}
 
 /** One shell reads its input where no file is named. */
 function unwrapSource(args: readonly string[]): Inner[] {

@@ -9,6 +9,7 @@ import {
   MAX_PARSE_MS,
   MAX_ROUNDS,
   MAX_SCRIPT_BYTES,
+  MAX_TEXT_GUESSES,
   MAX_TREE_DEPTH,
   MAX_TREE_NODES,
 } from "../../../src/policy/shell/limits.js";
@@ -64,6 +65,15 @@ describe("bounds of scripts", () => {
       complete: true,
     });
     expect(find(`owntool ${"a ".repeat(MAX_GUESSES + 1)}`).complete).toBe(false);
+  });
+
+  it("guesses so many commands in texts of other languages, and says that there may be more", () => {
+    expect(MAX_TEXT_GUESSES).toBe(16_384);
+    const text = (count: number) =>
+      `python3 <<'E'\n${Array.from({ length: count }, (_, at) => `x${at}`).join("\n")}\nE`;
+    const { guesses = [], complete } = find(text(2_000));
+    expect([guesses.length, complete]).toEqual([2_000, true]);
+    expect(literalCommands(parser, ["gdb", "-ex", text(MAX_TEXT_GUESSES + 1)]).complete).toBe(false);
   });
 
   it("reads a script again only so often", () => {

@@ -1,0 +1,52 @@
+import { plainName } from "./program-name.js";
+
+/**
+ * Where commands may stand in a text of any language: what its quotes, brackets and operators part, and the ends of the first
+ * words of each piece (`run-shell zap`).
+ */
+export function listPieces(text: string): string[][] {
+  return text.split(PIECE_ENDS).flatMap((piece) => {
+    const words = piece.trim().split(/\s+/, MAX_PIECE_WORDS);
+    if (words[0] === "") return [];
+    return words.slice(0, MAX_PIECE_STARTS).map((_, at) => words.slice(at));
+  });
+}
+
+const PIECE_ENDS = /["'`(){}[\]=!:;|&,@$<>\r\n]+|(?<=\b(?:qx|%x))\//;
+
+const MAX_PIECE_WORDS = 16;
+const MAX_PIECE_STARTS = 4;
+
+/** Values of options, attached or not, and whatever is more than a word. */
+export function listValues(args: readonly string[]): string[] {
+  return args.flatMap((arg, at) => {
+    const isOption = /^[-+]./s.test(arg);
+    const attached = isOption ? [arg.slice(1), arg.slice(2)] : [];
+    const next = isOption && !/[=]/.test(arg) ? (args[at + 1] ?? "") : "";
+    return [...attached, next, ...(/[^\w./-]/.test(arg) ? [arg] : [])];
+  });
+}
+
+const INTERPRETERS =
+  /^(?:python|pypy|node|nodejs|ruby|perl|php|lua|luajit|tclsh|expect|osascript|ed|ex|dc|m4|gdb|rscript|r|julia|ghci|jshell|irb|guile|elixir|groovy|scala)$/;
+
+/** An interpreter that is told no program, and takes it from its input. */
+export function readsProgram([program = "", ...args]: readonly string[]): boolean {
+  if (!INTERPRETERS.test(plainName(program))) return false;
+  return args.every((arg) => /^(?:-|\/dev\/stdin|-[a-zA-Z]|--\w[\w-]*)$/.test(arg) && !/^-[cemrf]$/.test(arg));
+}
+
+/** Texts that nobody runs. */
+const PROSE = /\.(?:md|markdown|txt|rst|adoc|html?|css|csv|svg|log|lock)$/i;
+
+/** Whether a program that is started with these words may run what is in the file. */
+export function mayUse(path: string, argv: readonly string[]): boolean {
+  const [program = "", ...args] = argv;
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (plainName(program) === "git") return /(?:^|[/.])git(?:\/|config)|hooks\//.test(path);
+  return !PROSE.test(path) || args.some((arg) => arg.includes(name));
+}
+
+/** A script of a shell, or what one reads at its start. */
+export const isShellText = (path: string, text: string): boolean =>
+  /^#!.*sh\b/.test(text) || /(?:rc|profile|login|env|\.sh)$/.test(path);
