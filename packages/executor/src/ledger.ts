@@ -27,7 +27,8 @@ export class Ledger {
   readonly #limits: LedgerLimits;
   readonly #entries = new Map<string, Entry>();
   readonly #forgotten: ForgottenKeys;
-  #answers = 0;
+  /** Those whose answer is kept, in the order in which they were answered. */
+  readonly #answered = new Set<Entry>();
   #bytes = 0;
 
   constructor(limits: LedgerLimits) {
@@ -88,7 +89,7 @@ export class Ledger {
   #keep(entry: Entry, outcome: ToolCallOutcome): void {
     entry.bytes = getSize(outcome);
     entry.wait = undefined;
-    this.#answers += 1;
+    this.#answered.add(entry);
     this.#bytes += entry.bytes;
     this.#makeRoom();
   }
@@ -100,21 +101,26 @@ export class Ledger {
     this.#makeRoom();
   }
 
+  /** What it looks at it forgets, but for keys of calls that are under way: a call costs the same however many came before. */
   #makeRoom(): void {
     const { keptAnswers, keptAnswerBytes, keptKeys } = this.#limits;
+    for (const old of this.#answered) {
+      if (this.#answered.size <= keptAnswers && this.#bytes <= keptAnswerBytes) break;
+      this.#drop(old);
+    }
+    if (this.#entries.size <= keptKeys) return;
     for (const [id, old] of this.#entries) {
-      const full = this.#answers > keptAnswers || this.#bytes > keptAnswerBytes;
-      if (!full && this.#entries.size <= keptKeys) return;
       if (old.bytes === undefined) continue;
-      if (old.answer !== undefined) {
-        old.answer = undefined;
-        this.#answers -= 1;
-        this.#bytes -= old.bytes;
-      }
-      if (this.#entries.size <= keptKeys) continue;
+      this.#drop(old);
       this.#entries.delete(id);
       this.#forgotten.add(old.scope, old.key);
+      if (this.#entries.size <= keptKeys) return;
     }
+  }
+
+  #drop(entry: Entry): void {
+    if (this.#answered.delete(entry)) this.#bytes -= entry.bytes ?? 0;
+    entry.answer = undefined;
   }
 }
 

@@ -67,6 +67,22 @@ describe("a ledger", () => {
     expect(await run("long")).toHaveLength(100);
   });
 
+  it("keeps the answer of a call that took long, though many were made and answered meanwhile", async () => {
+    const { ledger, run } = createRun();
+    let finish!: (outcome: ToolCallOutcome) => void;
+    const { signal } = new AbortController();
+    const answered = new Promise<ToolCallOutcome>((resolve) => {
+      finish = resolve;
+    });
+    const first = ledger.run({ scope: "s", key: "a" }, signal, () => answered);
+    for (const key of ["b", "c"]) await run(key);
+    finish(answer("late"));
+    await first;
+    expect(await run("a")).toBe("late");
+    expect(() => run("b")).toThrow(/not kept any longer/);
+    expect(await run("c")).toBe("2");
+  });
+
   it("refuses a repeat of a call that it has forgotten", async () => {
     const { run, count } = createRun();
     for (const key of ["a", "b", "c", "d", "e"]) await run(key);
