@@ -20,8 +20,8 @@ export interface AnswerContext {
 
 export interface Poll {
   requestId: string;
-  /** Ends the wait now. */
-  signal: AbortSignal;
+  /** Any of them ends the wait now. */
+  signals: readonly AbortSignal[];
   /** Milliseconds on the clock; the wall time counts from here. */
   startedAt: number;
   bounds: Bounds;
@@ -40,12 +40,11 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
   const follower = context.isLive() ? session.live.follow(poll.requestId) : undefined;
   try {
     const { input, bounds } = poll;
-    const signal = input === undefined ? poll.signal : AbortSignal.any([poll.signal, input.failed]);
     // Who follows live takes output as it comes.
     const { outputFrom = follower === undefined ? session.pausedAt : undefined, untilPrompt = false } = poll;
     const waitEnded = await waitForWindow(session, context.clock, {
       ms: bounds.windowMs,
-      signal,
+      signals: [...poll.signals, ...(input?.failures ?? [])],
       outputFrom,
       untilPrompt,
     });

@@ -7,8 +7,8 @@ import type { Session } from "./session.js";
 export interface Window {
   /** Milliseconds. */
   ms: number;
-  /** Ends the wait now; with the reason `WRITTEN` because of the input. */
-  signal: AbortSignal;
+  /** Any of them ends the wait now; with the reason `WRITTEN` because of the input. */
+  signals: readonly AbortSignal[];
   /** Ends the wait at the first byte at or after this offset. */
   outputFrom: number | undefined;
   /** Ends the wait when the program seems to wait for input. */
@@ -33,7 +33,6 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
   const done = new AbortController();
   let cancelTimer = () => {};
   let unwatch = () => {};
-  const { signal } = window;
   const postExitMs = session.isRemote ? REMOTE_POST_EXIT_MS : POST_EXIT_MS;
   const ended = await new Promise<WaitEnded>((resolve) => {
     let waitsForExit = true;
@@ -60,7 +59,10 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
       if (session.process.outcome.kind === "running") resolve("window");
     });
     unwatch = session.watch(look);
-    signal.addEventListener("abort", () => resolve(getAbortCause(signal)), { once: true, signal: done.signal });
+    // `AbortSignal.any` would make a further one, and hold on to those that live longer than this call.
+    for (const signal of window.signals) {
+      signal.addEventListener("abort", () => resolve(getAbortCause(signal)), { once: true, signal: done.signal });
+    }
     if (window.outputFrom !== undefined) {
       void session.process.log.waitFor(window.outputFrom, done.signal).then(() => resolve("output"));
     }
@@ -75,9 +77,10 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
   return ended;
 }
 
-function isOver(session: Session, { signal, outputFrom }: Window): WaitEnded | undefined {
+function isOver(session: Session, { signals, outputFrom }: Window): WaitEnded | undefined {
   if (session.state.closed) return "exit";
-  if (signal.aborted) return getAbortCause(signal);
+  const aborted = signals.find((signal) => signal.aborted);
+  if (aborted !== undefined) return getAbortCause(aborted);
   return outputFrom !== undefined && session.process.log.end > outputFrom ? "output" : undefined;
 }
 
@@ -86,6 +89,5 @@ const getAbortCause = (signal: AbortSignal): WaitEnded => (signal.reason === WRI
 /** For whoever tells an end that nobody was told of: its last bytes are waited for whatever ended the wait before. */
 export async function waitForRest(session: Session, clock: Clock): Promise<void> {
   if (session.outcomeTold || session.exitedAt === undefined || session.quietEnd !== undefined) return;
-  const never = new AbortController().signal;
-  await waitForWindow(session, clock, { ms: 0, signal: never, outputFrom: undefined, untilPrompt: false });
+  await waitForWindow(session, clock, { ms: 0, signals: [], outputFrom: undefined, untilPrompt: false });
 }

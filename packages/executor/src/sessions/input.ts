@@ -8,8 +8,8 @@ import type { Session } from "./session.js";
 
 /** Input on its way to a program, which may take longer than the call that brought it. */
 export interface SentInput {
-  /** Aborts when a part of it can never be delivered. */
-  readonly failed: AbortSignal;
+  /** One aborts when a part of it can never be delivered. */
+  readonly failures: readonly AbortSignal[];
   /** Resolves when the program has taken all of it, or never will. Never rejects. */
   readonly settled: Promise<void>;
   /** Waits until it has settled, but no longer than so many milliseconds. */
@@ -52,7 +52,7 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
     notices.push(`there is no process left for the signal \`${request.signal}\``);
   }
   return {
-    failed: AbortSignal.any([written.failed, closed.failed]),
+    failures: [...written.failures, ...closed.failures],
     settled: Promise.all([written.settled, closed.settled]).then(() => {}),
     settleWithin: (ms, clock) => written.settleWithin(ms, clock),
     getNotices: () => [...notices, ...written.getNotices(), ...closed.getNotices()],
@@ -60,7 +60,7 @@ export async function sendInput(session: Session, request: WriteStdinRequest, ma
 }
 
 const NO_INPUT: SentInput = {
-  failed: new AbortController().signal,
+  failures: [],
   settled: Promise.resolve(),
   settleWithin: async () => {},
   getNotices: () => [],
@@ -108,7 +108,7 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
     (error: unknown) => settle({ error }),
   );
   return {
-    failed: failure.signal,
+    failures: [failure.signal],
     settled,
     async settleWithin(ms, clock) {
       if (state !== "waiting") return;
@@ -146,7 +146,7 @@ function closeInput(session: Session, isAll: boolean): SentInput {
   });
   return {
     ...NO_INPUT,
-    failed: failure.signal,
+    failures: [failure.signal],
     settled,
     getNotices() {
       if (problem === undefined || session.process.outcome.kind !== "running") return [];

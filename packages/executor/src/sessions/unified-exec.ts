@@ -235,7 +235,7 @@ export class UnifiedExec {
       const endTurn = await session.turns.take();
       try {
         const until = getUntil(request, 0);
-        const poll = { requestId, signal, startedAt, bounds: this.bound(request), ...until };
+        const poll = { requestId, signals: [signal], startedAt, bounds: this.bound(request), ...until };
         const from = session.cursor;
         const answer = await answerPoll(session, poll, this.#answers);
         call.keep?.(this.#keep(session, requestId, from));
@@ -264,8 +264,8 @@ export class UnifiedExec {
         const until = getUntil(request, from);
         const input = await sendInput(session, request, limits.waitingInputBytes);
         const { requestId } = call;
-        const signal = request.until === "written" ? abortWhen(input.settled, call.signal) : call.signal;
-        const poll = { requestId, signal, startedAt, bounds: this.bound(request), input, ...until };
+        const signals = request.until === "written" ? [abortWhen(input.settled), call.signal] : [call.signal];
+        const poll = { requestId, signals, startedAt, bounds: this.bound(request), input, ...until };
         const covered = session.cursor;
         const answer = await answerPoll(session, poll, this.#answers);
         call.keep?.(this.#keep(session, requestId, covered));
@@ -413,11 +413,11 @@ const getUntil = ({ until }: ExecCommandRequest | WriteStdinRequest, from: numbe
   untilPrompt: until === "prompt",
 });
 
-/** Aborts with a signal, or when the input of a call has settled. */
-function abortWhen(settling: Promise<void>, signal: AbortSignal): AbortSignal {
+/** Aborts when the input of a call has settled. */
+function abortWhen(settling: Promise<void>): AbortSignal {
   const settled = new AbortController();
   void settling.then(() => settled.abort(WRITTEN));
-  return AbortSignal.any([settled.signal, signal]);
+  return settled.signal;
 }
 
 /** Permissions `disabled` ask for nothing that a host would have to be able to do. */
