@@ -15,13 +15,21 @@ export function parseListenUrl(text: string): ListenTarget {
   const host = match?.[1]?.replace(/^\[|\]$/g, "");
   const port = Number(match?.[2]);
   if (host === undefined || port > 65_535) {
-    const hint = /^wss:/i.test(text) ? "; a listener speaks TLS on ws:// with --tls-cert and --tls-key" : "";
     throw new CommandError(
-      `--listen ${JSON.stringify(text)} is no address; expected stdio://, unix:///PATH, or ws://HOST:PORT with a port from 0 to 65535${hint}`,
+      `--listen ${JSON.stringify(text)} is no address; expected stdio://, unix:///PATH, or ws://HOST:PORT with a port from 0 to 65535${hintFor(text)}`,
       EXIT.usage,
     );
   }
   return { kind: "websocket", host, port };
+}
+
+/** What was meant, as far as that can be told. */
+function hintFor(text: string): string {
+  if (/^wss:/i.test(text)) return "; a listener speaks TLS on ws:// with --tls-cert and --tls-key";
+  const address = /^\d+$/.test(text) ? `:${text}` : text;
+  const [, host = "", port] = /^(?:https?:\/\/)?(\[[0-9a-f:.]+\]|[\w.-]*):(\d{1,5})\/?$/i.exec(address) ?? [];
+  if (port !== undefined) return `; did you mean ws://${host || "127.0.0.1"}:${port}?`;
+  return text.startsWith("/") ? `; did you mean unix://${text}?` : "";
 }
 
 /** Whether an address is reached from this machine only. */

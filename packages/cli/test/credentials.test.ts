@@ -112,8 +112,17 @@ describe("credentials of an executor", () => {
     });
   });
 
-  it("says how a listener speaks TLS", async () => {
-    const { code, stderr } = await finishWith(["executor", "--listen", "wss://127.0.0.1:0"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("on ws:// with --tls-cert and --tls-key")]);
+  it.each([
+    ["wss://127.0.0.1:0", "; a listener speaks TLS on ws:// with --tls-cert and --tls-key"],
+    ["7000", "; did you mean ws://127.0.0.1:7000?"],
+    [":7000", "; did you mean ws://127.0.0.1:7000?"],
+    ["build.local:7000", "; did you mean ws://build.local:7000?"],
+    ["http://[::1]:7000/", "; did you mean ws://[::1]:7000?"],
+    ["/run/codex.sock", "; did you mean unix:///run/codex.sock?"],
+    ["localhost", ""],
+  ])("says what a listener may have been meant to be: %s", async (url, hint) => {
+    const { code, stderr } = await finishWith(["executor", "--listen", url]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/is no address; .* from 0 to 65535/)]);
+    expect(stderr.trimEnd().endsWith(`65535${hint}`)).toBe(true);
   });
 });
