@@ -9,3 +9,6 @@ export const OPEN_INPUT_MS = 500;
 
 /** How long a command that was given up waits for its executor to hear of that, milliseconds. */
 export const LEAVE_GRACE_MS = 2_000;
+
+/** Reads of a pipe of our own program, 64 KiB each, before signals and typed input have a turn: as many as libuv makes. */
+export const FULL_READS_PER_TURN = 32;

@@ -1,7 +1,9 @@
 import { type Channel, createMemoryChannelPair } from "@codex/channel";
 import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
+import { createNative } from "@codex/native";
 import type { RemoteHost } from "./exec-server-host.js";
+import { FULL_READS_PER_TURN } from "./limits.js";
 
 export interface OwnExecutorOptions {
   /** Nothing will ask for a sandbox: whether this host has one is not tried out, and a command that asks is refused. */
@@ -15,7 +17,9 @@ export const startOwnExecutor = ({ withoutSandbox = false, lendsOutput = false }
   start({
     limits: { log: { lendsChunks: lendsOutput } },
     backend() {
-      const backend = createLocalBackend({ shielded: true });
+      // Nobody else waits for an answer while output is read.
+      const native = createNative(undefined, { fullReads: FULL_READS_PER_TURN });
+      const backend = createLocalBackend({ shielded: true, native });
       return withoutSandbox ? { start: (spec) => backend.start(spec), close: () => backend.close() } : backend;
     },
   });

@@ -2,7 +2,7 @@ export { createEntryReader, type EntryReader } from "./files/entry-reader.js";
 export { createKernel, type Kernel } from "./files/kernel.js";
 export { kindOf, type Status } from "./files/status.js";
 export { AT_ONCE_BYTES } from "./limits.js";
-export { createNative, type Native } from "./native.js";
+export { createNative, type Native, type NativeOptions } from "./native.js";
 export { type ByteSink, type ByteSource, readPipe, readStream, readTerminal } from "./output/byte-source.js";
 export { ChunkMemory } from "./output/chunk-memory.js";
 export { createUnsentLimit } from "./output/limit-unsent.js";

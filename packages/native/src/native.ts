@@ -97,8 +97,14 @@ const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 
+export interface NativeOptions {
+  /** Reads of a pipe that fills as fast as it is emptied, 64 KiB each, before everybody else has a turn. Default 1. */
+  fullReads?: number;
+}
+
 /** @param library in place of the C library of this process */
-export function createNative(library?: Library): Native {
+export function createNative(library?: Library, { fullReads }: NativeOptions = {}): Native {
+  const readTurns = new ReadTurns(fullReads);
   let binding: { dir: string; module: PtyBinding } | undefined;
   const pty = () => {
     binding ??= (requireNative("node-pty/lib/utils.js") as PtyLoader).loadNativeModule("pty");
@@ -112,7 +118,6 @@ export function createNative(library?: Library): Native {
   let children: Children | undefined;
   let marks: { native: NativeMarks | undefined } | undefined;
   let readMemory: ReadMemory | undefined;
-  const readTurns = new ReadTurns();
   let trim: ((keepBytes: number) => void) | undefined;
   return {
     get readMemory() {

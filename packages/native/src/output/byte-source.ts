@@ -66,6 +66,8 @@ class StreamSource implements ByteSource {
   readonly #turns: ReadTurns;
   #stream: Readable | undefined;
   #paused = false;
+  /** One after the other. */
+  #fullReads = 0;
   /** Nothing is read before its turn comes. */
   #waiting = false;
 
@@ -82,7 +84,9 @@ class StreamSource implements ByteSource {
 
   /** After a full read there is more, and libuv would go on for up to 32 reads before anybody else is read or answered. */
   onRead(size: number): void {
-    if (size < PIPE_READ_BYTES || this.#waiting) return;
+    this.#fullReads = size < PIPE_READ_BYTES ? 0 : this.#fullReads + 1;
+    if (this.#fullReads < this.#turns.fullReads || this.#waiting) return;
+    this.#fullReads = 0;
     this.#waiting = true;
     this.#stream?.pause();
     this.#turns.wait(this.#go);

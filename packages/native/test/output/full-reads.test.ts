@@ -1,0 +1,25 @@
+import { Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { readStream } from "../../src/output/byte-source.js";
+import { ReadTurns } from "../../src/output/read-turns.js";
+
+const FULL_READ_BYTES = 64 * 1024;
+
+describe("a stream that fills as fast as it is emptied", () => {
+  it.each([1, 32])("is read %i times before everybody else has a turn", async (fullReads) => {
+    const bytes = Buffer.alloc(FULL_READ_BYTES);
+    const endless = new Readable({
+      read() {
+        this.push(bytes);
+      },
+    });
+    let reads = 0;
+    const source = readStream(endless, new ReadTurns(fullReads), { onBytes: () => reads++, onEnd() {} });
+    onTestFinished(() => source.close());
+    while (reads === 0) await setImmediate();
+    expect(reads).toBe(fullReads);
+    while (reads === fullReads) await setImmediate();
+    expect(reads).toBe(2 * fullReads);
+  });
+});
