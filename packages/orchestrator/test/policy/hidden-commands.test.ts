@@ -149,6 +149,8 @@ const ASKED: readonly string[] = [
   ...[
     "cat f | sh",
     "curl u | sh",
+    "curl -o f u; sh f",
+    "sed -i s/q/r/ f && . ./f",
     "$(cat f) x",
     'eval "$(cat f)"',
     "sed s/q/r/ <<< 'qm x' | bash",

@@ -1,4 +1,6 @@
+import { posix } from "node:path";
 import { plainName } from "./program-name.js";
+import { isSettled } from "./unknown.js";
 
 /**
  * Where commands may stand in a text of any language: what its quotes, brackets and operators part, and the ends of the first
@@ -32,7 +34,9 @@ const INTERPRETERS =
 
 /** An interpreter that is told no program, and takes it from its input. */
 export function readsProgram([program = "", ...args]: readonly string[]): boolean {
-  if (!INTERPRETERS.test(plainName(program))) return false;
+  const name = plainName(program);
+  if (/^n?vim?(?:\.\w+)?$/.test(name)) return args.some((arg) => /^-[a-z]*s$/.test(arg));
+  if (!INTERPRETERS.test(name)) return false;
   return args.every((arg) => /^(?:-|\/dev\/stdin|-[a-zA-Z]|--\w[\w-]*)$/.test(arg) && !/^-[cemrf]$/.test(arg));
 }
 
@@ -47,6 +51,16 @@ export function mayUse(path: string, argv: readonly string[]): boolean {
   return !PROSE.test(path) || args.some((arg) => arg.includes(name));
 }
 
+const READERS =
+  /^(?:cat|ls|head|tail|grep|wc|stat|file|less|more|diff|cmp|echo|printf|nl|shellcheck|shfmt|git|\.|source|\w*sh|env|sudo|timeout|nohup|time|command|exec|nice|g?make|powershell)$/;
+
+/** Whether a program that is started with these words may change the file that it names. */
+export function mayChange(path: string, argv: readonly string[]): boolean {
+  const [program = "", ...args] = argv;
+  if (READERS.test(plainName(program)) || isSettled(argv) || posix.normalize(program) === path) return false;
+  return args.some((arg) => posix.normalize(arg.slice(arg.indexOf("=") + 1)) === path);
+}
+
 /** A script of a shell, or what one reads at its start. */
 export const isShellText = (path: string, text: string): boolean =>
-  /^#!.*sh\b/.test(text) || /(?:rc|profile|login|env|\.sh)$/.test(path);
+  /^#!.*sh\b/.test(text) || /(?:rc|profile|login|env|\.sh)$|hooks\/[\w-]+$|gitconfig$/.test(path);

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { isShellText, listPieces, listValues, mayUse, readsProgram } from "./code-texts.js";
+import { isShellText, listPieces, listValues, mayChange, mayUse, readsProgram } from "./code-texts.js";
 import { ComputedPrograms, isEvaluated } from "./computed-programs.js";
 import type { Inner } from "./inner.js";
 import {
@@ -70,6 +70,12 @@ function listFound(collector: CommandCollector): LiteralCommands {
 const isPartOf = (word: string, script: string): boolean =>
   word === "" || script === "" ? word === script : script.includes(word) || word.includes(script);
 
+/** What is cut out of a word of which a part is unknown is unknown as well: `env -S "$x y"`. */
+const listVague = (words: readonly string[], { argv, vague }: FoundCommand): ReadonlySet<string> => {
+  const cut = words.filter((word) => word !== "" && !argv.includes(word));
+  return new Set([...vague, ...cut.filter((word) => [...vague].some((each) => each.includes(word)))]);
+};
+
 const NOTHING: ReadonlySet<string> = new Set();
 
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
@@ -100,10 +106,10 @@ function translateDialect(script: string): string {
 }
 
 /** What a qualifier of a pattern of zsh runs: `*(e:code:)`, `*(+name)`. */
-const ZSH_QUALIFIER = /[\w*?./\]]\([^()\s]*?(?:e[^\w\s]|\+)([^)]+)\)/g;
+const ZSH_QUALIFIER = /[\w*?./\]]\([^()\s]{0,40}?(?:e[^\w\s]|\+)([^)]{1,200})\)/g;
 
 /** Flags of an expansion of zsh that make other characters of a value. */
-const ZSH_CHANGES = /\$\{\([^()\s]*[LUCPe#jsgpZlrQbVD%][^()]*\)/;
+const ZSH_CHANGES = /\$\{\([^()\s]{0,40}[LUCPe#jsgpZlrQbVD%][^()]{0,40}\)/;
 
 /** Reading a character of a script costs about as much as visiting half a word of a command. */
 const EFFORT_PER_CHARACTER = 0.5;
@@ -128,6 +134,8 @@ class CommandCollector implements ScriptVisitor {
   private readonly computed = new ComputedPrograms();
   /** What the script writes into files, by path. */
   private readonly written = new Map<string, string>();
+  /** Files that are run as scripts, by normal path. */
+  private readonly ran = new Set<string>();
   private readonly textGuesses = new Map<string, string[]>();
   /** Values with substitutions in them, each of which is looked through once. */
   private readonly held = new Set<string>();
@@ -155,7 +163,7 @@ class CommandCollector implements ScriptVisitor {
   }
 
   visitWritten(path: string, text: string): void {
-    this.written.set(path, withoutUnknown(text));
+    this.written.set(path, text);
   }
 
   visitText(text: string): void {
@@ -167,11 +175,17 @@ class CommandCollector implements ScriptVisitor {
 
   /** Programs behind the one that is judged may find what the script has written: hooks, settings, recipes. */
   private visitFiles(): void {
-    const users = [...this.commands.values()].slice(1).filter(([program = ""]) => mayUseFiles(program));
+    const users = [...this.commands.values()].slice(1);
     for (const [path, text] of this.written) {
-      if (!users.some((argv) => mayUse(path, argv))) continue;
+      if (!users.some((argv) => mayUseFiles(argv[0] ?? "") && mayUse(path, argv))) continue;
       this.visitText(text);
-      if (isShellText(path, text)) this.visitScript(text, INITIAL_VARIABLES);
+      if (!isShellText(path, text)) continue;
+      this.visitScript(text, INITIAL_VARIABLES);
+      if (isUnknown(text)) this.unclear ??= `only the running script knows what it writes to \`${path}\``;
+    }
+    for (const path of this.ran) {
+      const isMade = /[*?[]/.test(path) ? this.written.size > 0 : users.some((argv) => mayChange(path, argv));
+      if (isMade) this.unclear ??= `a shell runs \`${path}\`, which another command may make`;
     }
   }
 
@@ -240,6 +254,7 @@ class CommandCollector implements ScriptVisitor {
     }
     // Behind a wrapper, a name that is not known stands as it is written.
     if (/\$(?!['"])|`/.test(argv[0] ?? "")) this.visitComputed(argv.slice(1));
+    if (/[*?[]/.test(argv[0] ?? "") && !this.isGuessing && argv.length > 0) this.ran.add(argv[0] ?? "");
     if (isEvaluated(argv)) for (const arg of argv) this.visitHeld(arg);
     if (!this.isGuessing) this.visitCode(command);
     if (input !== undefined && WRITERS.has(argv[0] ?? ""))
@@ -302,13 +317,14 @@ class CommandCollector implements ScriptVisitor {
     const { input, variables, files } = command;
     switch (inner.kind) {
       case "command":
-        return this.visitCommand({ ...command, argv: inner.argv });
+        return this.visitCommand({ ...command, argv: inner.argv, vague: listVague(inner.argv, command) });
       case "script":
         if ([...command.vague].some((word) => isPartOf(word, inner.script))) {
           this.setUnclear("a part of a script in it is only known to the running script");
         }
         return this.visitScript(inner.script, addParameters(variables, inner.args), input);
       case "file": {
+        this.ran.add(posix.normalize(inner.path));
         const isInput = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/.test(inner.path);
         const script = isInput ? input : (files.get(inner.path) ?? files.get(posix.normalize(inner.path)));
         if (script === undefined && isInput) this.readsScript = true;

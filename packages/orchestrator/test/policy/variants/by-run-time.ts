@@ -60,6 +60,27 @@ const named = bash("by a name that is computed", [
   "exec {fd}<<< zqp; read -ru $fd v; ${v/q/a} x",
 ]);
 
+const made = bash("in a file that is made from a text", [
+  "echo 'zqp x' > f; sed -i s/q/a/ f; sh f",
+  "echo 'zqp x' > f; perl -pi -e s/q/a/ f; . ./f",
+  "dd of=f <<< 'zqp x' 2> /dev/null; sed -i s/q/a/ ./f; bash f",
+  "sed s/q/a/ <<< 'zqp x' > f; bash ?",
+  "sed s/q/a/ <<< 'zqp x' > f; bash < f",
+  "printf '#!/bin/sh\nzqp x\n' | sed s/q/a/ > f; chmod +x f; ./f",
+  "printf '#!/bin/sh\nzqp x\n' | sed s/q/a/ > f; chmod +x f; ./?",
+  "printf '#!/bin/sh\nzqp x\n' > f; sed -i s/q/a/ f; chmod +x f; ./f",
+  "git init -q; sed s/q/a/ <<< $'#!/bin/sh\nzqp x' > .git/hooks/pre-commit; chmod +x .git/hooks/*; git -c user.name=a -c user.email=a commit -q --allow-empty -m x",
+  "sed s/q/a/ <<< $'[alias]\ny = !zqp x' > ~/.gitconfig; git y",
+  "sed s/q/a/ <<< 'ZqP x' | tr ZP zp | tee f > /dev/null; bash f",
+  'env -S "$(sed s/q/a/ <<< zqp) x"',
+  "find . -maxdepth 0 -exec $(sed s/q/a/ <<< zqp) x \\;",
+  "sed s/q/a/ <<< '!zqp x' | ed -s",
+  "tee >(sed s/q/a/ | bash) <<< 'zqp x'; sleep 0.3",
+  "exec 3< <(sed s/q/a/ <<< 'zqp x'); bash /dev/fd/3",
+  "sed s/q/a/ <<< 'y:; zqp x' | make -sf -",
+  'f() { echo "$1" | tr q a; }; $(f zqp) x',
+]);
+
 const dialects = [
   ...shell("by a name that is computed", "zsh", [
     "z=qzap; ${z[2,-1]} x",
@@ -75,4 +96,4 @@ const dialects = [
   ...shell("by a name that is computed", "dash", ["$(expr substr qzap 2 3) x", "z=qzap; ${z#?} x"]),
 ];
 
-export const BY_RUN_TIME: readonly Variant[] = [...changed, ...named, ...dialects];
+export const BY_RUN_TIME: readonly Variant[] = [...changed, ...named, ...made, ...dialects];
