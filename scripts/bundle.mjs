@@ -37,9 +37,6 @@ const shared = {
   // speed-ups of ws that are not used.
   external: ["node-pty", "koffi", "@vscode/tree-sitter-wasm", "@opentelemetry/api", "bufferutil", "utf-8-validate"],
   alias: sourceAliases(),
-  plugins: [
-    { name: "schemas", setup: ({ onLoad }) => onLoad({ filter: /packages\/[\w-]+\/src\/.*\.ts$/ }, dropUnusedSchemas) },
-  ],
   logLevel: "warning",
 };
 
@@ -112,12 +109,6 @@ function isStale() {
     return [source, ...readdirSync(source, { recursive: true }).map((name) => `${source}/${name}`)];
   });
   return [...files, path("scripts/bundle.mjs"), path("pnpm-lock.yaml")].some((file) => statSync(file).mtimeMs >= built);
-}
-
-/** Making a schema has no effect of its own: those that a file does not use need not be made when it starts. */
-function dropUnusedSchemas({ path: file }) {
-  const contents = readFileSync(file, "utf8").replace(/\bz\.\w+\(/g, "/* @__PURE__ */ $&");
-  return { contents, loader: "ts" };
 }
 
 /** Of `main.ts`: built on its own. */
