@@ -1,13 +1,18 @@
 // One key typed into a terminal until its echo arrives, against node-pty doing the same.
 import pty from "node-pty";
-import { CHANNELS, interleave, median, openClient, printTable } from "./harness.mjs";
+import { CHANNELS, interleave, median, openClient, openOrchestrator, printTable } from "./harness.mjs";
 
 const ROUNDS = 1000;
 
 export async function run() {
   const raw = await openRaw();
   const clients = Object.fromEntries(await Promise.all(CHANNELS.map(async (kind) => [kind, await openEcho(kind)])));
-  const subjects = { raw: raw.type, ...Object.fromEntries(CHANNELS.map((kind) => [kind, clients[kind].type])) };
+  const typist = await openTypist();
+  const subjects = {
+    raw: raw.type,
+    ...Object.fromEntries(CHANNELS.map((kind) => [kind, clients[kind].type])),
+    "orchestrator, websocket": typist.type,
+  };
   await interleave(subjects, 50);
   const times = await interleave(subjects, ROUNDS);
   const base = median(times.raw);
@@ -18,6 +23,7 @@ export async function run() {
   }));
   printTable(`echo of one key (raw: node-pty), ${ROUNDS} rounds`, rows);
   raw.close();
+  await typist.close();
   await Promise.all(Object.values(clients).map((client) => client.close()));
 }
 
@@ -31,6 +37,29 @@ async function openRaw() {
       terminal.write("x");
     });
   return { type, close: () => terminal.kill() };
+}
+
+/** As `codex run` types: a wait for output is under way, which each key cuts short. */
+async function openTypist() {
+  const orchestrator = await openOrchestrator("websocket");
+  let arrived = () => {};
+  const started = new Promise((resolve) => {
+    arrived = resolve;
+  });
+  const cat = orchestrator.run(["sh", "-c", "echo ready; exec cat"], { tty: true, stdin: "open" }, () => arrived());
+  await started;
+  const key = Buffer.from("x");
+  const type = () =>
+    new Promise((resolve) => {
+      arrived = resolve;
+      void cat.write(key);
+    });
+  const close = async () => {
+    await cat.signal("kill");
+    await cat.ended;
+    await orchestrator.close();
+  };
+  return { type, close };
 }
 
 async function openEcho(kind) {

@@ -7,6 +7,7 @@ import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor } from "@codex/executor";
 import { decodeOutputHead } from "@codex/executor-protocol";
+import { createOrchestrator } from "@codex/orchestrator";
 
 export const codex = fileURLToPath(new URL("../packages/cli/dist/codex.js", import.meta.url));
 export const CHANNELS = ["memory", "stdio", "websocket"];
@@ -23,6 +24,18 @@ export async function openClient(kind, { live = true } = {}) {
     client.acknowledgeEvery(answer.ackBytes);
   }
   return { ...client, close };
+}
+
+/** The same kinds with an orchestrator in front, as a program uses it: `run(argv, { tty }, onOutput)` is a RunningCommand. */
+export async function openOrchestrator(kind) {
+  const { channel, close } = await open(kind);
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
+  await orchestrator.attach({ name: "bench", channel: Promise.resolve(channel) });
+  return {
+    run: (argv, more, onOutput = () => {}) =>
+      orchestrator.runCommand({ argv, cwd: EXEC.cwd, env: EXEC.env, ...more }, { onOutput }),
+    close: () => Promise.all([orchestrator.close(), close()]),
+  };
 }
 
 async function open(kind) {
