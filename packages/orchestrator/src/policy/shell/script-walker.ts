@@ -126,6 +126,9 @@ class Walker {
       case "variable_assignment":
         this.visitAssignment(node);
         return this.visitChildren(node, undefined);
+      case "heredoc_redirect":
+        this.visitRest(node, undefined);
+        return undefined;
       case "heredoc_body":
         this.visitBackticks(getText(this.tree, node));
         return this.visitChildren(node, undefined);
@@ -279,8 +282,11 @@ class Walker {
 
   /** The line of a here-document goes on behind its start: pipelines, lists, further redirections. */
   private visitRest(redirect: SyntaxNode, output: string | undefined): void {
+    const isQuoted = redirect.children.some(
+      (child) => child.type === "heredoc_start" && /['"\\]/.test(getText(this.tree, child)),
+    );
     for (const child of redirect.children) {
-      if (child.children.length === 0 && child.type !== "heredoc_body") continue;
+      if (child.type === "heredoc_body" ? isQuoted : child.children.length === 0) continue;
       this.visit(child, child.type === "pipeline" ? output : undefined);
     }
   }
