@@ -33,6 +33,11 @@ export const START_ERROR_CODES = [
 
 export type StartErrorCode = (typeof START_ERROR_CODES)[number];
 
+/** The host did not answer: whether anything was started is not known. Of any other failure of a start nothing was. */
+export class UnknownStartError extends Error {
+  override readonly name = "UnknownStartError";
+}
+
 /** A write that was not taken whole. `written` bytes were. */
 export class WriteError extends Error {
   override readonly name = "WriteError";

@@ -19,7 +19,8 @@ export interface ExecBackend {
   getSandboxSupport?(): Promise<SandboxSupport>;
   /**
    * Starts a process. The caller owns it and ends it with `terminate`, or leaves that to `close`.
-   * @throws StartError when nothing was started; its `reason` names the thing that was missing.
+   * @throws UnknownStartError when it is not known whether anything was started. Of any other error nothing was: a StartError
+   * names the thing that was missing.
    */
   start(spec: ProcessSpec): Promise<ExecProcess>;
   /** Ends every process of this backend and frees it. Idempotent. */

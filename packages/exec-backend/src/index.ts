@@ -6,7 +6,15 @@ export {
   NEVER_PASSED,
   type RemovedVariable,
 } from "./create-environment.js";
-export { errnoOf, ProcessError, START_ERROR_CODES, StartError, type StartErrorCode, WriteError } from "./errors.js";
+export {
+  errnoOf,
+  ProcessError,
+  START_ERROR_CODES,
+  StartError,
+  type StartErrorCode,
+  UnknownStartError,
+  WriteError,
+} from "./errors.js";
 export type {
   ExecBackend,
   ExecProcess,

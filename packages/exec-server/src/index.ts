@@ -2,7 +2,7 @@ export type { ListedProcess, ReadAnswer, TerminateAnswer, WriteStatus } from "./
 export type { ClientClock } from "./client/clock.js";
 export { type Communicated, communicate, wait } from "./client/communicate.js";
 export { type Connector, createWebSocketConnector, type WebSocketTarget } from "./client/connector.js";
-export { ClientError, type ClientErrorCode, UnsentStartError } from "./client/errors.js";
+export { ClientError, type ClientErrorCode } from "./client/errors.js";
 export { ExecServerClient, type StartRequest } from "./client/exec-server-client.js";
 export type { LinkOptions } from "./client/link.js";
 export type { EventSink } from "./client/process-channel.js";

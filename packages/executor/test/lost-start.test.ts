@@ -1,5 +1,4 @@
-import { type ExecBackend, StartError } from "@codex/exec-backend";
-import { ClientError, UnsentStartError } from "@codex/exec-server";
+import { type ExecBackend, StartError, UnknownStartError } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
 import { createExecutor } from "../src/index.js";
 import { Client, errorOf, execRequest, unwrap } from "./support/client.js";
@@ -26,7 +25,7 @@ describe("a command that fails to start", () => {
   });
 
   it("was not run where the request never left this host", async () => {
-    const { client } = failing(new UnsentStartError("closed", "the connection to the exec-server has ended"));
+    const { client } = failing(new Error("the connection to the exec-server has ended"));
     const message = errorOf(await client.call("exec_command", execRequest({ command: ["x"] })));
     expect(message).toMatch(/^the command was not run: the connection to the exec-server has ended/);
     await client.close();
@@ -34,7 +33,7 @@ describe("a command that fails to start", () => {
 
   it("is lost where that is not known, and is not made again", async () => {
     const { client, count } = failing(
-      new ClientError("connection_lost", "the connection was lost before process/start was answered"),
+      new UnknownStartError("the connection was lost before process/start was answered"),
     );
     const request = execRequest({ command: ["x"], idempotencyKey: "k#1" });
     const { result, text } = unwrap(await client.call("exec_command", request));

@@ -12,9 +12,6 @@ export class ClientError extends Error {
   }
 }
 
-/** A start that was not sent: nothing was started. Any other ClientError of a start leaves that unknown. */
-export class UnsentStartError extends ClientError {}
-
 export type ClientErrorCode =
   /** The client was closed, or its only connection has ended. */
   | "closed"

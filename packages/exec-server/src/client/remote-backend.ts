@@ -1,16 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { RpcError } from "@codex/channel";
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
-import { StartError } from "@codex/exec-backend";
+import { StartError, UnknownStartError } from "@codex/exec-backend";
 import type { SandboxSupport } from "@codex/executor-protocol";
 import type { Telemetry, TraceContext } from "@codex/telemetry";
 import * as z from "zod/mini";
-import { checkStrings } from "../process/program.js";
+import { checkStrings } from "../process/check-spec.js";
 import { toFileUrl } from "../protocol/file-url.js";
 import { METHODS } from "../protocol/methods.js";
 import { toWireSandbox } from "../protocol/native-sandbox.js";
 import type { ServerInfo } from "./connection.js";
-import { ClientError } from "./errors.js";
 import type { ExecServerClient } from "./exec-server-client.js";
 import { RemoteProcess } from "./remote-process.js";
 import { checkRemoteDirectory, classifyFailure, toStartError } from "./start-failure.js";
@@ -33,9 +32,8 @@ const DEFAULT_CLOSE_GRACE_MS = 500;
 /**
  * Runs processes on the host of an exec-server. Does not own the client: `close` ends the processes alone.
  *
- * `start` throws StartError, UnsentStartError or ChannelError where nothing was started, and any other ClientError where
- * that is not known, as when the connection was lost before the answer. What was started then is ended, after the
- * session is resumed.
+ * `start` throws UnknownStartError where the connection was lost before the answer, or that cannot be read. What was started
+ * then is ended, after the session is resumed.
  */
 export function createRemoteBackend(client: ExecServerClient, options: RemoteBackendOptions = {}): RemoteBackend {
   const { newId = randomUUID, closeGraceMs = DEFAULT_CLOSE_GRACE_MS, telemetry = {} } = options;
@@ -67,7 +65,7 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
       process.dispose();
       const text =
         "the exec-server does not say that it made the sandbox: the program was ended; what it did is unknown";
-      throw new ClientError("bad_answer", text);
+      throw new UnknownStartError(text);
     }
     owned.add(process);
     void process.closed.then(() => owned.delete(process));

@@ -20,7 +20,7 @@ import {
   WriteError,
 } from "@codex/exec-backend";
 import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
-import { KILL_DEADLINE_MS } from "../process/limits.js";
+import { KILL_DEADLINE_MS } from "../process/kill-deadline.js";
 import { ERROR_CODES } from "../protocol/methods.js";
 import { type ClientClock, withDeadline } from "./clock.js";
 import { ClientError, messageOf } from "./errors.js";

@@ -1,11 +1,11 @@
 import { RpcError } from "@codex/channel";
 import type { ProcessSpec } from "@codex/exec-backend";
-import { START_ERROR_CODES, StartError, type StartErrorCode } from "@codex/exec-backend";
+import { START_ERROR_CODES, StartError, type StartErrorCode, UnknownStartError } from "@codex/exec-backend";
 import * as z from "zod/mini";
 import { toFileUrl } from "../protocol/file-url.js";
 import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import type { Calls } from "./calls.js";
-import { ClientError, UnsentStartError } from "./errors.js";
+import { ClientError } from "./errors.js";
 
 type Ask = Pick<Calls, "call">;
 
@@ -80,13 +80,13 @@ function notStarted(code: StartErrorCode, { argv }: ProcessSpec, cause: RpcError
 }
 
 /**
- * A start that failed without an answer of the server, so that it tells whether something was started: not with a
- * StartError, a ChannelError or an UnsentStartError; with any other error that is not known.
+ * A start that failed without an answer of the server: an UnknownStartError where the request may have reached it, any other
+ * error where it has not.
  */
 export function classifyFailure(error: unknown, isSent: boolean, { argv }: ProcessSpec): unknown {
   if (error instanceof ClientError) {
-    const { code, message } = error;
-    return isSent && code !== "duplicate_process" ? error : new UnsentStartError(code, message, { cause: error });
+    const mayRun = isSent && error.code !== "duplicate_process";
+    return mayRun ? new UnknownStartError(error.message, { cause: error }) : error;
   }
   if (!(error instanceof RpcError)) return error;
   const text = `program \`${argv[0]}\` was not started, as no session was opened: ${error.message}`;

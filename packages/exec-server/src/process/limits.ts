@@ -6,9 +6,6 @@ export const FORGOTTEN_PROCESS_BYTES = 2 * 1024;
 export const RECLAIM_DELAY_MS = 1_000;
 export const RECLAIM_PAUSE_MS = 10_000;
 
-/** Milliseconds after SIGKILL at which a group that is still there is reported as not gone. */
-export const KILL_DEADLINE_MS = 5_000;
-
 /** Times that a family is looked at and killed in a row, while new processes turn up in it. */
 export const MAX_KILL_ROUNDS = 64;
 
@@ -35,9 +32,6 @@ export const MAX_THREADS_LOOKED_AT = 256;
 
 /** Ancestors of a process that are looked at for who holds its namespace. */
 export const MAX_ANCESTORS = 1_024;
-
-/** Arguments and environment of a process, bytes; beyond it Linux would answer E2BIG for one string or the sum. */
-export const MAX_ARGUMENT_BYTES = 128 * 1024;
 
 /** Processes of a session, threads of each and descriptors of one call that are looked at for who waits for input. */
 export const MAX_LOOKED_AT_PROCESSES = 256;

@@ -1,8 +1,8 @@
 import { accessSync, constants, type Stats, statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { ProcessSpec } from "@codex/exec-backend";
 import { errnoOf, StartError } from "@codex/exec-backend";
-import { MAX_ARGUMENT_BYTES } from "./limits.js";
+import { checkStrings } from "./check-spec.js";
 
 /**
  * The program of a spec, found as execvp would find it: `PATH` of the process's environment, else our own.
@@ -25,29 +25,6 @@ export function resolveProgram(spec: ProcessSpec): string {
   }
   if (denied) throw new StartError("not_executable", `program \`${name}\` was found on PATH but is not executable`);
   throw new StartError("program_not_found", `program \`${name}\` was not found on PATH`);
-}
-
-/** What can be said of a spec without its host. @throws StartError */
-export function checkStrings(spec: ProcessSpec): void {
-  if (spec.argv.length === 0) throw new StartError("empty_argv", "argv must not be empty");
-  if (spec.argv[0] === "") throw new StartError("empty_argv", "argv[0] must name a program, got an empty string");
-  for (const text of spec.argv) {
-    if (text.includes("\0")) throw new StartError("nul_byte", "argv contains a NUL byte");
-    const size = Buffer.byteLength(text);
-    // MAX_ARG_STRLEN of Linux bounds each string; the sum is left to the kernel, whose limit follows the stack size.
-    if (process.platform === "linux" && size >= MAX_ARGUMENT_BYTES) {
-      throw new StartError("too_large", `an argument has ${size} bytes; the limit is ${MAX_ARGUMENT_BYTES - 1} bytes`);
-    }
-  }
-  for (const [name, value] of Object.entries(spec.env)) {
-    if (name === "" || name.includes("=") || name.includes("\0") || value.includes("\0")) {
-      throw new StartError("nul_byte", `environment variable ${JSON.stringify(name)} is not valid`);
-    }
-  }
-  if (!isAbsolute(spec.cwd)) {
-    throw new StartError("cwd_not_absolute", `working directory \`${spec.cwd}\` is not an absolute path`);
-  }
-  if (spec.cwd.includes("\0")) throw new StartError("nul_byte", "working directory contains a NUL byte");
 }
 
 function checkDirectory(cwd: string): void {

@@ -1,6 +1,6 @@
-import { type ProcessSpec, StartError } from "@codex/exec-backend";
+import { type ProcessSpec, StartError, UnknownStartError } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
-import { ClientError, createRemoteBackend, ExecServerClient, UnsentStartError } from "../../src/index.js";
+import { ClientError, createRemoteBackend, ExecServerClient } from "../../src/index.js";
 import { ENV } from "../process/support.js";
 import { type ScriptedConnection, ScriptedServer, useClients } from "./scripted-server.js";
 
@@ -72,18 +72,18 @@ describe("a start that fails", () => {
     ],
   ])("has started nothing: %s", async (_name, spec, play, code) => {
     const error = await fail(spec, play);
-    expect(error).toBeInstanceOf(code === "closed" ? UnsentStartError : StartError);
+    expect(error).toBeInstanceOf(code === "closed" ? ClientError : StartError);
     expect(error).toMatchObject({ code });
   });
 
   it("has started nothing where the client was closed, or the connection gone", async () => {
     const closed = await connect();
     await closed.client.close();
-    await expect(closed.backend.start(SPEC)).rejects.toBeInstanceOf(UnsentStartError);
+    await expect(closed.backend.start(SPEC)).rejects.toBeInstanceOf(ClientError);
     const gone = await connect();
     await gone.connection.cut();
     await expect(gone.client.environment.status()).rejects.toThrow();
-    await expect(gone.backend.start(SPEC)).rejects.toBeInstanceOf(UnsentStartError);
+    await expect(gone.backend.start(SPEC)).rejects.toBeInstanceOf(ClientError);
   });
 
   it("has started nothing where the request is too large for any connection", async () => {
@@ -97,9 +97,8 @@ describe("a start that fails", () => {
       await server.take("process/start");
       await server.cut();
     });
-    expect(error).toBeInstanceOf(ClientError);
-    expect(error).not.toBeInstanceOf(UnsentStartError);
-    expect(error).toMatchObject({ code: "connection_lost" });
+    expect(error).toBeInstanceOf(UnknownStartError);
+    expect(error).toMatchObject({ cause: { name: "ClientError", code: "connection_lost" } });
   });
 
   it("may have started something where the answer cannot be read, and that is ended", async () => {
@@ -109,7 +108,7 @@ describe("a start that fails", () => {
       expect(ending.params).toEqual({ processId: "p" });
       await server.answer(ending, {});
     });
-    expect(error).toMatchObject({ name: "ClientError", code: "bad_answer" });
+    expect(error).toMatchObject({ name: "UnknownStartError", cause: { name: "ClientError", code: "bad_answer" } });
   });
 });
 
@@ -152,7 +151,9 @@ describe("a start that has to be held", () => {
 
   it("is ended and lost where the answer names no sandbox all the same: it has run", async () => {
     const { connection, backend } = await connect(abilities({ sandboxedFileStreaming: true }));
-    const failed = expect(backend.start(HELD)).rejects.toMatchObject({ name: "ClientError", code: "bad_answer" });
+    const failed = expect(backend.start(HELD)).rejects.toMatchObject({
+      name: "UnknownStartError",
+    });
     await connection.start();
     const ending = await connection.take("process/terminate");
     await connection.answer(ending, { running: true });

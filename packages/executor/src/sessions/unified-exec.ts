@@ -6,8 +6,8 @@ import {
   StartError,
   type TerminateOptions,
   type TerminationReceipt,
+  UnknownStartError,
 } from "@codex/exec-backend";
-import { ClientError, UnsentStartError } from "@codex/exec-server";
 import type {
   ExecCommandRequest,
   OutputPosition,
@@ -344,8 +344,7 @@ export class UnifiedExec {
     try {
       return { process: await backend.start(spec), startup: note };
     } catch (error) {
-      // A remote host failed to answer, and may have started it.
-      if (error instanceof ClientError && !(error instanceof UnsentStartError)) throw new LostStart(error);
+      if (error instanceof UnknownStartError) throw new LostStart(error);
       const named = error instanceof StartError ? { code: error.code } : {};
       const hint = error instanceof StartError ? getStartHint(error) : "";
       throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error, ...named });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ChannelError } from "@codex/channel";
-import { ProcessError, StartError, WriteError } from "@codex/exec-backend";
+import { ProcessError, StartError, UnknownStartError, WriteError } from "@codex/exec-backend";
 import { ClientError, type ExecServerClient, type RemoteBackend, type RemoteProcess } from "@codex/exec-server";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { Random } from "../random.js";
@@ -109,12 +109,13 @@ class ProcessScript {
       this.#start = "started";
       history.note(`${name}: started`);
     } catch (error) {
-      // Without a connection nothing was sent.
-      const isKnown = error instanceof StartError || error instanceof ChannelError;
-      this.#start = isKnown ? "refused" : "unknown";
+      const isUnknown = error instanceof UnknownStartError;
+      this.#start = isUnknown ? "unknown" : "refused";
       history.note(`${name}: start failed: ${String(error)}`);
       if (error instanceof StartError) history.fail(`${name} was refused: ${error.message}`);
-      else if (!isKnown && !(error instanceof ClientError)) history.fail(`${name} threw ${String(error)}`);
+      // Without a connection nothing was sent.
+      else if (!isUnknown && !(error instanceof ClientError) && !(error instanceof ChannelError))
+        history.fail(`${name} threw ${String(error)}`);
     }
     return this.#process;
   }

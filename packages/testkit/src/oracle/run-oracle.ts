@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecBackend } from "@codex/exec-backend";
+import { UnknownStartError } from "@codex/exec-backend";
 import { ClientError, createLocalBackend, createRemoteBackend, ExecServerClient } from "@codex/exec-server";
 import { createEnvironmentInfo, createExecServer, listenWebSocket } from "@codex/exec-server/server";
 import { createFaultProxy } from "../faults/fault-proxy.js";
@@ -57,8 +58,9 @@ export async function openWays(seed: number): Promise<{ list: Way[]; close(): Pr
   };
 }
 
-/** The answer to a start was lost: what it started was ended, and the caller decides whether to start again. */
-const isLostStart = (error: unknown): boolean => error instanceof ClientError && error.code === "connection_lost";
+/** Nothing runs after it: what was started was ended, and the caller decides whether to start again. */
+const isLostStart = (error: unknown): boolean =>
+  error instanceof UnknownStartError || (error instanceof ClientError && error.code === "connection_lost");
 
 async function retry<T>(work: () => Promise<T>, isWorthIt: (error: unknown) => boolean = () => true): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
