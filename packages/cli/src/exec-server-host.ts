@@ -4,11 +4,11 @@ import { RpcError } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-backend";
 import {
   createRemoteBackend,
-  ERROR_CODES,
   ExecServerClient,
   type RemoteEnvironmentInfo,
   type RemoteFileSystem,
 } from "@codex/exec-server";
+import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { HostInfo } from "@codex/executor-protocol";
 import type { Telemetry } from "@codex/telemetry";
 import type { Credentials } from "./credentials.js";

@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { type CommandSandbox, createCommandSandbox, type WrappedCommand } from "@codex/exec-server";
 import { describeEntry, PROTECTED_NAMES, type Sandbox, type SandboxEntry } from "@codex/executor-protocol";
+import { type CommandSandbox, createCommandSandbox, type WrappedCommand } from "@codex/sandbox";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { quoteWords } from "./visible.js";
 

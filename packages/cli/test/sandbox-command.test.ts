@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCommandSandbox } from "@codex/exec-server";
+import { createCommandSandbox } from "@codex/sandbox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { finish, useCommand } from "./support.js";
 

@@ -41,19 +41,6 @@ export { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./http/limits.js";
 
 export { createLocalBackend, type LocalBackendOptions } from "./process/local-backend.js";
 
-export type { CapabilityName, EnvironmentCapabilities, EnvironmentInfo } from "./protocol/environment.js";
-export { type FileUrlOptions, type ParsedFileUrl, parseFileUrl, toFileUrl } from "./protocol/file-url.js";
-export type { HostPath } from "./protocol/host-path.js";
-export { ERROR_CODES, METHODS, NOTIFICATIONS } from "./protocol/methods.js";
-export {
-  type CommandSandbox,
-  type CommandSandboxOptions,
-  createCommandSandbox,
-  type SandboxableCommand,
-  type WrappedCommand,
-} from "./sandbox/command-sandbox.js";
-export type { WrapperStatus } from "./sandbox/wrapper-status.js";
-
 export {
   createShellSnapshots,
   type ShellCommand,

@@ -3,10 +3,11 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecBackend } from "@codex/exec-backend";
-import { createCommandSandbox, createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/exec-server";
+import { createCommandSandbox } from "@codex/sandbox";
 import { afterEach, describe, expect, it } from "vitest";
 import { ENV, outputOf, STDIO } from "../../exec-server/test/process/support.js";
-import { NO_BUBBLEWRAP, READ_ALL, restrict } from "../../exec-server/test/sandbox/support.js";
+import { NO_BUBBLEWRAP, READ_ALL, restrict } from "../../sandbox/test/support.js";
 import { bindLibc, type Library } from "../src/libc.js";
 import { createNative } from "../src/native.js";
 

@@ -84,7 +84,7 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
 async function describeOwnExecutor(cwd: string, { unrestricted, whenUnavailable }: SandboxSelector): Promise<HostInfo> {
   const host = describeHost(cwd);
   if (unrestricted || whenUnavailable !== "ask") return host;
-  const { createCommandSandbox } = await import("@codex/exec-server");
+  const { createCommandSandbox } = await import("@codex/sandbox");
   return { ...host, sandbox: await createCommandSandbox().getSupport() };
 }
 

@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
-import { createCommandSandbox, createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/exec-server";
 import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
 import { createUnsentLimit, shieldProcess } from "@codex/native";
+import { createCommandSandbox } from "@codex/sandbox";
 import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";

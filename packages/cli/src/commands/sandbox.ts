@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
-import { createCommandSandbox } from "@codex/exec-server";
 import type { Sandbox } from "@codex/executor-protocol";
 import { createProgramRunner } from "@codex/orchestrator";
+import { createOrchestrator } from "@codex/orchestrator";
+import { createCommandSandbox } from "@codex/sandbox";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { endAs, followProgram } from "../follow-program.js";

@@ -1,4 +1,4 @@
-import { createCommandSandbox } from "@codex/exec-server";
+import { createCommandSandbox } from "@codex/sandbox";
 import { describe, expect, it } from "vitest";
 import { CLOSING_CASES, CLOSING_PROFILE, MODE_CASES, NARROW_CASES, NARROW_PROFILE, type Places } from "./cases.js";
 import { codexServer, observe, ownServer, type ServerCommand } from "./observe.js";

@@ -16,10 +16,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalBackend } from "@codex/exec-server";
+import { createMarks } from "@codex/native";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createGuard } from "../../../exec-server/src/process/guard.js";
 import { ENV } from "../../../exec-server/test/process/support.js";
-import { createMarks } from "../../../native/src/process/marks.js";
 import { STALE_NAME_MS } from "../../src/limits.js";
 import { openUnnamed } from "../../src/output-log/unnamed-file.js";
 

@@ -1,6 +1,6 @@
+import { decodeBase64 } from "@codex/exec-server-protocol";
 import { outputStreamSchema, processOutcomeSchema } from "@codex/executor-protocol";
 import * as z from "zod/mini";
-import { decodeBase64 } from "../protocol/base64.js";
 import { ClientError } from "./errors.js";
 import type { NumberedEvent } from "./process-event.js";
 

@@ -1,5 +1,5 @@
 import { RpcError } from "@codex/channel";
-import { METHODS } from "../protocol/methods.js";
+import { METHODS } from "@codex/exec-server-protocol";
 import { parseAnswer, parseBase64, type ReadAnswer, readAnswer, toExit } from "./answers.js";
 import { ClientError, messageOf } from "./errors.js";
 import { MAX_FRUITLESS_READS, MAX_GAP_BYTES, MAX_GAP_READS } from "./limits.js";

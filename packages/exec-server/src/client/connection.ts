@@ -1,5 +1,5 @@
 import { type Channel, type ChannelEnd, Peer, type RequestOptions } from "@codex/channel";
-import { METHODS, NOTIFICATIONS } from "../protocol/methods.js";
+import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
 import {
   initializeAnswer,
   type ProcessNotification,

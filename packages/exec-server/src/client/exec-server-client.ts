@@ -1,6 +1,6 @@
 import { type Channel, createStdioChannel, type StdioStreams } from "@codex/channel";
+import { METHODS } from "@codex/exec-server-protocol";
 import type { TraceContext } from "@codex/telemetry";
-import { METHODS } from "../protocol/methods.js";
 import { type ListedProcess, listAnswer, parseAnswer, startAnswer } from "./answers.js";
 import { type CallOptions, Calls } from "./calls.js";
 import type { ClientClock } from "./clock.js";

@@ -1,4 +1,4 @@
-import type { HostPath } from "../protocol/host-path.js";
+import type { HostPath } from "@codex/exec-server-protocol";
 import { FILE_BLOCK_BYTES } from "./limits.js";
 import type { FileOptions, RemoteFileSystem } from "./remote-file-system.js";
 

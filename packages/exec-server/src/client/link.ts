@@ -1,6 +1,6 @@
 import { RpcError } from "@codex/channel";
+import { ERROR_CODES, METHODS } from "@codex/exec-server-protocol";
 import type { Telemetry } from "@codex/telemetry";
-import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import { catchUp, fillGap } from "./catch-up.js";
 import { type ClientClock, systemClock, withDeadline } from "./clock.js";
 import { Connection } from "./connection.js";

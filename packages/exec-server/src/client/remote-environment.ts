@@ -1,6 +1,6 @@
+import type { ConfigReadResult } from "@codex/exec-server-protocol";
+import { METHODS } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
-import type { ConfigReadResult } from "../protocol/environment.js";
-import { METHODS } from "../protocol/methods.js";
 import { parseAnswer } from "./answers.js";
 import type { Calls } from "./calls.js";
 

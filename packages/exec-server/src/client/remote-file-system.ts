@@ -1,8 +1,6 @@
+import type { DirectoryEntry, HostPath, Metadata, WalkOptions, WalkResult } from "@codex/exec-server-protocol";
+import { METHODS, NOTIFICATIONS, toFileUrl } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
-import { toFileUrl } from "../protocol/file-url.js";
-import type { DirectoryEntry, Metadata, WalkOptions, WalkResult } from "../protocol/fs.js";
-import type { HostPath } from "../protocol/host-path.js";
-import { METHODS, NOTIFICATIONS } from "../protocol/methods.js";
 import { parseAnswer, parseBase64 } from "./answers.js";
 import type { CallOptions, Calls } from "./calls.js";
 import type { Connection } from "./connection.js";

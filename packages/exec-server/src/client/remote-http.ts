@@ -1,6 +1,6 @@
+import type { HttpHeader } from "@codex/exec-server-protocol";
+import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
-import type { HttpHeader } from "../protocol/http.js";
-import { METHODS, NOTIFICATIONS } from "../protocol/methods.js";
 import { parseAnswer, parseBase64 } from "./answers.js";
 import type { Calls } from "./calls.js";
 import { ClientError } from "./errors.js";

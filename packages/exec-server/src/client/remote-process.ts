@@ -19,9 +19,9 @@ import {
   type WritableOutputLog,
   WriteError,
 } from "@codex/exec-backend";
+import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import { KILL_DEADLINE_MS } from "../process/kill-deadline.js";
-import { ERROR_CODES } from "../protocol/methods.js";
 import { type ClientClock, withDeadline } from "./clock.js";
 import { ClientError, messageOf } from "./errors.js";
 import { MAX_WRITE_CHUNK_BYTES } from "./limits.js";

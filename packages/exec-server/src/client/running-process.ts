@@ -1,6 +1,6 @@
 import { RpcError } from "@codex/channel";
+import { ERROR_CODES, METHODS } from "@codex/exec-server-protocol";
 import type { TerminalSize } from "@codex/executor-protocol";
-import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import {
   parseAnswer,
   type ReadAnswer,

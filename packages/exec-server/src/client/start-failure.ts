@@ -1,9 +1,8 @@
 import { RpcError } from "@codex/channel";
 import type { ProcessSpec } from "@codex/exec-backend";
 import { START_ERROR_CODES, StartError, type StartErrorCode, UnknownStartError } from "@codex/exec-backend";
+import { ERROR_CODES, METHODS, toFileUrl } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
-import { toFileUrl } from "../protocol/file-url.js";
-import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import type { Calls } from "./calls.js";
 import { ClientError } from "./errors.js";
 

@@ -1,10 +1,9 @@
 import { hostname } from "node:os";
 import { posix } from "node:path";
 import { RpcError } from "@codex/channel";
+import type { ConfigLayers, ConfigReadParams, ConfigReadResult, TomlPath } from "@codex/exec-server-protocol";
+import { ERROR_CODES, toFileUrl } from "@codex/exec-server-protocol";
 import { readWholeFile } from "../fs/read-file.js";
-import type { ConfigLayers, ConfigReadParams, ConfigReadResult, TomlPath } from "../protocol/environment.js";
-import { toFileUrl } from "../protocol/file-url.js";
-import { ERROR_CODES } from "../protocol/methods.js";
 import { getHome } from "./environment-info.js";
 
 /** Reads and writes TOML. Values it does not change must come out as they went in: integers, floats and dates. */

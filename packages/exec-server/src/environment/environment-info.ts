@@ -5,8 +5,8 @@ import {
   type CapabilityName,
   type EnvironmentCapabilities,
   type EnvironmentInfo,
-} from "../protocol/environment.js";
-import { toFileUrl } from "../protocol/file-url.js";
+  toFileUrl,
+} from "@codex/exec-server-protocol";
 import { getProviderId } from "./provider-id.js";
 import { detectShell } from "./shell.js";
 

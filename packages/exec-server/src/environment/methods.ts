@@ -1,12 +1,13 @@
 import { EncodedResponse, RpcError } from "@codex/channel";
-import { encodeJsonResult } from "../protocol/encode.js";
 import {
   decodeConfigRead,
   decodeEnvironmentParams,
   type EnvironmentInfo,
   type EnvironmentStatusResult,
-} from "../protocol/environment.js";
-import { ERROR_CODES, METHODS } from "../protocol/methods.js";
+  ERROR_CODES,
+  encodeJsonResult,
+  METHODS,
+} from "@codex/exec-server-protocol";
 import type { ConfigReader } from "./config-reader.js";
 
 /** What the environment requests are answered from; the same for every connection. */

@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, readlink, stat, symlink } from "node:fs/promises";
 import { errnoOf } from "@codex/exec-backend";
-import type { CopyParams } from "../protocol/fs.js";
-import { displayPath, type HostPath, isBelow, isSamePath, joinPath, parentPath } from "../protocol/host-path.js";
+import type { CopyParams } from "@codex/exec-server-protocol";
+import { displayPath, type HostPath, isBelow, isSamePath, joinPath, parentPath } from "@codex/exec-server-protocol";
 import { makeDirectories } from "./directories.js";
 import { about, invalidRequest, systemError, toRpcError } from "./errors.js";
 import { listDirectory } from "./list-directory.js";

@@ -1,8 +1,7 @@
 import { lstat, mkdir, realpath, stat } from "node:fs/promises";
 import { errnoOf } from "@codex/exec-backend";
-import { toFileUrl } from "../protocol/file-url.js";
-import type { CanonicalizeParams, CanonicalizeResult, CreateDirectoryParams } from "../protocol/fs.js";
-import { type HostPath, isSamePath, parentPath, toHostPath } from "../protocol/host-path.js";
+import type { CanonicalizeParams, CanonicalizeResult, CreateDirectoryParams } from "@codex/exec-server-protocol";
+import { type HostPath, isSamePath, parentPath, toFileUrl, toHostPath } from "@codex/exec-server-protocol";
 import { about, systemError } from "./errors.js";
 import { withoutLinks } from "./no-follow.js";
 import { refuseOwnDescriptor } from "./own-process.js";

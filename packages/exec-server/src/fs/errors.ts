@@ -2,8 +2,7 @@ import { constants } from "node:os";
 import { getSystemErrorMap } from "node:util";
 import { RpcError } from "@codex/channel";
 import { errnoOf } from "@codex/exec-backend";
-import { displayPath, type HostPath } from "../protocol/host-path.js";
-import { ERROR_CODES } from "../protocol/methods.js";
+import { displayPath, ERROR_CODES, type HostPath } from "@codex/exec-server-protocol";
 
 /** What a failed file operation is on the wire, with the path it is about. An RpcError stays what it is. */
 export function toRpcError(error: unknown, path?: HostPath): RpcError {

@@ -1,8 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { RpcError } from "@codex/channel";
-import type { OpenParams, ReadBlockParams, WriteBlockParams } from "../protocol/fs.js";
-import { type HostPath, isSamePath } from "../protocol/host-path.js";
-import { ERROR_CODES } from "../protocol/methods.js";
+import type { OpenParams, ReadBlockParams, WriteBlockParams } from "@codex/exec-server-protocol";
+import { ERROR_CODES, type HostPath, isSamePath } from "@codex/exec-server-protocol";
 import { about, invalidRequest, systemError, toRpcError } from "./errors.js";
 import { MAX_BLOCK_BYTES, MAX_HANDLE_ID_BYTES, MAX_OPEN_HANDLES } from "./limits.js";
 import { openForReading, writeAll } from "./open-file.js";

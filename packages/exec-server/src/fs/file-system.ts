@@ -1,5 +1,4 @@
 import { RpcError } from "@codex/channel";
-import type { EntryReader } from "@codex/native";
 import type {
   CanonicalizeParams,
   CanonicalizeResult,
@@ -13,16 +12,16 @@ import type {
   ReadDirectoryParams,
   ReadFileParams,
   RemoveParams,
+  Sandbox,
   WalkParams,
   WalkResult,
   WatchMissingParams,
   WatchMissingResult,
   WriteBlockParams,
   WriteFileParams,
-} from "../protocol/fs.js";
-import { ERROR_CODES, METHODS } from "../protocol/methods.js";
-import { refuseSandbox } from "../protocol/refuse-sandbox.js";
-import type { Sandbox } from "../protocol/sandbox.js";
+} from "@codex/exec-server-protocol";
+import { ERROR_CODES, METHODS, refuseSandbox } from "@codex/exec-server-protocol";
+import type { EntryReader } from "@codex/native";
 import type { FilesAtOnce } from "./at-once/files-at-once.js";
 import { copy } from "./copy.js";
 import { canonicalize, createDirectory } from "./directories.js";

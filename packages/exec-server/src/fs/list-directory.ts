@@ -1,6 +1,6 @@
 import type { Dirent, OpenDirOptions } from "node:fs";
 import { opendir } from "node:fs/promises";
-import type { HostPath } from "../protocol/host-path.js";
+import type { HostPath } from "@codex/exec-server-protocol";
 
 export interface ListedEntry {
   name: Buffer;

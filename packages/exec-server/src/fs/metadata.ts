@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
 import { lstat, stat } from "node:fs/promises";
+import type { GetMetadataParams, Metadata } from "@codex/exec-server-protocol";
+import { displayPath } from "@codex/exec-server-protocol";
 import { kindOf, type Status } from "@codex/native";
-import type { GetMetadataParams, Metadata } from "../protocol/fs.js";
-import { displayPath } from "../protocol/host-path.js";
 import { about, invalidRequest } from "./errors.js";
 import { withoutLinks } from "./no-follow.js";
 

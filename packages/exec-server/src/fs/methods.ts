@@ -1,5 +1,4 @@
 import { EncodedResponse } from "@codex/channel";
-import { encodeBytesResult, encodeJsonResult } from "../protocol/encode.js";
 import {
   decodeCanonicalize,
   decodeClose,
@@ -15,8 +14,10 @@ import {
   decodeWatchMissing,
   decodeWriteBlock,
   decodeWriteFile,
-} from "../protocol/fs.js";
-import { METHODS } from "../protocol/methods.js";
+  encodeBytesResult,
+  encodeJsonResult,
+  METHODS,
+} from "@codex/exec-server-protocol";
 import type { ConnectionFileSystem } from "./file-system.js";
 import type { ReserveBytes } from "./read-file.js";
 

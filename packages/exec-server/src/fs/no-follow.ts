@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { lstat, open, readlink } from "node:fs/promises";
-import { baseName, type HostPath, isSamePath, joinPath, parentPath, toHostPath } from "../protocol/host-path.js";
+import { baseName, type HostPath, isSamePath, joinPath, parentPath, toHostPath } from "@codex/exec-server-protocol";
 import { systemError } from "./errors.js";
 
 /** Not among Node's constants; the value is the same on every Linux that Node runs on. */

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, open as openCallback, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { promisify } from "node:util";
-import type { HostPath } from "../protocol/host-path.js";
+import type { HostPath } from "@codex/exec-server-protocol";
 import { notAFile } from "./errors.js";
 import { withoutLinks } from "./no-follow.js";
 import { refuseOwnFile } from "./own-process.js";

@@ -1,8 +1,8 @@
 import { fstat, type Stats } from "node:fs";
 import { readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { promisify } from "node:util";
-import type { HostPath } from "../protocol/host-path.js";
-import { parentPath, pathBytes } from "../protocol/host-path.js";
+import type { HostPath } from "@codex/exec-server-protocol";
+import { parentPath, pathBytes } from "@codex/exec-server-protocol";
 import { systemError } from "./errors.js";
 
 // What /proc shows of this process to itself alone: its environment, its memory, its descriptors. No command may see

@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, open } from "node:fs";
 import { stat } from "node:fs/promises";
 import { promisify } from "node:util";
+import type { ReadDirectoryParams } from "@codex/exec-server-protocol";
+import { type HostPath, joinPath } from "@codex/exec-server-protocol";
 import type { EntryReader } from "@codex/native";
-import type { ReadDirectoryParams } from "../protocol/fs.js";
-import { type HostPath, joinPath } from "../protocol/host-path.js";
 import { EntryText, encodeFacts } from "./entry-text.js";
 import { about, invalidRequest } from "./errors.js";
 import { DIRECTORY_RECORDS_BYTES } from "./limits.js";

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
-import type { HostPath } from "../protocol/host-path.js";
+import type { HostPath } from "@codex/exec-server-protocol";
 import { about, invalidRequest } from "./errors.js";
 import { READ_STEP_BYTES, UNKNOWN_SIZE_BYTES } from "./limits.js";
 import { openDescriptor } from "./open-file.js";

@@ -1,6 +1,6 @@
 import { rmdir, unlink } from "node:fs/promises";
 import { errnoOf } from "@codex/exec-backend";
-import { type HostPath, joinPath, parentPath } from "../protocol/host-path.js";
+import { type HostPath, joinPath, parentPath } from "@codex/exec-server-protocol";
 import { systemError } from "./errors.js";
 import { MAX_LISTED_SUBDIRECTORIES, MAX_REMOVE_PASSES } from "./limits.js";
 import { listDirectory } from "./list-directory.js";

@@ -1,9 +1,8 @@
 import { lstat, rmdir, unlink } from "node:fs/promises";
 import { RpcError } from "@codex/channel";
 import { errnoOf } from "@codex/exec-backend";
-import type { RemoveParams } from "../protocol/fs.js";
-import { displayPath, type HostPath } from "../protocol/host-path.js";
-import { ERROR_CODES } from "../protocol/methods.js";
+import type { RemoveParams } from "@codex/exec-server-protocol";
+import { displayPath, ERROR_CODES, type HostPath } from "@codex/exec-server-protocol";
 import { about, invalidRequest } from "./errors.js";
 import { withoutLinks } from "./no-follow.js";
 import { removeTree } from "./remove-tree.js";

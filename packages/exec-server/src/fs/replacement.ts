@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, copyFile, type FileHandle, open, rename, stat, unlink } from "node:fs/promises";
 import { errnoOf } from "@codex/exec-backend";
-import { type HostPath, joinPath, parentPath } from "../protocol/host-path.js";
+import { type HostPath, joinPath, parentPath } from "@codex/exec-server-protocol";
 import { notAFile, systemError } from "./errors.js";
 import { openForWriting } from "./open-file.js";
 import { resolveTarget } from "./resolve-target.js";

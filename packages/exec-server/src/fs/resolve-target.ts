@@ -1,6 +1,6 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
 import { errnoOf } from "@codex/exec-backend";
-import { baseName, type HostPath, joinPath, parentPath, resolvePath, toHostPath } from "../protocol/host-path.js";
+import { baseName, type HostPath, joinPath, parentPath, resolvePath, toHostPath } from "@codex/exec-server-protocol";
 import { systemError } from "./errors.js";
 import { MAX_LINKS } from "./limits.js";
 

@@ -1,8 +1,7 @@
 import type { Stats } from "node:fs";
 import { lstat, stat } from "node:fs/promises";
-import { toFileUrl } from "../protocol/file-url.js";
-import type { WalkParams, WalkResult } from "../protocol/fs.js";
-import { type HostPath, joinPath } from "../protocol/host-path.js";
+import type { WalkParams, WalkResult } from "@codex/exec-server-protocol";
+import { type HostPath, joinPath, toFileUrl } from "@codex/exec-server-protocol";
 import { about, describeError, invalidRequest } from "./errors.js";
 import { MAX_WALK_ERRORS, SORT_SLACK } from "./limits.js";
 import { type ListedEntry, listDirectory } from "./list-directory.js";

@@ -1,8 +1,8 @@
 import { type FSWatcher, watch } from "node:fs";
 import { lstat, stat } from "node:fs/promises";
 import { errnoOf } from "@codex/exec-backend";
-import type { WatchMissingParams } from "../protocol/fs.js";
-import { baseName, type HostPath, isSamePath, joinPath, parentPath, pathBytes } from "../protocol/host-path.js";
+import type { WatchMissingParams } from "@codex/exec-server-protocol";
+import { baseName, type HostPath, isSamePath, joinPath, parentPath, pathBytes } from "@codex/exec-server-protocol";
 
 import { MAX_WATCHED_DIRECTORIES, MAX_WATCHED_PATHS } from "./limits.js";
 import { resolveMissing } from "./resolve-target.js";

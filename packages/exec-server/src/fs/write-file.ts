@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import type { WriteFileParams } from "../protocol/fs.js";
+import type { WriteFileParams } from "@codex/exec-server-protocol";
 import { about } from "./errors.js";
 import { openForWriting, writeAll } from "./open-file.js";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { RpcError } from "@codex/channel";
-import type { HttpHeader } from "../protocol/http.js";
-import { ERROR_CODES } from "../protocol/methods.js";
+import type { HttpHeader } from "@codex/exec-server-protocol";
+import { ERROR_CODES } from "@codex/exec-server-protocol";
 import { MAX_TIMER_MS } from "./limits.js";
 import { displayUrl, type PreparedRequest } from "./prepare.js";
 import { findHeader, resolveRedirect } from "./redirect.js";

@@ -1,6 +1,6 @@
 import { RpcError } from "@codex/channel";
-import type { BodyDelta, HttpHeader, HttpRequestParams } from "../protocol/http.js";
-import { ERROR_CODES } from "../protocol/methods.js";
+import type { BodyDelta, HttpHeader, HttpRequestParams } from "@codex/exec-server-protocol";
+import { ERROR_CODES } from "@codex/exec-server-protocol";
 import { Exchange } from "./exchange.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
 import { prepareRequest } from "./prepare.js";

@@ -1,7 +1,5 @@
 import { EncodedResponse } from "@codex/channel";
-import { encodeBytesResult } from "../protocol/encode.js";
-import { decodeHttpRequest } from "../protocol/http.js";
-import { METHODS } from "../protocol/methods.js";
+import { decodeHttpRequest, encodeBytesResult, METHODS } from "@codex/exec-server-protocol";
 import type { ConnectionHttp } from "./http-client.js";
 
 /** A request whose params are decoded: runs on the HTTP of the connection and gives the result to answer with. */

@@ -1,7 +1,7 @@
 import { RpcError } from "@codex/channel";
 import { NEVER_PASSED } from "@codex/exec-backend";
-import type { HttpRequestParams } from "../protocol/http.js";
-import { ERROR_CODES } from "../protocol/methods.js";
+import type { HttpRequestParams } from "@codex/exec-server-protocol";
+import { ERROR_CODES } from "@codex/exec-server-protocol";
 
 /** A request that is known to be valid. */
 export interface PreparedRequest {

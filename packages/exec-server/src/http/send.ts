@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { urlToHttpOptions } from "node:url";
-import type { HttpHeader } from "../protocol/http.js";
+import type { HttpHeader } from "@codex/exec-server-protocol";
 import { ADDRESS_ATTEMPT_MS, MAX_HEADER_BYTES } from "./limits.js";
 import { isName, type PreparedHeader, type PreparedRequest } from "./prepare.js";
 

@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from "node:fs";
 import { openUnnamed } from "@codex/exec-backend";
-import { MARK_S } from "../sandbox/placeholder-mark.js";
+import { MARK_S } from "@codex/sandbox";
 
 /** Directories that stand for names which must not come into being, as the guard's shell reads them: a line each. */
 export interface GuardedNames {

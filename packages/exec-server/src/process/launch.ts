@@ -3,7 +3,7 @@ import type { ProcessSpec } from "@codex/exec-backend";
 import { DEFAULT_TERMINAL_SIZE, StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { ChildStart, ChildStdio, Native } from "@codex/native";
-import type { WrappedCommand } from "../sandbox/command-sandbox.js";
+import type { WrappedCommand } from "@codex/sandbox";
 import { type Attached, attachPipes, attachTerminal, type LaunchEvents } from "./attach.js";
 import { forkOnTerminal, spawnOnPipes } from "./launch-macos.js";
 import { startError } from "./start-error.js";

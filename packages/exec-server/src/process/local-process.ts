@@ -22,8 +22,8 @@ import {
 import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import type { ExitStatus, Marks, Native } from "@codex/native";
 import { getSignalName } from "@codex/native";
+import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
 import type { Counter } from "@codex/telemetry";
-import type { CommandSandbox, WrappedCommand } from "../sandbox/command-sandbox.js";
 import type { LaunchEvents } from "./attach.js";
 import type { Guard } from "./guard.js";
 import { getInputWait } from "./input-wait.js";

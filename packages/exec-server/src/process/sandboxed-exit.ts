@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { OutputLog, SandboxDenial } from "@codex/exec-backend";
 import { getSignalNumber } from "@codex/exec-backend";
 import type { ExitStatus } from "@codex/native";
-import type { WrappedCommand } from "../sandbox/command-sandbox.js";
+import type { WrappedCommand } from "@codex/sandbox";
 import { DENIAL_OUTPUT_BYTES, DENIAL_OUTPUT_MS } from "./limits.js";
 
 /** How a command in a sandbox ended, told when nothing of it runs any more. */

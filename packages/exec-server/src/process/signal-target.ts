@@ -1,6 +1,6 @@
 import type { SentSignal } from "@codex/exec-backend";
 import type { Native } from "@codex/native";
-import { findProgram, hasNamespaceEnded, type WrapperStatus } from "../sandbox/wrapper-status.js";
+import { findProgram, hasNamespaceEnded, type WrapperStatus } from "@codex/sandbox";
 import { type FamilyQuery, type FamilyWatch, type Relative, watchFamily } from "./family.js";
 import { groupExists, signalGroup, signalProcess } from "./process-group.js";
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { lazily } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
-import { lazily } from "../protocol/decode.js";
 
 /** Who may connect, by the token of `Authorization: Bearer`. */
 export type BearerAuth =

@@ -1,14 +1,19 @@
 import { setMaxListeners } from "node:events";
 import { type Channel, Peer, type RequestHandler, RpcError } from "@codex/channel";
 import { ProcessError, StartError, WriteError } from "@codex/exec-backend";
+import {
+  decodeInitialize,
+  ERROR_CODES,
+  encodeBodyDelta,
+  encodeProcessOutput,
+  METHODS,
+  NOTIFICATIONS,
+} from "@codex/exec-server-protocol";
 import { ChunkMemory } from "@codex/native";
 import type { Logger } from "@codex/telemetry";
 import type { HostEnvironment } from "../environment/methods.js";
 import type { FileSystem } from "../fs/file-system.js";
 import type { HttpClient } from "../http/http-client.js";
-import { encodeBodyDelta, encodeProcessOutput } from "../protocol/encode.js";
-import { decodeInitialize } from "../protocol/initialize.js";
-import { ERROR_CODES, METHODS, NOTIFICATIONS } from "../protocol/methods.js";
 import { ByteBudget } from "./byte-budget.js";
 import { Handshake } from "./handshake.js";
 import {

@@ -1,5 +1,5 @@
 import { RpcError } from "@codex/channel";
-import { ERROR_CODES } from "../protocol/methods.js";
+import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { Session } from "./session.js";
 
 /** Kinds of methods, as the errors name them. */

@@ -1,5 +1,5 @@
 import { EncodedResponse, RpcError } from "@codex/channel";
-import { ERROR_CODES } from "../protocol/methods.js";
+import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { ByteBudget } from "./byte-budget.js";
 import { BUDGET_WAIT_MS, UNCOUNTED_BYTES } from "./limits.js";
 import type { PacedChannel } from "./paced-channel.js";

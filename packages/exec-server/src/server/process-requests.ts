@@ -1,23 +1,24 @@
 import { EncodedResponse, ErrorResponse, type TraceContext } from "@codex/channel";
 import type { ProcessSignal, TerminationReceipt } from "@codex/exec-backend";
-import { decodeNoParams } from "../protocol/decode.js";
-import { encodeResult } from "../protocol/encode.js";
-import { ERROR_CODES, METHODS } from "../protocol/methods.js";
 import {
   decodeCloseStdin,
+  decodeNoParams,
   decodeRead,
   decodeResize,
   decodeSignal,
   decodeStart,
   decodeTerminate,
   decodeWrite,
+  ERROR_CODES,
+  encodeResult,
+  METHODS,
   type ReadParams,
   type SignalParams,
   type StartParams,
   type TerminateParams,
   type WriteParams,
   type WriteResult,
-} from "../protocol/process.js";
+} from "@codex/exec-server-protocol";
 import type { ManagedProcess } from "./managed-process.js";
 import type { PacedLane } from "./paced-lane.js";
 import { applySnapshot, type SpecDefaults, toProcessSpec } from "./process-spec.js";

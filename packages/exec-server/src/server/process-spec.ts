@@ -1,9 +1,8 @@
 import { RpcError } from "@codex/channel";
 import type { ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { createEnvironment } from "@codex/exec-backend";
-import { ERROR_CODES, METHODS } from "../protocol/methods.js";
-import { toNativeSandbox } from "../protocol/native-sandbox.js";
-import type { StartParams } from "../protocol/process.js";
+import type { StartParams } from "@codex/exec-server-protocol";
+import { ERROR_CODES, METHODS, toNativeSandbox } from "@codex/exec-server-protocol";
 import type { ShellSnapshots } from "../shell-snapshot/shell-snapshots.js";
 import { RETAINED_BYTES } from "./limits.js";
 

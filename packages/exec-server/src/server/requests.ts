@@ -1,10 +1,10 @@
 import type { RequestContext, RequestHandler } from "@codex/channel";
+import { METHODS } from "@codex/exec-server-protocol";
 import { ENVIRONMENT_REQUESTS, type HostEnvironment } from "../environment/methods.js";
 import type { ConnectionFileSystem } from "../fs/file-system.js";
 import { FS_REQUESTS } from "../fs/methods.js";
 import type { ConnectionHttp } from "../http/http-client.js";
 import { HTTP_REQUESTS } from "../http/methods.js";
-import { METHODS } from "../protocol/methods.js";
 import type { Handshake, MethodFamily } from "./handshake.js";
 import type { PacedLane } from "./paced-lane.js";
 import { PROCESS_REQUESTS, type ProcessHost } from "./process-requests.js";

@@ -1,6 +1,6 @@
 import { ErrorResponse, type RequestHandler, RpcError } from "@codex/channel";
+import { METHODS } from "@codex/exec-server-protocol";
 import { type Counter, createRegistry, type Logger, type Registry, type Telemetry, withFields } from "@codex/telemetry";
-import { METHODS } from "../protocol/methods.js";
 import type { Transport } from "./connection.js";
 
 /** Tells of the connections, sessions and requests of a server. */

@@ -3,9 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { toFileUrl } from "@codex/exec-server-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAX_WHOLE_FILE_BYTES } from "../../src/client/limits.js";
-import { ExecServerClient, toFileUrl } from "../../src/index.js";
+import { ExecServerClient } from "../../src/index.js";
 
 /** File, HTTP and environment calls, over whatever server there is. */
 export function describeHostCalls(name: string, listen: () => Promise<{ url: string; close(): Promise<void> }>): void {

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { RpcError } from "@codex/channel";
+import type { EnvironmentInfo } from "@codex/exec-server-protocol";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createConfigReader, selectPaths, type TomlCodec } from "../../src/environment/config-reader.js";
 import { ENVIRONMENT_REQUESTS } from "../../src/environment/methods.js";
-import type { EnvironmentInfo } from "../../src/protocol/environment.js";
 
 /** The reader does not mind which notation its codec reads; with JSON the test needs no other package. */
 const JSON_CODEC: TomlCodec = { parse: (text) => JSON.parse(text), stringify: (table) => JSON.stringify(table) };

@@ -1,10 +1,10 @@
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { CAPABILITY_NAMES } from "@codex/exec-server-protocol";
 import { expect, it } from "vitest";
 import { createEnvironmentInfo } from "../../src/environment/environment-info.js";
 import { detectShell } from "../../src/environment/shell.js";
-import { CAPABILITY_NAMES } from "../../src/protocol/environment.js";
 
 const create = (options = {}) => createEnvironmentInfo({ executorVersion: "1.2.3", cwd: "/a b", env: {}, ...options });
 

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setImmediate } from "node:timers/promises";
+import type { DirectoryEntry } from "@codex/exec-server-protocol";
 import { createEntryReader, type EntryReader } from "@codex/native";
 import { describe, expect, it } from "vitest";
 import { EntryText, encodeFacts } from "../../src/fs/entry-text.js";
 import { DIRECTORY_RECORDS_BYTES } from "../../src/fs/limits.js";
 import { readDirectory } from "../../src/fs/read-directory.js";
-import type { DirectoryEntry } from "../../src/protocol/fs.js";
 import { useFiles } from "./support.js";
 
 const files = useFiles();

@@ -16,9 +16,9 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { toFileUrl } from "@codex/exec-server-protocol";
 import { findSmallDiskProblem, openSmallDisk, type SmallDisk } from "@codex/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { toFileUrl } from "../../src/protocol/file-url.js";
 import { base64, callFiles, useFiles } from "./support.js";
 
 const files = useFiles();

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import type { WalkResult } from "@codex/exec-server-protocol";
 import { expect, it } from "vitest";
-import type { WalkResult } from "../../src/protocol/fs.js";
 import { callFiles, useFiles } from "./support.js";
 
 const files = useFiles();

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { EncodedResponse, RpcError } from "@codex/channel";
+import type { BodyDelta } from "@codex/exec-server-protocol";
 import { afterEach } from "vitest";
 import { type ConnectionHttp, createHttpClient } from "../../src/http/http-client.js";
 import type { HttpLimits } from "../../src/http/limits.js";
 import { HTTP_REQUESTS } from "../../src/http/methods.js";
-import type { BodyDelta } from "../../src/protocol/http.js";
 
 export interface Http {
   /** A server that answers as told; its base URL. */

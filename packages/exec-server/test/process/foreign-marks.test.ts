@@ -5,8 +5,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { ExecBackend, ExecProcess, ProcessSpec } from "@codex/exec-backend";
 import { afterEach, describe, expect, it } from "vitest";
+import { NO_BUBBLEWRAP, READ_ALL, restrict } from "../../../sandbox/test/support.js";
 import { createLocalBackend } from "../../src/index.js";
-import { NO_BUBBLEWRAP, READ_ALL, restrict } from "../sandbox/support.js";
 import { ENV, isAlive, untilOutput } from "./support.js";
 
 /** As `ulimit -x` shows it. */

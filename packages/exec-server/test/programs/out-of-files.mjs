@@ -1,5 +1,6 @@
 import { closeSync, openSync } from "node:fs";
-import { createCommandSandbox, createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/exec-server";
+import { createCommandSandbox } from "@codex/sandbox";
 
 /** What is said when this process has no descriptors left, and when it has some again. To be started with a low limit of them. */
 const backend = createLocalBackend();

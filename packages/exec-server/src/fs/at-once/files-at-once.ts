@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
+import type { GetMetadataParams, HostPath, Metadata, ReadFileParams } from "@codex/exec-server-protocol";
 import { AT_ONCE_BYTES, createKernel, type Kernel } from "@codex/native";
-import type { GetMetadataParams, Metadata, ReadFileParams } from "../../protocol/fs.js";
-import type { HostPath } from "../../protocol/host-path.js";
 import { toMetadata } from "../metadata.js";
 import { createMounts, type MountKind, type Mounts } from "./mounts.js";
 

@@ -1,8 +1,7 @@
 import { RpcError } from "@codex/channel";
-import { ERROR_CODES } from "../../protocol/methods.js";
-import { toNativeSandbox } from "../../protocol/native-sandbox.js";
-import type { Sandbox } from "../../protocol/sandbox.js";
-import { type CommandSandbox, createCommandSandbox } from "../../sandbox/command-sandbox.js";
+import type { Sandbox } from "@codex/exec-server-protocol";
+import { ERROR_CODES, toNativeSandbox } from "@codex/exec-server-protocol";
+import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { FileSystemLimits } from "../limits.js";
 import { Helper } from "./helper.js";
 import { defaultHelperCommand, type HelperCommand } from "./helper-command.js";

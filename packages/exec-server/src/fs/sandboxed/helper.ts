@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { lstatSync } from "node:fs";
 import { RpcError } from "@codex/channel";
-import { ERROR_CODES } from "../../protocol/methods.js";
-import type { WrappedCommand } from "../../sandbox/command-sandbox.js";
+import { ERROR_CODES } from "@codex/exec-server-protocol";
+import type { WrappedCommand } from "@codex/sandbox";
 import type { FileSystemLimits } from "../limits.js";
 import { type FileMethod, packParams, unpackResult } from "./calls.js";
 import { encodeFrame, type Frame, FrameReader } from "./frames.js";

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import type { Sandbox } from "@codex/executor-protocol";
-import type { CommandSandbox, SandboxableCommand } from "../../sandbox/command-sandbox.js";
-import { getAccess, type RestrictedFiles } from "../../sandbox/profile.js";
+import type { CommandSandbox, SandboxableCommand } from "@codex/sandbox";
+import { getAccess, type RestrictedFiles } from "@codex/sandbox";
 import { identify } from "./helper.js";
 import type { HelperCommand } from "./helper-command.js";
 

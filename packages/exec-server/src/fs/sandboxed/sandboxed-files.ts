@@ -1,4 +1,4 @@
-import type { Sandbox } from "../../protocol/sandbox.js";
+import type { Sandbox } from "@codex/exec-server-protocol";
 import type { FileSystemLimits } from "../limits.js";
 import type { FileMethod } from "./calls.js";
 

@@ -10,12 +10,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { setTimeout } from "node:timers/promises";
+import { toFileUrl } from "@codex/exec-server-protocol";
+import { createCommandSandbox } from "@codex/sandbox";
 import { describe, expect, it } from "vitest";
+import { NO_BUBBLEWRAP } from "../../../../sandbox/test/support.js";
 import { MAX_BLOCK_BYTES } from "../../../src/fs/limits.js";
 import { HOLDING_HELPER_IDLE_MS, MAX_HELPERS } from "../../../src/fs/sandboxed/limits.js";
-import { createCommandSandbox } from "../../../src/index.js";
-import { toFileUrl } from "../../../src/protocol/file-url.js";
-import { NO_BUBBLEWRAP } from "../../sandbox/support.js";
 import { base64, callFiles } from "../support.js";
 import { listSandboxes, ROOT, useSandboxedFiles, type WireEntry, wireSandbox } from "./support.js";
 

@@ -9,12 +9,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { toFileUrl } from "@codex/exec-server-protocol";
+import { createCommandSandbox } from "@codex/sandbox";
 import { afterEach, beforeEach } from "vitest";
 import { type ConnectionFileSystem, createFileSystem } from "../../../src/fs/file-system.js";
 import { defaultHelperCommand, type HelperCommand } from "../../../src/fs/sandboxed/helper-command.js";
 import { createSandboxedFiles } from "../../../src/fs/sandboxed/helper-pool.js";
-import { toFileUrl } from "../../../src/protocol/file-url.js";
-import { createCommandSandbox } from "../../../src/sandbox/command-sandbox.js";
 import { callFiles } from "../support.js";
 
 /** The compiled program of this package: what runs in a sandbox cannot be TypeScript. */

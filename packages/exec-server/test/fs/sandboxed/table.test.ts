@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { toFileUrl } from "@codex/exec-server-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ExecServerClient, toFileUrl } from "../../../src/index.js";
+import { NO_BUBBLEWRAP } from "../../../../sandbox/test/support.js";
+import { ExecServerClient } from "../../../src/index.js";
 import { CODEX_BINARY, startCodexServer } from "../../backend/codex-server.js";
-import { NO_BUBBLEWRAP } from "../../sandbox/support.js";
 import { makeTree, treeSandbox, useSandboxedFiles } from "./support.js";
 import { FILE_CASES, type FileCase, UNTOUCHED } from "./table.js";
 

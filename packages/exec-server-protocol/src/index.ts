@@ -1,0 +1,86 @@
+export { decodeBase64 } from "./base64.js";
+export { decodeNoParams, lazily } from "./decode.js";
+export { encodeBodyDelta, encodeBytesResult, encodeJsonResult, encodeProcessOutput, encodeResult } from "./encode.js";
+export {
+  CAPABILITY_NAMES,
+  type CapabilityName,
+  type ConfigLayers,
+  type ConfigReadParams,
+  type ConfigReadResult,
+  decodeConfigRead,
+  decodeEnvironmentParams,
+  type EnvironmentCapabilities,
+  type EnvironmentInfo,
+  type EnvironmentStatusResult,
+  type TomlPath,
+} from "./environment.js";
+export { type FileUrlOptions, type ParsedFileUrl, parseFileUrl, toFileUrl } from "./file-url.js";
+export {
+  type CanonicalizeParams,
+  type CanonicalizeResult,
+  type CloseParams,
+  type CopyParams,
+  type CreateDirectoryParams,
+  type DirectoryEntry,
+  decodeCanonicalize,
+  decodeClose,
+  decodeCopy,
+  decodeCreateDirectory,
+  decodeGetMetadata,
+  decodeOpen,
+  decodeReadBlock,
+  decodeReadDirectory,
+  decodeReadFile,
+  decodeRemove,
+  decodeWalk,
+  decodeWatchMissing,
+  decodeWriteBlock,
+  decodeWriteFile,
+  type GetMetadataParams,
+  type Metadata,
+  type OpenParams,
+  type ReadBlockParams,
+  type ReadDirectoryParams,
+  type ReadFileParams,
+  type RemoveParams,
+  type WalkOptions,
+  type WalkParams,
+  type WalkResult,
+  type WatchMissingParams,
+  type WatchMissingResult,
+  type WriteBlockParams,
+  type WriteFileParams,
+} from "./fs.js";
+export {
+  baseName,
+  displayPath,
+  type HostPath,
+  isBelow,
+  isSamePath,
+  joinPath,
+  parentPath,
+  pathBytes,
+  resolvePath,
+  toHostPath,
+} from "./host-path.js";
+export { type BodyDelta, decodeHttpRequest, type HttpHeader, type HttpRequestParams } from "./http.js";
+export { decodeInitialize } from "./initialize.js";
+export { ERROR_CODES, METHODS, NOTIFICATIONS } from "./methods.js";
+export { toNativeSandbox, toWireSandbox } from "./native-sandbox.js";
+export {
+  decodeCloseStdin,
+  decodeRead,
+  decodeResize,
+  decodeSignal,
+  decodeStart,
+  decodeTerminate,
+  decodeWrite,
+  type ReadParams,
+  type SignalParams,
+  type StartParams,
+  type TerminateParams,
+  type WriteParams,
+  type WriteResult,
+} from "./process.js";
+export { refuseSandbox } from "./refuse-sandbox.js";
+export type { Sandbox } from "./sandbox.js";

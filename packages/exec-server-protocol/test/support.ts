@@ -1,0 +1,34 @@
+import { EncodedResponse, RpcError } from "@codex/channel";
+import type { ConnectionFileSystem, ConnectionHttp } from "@codex/exec-server";
+import type { HostEnvironment } from "@codex/exec-server/server";
+import { ENVIRONMENT_REQUESTS } from "../../exec-server/src/environment/methods.js";
+import { FS_REQUESTS } from "../../exec-server/src/fs/methods.js";
+import { HTTP_REQUESTS } from "../../exec-server/src/http/methods.js";
+
+/** What requests of one connection are answered from; sessions and processes left out. */
+export interface Answering {
+  files: ConnectionFileSystem;
+  http: ConnectionHttp;
+  host: HostEnvironment;
+}
+
+/** The answer to a request as it is on the wire. */
+export async function answer(id: number, method: string, params: unknown, from: Answering): Promise<unknown> {
+  try {
+    const result = await run(method, params, from);
+    return result instanceof EncodedResponse ? JSON.parse(Buffer.from(result.encode(id)).toString()) : { id, result };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return { error: { code: error.code, message: error.message }, id };
+  }
+}
+
+async function run(method: string, params: unknown, { files, http, host }: Answering): Promise<unknown> {
+  const onFiles = FS_REQUESTS.get(method);
+  if (onFiles !== undefined) return onFiles(params)(files);
+  const onHttp = HTTP_REQUESTS.get(method);
+  if (onHttp !== undefined) return onHttp(params)(http);
+  const onHost = ENVIRONMENT_REQUESTS.get(method);
+  if (onHost !== undefined) return onHost(params)(host);
+  throw new Error(`nothing answers ${method}`);
+}
