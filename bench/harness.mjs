@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { createMemoryChannelPair, createStdioChannel } from "@codex/channel";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor } from "@codex/executor";
 import { decodeOutputHead } from "@codex/executor-protocol";
 import { createOrchestrator } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 
 export const codex = fileURLToPath(new URL("../packages/cli/dist/codex.js", import.meta.url));
 export const CHANNELS = ["memory", "stdio", "websocket"];

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 import { printTable, quantile } from "./harness.mjs";
 
 const BURST_BYTES = 300_000;

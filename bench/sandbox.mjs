@@ -2,7 +2,7 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 import { interleave, median, printTable } from "./harness.mjs";
 
 const ROUNDS = 200;

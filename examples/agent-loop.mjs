@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryChannelPair } from "@codex/channel";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor } from "@codex/executor";
 import { createOrchestrator } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 
 /** Stands for a model: looks at what the last call said and makes the next one. */
 function* scriptedModel() {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { arch, cpus, platform } from "node:os";
 import { createMemoryChannelPair } from "@codex/channel";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor } from "@codex/executor";
 import { createOrchestrator } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 
 const describeHost = {
   spec: {

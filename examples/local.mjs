@@ -1,9 +1,9 @@
 // An orchestrator and an executor in one process: run a script, keep a session, read its outcome.
 import assert from "node:assert/strict";
 import { createMemoryChannelPair } from "@codex/channel";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor } from "@codex/executor";
 import { createOrchestrator } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 
 const [ours, its] = createMemoryChannelPair();
 const backend = createLocalBackend();

@@ -1,9 +1,9 @@
 // An executor behind a websocket, as it would run on another machine: live output while the call waits.
 import assert from "node:assert/strict";
 import { createWebSocketListener } from "@codex/channel/websocket";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor } from "@codex/executor";
 import { connectWebSocket, createOrchestrator } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 
 const backend = createLocalBackend();
 const executor = createExecutor({ backend });

@@ -1,7 +1,7 @@
 import { type Channel, createMemoryChannelPair } from "@codex/channel";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { createNative } from "@codex/native";
+import { createLocalBackend } from "@codex/process-host";
 import type { RemoteHost } from "./exec-server-host.js";
 import { FULL_READS_PER_TURN } from "./limits.js";
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createLocalBackend } from "@codex/exec-server";
 import { connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dataOf, parseCast } from "./cast.js";
 import { codex, finish, useCommand } from "./support.js";

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryChannelPair } from "@codex/channel";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor } from "@codex/executor";
 import {
   type ApprovalPolicy,
@@ -14,6 +13,7 @@ import {
   type Orchestrator,
   type SandboxSettings,
 } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { codex } from "./support.js";
 

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLocalBackend } from "@codex/exec-server";
 import type { Sandbox } from "@codex/executor-protocol";
 import { createSandboxSelector } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 import { type IPty, spawn } from "node-pty";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeSandbox } from "../src/describe-sandbox.js";

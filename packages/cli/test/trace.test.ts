@@ -1,7 +1,7 @@
 import { createMemoryChannelPair } from "@codex/channel";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor } from "@codex/executor";
 import { createOrchestrator } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 import { createRegistry, type LogFields, renderMetrics } from "@codex/telemetry";
 import { createTestTracing } from "@codex/testkit";
 import { expect, it } from "vitest";

@@ -1,3 +1,4 @@
+export { checkStrings } from "./check-spec.js";
 export {
   createEnvironment,
   DEFAULT_EXCLUDES,
@@ -32,6 +33,7 @@ export {
   DEFAULT_LOG_LIMITS,
   DEFAULT_TERMINAL_SIZE,
   DEFAULT_TERMINATE_GRACE_MS,
+  KILL_DEADLINE_MS,
   MAX_WRITE_BYTES,
   type OutputLogLimits,
 } from "./limits.js";

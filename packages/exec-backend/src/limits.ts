@@ -49,3 +49,9 @@ export const DEFAULT_TERMINAL_SIZE: TerminalSize = { rows: 24, cols: 80 };
 
 /** Characters of a program's name in logs and spans. */
 export const MAX_PROGRAM_NAME_LENGTH = 64;
+
+/** Milliseconds after SIGKILL at which a group that is still there is reported as not gone. */
+export const KILL_DEADLINE_MS = 5_000;
+
+/** Arguments and environment of a process, bytes; beyond it Linux would answer E2BIG for one string or the sum. */
+export const MAX_ARGUMENT_BYTES = 128 * 1024;

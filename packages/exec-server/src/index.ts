@@ -39,8 +39,6 @@ export {
 } from "./http/http-client.js";
 export { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./http/limits.js";
 
-export { createLocalBackend, type LocalBackendOptions } from "./process/local-backend.js";
-
 export {
   createShellSnapshots,
   type ShellCommand,

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import type { ExecBackend } from "@codex/exec-backend";
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 import { describe, expect, it } from "vitest";
 import { createRandomIds } from "../src/index.js";
 import { bytesOf, execRequest, unwrap, writeRequest } from "./support/client.js";

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { ExecBackend } from "@codex/exec-backend";
-import { createLocalBackend } from "@codex/exec-server";
 import { toFileUrl } from "@codex/exec-server-protocol";
+import { createLocalBackend } from "@codex/process-host";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ROOT, useSandboxedFiles, wireSandbox } from "../../exec-server/test/fs/sandboxed/support.js";
 import { base64, callFiles } from "../../exec-server/test/fs/support.js";
-import { ENV, outputOf } from "../../exec-server/test/process/support.js";
+import { ENV, outputOf } from "../../process-host/test/support.js";
 import { createCommandSandbox } from "../src/command-sandbox.js";
 import { createHostFiles } from "../src/host-files.js";
 import { entry, NO_BUBBLEWRAP, READ_ALL, restrict } from "./support.js";

@@ -15,7 +15,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ENV, outputOf, untilGone, untilOutput } from "../../exec-server/test/process/support.js";
+import { ENV, outputOf, untilGone, untilOutput } from "../../process-host/test/support.js";
 import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict, useSandbox } from "./support.js";
 
 const CALLS = fileURLToPath(new URL("system-calls.mjs", import.meta.url));

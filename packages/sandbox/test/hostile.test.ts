@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { outputOf, untilOutput } from "../../exec-server/test/process/support.js";
+import { outputOf, untilOutput } from "../../process-host/test/support.js";
 import { createHostFiles } from "../src/host-files.js";
 import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict, type SandboxEntry, useSandbox } from "./support.js";
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { StartError } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
-import { ENV, outputOf, STDIO, untilGone, untilOutput } from "../../exec-server/test/process/support.js";
+import { ENV, outputOf, STDIO, untilGone, untilOutput } from "../../process-host/test/support.js";
 import { entry, NO_BUBBLEWRAP, READ_ALL, restrict, useSandbox } from "./support.js";
 
 describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a process in a sandbox (${NO_BUBBLEWRAP ?? "bubblewrap"})`, () => {

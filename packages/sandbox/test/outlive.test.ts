@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createGuard } from "../../exec-server/src/process/guard.js";
-import { untilGone } from "../../exec-server/test/process/support.js";
+import { createGuard } from "../../process-host/src/guard/guard.js";
+import { untilGone } from "../../process-host/test/support.js";
 import { MARK_S } from "../src/placeholder-mark.js";
 import { NO_BUBBLEWRAP } from "./support.js";
 

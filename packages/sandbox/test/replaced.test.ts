@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { outputOf, untilOutput } from "../../exec-server/test/process/support.js";
+import { outputOf, untilOutput } from "../../process-host/test/support.js";
 import { createHostFiles } from "../src/host-files.js";
 import { MAX_MIRRORED } from "../src/limits.js";
 import { mirrorClosed } from "../src/mirror.js";

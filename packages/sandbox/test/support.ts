@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ExecProcess, ProcessSpec } from "@codex/exec-backend";
 import type { Sandbox } from "@codex/executor-protocol";
 import { afterEach, beforeEach } from "vitest";
-import { ENV, outputOf, useBackend } from "../../exec-server/test/process/support.js";
+import { ENV, outputOf, useBackend } from "../../process-host/test/support.js";
 
 /** Why tests that need a sandbox are left out here; undefined where they run. */
 export const NO_BUBBLEWRAP =

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createRemoteBackend, ExecServerClient, type RemoteBackend } from "@codex/exec-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectorTo, startOwnServer } from "../../exec-server/test/backend/own-server.js";
-import { ENV, outputOf } from "../../exec-server/test/process/support.js";
+import { ENV, outputOf } from "../../process-host/test/support.js";
 import { entry, NO_BUBBLEWRAP, READ_ALL, restrict, useSandbox } from "./support.js";
 
 const PIPE = { kind: "pipe", stdin: "null" } as const;

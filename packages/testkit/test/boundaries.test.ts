@@ -25,6 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   executor: ["channel", "exec-backend", "exec-server", "executor-protocol", "telemetry"],
   orchestrator: ["channel", "executor-protocol", "telemetry"],
+  "process-host": ["exec-backend", "executor-protocol", "native", "sandbox", "telemetry"],
   cli: [
     "channel",
     "exec-backend",
@@ -34,10 +35,20 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "executor-protocol",
     "native",
     "orchestrator",
+    "process-host",
     "sandbox",
     "telemetry",
   ],
-  testkit: ["channel", "exec-backend", "exec-server", "executor", "executor-protocol", "orchestrator", "telemetry"],
+  testkit: [
+    "channel",
+    "exec-backend",
+    "exec-server",
+    "executor",
+    "executor-protocol",
+    "orchestrator",
+    "process-host",
+    "telemetry",
+  ],
 };
 
 /** Names that a source file imports, with what stands before the path where it matters. */

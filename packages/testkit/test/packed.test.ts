@@ -30,6 +30,7 @@ const PACKAGES = [
   "exec-server",
   "executor",
   "orchestrator",
+  "process-host",
   "cli",
 ];
 

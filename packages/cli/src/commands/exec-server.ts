@@ -1,4 +1,4 @@
-import { createFileSystem, createLocalBackend } from "@codex/exec-server";
+import { createFileSystem } from "@codex/exec-server";
 import {
   type AuthOptions,
   type ConfigReader,
@@ -15,6 +15,7 @@ import {
   serveStdio,
 } from "@codex/exec-server/server";
 import { createEntryReader } from "@codex/native";
+import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { readTlsIdentity, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";

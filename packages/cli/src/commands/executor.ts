@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
-import { createLocalBackend } from "@codex/exec-server";
 import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
 import { createUnsentLimit, shieldProcess } from "@codex/native";
+import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";

@@ -2,9 +2,9 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Channel } from "@codex/channel";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor, type Executor, type ExecutorOptions, type ExecutorTool } from "@codex/executor";
 import { createOrchestrator, type LiveOutput, type Orchestrator, type OrchestratorOptions } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 import { type CuttingRelay, createCuttingRelay } from "@codex/testkit";
 import { afterEach } from "vitest";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { joinBytes } from "../../../exec-server/test/process/support.js";
+import { joinBytes } from "../../../process-host/test/support.js";
 import type { OutputLogLimits } from "../../src/limits.js";
 import { createOutputLog, type WritableOutputLog } from "../../src/output-log/output-log.js";
 

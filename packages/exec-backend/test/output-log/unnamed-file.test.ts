@@ -15,11 +15,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLocalBackend } from "@codex/exec-server";
 import { createMarks } from "@codex/native";
+import { createLocalBackend } from "@codex/process-host";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createGuard } from "../../../exec-server/src/process/guard.js";
-import { ENV } from "../../../exec-server/test/process/support.js";
+import { createGuard } from "../../../process-host/src/guard/guard.js";
+import { ENV } from "../../../process-host/test/support.js";
 import { STALE_NAME_MS } from "../../src/limits.js";
 import { openUnnamed } from "../../src/output-log/unnamed-file.js";
 

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { RpcError } from "@codex/channel";
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
-import { StartError, UnknownStartError } from "@codex/exec-backend";
+import { checkStrings, StartError, UnknownStartError } from "@codex/exec-backend";
 import { METHODS, toFileUrl, toWireSandbox } from "@codex/exec-server-protocol";
 import type { SandboxSupport } from "@codex/executor-protocol";
 import type { Telemetry, TraceContext } from "@codex/telemetry";
 import * as z from "zod/mini";
-import { checkStrings } from "../process/check-spec.js";
 import type { ServerInfo } from "./connection.js";
 import type { ExecServerClient } from "./exec-server-client.js";
 import { RemoteProcess } from "./remote-process.js";

@@ -13,6 +13,7 @@ import {
   createOutputLog,
   DEFAULT_LOG_LIMITS,
   DEFAULT_TERMINATE_GRACE_MS,
+  KILL_DEADLINE_MS,
   MAX_WRITE_BYTES,
   type OutputLog,
   ProcessError,
@@ -21,7 +22,6 @@ import {
 } from "@codex/exec-backend";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
-import { KILL_DEADLINE_MS } from "../process/kill-deadline.js";
 import { type ClientClock, withDeadline } from "./clock.js";
 import { ClientError, messageOf } from "./errors.js";
 import { MAX_WRITE_CHUNK_BYTES } from "./limits.js";

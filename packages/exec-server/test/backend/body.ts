@@ -8,8 +8,8 @@ import {
   WriteError,
 } from "@codex/exec-backend";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ENV, joinBytes, outputOf, STDIO, untilOutput } from "../../../process-host/test/support.js";
 import { communicate, wait } from "../../src/index.js";
-import { ENV, joinBytes, outputOf, STDIO, untilOutput } from "../process/support.js";
 
 export interface BackendUnderTest {
   open(): Promise<{ backend: ExecBackend; close(): Promise<void> }>;

@@ -1,10 +1,10 @@
 import { PassThrough } from "node:stream";
 import { createWebSocketListener } from "@codex/channel/websocket";
 import { describe, expect, it } from "vitest";
+import { ENV, outputOf } from "../../../process-host/test/support.js";
 import { createRemoteBackend, ExecServerClient } from "../../src/index.js";
 import { serveStdio } from "../../src/server/index.js";
 import { startOwnServer } from "../backend/own-server.js";
-import { ENV, outputOf } from "../process/support.js";
 import { useClients } from "./scripted-server.js";
 
 describe("a client", () => {

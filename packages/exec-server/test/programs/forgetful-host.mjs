@@ -1,4 +1,4 @@
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 
 /** Runs a program that leaves another one in its group, prints the pid of that and comes to its end without closing anything. */
 const backend = createLocalBackend();

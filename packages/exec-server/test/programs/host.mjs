@@ -1,4 +1,4 @@
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 
 /** Starts two processes with children, prints the pids and stays: a host to be killed. */
 const backend = createLocalBackend();

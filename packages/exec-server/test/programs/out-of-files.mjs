@@ -1,5 +1,5 @@
 import { closeSync, openSync } from "node:fs";
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 
 /** What is said when this process has no descriptors left, and when it has some again. To be started with a low limit of them. */

@@ -1,4 +1,4 @@
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 
 /** Runs a program of Python in a sandbox, with or without a network, tells of its wrapper once it is ready, and stays: a host to be killed. */
 const [, , program, network, workspace] = process.argv;

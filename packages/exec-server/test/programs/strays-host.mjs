@@ -1,4 +1,4 @@
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 
 /** Starts processes that leave their groups, prints the pids of those and of their parents, and stays: a host to be killed. */
 const SCRIPTS = [

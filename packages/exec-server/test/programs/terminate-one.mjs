@@ -1,4 +1,4 @@
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 
 /** Ends a process that sleeps; prints what was said of it. */
 const backend = createLocalBackend();

@@ -1,8 +1,8 @@
 import { type Channel, createMemoryChannelPair } from "@codex/channel";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
 import type { ExecBackend } from "@codex/exec-backend";
+import { createLocalBackend } from "@codex/process-host";
 import { afterEach } from "vitest";
-import { createLocalBackend } from "../../src/index.js";
 import {
   createEnvironmentInfo,
   createExecServer,

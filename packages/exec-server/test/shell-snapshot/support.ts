@@ -3,15 +3,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecBackend } from "@codex/exec-backend";
+import { createLocalBackend } from "@codex/process-host";
 import { afterEach } from "vitest";
+import { joinBytes } from "../../../process-host/test/support.js";
 import {
-  createLocalBackend,
   createShellSnapshots,
   type ShellCommand,
   type ShellSnapshots,
   type ShellSnapshotsOptions,
 } from "../../src/index.js";
-import { joinBytes } from "../process/support.js";
 
 /** Absolute path of a shell; undefined where it is missing. */
 export function findShell(name: string): string | undefined {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { createLocalBackend } from "@codex/exec-server";
 import type { ExecCommandRequest, Sandbox } from "@codex/executor-protocol";
+import { createLocalBackend } from "@codex/process-host";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { errorOf, execRequest, unwrap } from "../support/client.js";
 import { useRealHosts } from "../support/real-host.js";

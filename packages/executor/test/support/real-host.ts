@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ExecBackend } from "@codex/exec-backend";
-import { createLocalBackend } from "@codex/exec-server";
 import type { WriteStdinRequest } from "@codex/executor-protocol";
+import { createLocalBackend } from "@codex/process-host";
 import { afterEach } from "vitest";
 import { createExecutor, type ExecutorOptions } from "../../src/index.js";
 import { type Answer, Client } from "./client.js";

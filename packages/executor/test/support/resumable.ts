@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 import type { LogFields } from "@codex/telemetry";
 import { afterEach } from "vitest";
 import { createExecutor, type Executor, type ExecutorOptions } from "../../src/index.js";

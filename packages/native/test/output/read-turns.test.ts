@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { STDIO, useBackend } from "../../../exec-server/test/process/support.js";
+import { STDIO, useBackend } from "../../../process-host/test/support.js";
 import { SOURCES_PER_TURN } from "../../src/limits.js";
 import { ReadTurns } from "../../src/output/read-turns.js";
 

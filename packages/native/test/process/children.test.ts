@@ -3,9 +3,9 @@ import { Socket } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { isMainThread } from "node:worker_threads";
 import type { ExecBackend } from "@codex/exec-backend";
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 import { afterEach, expect, it, vi } from "vitest";
-import { ENV } from "../../../exec-server/test/process/support.js";
+import { ENV } from "../../../process-host/test/support.js";
 import { createNative } from "../../src/native.js";
 
 const backends: ExecBackend[] = [];

@@ -1,6 +1,6 @@
-import { createLocalBackend } from "@codex/exec-server";
+import { createLocalBackend } from "@codex/process-host";
 import { expect, it } from "vitest";
-import { ENV } from "../../../exec-server/test/process/support.js";
+import { ENV } from "../../../process-host/test/support.js";
 import { findRuntimeProblem } from "../../src/process/runtime.js";
 
 it.each([

@@ -1,5 +1,5 @@
-import { createLocalBackend } from "@codex/exec-server";
 import { createEnvironmentInfo, createExecServer, type ExecServer, listenWebSocket } from "@codex/exec-server/server";
+import { createLocalBackend } from "@codex/process-host";
 import { runExecServer } from "./exec-server-run.js";
 import {
   ABANDONED_MS,

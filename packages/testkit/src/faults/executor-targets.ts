@@ -1,8 +1,8 @@
 import { type Channel, createStdioChannel } from "@codex/channel";
 import { createWebSocketListener } from "@codex/channel/websocket";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor, type Executor } from "@codex/executor";
 import { connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 import type { Random } from "../random.js";
 import { withoutBinary } from "../without-binary.js";
 import { duplexPair } from "./duplex-pair.js";

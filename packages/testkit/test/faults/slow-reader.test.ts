@@ -1,7 +1,7 @@
 import { createMemoryChannelPair } from "@codex/channel";
-import { createLocalBackend } from "@codex/exec-server";
 import { createExecutor } from "@codex/executor";
 import { createOrchestrator } from "@codex/orchestrator";
+import { createLocalBackend } from "@codex/process-host";
 import { expect, it } from "vitest";
 
 const COUNT = 100_000;

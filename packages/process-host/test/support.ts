@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecBackend, ExecProcess, OutputChunk, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { afterEach } from "vitest";
-import { createLocalBackend } from "../../src/index.js";
+import { createLocalBackend } from "../src/local-backend.js";
 
 /** Both kinds of stdio, for bodies that run over each. */
 export const STDIO: readonly ProcessStdio[] = [{ kind: "pty" }, { kind: "pipe", stdin: "null" }];

@@ -1,5 +1,5 @@
-import { createLocalBackend } from "../../src/index.js";
-import { describeBackend } from "./body.js";
+import { describeBackend } from "../../exec-server/test/backend/body.js";
+import { createLocalBackend } from "../src/local-backend.js";
 
 describeBackend("the local backend", {
   extended: true,

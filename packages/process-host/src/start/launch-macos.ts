@@ -3,10 +3,10 @@ import { StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { Native } from "@codex/native";
 import { getSignalName, readStream } from "@codex/native";
+import { closedStdin, createPipeWriter } from "../stdin-writer.js";
 import { attachTerminal, type LaunchEvents, StreamSink } from "./attach.js";
 import type { Launched, Program } from "./launch.js";
 import { startError } from "./start-error.js";
-import { closedStdin, createPipeWriter } from "./stdin-writer.js";
 
 /** On pipes as Node makes them. @throws StartError */
 export async function spawnOnPipes(

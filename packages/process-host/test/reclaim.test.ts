@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createLocalBackend } from "../../src/index.js";
-import { FORGOTTEN_PROCESS_BYTES, RECLAIM_BYTES } from "../../src/process/limits.js";
-import { createReclaim } from "../../src/process/reclaim.js";
+import { FORGOTTEN_PROCESS_BYTES, RECLAIM_BYTES } from "../src/limits.js";
+import { createLocalBackend } from "../src/local-backend.js";
+import { createReclaim } from "../src/reclaim.js";
 import { ENV } from "./support.js";
 
 /** Tells what was done, and resolves with it once there was a number of trims. */

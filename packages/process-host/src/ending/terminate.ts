@@ -1,10 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import type { ProcessSignal, SentSignal, TerminationReceipt } from "@codex/exec-backend";
-import { DEFAULT_TERMINATE_GRACE_MS } from "@codex/exec-backend";
+import { DEFAULT_TERMINATE_GRACE_MS, KILL_DEADLINE_MS } from "@codex/exec-backend";
 import type { ProcessOutcome } from "@codex/executor-protocol";
+import { MAX_KILL_ROUNDS, MAX_LISTED_PROCESSES } from "../limits.js";
 import type { Family, FamilyWatch, Relative } from "./family.js";
-import { KILL_DEADLINE_MS } from "./kill-deadline.js";
-import { MAX_KILL_ROUNDS, MAX_LISTED_PROCESSES } from "./limits.js";
 import { signalProcess } from "./process-group.js";
 
 export interface TerminateFamily {

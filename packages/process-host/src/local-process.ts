@@ -24,15 +24,15 @@ import type { ExitStatus, Marks, Native } from "@codex/native";
 import { getSignalName } from "@codex/native";
 import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
 import type { Counter } from "@codex/telemetry";
-import type { LaunchEvents } from "./attach.js";
-import type { Guard } from "./guard.js";
-import { getInputWait } from "./input-wait.js";
-import { type Launched, launch } from "./launch.js";
-import { signalGroup, signalProcess } from "./process-group.js";
+import { signalGroup, signalProcess } from "./ending/process-group.js";
+import { createSandboxTarget, GroupTarget, type SignalTarget } from "./ending/signal-target.js";
+import { terminateFamily } from "./ending/terminate.js";
+import type { Guard } from "./guard/guard.js";
+import { getInputWait } from "./proc/input-wait.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
-import { createSandboxTarget, GroupTarget, type SignalTarget } from "./signal-target.js";
+import type { LaunchEvents } from "./start/attach.js";
+import { type Launched, launch } from "./start/launch.js";
 import { closedStdin, type StdinWriter } from "./stdin-writer.js";
-import { terminateFamily } from "./terminate.js";
 
 /** A process of this host, and what its backend needs to look after it. */
 export interface LocalProcess extends ExecProcess {

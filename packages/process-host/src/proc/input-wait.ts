@@ -1,5 +1,5 @@
 import type { InputWait, ProcessStdio } from "@codex/exec-backend";
-import { MAX_LOOKED_AT_PROCESSES, MAX_LOOKED_AT_THREADS, MAX_POLLED_DESCRIPTORS } from "./limits.js";
+import { MAX_LOOKED_AT_PROCESSES, MAX_LOOKED_AT_THREADS, MAX_POLLED_DESCRIPTORS } from "../limits.js";
 import { isOwnProc } from "./namespaces.js";
 import {
   type BlockedCall,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { describe, expect, it, vi } from "vitest";
-import { CHUNK_SLAB_BYTES, MAX_FLOODS } from "../../../native/src/limits.js";
+import { CHUNK_SLAB_BYTES, MAX_FLOODS } from "../../native/src/limits.js";
 import { untilOutput, useBackend } from "./support.js";
 
 const TERMINAL = { stdio: { kind: "pty" } } as const;

@@ -1,6 +1,7 @@
 import { isAbsolute } from "node:path";
 import type { ProcessSpec } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
+import { MAX_ARGUMENT_BYTES } from "./limits.js";
 
 /** What can be said of a spec without its host. @throws StartError */
 export function checkStrings(spec: ProcessSpec): void {
@@ -24,6 +25,3 @@ export function checkStrings(spec: ProcessSpec): void {
   }
   if (spec.cwd.includes("\0")) throw new StartError("nul_byte", "working directory contains a NUL byte");
 }
-
-/** Arguments and environment of a process, bytes; beyond it Linux would answer E2BIG for one string or the sum. */
-export const MAX_ARGUMENT_BYTES = 128 * 1024;

@@ -2,7 +2,7 @@ import { Socket } from "node:net";
 import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
 import type { ExitStatus, Native } from "@codex/native";
 import { type ByteSink, type ByteSource, readPipe, readTerminal } from "@codex/native";
-import { closedStdin, createPipeWriter, type StdinWriter, TerminalWriter } from "./stdin-writer.js";
+import { closedStdin, createPipeWriter, type StdinWriter, TerminalWriter } from "../stdin-writer.js";
 
 /** The streams of a process that was just started. */
 export interface Attached {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
-import { createLocalBackend } from "../../src/index.js";
+import { createLocalBackend } from "../src/local-backend.js";
 import { ENV, isAlive, untilGone, untilOutput, useBackend } from "./support.js";
 
 const program = (name: string) => fileURLToPath(new URL(`../programs/${name}`, import.meta.url));

@@ -1,8 +1,7 @@
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ProcessSpec } from "@codex/exec-backend";
-import { errnoOf, StartError } from "@codex/exec-backend";
-import { checkStrings } from "./check-spec.js";
+import { checkStrings, errnoOf, StartError } from "@codex/exec-backend";
 
 /**
  * The program of a spec, found as execvp would find it: `PATH` of the process's environment, else our own.

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Native } from "@codex/native";
 import { getOwner } from "@codex/native";
-import type { Family, FamilyQuery, FamilyWatch } from "./family.js";
 import {
   KILL_NEWEST_MISSES,
   KILL_NEWEST_MS,
@@ -11,8 +10,9 @@ import {
   MAX_LATER_LOOKS,
   MAX_LATER_PIDS,
   MAX_THREADS_LOOKED_AT,
-} from "./limits.js";
-import { isOwnProc, type Place, readPlace } from "./namespaces.js";
+} from "../limits.js";
+import { isOwnProc, type Place, readPlace } from "../proc/namespaces.js";
+import type { Family, FamilyQuery, FamilyWatch } from "./family.js";
 import { signalProcess } from "./process-group.js";
 
 /** Linux. Synchronous within: between the look at a process and a signal to it, nothing else should run. */
