@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { HelperCommand } from "@codex/exec-server/server";
+import type { HelperCommand } from "@codex/host-files";
 import { noInspectorOptions } from "@codex/native";
 
 /** The program that makes file calls within a sandbox: a part of this command, a file of its own. */

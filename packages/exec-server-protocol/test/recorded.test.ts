@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createEnvironmentInfo } from "@codex/exec-server";
 import { describe, expect, it } from "vitest";
-import { useFiles } from "../../exec-server/test/fs/support.js";
 import { useHttp } from "../../exec-server/test/http/support.js";
+import { useFiles } from "../../host-files/test/support.js";
 import { decodeInitialize } from "../src/initialize.js";
 import { decodeRead, decodeSignal, decodeStart, decodeWrite } from "../src/process.js";
 import { type Answering, answer } from "./support.js";

@@ -22,13 +22,7 @@ export {
 } from "./environment/config-reader.js";
 
 export { createEnvironmentInfo, type EnvironmentInfoOptions } from "./environment/environment-info.js";
-export {
-  type ConnectionFileSystem,
-  type ConnectionFileSystemOptions,
-  createFileSystem,
-  type FileSystem,
-} from "./fs/file-system.js";
-export { DEFAULT_FILE_SYSTEM_LIMITS, type FileSystemLimits } from "./fs/limits.js";
+
 export {
   type ConnectionHttp,
   type ConnectionHttpOptions,

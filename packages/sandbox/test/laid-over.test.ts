@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { toFileUrl } from "@codex/exec-server-protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { useSandboxedFiles, type WireEntry, wireSandbox } from "../../exec-server/test/fs/sandboxed/support.js";
+import { useSandboxedFiles, type WireEntry, wireSandbox } from "../../host-files/test/sandboxed/support.js";
 import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict, useSandbox } from "./support.js";
 
 /** Where a sandbox has, or could have, a mount of its own. */

@@ -27,6 +27,7 @@ const PACKAGES = [
   "exec-server-protocol",
   "native",
   "sandbox",
+  "host-files",
   "exec-server",
   "executor",
   "orchestrator",

@@ -1,12 +1,9 @@
-import { createFileSystem } from "@codex/exec-server";
 import {
   type AuthOptions,
   type ConfigReader,
   createConfigReader,
   createEnvironmentInfo,
   createExecServer,
-  createFilesAtOnce,
-  createSandboxedFiles,
   type ExecServer,
   type ListenWebSocketOptions,
   listenWebSocket,
@@ -14,6 +11,7 @@ import {
   resolveAuth,
   serveStdio,
 } from "@codex/exec-server/server";
+import { createFileSystem, createFilesAtOnce, createSandboxedFiles } from "@codex/host-files";
 import { createEntryReader } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";

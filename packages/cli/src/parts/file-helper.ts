@@ -1,6 +1,6 @@
 import "./first.js";
 import { Socket } from "node:net";
-import { serveFileHelper } from "@codex/exec-server/server";
+import { serveFileHelper } from "@codex/host-files";
 
 void serveFileHelper({
   input: new Socket({ fd: 0, readable: true, writable: false }),

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { RpcError } from "@codex/channel";
 import type { ConfigLayers, ConfigReadParams, ConfigReadResult, TomlPath } from "@codex/exec-server-protocol";
 import { ERROR_CODES, toFileUrl } from "@codex/exec-server-protocol";
-import { readWholeFile } from "../fs/read-file.js";
+import { readWholeFile } from "@codex/host-files";
 import { getHome } from "./environment-info.js";
 
 /** Reads and writes TOML. Values it does not change must come out as they went in: integers, floats and dates. */

@@ -9,10 +9,10 @@ import {
   METHODS,
   NOTIFICATIONS,
 } from "@codex/exec-server-protocol";
+import type { FileSystem } from "@codex/host-files";
 import { ChunkMemory } from "@codex/native";
 import type { Logger } from "@codex/telemetry";
 import type { HostEnvironment } from "../environment/methods.js";
-import type { FileSystem } from "../fs/file-system.js";
 import type { HttpClient } from "../http/http-client.js";
 import { ByteBudget } from "./byte-budget.js";
 import { Handshake } from "./handshake.js";

@@ -1,8 +1,8 @@
 import type { RequestContext, RequestHandler } from "@codex/channel";
 import { METHODS } from "@codex/exec-server-protocol";
+import type { ConnectionFileSystem } from "@codex/host-files";
+import { FS_REQUESTS } from "@codex/host-files";
 import { ENVIRONMENT_REQUESTS, type HostEnvironment } from "../environment/methods.js";
-import type { ConnectionFileSystem } from "../fs/file-system.js";
-import { FS_REQUESTS } from "../fs/methods.js";
 import type { ConnectionHttp } from "../http/http-client.js";
 import { HTTP_REQUESTS } from "../http/methods.js";
 import type { Handshake, MethodFamily } from "./handshake.js";

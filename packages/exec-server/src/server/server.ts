@@ -1,9 +1,8 @@
 import type { Channel } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-backend";
+import { createFileSystem, createSandboxedFiles, type FileSystem } from "@codex/host-files";
 import type { Telemetry } from "@codex/telemetry";
 import type { HostEnvironment } from "../environment/methods.js";
-import { createFileSystem, type FileSystem } from "../fs/file-system.js";
-import { createSandboxedFiles } from "../fs/sandboxed/helper-pool.js";
 import { createHttpClient, type HttpClient } from "../http/http-client.js";
 import { createShellSnapshots } from "../shell-snapshot/shell-snapshots.js";
 import { ByteBudget } from "./byte-budget.js";

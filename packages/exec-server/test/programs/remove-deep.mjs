@@ -1,4 +1,4 @@
-import { createFileSystem } from "@codex/exec-server";
+import { createFileSystem } from "@codex/host-files";
 
 /** Removes the tree of its argument; to be started with fewer descriptors than the tree is deep. */
 const files = createFileSystem().createConnectionFileSystem({ onMissingChanged: () => {} });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createMemoryChannelPair } from "@codex/channel";
+import { createFileSystem, type FileSystem } from "@codex/host-files";
 import { describe, expect, it } from "vitest";
-import { createFileSystem, type FileSystem } from "../../src/fs/file-system.js";
 import { ByteBudget } from "../../src/server/byte-budget.js";
 import { MAX_ANSWERED_BYTES } from "../../src/server/limits.js";
 import { useServer } from "./support.js";

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { MAX_LISTED_SUBDIRECTORIES } from "../../src/fs/limits.js";
+import { MAX_LISTED_SUBDIRECTORIES } from "../src/limits.js";
 import { useFiles } from "./support.js";
 
 const files = useFiles();

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createKernel, type Kernel } from "@codex/native";
 import { expect, it } from "vitest";
-import { MAX_MOUNTS_BYTES } from "../../../src/fs/limits.js";
+import { MAX_MOUNTS_BYTES } from "../../src/limits.js";
 import { base64, callFiles, useFiles } from "../support.js";
 import { connect, countFiles, isEverAnswered, kindOf, settle } from "./support.js";
 

@@ -1,6 +1,6 @@
 import { RpcError } from "@codex/channel";
 import { expect, it } from "vitest";
-import { toRpcError } from "../../src/fs/errors.js";
+import { toRpcError } from "../src/errors.js";
 
 const system = (code: string) => Object.assign(new Error(code), { code });
 

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { ExecServerClient } from "@codex/exec-server";
 import { toFileUrl } from "@codex/exec-server-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NO_BUBBLEWRAP } from "../../../../sandbox/test/support.js";
-import { ExecServerClient } from "../../../src/index.js";
-import { CODEX_BINARY, startCodexServer } from "../../backend/codex-server.js";
+import { CODEX_BINARY, startCodexServer } from "../../../exec-server/test/backend/codex-server.js";
+import { NO_BUBBLEWRAP } from "../../../sandbox/test/support.js";
 import { makeTree, treeSandbox, useSandboxedFiles } from "./support.js";
 import { FILE_CASES, type FileCase, UNTOUCHED } from "./table.js";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { lstat, readdir, readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { holdDirectory, withoutLinks } from "../../src/fs/no-follow.js";
+import { holdDirectory, withoutLinks } from "../src/no-follow.js";
 import { base64, useFiles } from "./support.js";
 
 const files = useFiles();

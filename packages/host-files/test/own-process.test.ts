@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { toFileUrl } from "@codex/exec-server-protocol";
 import { createEntryReader } from "@codex/native";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createFileSystem } from "../../src/fs/file-system.js";
+import { createFileSystem } from "../src/file-system.js";
 import { base64, callFiles, useFiles } from "./support.js";
 
 const isLinux = process.platform === "linux";

@@ -13,9 +13,9 @@ import { setTimeout } from "node:timers/promises";
 import { toFileUrl } from "@codex/exec-server-protocol";
 import { createCommandSandbox } from "@codex/sandbox";
 import { describe, expect, it } from "vitest";
-import { NO_BUBBLEWRAP } from "../../../../sandbox/test/support.js";
-import { MAX_BLOCK_BYTES } from "../../../src/fs/limits.js";
-import { HOLDING_HELPER_IDLE_MS, MAX_HELPERS } from "../../../src/fs/sandboxed/limits.js";
+import { NO_BUBBLEWRAP } from "../../../sandbox/test/support.js";
+import { MAX_BLOCK_BYTES } from "../../src/limits.js";
+import { HOLDING_HELPER_IDLE_MS, MAX_HELPERS } from "../../src/sandboxed/limits.js";
 import { base64, callFiles } from "../support.js";
 import { listSandboxes, ROOT, useSandboxedFiles, type WireEntry, wireSandbox } from "./support.js";
 

@@ -1,7 +1,7 @@
 import { createKernel } from "@codex/native";
-import { createFilesAtOnce, type FilesAtOnce, type FilesAtOnceOptions } from "../../../src/fs/at-once/files-at-once.js";
-import { createMounts, type MountKind } from "../../../src/fs/at-once/mounts.js";
-import { type ConnectionFileSystem, createFileSystem } from "../../../src/fs/file-system.js";
+import { createFilesAtOnce, type FilesAtOnce, type FilesAtOnceOptions } from "../../src/at-once/files-at-once.js";
+import { createMounts, type MountKind } from "../../src/at-once/mounts.js";
+import { type ConnectionFileSystem, createFileSystem } from "../../src/file-system.js";
 
 export interface CountedFiles extends FilesAtOnce {
   readonly counts: { asked: number; answered: number };

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { EncodedResponse, RpcError } from "@codex/channel";
 import { toFileUrl } from "@codex/exec-server-protocol";
 import { afterEach, beforeEach } from "vitest";
-import { type ConnectionFileSystem, createFileSystem } from "../../src/fs/file-system.js";
-import type { FileSystemLimits } from "../../src/fs/limits.js";
-import { FS_REQUESTS } from "../../src/fs/methods.js";
+import { type ConnectionFileSystem, createFileSystem } from "../src/file-system.js";
+import type { FileSystemLimits } from "../src/limits.js";
+import { FS_REQUESTS } from "../src/methods.js";
 
 export interface Files {
   /** Absolute path of a folder made anew for each test. */

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { packParams, packResult, unpackParams, unpackResult } from "../../../src/fs/sandboxed/calls.js";
-import { encodeFrame, type Frame, FrameReader } from "../../../src/fs/sandboxed/frames.js";
-import { MAX_HEADER_BYTES } from "../../../src/fs/sandboxed/limits.js";
+import { packParams, packResult, unpackParams, unpackResult } from "../../src/sandboxed/calls.js";
+import { encodeFrame, type Frame, FrameReader } from "../../src/sandboxed/frames.js";
+import { MAX_HEADER_BYTES } from "../../src/sandboxed/limits.js";
 
 const bytesOf = (header: unknown, body?: Buffer) => Buffer.concat(encodeFrame(header, body));
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createOrder } from "../../src/fs/order.js";
+import { createOrder } from "../src/order.js";
 
 /** Work that says when it began and ends when told. */
 function createWork(name: string, log: string[]) {

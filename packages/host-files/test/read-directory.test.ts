@@ -6,9 +6,9 @@ import { setImmediate } from "node:timers/promises";
 import type { DirectoryEntry } from "@codex/exec-server-protocol";
 import { createEntryReader, type EntryReader } from "@codex/native";
 import { describe, expect, it } from "vitest";
-import { EntryText, encodeFacts } from "../../src/fs/entry-text.js";
-import { DIRECTORY_RECORDS_BYTES } from "../../src/fs/limits.js";
-import { readDirectory } from "../../src/fs/read-directory.js";
+import { EntryText, encodeFacts } from "../src/entry-text.js";
+import { DIRECTORY_RECORDS_BYTES } from "../src/limits.js";
+import { readDirectory } from "../src/read-directory.js";
 import { useFiles } from "./support.js";
 
 const files = useFiles();
