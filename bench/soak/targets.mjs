@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
-import { createRemoteBackend, ExecServerClient } from "@codex/exec-server";
+import { createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
 import { createOrchestrator } from "@codex/orchestrator";
 import { codex } from "../harness.mjs";
 import { createCutter } from "./cutter.mjs";

@@ -7,7 +7,7 @@ import {
   ExecServerClient,
   type RemoteEnvironmentInfo,
   type RemoteFileSystem,
-} from "@codex/exec-server";
+} from "@codex/exec-server-client";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { HostInfo } from "@codex/executor-protocol";
 import type { Telemetry } from "@codex/telemetry";

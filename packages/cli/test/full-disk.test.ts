@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createRemoteBackend, ExecServerClient } from "@codex/exec-server";
+import { createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
 import type { RecordedOutput } from "@codex/executor-protocol";
 import {
   connectStdio,

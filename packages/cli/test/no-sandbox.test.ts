@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { createRemoteBackend, ExecServerClient } from "@codex/exec-server";
+import { createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
 import type { Sandbox } from "@codex/executor-protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { codex, finish, useCommand } from "./support.js";

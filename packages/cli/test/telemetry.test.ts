@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { ExecServerClient } from "@codex/exec-server";
+import { ExecServerClient } from "@codex/exec-server-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseExposition } from "../../telemetry/test/support/exposition-parser.js";
 import { finish, useCommand } from "./support.js";

@@ -2,9 +2,9 @@ import { EncodedResponse, RpcError } from "@codex/channel";
 import type { ConnectionHttp } from "@codex/exec-server";
 import type { HostEnvironment } from "@codex/exec-server/server";
 import type { ConnectionFileSystem } from "@codex/host-files";
+import { FS_REQUESTS } from "@codex/host-files";
 import { ENVIRONMENT_REQUESTS } from "../../exec-server/src/environment/methods.js";
 import { HTTP_REQUESTS } from "../../exec-server/src/http/methods.js";
-import { FS_REQUESTS } from "../../host-files/src/methods.js";
 
 /** What requests of one connection are answered from; sessions and processes left out. */
 export interface Answering {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createRemoteBackend, ExecServerClient, type RemoteBackend } from "@codex/exec-server";
+import { createRemoteBackend, ExecServerClient, type RemoteBackend } from "@codex/exec-server-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectorTo, startOwnServer } from "../../exec-server/test/backend/own-server.js";
 import { ENV, outputOf } from "../../process-host/test/support.js";

@@ -29,6 +29,7 @@ const PACKAGES = [
   "sandbox",
   "host-files",
   "exec-server",
+  "exec-server-client",
   "executor",
   "orchestrator",
   "process-host",

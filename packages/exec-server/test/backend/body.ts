@@ -7,9 +7,9 @@ import {
   StartError,
   WriteError,
 } from "@codex/exec-backend";
+import { communicate, wait } from "@codex/exec-server-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ENV, joinBytes, outputOf, STDIO, untilOutput } from "../../../process-host/test/support.js";
-import { communicate, wait } from "../../src/index.js";
 
 export interface BackendUnderTest {
   open(): Promise<{ backend: ExecBackend; close(): Promise<void> }>;

@@ -1,6 +1,6 @@
+import { createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
 import { describe, expect, it } from "vitest";
 import { ENV } from "../../../process-host/test/support.js";
-import { createRemoteBackend, ExecServerClient } from "../../src/index.js";
 import { describeBackend } from "./body.js";
 import { CODEX_BINARY, startCodexServer } from "./codex-server.js";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { createRemoteBackend, ExecServerClient, type RemoteProcess } from "@codex/exec-server-client";
 import { type CuttingProxy, createCuttingProxy } from "@codex/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { ENV, joinBytes, untilGone, untilOutput } from "../../../process-host/test/support.js";
-import { createRemoteBackend, ExecServerClient, type RemoteProcess } from "../../src/index.js";
 
 /** Cut connections must cost nothing: over a real server behind a proxy that breaks them at any byte. */
 export function describeCuts(name: string, listen: () => Promise<{ url: string; close(): Promise<void> }>): void {

@@ -1,6 +1,6 @@
 import { createMemoryChannelPair } from "@codex/channel";
+import type { Connector } from "@codex/exec-server-client";
 import { createLocalBackend } from "@codex/process-host";
-import type { Connector } from "../../src/index.js";
 import { createEnvironmentInfo, createExecServer, type ExecServer, listenWebSocket } from "../../src/server/index.js";
 
 /** The exec-server of this project with a backend of its own. */

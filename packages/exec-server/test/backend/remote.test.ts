@@ -1,4 +1,4 @@
-import { createRemoteBackend, ExecServerClient } from "../../src/index.js";
+import { createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
 import { describeBackend } from "./body.js";
 import { connectorTo, listenOwnServer, startOwnServer } from "./own-server.js";
 

@@ -1,10 +1,10 @@
 import { createMemoryChannelPair } from "@codex/channel";
 import type { ProcessSpec } from "@codex/exec-backend";
+import { createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
 import { createLocalBackend } from "@codex/process-host";
 import { createRegistry, type LogFields, type Registry, type Telemetry } from "@codex/telemetry";
 import { createTestTracing } from "@codex/testkit";
 import { afterEach, describe, expect, it } from "vitest";
-import { createRemoteBackend, ExecServerClient } from "../../src/index.js";
 import { createEnvironmentInfo, createExecServer } from "../../src/server/index.js";
 
 const SECRET = "s3cret-value";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ExecServerClient } from "@codex/exec-server";
+import { ExecServerClient } from "@codex/exec-server-client";
 import { toFileUrl } from "@codex/exec-server-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CODEX_BINARY, startCodexServer } from "../../../exec-server/test/backend/codex-server.js";

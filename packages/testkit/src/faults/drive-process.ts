@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { ChannelError } from "@codex/channel";
 import { ProcessError, StartError, UnknownStartError, WriteError } from "@codex/exec-backend";
-import { ClientError, type ExecServerClient, type RemoteBackend, type RemoteProcess } from "@codex/exec-server";
+import { ClientError, type ExecServerClient, type RemoteBackend, type RemoteProcess } from "@codex/exec-server-client";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { Random } from "../random.js";
 import type { ProcessRecord } from "./check-process.js";

@@ -1,5 +1,5 @@
 import { RpcError } from "@codex/channel";
-import { createRemoteBackend } from "@codex/exec-server";
+import { createRemoteBackend } from "@codex/exec-server-client";
 import { driveProcess } from "./drive-process.js";
 import type { Target } from "./exec-server-targets.js";
 import type { RunResult } from "./run-result.js";

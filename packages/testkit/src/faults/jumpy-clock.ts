@@ -1,4 +1,4 @@
-import type { ClientClock } from "@codex/exec-server";
+import type { ClientClock } from "@codex/exec-server-client";
 
 /** A clock whose machine sleeps now and then: time jumps, and what was due meanwhile is due now. */
 export interface JumpyClock extends ClientClock {

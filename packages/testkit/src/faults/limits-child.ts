@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExecBackend, type ExecProcess, StartError } from "@codex/exec-backend";
-import { wait } from "@codex/exec-server";
+import { wait } from "@codex/exec-server-client";
 import { createLocalBackend } from "@codex/process-host";
 import { createRandom, type Random } from "../random.js";
 import { checkProcess } from "./check-process.js";

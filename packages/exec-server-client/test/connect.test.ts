@@ -1,10 +1,11 @@
 import { PassThrough } from "node:stream";
 import { createWebSocketListener } from "@codex/channel/websocket";
+import { serveStdio } from "@codex/exec-server/server";
 import { describe, expect, it } from "vitest";
-import { ENV, outputOf } from "../../../process-host/test/support.js";
-import { createRemoteBackend, ExecServerClient } from "../../src/index.js";
-import { serveStdio } from "../../src/server/index.js";
-import { startOwnServer } from "../backend/own-server.js";
+import { startOwnServer } from "../../exec-server/test/backend/own-server.js";
+import { ENV, outputOf } from "../../process-host/test/support.js";
+import { ExecServerClient } from "../src/exec-server-client.js";
+import { createRemoteBackend } from "../src/remote-backend.js";
 import { useClients } from "./scripted-server.js";
 
 describe("a client", () => {

@@ -1,6 +1,6 @@
 import { describe } from "vitest";
-import { CODEX_BINARY, startCodexServer } from "../backend/codex-server.js";
-import { listenOwnServer } from "../backend/own-server.js";
+import { CODEX_BINARY, startCodexServer } from "../../exec-server/test/backend/codex-server.js";
+import { listenOwnServer } from "../../exec-server/test/backend/own-server.js";
 import { describeHostCalls } from "./host-calls.js";
 
 describeHostCalls("host calls over our server", listenOwnServer);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { EventOrder } from "../../src/client/event-order.js";
-import { MAX_HELD_BYTES, MAX_HELD_EVENTS } from "../../src/client/limits.js";
-import type { NumberedEvent, ProcessEvent } from "../../src/index.js";
+import { EventOrder } from "../src/event-order.js";
+import { MAX_HELD_BYTES, MAX_HELD_EVENTS } from "../src/limits.js";
+import type { NumberedEvent, ProcessEvent } from "../src/process-event.js";
 
 const output = (seq: number, text = `<${seq}>`): Extract<NumberedEvent, { kind: "output" }> => ({
   kind: "output",

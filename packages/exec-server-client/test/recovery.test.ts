@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { MAX_QUICK_CUTS, MAX_SENDS, QUICK_CUT_MS } from "../../src/client/limits.js";
-import { ExecServerClient } from "../../src/index.js";
+import { ExecServerClient } from "../src/exec-server-client.js";
+import { MAX_QUICK_CUTS, MAX_SENDS, QUICK_CUT_MS } from "../src/limits.js";
 import {
   Recorder,
   ScriptedClock,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { InFlight } from "../../src/client/in-flight.js";
+import { InFlight } from "../src/in-flight.js";
 
 it("runs a bounded number of calls at once, in their order, failures included", async () => {
   const inFlight = new InFlight(2);

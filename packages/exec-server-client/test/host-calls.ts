@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toFileUrl } from "@codex/exec-server-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_WHOLE_FILE_BYTES } from "../../src/client/limits.js";
-import { ExecServerClient } from "../../src/index.js";
+import { ExecServerClient } from "../src/exec-server-client.js";
+import { MAX_WHOLE_FILE_BYTES } from "../src/limits.js";
 
 /** File, HTTP and environment calls, over whatever server there is. */
 export function describeHostCalls(name: string, listen: () => Promise<{ url: string; close(): Promise<void> }>): void {

@@ -1,6 +1,9 @@
 import { type Channel, createMemoryChannelPair } from "@codex/channel";
 import { afterEach } from "vitest";
-import type { ClientClock, Connector, ExecServerClient, ProcessEvent } from "../../src/index.js";
+import type { ClientClock } from "../src/clock.js";
+import type { Connector } from "../src/connector.js";
+import type { ExecServerClient } from "../src/exec-server-client.js";
+import type { ProcessEvent } from "../src/process-event.js";
 
 /** A message of the client as the script sees it. */
 export interface Asked {

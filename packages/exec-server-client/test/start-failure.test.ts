@@ -1,7 +1,9 @@
 import { type ProcessSpec, StartError, UnknownStartError } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
-import { ENV } from "../../../process-host/test/support.js";
-import { ClientError, createRemoteBackend, ExecServerClient } from "../../src/index.js";
+import { ENV } from "../../process-host/test/support.js";
+import { ClientError } from "../src/errors.js";
+import { ExecServerClient } from "../src/exec-server-client.js";
+import { createRemoteBackend } from "../src/remote-backend.js";
 import { type ScriptedConnection, ScriptedServer, useClients } from "./scripted-server.js";
 
 const SPEC: ProcessSpec = { argv: ["sh"], cwd: "/a", env: ENV, stdio: { kind: "pipe", stdin: "null" } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ExecServerClient } from "../../src/index.js";
+import { ExecServerClient } from "../src/exec-server-client.js";
 import { Recorder, ScriptedServer, START, useClients } from "./scripted-server.js";
 
 describe("events of a process", () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { ENV, joinBytes } from "../../../process-host/test/support.js";
-import { MAX_UNDELIVERED_BYTES } from "../../src/client/limits.js";
-import { createRemoteBackend, ExecServerClient, type RemoteProcess } from "../../src/index.js";
+import { ENV, joinBytes } from "../../process-host/test/support.js";
+import { ExecServerClient } from "../src/exec-server-client.js";
+import { MAX_UNDELIVERED_BYTES } from "../src/limits.js";
+import { createRemoteBackend } from "../src/remote-backend.js";
+import type { RemoteProcess } from "../src/remote-process.js";
 import { ScriptedClock, ScriptedServer, useClients } from "./scripted-server.js";
 
 describe("a remote process", () => {

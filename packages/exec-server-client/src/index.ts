@@ -1,0 +1,16 @@
+export type { ListedProcess, ReadAnswer, TerminateAnswer, WriteStatus } from "./answers.js";
+export type { ClientClock } from "./clock.js";
+export { type Communicated, communicate, wait } from "./communicate.js";
+export { type Connector, createWebSocketConnector, type WebSocketTarget } from "./connector.js";
+export { ClientError, type ClientErrorCode } from "./errors.js";
+export { ExecServerClient, type StartRequest } from "./exec-server-client.js";
+export type { LinkOptions } from "./link.js";
+export type { EventSink } from "./process-channel.js";
+export type { Exit, NumberedEvent, ProcessEvent } from "./process-event.js";
+export { createRemoteBackend, type RemoteBackend, type RemoteBackendOptions } from "./remote-backend.js";
+export { RemoteEnvironment, type RemoteEnvironmentInfo } from "./remote-environment.js";
+export { type FileOptions, type MissingChange, RemoteFileSystem } from "./remote-file-system.js";
+export { RemoteHttp, type RemoteHttpRequest, type RemoteHttpResponse } from "./remote-http.js";
+export { type MissingOutput, RemoteProcess } from "./remote-process.js";
+export { RunningProcess, type WireSignal } from "./running-process.js";
+export type { ServerCommand } from "./spawn-server.js";
