@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { createWebSocketListener } from "@codex/channel/websocket";
-import { serveStdio } from "@codex/exec-server/server";
+import { serveStdio } from "@codex/exec-server";
 import { describe, expect, it } from "vitest";
 import { startOwnServer } from "../../exec-server/test/backend/own-server.js";
 import { ENV, outputOf } from "../../process-host/test/support.js";

@@ -1,6 +1,5 @@
 import { EncodedResponse, RpcError } from "@codex/channel";
-import type { ConnectionHttp } from "@codex/exec-server";
-import type { HostEnvironment } from "@codex/exec-server/server";
+import type { ConnectionHttp, HostEnvironment } from "@codex/exec-server";
 import type { ConnectionFileSystem } from "@codex/host-files";
 import { FS_REQUESTS } from "@codex/host-files";
 import { ENVIRONMENT_REQUESTS } from "../../exec-server/src/environment/methods.js";

@@ -6,7 +6,7 @@ export {
 } from "./environment/config-reader.js";
 
 export { createEnvironmentInfo, type EnvironmentInfoOptions } from "./environment/environment-info.js";
-
+export type { HostEnvironment } from "./environment/methods.js";
 export {
   type ConnectionHttp,
   type ConnectionHttpOptions,
@@ -17,10 +17,15 @@ export {
 } from "./http/http-client.js";
 export { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./http/limits.js";
 
+export { type AuthOptions, resolveAuth } from "./server/auth-options.js";
+export type { BearerAuth } from "./server/bearer-token.js";
+export type { Transport } from "./server/connection.js";
 export {
-  createShellSnapshots,
-  type ShellCommand,
-  type ShellSnapshots,
-  type ShellSnapshotsOptions,
-  type ShellStartup,
-} from "./shell-snapshot/shell-snapshots.js";
+  type ExecServerListener,
+  type ListenTarget,
+  type ListenWebSocketOptions,
+  listenWebSocket,
+  parseListenUrl,
+  serveStdio,
+} from "./server/listen.js";
+export { createExecServer, type ExecServer, type ExecServerOptions } from "./server/server.js";

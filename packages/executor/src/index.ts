@@ -5,4 +5,5 @@ export { createExecutor, type Executor, type ExecutorOptions, type ServeOptions 
 export { getHostInfo } from "./host/host-info.js";
 export { createCountingIds, createRandomIds, type Ids } from "./ids.js";
 export { DEFAULT_EXECUTOR_LIMITS, DEFAULT_RESUME_GRACE_MS, type ExecutorLimits } from "./limits.js";
+
 export type { ExecutorTool, ToolCallContext, ToolRegistry } from "./tool-registry.js";

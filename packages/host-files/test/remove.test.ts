@@ -65,7 +65,7 @@ it.runIf(process.platform === "linux")("removes names that are no UTF-8", async 
   expect(existsSync(files.path("odd"))).toBe(false);
 });
 
-const program = (name: string) => fileURLToPath(new URL(`../programs/${name}`, import.meta.url));
+const program = (name: string) => fileURLToPath(new URL(`./programs/${name}`, import.meta.url));
 
 it("removes a tree that is deeper than there are descriptors", () => {
   const tree = files.path("tree");

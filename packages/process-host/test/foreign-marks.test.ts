@@ -61,7 +61,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a mark taken in a sandbox (${NO_BU
   const sandbox = restrict([READ_ALL]);
 
   it("from another executor ends nothing there", async () => {
-    const program = fileURLToPath(new URL("../../exec-server/test/programs/strays-host.mjs", import.meta.url));
+    const program = fileURLToPath(new URL("./programs/strays-host.mjs", import.meta.url));
     const other = fork(program, [], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
     try {
       const [line] = (await once(createInterface({ input: other.stdout! }), "line")) as [string];
@@ -100,7 +100,7 @@ const cannot =
 
 describe.skipIf(cannot !== "")(`/proc of another namespace${cannot && `: skipped, ${cannot}`}`, () => {
   it("is nothing to go by: its numbers are those of strangers", () => {
-    const program = fileURLToPath(new URL("../../exec-server/test/programs/terminate-one.mjs", import.meta.url));
+    const program = fileURLToPath(new URL("./programs/terminate-one.mjs", import.meta.url));
     const [file, ...args] = unshare;
     const { stdout } = spawnSync(file, [...args, process.execPath, program], { encoding: "utf8" });
     const { receipt, wait } = JSON.parse(stdout) as { receipt: object; wait: string };

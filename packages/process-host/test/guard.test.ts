@@ -13,8 +13,8 @@ import { createGuard } from "../src/guard/guard.js";
 import { isAlive, untilGone } from "./support.js";
 
 const noDisk = findSmallDiskProblem();
-const forgetful = fileURLToPath(new URL("../../exec-server/test/programs/forgetful-host.mjs", import.meta.url));
-const program = fileURLToPath(new URL("../../exec-server/test/programs/host.mjs", import.meta.url));
+const forgetful = fileURLToPath(new URL("./programs/forgetful-host.mjs", import.meta.url));
+const program = fileURLToPath(new URL("./programs/host.mjs", import.meta.url));
 
 describe("a host that dies", () => {
   it.each(["SIGKILL", "SIGTERM", "SIGSEGV"] as const)("of %s leaves nothing behind", async (signal) => {

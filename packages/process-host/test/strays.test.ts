@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from "vitest";
 import { createLocalBackend } from "../src/local-backend.js";
 import { ENV, isAlive, untilGone, untilOutput, useBackend } from "./support.js";
 
-const program = (name: string) => fileURLToPath(new URL(`../programs/${name}`, import.meta.url));
+const program = (name: string) => fileURLToPath(new URL(`./programs/${name}`, import.meta.url));
 
 function hasProgram(name: string): boolean {
   try {

@@ -20,8 +20,8 @@ import { untilGone } from "../../process-host/test/support.js";
 import { MARK_S } from "../src/placeholder-mark.js";
 import { NO_BUBBLEWRAP } from "./support.js";
 
-const HOST = fileURLToPath(new URL("../../exec-server/test/programs/sandbox-host.mjs", import.meta.url));
-const TAMPER = fileURLToPath(new URL("../../exec-server/test/programs/tamper-init.py", import.meta.url));
+const HOST = fileURLToPath(new URL("./programs/sandbox-host.mjs", import.meta.url));
+const TAMPER = fileURLToPath(new URL("./programs/tamper-init.py", import.meta.url));
 
 const problem = NO_BUBBLEWRAP ?? findProblem();
 

@@ -89,7 +89,7 @@ describe("a host that is short of something", () => {
   it.skipIf(NO_BUBBLEWRAP !== undefined)(
     `says so, and is not told apart later (${NO_BUBBLEWRAP ?? "bubblewrap"})`,
     () => {
-      const program = fileURLToPath(new URL("../../exec-server/test/programs/out-of-files.mjs", import.meta.url));
+      const program = fileURLToPath(new URL("./programs/out-of-files.mjs", import.meta.url));
       const argv = ["-c", 'ulimit -n 128 && exec "$0" "$@"', process.execPath, program];
       const said = JSON.parse(execFileSync("/bin/sh", argv, { encoding: "utf8" }));
       for (const { terminal, support } of [said.without, said.withOne]) {

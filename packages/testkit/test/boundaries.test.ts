@@ -15,6 +15,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   native: [],
   sandbox: ["exec-backend", "executor-protocol", "native"],
   "host-files": ["channel", "exec-backend", "exec-server-protocol", "executor-protocol", "native", "sandbox"],
+  "shell-snapshot": ["exec-backend", "executor-protocol"],
   "exec-server": [
     "channel",
     "exec-backend",
@@ -22,10 +23,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "executor-protocol",
     "host-files",
     "native",
+    "shell-snapshot",
     "telemetry",
   ],
   "exec-server-client": ["channel", "exec-backend", "exec-server-protocol", "executor-protocol", "telemetry"],
-  executor: ["channel", "exec-backend", "exec-server", "executor-protocol", "telemetry"],
+  executor: ["channel", "exec-backend", "executor-protocol", "shell-snapshot", "telemetry"],
   orchestrator: ["channel", "executor-protocol", "telemetry"],
   "process-host": ["exec-backend", "executor-protocol", "native", "sandbox", "telemetry"],
   cli: [

@@ -28,6 +28,7 @@ const PACKAGES = [
   "native",
   "sandbox",
   "host-files",
+  "shell-snapshot",
   "exec-server",
   "exec-server-client",
   "executor",
@@ -112,7 +113,7 @@ console.log(result.structured.exitCode, terminal.structured.exitCode);
 `;
 const NAMES = {
   channel: "createMemoryChannelPair",
-  "exec-server": "createLocalBackend",
+  "process-host": "createLocalBackend",
   executor: "createExecutor",
   orchestrator: "createOrchestrator",
 };

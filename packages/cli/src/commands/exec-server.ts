@@ -10,7 +10,7 @@ import {
   parseListenUrl,
   resolveAuth,
   serveStdio,
-} from "@codex/exec-server/server";
+} from "@codex/exec-server";
 import { createFileSystem, createFilesAtOnce, createSandboxedFiles } from "@codex/host-files";
 import { createEntryReader } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import type { Sandbox } from "@codex/executor-protocol";
 import { createProgramRunner } from "@codex/orchestrator";
-import { createOrchestrator } from "@codex/orchestrator";
 import { createCommandSandbox } from "@codex/sandbox";
 import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";

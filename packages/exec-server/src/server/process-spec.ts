@@ -3,7 +3,7 @@ import type { ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { createEnvironment } from "@codex/exec-backend";
 import type { StartParams } from "@codex/exec-server-protocol";
 import { ERROR_CODES, METHODS, toNativeSandbox } from "@codex/exec-server-protocol";
-import type { ShellSnapshots } from "../shell-snapshot/shell-snapshots.js";
+import type { ShellSnapshots } from "@codex/shell-snapshot";
 import { RETAINED_BYTES } from "./limits.js";
 
 export interface SpecDefaults {

@@ -1,10 +1,10 @@
 import type { Channel } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-backend";
 import { createFileSystem, createSandboxedFiles, type FileSystem } from "@codex/host-files";
+import { createShellSnapshots } from "@codex/shell-snapshot";
 import type { Telemetry } from "@codex/telemetry";
 import type { HostEnvironment } from "../environment/methods.js";
 import { createHttpClient, type HttpClient } from "../http/http-client.js";
-import { createShellSnapshots } from "../shell-snapshot/shell-snapshots.js";
 import { ByteBudget } from "./byte-budget.js";
 import { Connection, type ConnectionContext, type Transport } from "./connection.js";
 import { MAX_ANSWERED_BYTES_IN_ALL, SERVER_CLOSE_MS } from "./limits.js";

@@ -1,7 +1,7 @@
 import { createMemoryChannelPair } from "@codex/channel";
 import type { Connector } from "@codex/exec-server-client";
 import { createLocalBackend } from "@codex/process-host";
-import { createEnvironmentInfo, createExecServer, type ExecServer, listenWebSocket } from "../../src/server/index.js";
+import { createEnvironmentInfo, createExecServer, type ExecServer, listenWebSocket } from "../../src/index.js";
 
 /** The exec-server of this project with a backend of its own. */
 export async function startOwnServer(): Promise<{ server: ExecServer; close(): Promise<void> }> {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type Duplex, PassThrough } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { listenWebSocket, parseListenUrl, resolveAuth, serveStdio } from "../../src/server/index.js";
+import { listenWebSocket, parseListenUrl, resolveAuth, serveStdio } from "../../src/index.js";
 import { startParams, useServer } from "./support.js";
 
 const UPGRADE = {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { createStdioChannel } from "@codex/channel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { serveStdio } from "../../src/server/index.js";
+import { serveStdio } from "../../src/index.js";
 import { createFixture, type RecordedCase, replay, summarize } from "./replay.js";
 import { type Message, paramsOf, RawClient, useServer } from "./support.js";
 

@@ -10,7 +10,7 @@ import {
   type ExecServerOptions,
   type ListenWebSocketOptions,
   listenWebSocket,
-} from "../../src/server/index.js";
+} from "../../src/index.js";
 import { createRelay } from "./relay.js";
 
 export type Message = Record<string, unknown>;

@@ -5,7 +5,7 @@ import { createLocalBackend } from "@codex/process-host";
 import { createRegistry, type LogFields, type Registry, type Telemetry } from "@codex/telemetry";
 import { createTestTracing } from "@codex/testkit";
 import { afterEach, describe, expect, it } from "vitest";
-import { createEnvironmentInfo, createExecServer } from "../../src/server/index.js";
+import { createEnvironmentInfo, createExecServer } from "../../src/index.js";
 
 const SECRET = "s3cret-value";
 

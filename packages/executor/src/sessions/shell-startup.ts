@@ -1,6 +1,6 @@
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
-import { createShellSnapshots, type ShellSnapshots } from "@codex/exec-server";
 import type { ExecCommandRequest, UnifiedExecResult } from "@codex/executor-protocol";
+import { createShellSnapshots, type ShellSnapshots } from "@codex/shell-snapshot";
 
 export type StartupNote = NonNullable<UnifiedExecResult["shellStartup"]>;
 

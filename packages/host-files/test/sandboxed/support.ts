@@ -19,7 +19,7 @@ import { callFiles } from "../support.js";
 
 /** The compiled program of this package: what runs in a sandbox cannot be TypeScript. */
 export const getHelper = (): HelperCommand =>
-  defaultHelperCommand(new URL("../../../host-files/dist/sandboxed/file-helper.js", import.meta.url));
+  defaultHelperCommand(new URL("../../dist/sandboxed/file-helper.js", import.meta.url));
 
 export interface WireEntry {
   path: unknown;

@@ -1,5 +1,5 @@
 import { type Channel, createMemoryChannelPair, createStdioChannel } from "@codex/channel";
-import { type ExecServer, serveStdio } from "@codex/exec-server/server";
+import { type ExecServer, serveStdio } from "@codex/exec-server";
 import { type Connector, ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
 import { duplexPair } from "./duplex-pair.js";
 import { createFaultProxy } from "./fault-proxy.js";

@@ -1,4 +1,4 @@
-import { createEnvironmentInfo, createExecServer, type ExecServer, listenWebSocket } from "@codex/exec-server/server";
+import { createEnvironmentInfo, createExecServer, type ExecServer, listenWebSocket } from "@codex/exec-server";
 import { createLocalBackend } from "@codex/process-host";
 import { runExecServer } from "./exec-server-run.js";
 import {

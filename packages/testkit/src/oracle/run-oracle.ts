@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecBackend } from "@codex/exec-backend";
 import { UnknownStartError } from "@codex/exec-backend";
-import { createEnvironmentInfo, createExecServer, listenWebSocket } from "@codex/exec-server/server";
+import { createEnvironmentInfo, createExecServer, listenWebSocket } from "@codex/exec-server";
 import { ClientError, createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
 import { createLocalBackend } from "@codex/process-host";
 import { createFaultProxy } from "../faults/fault-proxy.js";

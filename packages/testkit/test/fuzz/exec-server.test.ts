@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { RpcError } from "@codex/channel";
 import { createEnvironment } from "@codex/exec-backend";
-import type { BearerAuth } from "@codex/exec-server/server";
+import type { BearerAuth } from "@codex/exec-server";
 import { decodeBase64, parseFileUrl, toFileUrl, toHostPath } from "@codex/exec-server-protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

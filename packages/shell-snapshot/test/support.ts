@@ -5,13 +5,13 @@ import { join } from "node:path";
 import type { ExecBackend } from "@codex/exec-backend";
 import { createLocalBackend } from "@codex/process-host";
 import { afterEach } from "vitest";
-import { joinBytes } from "../../../process-host/test/support.js";
+import { joinBytes } from "../../process-host/test/support.js";
 import {
   createShellSnapshots,
   type ShellCommand,
   type ShellSnapshots,
   type ShellSnapshotsOptions,
-} from "../../src/index.js";
+} from "../src/shell-snapshots.js";
 
 /** Absolute path of a shell; undefined where it is missing. */
 export function findShell(name: string): string | undefined {

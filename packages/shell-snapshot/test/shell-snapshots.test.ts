@@ -11,10 +11,10 @@ import {
 import { dirname, join } from "node:path";
 import { findSmallDiskProblem, openSmallDisk } from "@codex/testkit";
 import { describe, expect, it, vi } from "vitest";
-import { entry, NO_BUBBLEWRAP, READ_ALL, restrict } from "../../../sandbox/test/support.js";
-import type { ShellStartup } from "../../src/index.js";
-import { MAX_AGE_MS, MAX_SNAPSHOTS, MAX_STATE_BYTES } from "../../src/shell-snapshot/limits.js";
-import { createPrivateDirectory } from "../../src/shell-snapshot/private-directory.js";
+import { entry, NO_BUBBLEWRAP, READ_ALL, restrict } from "../../sandbox/test/support.js";
+import { MAX_AGE_MS, MAX_SNAPSHOTS, MAX_STATE_BYTES } from "../src/limits.js";
+import { createPrivateDirectory } from "../src/private-directory.js";
+import type { ShellStartup } from "../src/shell-snapshots.js";
 import { findShell, useHome } from "./support.js";
 
 const noDisk = findSmallDiskProblem();

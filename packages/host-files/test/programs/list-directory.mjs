@@ -1,4 +1,4 @@
-import { listBatches } from "../../dist/fs/list-directory.js";
+import { listBatches } from "../../dist/list-directory.js";
 
 /** Tells how many entries the directory of its argument has, in batches. */
 await new Promise((resolve) => setImmediate(resolve)); // from here on Node tells of what is synchronous

@@ -1,0 +1,7 @@
+export {
+  createShellSnapshots,
+  type ShellCommand,
+  type ShellSnapshots,
+  type ShellSnapshotsOptions,
+  type ShellStartup,
+} from "./shell-snapshots.js";
