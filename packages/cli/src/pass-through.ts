@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionSignal, TerminalSize } from "@codex/executor-protocol";
 import { OrchestratorError, type RunningCommand } from "@codex/orchestrator";
+import { messageOf } from "@codex/telemetry";
 import { OPEN_INPUT_MS, UNANSWERED_MS } from "./limits.js";
 import { say } from "./notice.js";
 import type { Outages } from "./outages.js";
@@ -141,5 +142,3 @@ async function passPiped({ write, closeStdin }: InputTarget): Promise<void> {
     // The program does not read any more, or has ended: that is told by its outcome.
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import {
   createSandboxSelector,
   type GitDirectories,
-  OrchestratorError,
+  PolicyError,
   type SandboxSelector,
   type SandboxSettings,
 } from "@codex/orchestrator";
@@ -22,7 +22,7 @@ export function openSandbox(settings: SandboxSettings, isOwn: boolean): SandboxS
       git_directories: isOwn ? findGitDirectories : () => undefined,
     });
   } catch (error) {
-    if (!(error instanceof OrchestratorError)) throw error;
+    if (!(error instanceof PolicyError)) throw error;
     throw new CommandError(`sandbox_workspace_write.${error.message}`, 1, { cause: error });
   }
 }

@@ -1,5 +1,6 @@
 import type { TraceContext } from "@codex/telemetry";
-import { ClientError, isConnectionEnd, messageOf } from "./errors.js";
+import { messageOf } from "@codex/telemetry";
+import { ClientError, isConnectionEnd } from "./errors.js";
 import { InFlight } from "./in-flight.js";
 import { MAX_REQUESTS_IN_FLIGHT, MAX_SENDS } from "./limits.js";
 import type { Attached, SessionLink } from "./link.js";

@@ -1,7 +1,8 @@
 import { RpcError } from "@codex/channel";
 import { METHODS } from "@codex/exec-server-protocol";
+import { messageOf } from "@codex/telemetry";
 import { parseAnswer, parseBase64, type ReadAnswer, readAnswer, toExit } from "./answers.js";
-import { ClientError, messageOf } from "./errors.js";
+import { ClientError } from "./errors.js";
 import { MAX_FRUITLESS_READS, MAX_GAP_BYTES, MAX_GAP_READS } from "./limits.js";
 import type { ProcessChannel } from "./process-channel.js";
 import type { Catchup } from "./process-event.js";

@@ -32,5 +32,3 @@ export type ClientErrorCode =
 
 /** The connection has ended: whether the server got the request is not known. */
 export const isConnectionEnd = (error: unknown): boolean => error instanceof ChannelError && error.code === "closed";
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

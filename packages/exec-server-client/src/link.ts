@@ -1,11 +1,12 @@
 import { RpcError } from "@codex/channel";
 import { ERROR_CODES, METHODS } from "@codex/exec-server-protocol";
 import type { Telemetry } from "@codex/telemetry";
+import { messageOf } from "@codex/telemetry";
 import { catchUp, fillGap } from "./catch-up.js";
 import { type ClientClock, systemClock, withDeadline } from "./clock.js";
 import { Connection } from "./connection.js";
 import type { Connector } from "./connector.js";
-import { ClientError, isConnectionEnd, messageOf } from "./errors.js";
+import { ClientError, isConnectionEnd } from "./errors.js";
 import {
   FIRST_RETRY_MS,
   LONGEST_RETRY_MS,

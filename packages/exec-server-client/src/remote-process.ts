@@ -22,8 +22,9 @@ import {
 } from "@codex/exec-backend";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
 import { type ClientClock, withDeadline } from "./clock.js";
-import { ClientError, messageOf } from "./errors.js";
+import { ClientError } from "./errors.js";
 import { MAX_WRITE_CHUNK_BYTES } from "./limits.js";
 import type { ProcessEvent } from "./process-event.js";
 import type { RunningProcess, WireSignal } from "./running-process.js";

@@ -6,9 +6,9 @@ import {
   toolCallOutcomeSchema,
   type UnansweredCall,
 } from "@codex/executor-protocol";
-import { describeFault } from "@codex/telemetry";
+import { describeFault, messageOf } from "@codex/telemetry";
 import { type CallRecord, CallRecords } from "./call-records.js";
-import { messageOf, ToolError, toErrorOutcome } from "./errors.js";
+import { ToolError, toErrorOutcome } from "./errors.js";
 import type { ExecutorTelemetry } from "./executor-telemetry.js";
 import type { Ledger } from "./ledger.js";
 import type { ExecutorLimits } from "./limits.js";

@@ -7,7 +7,8 @@ import {
   getBoundedPaths,
   type SandboxMode,
 } from "@codex/executor-protocol";
-import { messageOf } from "./errors.js";
+
+import { messageOf } from "@codex/telemetry";
 
 /** The most that any orchestrator may let a command do here, whatever it sends. */
 export interface CeilingOptions {

@@ -18,4 +18,3 @@ export const toErrorOutcome = ({ message, code }: ToolError): ToolCallOutcome =>
 });
 
 /** The message of whatever was thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

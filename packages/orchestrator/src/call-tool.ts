@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
+import { messageOf } from "@codex/telemetry";
 import { copyFrozen, digestRequest } from "./approvals/binding.js";
 import type { Auditor } from "./audit/trail.js";
 import type { CallTelemetry } from "./call-telemetry.js";
 import type { Config } from "./config.js";
-import { messageOf } from "./errors.js";
 import { type Catalog, ENVIRONMENT_ID } from "./executors/catalog.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { Session, SessionTable } from "./executors/sessions.js";

@@ -6,7 +6,7 @@ import { type HandleCall, OrchestratorCore, type Shared } from "./orchestrator.j
 import type { ApprovalPolicy } from "./policy/approval-policy.js";
 import type { Policy, PolicyOptions } from "./policy/policy-options.js";
 import { RuleBook } from "./policy/rule-book.js";
-import { createLazyShellParser } from "./policy/shell/index.js";
+import { createLazyShellParser } from "./policy/shell/parser.js";
 import { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
 import type { SandboxSettings } from "./sandbox/sandbox-settings.js";
 

@@ -27,5 +27,3 @@ export type OrchestratorErrorCode =
   | "wrong_protocol"
   | "list_tools_failed"
   | "list_tools_timeout";
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -127,9 +127,6 @@ export const DEFAULT_WINDOW_BOUNDS: WindowBounds = {
 export const DEFAULT_MAX_OUTPUT_TOKENS = 10_000;
 /** Largest budget a model may ask for, tokens of 4 bytes. */
 export const DEFAULT_MAX_OUTPUT_TOKENS_CAP = 50_000;
-/** Largest rule that is proposed to a person, bytes of its tokens. */
-export const MAX_PROPOSED_RULE_BYTES = 4096;
-
 /** Largest piece of live output that is joined to one that waits, and largest result of that, bytes. */
 export const SMALL_OUTPUT_BYTES = 2048;
 export const JOINED_OUTPUT_BYTES = 64 * 1024;

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Channel } from "@codex/channel";
 import type { ProcessOutcome } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
 import type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import { Auditor } from "./audit/trail.js";
 import type { CallsContext, CallToolOptions } from "./call-tool.js";
 import { type Clock, systemClock } from "./clock.js";
 import { type Config, resolveConfig } from "./config.js";
-import { messageOf, OrchestratorError } from "./errors.js";
+import { OrchestratorError } from "./errors.js";
 import { Catalog, type ModelTool } from "./executors/catalog.js";
 import { Executor } from "./executors/executor.js";
 import { ProblemLog } from "./executors/problems.js";

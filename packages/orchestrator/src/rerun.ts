@@ -3,7 +3,7 @@ import type { AfterDenial } from "./approvals/approver.js";
 import type { SessionOwner } from "./executors/sessions.js";
 import { askForPermit, type Granted, type PermitContext } from "./permit.js";
 import { type ApprovalPolicy, refusingPolicy } from "./policy/approval-policy.js";
-import type { JudgedCommand } from "./policy/requirement.js";
+import type { JudgedCommand } from "./policy/judged-command.js";
 import type { ResolvedExec } from "./resolve/exec-command.js";
 import { type RefusedCall, refuse, type ToolCallResult } from "./result.js";
 import { chooseSandbox } from "./sandbox/choose-sandbox.js";

@@ -8,8 +8,9 @@ import type {
   WriteStdinRequest,
 } from "@codex/executor-protocol";
 import { unifiedExecResultSchema } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
 import { safeParse } from "zod/mini";
-import { messageOf, OrchestratorError } from "./errors.js";
+import { OrchestratorError } from "./errors.js";
 import { type CallReply, describeReply, type Executor } from "./executors/executor.js";
 import { type IncomingOutput, type LiveOutput, OutputTracker } from "./executors/live-output.js";
 import type { OutputPiece } from "./executors/output-queue.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findSmallDiskProblem, openSmallDisk, type SmallDisk } from "@codex/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAuditLog, createFileSink, verifyAuditFiles } from "../src/audit/index.js";
-import { saveAllowRule } from "../src/policy/rules/index.js";
+import { saveAllowRule } from "../src/policy/rules/save-rule.js";
 
 const problem = findSmallDiskProblem();
 

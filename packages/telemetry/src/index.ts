@@ -1,3 +1,4 @@
+export { messageOf } from "./error-message.js";
 export { createFileSink, type FileSinkOptions } from "./log/file-sink.js";
 export { formatLine, LOG_FORMATS, type LogFormat, type LogLine } from "./log/format.js";
 export {

@@ -1,6 +1,6 @@
 import type { TerminalSize } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
 import type { IModes, Terminal } from "@xterm/headless";
-import { messageOf } from "../errors.js";
 
 /** A terminal without a display. Nothing that a program writes to it is answered, and nothing of it reaches the host. */
 export interface HeadlessTerminal {

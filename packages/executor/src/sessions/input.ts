@@ -1,8 +1,9 @@
 import type { ProcessSignal } from "@codex/exec-backend";
 import { ProcessError, WriteError } from "@codex/exec-backend";
 import type { SessionSignal, WriteStdinRequest } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
 import type { Clock } from "../clock.js";
-import { messageOf, ToolError } from "../errors.js";
+import { ToolError } from "../errors.js";
 import { WRITTEN } from "./collect.js";
 import type { Session } from "./session.js";
 

@@ -17,9 +17,10 @@ import type {
   WriteStdinRequest,
 } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
+import { messageOf } from "@codex/telemetry";
 import type { Admission } from "../admission.js";
 import type { Clock } from "../clock.js";
-import { messageOf, ToolError, toErrorOutcome } from "../errors.js";
+import { ToolError, toErrorOutcome } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import type { Ids } from "../ids.js";
 import type { Ledger } from "../ledger.js";

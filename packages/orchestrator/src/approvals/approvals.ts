@@ -1,6 +1,6 @@
+import { messageOf } from "@codex/telemetry";
 import type { DecidedBy } from "../audit/event.js";
 import type { Clock } from "../clock.js";
-import { messageOf } from "../errors.js";
 import type { ApprovalRequest, Approver } from "./approver.js";
 import { sessionKey } from "./session-key.js";
 

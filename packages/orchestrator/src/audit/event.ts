@@ -1,5 +1,3 @@
-import type { Decision } from "../policy/rules/rule.js";
-
 /** Something an audit log records. What is secret, or may be, is not in it: no output, input, environment or free text. */
 export type AuditEvent = CallEvent | ApprovalEvent | ResultEvent | MarkerEvent;
 
@@ -28,7 +26,7 @@ export interface CallEvent {
   /** What in the policy decided. */
   cause?: string;
   /** The rules that match. */
-  rules?: { decision: Decision; rule: string }[];
+  rules?: { decision: "allow" | "prompt" | "forbidden"; rule: string }[];
   decidedBy?: DecidedBy;
   /** `null`: none was selected, or the command may run outside. */
   sandbox?: SandboxSummary | null;

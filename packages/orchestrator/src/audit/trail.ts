@@ -1,7 +1,7 @@
 import { type Sandbox, unifiedExecResultSchema } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
 import { safeParse } from "zod/mini";
 import type { ApprovalResult } from "../approvals/approvals.js";
-import { messageOf } from "../errors.js";
 import type { Requirement } from "../policy/requirement.js";
 import type { RuleMatch } from "../policy/rules-port.js";
 import { fail, type RefusedCall, type ToolCallResult } from "../result.js";

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { messageOf, OrchestratorError } from "../errors.js";
+import { messageOf } from "@codex/telemetry";
+import { OrchestratorError } from "../errors.js";
 
 export interface StdioCommand {
   command: string;

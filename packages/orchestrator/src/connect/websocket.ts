@@ -1,5 +1,6 @@
 import type { Channel } from "@codex/channel";
-import { messageOf, OrchestratorError } from "../errors.js";
+import { messageOf } from "@codex/telemetry";
+import { OrchestratorError } from "../errors.js";
 
 export interface WebSocketOptions {
   /** Sent as `Authorization: Bearer …`; over `ws://` only to this machine. */

@@ -1,4 +1,4 @@
-import { messageOf } from "../errors.js";
+import { messageOf } from "@codex/telemetry";
 import type { OrchestratorLimits } from "../limits.js";
 import { cleanLine } from "../text.js";
 

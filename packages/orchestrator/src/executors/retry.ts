@@ -1,5 +1,5 @@
+import { messageOf } from "@codex/telemetry";
 import type { Clock } from "../clock.js";
-import { messageOf } from "../errors.js";
 
 export interface RetryOptions {
   clock: Clock;

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, ChannelEnd, Received, ReceivedBytes } from "@codex/channel";
 import { type ExecutorMessage, parseExecutorMessage } from "@codex/executor-protocol";
-import { messageOf } from "../errors.js";
+
+import { messageOf } from "@codex/telemetry";
 import { BinaryOutput } from "./binary-output.js";
 import { decodeOutput, type IncomingOutput, type ToolOutputMessage } from "./live-output.js";
 import { watchPeer } from "./liveness.js";

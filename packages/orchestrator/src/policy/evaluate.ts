@@ -1,9 +1,13 @@
 import type { HostInfo } from "@codex/executor-protocol";
-import { messageOf } from "../errors.js";
+
+import { messageOf } from "@codex/telemetry";
+import type { JudgedCommand } from "./judged-command.js";
 import { isStandardProgram } from "./programs.js";
-import type { JudgedCommand } from "./requirement.js";
-import { literalCommands, type ShellParser, splitCommand, whatMayRun } from "./shell/index.js";
+import { literalCommands } from "./shell/literal-commands.js";
+import type { ShellParser } from "./shell/parser.js";
+import { splitCommand } from "./shell/split.js";
 import type { SyntaxTree } from "./shell/syntax-tree.js";
+import { whatMayRun } from "./shell/wrappers.js";
 
 /** Hands out the parser of scripts; called when a command first has a script in it. */
 export type GetShellParser = () => Promise<ShellParser>;

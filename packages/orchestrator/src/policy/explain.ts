@@ -1,8 +1,9 @@
 import type { ApprovalPolicy } from "./approval-policy.js";
+import type { JudgedCommand } from "./judged-command.js";
 import { knownSafeEntry } from "./known-safe.js";
-import { type JudgedCommand, type Requirement, type RequirementContext, requirement } from "./requirement.js";
+import { type Requirement, type RequirementContext, requirement } from "./requirement.js";
 import { effectiveRules, RuleBook } from "./rule-book.js";
-import type { RulePolicy } from "./rules/index.js";
+import type { RulePolicy } from "./rules/policy.js";
 import type { RuleMatch } from "./rules-port.js";
 
 /** How a command is judged, step by step. */

@@ -2,21 +2,9 @@ import type { SandboxPermissions } from "@codex/executor-protocol";
 import type { MissingSandbox } from "../sandbox/missing-sandbox.js";
 import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
 import { dangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
+import type { JudgedCommand } from "./judged-command.js";
 import { knownSafeEntry } from "./known-safe.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
-import type { LiteralCommands } from "./shell/index.js";
-
-/** A command as policy sees it. */
-export interface JudgedCommand {
-  /** The plain commands, or the whole argv as the only one. */
-  commands: readonly (readonly string[])[];
-  /** False: `commands` is the whole argv, as it stands. */
-  isSplit: boolean;
-  /** Everything spelled out anywhere in it; only counted against it. */
-  literals: LiteralCommands;
-  /** Why its scripts could not be read at all. */
-  unread?: string;
-}
 
 export interface RequirementContext {
   approvalPolicy: ApprovalPolicy;

@@ -1,17 +1,13 @@
 import { posix } from "node:path";
-import { MAX_PROPOSED_RULE_BYTES } from "../limits.js";
 import { dangerousEntry } from "./dangerous.js";
+import type { JudgedCommand } from "./judged-command.js";
+import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";
 import { isStandardProgram } from "./programs.js";
-import type { JudgedCommand } from "./requirement.js";
-import {
-  addRule,
-  createRulePolicy,
-  createRulesPort,
-  findPrefixBan,
-  proposeAmendment,
-  type RuleOrigin,
-  type RulePolicy,
-} from "./rules/index.js";
+import { proposeAmendment } from "./rules/amendment.js";
+import { findPrefixBan } from "./rules/banned-prefixes.js";
+import { createRulesPort } from "./rules/create-rules-port.js";
+import { addRule, createRulePolicy, type RulePolicy } from "./rules/policy.js";
+import type { RuleOrigin } from "./rules/rule.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
 
 /** Saves a rule that allows every command with this prefix, and tells where it is now. A rejection: it is not saved. */

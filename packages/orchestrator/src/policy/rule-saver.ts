@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { SaveRule } from "./rule-book.js";
-import { renderAllowRule, saveAllowRule } from "./rules/index.js";
+import { renderAllowRule, saveAllowRule } from "./rules/save-rule.js";
 
 /** Saves to this file, which is made when it is missing. */
 export function createRuleSaver(file: string): SaveRule {

@@ -1,8 +1,9 @@
-import { messageOf } from "../errors.js";
+import { messageOf } from "@codex/telemetry";
 import type { GetShellParser } from "./evaluate.js";
-import type { JudgedCommand } from "./requirement.js";
-import { type LiteralCommands, literalScript, type ShellParser } from "./shell/index.js";
+import type { JudgedCommand } from "./judged-command.js";
 import { MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "./shell/limits.js";
+import { type LiteralCommands, literalScript } from "./shell/literal-commands.js";
+import type { ShellParser } from "./shell/parser.js";
 
 export interface CompleteLines {
   /** Empty while none is complete. */

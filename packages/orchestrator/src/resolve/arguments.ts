@@ -1,5 +1,5 @@
+import { messageOf } from "@codex/telemetry";
 import * as z from "zod/mini";
-import { messageOf } from "../errors.js";
 import { isObject } from "../executors/tool-list.js";
 import { type Resolved, rejected } from "./resolved.js";
 import { describeMissing } from "./unknown-fields.js";

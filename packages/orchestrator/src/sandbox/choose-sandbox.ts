@@ -1,8 +1,10 @@
 import { findExcess, type HostInfo, type Sandbox } from "@codex/executor-protocol";
-import { messageOf } from "../errors.js";
+import { messageOf } from "@codex/telemetry";
 import type { Executor } from "../executors/executor.js";
-import type { Policy, SandboxedCommand, SandboxSelector } from "../policy/policy-options.js";
+import type { Policy } from "../policy/policy-options.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
+import { findNoSandbox } from "./missing-sandbox.js";
+import type { SandboxedCommand, SandboxSelector } from "./sandbox-selector.js";
 
 /** What is to hold a command; `sandbox` is absent where the executor knows nothing of sandboxes. */
 export type ChosenSandbox = { kind: "chosen"; sandbox?: Sandbox | null } | { kind: "refused"; reason: string };
@@ -37,13 +39,6 @@ function select(selector: SandboxSelector, asked: SandboxedCommand): ReturnType<
   } catch (error) {
     return { refused: `its sandbox could not be chosen: ${messageOf(error)}` };
   }
-}
-
-/** Why an executor cannot hold a command back; undefined when it can. */
-export function findNoSandbox(host: HostInfo | undefined): string | undefined {
-  if (host?.sandbox !== undefined && host.sandbox.kind !== "none") return undefined;
-  const why = host === undefined ? "it knows only the base messages" : host.sandbox?.problem;
-  return `cannot apply a sandbox${why === undefined ? "" : `: ${why}`}`;
 }
 
 function findMissingSupport(sandbox: Sandbox | null, host: HostInfo | undefined): string | undefined {

@@ -1,14 +1,14 @@
 import { PROTECTED_NAMES, type Sandbox, type SandboxEntry } from "@codex/executor-protocol";
-import type { SandboxedCommand, SandboxRefusal, SandboxSelector } from "../policy/policy-options.js";
 import { type DeniedRead, isDeniedRead, listReadable, resolveDenyRead } from "./deny-read.js";
 import { getGitEntries } from "./git-entries.js";
 import { isWithinDirectory } from "./paths.js";
+import type { SandboxedCommand, SandboxRefusal, SandboxSelector } from "./sandbox-selector.js";
 import { type CheckedSettings, checkSettings, type SandboxSettings } from "./sandbox-settings.js";
 
 /**
  * Chooses sandboxes in the shape that Codex sends them in. The workspace is that of the turn: a command that names
  * another directory runs there, and does not make it writable.
- * @throws OrchestratorError `bad_option`
+ * @throws PolicyError
  */
 export function createSandboxSelector(settings: SandboxSettings): SandboxSelector {
   const checked = checkSettings(settings);

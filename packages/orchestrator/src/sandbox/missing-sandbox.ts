@@ -1,11 +1,10 @@
 import { posix } from "node:path";
 import type { HostInfo } from "@codex/executor-protocol";
-import type { SandboxSelector } from "../policy/policy-options.js";
+import type { JudgedCommand } from "../policy/judged-command.js";
 import { programName } from "../policy/programs.js";
-import type { JudgedCommand } from "../policy/requirement.js";
-import { findNoSandbox } from "./choose-sandbox.js";
 import { type DeniedRead, isDeniedRead } from "./deny-read.js";
 import { isWithinDirectory } from "./paths.js";
+import type { SandboxSelector } from "./sandbox-selector.js";
 
 /** A command that is to run in a sandbox, on an executor that has none: what is not known to be safe is asked about. */
 export interface MissingSandbox {
@@ -86,4 +85,11 @@ const BESIDE_FILES = [
 function fixedPart({ path, isPattern }: DeniedRead): string {
   if (!isPattern) return path;
   return posix.dirname(`${path.slice(0, path.search(/[*?[\]]/))}x`);
+}
+
+/** Why an executor cannot hold a command back; undefined when it can. */
+export function findNoSandbox(host: HostInfo | undefined): string | undefined {
+  if (host?.sandbox !== undefined && host.sandbox.kind !== "none") return undefined;
+  const why = host === undefined ? "it knows only the base messages" : host.sandbox?.problem;
+  return `cannot apply a sandbox${why === undefined ? "" : `: ${why}`}`;
 }

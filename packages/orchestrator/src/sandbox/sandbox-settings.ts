@@ -1,7 +1,7 @@
 import { type SandboxMode, sandboxModeSchema } from "@codex/executor-protocol";
-import { OrchestratorError } from "../errors.js";
-import type { WhenUnavailable } from "../policy/policy-options.js";
+import { PolicyError } from "../policy/errors.js";
 import { DEFAULT_DENY_READ, EXCEPTION } from "./deny-read.js";
+import type { WhenUnavailable } from "./sandbox-selector.js";
 
 /** Which sandbox commands get. Names and defaults are those of Codex's `sandbox_mode` and `[sandbox_workspace_write]`. */
 export interface SandboxSettings {
@@ -48,7 +48,7 @@ export interface CheckedSettings extends SandboxSettings {
   deny_read: readonly string[];
 }
 
-/** @throws OrchestratorError `bad_option` that names the setting and its value */
+/** @throws PolicyError that names the setting and its value */
 export function checkSettings(settings: SandboxSettings): CheckedSettings {
   const modes = sandboxModeSchema.def.entries;
   if (!Object.hasOwn(modes, settings.mode)) {
@@ -79,4 +79,4 @@ function checkDenyRead(source: string): void {
 
 const isPlainPath = (path: string): boolean => path.startsWith("/") && !path.split("/").includes("..");
 
-const bad = (message: string) => new OrchestratorError("bad_option", message);
+const bad = (message: string) => new PolicyError(message);

@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { loadShellParser, parseRulePolicy } from "@codex/orchestrator";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseRuleFile, RuleFileError } from "../../../orchestrator/src/policy/rules/index.js";
+import { parseRuleFile } from "../../../orchestrator/src/policy/rules/parse-rule-file.js";
 import { Budget } from "../../../orchestrator/src/policy/rules/starlark/budget.js";
+import { RuleFileError } from "../../../orchestrator/src/policy/rules/starlark/errors.js";
 import { readSuspects } from "../../../orchestrator/src/policy/rules/suspects.js";
-import { literalCommands, splitScript } from "../../../orchestrator/src/policy/shell/index.js";
 import { joinWords, splitWords } from "../../../orchestrator/src/policy/shell/line-words.js";
+import { literalCommands } from "../../../orchestrator/src/policy/shell/literal-commands.js";
 import { readRoughCommands } from "../../../orchestrator/src/policy/shell/rough-words.js";
+import { splitScript } from "../../../orchestrator/src/policy/shell/split.js";
 import { check, mutatedText, repeatedText } from "./support.js";
 
 const read = (path: string): unknown =>

@@ -1,7 +1,7 @@
 import { open, readFile, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
-import { SAVE_LOCK_RETRY_MS, SAVE_LOCK_STALE_MS, SAVE_LOCK_TIMEOUT_MS } from "./limits.js";
+import { SAVE_LOCK_RETRY_MS, SAVE_LOCK_STALE_MS, SAVE_LOCK_TIMEOUT_MS } from "./lock-limits.js";
 
 export interface FileLockOptions {
   /** Longest wait, in milliseconds. */

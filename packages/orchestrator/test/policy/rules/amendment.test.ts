@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseRulePolicy, proposeAmendment } from "../../../src/policy/rules/index.js";
+import { proposeAmendment } from "../../../src/policy/rules/amendment.js";
+import { parseRulePolicy } from "../../../src/policy/rules/load-policy.js";
 
 describe("proposeAmendment", () => {
   const policy = parseRulePolicy([

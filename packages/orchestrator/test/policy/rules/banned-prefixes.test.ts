@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findPrefixBan } from "../../../src/policy/rules/index.js";
+import { findPrefixBan } from "../../../src/policy/rules/banned-prefixes.js";
 
 describe("findPrefixBan", () => {
   it.each(

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type CheckResult, checkCommand, parseRulePolicy } from "../../../src/policy/rules/index.js";
+import { type CheckResult, checkCommand } from "../../../src/policy/rules/check-command.js";
+import { parseRulePolicy } from "../../../src/policy/rules/load-policy.js";
 
 /** What `codex execpolicy check` of Codex 0.169.0 answered in the directory /usr. */
 interface Row {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createRulesPort, parseRulePolicy } from "../../../src/policy/rules/index.js";
+import { createRulesPort } from "../../../src/policy/rules/create-rules-port.js";
+import { parseRulePolicy } from "../../../src/policy/rules/load-policy.js";
 
 const policy = parseRulePolicy([
   {

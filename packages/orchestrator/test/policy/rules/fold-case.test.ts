@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkCommand, parseRulePolicy } from "../../../src/policy/rules/index.js";
+import { checkCommand } from "../../../src/policy/rules/check-command.js";
+import { parseRulePolicy } from "../../../src/policy/rules/load-policy.js";
 
 const isSame = (pattern: string, token: string) => {
   const text = `prefix_rule(["a", ${JSON.stringify(pattern)}], canonical_matching=True)`;

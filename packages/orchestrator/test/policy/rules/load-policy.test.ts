@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkCommand, loadRulePolicy } from "../../../src/policy/rules/index.js";
+import { checkCommand } from "../../../src/policy/rules/check-command.js";
 import { MAX_RULE_FILE_BYTES, MAX_RULE_FILES_PER_LAYER } from "../../../src/policy/rules/limits.js";
+import { loadRulePolicy } from "../../../src/policy/rules/load-policy.js";
 
 let root: string;
 beforeEach(() => {

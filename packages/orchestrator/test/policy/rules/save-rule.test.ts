@@ -14,13 +14,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  FileLockError,
-  parseRuleFile,
-  renderAllowRule,
-  SaveRuleError,
-  saveAllowRule,
-} from "../../../src/policy/rules/index.js";
+import { FileLockError } from "../../../src/policy/rules/file-lock.js";
+import { parseRuleFile } from "../../../src/policy/rules/parse-rule-file.js";
+import { renderAllowRule, SaveRuleError, saveAllowRule } from "../../../src/policy/rules/save-rule.js";
 
 const SOURCE = fileURLToPath(new URL("../../../src/policy/rules/save-rule.ts", import.meta.url));
 const root = mkdtempSync(join(tmpdir(), "save-rule-"));

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { loadShellParser, splitScript } from "../../../src/policy/shell/index.js";
+import { loadShellParser } from "../../../src/policy/shell/parser.js";
+import { splitScript } from "../../../src/policy/shell/split.js";
 
 interface Row {
   script: string;

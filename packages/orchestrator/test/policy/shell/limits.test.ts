@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { literalCommands, loadShellParser, splitScript } from "../../../src/policy/shell/index.js";
 import {
   MAX_EFFORT,
   MAX_GUESS_WORDS,
@@ -13,6 +12,9 @@ import {
   MAX_TREE_DEPTH,
   MAX_TREE_NODES,
 } from "../../../src/policy/shell/limits.js";
+import { literalCommands } from "../../../src/policy/shell/literal-commands.js";
+import { loadShellParser } from "../../../src/policy/shell/parser.js";
+import { splitScript } from "../../../src/policy/shell/split.js";
 
 const parser = await loadShellParser();
 const find = (script: string) => literalCommands(parser, ["bash", "-c", script]);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { literalCommands, loadShellParser } from "../../../src/policy/shell/index.js";
+import { literalCommands } from "../../../src/policy/shell/literal-commands.js";
+import { loadShellParser } from "../../../src/policy/shell/parser.js";
 
 interface Row {
   script?: string;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createLazyShellParser, loadShellParser, splitScript } from "../../../src/policy/shell/index.js";
+import { createLazyShellParser, loadShellParser } from "../../../src/policy/shell/parser.js";
+import { splitScript } from "../../../src/policy/shell/split.js";
 
 describe("createLazyShellParser", () => {
   it("loads once, when first asked", async () => {

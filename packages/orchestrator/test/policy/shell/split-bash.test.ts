@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadShellParser, splitScript } from "../../../src/policy/shell/index.js";
+import { loadShellParser } from "../../../src/policy/shell/parser.js";
+import { splitScript } from "../../../src/policy/shell/split.js";
 
 const BASH = "/bin/bash";
 const SCRIPTS = 200;

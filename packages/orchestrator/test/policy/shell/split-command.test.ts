@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { loadShellParser, splitCommand } from "../../../src/policy/shell/index.js";
+import { loadShellParser } from "../../../src/policy/shell/parser.js";
+import { splitCommand } from "../../../src/policy/shell/split.js";
 
 const parser = await loadShellParser();
 const SPLIT = [["ls", "-la"], ["pwd"]];

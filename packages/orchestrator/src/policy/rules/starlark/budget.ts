@@ -1,5 +1,5 @@
-import { MAX_ALLOCATED_BYTES, MAX_CALL_DEPTH, MAX_EVALUATION_DEPTH, MAX_STEPS } from "../limits.js";
 import { Fault } from "./errors.js";
+import { MAX_ALLOCATED_BYTES, MAX_CALL_DEPTH, MAX_EVALUATION_DEPTH, MAX_STEPS } from "./limits.js";
 
 export interface BudgetLimits {
   readonly steps: number;

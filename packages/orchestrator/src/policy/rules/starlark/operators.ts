@@ -1,7 +1,7 @@
-import { MAX_INTEGER_BITS } from "../limits.js";
 import type { Budget } from "./budget.js";
 import { compareValues, getDictKey, isEqual, isNumber } from "./compare.js";
 import { Fault } from "./errors.js";
+import { MAX_INTEGER_BITS } from "./limits.js";
 import { formatPercent } from "./percent-format.js";
 import { getItems, setEntry } from "./sequences.js";
 import type { BinaryOperator, UnaryOperator } from "./syntax.js";

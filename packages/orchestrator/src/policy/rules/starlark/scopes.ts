@@ -1,5 +1,5 @@
-import { MAX_EVALUATION_DEPTH } from "../limits.js";
 import { createErrorAt } from "./errors.js";
+import { MAX_EVALUATION_DEPTH } from "./limits.js";
 import type { Source } from "./source.js";
 import type {
   ComprehensionClause,

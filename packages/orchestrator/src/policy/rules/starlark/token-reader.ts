@@ -1,5 +1,5 @@
-import { MAX_SYNTAX_DEPTH } from "../limits.js";
 import { createErrorAt } from "./errors.js";
+import { MAX_SYNTAX_DEPTH } from "./limits.js";
 import type { Source } from "./source.js";
 import { getTokenLabel, type Token } from "./tokens.js";
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseRuleFile, RuleFileError } from "../../../../src/policy/rules/index.js";
+import { parseRuleFile } from "../../../../src/policy/rules/parse-rule-file.js";
+import { RuleFileError } from "../../../../src/policy/rules/starlark/errors.js";
 
 /** What Codex 0.169.0 makes of an expression after a program: its `repr`, or an error. */
 interface Row {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseRuleFile, RuleFileError } from "../../../../src/policy/rules/index.js";
+import { parseRuleFile } from "../../../../src/policy/rules/parse-rule-file.js";
+import { RuleFileError } from "../../../../src/policy/rules/starlark/errors.js";
 
 function message(text: string): string {
   try {

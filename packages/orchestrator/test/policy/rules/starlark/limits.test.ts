@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { parseRuleFile, RuleFileError } from "../../../../src/policy/rules/index.js";
 import * as limits from "../../../../src/policy/rules/limits.js";
+import { parseRuleFile } from "../../../../src/policy/rules/parse-rule-file.js";
+import { RuleFileError } from "../../../../src/policy/rules/starlark/errors.js";
 
 const load = (text: string) => parseRuleFile({ file: "a.rules", text });
 

@@ -1,0 +1,13 @@
+import type { LiteralCommands } from "./shell/literal-commands.js";
+
+/** A command as policy sees it. */
+export interface JudgedCommand {
+  /** The plain commands, or the whole argv as the only one. */
+  commands: readonly (readonly string[])[];
+  /** False: `commands` is the whole argv, as it stands. */
+  isSplit: boolean;
+  /** Everything spelled out anywhere in it; only counted against it. */
+  literals: LiteralCommands;
+  /** Why its scripts could not be read at all. */
+  unread?: string;
+}
