@@ -6,7 +6,7 @@ import {
   judgedCommand,
   parseRulePolicy,
   requirement,
-} from "@codex/orchestrator";
+} from "@codex/policy";
 import { interleave, median, printTable } from "./harness.mjs";
 
 const ROUNDS = 2000;

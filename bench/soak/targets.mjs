@@ -122,7 +122,7 @@ async function startAgain(backend, spec) {
     try {
       return await backend.start(spec);
     } catch (error) {
-      if (error.code !== "connection_lost") throw error;
+      if (error.code !== "connection_lost" && error.name !== "UnknownStartError") throw error;
     }
   }
 }

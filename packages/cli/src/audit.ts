@@ -1,4 +1,5 @@
-import { type AuditOptions, createAuditLog, createFileSink } from "@codex/orchestrator";
+import { createAuditLog, createFileSink } from "@codex/audit";
+import type { AuditOptions } from "@codex/orchestrator";
 import type { Settings } from "./config/settings.js";
 
 /** The audit log that was configured; undefined for none. What goes wrong with it is said on stderr. */

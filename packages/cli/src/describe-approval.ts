@@ -1,4 +1,5 @@
-import { type ApprovalRequest, renderAllowRule } from "@codex/orchestrator";
+import type { ApprovalRequest } from "@codex/orchestrator";
+import { renderAllowRule } from "@codex/policy";
 import { describeSandbox } from "./describe-sandbox.js";
 import { quoteWords, visible } from "./visible.js";
 

@@ -1,4 +1,4 @@
-import type { Explanation, RulePolicy } from "@codex/orchestrator";
+import type { Explanation, RulePolicy } from "@codex/policy";
 import { visible } from "./visible.js";
 
 type NetworkRule = RulePolicy["networkRules"][number];

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { loadRulePolicy, parseRulePolicy, type RulePolicy } from "@codex/orchestrator";
+import { loadRulePolicy, parseRulePolicy, type RulePolicy } from "@codex/policy";
 import type { LoadedConfig } from "./config/load-config.js";
 import { ruleDirectories } from "./config/open-config.js";
 import { CommandError } from "./exit-codes.js";

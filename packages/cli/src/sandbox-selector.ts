@@ -6,7 +6,7 @@ import {
   PolicyError,
   type SandboxSelector,
   type SandboxSettings,
-} from "@codex/orchestrator";
+} from "@codex/policy";
 import { CommandError } from "./exit-codes.js";
 import { codexHome } from "./rule-files.js";
 

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { createLazyShellParser, type GetShellParser, loadShellParser } from "@codex/orchestrator";
+import { createLazyShellParser, type GetShellParser, loadShellParser } from "@codex/policy";
 
 /**
  * The parser of scripts for a command that judges a few of them and ends. Optimizing the grammar takes half a second

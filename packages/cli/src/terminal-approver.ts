@@ -5,8 +5,8 @@ import {
   type ApprovalRequest,
   type Approver,
   findRuleProblem,
-  renderAllowRule,
 } from "@codex/orchestrator";
+import { renderAllowRule } from "@codex/policy";
 import { describeRequest } from "./describe-approval.js";
 import { splitWords } from "./split-words.js";
 import { quoteWords, visible } from "./visible.js";

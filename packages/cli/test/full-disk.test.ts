@@ -2,15 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { verifyAuditFiles } from "@codex/audit";
 import { createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
 import type { RecordedOutput } from "@codex/executor-protocol";
-import {
-  connectStdio,
-  connectWebSocket,
-  createOrchestrator,
-  type Orchestrator,
-  verifyAuditFiles,
-} from "@codex/orchestrator";
+import { connectStdio, connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { findSmallDiskProblem, openSmallDisk, type SmallDisk } from "@codex/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { codex, finish, useCommand } from "./support.js";

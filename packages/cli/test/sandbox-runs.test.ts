@@ -4,15 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryChannelPair } from "@codex/channel";
 import { createExecutor } from "@codex/executor";
-import {
-  type ApprovalPolicy,
-  type ApprovalRequest,
-  connectStdio,
-  createOrchestrator,
-  createSandboxSelector,
-  type Orchestrator,
-  type SandboxSettings,
-} from "@codex/orchestrator";
+import { type ApprovalRequest, connectStdio, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import { type ApprovalPolicy, createSandboxSelector, type SandboxSettings } from "@codex/policy";
 import { createLocalBackend } from "@codex/process-host";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { codex } from "./support.js";

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Sandbox } from "@codex/executor-protocol";
-import { createSandboxSelector } from "@codex/orchestrator";
+import { createSandboxSelector } from "@codex/policy";
 import { createLocalBackend } from "@codex/process-host";
 import { type IPty, spawn } from "node-pty";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

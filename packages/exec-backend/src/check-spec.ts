@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
-import type { ProcessSpec } from "@codex/exec-backend";
-import { StartError } from "@codex/exec-backend";
+import { StartError } from "./errors.js";
+import type { ProcessSpec } from "./exec-backend.js";
 import { MAX_ARGUMENT_BYTES } from "./limits.js";
 
 /** What can be said of a spec without its host. @throws StartError */

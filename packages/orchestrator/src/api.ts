@@ -1,18 +1,16 @@
 import type { Channel } from "@codex/channel";
 import type { HostInfo, ProcessOutcome } from "@codex/executor-protocol";
+import type { ApprovalPolicy, GetShellParser, PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
-import type { AuditOptions } from "./audit/trail.js";
-import type { CallToolOptions } from "./call-tool.js";
+import type { AuditOptions } from "./calls/audit-trail.js";
+import type { CallToolOptions } from "./calls/call-tool.js";
 import type { Clock } from "./clock.js";
 import type { OrchestratorDefaults } from "./config.js";
 import type { ModelTool } from "./executors/catalog.js";
 import type { Connector, InitializeOptions } from "./executors/executor.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { ProtocolProblem } from "./executors/problems.js";
-import type { ApprovalPolicy } from "./policy/approval-policy.js";
-import type { GetShellParser } from "./policy/evaluate.js";
-import type { PolicyOptions } from "./policy/policy-options.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
 import type { RunCommandRequest, RunningCommand } from "./run-command.js";
 

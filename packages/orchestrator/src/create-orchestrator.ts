@@ -1,14 +1,10 @@
+import type { ApprovalPolicy, Policy, PolicyOptions, SandboxSettings } from "@codex/policy";
+import { createLazyShellParser, createSandboxSelector, RuleBook } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions } from "./api.js";
 import { Approvals } from "./approvals/approvals.js";
-import { createCallTelemetry } from "./call-telemetry.js";
-import { type CallsContext, handleToolCall } from "./call-tool.js";
+import { createCallTelemetry } from "./calls/call-telemetry.js";
+import { type CallsContext, handleToolCall } from "./calls/call-tool.js";
 import { type HandleCall, OrchestratorCore, type Shared } from "./orchestrator.js";
-import type { ApprovalPolicy } from "./policy/approval-policy.js";
-import type { Policy, PolicyOptions } from "./policy/policy-options.js";
-import { RuleBook } from "./policy/rule-book.js";
-import { createLazyShellParser } from "./policy/shell/parser.js";
-import { createSandboxSelector } from "./sandbox/create-sandbox-selector.js";
-import type { SandboxSettings } from "./sandbox/sandbox-settings.js";
 
 /** @throws OrchestratorError `bad_option` for a default or a sandbox mode that cannot be used. */
 export function createOrchestrator(options: OrchestratorOptions): Orchestrator {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createAuditLog, createFileSink, verifyAuditFiles } from "@codex/audit";
 import { findSmallDiskProblem, openSmallDisk, type SmallDisk } from "@codex/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createAuditLog, createFileSink, verifyAuditFiles } from "../src/audit/index.js";
-import { saveAllowRule } from "../src/policy/rules/save-rule.js";
+import { saveAllowRule } from "../../policy/src/rules/save-rule.js";
 
 const problem = findSmallDiskProblem();
 

@@ -1,4 +1,6 @@
-import { type AuditEvent, type OrchestratorOptions, parseRulePolicy } from "@codex/orchestrator";
+import type { AuditEvent } from "@codex/audit";
+import type { OrchestratorOptions } from "@codex/orchestrator";
+import { parseRulePolicy } from "@codex/policy";
 import { expect, it } from "vitest";
 import { scriptedChannel } from "./support/executors.js";
 import { attached } from "./support/orchestrators.js";

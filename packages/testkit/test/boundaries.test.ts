@@ -7,9 +7,11 @@ const packages = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The arrows of docs/architecture.md: what each package may import of the others. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  "file-lock": [],
+  telemetry: [],
+  audit: ["file-lock", "telemetry"],
   channel: [],
   "executor-protocol": [],
-  telemetry: [],
   "exec-backend": ["executor-protocol", "telemetry"],
   "exec-server-protocol": ["channel", "executor-protocol"],
   native: [],
@@ -28,9 +30,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   "exec-server-client": ["channel", "exec-backend", "exec-server-protocol", "executor-protocol", "telemetry"],
   executor: ["channel", "exec-backend", "executor-protocol", "shell-snapshot", "telemetry"],
-  orchestrator: ["channel", "executor-protocol", "telemetry"],
+  starlark: [],
+  policy: ["executor-protocol", "file-lock", "starlark", "telemetry"],
+  orchestrator: ["audit", "channel", "executor-protocol", "policy", "telemetry"],
   "process-host": ["exec-backend", "executor-protocol", "native", "sandbox", "telemetry"],
   cli: [
+    "audit",
     "channel",
     "exec-backend",
     "exec-server",
@@ -41,6 +46,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "host-files",
     "native",
     "orchestrator",
+    "policy",
     "process-host",
     "sandbox",
     "telemetry",

@@ -20,9 +20,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const PACKAGES = [
+  "file-lock",
+  "telemetry",
+  "audit",
   "channel",
   "executor-protocol",
-  "telemetry",
   "exec-backend",
   "exec-server-protocol",
   "native",
@@ -32,6 +34,8 @@ const PACKAGES = [
   "exec-server",
   "exec-server-client",
   "executor",
+  "starlark",
+  "policy",
   "orchestrator",
   "process-host",
   "cli",
@@ -133,7 +137,7 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
     const typed = SAMPLE.replace("const policy =", "const policy: PolicyOptions =")
       .replace("result.structured.exitCode", "result.structured?.outcome.kind")
       .replace("terminal.structured.exitCode", "terminal.structured");
-    const types = 'import { type PolicyOptions } from "@codex/orchestrator";';
+    const types = 'import { type PolicyOptions } from "@codex/policy";';
     writeFileSync(join(project, "sample.ts"), `${types}\n${imports.join("\n")}${typed}`);
     expect(check("sample.ts")).toEqual({ stdout: "", status: 0 });
   });
@@ -183,7 +187,7 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
       mkdirSync(join(beside, "@vscode"), { recursive: true });
       const link = (name: string, of: string) =>
         symlinkSync(join(root, "packages", of, "node_modules", name), join(beside, name));
-      link("@vscode/tree-sitter-wasm", "orchestrator");
+      link("@vscode/tree-sitter-wasm", "policy");
       expect(run("sample.mjs", alone).stderr).toMatch(/native code of `koffi` cannot be loaded .* has to be installed/);
       link("koffi", "native");
       link("node-pty", "native");

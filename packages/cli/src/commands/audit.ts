@@ -6,7 +6,7 @@ import {
   parseRecord,
   readAuditLines,
   verifyAuditFiles,
-} from "@codex/orchestrator";
+} from "@codex/audit";
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";
 import { CommandError, EXIT } from "../exit-codes.js";

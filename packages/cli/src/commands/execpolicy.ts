@@ -9,7 +9,7 @@ import {
   type Requirement,
   renderAllowRule,
   type SandboxSelector,
-} from "@codex/orchestrator";
+} from "@codex/policy";
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";
 import { EXIT } from "../exit-codes.js";

@@ -2,11 +2,10 @@ import { text } from "node:stream/consumers";
 import {
   type AuditOptions,
   createOrchestrator,
-  createRuleSaver,
   type Orchestrator,
   type OrchestratorDefaults,
-  type PolicyOptions,
 } from "@codex/orchestrator";
+import { createRuleSaver, type PolicyOptions } from "@codex/policy";
 import { openAudit } from "../audit.js";
 import type { ConfigFlags } from "../config/flags.js";
 import { openConfig } from "../config/open-config.js";

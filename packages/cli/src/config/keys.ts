@@ -1,4 +1,4 @@
-import { DEFAULT_DENY_READ } from "@codex/orchestrator";
+import { DEFAULT_DENY_READ } from "@codex/policy";
 import * as z from "zod/mini";
 import {
   denyMore,

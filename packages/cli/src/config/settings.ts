@@ -1,5 +1,6 @@
 import type { SandboxMode } from "@codex/executor-protocol";
-import type { ApprovalPolicy, OrchestratorDefaults, SandboxSettings, WhenUnavailable } from "@codex/orchestrator";
+import type { OrchestratorDefaults } from "@codex/orchestrator";
+import type { ApprovalPolicy, SandboxSettings, WhenUnavailable } from "@codex/policy";
 import { KEYS, type Key } from "./keys.js";
 import type { Origin } from "./origin.js";
 

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
-import type { ApprovalPolicy, GranularPolicy } from "@codex/orchestrator";
+import type { ApprovalPolicy, GranularPolicy } from "@codex/policy";
 
 // What a project's own configuration may change: it comes with the repository, so it can only take away.
 

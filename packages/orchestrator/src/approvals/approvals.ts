@@ -1,5 +1,5 @@
+import type { DecidedBy } from "@codex/audit";
 import { messageOf } from "@codex/telemetry";
-import type { DecidedBy } from "../audit/event.js";
 import type { Clock } from "../clock.js";
 import type { ApprovalRequest, Approver } from "./approver.js";
 import { sessionKey } from "./session-key.js";

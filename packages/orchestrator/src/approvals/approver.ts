@@ -1,5 +1,5 @@
 import type { Sandbox, SandboxPermissions } from "@codex/executor-protocol";
-import type { Cause } from "../policy/requirement.js";
+import type { Cause } from "@codex/policy";
 
 /** Somebody who may say yes. Handed in; the orchestrator asks, and remembers what it is told to remember. */
 export interface Approver {

@@ -1,4 +1,4 @@
-import { findPrefixBan } from "../policy/rules/banned-prefixes.js";
+import { findPrefixBan } from "@codex/policy";
 
 /**
  * Why a rule that allows everything with this prefix is not saved with an approval: it leaves open what is run, or it

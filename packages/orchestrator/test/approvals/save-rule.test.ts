@@ -1,14 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type ApprovalAnswer,
-  type ApprovalRequest,
-  createRuleSaver,
-  loadRulePolicy,
-  type PolicyOptions,
-  parseRulePolicy,
-} from "@codex/orchestrator";
+import type { ApprovalAnswer, ApprovalRequest } from "@codex/orchestrator";
+import { createRuleSaver, loadRulePolicy, type PolicyOptions, parseRulePolicy } from "@codex/policy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { scriptedChannel } from "../support/executors.js";
 import { attached } from "../support/orchestrators.js";

@@ -1,12 +1,6 @@
 import type { SandboxSupport } from "@codex/executor-protocol";
-import {
-  type ApprovalPolicy,
-  type ApprovalRequest,
-  createOrchestrator,
-  createSandboxSelector,
-  type PolicyOptions,
-  parseRulePolicy,
-} from "@codex/orchestrator";
+import { type ApprovalRequest, createOrchestrator } from "@codex/orchestrator";
+import { type ApprovalPolicy, createSandboxSelector, type PolicyOptions, parseRulePolicy } from "@codex/policy";
 import { describe, expect, it } from "vitest";
 import { closeAfterTest, scriptedChannel } from "../support/executors.js";
 

@@ -1,14 +1,12 @@
 import type { SandboxSupport } from "@codex/executor-protocol";
 import {
   type ApprovalDecision,
-  type ApprovalPolicy,
   type ApprovalRequest,
   type Approver,
-  createSandboxSelector,
   type OrchestratorOptions,
-  type SandboxSettings,
   systemClock,
 } from "@codex/orchestrator";
+import { type ApprovalPolicy, createSandboxSelector, type SandboxSettings } from "@codex/policy";
 import { describe, expect, it } from "vitest";
 import { scriptedChannel } from "../support/executors.js";
 import { attached, stage } from "../support/orchestrators.js";

@@ -4,9 +4,9 @@ import {
   type Orchestrator,
   type OrchestratorDefaults,
   type OrchestratorOptions,
-  type PolicyOptions,
   type ProtocolProblem,
 } from "@codex/orchestrator";
+import type { PolicyOptions } from "@codex/policy";
 import { closeAfterTest } from "./executors.js";
 import { FakeClock } from "./fake-clock.js";
 

@@ -1,28 +1,27 @@
 import { readFileSync } from "node:fs";
-import { loadShellParser, parseRulePolicy } from "@codex/orchestrator";
+import { loadShellParser, parseRulePolicy } from "@codex/policy";
+import { Budget, RuleFileError } from "@codex/starlark";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseRuleFile } from "../../../orchestrator/src/policy/rules/parse-rule-file.js";
-import { Budget } from "../../../orchestrator/src/policy/rules/starlark/budget.js";
-import { RuleFileError } from "../../../orchestrator/src/policy/rules/starlark/errors.js";
-import { readSuspects } from "../../../orchestrator/src/policy/rules/suspects.js";
-import { joinWords, splitWords } from "../../../orchestrator/src/policy/shell/line-words.js";
-import { literalCommands } from "../../../orchestrator/src/policy/shell/literal-commands.js";
-import { readRoughCommands } from "../../../orchestrator/src/policy/shell/rough-words.js";
-import { splitScript } from "../../../orchestrator/src/policy/shell/split.js";
+import { parseRuleFile } from "../../../policy/src/rules/parse-rule-file.js";
+import { readSuspects } from "../../../policy/src/rules/suspects.js";
+import { joinWords, splitWords } from "../../../policy/src/shell/line-words.js";
+import { literalCommands } from "../../../policy/src/shell/literal-commands.js";
+import { readRoughCommands } from "../../../policy/src/shell/rough-words.js";
+import { splitScript } from "../../../policy/src/shell/split.js";
 import { check, mutatedText, repeatedText } from "./support.js";
 
 const read = (path: string): unknown =>
-  JSON.parse(readFileSync(new URL(`../../../orchestrator/test/policy/${path}`, import.meta.url), "utf8"));
+  JSON.parse(readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8"));
 
 const ruleTexts = [
-  ...(read("rules/corpus/rules.json") as { files: Record<string, string> }[]).flatMap(({ files }) =>
+  ...(read("policy/test/rules/corpus/rules.json") as { files: Record<string, string> }[]).flatMap(({ files }) =>
     Object.values(files),
   ),
-  ...(read("rules/corpus/starlark.json") as { expression?: string }[]).map(({ expression }) => `x = ${expression}\n`),
+  ...(read("starlark/test/corpus/starlark.json") as { expression?: string }[]).map(({ expression }) => `x = ${expression}\n`),
 ];
 const scripts = ["split", "literal"].flatMap((name) =>
-  (read(`shell/corpus/${name}.json`) as { script: string }[]).map(({ script }) => script),
+  (read(`policy/test/shell/corpus/${name}.json`) as { script: string }[]).map(({ script }) => script),
 );
 const parser = await loadShellParser();
 

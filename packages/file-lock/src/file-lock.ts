@@ -1,0 +1,111 @@
+import { open, readFile, rm, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
+import { SAVE_LOCK_RETRY_MS, SAVE_LOCK_STALE_MS, SAVE_LOCK_TIMEOUT_MS } from "./limits.js";
+
+export interface FileLockOptions {
+  /** Longest wait, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** The lock is held by somebody else for longer than the wait. */
+export class FileLockError extends Error {
+  readonly code = "lock_timeout";
+
+  constructor(path: string, timeoutMs: number) {
+    super(`${path}: the lock is still held after ${timeoutMs} ms; remove the file if its owner is gone`);
+    this.name = "FileLockError";
+  }
+}
+
+/**
+ * Runs `body` while this process alone holds the lock file `path`, and removes the file afterwards, whatever happens.
+ * A lock whose owner has ended, or that is old and belongs to another host, is broken.
+ */
+export async function withFileLock<T>(path: string, options: FileLockOptions, body: () => Promise<T>): Promise<T> {
+  await acquireLock(path, options);
+  try {
+    return await body();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function acquireLock(path: string, options: FileLockOptions): Promise<void> {
+  const { timeoutMs = SAVE_LOCK_TIMEOUT_MS, now = Date.now } = options;
+  const deadline = now() + timeoutMs;
+  while (!(await createLock(path))) {
+    if (await isAbandoned(path, now)) await breakLock(path, now);
+    else if (now() > deadline) throw new FileLockError(path, timeoutMs);
+    else await wait(SAVE_LOCK_RETRY_MS);
+  }
+}
+
+/** False when somebody holds it. */
+async function createLock(path: string): Promise<boolean> {
+  try {
+    const handle = await open(path, "wx");
+    try {
+      await handle.writeFile(`${process.pid} ${hostname()}\n`);
+    } catch (cause) {
+      await rm(path, { force: true }); // without its owner nobody could tell that it is abandoned
+      throw new Error(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    } finally {
+      await handle.close();
+    }
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+async function isAbandoned(path: string, now: () => number): Promise<boolean> {
+  try {
+    const [pid = "", host = ""] = (await readFile(path, "utf8")).trim().split(" ");
+    if (host === hostname() && /^\d+$/.test(pid)) return !isAlive(Number(pid));
+    return now() - (await stat(path)).mtimeMs > SAVE_LOCK_STALE_MS;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return false;
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return hasCode(error, "EPERM");
+  }
+}
+
+/**
+ * One process at a time looks again and removes: else one of two that saw the same dead owner could remove the lock that
+ * the other took meanwhile.
+ */
+async function breakLock(path: string, now: () => number): Promise<void> {
+  const breaking = `${path}.break`;
+  if (!(await createLock(breaking))) {
+    // Held for an instant; what is old was left by a process that died in between.
+    if (now() - (await modifiedAt(breaking)) > SAVE_LOCK_STALE_MS) await rm(breaking, { force: true });
+    return wait(SAVE_LOCK_RETRY_MS);
+  }
+  try {
+    if (await isAbandoned(path, now)) await rm(path, { force: true });
+  } finally {
+    await rm(breaking, { force: true });
+  }
+}
+
+/** Milliseconds since 1970; infinity for a file that is gone. */
+async function modifiedAt(path: string): Promise<number> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.mtimeMs ?? Number.POSITIVE_INFINITY;
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,1 @@
+export { type FileLockOptions, withFileLock } from "./file-lock.js";

@@ -1,0 +1,209 @@
+import type { AuditEvent, AuditLog, CallEvent, DecidedBy, ResultEvent, SandboxSummary } from "@codex/audit";
+import { MAX_AUDIT_ARGV_BYTES, MAX_AUDIT_LIST, MAX_AUDIT_TEXT_BYTES, redact, redactWords, sha256 } from "@codex/audit";
+import { type Sandbox, unifiedExecResultSchema } from "@codex/executor-protocol";
+import type { Requirement, RuleMatch } from "@codex/policy";
+import { messageOf } from "@codex/telemetry";
+import { safeParse } from "zod/mini";
+import type { ApprovalResult } from "../approvals/approvals.js";
+import { fail, type RefusedCall, type ToolCallResult } from "../result.js";
+import { cutToBytes } from "../text.js";
+
+export interface AuditOptions {
+  log: AuditLog;
+  /** A call whose record cannot be written is refused. Default false: it runs, and the record counts as lost. */
+  required?: boolean;
+  /** Record the words of commands, without what looks like a secret; default their hash alone. */
+  includeArgv?: boolean;
+}
+
+/** What one call leaves in the audit log. Methods are called as the call goes on; none of them throws. */
+export interface Trail {
+  /** A command, and where it would run. */
+  command(
+    environment: string,
+    command: { command: readonly string[]; cwd: string; tty: boolean; sandboxPermissions: string },
+  ): void;
+  /** Any other tool, and what it gets. */
+  tool(environment: string, args: unknown, session: number | undefined): void;
+  judged(requirement: Requirement, matches: () => readonly RuleMatch[]): void;
+  decided(approvalId: string, decision: ApprovalResult): void;
+  /** Before it is sent, each time. Where it has to be on record: waits for that; the refusal when it cannot be. */
+  sending(sandbox: Sandbox | null | undefined): Promise<RefusedCall | undefined> | undefined;
+  /** What came of the last sending. */
+  answered(result: ToolCallResult): void;
+  /** The call is over; one that was never sent is recorded now. */
+  ended(result: ToolCallResult): void;
+}
+
+/** Begins the trail of each call. Without options nothing is recorded. */
+export class Auditor {
+  readonly #options: AuditOptions | undefined;
+  readonly #newId: () => string;
+
+  constructor(options: AuditOptions | undefined, newId: () => string) {
+    this.#options = options;
+    this.#newId = newId;
+  }
+
+  begin(tool: string): Trail {
+    return this.#options === undefined ? NO_TRAIL : new CallTrail(this.#options, this.#newId(), tool);
+  }
+
+  async flush(): Promise<void> {
+    await this.#options?.log.flush();
+  }
+}
+
+const NO_TRAIL: Trail = {
+  command() {},
+  tool() {},
+  judged() {},
+  decided() {},
+  sending: () => undefined,
+  answered() {},
+  ended() {},
+};
+
+class CallTrail implements Trail {
+  readonly #options: AuditOptions;
+  readonly #call: CallEvent;
+  #isSent = false;
+
+  constructor(options: AuditOptions, id: string, tool: string) {
+    this.#options = options;
+    this.#call = { type: "call", call: id, tool: short(tool), runs: false };
+  }
+
+  command(environment: string, { command, cwd, tty, sandboxPermissions }: Parameters<Trail["command"]>[1]): void {
+    const argvSha256 = sha256(JSON.stringify(command));
+    delete this.#call.argumentsSha256;
+    Object.assign(this.#call, { environment, argvSha256, cwd: short(cwd), tty, sandboxPermissions });
+    if (this.#options.includeArgv === true) this.#call.argv = recordedWords(command);
+  }
+
+  tool(environment: string, args: unknown, session: number | undefined): void {
+    const known = session === undefined ? {} : { session };
+    Object.assign(this.#call, { environment, argumentsSha256: sha256(JSON.stringify(args) ?? ""), ...known });
+  }
+
+  judged(requirement: Requirement, matches: () => readonly RuleMatch[]): void {
+    const rules = matches().slice(0, MAX_AUDIT_LIST);
+    this.#call.requirement = requirement.kind;
+    this.#call.decidedBy = rules.length > 0 ? "rule" : "policy";
+    if (requirement.kind !== "skip") this.#call.cause = describeCause(requirement.cause);
+    if (rules.length > 0) this.#call.rules = rules.map(({ decision, rule }) => ({ decision, rule: short(rule) }));
+  }
+
+  decided(approvalId: string, answer: ApprovalResult): void {
+    const by = decidedBy(answer);
+    this.#call.decidedBy = by;
+    const saves = answer.kind === "approved" && answer.rule !== undefined ? { savesRule: true as const } : {};
+    void this.#record({
+      type: "approval",
+      call: this.#call.call,
+      approval: approvalId,
+      decision: answer.kind,
+      by,
+      ...saves,
+    });
+  }
+
+  sending(sandbox: Sandbox | null | undefined): Promise<RefusedCall | undefined> | undefined {
+    if (sandbox !== undefined) this.#call.sandbox = summarize(sandbox);
+    this.#isSent = true;
+    const problem = this.#record({ ...this.#call, runs: true });
+    return this.#options.required === true ? problem.then(refuseUnrecorded) : undefined;
+  }
+
+  answered(result: ToolCallResult): void {
+    const { call } = this.#call;
+    void this.#record({ type: "result", call, status: result.status, ...codeOf(result), ...describeResult(result) });
+  }
+
+  ended(result: ToolCallResult): void {
+    if (!this.#isSent) void this.#record({ ...this.#call, status: result.status, ...codeOf(result) });
+  }
+
+  /** Why it could not be written. */
+  async #record(event: AuditEvent): Promise<string | undefined> {
+    try {
+      await this.#options.log.record(event);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+}
+
+function refuseUnrecorded(reason: string | undefined): RefusedCall | undefined {
+  if (reason === undefined) return undefined;
+  const problem = `a call has to be on record, and the audit log cannot be written: ${reason}`;
+  return fail("audit_failed", `${problem}. Nothing was run.`);
+}
+
+const codeOf = (result: ToolCallResult) =>
+  result.isError && "code" in result.structured ? { code: result.structured.code } : {};
+
+/** Cut before it is looked through, which takes its time, and after: what is hidden may get longer. */
+const short = (text: string) => cutToBytes(redact(cutToBytes(text, MAX_AUDIT_TEXT_BYTES)), MAX_AUDIT_TEXT_BYTES);
+
+/** Half a secret is not known for one. */
+function cutBetweenWords(text: string, bytes: number): string {
+  const cut = cutToBytes(text, bytes);
+  return cut === text ? text : cut.replace(/\S+$/, "");
+}
+
+function recordedWords(command: readonly string[]): string[] {
+  let bytes = 0;
+  const words = command.map((word) => cutBetweenWords(word, MAX_AUDIT_TEXT_BYTES));
+  const fitting = words.filter((word) => {
+    bytes += Buffer.byteLength(word) + 1;
+    return bytes <= MAX_AUDIT_ARGV_BYTES;
+  });
+  return redactWords(fitting);
+}
+
+function describeCause(cause: Extract<Requirement, { cause: unknown }>["cause"]): string {
+  return cause.kind === "dangerous" ? `dangerous: ${cause.entry}` : cause.kind;
+}
+
+function decidedBy(answer: ApprovalResult): DecidedBy {
+  switch (answer.kind) {
+    case "approved":
+    case "denied":
+      return answer.by;
+    case "cancelled":
+      return "user";
+    case "interrupted":
+      return "interrupt";
+  }
+}
+
+function summarize(sandbox: Sandbox | null): SandboxSummary | null {
+  if (sandbox === null) return null;
+  const { permissions } = sandbox;
+  const summary: SandboxSummary = { type: permissions.type, sha256: sha256(JSON.stringify(sandbox)) };
+  if (permissions.type !== "disabled") summary.network = permissions.network;
+  if (permissions.type === "managed") summary.fileSystem = permissions.file_system.type;
+  return summary;
+}
+
+/** No reason of an outcome: an executor words it, and may repeat what it was given. */
+function describeResult({ status, structured }: ToolCallResult): Partial<ResultEvent> {
+  if (status === "lost") return { outcome: { kind: "lost" } };
+  const parsed = safeParse(unifiedExecResultSchema, structured);
+  if (!parsed.success) return {};
+  const { outcome, exitCode, processId, range, omitted, sandboxDenied } = parsed.data;
+  return {
+    outcome: {
+      kind: outcome.kind,
+      ...(outcome.kind === "exited" ? { code: outcome.code } : {}),
+      ...(outcome.kind === "signaled" ? { signal: short(outcome.signal), by: outcome.by } : {}),
+    },
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(processId === undefined ? {} : { session: processId }),
+    range: [range.from, range.to],
+    ...(omitted.length === 0 ? {} : { omitted: omitted.slice(0, MAX_AUDIT_LIST).map(({ from, to }) => [from, to]) }),
+    sandboxDenied,
+  };
+}

@@ -1,0 +1,79 @@
+import { type Counter, createRegistry, type Telemetry, type TraceContext } from "@codex/telemetry";
+import type { ToolCallResult } from "../result.js";
+
+/** What an orchestrator tells about the calls of a model. Never what was asked for, and never what came back. */
+export interface CallTelemetry {
+  /** A call of a tool, and everything that is done for it. */
+  begin(toolName: string): CallWatch;
+  /** The call as it goes to an executor. */
+  send(executor: string, parent: TraceContext | undefined): CallWatch;
+}
+
+export interface CallWatch {
+  /** What is done for it is part of. */
+  readonly trace: TraceContext | undefined;
+  end(result: ToolCallResult): void;
+}
+
+export function createCallTelemetry({ log, metrics = createRegistry(), tracing }: Telemetry): CallTelemetry {
+  const counters = new Map(STATUSES.map((status) => [status, countCalls(status)]));
+  function countCalls(status: ToolCallResult["status"]): Counter {
+    return metrics.counter({
+      name: "codex_orchestrator_calls_total",
+      help: "Calls of tools, by what they came to.",
+      labels: { status },
+    });
+  }
+  const seconds = metrics.histogram({
+    name: "codex_orchestrator_call_duration_seconds",
+    help: "Time of a call, approvals included.",
+  });
+  return {
+    begin(toolName) {
+      const startedAt = performance.now();
+      const tool = toolName.slice(0, MAX_TOOL_NAME_LENGTH);
+      const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool };
+      const span = tracing?.startSpan(`execute_tool ${tool}`, { kind: "internal", parent: "active", attributes });
+      return {
+        trace: span?.context,
+        end({ status, isError }) {
+          const took = (performance.now() - startedAt) / 1000;
+          seconds.observe(took);
+          const counter = counters.get(status);
+          if (counter !== undefined) counter.value += 1;
+          log?.debug?.("tool call", { tool, status, ms: Math.round(took * 1000) });
+          if (isError) span?.fail(status);
+          span?.end();
+        },
+      };
+    },
+    send(executor, parent) {
+      const attributes = {
+        "rpc.system.name": "codex_executor",
+        "rpc.method": "call_tool",
+        "codex.executor.name": executor,
+      };
+      const span =
+        parent === undefined ? undefined : tracing?.startSpan("call_tool", { kind: "client", parent, attributes });
+      return {
+        trace: span?.context ?? parent,
+        end({ status, isError }) {
+          if (isError) span?.fail(status);
+          span?.end();
+        },
+      };
+    },
+  };
+}
+
+const MAX_TOOL_NAME_LENGTH = 64;
+
+const STATUSES = [
+  "success",
+  "interrupted",
+  "error",
+  "forbidden",
+  "denied",
+  "cancelled",
+  "lost",
+] as const satisfies readonly ToolCallResult["status"][];

@@ -1,0 +1,293 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
+import type { TraceContext } from "@codex/telemetry";
+import { messageOf } from "@codex/telemetry";
+import { copyFrozen, digestRequest } from "../approvals/binding.js";
+import type { Config } from "../config.js";
+import { type Catalog, ENVIRONMENT_ID } from "../executors/catalog.js";
+import type { LiveOutput } from "../executors/live-output.js";
+import type { Session, SessionTable } from "../executors/sessions.js";
+import { parseArguments } from "../resolve/arguments.js";
+import { type ResolvedExec, resolveExecCommand } from "../resolve/exec-command.js";
+import type { Rejected } from "../resolve/resolved.js";
+import { describeSlips, findMisspelt } from "../resolve/unknown-fields.js";
+import { doesSomething, resolveWriteStdin } from "../resolve/write-stdin.js";
+import { fail, interrupted, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "../result.js";
+import type { Auditor } from "./audit-trail.js";
+import type { CallTelemetry } from "./call-telemetry.js";
+import { type Granted, obtainPermit, type PermitContext, refuseCommand } from "./permit.js";
+import { joinRuns, offerRerun, type SandboxedRun, withNotice } from "./rerun.js";
+import { lostSession } from "./respond.js";
+import { type Selected, selectExecutor } from "./select-executor.js";
+import { sendCall } from "./send-call.js";
+import { createTypedShell, refuseInput, type TypedShells } from "./typed-input.js";
+
+export interface CallToolOptions {
+  /** Ends the wait; what was started lives on, and its session id is in the result. */
+  signal?: AbortSignal;
+  /** Called in order; a promise holds the executor back until it settles, all else is ignored. */
+  onOutput?: (output: LiveOutput) => unknown;
+  /** Absolute directory of this turn, on the executor's host. */
+  cwd?: string;
+  /** Absolute directories that belong to this turn, for the sandbox; default `cwd`. */
+  workspaceRoots?: readonly string[];
+  /** `executor`: tools that look at sessions see those of every orchestrator of the executor. Default `own`. */
+  sessionScope?: "own" | "executor";
+}
+
+/** The collaborators of all calls. */
+export interface CallsContext extends Omit<CallContext, "trail" | "trace" | "progress"> {
+  auditor: Auditor;
+}
+
+/** The collaborators of a call. */
+export interface CallContext extends PermitContext {
+  config: Config;
+  telemetry: CallTelemetry;
+  progress: { isSent: boolean };
+  /** What the call is part of. */
+  trace: TraceContext | undefined;
+  /** A fresh key for what must not happen twice; keys count up. */
+  newKey: () => string;
+  catalog: Catalog;
+  sessions: SessionTable;
+  /** Sessions in a sandbox, as they were started. */
+  sandboxed: WeakMap<Session, SandboxedRun>;
+  typedShells: TypedShells;
+}
+
+/** One tool call of a model, from its words to its result. Never rejects for anything a model or executor did. */
+export async function handleToolCall(
+  toolName: string,
+  args: unknown,
+  options: CallToolOptions,
+  context: CallsContext,
+): Promise<ToolCallResult> {
+  const trail = context.auditor.begin(toolName);
+  const watch = context.telemetry.begin(toolName);
+  const progress = { isSent: false };
+  const result = await routeCall(toolName, args, options, { ...context, trail, progress, trace: watch.trace }).catch(
+    (error: unknown) => failed(error, progress.isSent),
+  );
+  watch.end(result);
+  trail.ended(result);
+  return result;
+}
+
+/** Something that was handed in has thrown, such as rules or a sandbox selector. */
+function failed(error: unknown, isSent: boolean): RefusedCall {
+  const what = isSent ? "What the call did is unknown." : "Nothing was run.";
+  return fail("internal", `The call failed in the orchestrator: ${messageOf(error)}. ${what}`);
+}
+
+async function routeCall(
+  toolName: string,
+  args: unknown,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  if (options.signal?.aborted) return interrupted();
+  const parsed = parseArguments(args, context.config.limits.argumentBytes);
+  if (parsed.kind === "rejected") return invalid(toolName, parsed);
+  const selected = selectExecutor(toolName, parsed.value, context.catalog, context.sessions);
+  if (selected.kind === "result") return selected.result;
+  switch (selected.tool.contract) {
+    case "unified_exec.exec_command":
+      return execCommand(selected, parsed.value, options, context);
+    case "unified_exec.write_stdin":
+      return writeStdin(selected, parsed.value, options, context);
+    case undefined:
+      return otherTool(selected, parsed.value, options, context);
+  }
+}
+
+async function execCommand(
+  selected: Selected,
+  args: Record<string, unknown>,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  const { executor, tool } = selected;
+  const { config } = context;
+  const { cwd: turnCwd, workspaceRoots } = options;
+  const resolved = resolveExecCommand(args, { config, host: executor.host, turnCwd, workspaceRoots });
+  if (resolved.kind === "rejected") return invalid(tool.name, resolved);
+  context.trail.command(executor.name, resolved.value.request);
+  const permit = await obtainPermit(selected, resolved.value, options.signal, context);
+  if (permit.kind === "result") return permit.result;
+  const { owner } = executor;
+  const result = await sendPermitted(selected, resolved.value, permit, options, context);
+  const session = runningSession(result, context);
+  const shell = session && createTypedShell(selected, resolved.value, permit);
+  if (session !== undefined && shell !== undefined) context.typedShells.set(session, shell);
+  if (permit.sandbox === undefined || permit.sandbox === null) return result;
+  const run = { selected, owner, resolved: resolved.value, command: permit.command };
+  return followSandboxed(run, result, options, context);
+}
+
+/** Sends a command as it was permitted: what is sent is what is compared. One that is not what was approved is not sent. */
+async function sendPermitted(
+  selected: Selected,
+  resolved: ResolvedExec,
+  permit: Granted,
+  options: CallToolOptions,
+  context: CallContext,
+  isBound = false,
+): Promise<ToolCallResult> {
+  const { request, notices } = resolved;
+  const { executor } = selected;
+  const { bypassSandbox, proposedAmendment, approval } = permit;
+  context.trail.command(executor.name, request);
+  const wireArguments = copyFrozen({
+    ...request,
+    execApprovalRequirement: { skip: { bypassSandbox, proposedExecPolicyAmendment: proposedAmendment } },
+    ...("sandbox" in permit ? { sandbox: permit.sandbox } : {}),
+    ...(executor.initialized && approval !== undefined ? { approvalId: approval.id } : {}),
+  });
+  if (approval !== undefined && digestRequest(executor.name, wireArguments) !== approval.digest) {
+    return refuseCommand(
+      "changed",
+      "its directory, environment or sandbox changed while it was decided about",
+      resolved,
+    );
+  }
+  if (!isDeepStrictEqual(executor.host, resolved.host)) {
+    return refuseCommand("changed", "its executor was reached again, and its host is not what it was", resolved);
+  }
+  const call = { wireArguments, windowMs: request.yieldTimeMs, notices: [...notices, ...permit.notices], isBound };
+  return send(selected, call, options, context);
+}
+
+/** A session is remembered until its end; an end that may be the sandbox's doing can lead to a second run outside. */
+async function followSandboxed(
+  run: SandboxedRun,
+  result: ToolCallResult,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  const session = runningSession(result, context);
+  if (session !== undefined) context.sandboxed.set(session, run);
+  const rerun = await offerRerun(run, result, options.signal, context);
+  if (rerun.kind === "result") return rerun.result;
+  const { resolved, selected, owner } = run;
+  const { executor } = selected;
+  // What was asked about is done where the first run was, or not at all.
+  if (executor.owner !== owner || executor.offlineReason !== undefined) {
+    const gone = executor.offlineReason ?? "its executor was started again meanwhile";
+    return withNotice(result, `it did not run again outside the sandbox, though that was approved: ${gone}`);
+  }
+  const again = await sendPermitted(selected, resolved, rerun.permit, options, context, true);
+  return joinRuns(result, again, rerun.notice);
+}
+
+function runningSession({ structured }: ToolCallResult, { sessions }: CallContext): Session | undefined {
+  if (structured === undefined || !("processId" in structured)) return undefined;
+  return typeof structured.processId === "number" ? sessions.get(structured.processId) : undefined;
+}
+
+async function writeStdin(
+  selected: Selected,
+  args: Record<string, unknown>,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  const { executor, tool, session } = selected;
+  const { config, sandboxed, trail } = context;
+  trail.tool(executor.name, args, session?.id);
+  const resolved = resolveWriteStdin(args, { config });
+  if (resolved.kind === "rejected") return invalid(tool.name, resolved);
+  const { request, notices } = resolved.value;
+  const shell = session && context.typedShells.get(session);
+  if (shell !== undefined && (request.input !== "" || request.closeStdin === true)) {
+    const refused = await refuseInput(shell, request.input, request.closeStdin === true, options.signal, context);
+    if (refused !== undefined) return refused;
+  }
+  const wireArguments = { ...request, processId: session?.processId ?? request.processId };
+  const result = await send(selected, { wireArguments, windowMs: request.yieldTimeMs, notices }, options, context);
+  const run = session === undefined ? undefined : sandboxed.get(session);
+  const isOver = !result.isError && runningSession(result, context) === undefined;
+  if (run === undefined || session === undefined || !isOver) return result;
+  // One answer tells the end, and once is it asked about.
+  sandboxed.delete(session);
+  return followSandboxed(run, result, options, context);
+}
+
+/** A tool of the executor's own gets what the model said, without what was only for us. */
+function otherTool(
+  selected: Selected,
+  args: Record<string, unknown>,
+  options: CallToolOptions,
+  context: CallContext,
+): Promise<ToolCallResult> {
+  context.trail.tool(selected.executor.name, args, selected.session?.id);
+  const misspelt = findMisspelt(args, selected.tool);
+  if (misspelt !== undefined) return Promise.resolve(invalid(selected.tool.name, misspelt));
+  const own = { ...args };
+  if (context.catalog.takesEnvironment(selected.tool.name)) delete own[ENVIRONMENT_ID];
+  if (selected.session !== undefined) own.session_id = selected.session.processId;
+  return send(
+    selected,
+    { wireArguments: own, windowMs: undefined, notices: describeSlips(args, selected.tool) },
+    options,
+    context,
+  );
+}
+
+interface Outgoing {
+  wireArguments: Record<string, unknown>;
+  /** Undefined for a tool of the executor's own. */
+  windowMs: number | undefined;
+  notices: readonly string[];
+  /** Not for an executor that was started again meanwhile. */
+  isBound?: boolean;
+}
+
+async function send(
+  { executor, tool, session }: Selected,
+  { wireArguments, windowMs, notices, isBound = session !== undefined }: Outgoing,
+  { signal, onOutput, sessionScope }: CallToolOptions,
+  { sessions, config, newKey, trail, telemetry, trace, progress }: CallContext,
+): Promise<ToolCallResult> {
+  const unrecorded = trail.sending(wireArguments.sandbox as Sandbox | null | undefined);
+  const refusal = unrecorded === undefined ? undefined : await unrecorded;
+  if (refusal !== undefined) return refusal;
+  if (session?.state.kind === "lost") {
+    const result = lostSession(session, session.state.reason);
+    trail.answered(result);
+    return result;
+  }
+  progress.isSent = true;
+  // Not before it is sent: keys count up, and one that many others have overtaken passes for a repeat.
+  const keyed = executor.initialized ? addKey(tool.contract, wireArguments, newKey) : { arguments: wireArguments };
+  const { answerMarginMs, toolAnswerMs } = config.timings;
+  const waits =
+    windowMs === undefined ? { windowMs: 0, marginMs: toolAnswerMs } : { windowMs, marginMs: answerMarginMs };
+  const call = { executor, tool, ...keyed, ...waits, notices, session, signal, onOutput, sessionScope };
+  const watch = telemetry.send(executor.name, trace);
+  const result = await sendCall(
+    { ...call, isBound, trace: watch.trace },
+    { sessions, limits: config.limits, timings: config.timings },
+  );
+  watch.end(result);
+  trail.answered(result);
+  return result;
+}
+
+/** Names the call, so that a repeat of it does nothing; tools of the contract take that among their arguments. */
+function addKey(contract: ToolContract | undefined, args: Record<string, unknown>, newKey: () => string) {
+  switch (contract) {
+    case "unified_exec.exec_command":
+      return { arguments: { ...args, idempotencyKey: newKey() } };
+    case "unified_exec.write_stdin":
+      return { arguments: doesSomething(args as WriteStdinRequest) ? { ...args, writeId: newKey() } : args };
+    case undefined:
+      return { arguments: args, idempotencyKey: newKey() };
+  }
+}
+
+function invalid(toolName: string, { field, problem }: Rejected): RefusedCall {
+  const reason = field === "" ? problem : `field \`${field}\`: ${problem}`;
+  const text = `Invalid arguments for \`${toolName}\`: ${reason}. Nothing was run.`;
+  const code: RefusalCode = "invalid_arguments";
+  return refuse("error", text, { code, ...(field === "" ? {} : { field }), reason });
+}

@@ -1,0 +1,59 @@
+import { findExcess, type HostInfo, type Sandbox } from "@codex/executor-protocol";
+import type { Policy, SandboxedCommand, SandboxSelector } from "@codex/policy";
+import { findNoSandbox } from "@codex/policy";
+import { messageOf } from "@codex/telemetry";
+import type { Executor } from "../executors/executor.js";
+import type { ResolvedExec } from "../resolve/exec-command.js";
+
+/** What is to hold a command; `sandbox` is absent where the executor knows nothing of sandboxes. */
+export type ChosenSandbox = { kind: "chosen"; sandbox?: Sandbox | null } | { kind: "refused"; reason: string };
+
+/**
+ * The sandbox that a command would be sent with, or why this executor cannot run it so. Nothing is run with less than
+ * was chosen: what cannot be held is refused here, before anybody is asked.
+ */
+export function chooseSandbox(
+  { name: environment, host }: Pick<Executor, "name" | "host">,
+  { request, workspaceRoots }: Pick<ResolvedExec, "request" | "workspaceRoots">,
+  bypassSandbox: boolean,
+  policy: Policy,
+): ChosenSandbox {
+  const { cwd, sandboxPermissions, additionalPermissions } = request;
+  const asked = { environment, host, cwd, workspaceRoots, sandboxPermissions, additionalPermissions, bypassSandbox };
+  const chosen = select(policy.sandbox, asked);
+  if (chosen !== null && "refused" in chosen) {
+    return { kind: "refused", reason: chosen.refused };
+  }
+  const problem = findMissingSupport(chosen, host) ?? findAboveCeiling(chosen, cwd, host);
+  if (problem !== undefined) return { kind: "refused", reason: `executor \`${environment}\` ${problem}` };
+  // An executor that knows only the base messages has never heard of the member.
+  if (host === undefined) return { kind: "chosen" };
+  return { kind: "chosen", sandbox: chosen };
+}
+
+/** Nothing runs where no sandbox could be chosen. */
+function select(selector: SandboxSelector, asked: SandboxedCommand): ReturnType<SandboxSelector["select"]> {
+  try {
+    return selector.select(asked);
+  } catch (error) {
+    return { refused: `its sandbox could not be chosen: ${messageOf(error)}` };
+  }
+}
+
+function findMissingSupport(sandbox: Sandbox | null, host: HostInfo | undefined): string | undefined {
+  if (sandbox === null || (host !== undefined && sandbox.permissions.type === "disabled")) return undefined;
+  const problem = findNoSandbox(host);
+  return problem === undefined ? undefined : `${problem}. ${WITHOUT_SANDBOX}`;
+}
+
+const WITHOUT_SANDBOX =
+  'A command runs there only outside the sandbox: with sandbox_permissions "require_escalated" where the approval policy asks, by a rule that allows it, or under sandbox mode `danger-full-access`';
+
+/** Where places lead is for the executor to tell, which looks again; what is plain without it is refused here. */
+function findAboveCeiling(sandbox: Sandbox | null, cwd: string, host: HostInfo | undefined): string | undefined {
+  const ceiling = host?.sandbox?.ceiling;
+  if (ceiling === undefined) return undefined;
+  const context = { temporaryDirectories: [], resolve: (path: string) => path };
+  const excess = findExcess({ cwd, sandbox }, { ...ceiling, roots: [] }, context);
+  return excess === undefined ? undefined : `does not allow it: ${excess}`;
+}

@@ -1,0 +1,200 @@
+import type { Sandbox } from "@codex/executor-protocol";
+import type { JudgedCommand, Policy, RuleBook } from "@codex/policy";
+import { findMissingSandbox, type GetShellParser, judgedCommand, type Requirement, requirement } from "@codex/policy";
+import type { ApprovalResult, Approvals } from "../approvals/approvals.js";
+import type { ApprovalDecision, ApprovalRequest } from "../approvals/approver.js";
+import { copyFrozen, digestRequest } from "../approvals/binding.js";
+import { findRuleProblem } from "../approvals/rule-edit.js";
+import type { ResolvedExec } from "../resolve/exec-command.js";
+import { closedMeanwhile, interrupted, type RefusalCode, type RefusedCall, refuse } from "../result.js";
+import type { Trail } from "./audit-trail.js";
+import { chooseSandbox } from "./choose-sandbox.js";
+import type { Selected } from "./select-executor.js";
+
+/** What decides whether a command may run. */
+export interface PermitContext {
+  policy: Policy;
+  rules: RuleBook;
+  approvals: Approvals;
+  /** Aborts when the orchestrator is closed. */
+  closing: AbortSignal;
+  shellParser: GetShellParser;
+  /** A fresh unique id. */
+  newId: () => string;
+  /** Of this call. */
+  trail: Trail;
+}
+
+export type Permit = Granted | { kind: "result"; result: RefusedCall };
+
+export interface Granted {
+  kind: "granted";
+  bypassSandbox: boolean;
+  /** What the command is sent with; absent where the executor knows nothing of sandboxes. */
+  sandbox?: Sandbox | null;
+  /** Set when somebody approved: its id, and the digest of what was approved. */
+  approval: { id: string; digest: string } | undefined;
+  proposedAmendment: readonly string[] | null;
+  notices: readonly string[];
+  /** How policy saw it. */
+  command: JudgedCommand;
+}
+
+/** Policy, and where it asks, a person. */
+export async function obtainPermit(
+  selected: Selected,
+  resolved: ResolvedExec,
+  signal: AbortSignal | undefined,
+  context: PermitContext,
+): Promise<Permit> {
+  const { request } = resolved;
+  const { executor } = selected;
+  const { host } = executor;
+  const { policy } = context;
+  const command = await judgedCommand(request.command, host, context.shellParser);
+  const rules = context.rules.rulesIn(request.cwd);
+  const missingSandbox = findMissingSandbox(executor, request.cwd, command, policy.sandbox);
+  const needed = requirement(command, {
+    approvalPolicy: policy.approvalPolicy,
+    sandboxPermissions: request.sandboxPermissions,
+    unrestricted: policy.sandbox.unrestricted,
+    missingSandbox,
+    rules,
+    os: host?.os,
+  });
+  context.trail.judged(needed, () => command.commands.flatMap((words) => rules.match(words)));
+  if (needed.kind === "forbidden") {
+    return { kind: "result", result: refuseCommand("forbidden", needed.reason, resolved) };
+  }
+  const bypassSandbox =
+    missingSandbox !== undefined || (needed.kind === "skip" ? needed.bypassSandbox : escalates(request));
+  const chosen = chooseSandbox(executor, resolved, bypassSandbox, policy);
+  if (chosen.kind === "refused") {
+    return { kind: "result", result: refuseCommand("sandbox_unavailable", chosen.reason, resolved) };
+  }
+  const sandbox = "sandbox" in chosen ? { sandbox: chosen.sandbox } : {};
+  if (needed.kind === "needsApproval") {
+    return askForPermit(selected, resolved, { command, needed, bypassSandbox, ...sandbox }, signal, context);
+  }
+  return {
+    kind: "granted",
+    bypassSandbox,
+    ...sandbox,
+    approval: undefined,
+    proposedAmendment: null,
+    notices: [],
+    command,
+  };
+}
+
+const escalates = ({ sandboxPermissions }: ResolvedExec["request"]): boolean =>
+  sandboxPermissions === "require_escalated";
+
+/** A command that somebody has to decide about, and how it would be sent. */
+export interface Asked {
+  command: JudgedCommand;
+  needed: Pick<Extract<Requirement, { kind: "needsApproval" }>, "reason" | "cause" | "asking">;
+  bypassSandbox: boolean;
+  sandbox?: Sandbox | null;
+  afterDenial?: ApprovalRequest["afterDenial"];
+}
+
+/** Asks. What is approved is fixed before: the answer is for that, whatever changes meanwhile. */
+export async function askForPermit(
+  selected: Selected,
+  resolved: ResolvedExec,
+  asked: Asked,
+  signal: AbortSignal | undefined,
+  context: PermitContext,
+): Promise<Permit> {
+  const { request, prefixRule } = resolved;
+  const { command, needed, bypassSandbox } = asked;
+  const proposedAmendment = context.rules.propose(command, needed.asking, prefixRule);
+  const question = approvalRequest(selected, resolved, asked, proposedAmendment, context);
+  const sandbox = "sandbox" in asked ? { sandbox: asked.sandbox } : {};
+  const digest = digestRequest(selected.executor.name, { ...request, ...sandbox });
+  // A script of one plain command is that command, however it was written.
+  const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
+  const { closing } = context;
+  const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
+  const decision: ApprovalResult = await context.approvals.decide(question, canonical, given);
+  context.trail.decided(question.id, decision);
+  switch (decision.kind) {
+    case "approved":
+      return {
+        kind: "granted",
+        bypassSandbox,
+        ...sandbox,
+        approval: { id: question.id, digest },
+        proposedAmendment,
+        notices: await saveRule(decision.rule, command, context),
+        command,
+      };
+    case "denied":
+      return refused("denied", `${decision.reason} (asked because ${needed.reason})`, resolved);
+    case "cancelled":
+      return refused("cancelled", "the user ended the turn", resolved);
+    case "interrupted":
+      return { kind: "result", result: closing.aborted ? closedMeanwhile() : interrupted() };
+  }
+}
+
+/** The command is approved either way: that a rule could not be saved is only told. */
+async function saveRule(
+  prefix: readonly string[] | undefined,
+  command: JudgedCommand,
+  { rules }: PermitContext,
+): Promise<string[]> {
+  const problem =
+    prefix === undefined ? undefined : (findRuleProblem(prefix, command.commands) ?? (await rules.save(prefix)));
+  return problem === undefined ? [] : [`the rule that was to be saved with the approval is not saved: ${problem}`];
+}
+
+function approvalRequest(
+  { executor, tool }: Selected,
+  { request }: ResolvedExec,
+  { command, needed, bypassSandbox, sandbox, afterDenial }: Asked,
+  proposedAmendment: readonly string[] | null,
+  { rules, newId }: PermitContext,
+): ApprovalRequest {
+  const canSave = proposedAmendment !== null && rules.canSave;
+  const save: ApprovalDecision[] = canSave ? ["accept_and_save"] : [];
+  return copyFrozen({
+    id: newId(),
+    toolName: tool.name,
+    environment: executor.name,
+    command: request.command,
+    plainCommands: command.commands,
+    cwd: request.cwd,
+    tty: request.tty,
+    reason: needed.reason,
+    cause: needed.cause,
+    justification: request.justification,
+    sandboxPermissions: bypassSandbox ? "require_escalated" : request.sandboxPermissions,
+    additionalPermissions: bypassSandbox ? null : request.additionalPermissions,
+    sandbox: sandbox ?? null,
+    afterDenial: afterDenial ?? null,
+    proposedAmendment,
+    availableDecisions: ["accept", "accept_for_session", ...save, "decline", "cancel"],
+  });
+}
+
+const refused = (status: "denied" | "cancelled", reason: string, resolved: ResolvedExec): Permit => ({
+  kind: "result",
+  result: refuseCommand(status, reason, resolved),
+});
+
+/** A command that is not run. */
+export function refuseCommand(code: keyof typeof REFUSALS, reason: string, { request }: ResolvedExec): RefusedCall {
+  const { command, cwd } = request;
+  const { status, words } = REFUSALS[code];
+  return refuse(status, `${words}: ${reason}. Nothing was run.`, { code, reason, command, cwd });
+}
+
+const REFUSALS = {
+  forbidden: { status: "forbidden", words: "The command is forbidden" },
+  denied: { status: "denied", words: "The command was not approved" },
+  cancelled: { status: "cancelled", words: "The command was cancelled" },
+  sandbox_unavailable: { status: "error", words: "The command cannot be run as it has to be" },
+  changed: { status: "error", words: "The command is not what was approved" },
+} as const satisfies Partial<Record<RefusalCode, { status: RefusedCall["status"]; words: string }>>;

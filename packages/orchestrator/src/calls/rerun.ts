@@ -1,0 +1,126 @@
+import type { UnifiedExecResult } from "@codex/executor-protocol";
+import type { JudgedCommand } from "@codex/policy";
+import { type ApprovalPolicy, refusingPolicy } from "@codex/policy";
+import type { AfterDenial } from "../approvals/approver.js";
+import type { SessionOwner } from "../executors/sessions.js";
+import type { ResolvedExec } from "../resolve/exec-command.js";
+import { type RefusedCall, refuse, type ToolCallResult } from "../result.js";
+import { chooseSandbox } from "./choose-sandbox.js";
+import { askForPermit, type Granted, type PermitContext } from "./permit.js";
+import type { Selected } from "./select-executor.js";
+
+/** A command that was sent to run in a sandbox. */
+export interface SandboxedRun {
+  selected: Selected;
+  /** Where it ran: one instance of the executor. */
+  owner: SessionOwner;
+  resolved: ResolvedExec;
+  command: JudgedCommand;
+}
+
+export type Rerun =
+  /** Run it again, outside. */
+  | { kind: "again"; permit: Granted; notice: string }
+  /** What the model is told instead. */
+  | { kind: "result"; result: ToolCallResult };
+
+/**
+ * After a run whose end may be the sandbox's doing: where the policy asks in that case, a person decides whether it
+ * runs again outside. It has already run in part, which the question says.
+ */
+export async function offerRerun(
+  run: SandboxedRun,
+  result: ToolCallResult,
+  signal: AbortSignal | undefined,
+  context: PermitContext,
+): Promise<Rerun> {
+  const denial = findDenial(result);
+  if (denial === undefined) return { kind: "result", result };
+  const { approvalPolicy } = context.policy;
+  const instead = adviceInstead(approvalPolicy);
+  if (instead !== undefined) return { kind: "result", result: withNotice(result, instead) };
+  const chosen = chooseSandbox(run.selected.executor, run.resolved, true, context.policy);
+  if (chosen.kind === "refused") {
+    return { kind: "result", result: withNotice(result, `it cannot run again outside the sandbox: ${chosen.reason}`) };
+  }
+  const { commands } = run.command;
+  // One rule answers for one command only.
+  const asking = commands.length === 1 ? (commands[0] ?? null) : null;
+  const asked = {
+    command: run.command,
+    needed: { reason: describeDenial(denial), cause: { kind: "sandbox_denial" } as const, asking },
+    bypassSandbox: true,
+    ...("sandbox" in chosen ? { sandbox: chosen.sandbox } : {}),
+    afterDenial: denial,
+  };
+  const permit = await askForPermit(run.selected, run.resolved, asked, signal, context);
+  if (permit.kind === "granted") return { kind: "again", permit, notice: describeRerun(denial) };
+  return { kind: "result", result: afterRefusal(result, permit.result) };
+}
+
+/** What the sandbox refused; undefined while it runs, where it succeeded all the same, and where nothing is known. */
+function findDenial({ status, structured }: ToolCallResult): AfterDenial | undefined {
+  if (status !== "success" || structured === undefined || !("sandboxDenied" in structured)) return undefined;
+  const { outcome, exitCode, sandboxDenied, sandboxDenial } = structured as UnifiedExecResult;
+  if (outcome.kind === "running" || exitCode === 0) return undefined;
+  const unnamed = sandboxDenied ? { certain: true, reason: "the sandbox refused something" } : undefined;
+  const denial = sandboxDenial ?? unnamed;
+  return denial === undefined ? undefined : { ...denial, exitCode };
+}
+
+/** What a model is told under a policy that asks nobody about this; undefined where somebody is asked. */
+function adviceInstead(policy: ApprovalPolicy): string | undefined {
+  if (policy === "on-request") {
+    return 'if the command has to run outside the sandbox, call again with sandbox_permissions "require_escalated"';
+  }
+  const refusing = refusingPolicy(policy, "sandbox_approval");
+  return refusing === undefined ? undefined : `approval policy ${refusing} lets no command run outside the sandbox`;
+}
+
+function describeDenial({ certain, reason, exitCode }: AfterDenial): string {
+  const what = certain ? reason : `going by its output alone, ${reason}`;
+  return `${what}; the command has already run in part${exitCode === undefined ? "" : ` (exit code ${exitCode})`}`;
+}
+
+const describeRerun = (denial: AfterDenial): string =>
+  `this is a second run, outside the sandbox, as approved; of the first: ${describeDenial(denial)}`;
+
+/** The first run stands: what it wrote is told, whatever was decided about a second. */
+function afterRefusal(result: ToolCallResult, refusal: RefusedCall): ToolCallResult {
+  const { reason } = refusal.structured;
+  const told = withNotice(result, `it did not run again outside the sandbox: ${reason}`);
+  return refusal.status === "cancelled" ? refuse("cancelled", told.text, refusal.structured) : told;
+}
+
+/**
+ * What came of both runs. The output of the first is not lost with the second, whatever became of that; one that was
+ * not made changes nothing.
+ */
+export function joinRuns(first: ToolCallResult, second: ToolCallResult, notice: string): ToolCallResult {
+  if (first.isError) return second;
+  if (second.isError && second.status !== "lost") {
+    return withNotice(first, `a second run, outside the sandbox, was approved, and failed: ${second.text}`);
+  }
+  const text = `Note: ${notice}\nFirst run, in the sandbox:\n${first.text}\nSecond run:\n${second.text}`;
+  const firstRun = first.structured;
+  if (second.isError) return { ...second, text, structured: { ...second.structured, firstRun } };
+  const { structured } = second;
+  if (structured === undefined) return { ...second, text };
+  return { ...second, text, structured: { ...structured, notices: joinNotices(notice, structured), firstRun } };
+}
+
+const joinNotices = (notice: string, { notices }: Record<string, unknown> | UnifiedExecResult): unknown[] => [
+  notice,
+  ...(Array.isArray(notices) ? notices : []),
+];
+
+/** In front: the text ends with output that is nobody's to change. */
+export function withNotice(result: ToolCallResult, notice: string): ToolCallResult {
+  if (result.isError) return result;
+  const { structured } = result;
+  return {
+    ...result,
+    text: `Note: ${notice}\n${result.text}`,
+    structured: structured === undefined ? undefined : { ...structured, notices: joinNotices(notice, structured) },
+  };
+}

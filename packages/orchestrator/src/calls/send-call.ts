@@ -1,0 +1,137 @@
+import type { TraceContext } from "@codex/telemetry";
+import type { Executor } from "../executors/executor.js";
+import { type IncomingOutput, type LiveOutput, OutputTracker } from "../executors/live-output.js";
+import type { OutputListener, OutputPiece } from "../executors/output-queue.js";
+import type { Session, SessionTable } from "../executors/sessions.js";
+import type { LearnedTool } from "../executors/tool-list.js";
+import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
+import type { ToolCallResult } from "../result.js";
+import { respond } from "./respond.js";
+
+/** A call as it goes on the wire, and who follows it. */
+export interface OutgoingCall {
+  executor: Executor;
+  tool: LearnedTool;
+  arguments: unknown;
+  /** How long the executor may take by the call's own terms, milliseconds. */
+  windowMs: number;
+  /** Milliseconds beyond that until an answer is not waited for any longer. */
+  marginMs: number;
+  notices: readonly string[];
+  /** The session the arguments name. */
+  session: Session | undefined;
+  signal: AbortSignal | undefined;
+  onOutput: ((output: LiveOutput) => unknown) | undefined;
+  sessionScope: "own" | "executor" | undefined;
+  idempotencyKey?: string | undefined;
+  /** It is for this instance of the executor, and not for one that takes its place. */
+  isBound: boolean;
+  /** What it is part of. */
+  trace: TraceContext | undefined;
+}
+
+export interface SendContext {
+  sessions: SessionTable;
+  limits: OrchestratorLimits;
+  timings: OrchestratorTimings;
+}
+
+/** Sends a call and waits for what becomes of it. Always ends, never rejects. */
+export async function sendCall(call: OutgoingCall, context: SendContext): Promise<ToolCallResult> {
+  const { executor, tool } = call;
+  const { sessions } = context;
+  const followed = new FollowedOutput(call, sessions);
+  // The executor may be another one, by the same name, when the answer comes.
+  const { owner } = executor;
+  const sent = executor.call({
+    toolName: tool.name,
+    arguments: call.arguments,
+    // Calls before it on the same session come first.
+    deadlineMs: followed.aheadMs + call.windowMs + call.marginMs,
+    isBound: call.isBound,
+    output: followed,
+    sessionScope: call.sessionScope,
+    idempotencyKey: call.idempotencyKey,
+    trace: call.trace,
+  });
+  let interruption: string | undefined;
+  const onAbort = () => {
+    const cancels = executor.can("cancel_tool");
+    const graceMs = cancels ? context.timings.cancelGraceMs : 0;
+    if (cancels) executor.cancel(sent.requestId);
+    interruption = cancels
+      ? `the call was interrupted, and the executor did not answer within ${graceMs} ms`
+      : "the call was interrupted, and this executor cannot be asked to end one";
+    sent.expire(graceMs);
+  };
+  call.signal?.addEventListener("abort", onAbort, { once: true });
+  if (call.signal?.aborted) onAbort();
+  const reply = await sent.reply;
+  call.signal?.removeEventListener("abort", onAbort);
+  followed.end();
+  return respond({
+    reply,
+    toolName: tool.name,
+    unifiedExec: tool.contract !== undefined,
+    environment: executor.name,
+    owner,
+    outage: executor.lostReason,
+    sessions,
+    problems: executor.problems,
+    notices: call.notices,
+    interruption,
+    session: followed.session,
+    resultTextBytes: context.limits.resultTextBytes,
+  });
+}
+
+/** Live output on its way to the caller; it also tells which session a call belongs to before its answer does. */
+class FollowedOutput implements OutputListener {
+  session: Session | undefined;
+  /** Windows of the calls that are under way on the session already, milliseconds. */
+  readonly aheadMs: number;
+  readonly #call: OutgoingCall;
+  readonly #sessions: SessionTable;
+  readonly #tracker = new OutputTracker();
+
+  constructor(call: OutgoingCall, sessions: SessionTable) {
+    this.#call = call;
+    this.#sessions = sessions;
+    this.#tracker.processId = call.session?.processId;
+    this.aheadMs = call.session?.pendingMs ?? 0;
+    if (call.session !== undefined) this.#join(call.session);
+  }
+
+  /** The call is over. */
+  end(): void {
+    if (this.session !== undefined) this.session.pendingMs -= this.#call.windowMs;
+  }
+
+  #join(session: Session): Session {
+    this.session = session;
+    session.pendingMs += this.#call.windowMs;
+    return session;
+  }
+
+  accept(output: IncomingOutput, seq: number): boolean {
+    const problem = this.#tracker.findProblem(output);
+    if (problem === undefined) this.#track(output, seq);
+    else this.#call.executor.problems.note("invalid_output", problem);
+    return problem === undefined;
+  }
+
+  deliver({ processId, ...piece }: OutputPiece): void | Promise<void> {
+    const { executor, onOutput } = this.#call;
+    if (onOutput === undefined) return;
+    const output = { ...piece, sessionId: this.session?.id ?? processId };
+    return executor.problems.guard("onOutput", () => onOutput(output));
+  }
+
+  /** Only tools of the contract have sessions; another tool's `processId` is its own affair. */
+  #track({ processId, offset, bytes }: IncomingOutput, seq: number): void {
+    if (this.#call.tool.contract === undefined) return;
+    const session = this.session ?? this.#join(this.#sessions.adopt(this.#call.executor.owner, processId));
+    session.lastSeq = Math.max(session.lastSeq, seq);
+    session.lastOffset = Math.max(session.lastOffset, offset + bytes.length);
+  }
+}

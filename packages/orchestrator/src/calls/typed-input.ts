@@ -1,0 +1,135 @@
+import { judgedLines, requirement, TypedLines } from "@codex/policy";
+import type { ApprovalRequest } from "../approvals/approver.js";
+import { copyFrozen } from "../approvals/binding.js";
+import type { Session } from "../executors/sessions.js";
+import type { ResolvedExec } from "../resolve/exec-command.js";
+import { closedMeanwhile, interrupted, type RefusedCall, refuse } from "../result.js";
+import type { Granted, PermitContext } from "./permit.js";
+import type { Selected } from "./select-executor.js";
+
+/** Shells that were started for being typed into, by their session. */
+export type TypedShells = WeakMap<Session, TypedShell>;
+
+/** A shell, as it was started. */
+export interface TypedShell {
+  readonly selected: Selected;
+  readonly resolved: ResolvedExec;
+  readonly permit: Granted;
+  readonly lines: TypedLines;
+  /** Settles when the input before was judged: lines are put together in their order. */
+  judged: Promise<unknown>;
+}
+
+/** A shell that was started to be typed into; undefined for any other command. */
+export function createTypedShell(selected: Selected, resolved: ResolvedExec, permit: Granted): TypedShell | undefined {
+  if (permit.command.literals.readsScript !== true) return undefined;
+  return { selected, resolved, permit, lines: new TypedLines(resolved.request.tty), judged: Promise.resolve() };
+}
+
+/**
+ * Judges lines that become complete with this input as the script that they are to the shell: what is forbidden is refused, what is
+ * dangerous is asked about. Undefined when the input may be written.
+ */
+export function refuseInput(
+  shell: TypedShell,
+  input: string,
+  isEnd: boolean,
+  signal: AbortSignal | undefined,
+  context: PermitContext,
+): Promise<RefusedCall | undefined> {
+  const judged = shell.judged.then(() => judge(shell, input, isEnd, signal, context));
+  shell.judged = judged.catch(() => undefined);
+  return judged;
+}
+
+async function judge(
+  shell: TypedShell,
+  input: string,
+  isEnd: boolean,
+  signal: AbortSignal | undefined,
+  context: PermitContext,
+): Promise<RefusedCall | undefined> {
+  const { lines, before, isCut, keep } = shell.lines.add(input, isEnd);
+  if (lines.trim() === "" && !isCut) {
+    keep();
+    return undefined;
+  }
+  const { request } = shell.resolved;
+  const rules = context.rules.rulesIn(request.cwd);
+  const read = shell.lines.read(lines);
+  const command = await judgedLines(read, shell.lines.read(before), isCut, context.shellParser);
+  const needed = requirement(command, {
+    approvalPolicy: context.policy.approvalPolicy,
+    sandboxPermissions: "use_default",
+    unrestricted: context.policy.sandbox.unrestricted,
+    rules,
+    os: shell.selected.executor.host?.os,
+  });
+  context.trail.judged(needed, () => command.literals.commands.flatMap((words) => rules.match(words)));
+  if (needed.kind === "forbidden") return refuseTyped("forbidden", needed.reason, shell, lines);
+  if (needed.kind === "needsApproval") {
+    const question = createQuestion(shell, lines, command.literals.commands, needed, context);
+    const { closing } = context;
+    const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
+    const decision = await context.approvals.decide(question, question.command, given);
+    context.trail.decided(question.id, decision);
+    if (decision.kind === "interrupted") return closing.aborted ? closedMeanwhile() : interrupted();
+    if (decision.kind === "cancelled") return refuseTyped("cancelled", "the user ended the turn", shell, lines);
+    if (decision.kind === "denied") {
+      return refuseTyped("denied", `${decision.reason} (asked because ${needed.reason})`, shell, lines);
+    }
+  }
+  keep();
+  return undefined;
+}
+
+function createQuestion(
+  { selected, resolved, permit }: TypedShell,
+  lines: string,
+  plainCommands: ApprovalRequest["plainCommands"],
+  { reason, cause }: Pick<ApprovalRequest, "reason" | "cause">,
+  { newId }: PermitContext,
+): ApprovalRequest {
+  const { request } = resolved;
+  const [shell = "sh"] = request.command;
+  return copyFrozen({
+    id: newId(),
+    toolName: "write_stdin",
+    environment: selected.executor.name,
+    command: [shell, "-c", lines],
+    plainCommands,
+    cwd: request.cwd,
+    tty: request.tty,
+    reason: `it would be typed into a shell that runs: ${reason}`,
+    cause,
+    justification: null,
+    sandboxPermissions: permit.bypassSandbox ? "require_escalated" : request.sandboxPermissions,
+    additionalPermissions: permit.bypassSandbox ? null : request.additionalPermissions,
+    sandbox: permit.sandbox ?? null,
+    afterDenial: null,
+    proposedAmendment: null,
+    availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
+  });
+}
+
+function refuseTyped(
+  code: "forbidden" | "denied" | "cancelled",
+  reason: string,
+  { resolved }: TypedShell,
+  lines: string,
+): RefusedCall {
+  const { cwd, command } = resolved.request;
+  const [shell = "sh"] = command;
+  return refuse(code, `${REFUSALS[code]}: ${reason}. Nothing was written.`, {
+    code,
+    reason,
+    command: [shell, "-c", lines],
+    cwd,
+  });
+}
+
+const REFUSALS = {
+  forbidden: "The input is forbidden",
+  denied: "The input was not approved",
+  cancelled: "The input was cancelled",
+} as const;

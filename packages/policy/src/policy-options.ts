@@ -1,0 +1,23 @@
+import type { SandboxMode } from "@codex/executor-protocol";
+import type { ApprovalPolicy } from "./approval-policy.js";
+import type { SaveRule } from "./rule-book.js";
+import type { RulePolicy } from "./rules/policy.js";
+import type { SandboxSelector } from "./sandbox/sandbox-selector.js";
+
+export interface PolicyOptions {
+  approvalPolicy: ApprovalPolicy;
+  /** As `loadRulePolicy` reads them. What its `broken` files may have forbidden is asked. */
+  rules?: RulePolicy;
+  /** Where the decision `accept_and_save` puts a rule, such as `createRuleSaver`; without it nobody is offered that. */
+  saveRule?: SaveRule;
+  /**
+   * The sandbox of commands: a mode, or what chooses one for each. Default: `read-only` where the executor can sandbox;
+   * where it cannot, what is not known to be safe is asked about. `danger-full-access` is the way to have none.
+   */
+  sandbox?: SandboxMode | SandboxSelector;
+}
+
+/** The same, ready for use. */
+export interface Policy extends Omit<PolicyOptions, "sandbox"> {
+  sandbox: SandboxSelector;
+}

@@ -1,0 +1,195 @@
+import type { SandboxPermissions } from "@codex/executor-protocol";
+import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
+import { dangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
+import type { JudgedCommand } from "./judged-command.js";
+import { knownSafeEntry } from "./known-safe.js";
+import type { RuleMatch, RulesPort } from "./rules-port.js";
+import type { MissingSandbox } from "./sandbox/missing-sandbox.js";
+
+export interface RequirementContext {
+  approvalPolicy: ApprovalPolicy;
+  sandboxPermissions: SandboxPermissions;
+  /** The command may write anywhere: no sandbox holds it. */
+  unrestricted: boolean;
+  /** Set where a sandbox is wanted, and the executor has none. */
+  missingSandbox?: MissingSandbox | undefined;
+  rules?: RulesPort | undefined;
+  /** `os` of the executor's host; undefined when it does not tell. */
+  os?: string | undefined;
+}
+
+/** Whether a command may run, and why not at once. `cause` names what decided: a rule, a table entry, the policy. */
+export type Requirement =
+  | { kind: "skip"; bypassSandbox: boolean }
+  /** `asking`: the first plain command that asks; null where no rule that allows plain commands would answer. */
+  | { kind: "needsApproval"; reason: string; cause: Cause; asking: readonly string[] | null }
+  | { kind: "forbidden"; reason: string; cause: Cause };
+
+export type Cause =
+  | { kind: "rule"; rule: string }
+  | { kind: "dangerous"; entry: string }
+  /** The command is more than could be looked through. */
+  | { kind: "too_complex" }
+  | { kind: "override" }
+  /** The executor cannot sandbox it. */
+  | { kind: "no_sandbox" }
+  /** It ran in its sandbox, and is to run outside. */
+  | { kind: "sandbox_denial" }
+  | { kind: "policy" };
+
+/** One command's verdict. `explicit`: a rule allowed it, and out of the sandbox. */
+type Verdict = { decision: "allow"; explicit: boolean } | Restriction;
+type Restriction = { decision: "prompt" | "forbidden"; reason: string; cause: Cause };
+
+/** The requirement of a command: the strictest verdict over all of it. Pure. */
+export function requirement(command: JudgedCommand, context: RequirementContext): Requirement {
+  const override = context.sandboxPermissions !== "use_default";
+  const refusing = override ? refusingPolicy(context.approvalPolicy, "sandbox_approval") : undefined;
+  if (refusing !== undefined) {
+    const asked = `sandbox_permissions \`${context.sandboxPermissions}\``;
+    const reason = `approval policy ${refusing} does not let a command ask for ${asked}; run it with \`use_default\``;
+    return { kind: "forbidden", reason, cause: { kind: "override" } };
+  }
+  const allowed = (verdict: Verdict) => withoutQuestion(verdict, context.approvalPolicy);
+  const inside = restrictions(command, context).map((found) => ({ ...found, verdict: allowed(found.verdict) }));
+  const plain = command.commands.map((words) => ({ words, verdict: allowed(judge(words, context)) }));
+  const verdicts = [...inside, ...plain].map(({ verdict }) => verdict);
+  const stricter = verdicts.find(isForbidden) ?? verdicts.find(isPrompt);
+  if (stricter === undefined) {
+    const bypassSandbox = verdicts.length > 0 && verdicts.every((one) => one.decision === "allow" && one.explicit);
+    return { kind: "skip", bypassSandbox };
+  }
+  const { reason, cause } = stricter;
+  if (stricter.decision === "forbidden") return { kind: "forbidden", reason, cause };
+  return { kind: "needsApproval", reason, cause, asking: findAsking(inside, plain) };
+}
+
+/** What a verdict is about; without words, the command as a whole. */
+interface Judged {
+  words: readonly string[] | undefined;
+  verdict: Verdict;
+}
+
+/** Null where a rule asks, and where something asks that is only found inside: no further rule lifts that. */
+function findAsking(inside: readonly Judged[], plain: readonly Judged[]): readonly string[] | null {
+  const texts = new Set(plain.map(({ words }) => JSON.stringify(words)));
+  const fixed = inside.some(({ words, verdict }) => isPrompt(verdict) && !texts.has(JSON.stringify(words ?? null)));
+  const asking = plain.filter(({ verdict }) => isPrompt(verdict));
+  if (fixed || asking.some(({ verdict }) => isPrompt(verdict) && verdict.cause.kind === "rule")) return null;
+  return asking[0]?.words ?? null;
+}
+
+const isForbidden = (verdict: Verdict): verdict is Restriction => verdict.decision === "forbidden";
+const isPrompt = (verdict: Verdict): verdict is Restriction => verdict.decision === "prompt";
+
+/** A question that the policy lets nobody ask is a refusal. */
+function withoutQuestion(verdict: Verdict, policy: ApprovalPolicy): Verdict {
+  if (verdict.decision !== "prompt") return verdict;
+  const { cause } = verdict;
+  const category: QuestionCategory = cause.kind === "rule" ? "rules" : "sandbox_approval";
+  const refusing = refusingPolicy(policy, category);
+  if (refusing === undefined) return verdict;
+  const override = HOW_TO_LIFT[cause.kind] ?? "";
+  const reason = `${verdict.reason}; approval policy ${refusing} does not ask${override}`;
+  return { decision: "forbidden", reason, cause };
+}
+
+/** Ends the reason of a refusal where somebody can lift it. */
+const HOW_TO_LIFT: Partial<Record<Cause["kind"], string>> = {
+  dangerous: ` (${HOW_TO_OVERRIDE})`,
+  no_sandbox: " (a rule that allows the command lets it run, and sandbox mode `danger-full-access` every command)",
+};
+
+function judge(command: readonly string[], context: RequirementContext): Verdict {
+  const ruled = ruleVerdict(command, context.rules);
+  // A rule that keeps the sandbox has not allowed to leave or widen it.
+  if (ruled?.decision === "allow" && !ruled.explicit) {
+    return overrideVerdict(context) ?? missingSandboxVerdict(command, context) ?? ruled;
+  }
+  return (
+    ruled ??
+    dangerVerdict(command) ??
+    overrideVerdict(context) ??
+    missingSandboxVerdict(command, context) ??
+    policyVerdict(command, context)
+  );
+}
+
+/** Nothing but what is known to be safe runs without the sandbox that it should have. */
+function missingSandboxVerdict(
+  command: readonly string[],
+  { missingSandbox, os }: RequirementContext,
+): Restriction | undefined {
+  if (missingSandbox === undefined) return undefined;
+  const cause: Cause = { kind: "no_sandbox" };
+  if (knownSafeEntry(command, os) === undefined) {
+    const reason = `${missingSandbox.reason}; without one, whatever is not known to be safe is asked about`;
+    return { decision: "prompt", reason, cause };
+  }
+  const closed = missingSandbox.findClosed(command);
+  if (closed === undefined) return undefined;
+  return { decision: "prompt", reason: `${missingSandbox.reason}; \`${closed}\` names what one would close`, cause };
+}
+
+/** What no rule and no table decides. */
+function policyVerdict(command: readonly string[], context: RequirementContext): Verdict {
+  const allow: Verdict = { decision: "allow", explicit: false };
+  if (context.approvalPolicy !== "untrusted" || knownSafeEntry(command, context.os) !== undefined) return allow;
+  const reason = `approval policy \`untrusted\` asks for every command that is not known to be safe`;
+  return { decision: "prompt", reason, cause: { kind: "policy" } };
+}
+
+function overrideVerdict(context: RequirementContext): Restriction | undefined {
+  if (!asksForOverride(context)) return undefined;
+  const asked = context.sandboxPermissions === "require_escalated" ? "to run outside the sandbox" : "extra permissions";
+  return { decision: "prompt", reason: `the command asks for ${asked}`, cause: { kind: "override" } };
+}
+
+/** `on-request` asks because it was requested, whether or not there is a sandbox now; the others where it matters. */
+function asksForOverride({ sandboxPermissions, approvalPolicy, unrestricted }: RequirementContext): boolean {
+  if (sandboxPermissions === "use_default") return false;
+  return !unrestricted || approvalPolicy === "on-request" || typeof approvalPolicy === "object";
+}
+
+/** Every rule that matches counts, the strictest wins, and a rule replaces the tables. */
+function ruleVerdict(command: readonly string[], rules: RulesPort | undefined): Verdict | undefined {
+  const matches = rules?.match(command) ?? [];
+  const match = (decision: RuleMatch["decision"]) => matches.find((one) => one.decision === decision);
+  const strict = match("forbidden") ?? match("prompt");
+  if (strict !== undefined && strict.decision !== "allow") {
+    const why = strict.justification === undefined ? "" : `: ${strict.justification}`;
+    const verb = strict.decision === "forbidden" ? "forbids" : "asks before";
+    const reason = `rule ${strict.rule} ${verb} this command${why}`;
+    return { decision: strict.decision, reason, cause: { kind: "rule", rule: strict.rule } };
+  }
+  if (matches.length === 0) return undefined;
+  return { decision: "allow", explicit: matches.every((one) => one.sandbox !== "keep") };
+}
+
+function dangerVerdict(command: readonly string[]): Verdict | undefined {
+  const entry = dangerousEntry(command);
+  if (entry === undefined) return undefined;
+  const reason = `${entry.what} (entry \`${entry.name}\` of the dangerous commands)`;
+  return { decision: "prompt", reason, cause: { kind: "dangerous", entry: entry.name } };
+}
+
+/** What is spelled out inside can make a command stricter, never more lenient. */
+function restrictions({ literals, unread }: JudgedCommand, context: RequirementContext): Judged[] {
+  const found: Judged[] = [];
+  for (const words of literals.commands) {
+    const verdict = ruleVerdict(words, context.rules) ?? dangerVerdict(words);
+    if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict });
+  }
+  for (const words of literals.guesses ?? []) {
+    const verdict = ruleVerdict(words, context.rules) ?? dangerVerdict(words);
+    if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict: guessedVerdict(verdict) });
+  }
+  if (literals.complete) return found;
+  const reason = unread ?? literals.unclear ?? "the command is too long or too deeply nested to be looked through";
+  return [...found, { words: undefined, verdict: { decision: "prompt", reason, cause: { kind: "too_complex" } } }];
+}
+
+/** What a command may run only perhaps is asked about, and not forbidden. */
+function guessedVerdict({ reason, cause }: Restriction): Restriction {
+  return { decision: "prompt", reason: `the command may run what is among its arguments: ${reason}`, cause };
+}

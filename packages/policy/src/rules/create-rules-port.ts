@@ -1,0 +1,29 @@
+import { quoteString } from "@codex/starlark";
+import type { RulesPort, RuleMatch as RulesPortMatch } from "../rules-port.js";
+import { findMatches, type MatchOptions, type RuleMatch } from "./match.js";
+import type { BrokenRuleFile, RulePolicy } from "./policy.js";
+import { isSuspect } from "./suspects.js";
+
+/** The rules as the requirement of a command asks for them. */
+export function createRulesPort(policy: RulePolicy, options: MatchOptions = {}): RulesPort {
+  return {
+    match: (command) => [
+      ...findMatches(policy, command, options).map(renderMatch),
+      ...policy.broken.filter(({ suspects }) => isSuspect(suspects, command)).map(renderBroken),
+    ],
+  };
+}
+
+function renderMatch({ rule, matchedPrefix }: RuleMatch): RulesPortMatch {
+  const { decision, justification, sandbox, origin } = rule;
+  return {
+    decision,
+    rule: `[${matchedPrefix.map(quoteString).join(", ")}] (${origin.file}:${origin.line})`,
+    ...(justification === undefined ? {} : { justification }),
+    ...(sandbox === undefined ? {} : { sandbox }),
+  };
+}
+
+function renderBroken({ file, message }: BrokenRuleFile): RulesPortMatch {
+  return { decision: "prompt", rule: `file ${file}`, justification: `it does not load: ${message}` };
+}

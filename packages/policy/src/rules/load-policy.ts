@@ -1,0 +1,88 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Source } from "@codex/starlark";
+import { RuleFileError } from "@codex/starlark";
+import { MAX_RULE_FILE_BYTES, MAX_RULE_FILES_PER_LAYER } from "./limits.js";
+import { parseRuleFile } from "./parse-rule-file.js";
+import { type BrokenRuleFile, createRulePolicy, type RuleFile, type RulePolicy } from "./policy.js";
+import { readSuspects } from "./suspects.js";
+
+/** Where rule files are, from the least to the most specific: system, user, trusted project. */
+export interface RuleLayer {
+  /** Holds the `*.rules` files. A directory that does not exist holds none. */
+  readonly directory: string;
+}
+
+/**
+ * Reads every layer. Never fails: a file or directory that cannot be read or does not load is in `broken`, for the
+ * user to see, and restricts what it may have meant to restrict. `before` are texts that are there already.
+ */
+export async function loadRulePolicy(
+  layers: readonly RuleLayer[],
+  before: readonly Source[] = [],
+): Promise<RulePolicy> {
+  const broken: BrokenRuleFile[] = [];
+  const sources = [...before];
+  for (const { directory } of layers) {
+    for (const file of await listRuleFiles(directory, broken)) {
+      const text = await readRuleFile(file, broken);
+      if (text !== undefined) sources.push({ file, text });
+    }
+  }
+  return parseRulePolicy(sources, broken);
+}
+
+/** The policy of texts in their order, broken ones set aside. Pure. */
+export function parseRulePolicy(sources: readonly Source[], unread: readonly BrokenRuleFile[] = []): RulePolicy {
+  const files: RuleFile[] = [];
+  const broken = [...unread];
+  for (const source of sources) {
+    try {
+      files.push(
+        parseRuleFile(
+          source,
+          files.flatMap((file) => file.hostExecutables),
+        ),
+      );
+    } catch (error) {
+      if (!(error instanceof RuleFileError)) throw error;
+      broken.push({ file: source.file, message: error.message, suspects: readSuspects(source.text) });
+    }
+  }
+  return createRulePolicy(files, broken);
+}
+
+async function listRuleFiles(directory: string, broken: BrokenRuleFile[]): Promise<string[]> {
+  try {
+    const names = (await readdir(directory)).filter((name) => name.endsWith(".rules")).sort();
+    if (names.length <= MAX_RULE_FILES_PER_LAYER) return names.map((name) => join(directory, name));
+    const limit = `${names.length} rule files, the limit is ${MAX_RULE_FILES_PER_LAYER} files`;
+    broken.push({ file: directory, message: `${directory}: the directory has ${limit}.`, suspects: "everything" });
+    return [];
+  } catch (error) {
+    if (!isMissing(error)) broken.push(createUnread(directory, error));
+    return [];
+  }
+}
+
+async function readRuleFile(file: string, broken: BrokenRuleFile[]): Promise<string | undefined> {
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_RULE_FILE_BYTES) {
+      throw new Error(`the file has ${size} bytes, the limit is ${MAX_RULE_FILE_BYTES} bytes`);
+    }
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file));
+  } catch (error) {
+    broken.push(createUnread(file, error));
+    return undefined;
+  }
+}
+
+function createUnread(file: string, error: unknown): BrokenRuleFile {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { file, message: `${file}: cannot be read: ${reason}`, suspects: "everything" };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}

@@ -1,0 +1,84 @@
+import { mkdir, open, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type FileLockOptions, withFileLock } from "@codex/file-lock";
+import { quoteString, RuleFileError } from "@codex/starlark";
+import { parseRuleFile } from "./parse-rule-file.js";
+
+/** A rule that could not be saved; the file is as it was. */
+export class SaveRuleError extends Error {
+  readonly code = "rule_not_saved";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "SaveRuleError";
+  }
+}
+
+/** The line that allows every command with this prefix. */
+export function renderAllowRule(prefix: readonly string[]): string {
+  return `prefix_rule(pattern=[${prefix.map(quoteString).join(", ")}], decision="allow")`;
+}
+
+/**
+ * Appends the rule to `file`, which is made when it is missing. Several processes may do so at once: each line is
+ * written in one piece at the end, under a lock beside the file. Returns false when the file has the line already.
+ */
+export async function saveAllowRule(
+  file: string,
+  prefix: readonly string[],
+  options: FileLockOptions = {},
+): Promise<boolean> {
+  if (prefix.length === 0 || !prefix.every(isValidText)) {
+    throw new SaveRuleError(
+      `a rule for ${JSON.stringify(prefix)} cannot be saved: it needs one token or more, all valid text`,
+    );
+  }
+  await mkdir(dirname(file), { recursive: true });
+  return await withFileLock(`${file}.lock`, options, () => appendLine(file, renderAllowRule(prefix)));
+}
+
+/** Without half a surrogate pair, which no file can hold. */
+function isValidText(token: string): boolean {
+  return Buffer.from(token).toString() === token;
+}
+
+async function appendLine(file: string, line: string): Promise<boolean> {
+  const text = await readText(file);
+  if (text.split(/\r?\n/).includes(line)) return false;
+  const addition = text === "" || text.endsWith("\n") ? `${line}\n` : `\n${line}\n`;
+  checkLoads(file, text + addition);
+  const handle = await open(file, "a");
+  try {
+    const { size } = await handle.stat();
+    try {
+      await handle.writeFile(addition);
+      await handle.sync();
+    } catch (cause) {
+      await handle.truncate(size); // a part of a rule would keep the whole file from loading
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new SaveRuleError(`${file}: the rule cannot be written: ${why}`, { cause });
+    }
+  } finally {
+    await handle.close();
+  }
+  return true;
+}
+
+/** A rule at the end of a broken file would have no effect. */
+function checkLoads(file: string, text: string): void {
+  try {
+    parseRuleFile({ file, text });
+  } catch (error) {
+    if (!(error instanceof RuleFileError)) throw error;
+    throw new SaveRuleError(`the rule is not saved because the file does not load: ${error.message}`, { cause: error });
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { judgedCommand } from "../src/evaluate.js";
+import { requirement } from "../src/requirement.js";
+import { effectiveRules } from "../src/rule-book.js";
+import { parseRulePolicy } from "../src/rules/load-policy.js";
+import { createLazyShellParser } from "../src/shell/parser.js";
+
+// What developers run all day is not asked about because something might hide in it.
+
+const scripts: string[] = JSON.parse(readFileSync(new URL("./shell/corpus/everyday.json", import.meta.url), "utf8"));
+const shellParser = createLazyShellParser();
+const rules = effectiveRules(
+  parseRulePolicy([
+    {
+      file: "r",
+      text: 'prefix_rule(pattern=["rm"], decision="forbidden")\nprefix_rule(pattern=["git", "push"], decision="prompt")',
+    },
+  ]),
+  "/w",
+);
+
+describe("an everyday command", () => {
+  it("is one of many", () => expect(new Set(scripts).size).toBeGreaterThan(140));
+
+  it.each(scripts)("is not asked about: %j", async (script) => {
+    const command = await judgedCommand(["bash", "-lc", script], undefined, shellParser);
+    const context = { approvalPolicy: "on-request", sandboxPermissions: "use_default", unrestricted: false } as const;
+    expect(requirement(command, { ...context, rules })).toEqual({ kind: "skip", bypassSandbox: false });
+  });
+});

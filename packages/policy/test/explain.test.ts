@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { judgedCommand } from "../src/evaluate.js";
+import { explainCommand } from "../src/explain.js";
+import { requirement } from "../src/requirement.js";
+import { effectiveRules } from "../src/rule-book.js";
+import { parseRulePolicy } from "../src/rules/load-policy.js";
+import { createLazyShellParser } from "../src/shell/parser.js";
+
+const shellParser = createLazyShellParser();
+const rules = parseRulePolicy([
+  {
+    file: "a.rules",
+    text: `prefix_rule(pattern=["git", "status"], decision="allow")
+prefix_rule(pattern=["ls"], decision="allow", sandbox="keep")
+prefix_rule(pattern=["curl"], decision="forbidden")`,
+  },
+]);
+const context = {
+  rules,
+  cwd: "/w",
+  approvalPolicy: "untrusted",
+  sandboxPermissions: "use_default",
+  unrestricted: false,
+  os: "linux",
+} as const;
+const explain = async (script: string) =>
+  explainCommand(await judgedCommand(["bash", "-lc", script], undefined, shellParser), context);
+
+describe("explainCommand", () => {
+  it("says of each plain command what it comes to", async () => {
+    const { commands, isSplit, inside, isComplete, why } = await explain("git status && ls && pwd && make");
+    expect(commands.map((command) => [command.words[0], command.requirement, command.why])).toEqual([
+      ["git", "skip", "a rule allows it, outside the sandbox"],
+      ["ls", "skip", "a rule allows it, in the sandbox"],
+      ["pwd", "skip", "it is known to be safe"],
+      ["make", "needsApproval", expect.stringContaining("`untrusted`")],
+    ]);
+    expect({ isSplit, inside, isComplete }).toEqual({ isSplit: true, inside: [], isComplete: true });
+    expect(why).toBe(commands[3]?.why);
+  });
+
+  it("sets what is only spelled out inside apart", async () => {
+    const { commands, isSplit, inside } = await explain("(git status; curl x)");
+    expect(isSplit).toBe(false);
+    expect(commands).toMatchObject([{ words: ["bash", "-lc", "(git status; curl x)"], requirement: "needsApproval" }]);
+    expect(inside).toMatchObject([
+      { words: ["git", "status"], requirement: "skip" },
+      { words: ["curl", "x"], requirement: "forbidden" },
+    ]);
+  });
+
+  it.each([
+    "git status",
+    "ls; git status",
+    "make",
+    "sudo rm -f x",
+    "env curl x",
+    "for x in a; do ls; done",
+    "a <<E\nE",
+  ])("comes to what the policy comes to: %j", async (script) => {
+    const judged = await judgedCommand(["bash", "-lc", script], undefined, shellParser);
+    const expected = requirement(judged, { ...context, rules: effectiveRules(rules, "/w") });
+    expect((await explain(script)).requirement).toEqual(expected);
+  });
+});

@@ -1,0 +1,272 @@
+import { CLOSED_IN_GIT_DIRECTORY, type Sandbox, type SandboxEntry, sandboxSchema } from "@codex/executor-protocol";
+import { describe, expect, it } from "vitest";
+import { HOST } from "../../../orchestrator/test/support/executors.js";
+import { createSandboxSelector } from "../../src/sandbox/create-sandbox-selector.js";
+import { DEFAULT_DENY_READ } from "../../src/sandbox/deny-read.js";
+import type { SandboxedCommand } from "../../src/sandbox/sandbox-selector.js";
+import type { SandboxSettings } from "../../src/sandbox/sandbox-settings.js";
+
+const COMMAND: SandboxedCommand = {
+  environment: "main",
+  host: HOST,
+  cwd: "/srv/project/sub",
+  workspaceRoots: ["/srv/project"],
+  sandboxPermissions: "use_default",
+  additionalPermissions: null,
+  bypassSandbox: false,
+};
+const choose = (settings: SandboxSettings, command: Partial<SandboxedCommand> = {}) =>
+  createSandboxSelector({ deny_read: [], ...settings }).select({ ...COMMAND, ...command });
+
+function select(settings: SandboxSettings, command?: Partial<SandboxedCommand>): Sandbox {
+  const sandbox = choose(settings, command);
+  if (sandbox === null || "refused" in sandbox) throw new Error(`no sandbox: ${JSON.stringify(sandbox)}`);
+  expect(sandboxSchema.parse(sandbox)).toEqual(sandbox);
+  return sandbox;
+}
+function entriesOf({ permissions }: Sandbox): SandboxEntry[] {
+  if (permissions.type !== "managed" || permissions.file_system.type !== "restricted") throw new Error("unrestricted");
+  return permissions.file_system.entries;
+}
+
+const at = (path: string, access: string) => ({ path: { type: "path", path }, access });
+const special = (kind: string, access: string, subpath?: string) => ({
+  path: { type: "special", value: { kind, ...(subpath === undefined ? {} : { subpath }) } },
+  access,
+});
+const PROTECTED = [".git", ".agents", ".codex", ".aws"].map((name) => special("project_roots", "read", name));
+const asking = (file_system: { read?: string[]; write?: string[] }, enabled = false): Partial<SandboxedCommand> => ({
+  sandboxPermissions: "with_additional_permissions",
+  additionalPermissions: { file_system: { read: [], write: [], ...file_system }, network: { enabled } },
+});
+
+// As Codex 0.169.0 sends them for `-s`, but for members that say nothing on this host.
+describe("the shape of a sandbox", () => {
+  it("for reading only", () => {
+    expect(select({ mode: "read-only" })).toEqual({
+      permissions: {
+        type: "managed",
+        file_system: { type: "restricted", entries: [special("root", "read")] },
+        network: "restricted",
+      },
+      cwd: "/srv/project",
+      workspaceRoots: ["/srv/project"],
+    });
+  });
+
+  it("for writing in the workspace", () => {
+    expect(select({ mode: "workspace-write" })).toEqual({
+      permissions: {
+        type: "managed",
+        file_system: {
+          type: "restricted",
+          entries: [
+            special("root", "read"),
+            special("project_roots", "write"),
+            special("slash_tmp", "write"),
+            special("tmpdir", "write"),
+            ...PROTECTED,
+          ],
+        },
+        network: "restricted",
+      },
+      cwd: "/srv/project",
+      workspaceRoots: ["/srv/project"],
+    });
+  });
+
+  it("with every setting of Codex", () => {
+    const sandbox = select({
+      mode: "workspace-write",
+      writable_roots: ["/opt/extra"],
+      network_access: true,
+      exclude_slash_tmp: true,
+      exclude_tmpdir_env_var: true,
+    });
+    expect(entriesOf(sandbox)).toEqual([
+      special("root", "read"),
+      special("project_roots", "write"),
+      at("/opt/extra", "write"),
+      ...PROTECTED,
+    ]);
+    expect(sandbox).toMatchObject({
+      permissions: { network: "enabled" },
+      workspaceRoots: ["/srv/project", "/opt/extra"],
+    });
+  });
+
+  it("is none for full access, and for what may run outside", () => {
+    expect(choose({ mode: "danger-full-access" })).toBeNull();
+    expect(choose({ mode: "read-only" }, { bypassSandbox: true })).toBeNull();
+    expect(createSandboxSelector({ mode: "danger-full-access" }).unrestricted).toBe(true);
+    expect(createSandboxSelector({ mode: "workspace-write" }).unrestricted).toBe(false);
+  });
+
+  it("gives network only to a mode that may have it", () => {
+    expect(select({ mode: "read-only", network_access: true })).toMatchObject({
+      permissions: { network: "restricted" },
+    });
+  });
+});
+
+describe("the workspace", () => {
+  const WRITE = { mode: "workspace-write" } as const;
+
+  it("is that of the turn, not the directory of the command", () => {
+    expect(select(WRITE, { cwd: "/etc" })).toMatchObject({ cwd: "/srv/project", workspaceRoots: ["/srv/project"] });
+    expect(select(WRITE, { workspaceRoots: undefined })).toMatchObject({ workspaceRoots: [HOST.cwd] });
+  });
+
+  it.each([
+    [{ workspaceRoots: ["/"] }, /workspace is `\/`/],
+    [{ workspaceRoots: undefined, host: { ...HOST, cwd: "/" } }, /workspace is `\/`/],
+    [{ workspaceRoots: undefined, host: { ...HOST, cwd: "/home/user" } }, /nobody named a workspace.*`\/home\/user`/],
+    [{ workspaceRoots: undefined, host: { ...HOST, cwd: "/home" } }, /nobody named a workspace/],
+  ])("is not everything, and not by accident the home directory: %j", (command, expected) => {
+    expect(choose(WRITE, command)).toEqual({ refused: expect.stringMatching(expected) });
+    expect(choose({ mode: "read-only" }, command)).not.toHaveProperty("refused");
+  });
+
+  it("may be the home directory where somebody said so", () => {
+    expect(select(WRITE, { workspaceRoots: ["/home/user"] })).toMatchObject({ workspaceRoots: ["/home/user"] });
+  });
+});
+
+describe("git commit", () => {
+  const WRITE = { mode: "workspace-write", allow_git_commit: true } as const;
+  const effective = (sandbox: Sandbox) =>
+    entriesOf(sandbox).filter(({ path }) => JSON.stringify(path).includes(".git"));
+
+  it("opens the git directory, and closes what git runs or believes", () => {
+    const main = { gitDirectory: "/srv/project/.git", commonDirectory: "/srv/project/.git" };
+    expect(effective(select({ ...WRITE, git_directories: () => main }))).toEqual([
+      at("/srv/project/.git", "write"),
+      ...CLOSED_IN_GIT_DIRECTORY.map((name) => at(`/srv/project/.git/${name}`, "read")),
+    ]);
+  });
+
+  it("keeps the file that names the git directory of a worktree closed", () => {
+    const directories = { gitDirectory: "/repo/.git/worktrees/w", commonDirectory: "/repo/.git" };
+    expect(effective(select({ ...WRITE, git_directories: () => directories }))).toEqual([
+      special("project_roots", "read", ".git"),
+      at("/repo/.git/worktrees/w", "write"),
+      ...CLOSED_IN_GIT_DIRECTORY.map((name) => at(`/repo/.git/worktrees/w/${name}`, "read")),
+      ...["objects", "refs", "logs"].map((name) => at(`/repo/.git/${name}`, "write")),
+    ]);
+  });
+
+  it("opens nothing where there is no git directory, and closes it in the other roots", () => {
+    expect(effective(select({ ...WRITE, git_directories: () => undefined }))).toEqual([
+      special("project_roots", "read", ".git"),
+    ]);
+    const only = (root: string) =>
+      root === "/srv/project" ? { gitDirectory: `${root}/.git`, commonDirectory: `${root}/.git` } : undefined;
+    const sandbox = select({ ...WRITE, writable_roots: ["/opt/extra"], git_directories: only });
+    expect(effective(sandbox)).toContainEqual(at("/opt/extra/.git", "read"));
+    expect(effective(sandbox)).not.toContainEqual(special("project_roots", "read", ".git"));
+  });
+});
+
+describe("extra permissions", () => {
+  const DENY = { deny_read: ["~/.gnupg", "~/.ssh/id_*"] };
+
+  it("widen the sandbox of this command, and no other", () => {
+    const selector = createSandboxSelector({ mode: "read-only", deny_read: [] });
+    const wide = selector.select({ ...COMMAND, ...asking({ read: ["/opt/r"], write: ["/opt/w"] }, true) });
+    expect(entriesOf(wide as Sandbox)).toEqual([special("root", "read"), at("/opt/w", "write")]);
+    expect(wide).toMatchObject({ permissions: { network: "enabled" } });
+    expect(selector.select(COMMAND)).toEqual(select({ mode: "read-only" }));
+  });
+
+  it("do not close by a read what may be written", () => {
+    const sandbox = select({ mode: "workspace-write" }, asking({ read: ["/srv/project/sub"] }));
+    expect(entriesOf(sandbox)).toEqual(entriesOf(select({ mode: "workspace-write" })));
+  });
+
+  it("lift a denied path that is asked for by its name, and only that", () => {
+    const entries = (paths: string[]) => entriesOf(select({ mode: "read-only", ...DENY }, asking({ read: paths })));
+    expect(entries(["/home/user/.gnupg"])).not.toContainEqual(at("/home/user/.gnupg", "deny"));
+    expect(entries(["/home/user"])).toContainEqual(at("/home/user/.gnupg", "deny"));
+  });
+
+  it.each([
+    ["/home/user/.gnupg/pubring.kbx", /`~\/\.gnupg`.*ask for `\/home\/user\/\.gnupg` as a whole/],
+    ["/home/user/.ssh/id_rsa", /`~\/\.ssh\/id_\*`.*require_escalated/],
+  ])("of a part of what is denied are refused: %s", (path, expected) => {
+    expect(choose({ mode: "read-only", ...DENY }, asking({ read: [path] }))).toEqual({
+      refused: expect.stringMatching(expected),
+    });
+  });
+});
+
+describe("denied reads", () => {
+  it("are private keys and credentials in the home directory of the executor's host", () => {
+    const denied = entriesOf(select({ mode: "read-only", deny_read: DEFAULT_DENY_READ })).slice(1);
+    expect(denied).toContainEqual({
+      path: { type: "glob_pattern", pattern: "/home/user/.docker/*.pem" },
+      access: "deny",
+    });
+    expect(denied).toContainEqual(at("/home/user/.aws/credentials", "deny"));
+    expect(denied).toHaveLength(DEFAULT_DENY_READ.length);
+    expect(denied.filter(({ access }) => access !== "deny")).toEqual([
+      at("/home/user/.ssh/known_hosts", "read"),
+      at("/home/user/.ssh/config", "read"),
+    ]);
+  });
+
+  it.each<[string[], [string, "read" | "deny"][]]>([
+    [
+      ["/k", "!/k/open"],
+      [
+        ["/k", "deny"],
+        ["/k/open", "read"],
+      ],
+    ],
+    [["!/k/open", "/k"], [["/k", "deny"]]],
+    [
+      ["/k", "!/k/open", "/k"],
+      [
+        ["/k", "deny"],
+        ["/k", "deny"],
+      ],
+    ],
+    [
+      ["/k", "!/k/open", "/k/open"],
+      [
+        ["/k", "deny"],
+        ["/k/open", "deny"],
+      ],
+    ],
+    [["/k", "/k/a", "!/k"], []],
+    [["/k", "!/other"], [["/k", "deny"]]],
+  ])("%j come to %j: the later one counts", (deny_read, expected) => {
+    const entries = entriesOf(select({ mode: "read-only", deny_read })).slice(1);
+    expect(entries).toEqual(expected.map(([path, access]) => at(path, access)));
+  });
+
+  it("do not stop what is readable in them from being asked for", () => {
+    const settings = { mode: "read-only", deny_read: ["~/.ssh", "!~/.ssh/config"] } as const;
+    const entries = entriesOf(select(settings, asking({ read: ["/home/user/.ssh/config"] })));
+    expect(entries).toContainEqual(at("/home/user/.ssh/config", "read"));
+    expect(choose(settings, asking({ read: ["/home/user/.ssh/id"] }))).toHaveProperty("refused");
+  });
+
+  it("are left out where the home directory is not known", () => {
+    const entries = entriesOf(select({ mode: "read-only", deny_read: ["~/.ssh/id_*", "/etc/x"] }, { host: undefined }));
+    expect(entries).toEqual([special("root", "read"), at("/etc/x", "deny")]);
+  });
+});
+
+describe("settings", () => {
+  it.each<[Omit<SandboxSettings, "mode">, RegExp]>([
+    [{ writable_roots: ["rel"] }, /writable_roots: "rel"; expected an absolute path/],
+    [{ writable_roots: ["/a/../b"] }, /writable_roots: "\/a\/\.\.\/b"/],
+    [{ writable_roots: ["/"] }, /`\/` is everything/],
+    [{ deny_read: ["secrets/*"] }, /deny_read: "secrets\/\*"; expected an absolute path or one below ~\//],
+    [{ deny_read: ["!secrets"] }, /deny_read: "!secrets"; expected an absolute path/],
+    [{ deny_read: ["!~/.ssh/*.pub"] }, /deny_read: "!~\/.ssh\/\*.pub"; expected a path after `!`, without a pattern/],
+    [{ allow_git_commit: true }, /allow_git_commit needs git_directories/],
+  ])("%j is an error", (settings, expected) => {
+    expect(() => createSandboxSelector({ mode: "workspace-write", ...settings })).toThrow(expected);
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import {
+  MAX_EFFORT,
+  MAX_GUESS_WORDS,
+  MAX_GUESSES,
+  MAX_LITERAL_COMMANDS,
+  MAX_NESTING,
+  MAX_PARSE_MS,
+  MAX_ROUNDS,
+  MAX_SCRIPT_BYTES,
+  MAX_TEXT_GUESSES,
+  MAX_TREE_DEPTH,
+  MAX_TREE_NODES,
+} from "../../src/shell/limits.js";
+import { literalCommands } from "../../src/shell/literal-commands.js";
+import { loadShellParser } from "../../src/shell/parser.js";
+import { splitScript } from "../../src/shell/split.js";
+
+const parser = await loadShellParser();
+const find = (script: string) => literalCommands(parser, ["bash", "-c", script]);
+
+describe("bounds of scripts", () => {
+  it("are these", () => {
+    expect({ MAX_SCRIPT_BYTES, MAX_PARSE_MS, MAX_TREE_NODES, MAX_TREE_DEPTH }).toEqual({
+      MAX_SCRIPT_BYTES: 65_536,
+      MAX_PARSE_MS: 250,
+      MAX_TREE_NODES: 50_000,
+      MAX_TREE_DEPTH: 256,
+    });
+    expect({ MAX_NESTING, MAX_LITERAL_COMMANDS, MAX_EFFORT }).toEqual({
+      MAX_NESTING: 400,
+      MAX_LITERAL_COMMANDS: 4_096,
+      MAX_EFFORT: 200_000,
+    });
+    expect({ MAX_GUESSES, MAX_GUESS_WORDS, MAX_ROUNDS }).toEqual({
+      MAX_GUESSES: 1_024,
+      MAX_GUESS_WORDS: 64,
+      MAX_ROUNDS: 3,
+    });
+  });
+
+  it("counts bytes of the script", () => {
+    const fits = `echo ${"é".repeat((MAX_SCRIPT_BYTES - 5) / 2)}`;
+    expect(splitScript(parser, fits)).toHaveLength(1);
+    expect(splitScript(parser, `${fits}é`)).toBeNull();
+    expect(find(`${fits}é`).complete).toBe(false);
+  });
+
+  it("finds commands even where a script is too large, and says that there may be more", () => {
+    const { commands, complete } = find(`rm -rf x\n# ${"x".repeat(MAX_SCRIPT_BYTES)}`);
+    expect(complete).toBe(false);
+    expect(commands).toContainEqual(["rm", "-rf", "x"]);
+  });
+
+  it("stops parsing at its deadline and parses the next script from its start", async () => {
+    let time = 0;
+    const impatient = await loadShellParser({ now: () => (time += MAX_PARSE_MS) });
+    expect(impatient.parse("echo a b c; ".repeat(1_000))).toBeUndefined();
+    expect(splitScript(impatient, "ls")).toEqual([["ls"]]);
+  });
+
+  it("guesses so many places of a command, and says that there may be more", () => {
+    const { guesses, complete } = find(`owntool ${"a ".repeat(MAX_GUESSES)}`);
+    expect({ count: guesses?.length, longest: guesses?.[0]?.length, complete }).toEqual({
+      count: MAX_GUESS_WORDS,
+      longest: MAX_GUESS_WORDS,
+      complete: true,
+    });
+    expect(find(`owntool ${"a ".repeat(MAX_GUESSES + 1)}`).complete).toBe(false);
+  });
+
+  it("guesses so many commands in texts of other languages, and says that there may be more", () => {
+    expect(MAX_TEXT_GUESSES).toBe(16_384);
+    const text = (count: number) =>
+      `python3 <<'E'\n${Array.from({ length: count }, (_, at) => `x${at}`).join("\n")}\nE`;
+    const { guesses = [], complete } = find(text(2_000));
+    expect([guesses.length, complete]).toEqual([2_000, true]);
+    expect(literalCommands(parser, ["gdb", "-ex", text(MAX_TEXT_GUESSES + 1)]).complete).toBe(false);
+  });
+
+  it("reads a script again only so often", () => {
+    const chain = Array.from({ length: MAX_ROUNDS + 3 }, (_, index) => `v${index + 1}=$(echo $v${index})`)
+      .reverse()
+      .join("\n");
+    expect(find(`${chain}\nv0=rm\n$v2 x`).commands).toContainEqual(["rm", "x"]);
+    expect(find(`${chain}\nv0=rm\n$v${MAX_ROUNDS + 3} x`).complete).toBe(false);
+    expect(find('PATH="/x:$PATH"; x="$x a"; for f in a b; do x="$x $f"; i=$((i + 1)); done').complete).toBe(true);
+  });
+
+  it.each([
+    ["a deep tree", `${"$(".repeat(MAX_TREE_DEPTH)}rm${")".repeat(MAX_TREE_DEPTH)}`],
+    ["many commands", Array.from({ length: MAX_LITERAL_COMMANDS }, (_, index) => `a${index}`).join("\n")],
+    ["scripts in scripts", "eval ".repeat(10_000)],
+    ["wrappers in wrappers", `${"sudo ".repeat(1_000)}x`],
+    ["endless here-documents", "a<<x ".repeat(5_000)],
+    ["endless arrays", "a=( ".repeat(8_000)],
+    ["quotes", '"'.repeat(60_001)],
+  ])("gives up on %s", (_name, script) => {
+    expect(find(script).complete).toBe(false);
+  });
+
+  it.each([
+    ["forks", `${"coproc ".repeat(40)}x`],
+    ["ambiguous operands", `${"timeout ".repeat(60)}x`],
+    ["braces", "{a,b}".repeat(1_000)],
+    [
+      "functions",
+      `${Array.from({ length: 40 }, (_, index) => `f${index}() { f${index + 1}; f${index + 1}; }`).join("\n")}\nf0`,
+    ],
+    ["loops that end nowhere", "for x in a; ".repeat(150)],
+    ["options of unknown programs", "own ".repeat(1_000)],
+    ["find", `find ${"-exec ls ".repeat(7_000)}`],
+    ["twelve shells", Array.from({ length: 12 }).reduce<string>((inner) => `bash -c ${JSON.stringify(inner)}`, "rm")],
+  ])("looks through %s to the end", (_name, script) => expect(find(script).complete).toBe(true));
+});

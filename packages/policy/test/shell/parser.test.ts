@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { createLazyShellParser, loadShellParser } from "../../src/shell/parser.js";
+import { splitScript } from "../../src/shell/split.js";
+
+describe("createLazyShellParser", () => {
+  it("loads once, when first asked", async () => {
+    let loads = 0;
+    const getParser = createLazyShellParser(() => {
+      loads += 1;
+      return loadShellParser();
+    });
+    expect(loads).toBe(0);
+    const [first, second] = await Promise.all([getParser(), getParser()]);
+    expect(second).toBe(first);
+    expect(loads).toBe(1);
+    expect(splitScript(first, "ls")).toEqual([["ls"]]);
+  });
+
+  it("tries again after a load that failed", async () => {
+    let loads = 0;
+    const getParser = createLazyShellParser(() => {
+      loads += 1;
+      return loads === 1 ? Promise.reject(new Error("no such file")) : loadShellParser();
+    });
+    await expect(getParser()).rejects.toThrow("no such file");
+    expect(splitScript(await getParser(), "ls")).toEqual([["ls"]]);
+  });
+
+  it("says which file is missing", async () => {
+    const files = { runtime: "/nowhere/runtime.wasm", grammar: "/nowhere/grammar.wasm" };
+    await expect(loadShellParser({ files })).rejects.toThrow("/nowhere/grammar.wasm");
+  });
+
+  it("keeps parsers apart", async () => {
+    const [one, other] = await Promise.all([loadShellParser(), loadShellParser()]);
+    expect(splitScript(one, "a b")).toEqual([["a", "b"]]);
+    expect(splitScript(other, "c d")).toEqual([["c", "d"]]);
+  });
+});
