@@ -11,14 +11,15 @@ import { readRoughCommands } from "../../../policy/src/shell/rough-words.js";
 import { splitScript } from "../../../policy/src/shell/split.js";
 import { check, mutatedText, repeatedText } from "./support.js";
 
-const read = (path: string): unknown =>
-  JSON.parse(readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8"));
+const read = (path: string): unknown => JSON.parse(readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8"));
 
 const ruleTexts = [
   ...(read("policy/test/rules/corpus/rules.json") as { files: Record<string, string> }[]).flatMap(({ files }) =>
     Object.values(files),
   ),
-  ...(read("starlark/test/corpus/starlark.json") as { expression?: string }[]).map(({ expression }) => `x = ${expression}\n`),
+  ...(read("starlark/test/corpus/starlark.json") as { expression?: string }[]).map(
+    ({ expression }) => `x = ${expression}\n`,
+  ),
 ];
 const scripts = ["split", "literal"].flatMap((name) =>
   (read(`policy/test/shell/corpus/${name}.json`) as { script: string }[]).map(({ script }) => script),
