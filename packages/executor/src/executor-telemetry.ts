@@ -9,7 +9,6 @@ import {
   type TraceContext,
 } from "@codex/telemetry";
 import { quote } from "./text.js";
-import { SESSION_TOOLS } from "./tools/tools.js";
 
 type CallMessage = Extract<OrchestratorMessage, { type: "call_tool" }>;
 
@@ -41,12 +40,12 @@ export interface CallWatch {
   end(outcome: ToolCallOutcome): void;
 }
 
-export function createExecutorTelemetry({
-  log = {},
-  metrics = createRegistry(),
-  tracing,
-}: Telemetry): ExecutorTelemetry {
-  const calls = createCallMetrics(metrics);
+/** @param toolNames the tools whose calls are counted by name; calls of all others are counted as `other`. */
+export function createExecutorTelemetry(
+  { log = {}, metrics = createRegistry(), tracing }: Telemetry,
+  toolNames: Iterable<string>,
+): ExecutorTelemetry {
+  const calls = createCallMetrics(metrics, toolNames);
   const counter = (name: string, help: string) => metrics.counter({ name: `codex_executor_${name}_total`, help });
   return {
     log,
@@ -94,7 +93,7 @@ export function createExecutorTelemetry({
   };
 }
 
-function createCallMetrics(metrics: Registry) {
+function createCallMetrics(metrics: Registry, toolNames: Iterable<string>) {
   const answered = (tool: string, status: string) =>
     metrics.counter({
       name: "codex_executor_calls_total",
@@ -102,7 +101,7 @@ function createCallMetrics(metrics: Registry) {
       labels: { tool, status },
     });
   const both = (tool: string) => ({ success: answered(tool, "success"), error: answered(tool, "error") });
-  const byTool = new Map([...SESSION_TOOLS.keys()].map((tool) => [tool as string, both(tool)]));
+  const byTool = new Map(Array.from(toolNames, (tool) => [tool, both(tool)]));
   const other = both("other");
   return {
     answered: (tool: string): Record<ToolCallOutcome["status"], Counter> => byTool.get(tool) ?? other,

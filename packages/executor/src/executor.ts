@@ -2,18 +2,18 @@ import type { Channel } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-backend";
 import type { HostInfo } from "@codex/executor-protocol";
 import { describeFault, type Telemetry } from "@codex/telemetry";
-import { type CeilingOptions, createCeilingGuard, type ResolvePath } from "./ceiling.js";
+import { type CeilingOptions, createCeilingGuard, type ResolvePath } from "./admission/ceiling.js";
 import { type Clock, systemClock } from "./clock.js";
-import { Connection } from "./connection.js";
-import { Connections } from "./connections.js";
+import { Connection } from "./connections/connection.js";
+import { Connections } from "./connections/connections.js";
+import { type Attachment, receiveMessages } from "./connections/loop.js";
 import { createExecutorTelemetry, type ExecutorTelemetry } from "./executor-telemetry.js";
 import { getHostInfo } from "./host/host-info.js";
 import { createRandomIds, type Ids } from "./ids.js";
 import { DEFAULT_RESUME_GRACE_MS, type ExecutorLimits, resolveLimits } from "./limits.js";
-import { type Attachment, receiveMessages } from "./loop.js";
 import type { UnifiedExec } from "./sessions/unified-exec.js";
-import { createToolRegistry, type ExecutorTool, type ToolRegistry } from "./tool-registry.js";
-import { SESSION_TOOLS } from "./tools/tools.js";
+import { SESSION_TOOLS } from "./tools/session-tools.js";
+import { createToolRegistry, type ExecutorTool, type ToolRegistry } from "./tools/tool-registry.js";
 
 export interface ExecutorOptions {
   /**
@@ -76,7 +76,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const { ceiling, resolvePath } = options;
   // On another host this process does not know where temporary files go.
   const temporaryDirectories = resolvePath === undefined && env.TMPDIR?.startsWith("/") ? [env.TMPDIR] : [];
-  const telemetry = createExecutorTelemetry(options.telemetry ?? {});
+  const telemetry = createExecutorTelemetry(options.telemetry ?? {}, SESSION_TOOLS.keys());
   const clock = options.clock ?? systemClock;
   const connections = new Connections({ clock, maxLost: limits.lostChannels, telemetry });
   const shared = {

@@ -1,4 +1,4 @@
-export { type CeilingOptions, type ResolvePath, resolveLocalPath } from "./ceiling.js";
+export { type CeilingOptions, type ResolvePath, resolveLocalPath } from "./admission/ceiling.js";
 export { type Clock, systemClock } from "./clock.js";
 export { ToolError } from "./errors.js";
 export { createExecutor, type Executor, type ExecutorOptions, type ServeOptions } from "./executor.js";
@@ -6,4 +6,4 @@ export { getHostInfo } from "./host/host-info.js";
 export { createCountingIds, createRandomIds, type Ids } from "./ids.js";
 export { DEFAULT_EXECUTOR_LIMITS, DEFAULT_RESUME_GRACE_MS, type ExecutorLimits } from "./limits.js";
 
-export type { ExecutorTool, ToolCallContext, ToolRegistry } from "./tool-registry.js";
+export type { ExecutorTool, ToolCallContext, ToolRegistry } from "./tools/tool-registry.js";

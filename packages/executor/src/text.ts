@@ -1,5 +1,5 @@
 import { MAX_QUOTED_BYTES } from "./limits.js";
-import { getIncompleteTail } from "./utf8.js";
+import { getIncompleteTail } from "./output/utf8.js";
 
 /** Words as a shell would read them, shown as `quote` shows a text. */
 export const quoteWords = (words: readonly string[], maxBytes: number): string =>

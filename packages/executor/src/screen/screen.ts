@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OutputLog } from "@codex/exec-backend";
 import type { ByteRange, TerminalSize } from "@codex/executor-protocol";
 import { LOG_READ_BYTES, MAX_SCREEN_CELLS, MAX_SCREEN_PIECE_BYTES, SCREEN_TURN_MS } from "../limits.js";
-import type { SizeHistory } from "../sessions/size-history.js";
-import { getContinuation } from "../utf8.js";
+import { getContinuation } from "../output/utf8.js";
+import type { SizeHistory } from "./size-history.js";
 import type { HeadlessTerminal, ScreenContent } from "./terminal.js";
 
 export interface ScreenView extends ScreenContent {

@@ -1,15 +1,26 @@
+import type { OutputLog } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import { ToolError } from "../errors.js";
 import { MAX_SCREEN_CELLS, SCREEN_RENDER_MS } from "../limits.js";
-import type { Session } from "../sessions/session.js";
 import { Screen, type ScreenView } from "./screen.js";
+import type { SizeHistory } from "./size-history.js";
 import { type HeadlessTerminal, loadTerminal } from "./terminal.js";
+
+/** What has a screen: a session on a terminal. */
+export interface ScreenOwner {
+  readonly id: number;
+  readonly process: { readonly log: OutputLog };
+  /** The sizes of its terminal; undefined on pipes. */
+  readonly sizes: SizeHistory | undefined;
+  /** Its screen while one is kept. */
+  screen: Screen | undefined;
+}
 
 /** The screens of one orchestrator's sessions: made when they are asked for, kept up to date while they are. */
 export class Screens {
   readonly #limit: number;
   /** Sessions with a screen, the one asked for longest ago first. Not held: a screen goes with its session. */
-  #kept: WeakRef<Session>[] = [];
+  #kept: WeakRef<ScreenOwner>[] = [];
   #create: Promise<(size: TerminalSize) => HeadlessTerminal> | undefined;
 
   /** @param limit screens kept at once. */
@@ -18,7 +29,7 @@ export class Screens {
   }
 
   /** What the terminal of a session shows now. @throws ToolError */
-  async read(session: Session, signal: AbortSignal): Promise<ScreenView> {
+  async read(session: ScreenOwner, signal: AbortSignal): Promise<ScreenView> {
     const { sizes, process, id } = session;
     if (sizes === undefined) {
       throw new ToolError(
@@ -37,7 +48,7 @@ export class Screens {
     return this.#render(session, session.screen, signal);
   }
 
-  async #render(session: Session, screen: Screen, signal: AbortSignal): Promise<ScreenView> {
+  async #render(session: ScreenOwner, screen: Screen, signal: AbortSignal): Promise<ScreenView> {
     try {
       const view = await screen.read(signal, SCREEN_RENDER_MS);
       if (view !== undefined) return view;
@@ -57,7 +68,7 @@ export class Screens {
     return this.#create;
   }
 
-  #touch(session: Session): void {
+  #touch(session: ScreenOwner): void {
     this.#kept = this.#kept.filter((ref) => ref.deref()?.screen !== undefined && ref.deref() !== session);
     this.#kept.push(new WeakRef(session));
     for (const ref of this.#kept.splice(0, Math.max(0, this.#kept.length - this.#limit))) {

@@ -3,12 +3,12 @@ import type { ToolCallOutcome, UnifiedExecResult, WaitEnded } from "@codex/execu
 import type { Clock } from "../clock.js";
 import type { Ids } from "../ids.js";
 import { type ExecutorLimits, INPUT_ANSWER_MS, PROMPT_GUESS_MS } from "../limits.js";
+import { findCharacterEnd, readSlice, type Slice } from "../output/slice.js";
 import type { Bounds } from "./bounds.js";
 import { waitForRest, waitForWindow } from "./collect.js";
 import type { SentInput } from "./input.js";
 import { estimateTokens, renderResult } from "./render.js";
 import type { Session, SessionState } from "./session.js";
-import { findCharacterEnd, readSlice, type Slice } from "./slice.js";
 
 export interface AnswerContext {
   clock: Clock;

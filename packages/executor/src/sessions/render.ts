@@ -1,6 +1,6 @@
 import { getExitCode, type OutputChunk } from "@codex/exec-backend";
 import type { ByteRange, ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol";
-import type { Slice } from "./slice.js";
+import type { Slice } from "../output/slice.js";
 
 /** Estimate of a model's tokens: one for 4 bytes. */
 export const BYTES_PER_TOKEN = 4;

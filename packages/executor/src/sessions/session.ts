@@ -1,11 +1,11 @@
 import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdio } from "@codex/exec-backend";
 import type { ProcessOutcome, TerminalSize, WhenFull } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
+import { LiveOutput, type LiveReceiver } from "../output/live-output.js";
+import { explainEviction, type Retention } from "../output/retention.js";
 import type { Screen } from "../screen/screen.js";
-import { LiveOutput, type LiveReceiver } from "./live-output.js";
-import { explainEviction, type Retention } from "./retention.js";
+import { SizeHistory } from "../screen/size-history.js";
 import type { StartupNote } from "./shell-startup.js";
-import { SizeHistory } from "./size-history.js";
 import { TurnQueue } from "./turn-queue.js";
 
 export interface SessionStart {

@@ -1,40 +1,29 @@
-import {
-  createEnvironment,
-  type ExecBackend,
-  type ProcessSpec,
-  type ProcessStdio,
-  StartError,
-  type TerminateOptions,
-  type TerminationReceipt,
-  UnknownStartError,
-} from "@codex/exec-backend";
+import type { ExecBackend, TerminateOptions, TerminationReceipt } from "@codex/exec-backend";
 import type {
   ExecCommandRequest,
   OutputPosition,
   ProcessOutcome,
-  Sandbox,
   ToolCallOutcome,
   WriteStdinRequest,
 } from "@codex/executor-protocol";
-import type { TraceContext } from "@codex/telemetry";
-import { messageOf } from "@codex/telemetry";
-import type { Admission } from "../admission.js";
+import type { Admission } from "../admission/admission.js";
 import type { Clock } from "../clock.js";
 import { ToolError, toErrorOutcome } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
+import type { Ledger } from "../idempotency/ledger.js";
 import type { Ids } from "../ids.js";
-import type { Ledger } from "../ledger.js";
 import { type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
+import type { KeptOutput } from "../output/kept-output.js";
+import type { LiveReceiver } from "../output/live-output.js";
 import { Screens } from "../screen/screens.js";
 import { type AnswerContext, answerLost, answerNothing, answerPoll } from "./answer.js";
 import { applyBounds, type Bounds } from "./bounds.js";
+import type { CallScope } from "./call-scope.js";
 import { WRITTEN } from "./collect.js";
 import { sendInput } from "./input.js";
-import type { LiveReceiver } from "./live-output.js";
-import { getRetention } from "./retention.js";
-import { Session } from "./session.js";
+import type { Session } from "./session.js";
+import { SessionStarter, UnknownStart } from "./session-starter.js";
 import { SessionTable } from "./session-table.js";
-import { ShellStartups } from "./shell-startup.js";
 
 export interface UnifiedExecOptions {
   /** Not owned: what sessions left behind outside of their lives is ended by its `close`. */
@@ -61,31 +50,6 @@ export interface SessionEvents {
   sendExit(processId: number, outcome: ProcessOutcome): void;
 }
 
-/** The call on whose behalf something is done. */
-export interface CallScope {
-  requestId: string;
-  /** Ends the wait of the call; what it started lives on. */
-  signal: AbortSignal;
-  /** Resolves once the answer is on its way. */
-  answered: Promise<void>;
-  /** What the call is part of. */
-  trace?: TraceContext | undefined;
-  /** Takes what belongs to the answer, which may have to be given again; undefined where nobody could ask for it. */
-  keep?: ((kept: KeptOutput) => void) | undefined;
-}
-
-/** The output that an answer tells of. */
-export interface KeptOutput {
-  /** Bytes in memory. */
-  readonly bytes: number;
-  /** Sends the live output of the call once more, as far as it was not received. Never rejects. */
-  replay(): Promise<void>;
-  /** The answer will never be received: the next one covers what it did. */
-  undo(): void;
-  /** The answer was received. */
-  release(): void;
-}
-
 /** How a session was ended that nobody came back for. */
 export interface EndedSession {
   session: Session;
@@ -104,7 +68,7 @@ export class UnifiedExec {
   readonly #kept = new Map<number, Session>();
   /** Starts and terminations under way. */
   readonly #pending = new Set<Promise<unknown>>();
-  readonly #shellStartups: ShellStartups;
+  readonly #starter: SessionStarter;
   #closing = false;
   #wasUsed = false;
 
@@ -114,7 +78,7 @@ export class UnifiedExec {
     this.#table = new SessionTable(limits, ids);
     this.screens = new Screens(limits.screens);
     this.#answers = { clock, ids, limits, isLive: () => events.isLive() };
-    this.#shellStartups = new ShellStartups(options.backend, options.env);
+    this.#starter = new SessionStarter({ ...options, receiver: events.receiver });
     options.all.add(this);
   }
 
@@ -186,7 +150,7 @@ export class UnifiedExec {
   /** Ends every session, and waits for what is being started. Tells how those ended that were running. Idempotent. */
   async close(note = "the executor is shutting down"): Promise<EndedSession[]> {
     this.#closing = true;
-    void this.#track(this.#shellStartups.close());
+    void this.#track(this.#starter.close());
     const ended = new Map<Session, EndedSession>();
     const end = () =>
       this.#table.listAll().map(async (session) => {
@@ -226,10 +190,10 @@ export class UnifiedExec {
   async #exec(request: ExecCommandRequest, call: CallScope): Promise<ToolCallOutcome> {
     const askedAt = this.now();
     const session = await this.#track(this.#start(request, call)).catch((error: unknown) => {
-      if (error instanceof LostStart) return error;
+      if (error instanceof UnknownStart) return error;
       throw error;
     });
-    if (session instanceof LostStart) return answerLost(session.message, askedAt, this.#answers);
+    if (session instanceof UnknownStart) return answerLost(session.message, askedAt, this.#answers);
     const { requestId, signal } = call;
     const { startedAt } = session.process;
     return this.#use(session, async () => {
@@ -297,9 +261,9 @@ export class UnifiedExec {
     };
   }
 
-  async #start(request: ExecCommandRequest, { requestId, trace }: CallScope): Promise<Session> {
+  async #start(request: ExecCommandRequest, call: CallScope): Promise<Session> {
     if (this.#closing) throw new ToolError("the executor is shutting down; the command was not run");
-    const { clock, events, limits, telemetry } = this.#options;
+    const { limits, telemetry } = this.#options;
     const { id, pruned } = this.#table.reserve();
     this.#wasUsed = true;
     try {
@@ -309,18 +273,7 @@ export class UnifiedExec {
         telemetry.log.warn?.("session ended to make room", { sessionId: pruned.id });
         await this.#terminate(pruned, { by: "prune", graceMs: PRUNE_GRACE_MS });
       }
-      const stdio = getStdio(request);
-      const retention = getRetention(limits.log, request.whenFull, events.receiver.acknowledges);
-      const given = { stdio, log: retention.chosen, trace };
-      const { process, startup } = await this.#spawn(request, given);
-      telemetry.log.info?.("session started", { requestId, sessionId: id, pid: process.pid });
-      const { command, cwd, whenFull } = request;
-      const { receiver } = events;
-      void process.exited.then(() => {
-        const problem = process.log.spillProblem;
-        if (problem !== undefined) telemetry.log.warn?.("output was not kept on disk", { sessionId: id, problem });
-      });
-      const session = new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull, startup });
+      const session = await this.#starter.start(id, request, call);
       this.#table.add(session);
       session.watch(() => this.#settle(session));
       if (request.timeoutMs !== undefined) this.#limitTime(session, request.timeoutMs);
@@ -328,27 +281,6 @@ export class UnifiedExec {
     } catch (error) {
       this.#table.release(id);
       throw error;
-    }
-  }
-
-  async #spawn(request: ExecCommandRequest, given: Pick<ProcessSpec, "stdio" | "log" | "trace">) {
-    const { backend, env: own } = this.#options;
-    const { command: argv, cwd } = request;
-    // A remote host makes environments of its own; what is here would be the wrong one.
-    const environment =
-      backend.appliesEnvPolicy && request.envPolicy !== undefined
-        ? { env: request.env, envPolicy: request.envPolicy }
-        : { env: createEnvironment(request.envPolicy, own, request.env) };
-    const held = isHeld(request) ? { sandbox: request.sandbox } : {};
-    const asked: ProcessSpec = { argv, cwd, ...environment, ...held, ...given };
-    const { spec, note } = await this.#shellStartups.apply(request, asked);
-    try {
-      return { process: await backend.start(spec), startup: note };
-    } catch (error) {
-      if (error instanceof UnknownStartError) throw new LostStart(error);
-      const named = error instanceof StartError ? { code: error.code } : {};
-      const hint = error instanceof StartError ? getStartHint(error) : "";
-      throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error, ...named });
     }
   }
 
@@ -400,13 +332,6 @@ export class UnifiedExec {
   }
 }
 
-/** Whether the command was started is not known. */
-class LostStart extends Error {
-  constructor(cause: unknown) {
-    super(`whether it was started is not known: ${messageOf(cause)}`, { cause });
-  }
-}
-
 /** What besides the end of the process ends a wait; `from` is the offset of new output. */
 const getUntil = ({ until }: ExecCommandRequest | WriteStdinRequest, from: number) => ({
   outputFrom: until === "output" ? from : undefined,
@@ -419,24 +344,3 @@ function abortWhen(settling: Promise<void>): AbortSignal {
   void settling.then(() => settled.abort(WRITTEN));
   return settled.signal;
 }
-
-/** Permissions `disabled` ask for nothing that a host would have to be able to do. */
-const isHeld = (request: ExecCommandRequest): request is ExecCommandRequest & { sandbox: Sandbox } =>
-  request.sandbox !== undefined && request.sandbox !== null && request.sandbox.permissions.type !== "disabled";
-
-function getStdio({ tty, size, stdin }: ExecCommandRequest): ProcessStdio {
-  if (!tty) return { kind: "pipe", stdin: stdin ?? "null" };
-  return size === undefined ? { kind: "pty" } : { kind: "pty", size };
-}
-
-/** What to do about a failure to start. */
-const getStartHint = ({ code, message }: StartError): string =>
-  message.endsWith("is a directory") ? "; name a program" : (START_HINTS[code] ?? "");
-
-const START_HINTS: Readonly<Partial<Record<string, string>>> = {
-  cwd_not_absolute: "; give an absolute path",
-  cwd_not_found: "; choose a directory that exists",
-  cwd_not_directory: "; choose a directory",
-  program_not_found: "; check its name, or install it",
-  not_executable: "; make it executable, or run it with its interpreter",
-};

@@ -1,6 +1,6 @@
+import { findCharacterEnd, getGaps, skipForward } from "../output/slice.js";
 import { renderGone, renderOutcome, renderOutput } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
-import { findCharacterEnd, getGaps, skipForward } from "../sessions/slice.js";
 import { asArguments, findOwner, getCount } from "./arguments.js";
 import { readRecorded } from "./recorded-output.js";
 import type { SessionTool } from "./session-tool.js";

@@ -2,8 +2,8 @@ import { getExitCode } from "@codex/exec-backend";
 import type { ByteRange, RecordedOutput, ToolCallOutcome } from "@codex/executor-protocol";
 import type { Clock } from "../clock.js";
 import { MAX_RECORDED_BYTES, MAX_RECORDED_CHUNKS } from "../limits.js";
+import { getGaps, skipForward } from "../output/slice.js";
 import type { Session } from "../sessions/session.js";
-import { getGaps, skipForward } from "../sessions/slice.js";
 import type { SessionCallScope } from "./session-tool.js";
 
 export interface RecordedRequest {

@@ -1,5 +1,6 @@
 import type { ExecutorToolSpec, ToolCallOutcome } from "@codex/executor-protocol";
-import type { CallScope, UnifiedExec } from "../sessions/unified-exec.js";
+import type { CallScope } from "../sessions/call-scope.js";
+import type { UnifiedExec } from "../sessions/unified-exec.js";
 
 /** `sessions: "executor"` takes in those of every orchestrator: for people who look after an executor. */
 export type SessionCallScope = CallScope & { sessions: "own" | "executor" };

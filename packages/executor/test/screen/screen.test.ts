@@ -3,8 +3,8 @@ import type { TerminalSize } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
 import { MAX_SCREEN_CELLS, SCREEN_RENDER_MS } from "../../src/limits.js";
 import { Screen, type ScreenView } from "../../src/screen/screen.js";
+import { SizeHistory } from "../../src/screen/size-history.js";
 import { loadTerminal } from "../../src/screen/terminal.js";
-import { SizeHistory } from "../../src/sessions/size-history.js";
 import { createRandom } from "../support/random.js";
 
 const SIZE: TerminalSize = { rows: 6, cols: 20 };

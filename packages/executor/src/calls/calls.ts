@@ -7,17 +7,18 @@ import {
   type UnansweredCall,
 } from "@codex/executor-protocol";
 import { describeFault, messageOf } from "@codex/telemetry";
+import { ToolError, toErrorOutcome } from "../errors.js";
+import type { ExecutorTelemetry } from "../executor-telemetry.js";
+import type { Ledger } from "../idempotency/ledger.js";
+import type { ExecutorLimits } from "../limits.js";
+import type { Outbox } from "../output/outbox.js";
+import { ToolOutput } from "../output/tool-output.js";
+import type { CallScope } from "../sessions/call-scope.js";
+import type { UnifiedExec } from "../sessions/unified-exec.js";
+import { quote } from "../text.js";
+import { SESSION_TOOLS } from "../tools/session-tools.js";
+import type { ToolCallContext, ToolRegistry } from "../tools/tool-registry.js";
 import { type CallRecord, CallRecords } from "./call-records.js";
-import { ToolError, toErrorOutcome } from "./errors.js";
-import type { ExecutorTelemetry } from "./executor-telemetry.js";
-import type { Ledger } from "./ledger.js";
-import type { ExecutorLimits } from "./limits.js";
-import type { Outbox } from "./outbox.js";
-import { ToolOutput } from "./sessions/tool-output.js";
-import type { CallScope, UnifiedExec } from "./sessions/unified-exec.js";
-import { quote } from "./text.js";
-import type { ToolCallContext, ToolRegistry } from "./tool-registry.js";
-import { SESSION_TOOLS } from "./tools/tools.js";
 
 type CallMessage = Extract<OrchestratorMessage, { type: "call_tool" }>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "./support/manual-clock.js";
-import { isAlive, startSession } from "./support/real-host.js";
-import { resumeWith, startLasting, useResumableHosts } from "./support/resumable.js";
+import { ManualClock } from "../support/manual-clock.js";
+import { isAlive, startSession } from "../support/real-host.js";
+import { resumeWith, startLasting, useResumableHosts } from "../support/resumable.js";
 
 describe("the grace", () => {
   const open = useResumableHosts();

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecCommandRequest, Sandbox, SandboxSupport } from "@codex/executor-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAdmission } from "../src/admission.js";
-import { ApprovalLedger } from "../src/approval-ledger.js";
-import { type CeilingOptions, createCeilingGuard } from "../src/ceiling.js";
-import { createExecutor, resolveLocalPath } from "../src/index.js";
-import { execRequest } from "./support/client.js";
+import { createAdmission } from "../../src/admission/admission.js";
+import { ApprovalLedger } from "../../src/admission/approval-ledger.js";
+import { type CeilingOptions, createCeilingGuard } from "../../src/admission/ceiling.js";
+import { createExecutor, resolveLocalPath } from "../../src/index.js";
+import { execRequest } from "../support/client.js";
 
 const BUBBLEWRAP: SandboxSupport = { kind: "bubblewrap" };
 const NONE: SandboxSupport = { kind: "none", problem: "user namespaces are off" };

@@ -1,9 +1,9 @@
 import { createOutputLog, type WritableOutputLog } from "@codex/exec-backend";
 import type { OutputStream } from "@codex/executor-protocol";
 import { MAX_DELTA_BYTES, TOOL_OUTPUT_BYTES } from "../limits.js";
+import type { KeptOutput } from "./kept-output.js";
 import { type LiveFollower, LiveOutput, type LiveReceiver } from "./live-output.js";
 import { getRetention } from "./retention.js";
-import type { KeptOutput } from "./unified-exec.js";
 
 /** Live output of one call of a tool that has no sessions. What was sent is retained until it was received. */
 export class ToolOutput {

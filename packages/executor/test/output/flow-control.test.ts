@@ -1,7 +1,7 @@
 import type { ExecutorMessage } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
-import { bytesOf, type Delta } from "./support/client.js";
-import { useRealHosts } from "./support/real-host.js";
+import { bytesOf, type Delta } from "../support/client.js";
+import { useRealHosts } from "../support/real-host.js";
 
 const BYTES = 2_000_000;
 const WINDOW_BYTES = 256 * 1024;

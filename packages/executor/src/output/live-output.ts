@@ -1,6 +1,6 @@
 import type { OutputChunk, OutputLog } from "@codex/exec-backend";
 import type { OutputStream } from "@codex/executor-protocol";
-import { getIncompleteTail } from "../utf8.js";
+import { getIncompleteTail } from "./utf8.js";
 
 /** One piece of live output. `offset` is that of its first byte in the session's log, `seq` counts pieces from 1. */
 export interface OutputDelta {

@@ -2,10 +2,10 @@ import { writeFileSync } from "node:fs";
 import type { ExecBackend } from "@codex/exec-backend";
 import { createLocalBackend } from "@codex/process-host";
 import { describe, expect, it } from "vitest";
-import { createRandomIds } from "../src/index.js";
-import { bytesOf, execRequest, unwrap, writeRequest } from "./support/client.js";
-import { idOf, isAlive, readUntil } from "./support/real-host.js";
-import { resumeWith, startLasting, useResumableHosts } from "./support/resumable.js";
+import { createRandomIds } from "../../src/index.js";
+import { bytesOf, execRequest, unwrap, writeRequest } from "../support/client.js";
+import { idOf, isAlive, readUntil } from "../support/real-host.js";
+import { resumeWith, startLasting, useResumableHosts } from "../support/resumable.js";
 
 /** Tells its pid at once, and one thing more when there is such a file. */
 const talksWhen = (file: string) =>

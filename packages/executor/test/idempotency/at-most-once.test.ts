@@ -1,8 +1,8 @@
 import { setTimeout as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type Client, errorOf, execRequest, unwrap, writeRequest } from "./support/client.js";
-import { startSession } from "./support/real-host.js";
-import { type ResumableHost, useResumableHosts } from "./support/resumable.js";
+import { type Client, errorOf, execRequest, unwrap, writeRequest } from "../support/client.js";
+import { startSession } from "../support/real-host.js";
+import { type ResumableHost, useResumableHosts } from "../support/resumable.js";
 
 /** Tells a file of its start, of every line it reads, of every size it gets and of every SIGINT; says so afterwards. */
 const PROGRAM = `

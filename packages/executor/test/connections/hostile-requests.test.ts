@@ -1,9 +1,9 @@
 import { parseExecCommandRequest } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
-import { createAdmission } from "../src/admission.js";
-import { ApprovalLedger } from "../src/approval-ledger.js";
-import { createCeilingGuard } from "../src/ceiling.js";
-import { execRequest } from "./support/client.js";
+import { createAdmission } from "../../src/admission/admission.js";
+import { ApprovalLedger } from "../../src/admission/approval-ledger.js";
+import { createCeilingGuard } from "../../src/admission/ceiling.js";
+import { execRequest } from "../support/client.js";
 
 const SKIP = '{"skip":{"bypassSandbox":false,"proposedExecPolicyAmendment":null}}';
 const BASE = execRequest({ command: ["true"], cwd: "/srv" });

@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { ToolCallOutcome } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
-import { ToolError } from "../src/index.js";
-import { Ledger } from "../src/ledger.js";
+import { Ledger } from "../../src/idempotency/ledger.js";
+import { ToolError } from "../../src/index.js";
 
 const LIMITS = { keptAnswers: 2, keptAnswerBytes: 100, keptKeys: 4, keyBytes: 16, forgottenKeys: 3, keySeries: 1 };
 const answer = (text: string): ToolCallOutcome => ({ status: "success", content: [{ type: "input_text", text }] });

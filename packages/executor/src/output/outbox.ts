@@ -2,8 +2,8 @@ import { type Channel, ChannelError } from "@codex/channel";
 import { type ExecutorMessage, encodeOutputHead } from "@codex/executor-protocol";
 
 import { messageOf } from "@codex/telemetry";
-import { MAX_BINARY_DELTA_BYTES, MAX_DELTA_BYTES } from "./limits.js";
-import type { LiveReceiver, OutputDelta } from "./sessions/live-output.js";
+import { MAX_BINARY_DELTA_BYTES, MAX_DELTA_BYTES } from "../limits.js";
+import type { LiveReceiver, OutputDelta } from "./live-output.js";
 
 type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;
 

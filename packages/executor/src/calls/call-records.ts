@@ -1,6 +1,6 @@
 import type { ToolCallOutcome } from "@codex/executor-protocol";
-import type { ExecutorLimits } from "./limits.js";
-import type { KeptOutput } from "./sessions/unified-exec.js";
+import type { ExecutorLimits } from "../limits.js";
+import type { KeptOutput } from "../output/kept-output.js";
 
 /** A call and what is known of its answer. */
 export interface CallRecord {

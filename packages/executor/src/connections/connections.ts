@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { getProgramName } from "@codex/exec-backend";
-import type { Clock } from "./clock.js";
+import type { Clock } from "../clock.js";
+import type { ExecutorTelemetry } from "../executor-telemetry.js";
+import { renderOutcome } from "../sessions/render.js";
+import type { EndedSession } from "../sessions/unified-exec.js";
 import type { Connection, Stake } from "./connection.js";
-import type { ExecutorTelemetry } from "./executor-telemetry.js";
-import { renderOutcome } from "./sessions/render.js";
-import type { EndedSession } from "./sessions/unified-exec.js";
 
 export interface ConnectionsOptions {
   clock: Clock;

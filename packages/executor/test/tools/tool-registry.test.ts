@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ExecutorTool } from "../src/index.js";
-import { createToolRegistry } from "../src/tool-registry.js";
+import type { ExecutorTool } from "../../src/index.js";
+import { createToolRegistry } from "../../src/tools/tool-registry.js";
 
 const tool = (name: string): ExecutorTool => ({
   spec: { name, description: "", inputSchema: {} },

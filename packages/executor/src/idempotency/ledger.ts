@@ -1,7 +1,7 @@
 import type { ToolCallOutcome } from "@codex/executor-protocol";
-import { ToolError } from "./errors.js";
+import { ToolError } from "../errors.js";
+import type { ExecutorLimits } from "../limits.js";
 import { ForgottenKeys } from "./forgotten-keys.js";
-import type { ExecutorLimits } from "./limits.js";
 
 export type LedgerLimits = Pick<
   ExecutorLimits,

@@ -1,14 +1,14 @@
 import { createMemoryChannelPair } from "@codex/channel";
 import type { LogFields } from "@codex/telemetry";
 import { afterEach, describe, expect, it } from "vitest";
-import { createCountingIds, createExecutor, type ExecutorTool, ToolError } from "../src/index.js";
-import { bytesOf, Client, errorOf, execRequest } from "./support/client.js";
-import { CountedChannel } from "./support/counted-channel.js";
-import { ManualClock } from "./support/manual-clock.js";
-import { createScriptedBackend } from "./support/scripted-backend.js";
-import { useScriptedHosts } from "./support/scripted-host.js";
-import { startSession } from "./support/sessions.js";
-import { TRANSPORTS } from "./support/transports.js";
+import { createCountingIds, createExecutor, type ExecutorTool, ToolError } from "../../src/index.js";
+import { bytesOf, Client, errorOf, execRequest } from "../support/client.js";
+import { CountedChannel } from "../support/counted-channel.js";
+import { ManualClock } from "../support/manual-clock.js";
+import { createScriptedBackend } from "../support/scripted-backend.js";
+import { useScriptedHosts } from "../support/scripted-host.js";
+import { startSession } from "../support/sessions.js";
+import { TRANSPORTS } from "../support/transports.js";
 
 const text = (value: string) => ({
   status: "success" as const,

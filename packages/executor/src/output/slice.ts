@@ -1,6 +1,6 @@
 import type { OutputChunk, OutputLog } from "@codex/exec-backend";
 import type { ByteRange, OmittedRange } from "@codex/executor-protocol";
-import { getContinuation, getIncompleteTail } from "../utf8.js";
+import { getContinuation, getIncompleteTail } from "./utf8.js";
 
 /** What of a range of output is shown. */
 export interface Slice {

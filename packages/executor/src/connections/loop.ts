@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, Received } from "@codex/channel";
 import { type OrchestratorMessage, parseOrchestratorMessage } from "@codex/executor-protocol";
+import type { ExecutorTelemetry } from "../executor-telemetry.js";
+import { sendOn } from "../output/outbox.js";
+import { quote } from "../text.js";
+import { SESSION_TOOLS } from "../tools/session-tools.js";
+import type { ToolRegistry } from "../tools/tool-registry.js";
 import type { Connection } from "./connection.js";
-import type { ExecutorTelemetry } from "./executor-telemetry.js";
-import { sendOn } from "./outbox.js";
-import { quote } from "./text.js";
-import type { ToolRegistry } from "./tool-registry.js";
-import { SESSION_TOOLS } from "./tools/tools.js";
 
 /** A channel, and the connection it serves once its first message has told which. */
 export interface Attachment {

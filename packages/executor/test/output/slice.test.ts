@@ -1,7 +1,7 @@
 import { createOutputLog } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
+import { findCharacterEnd, readSlice, skipForward } from "../../src/output/slice.js";
 import { renderOutput } from "../../src/sessions/render.js";
-import { findCharacterEnd, readSlice, skipForward } from "../../src/sessions/slice.js";
 
 type Chunk = string | Buffer | [stream: "stdout" | "stderr", text: string | Buffer];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { getContinuation, getIncompleteTail } from "../src/utf8.js";
+import { getContinuation, getIncompleteTail } from "../../src/output/utf8.js";
 
 describe("the end of UTF-8 bytes", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { type ExecBackend, StartError, UnknownStartError } from "@codex/exec-backend";
 import { describe, expect, it } from "vitest";
-import { createExecutor } from "../src/index.js";
-import { Client, errorOf, execRequest, unwrap } from "./support/client.js";
+import { createExecutor } from "../../src/index.js";
+import { Client, errorOf, execRequest, unwrap } from "../support/client.js";
 
 /** An executor whose host fails to start anything. */
 function failing(error: Error) {

@@ -2,19 +2,19 @@ import type { Channel } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-backend";
 import type { HostInfo, OrchestratorMessage, OutputPosition, ProcessOutcome } from "@codex/executor-protocol";
 import { EXECUTOR_PROTOCOL_VERSION } from "@codex/executor-protocol";
-import { type Admission, createAdmission } from "./admission.js";
-import { ApprovalLedger } from "./approval-ledger.js";
-import { Calls } from "./calls.js";
-import type { CeilingGuard } from "./ceiling.js";
-import type { Clock } from "./clock.js";
-import type { ExecutorTelemetry } from "./executor-telemetry.js";
-import type { Ids } from "./ids.js";
-import { Ledger } from "./ledger.js";
-import { type ExecutorLimits, LAST_ANSWERS_MS, LAST_SESSIONS_MS } from "./limits.js";
-import { Outbox, sendOn } from "./outbox.js";
-import { getAckBytes } from "./sessions/retention.js";
-import { type EndedSession, UnifiedExec } from "./sessions/unified-exec.js";
-import type { ToolRegistry } from "./tool-registry.js";
+import { type Admission, createAdmission } from "../admission/admission.js";
+import { ApprovalLedger } from "../admission/approval-ledger.js";
+import type { CeilingGuard } from "../admission/ceiling.js";
+import { Calls } from "../calls/calls.js";
+import type { Clock } from "../clock.js";
+import type { ExecutorTelemetry } from "../executor-telemetry.js";
+import { Ledger } from "../idempotency/ledger.js";
+import type { Ids } from "../ids.js";
+import { type ExecutorLimits, LAST_ANSWERS_MS, LAST_SESSIONS_MS } from "../limits.js";
+import { Outbox, sendOn } from "../output/outbox.js";
+import { getAckBytes } from "../output/retention.js";
+import { type EndedSession, UnifiedExec } from "../sessions/unified-exec.js";
+import type { ToolRegistry } from "../tools/tool-registry.js";
 
 export interface ConnectionOptions {
   /** A function makes one of the connection's own, closed with it. */

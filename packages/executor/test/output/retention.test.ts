@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { getRetention } from "../../src/sessions/retention.js";
+import { getRetention } from "../../src/output/retention.js";
 
 it("memory of output is used again only where what is not acknowledged holds the program", () => {
   const lends = (...[limits, ...rest]: Parameters<typeof getRetention>) => {

@@ -1,0 +1,111 @@
+import type { ExecBackend, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
+import { createEnvironment, StartError, UnknownStartError } from "@codex/exec-backend";
+import type { ExecCommandRequest, Sandbox } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
+import type { Clock } from "../clock.js";
+import { ToolError } from "../errors.js";
+import type { ExecutorTelemetry } from "../executor-telemetry.js";
+import type { ExecutorLimits } from "../limits.js";
+import type { LiveReceiver } from "../output/live-output.js";
+import { getRetention } from "../output/retention.js";
+import type { CallScope } from "./call-scope.js";
+import { Session } from "./session.js";
+import { ShellStartups } from "./shell-startup.js";
+export interface SessionStarterOptions {
+  backend: ExecBackend;
+  /** The executor's own environment, of which an `envPolicy` makes a base. */
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  limits: Pick<ExecutorLimits, "log">;
+  telemetry: Pick<ExecutorTelemetry, "log">;
+  /** Who live output of the sessions goes to. */
+  receiver: LiveReceiver;
+}
+
+/** Whether the command was started is not known. */
+export class UnknownStart extends Error {
+  constructor(cause: unknown) {
+    super(`whether it was started is not known: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Turns requests into processes of a backend, each as a session. Owns the shell snapshots it starts from until `close`. */
+export class SessionStarter {
+  readonly #options: SessionStarterOptions;
+  readonly #shellStartups: ShellStartups;
+
+  constructor(options: SessionStarterOptions) {
+    this.#options = options;
+    this.#shellStartups = new ShellStartups(options.backend, options.env);
+  }
+
+  /**
+   * @param id of the session.
+   * @throws ToolError when the command was not run.
+   * @throws UnknownStart when it may have been.
+   */
+  async start(
+    id: number,
+    request: ExecCommandRequest,
+    { requestId, trace }: Pick<CallScope, "requestId" | "trace">,
+  ): Promise<Session> {
+    const { clock, limits, receiver, telemetry } = this.#options;
+    const stdio = getStdio(request);
+    const retention = getRetention(limits.log, request.whenFull, receiver.acknowledges);
+    const { process, startup } = await this.#spawn(request, { stdio, log: retention.chosen, trace });
+    telemetry.log.info?.("session started", { requestId, sessionId: id, pid: process.pid });
+    void process.exited.then(() => {
+      const problem = process.log.spillProblem;
+      if (problem !== undefined) telemetry.log.warn?.("output was not kept on disk", { sessionId: id, problem });
+    });
+    const { command, cwd, whenFull } = request;
+    return new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull, startup });
+  }
+
+  /** Removes the shell snapshots. */
+  close(): Promise<void> {
+    return this.#shellStartups.close();
+  }
+
+  async #spawn(request: ExecCommandRequest, given: Pick<ProcessSpec, "stdio" | "log" | "trace">) {
+    const { backend, env: own } = this.#options;
+    const { command: argv, cwd } = request;
+    // A remote host makes environments of its own; what is here would be the wrong one.
+    const environment =
+      backend.appliesEnvPolicy && request.envPolicy !== undefined
+        ? { env: request.env, envPolicy: request.envPolicy }
+        : { env: createEnvironment(request.envPolicy, own, request.env) };
+    const held = isHeld(request) ? { sandbox: request.sandbox } : {};
+    const asked: ProcessSpec = { argv, cwd, ...environment, ...held, ...given };
+    const { spec, note } = await this.#shellStartups.apply(request, asked);
+    try {
+      return { process: await backend.start(spec), startup: note };
+    } catch (error) {
+      if (error instanceof UnknownStartError) throw new UnknownStart(error);
+      const named = error instanceof StartError ? { code: error.code } : {};
+      const hint = error instanceof StartError ? getStartHint(error) : "";
+      throw new ToolError(`the command was not run: ${messageOf(error)}${hint}`, { cause: error, ...named });
+    }
+  }
+}
+
+/** Permissions `disabled` ask for nothing that a host would have to be able to do. */
+const isHeld = (request: ExecCommandRequest): request is ExecCommandRequest & { sandbox: Sandbox } =>
+  request.sandbox !== undefined && request.sandbox !== null && request.sandbox.permissions.type !== "disabled";
+
+function getStdio({ tty, size, stdin }: ExecCommandRequest): ProcessStdio {
+  if (!tty) return { kind: "pipe", stdin: stdin ?? "null" };
+  return size === undefined ? { kind: "pty" } : { kind: "pty", size };
+}
+
+/** What to do about a failure to start. */
+const getStartHint = ({ code, message }: StartError): string =>
+  message.endsWith("is a directory") ? "; name a program" : (START_HINTS[code] ?? "");
+
+const START_HINTS: Readonly<Partial<Record<string, string>>> = {
+  cwd_not_absolute: "; give an absolute path",
+  cwd_not_found: "; choose a directory that exists",
+  cwd_not_directory: "; choose a directory",
+  program_not_found: "; check its name, or install it",
+  not_executable: "; make it executable, or run it with its interpreter",
+};
