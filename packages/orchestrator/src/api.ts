@@ -3,16 +3,16 @@ import type { HostInfo, ProcessOutcome } from "@codex/executor-protocol";
 import type { ApprovalPolicy, GetShellParser, PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
-import type { AuditOptions } from "./calls/audit-trail.js";
+import type { AuditOptions } from "./audit/audit-trail.js";
 import type { CallToolOptions } from "./calls/call-tool.js";
+import type { ModelTool } from "./catalog/catalog.js";
 import type { Clock } from "./clock.js";
 import type { OrchestratorDefaults } from "./config.js";
-import type { ModelTool } from "./executors/catalog.js";
 import type { Connector, InitializeOptions } from "./executors/executor.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { ProtocolProblem } from "./executors/problems.js";
+import type { RunCommandRequest, RunningCommand } from "./programs/run-command.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
-import type { RunCommandRequest, RunningCommand } from "./run-command.js";
 
 export interface OrchestratorOptions {
   /** Attached side by side; where their order counts it is this one. `ready` tells when they are. */

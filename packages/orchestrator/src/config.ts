@@ -1,5 +1,6 @@
 import type { EnvPolicy, WhenFull } from "@codex/executor-protocol";
 import { OrchestratorError } from "./errors.js";
+import { FORCED_ENVIRONMENT } from "./forced-environment.js";
 import {
   DEFAULT_MAX_OUTPUT_TOKENS,
   DEFAULT_MAX_OUTPUT_TOKENS_CAP,
@@ -10,7 +11,6 @@ import {
   type OrchestratorTimings,
   type WindowBounds,
 } from "./limits.js";
-import { FORCED_ENVIRONMENT } from "./resolve/environment.js";
 
 /** How calls are resolved. Everything has a default. */
 export interface OrchestratorDefaults {

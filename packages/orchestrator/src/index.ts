@@ -1,8 +1,9 @@
 export type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 export type { AfterDenial, ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
-export type { AuditOptions } from "./calls/audit-trail.js";
+export type { AuditOptions } from "./audit/audit-trail.js";
 export type { CallToolOptions } from "./calls/call-tool.js";
+export type { ModelTool } from "./catalog/catalog.js";
 export { type Clock, systemClock } from "./clock.js";
 export type { OrchestratorDefaults } from "./config.js";
 export type { StdioCommand } from "./connect/child.js";
@@ -11,10 +12,10 @@ export { connectWebSocket, type WebSocketOptions } from "./connect/websocket.js"
 export { createOrchestrator } from "./create-orchestrator.js";
 export { createProgramRunner, type ProgramRunner, type ProgramRunnerOptions } from "./create-program-runner.js";
 export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
-export type { ModelTool } from "./executors/catalog.js";
 export type { Connector, InitializeOptions } from "./executors/executor.js";
 export type { LiveOutput } from "./executors/live-output.js";
 export type { ProblemKind, ProtocolProblem } from "./executors/problems.js";
+export { FORCED_ENVIRONMENT } from "./forced-environment.js";
 export {
   DEFAULT_MAX_OUTPUT_TOKENS,
   DEFAULT_MAX_OUTPUT_TOKENS_CAP,
@@ -25,7 +26,7 @@ export {
   type OrchestratorTimings,
   type WindowBounds,
 } from "./limits.js";
-export { FORCED_ENVIRONMENT } from "./resolve/environment.js";
+export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "./programs/run-command.js";
 export type {
   AnsweredCall,
   LostCall,
@@ -35,4 +36,3 @@ export type {
   StructuredOf,
   ToolCallResult,
 } from "./result.js";
-export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "./run-command.js";

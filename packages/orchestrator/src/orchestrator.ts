@@ -3,17 +3,17 @@ import type { Channel } from "@codex/channel";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
-import { Auditor } from "./calls/audit-trail.js";
+import { Auditor } from "./audit/audit-trail.js";
 import type { CallsContext, CallToolOptions } from "./calls/call-tool.js";
+import { Catalog, type ModelTool } from "./catalog/catalog.js";
 import { type Clock, systemClock } from "./clock.js";
 import { type Config, resolveConfig } from "./config.js";
 import { OrchestratorError } from "./errors.js";
-import { Catalog, type ModelTool } from "./executors/catalog.js";
 import { Executor } from "./executors/executor.js";
 import { ProblemLog } from "./executors/problems.js";
 import { type SessionOwner, SessionTable } from "./executors/sessions.js";
+import { type RunCommandRequest, type RunningCommand, runCommand } from "./programs/run-command.js";
 import { closedMeanwhile, fail, type StructuredOf, type ToolCallResult } from "./result.js";
-import { type RunCommandRequest, type RunningCommand, runCommand } from "./run-command.js";
 
 type CoreOptions = Omit<OrchestratorOptions, "policy">;
 

@@ -3,24 +3,24 @@ import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-p
 import type { TraceContext } from "@codex/telemetry";
 import { messageOf } from "@codex/telemetry";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
+import type { Auditor } from "../audit/audit-trail.js";
+import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
 import type { Config } from "../config.js";
-import { type Catalog, ENVIRONMENT_ID } from "../executors/catalog.js";
 import type { LiveOutput } from "../executors/live-output.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
+import { type Granted, obtainPermit, type PermitContext, refuseCommand } from "../permit/permit.js";
+import { joinRuns, offerRerun, type SandboxedRun, withNotice } from "../permit/rerun.js";
+import { createTypedShell, refuseInput, type TypedShells } from "../permit/typed-input.js";
 import { parseArguments } from "../resolve/arguments.js";
 import { type ResolvedExec, resolveExecCommand } from "../resolve/exec-command.js";
 import type { Rejected } from "../resolve/resolved.js";
+import { type Selected, selectExecutor } from "../resolve/select-executor.js";
 import { describeSlips, findMisspelt } from "../resolve/unknown-fields.js";
 import { doesSomething, resolveWriteStdin } from "../resolve/write-stdin.js";
+import { lostSession } from "../respond/respond.js";
 import { fail, interrupted, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "../result.js";
-import type { Auditor } from "./audit-trail.js";
 import type { CallTelemetry } from "./call-telemetry.js";
-import { type Granted, obtainPermit, type PermitContext, refuseCommand } from "./permit.js";
-import { joinRuns, offerRerun, type SandboxedRun, withNotice } from "./rerun.js";
-import { lostSession } from "./respond.js";
-import { type Selected, selectExecutor } from "./select-executor.js";
 import { sendCall } from "./send-call.js";
-import { createTypedShell, refuseInput, type TypedShells } from "./typed-input.js";
 
 export interface CallToolOptions {
   /** Ends the wait; what was started lives on, and its session id is in the result. */

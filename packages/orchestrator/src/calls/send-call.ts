@@ -5,8 +5,8 @@ import type { OutputListener, OutputPiece } from "../executors/output-queue.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import type { LearnedTool } from "../executors/tool-list.js";
 import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
+import { respond } from "../respond/respond.js";
 import type { ToolCallResult } from "../result.js";
-import { respond } from "./respond.js";
 
 /** A call as it goes on the wire, and who follows it. */
 export interface OutgoingCall {

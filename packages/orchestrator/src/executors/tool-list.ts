@@ -1,5 +1,6 @@
 import type { ExecutorToolSpec, ToolContract } from "@codex/executor-protocol";
 import { toolContractSchema } from "@codex/executor-protocol";
+import { isObject } from "../json.js";
 import type { OrchestratorLimits } from "../limits.js";
 import { cutToBytes } from "../text.js";
 import type { ProblemLog } from "./problems.js";
@@ -69,6 +70,3 @@ function learn(spec: ExecutorToolSpec, limits: OrchestratorLimits, problems: Pro
     contract: contract.success ? contract.data : undefined,
   };
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 import { messageOf } from "@codex/telemetry";
 import * as z from "zod/mini";
-import { isObject } from "../executors/tool-list.js";
+import { isObject } from "../json.js";
 import { type Resolved, rejected } from "./resolved.js";
 import { describeMissing } from "./unknown-fields.js";
 

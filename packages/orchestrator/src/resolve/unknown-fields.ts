@@ -1,5 +1,6 @@
-import { ENVIRONMENT_ID } from "../executors/catalog.js";
-import { isObject, type LearnedTool } from "../executors/tool-list.js";
+import { ENVIRONMENT_ID } from "../catalog/catalog.js";
+import type { LearnedTool } from "../executors/tool-list.js";
+import { isObject } from "../json.js";
 import { type Rejected, rejected } from "./resolved.js";
 
 /** Longest distance of what may have been meant, in letters put in, left out or exchanged. */

@@ -1,4 +1,3 @@
-import type { ToolContract } from "@codex/executor-protocol";
 import type { Config } from "../config.js";
 import type { WindowBounds } from "../limits.js";
 
@@ -21,16 +20,6 @@ export const writeWindow = (asked: number | undefined, onlyWaits: boolean, bound
 /** Budget of a result, tokens of 4 bytes. */
 export const outputBudget = (asked: number | undefined, config: Config): Bounded =>
   clamp("max_output_tokens", asked, config.maxOutputTokens, 0, config.maxOutputTokensCap, "tokens");
-
-/** The sentence for the tool's schema. */
-export function describeWindows(contract: ToolContract | undefined, bounds: WindowBounds): string {
-  if (contract === "unified_exec.exec_command") {
-    const range = `${bounds.execMinMs}–${bounds.execMaxMs}`;
-    return `Milliseconds to wait for output before control returns: default ${bounds.execDefaultMs}, effective ${range}`;
-  }
-  const write = `default ${bounds.writeDefaultMs}, effective ${bounds.writeMinMs}–${bounds.writeMaxMs} with input`;
-  return `Milliseconds to wait for output: ${write}, ${bounds.pollMinMs}–${bounds.pollMaxMs} for an empty poll`;
-}
 
 /** A default is brought into the bounds without a word: the model did not ask for it. */
 function clamp(

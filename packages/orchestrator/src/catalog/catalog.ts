@@ -1,8 +1,9 @@
-import { sandboxPermissionsSchema } from "@codex/executor-protocol";
+import { sandboxPermissionsSchema, type ToolContract } from "@codex/executor-protocol";
 import type { Config } from "../config.js";
-import { describeWindows } from "../resolve/windows.js";
-import type { Executor } from "./executor.js";
-import { isObject, type LearnedTool } from "./tool-list.js";
+import type { Executor } from "../executors/executor.js";
+import type { LearnedTool } from "../executors/tool-list.js";
+import { isObject } from "../json.js";
+import type { WindowBounds } from "../limits.js";
 
 /** A tool as a model is told of it. */
 export interface ModelTool {
@@ -93,6 +94,16 @@ function describeBounds(tool: LearnedTool, properties: Record<string, unknown>, 
     const description = `Most tokens of output to return: default ${maxOutputTokens}, at most ${maxOutputTokensCap}`;
     properties.max_output_tokens = { ...budget, description };
   }
+}
+
+/** The sentence for the tool's schema. */
+function describeWindows(contract: ToolContract | undefined, bounds: WindowBounds): string {
+  if (contract === "unified_exec.exec_command") {
+    const range = `${bounds.execMinMs}–${bounds.execMaxMs}`;
+    return `Milliseconds to wait for output before control returns: default ${bounds.execDefaultMs}, effective ${range}`;
+  }
+  const write = `default ${bounds.writeDefaultMs}, effective ${bounds.writeMinMs}–${bounds.writeMaxMs} with input`;
+  return `Milliseconds to wait for output: ${write}, ${bounds.pollMinMs}–${bounds.pollMaxMs} for an empty poll`;
 }
 
 const PATHS = { type: "array", items: { type: "string" } };

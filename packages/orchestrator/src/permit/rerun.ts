@@ -4,10 +4,10 @@ import { type ApprovalPolicy, refusingPolicy } from "@codex/policy";
 import type { AfterDenial } from "../approvals/approver.js";
 import type { SessionOwner } from "../executors/sessions.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
+import type { Selected } from "../resolve/select-executor.js";
 import { type RefusedCall, refuse, type ToolCallResult } from "../result.js";
 import { chooseSandbox } from "./choose-sandbox.js";
 import { askForPermit, type Granted, type PermitContext } from "./permit.js";
-import type { Selected } from "./select-executor.js";
 
 /** A command that was sent to run in a sandbox. */
 export interface SandboxedRun {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { explainSessions, runningSession, translateResult, translateSentence } from "../../src/calls/session-text.js";
 import { SessionTable } from "../../src/executors/sessions.js";
+import { explainSessions, runningSession, translateResult, translateSentence } from "../../src/respond/session-text.js";
 
 /** An executor whose session 1000 is 1001 for the model, because another one has 1000. */
 function renamed() {

@@ -5,11 +5,11 @@ import type { ApprovalResult, Approvals } from "../approvals/approvals.js";
 import type { ApprovalDecision, ApprovalRequest } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
 import { findRuleProblem } from "../approvals/rule-edit.js";
+import type { Trail } from "../audit/audit-trail.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
+import type { Selected } from "../resolve/select-executor.js";
 import { closedMeanwhile, interrupted, type RefusalCode, type RefusedCall, refuse } from "../result.js";
-import type { Trail } from "./audit-trail.js";
 import { chooseSandbox } from "./choose-sandbox.js";
-import type { Selected } from "./select-executor.js";
 
 /** What decides whether a command may run. */
 export interface PermitContext {

@@ -10,10 +10,10 @@ import type {
 import { unifiedExecResultSchema } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import { safeParse } from "zod/mini";
-import { OrchestratorError } from "./errors.js";
-import { type CallReply, describeReply, type Executor } from "./executors/executor.js";
-import { type IncomingOutput, type LiveOutput, OutputTracker } from "./executors/live-output.js";
-import type { OutputPiece } from "./executors/output-queue.js";
+import { OrchestratorError } from "../errors.js";
+import { type CallReply, describeReply, type Executor } from "../executors/executor.js";
+import { type IncomingOutput, type LiveOutput, OutputTracker } from "../executors/live-output.js";
+import type { OutputPiece } from "../executors/output-queue.js";
 
 /** A program to be followed from its start to its end, for a person or a program rather than for a model. */
 export interface RunCommandRequest {

@@ -1,9 +1,10 @@
-import { type Catalog, ENVIRONMENT_ID } from "../executors/catalog.js";
+import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
 import type { Executor } from "../executors/executor.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
-import { isObject, type LearnedTool } from "../executors/tool-list.js";
+import type { LearnedTool } from "../executors/tool-list.js";
+import { isObject } from "../json.js";
+import { lostSession, offline } from "../respond/respond.js";
 import { fail, refuse, type ToolCallResult } from "../result.js";
-import { lostSession, offline } from "./respond.js";
 
 /** Who gets a call. `session` is the one the arguments name, when it is known. */
 export interface Selected {

@@ -3,9 +3,9 @@ import type { ApprovalRequest } from "../approvals/approver.js";
 import { copyFrozen } from "../approvals/binding.js";
 import type { Session } from "../executors/sessions.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
+import type { Selected } from "../resolve/select-executor.js";
 import { closedMeanwhile, interrupted, type RefusedCall, refuse } from "../result.js";
 import type { Granted, PermitContext } from "./permit.js";
-import type { Selected } from "./select-executor.js";
 
 /** Shells that were started for being typed into, by their session. */
 export type TypedShells = WeakMap<Session, TypedShell>;
