@@ -1,21 +1,26 @@
 import { type Channel, createStdioChannel, type StdioStreams } from "@codex/channel";
 import { METHODS } from "@codex/exec-server-protocol";
 import type { TraceContext } from "@codex/telemetry";
-import { type ListedProcess, listAnswer, parseAnswer, startAnswer } from "./answers.js";
-import { type CallOptions, Calls } from "./calls.js";
 import type { ClientClock } from "./clock.js";
-import type { ServerInfo } from "./connection.js";
-import { type Connector, createFixedConnector, createWebSocketConnector, type WebSocketTarget } from "./connector.js";
+import { type ListedProcess, listAnswer, parseAnswer, startAnswer } from "./connection/answers.js";
+import type { ServerInfo } from "./connection/connection.js";
+import {
+  type Connector,
+  createFixedConnector,
+  createWebSocketConnector,
+  type WebSocketTarget,
+} from "./connection/connector.js";
+import { endChild, type ServerCommand, spawnServer } from "./connection/spawn-server.js";
 import { ClientError } from "./errors.js";
+import type { EventSink, ProcessChannel } from "./events/process-channel.js";
 import { CLOSE_DEADLINE_MS } from "./limits.js";
-import { type LinkOptions, SessionLink } from "./link.js";
-import type { EventSink, ProcessChannel } from "./process-channel.js";
-import { RemoteEnvironment } from "./remote-environment.js";
-import { RemoteFileSystem } from "./remote-file-system.js";
-import { RemoteHttp } from "./remote-http.js";
-import { RunningProcess } from "./running-process.js";
-import type { ClientSession } from "./session.js";
-import { endChild, type ServerCommand, spawnServer } from "./spawn-server.js";
+import { RemoteEnvironment } from "./remote/remote-environment.js";
+import { RemoteFileSystem } from "./remote/remote-file-system.js";
+import { RemoteHttp } from "./remote/remote-http.js";
+import { RunningProcess } from "./remote/running-process.js";
+import { type CallOptions, Calls } from "./session/calls.js";
+import type { ClientSession } from "./session/client-session.js";
+import { type LinkOptions, SessionLink } from "./session/session-link.js";
 
 /** `process/start` without what the client decides; see section 4.1 of the protocol for the meaning of each member. */
 export interface StartRequest {

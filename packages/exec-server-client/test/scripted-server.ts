@@ -1,9 +1,9 @@
 import { type Channel, createMemoryChannelPair } from "@codex/channel";
 import { afterEach } from "vitest";
 import type { ClientClock } from "../src/clock.js";
-import type { Connector } from "../src/connector.js";
+import type { Connector } from "../src/connection/connector.js";
+import type { ProcessEvent } from "../src/events/process-event.js";
 import type { ExecServerClient } from "../src/exec-server-client.js";
-import type { ProcessEvent } from "../src/process-event.js";
 
 /** A message of the client as the script sees it. */
 export interface Asked {

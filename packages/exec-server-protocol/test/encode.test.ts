@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { MESSAGE_SLAB_BYTES } from "../../exec-server/src/server/limits.js";
+import { MESSAGE_SLAB_BYTES } from "../../exec-server/src/limits.js";
 import { CHUNK_SLAB_BYTES } from "../../native/src/limits.js";
 import { encodeBodyDelta, encodeBytesResult, encodeProcessOutput } from "../src/encode.js";
 

@@ -17,9 +17,8 @@ export {
 } from "./http/http-client.js";
 export { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./http/limits.js";
 
-export { type AuthOptions, resolveAuth } from "./server/auth-options.js";
-export type { BearerAuth } from "./server/bearer-token.js";
-export type { Transport } from "./server/connection.js";
+export { type AuthOptions, resolveAuth } from "./listen/auth-options.js";
+export type { BearerAuth } from "./listen/bearer-token.js";
 export {
   type ExecServerListener,
   type ListenTarget,
@@ -27,5 +26,6 @@ export {
   listenWebSocket,
   parseListenUrl,
   serveStdio,
-} from "./server/listen.js";
-export { createExecServer, type ExecServer, type ExecServerOptions } from "./server/server.js";
+} from "./listen/listen.js";
+export { createExecServer, type ExecServer, type ExecServerOptions } from "./server.js";
+export type { Transport } from "./transport.js";

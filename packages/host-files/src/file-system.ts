@@ -1,81 +1,23 @@
 import { RpcError } from "@codex/channel";
-import type {
-  CanonicalizeParams,
-  CanonicalizeResult,
-  CloseParams,
-  CopyParams,
-  CreateDirectoryParams,
-  GetMetadataParams,
-  Metadata,
-  OpenParams,
-  ReadBlockParams,
-  ReadDirectoryParams,
-  ReadFileParams,
-  RemoveParams,
-  Sandbox,
-  WalkParams,
-  WalkResult,
-  WatchMissingParams,
-  WatchMissingResult,
-  WriteBlockParams,
-  WriteFileParams,
-} from "@codex/exec-server-protocol";
+import type { OpenParams, ReadFileParams, Sandbox } from "@codex/exec-server-protocol";
 import { ERROR_CODES, METHODS, refuseSandbox } from "@codex/exec-server-protocol";
 import type { EntryReader } from "@codex/native";
-import type { FilesAtOnce } from "./at-once/files-at-once.js";
-import { copy } from "./copy.js";
-import { canonicalize, createDirectory } from "./directories.js";
-import { type FileBlock, FileHandles } from "./file-handles.js";
+import type { ConnectionFileSystem, ConnectionFileSystemOptions, FileSystem } from "./connection-file-system.js";
+import { FileHandles } from "./handles/file-handles.js";
 import { DEFAULT_FILE_SYSTEM_LIMITS, type FileSystemLimits, MAX_CONCURRENT_READS } from "./limits.js";
-import { getMetadata } from "./metadata.js";
-import { createOrder } from "./order.js";
-import { readDirectory } from "./read-directory.js";
-import { type ReserveBytes, readWholeFile } from "./read-file.js";
-import { remove } from "./remove.js";
+import { copy } from "./operations/copy.js";
+import { canonicalize, createDirectory } from "./operations/directories.js";
+import { getMetadata } from "./operations/metadata.js";
+import { readDirectory } from "./operations/read-directory.js";
+import { readWholeFile } from "./operations/read-file.js";
+import { remove } from "./operations/remove.js";
+import { walk } from "./operations/walk.js";
+import { MissingWatch } from "./operations/watch-missing.js";
+import { writeWholeFile } from "./operations/write-file.js";
+import type { FilesAtOnce } from "./page-cache/page-cache-reader.js";
+import { createOrder } from "./read-write-lock.js";
 import type { FileMethod } from "./sandboxed/calls.js";
 import type { SandboxedFiles, SandboxPlace } from "./sandboxed/sandboxed-files.js";
-import { walk } from "./walk.js";
-import { MissingWatch } from "./watch-missing.js";
-import { writeWholeFile } from "./write-file.js";
-
-/** The files of this host, as every connection may use them. */
-export interface FileSystem {
-  /** Makes what belongs to one connection; the connection ends it with `dispose`. */
-  createConnectionFileSystem(options: ConnectionFileSystemOptions): ConnectionFileSystem;
-}
-
-export interface ConnectionFileSystemOptions {
-  /** What was missing has appeared, or what was present has gone. Never before the answer that said `watching`. */
-  onMissingChanged(watchId: number): void;
-}
-
-/**
- * The file calls of one connection. Calls take effect in the order they are made: one that changes something waits for
- * those before it and holds back those after it, so requests may be pipelined. Every failure is an RpcError.
- */
-export interface ConnectionFileSystem {
-  /** `reserve` is asked for a place for the bytes before they are read. */
-  readFile(params: ReadFileParams, reserve?: ReserveBytes): Promise<Buffer>;
-  writeFile(params: WriteFileParams): Promise<void>;
-  createDirectory(params: CreateDirectoryParams): Promise<void>;
-  getMetadata(params: GetMetadataParams): Promise<Metadata>;
-  canonicalize(params: CanonicalizeParams): Promise<CanonicalizeResult>;
-  /** The JSON of a ReadDirectoryResult. */
-  readDirectory(params: ReadDirectoryParams): Promise<Buffer>;
-  walk(params: WalkParams): Promise<WalkResult>;
-  remove(params: RemoveParams): Promise<void>;
-  copy(params: CopyParams): Promise<void>;
-  open(params: OpenParams): Promise<void>;
-  readBlock(params: ReadBlockParams): Promise<FileBlock>;
-  writeBlock(params: WriteBlockParams): Promise<void>;
-  close(params: CloseParams): Promise<void>;
-  watchMissing(params: WatchMissingParams): Promise<WatchMissingResult>;
-  /**
-   * The connection is gone: stops what is under way, closes its handles and leaves what was being replaced as it was.
-   * Resolves when nothing is left. Idempotent; never rejects.
-   */
-  dispose(): Promise<void>;
-}
 
 export interface FileSystemOptions {
   limits?: Partial<FileSystemLimits>;

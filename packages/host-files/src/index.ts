@@ -1,14 +1,10 @@
-export { createFilesAtOnce, type FilesAtOnce } from "./at-once/files-at-once.js";
-export {
-  type ConnectionFileSystem,
-  type ConnectionFileSystemOptions,
-  createFileSystem,
-  type FileSystem,
-} from "./file-system.js";
+export type { ConnectionFileSystem, ConnectionFileSystemOptions, FileSystem } from "./connection-file-system.js";
+export { createFileSystem } from "./file-system.js";
+export { serveFileHelper } from "./helper/serve-file-helper.js";
 export { DEFAULT_FILE_SYSTEM_LIMITS, type FileSystemLimits } from "./limits.js";
 export { FS_REQUESTS } from "./methods.js";
-export { readWholeFile } from "./read-file.js";
+export { readWholeFile } from "./operations/read-file.js";
+export { createFilesAtOnce, type FilesAtOnce } from "./page-cache/page-cache-reader.js";
 export type { HelperCommand } from "./sandboxed/helper-command.js";
 export { createSandboxedFiles, type SandboxedFilesOptions } from "./sandboxed/helper-pool.js";
 export type { SandboxedFiles } from "./sandboxed/sandboxed-files.js";
-export { serveFileHelper } from "./sandboxed/serve-file-helper.js";

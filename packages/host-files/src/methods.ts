@@ -18,8 +18,8 @@ import {
   encodeJsonResult,
   METHODS,
 } from "@codex/exec-server-protocol";
-import type { ConnectionFileSystem } from "./file-system.js";
-import type { ReserveBytes } from "./read-file.js";
+import type { ConnectionFileSystem } from "./connection-file-system.js";
+import type { ReserveBytes } from "./operations/read-file.js";
 
 /** A request whose params are decoded: runs on the files of the connection and gives the result to answer with. */
 export type FileRequest = (files: ConnectionFileSystem, reserve?: ReserveBytes) => Promise<unknown>;

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { EncodedResponse, RpcError } from "@codex/channel";
 import { toFileUrl } from "@codex/exec-server-protocol";
 import { afterEach, beforeEach } from "vitest";
-import { type ConnectionFileSystem, createFileSystem } from "../src/file-system.js";
+import type { ConnectionFileSystem } from "../src/connection-file-system.js";
+import { createFileSystem } from "../src/file-system.js";
 import type { FileSystemLimits } from "../src/limits.js";
 import { FS_REQUESTS } from "../src/methods.js";
 

@@ -1,8 +1,17 @@
-import type { FileBlock } from "../file-handles.js";
-import type { ConnectionFileSystem } from "../file-system.js";
+import type { ConnectionFileSystem, FileBlock } from "../connection-file-system.js";
 
 /** The calls that can be made under a sandbox. */
 export type FileMethod = Exclude<keyof ConnectionFileSystem, "watchMissing" | "dispose">;
+
+/** Header of every frame to the helper but the first, which carries the limits. */
+export interface CallHeader {
+  id: number;
+  method: FileMethod;
+  params: unknown;
+}
+
+/** Header of a frame from the helper. */
+export type AnswerHeader = { id: number; result: unknown } | { id: number; error: { code: number; message: string } };
 
 /** A call or its answer on the way: the JSON, and the bytes beside it. */
 export interface Packed {

@@ -12,7 +12,7 @@ export interface HelperCommand {
 }
 
 /** The program of this package. @param url where its compiled file is */
-export function defaultHelperCommand(url = new URL("./file-helper.js", import.meta.url)): HelperCommand {
+export function defaultHelperCommand(url = new URL("../helper/file-helper.js", import.meta.url)): HelperCommand {
   const file = realpathSync(fileURLToPath(url));
   const reads = new Set<string>();
   addPackage(reads, findAbove(dirname(file), "package.json"));

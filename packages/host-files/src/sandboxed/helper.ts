@@ -4,10 +4,9 @@ import { RpcError } from "@codex/channel";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { WrappedCommand } from "@codex/sandbox";
 import type { FileSystemLimits } from "../limits.js";
-import { type FileMethod, packParams, unpackResult } from "./calls.js";
+import { type AnswerHeader, type CallHeader, type FileMethod, packParams, unpackResult } from "./calls.js";
 import { encodeFrame, type Frame, FrameReader } from "./frames.js";
 import { HELPER_END_MS, MAX_COMPLAINT } from "./limits.js";
-import type { AnswerHeader, CallHeader } from "./serve-file-helper.js";
 
 interface Waiting {
   method: FileMethod;

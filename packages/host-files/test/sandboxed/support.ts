@@ -12,14 +12,15 @@ import { join } from "node:path";
 import { toFileUrl } from "@codex/exec-server-protocol";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterEach, beforeEach } from "vitest";
-import { type ConnectionFileSystem, createFileSystem } from "../../src/file-system.js";
+import type { ConnectionFileSystem } from "../../src/connection-file-system.js";
+import { createFileSystem } from "../../src/file-system.js";
 import { defaultHelperCommand, type HelperCommand } from "../../src/sandboxed/helper-command.js";
 import { createSandboxedFiles } from "../../src/sandboxed/helper-pool.js";
 import { callFiles } from "../support.js";
 
 /** The compiled program of this package: what runs in a sandbox cannot be TypeScript. */
 export const getHelper = (): HelperCommand =>
-  defaultHelperCommand(new URL("../../dist/sandboxed/file-helper.js", import.meta.url));
+  defaultHelperCommand(new URL("../../dist/helper/file-helper.js", import.meta.url));
 
 export interface WireEntry {
   path: unknown;

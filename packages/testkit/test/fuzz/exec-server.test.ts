@@ -7,7 +7,7 @@ import type { BearerAuth } from "@codex/exec-server";
 import { decodeBase64, parseFileUrl, toFileUrl, toHostPath } from "@codex/exec-server-protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { authorizeBearer } from "../../../exec-server/src/server/bearer-token.js";
+import { authorizeBearer } from "../../../exec-server/src/listen/bearer-token.js";
 import * as environment from "../../../exec-server-protocol/src/environment.js";
 import * as fs from "../../../exec-server-protocol/src/fs.js";
 import * as http from "../../../exec-server-protocol/src/http.js";

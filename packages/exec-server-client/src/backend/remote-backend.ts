@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import { RpcError } from "@codex/channel";
+import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
+import { checkStrings, StartError, UnknownStartError } from "@codex/exec-backend";
+import { METHODS, toFileUrl, toWireSandbox } from "@codex/exec-server-protocol";
+import type { SandboxSupport } from "@codex/executor-protocol";
+import type { Telemetry, TraceContext } from "@codex/telemetry";
+import * as z from "zod/mini";
+import type { ServerInfo } from "../connection/connection.js";
+import type { ExecServerClient } from "../exec-server-client.js";
+import { RemoteProcess } from "./remote-process.js";
+import { checkRemoteDirectory, classifyFailure, toStartError } from "./start-failure.js";
+
+export interface RemoteBackendOptions {
+  /** Default: random UUIDs. */
+  newId?: () => string;
+  /** Milliseconds that processes have to end by themselves when the backend is closed. */
+  closeGraceMs?: number;
+  telemetry?: Telemetry | undefined;
+}
+
+/** Where processes run behind an exec-server. */
+export interface RemoteBackend extends ExecBackend {
+  start(spec: ProcessSpec): Promise<RemoteProcess>;
+}
+
+const DEFAULT_CLOSE_GRACE_MS = 500;
+
+/**
+ * Runs processes on the host of an exec-server. Does not own the client: `close` ends the processes alone.
+ *
+ * `start` throws UnknownStartError where the connection was lost before the answer, or that cannot be read. What was started
+ * then is ended, after the session is resumed.
+ */
+export function createRemoteBackend(client: ExecServerClient, options: RemoteBackendOptions = {}): RemoteBackend {
+  const { newId = randomUUID, closeGraceMs = DEFAULT_CLOSE_GRACE_MS, telemetry = {} } = options;
+  const owned = new Set<RemoteProcess>();
+  const starting = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  const start = async (spec: ProcessSpec): Promise<RemoteProcess> => {
+    checkStrings(spec);
+    if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
+    const process = new RemoteProcess(spec, client.clock);
+    let isSent = false;
+    try {
+      if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client);
+      const asked = isRestricted(spec) ? await fetchEnvironmentInfo(client) : undefined;
+      const onSend = ({ environmentInfo, sandboxedProcess }: ServerInfo) => {
+        if (isRestricted(spec) && !sandboxedProcess) requireSandbox(environmentInfo ?? asked);
+        isSent = true;
+      };
+      const request = toRequest(newId(), spec);
+      process.bind(await startRemotely(spec, (trace) => client.start(request, process.take, trace, onSend)));
+    } catch (error) {
+      throw error instanceof RpcError && isSent
+        ? await toStartError(error, spec, client)
+        : classifyFailure(error, isSent, spec);
+    }
+    if (isRestricted(spec) && process.sandboxType === undefined) {
+      await process.terminate({ graceMs: 0 });
+      process.dispose();
+      const text =
+        "the exec-server does not say that it made the sandbox: the program was ended; what it did is unknown";
+      throw new UnknownStartError(text);
+    }
+    owned.add(process);
+    void process.closed.then(() => owned.delete(process));
+    return process;
+  };
+  const startRemotely = async <T>(
+    spec: ProcessSpec,
+    send: (trace: TraceContext | undefined) => Promise<T>,
+  ): Promise<T> => {
+    const attributes = { "rpc.system.name": "jsonrpc", "rpc.method": METHODS.processStart };
+    const span = telemetry.tracing?.startSpan(METHODS.processStart, { kind: "client", parent: spec.trace, attributes });
+    try {
+      return await send(span?.context ?? spec.trace);
+    } catch (error) {
+      span?.fail(error instanceof RpcError ? String(error.code) : "connection");
+      throw error;
+    } finally {
+      span?.end();
+    }
+  };
+  const close = async () => {
+    await Promise.allSettled(starting);
+    await Promise.allSettled([...owned].map((process) => process.terminate({ by: "shutdown", graceMs: closeGraceMs })));
+    for (const process of owned) process.dispose();
+    owned.clear();
+  };
+  return {
+    appliesEnvPolicy: true,
+    getSandboxSupport: async () => getSupport(await fetchEnvironmentInfo(client), client.serverInfo?.sandboxedProcess),
+    start(spec) {
+      const started = start(spec);
+      starting.add(started);
+      return started.finally(() => starting.delete(started));
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** What the server says about its host: in the handshake, or when it is asked. */
+async function fetchEnvironmentInfo(client: ExecServerClient): Promise<unknown> {
+  if (client.environmentInfo !== undefined && client.environmentInfo !== null) return client.environmentInfo;
+  return client.environment.info().catch((error: unknown) => {
+    if (error instanceof RpcError) return undefined; // it does not know the question
+    throw error;
+  });
+}
+
+const environmentAbilities = z.object({
+  platformOs: z.nullish(z.string()),
+  capabilities: z.nullish(z.looseObject({ sandboxedFileStreaming: z.optional(z.boolean()) })),
+});
+
+/** Codex 0.169.0 names the capability; servers of this project say it in the handshake, and refuse what they cannot do. */
+function getSupport(info: unknown, sandboxedProcess = false): SandboxSupport {
+  const { platformOs, capabilities } = environmentAbilities.safeParse(info).data ?? {};
+  if (platformOs === "windows")
+    return { kind: "none", problem: "the sandbox of an exec-server on Windows is not known here" };
+  if (!sandboxedProcess && capabilities?.sandboxedFileStreaming !== true)
+    return { kind: "none", problem: "the exec-server does not say that it makes sandboxes" };
+  return { kind: platformOs === "macos" ? "seatbelt" : "bubblewrap" };
+}
+
+/** Before anything runs: a server that has never heard of sandboxes would run it without. @throws StartError */
+function requireSandbox(info: unknown): void {
+  const { kind, problem } = getSupport(info);
+  if (kind === "none") throw new StartError("sandbox_unavailable", `nothing was started: ${problem}`);
+}
+
+/** Something of ours or the server's must hold it back. */
+function isRestricted({ sandbox }: ProcessSpec): boolean {
+  const permissions = sandbox?.permissions;
+  if (permissions?.type !== "managed") return false;
+  return permissions.network === "restricted" || permissions.file_system.type === "restricted";
+}
+
+const toRequest = (processId: string, { argv, arg0, cwd, env, envPolicy, stdio, sandbox }: ProcessSpec) => ({
+  processId,
+  argv,
+  arg0: arg0 ?? null,
+  cwd: toFileUrl(cwd),
+  env,
+  ...(envPolicy === undefined ? {} : { envPolicy }),
+  ...(sandbox === undefined ? {} : { sandbox: toWireSandbox(sandbox) }),
+  tty: stdio.kind === "pty",
+  pipeStdin: stdio.kind === "pipe" && stdio.stdin === "open",
+  ...(stdio.kind === "pty" ? stdio.size : {}),
+});

@@ -1,0 +1,139 @@
+import { type Channel, type ChannelEnd, Peer, type RequestOptions } from "@codex/channel";
+import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
+import { type ClientClock, withDeadline } from "../clock.js";
+import { ClientError } from "../errors.js";
+import { INITIALIZE_TIMEOUT_MS, MAX_UNDELIVERED_BYTES, MAX_UNDELIVERED_MESSAGES } from "../limits.js";
+import {
+  initializeAnswer,
+  type ProcessNotification,
+  parseAnswer,
+  parseClosed,
+  parseExited,
+  parseOutput,
+} from "./answers.js";
+import type { Connector } from "./connector.js";
+
+export interface ConnectionOptions {
+  clientName: string;
+  clock: ClientClock;
+  initializeTimeoutMs?: number | undefined;
+  resumeSessionId: string | undefined;
+  signal: AbortSignal;
+  onProcess(notification: ProcessNotification): Promise<void> | undefined;
+}
+
+/** Gets what belongs to one connection and ends with it. */
+export interface ConnectionListener {
+  /** A throw ends the connection. */
+  onNotification(method: string, params: unknown): Promise<void> | undefined;
+  onEnd(error: ClientError): void;
+}
+
+/** What a server says about itself in the handshake. */
+export interface ServerInfo {
+  /** As `environment/info` answers; undefined from servers that leave it to that. */
+  environmentInfo: unknown;
+  /** A start with a sandbox is held by it or refused; told by servers of this project. */
+  sandboxedProcess: boolean;
+}
+
+/** One connection to an exec-server after its handshake. Owns the channel. */
+export class Connection {
+  readonly sessionId: string;
+  readonly serverInfo: ServerInfo;
+  readonly ended: Promise<ChannelEnd>;
+  readonly #peer: Peer;
+  readonly #listeners: Set<ConnectionListener>;
+
+  /**
+   * Connects and does the handshake.
+   * @throws ChannelError of the connector, RpcError of the server, ClientError `initialize_timeout` or `bad_answer`
+   */
+  static async open(connector: Connector, options: ConnectionOptions): Promise<Connection> {
+    const channel = await connector.open(options.signal);
+    const listeners = new Set<ConnectionListener>();
+    const peer = createPeer(channel, options, listeners);
+    try {
+      const { clientName, resumeSessionId = null } = options;
+      const answer = await withDeadline(initializeDeadline(options), (signal) =>
+        peer.request(METHODS.initialize, { clientName, resumeSessionId, outcomes: true }, { signal }),
+      );
+      const { sessionId, environmentInfo, sandboxedProcess } = parseAnswer(
+        initializeAnswer,
+        answer,
+        METHODS.initialize,
+      );
+      await peer.notify(NOTIFICATIONS.initialized, {});
+      return new Connection(peer, listeners, sessionId, {
+        environmentInfo,
+        sandboxedProcess: sandboxedProcess ?? false,
+      });
+    } catch (error) {
+      void peer.close({ deadlineMs: 0 });
+      throw error;
+    }
+  }
+
+  private constructor(peer: Peer, listeners: Set<ConnectionListener>, sessionId: string, serverInfo: ServerInfo) {
+    this.#peer = peer;
+    this.#listeners = listeners;
+    this.sessionId = sessionId;
+    this.serverInfo = serverInfo;
+    this.ended = peer.ended.then((end) => {
+      const error = new ClientError("connection_lost", `the connection to the exec-server was lost: ${describe(end)}`);
+      for (const listener of [...listeners]) listener.onEnd(error);
+      listeners.clear();
+      return end;
+    });
+  }
+
+  /** Rejects with RpcError, ChannelError, or the reason of `signal`. */
+  request(method: string, params: unknown, signal?: AbortSignal, trace?: RequestOptions["trace"]): Promise<unknown> {
+    return this.#peer.request(method, params, { ...(signal === undefined ? {} : { signal }), trace });
+  }
+
+  /** Until the returned function is called, or the connection ends. */
+  listen(listener: ConnectionListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Idempotent; never rejects. */
+  close(): Promise<void> {
+    return this.#peer.close();
+  }
+}
+
+function createPeer(channel: Channel, options: ConnectionOptions, listeners: Set<ConnectionListener>): Peer {
+  const toListeners = (method: string) => (params: unknown) => {
+    for (const listener of [...listeners]) {
+      const taken = listener.onNotification(method, params);
+      if (taken !== undefined) return taken;
+    }
+    return undefined;
+  };
+  return new Peer(channel, {
+    notifications: new Map([
+      [NOTIFICATIONS.processOutput, (params) => options.onProcess(parseOutput(params))],
+      [NOTIFICATIONS.processExited, (params) => options.onProcess(parseExited(params))],
+      [NOTIFICATIONS.processClosed, (params) => options.onProcess(parseClosed(params))],
+      [NOTIFICATIONS.fsMissingChanged, toListeners(NOTIFICATIONS.fsMissingChanged)],
+      [NOTIFICATIONS.httpBodyDelta, toListeners(NOTIFICATIONS.httpBodyDelta)],
+    ]),
+    onUnexpected(message) {
+      // The server could not read something of ours: its answer would never come.
+      if (message.kind === "error" && message.id === -1) throw message.error;
+    },
+    limits: { maxHandledBytes: MAX_UNDELIVERED_BYTES, maxHandledRequests: MAX_UNDELIVERED_MESSAGES },
+  });
+}
+
+function initializeDeadline({ clock, initializeTimeoutMs: ms = INITIALIZE_TIMEOUT_MS, signal }: ConnectionOptions) {
+  const late = () => new ClientError("initialize_timeout", `the exec-server did not answer initialize within ${ms} ms`);
+  return { clock, ms, late, outer: signal };
+}
+
+function describe(end: ChannelEnd): string {
+  if (end.kind === "failed") return end.error.message;
+  return end.kind === "closed" ? "closed on this side" : (end.detail ?? "closed by the server");
+}

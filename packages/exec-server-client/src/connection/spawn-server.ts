@@ -1,0 +1,46 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { ClientError } from "../errors.js";
+import { SERVER_GRACE_MS } from "../limits.js";
+
+export interface ServerCommand {
+  command: string;
+  args?: readonly string[];
+  cwd?: string;
+  /** Default: the environment of this process. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Default `inherit`. */
+  stderr?: "inherit" | "ignore";
+}
+
+export type ServerChild = ChildProcessByStdio<Writable, Readable, null>;
+
+/** @throws ClientError `spawn_failed` */
+export async function spawnServer({ command, args = [], cwd, env, stderr }: ServerCommand): Promise<ServerChild> {
+  const child: ServerChild = spawn(command, args, {
+    stdio: ["pipe", "pipe", stderr ?? "inherit"],
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env: { ...env } }),
+  }) as ServerChild; // the overload for these stdio values does not take a variable for stderr
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", (cause) => {
+      reject(new ClientError("spawn_failed", `\`${command}\` could not be started: ${cause.message}`, { cause }));
+    });
+  });
+  child.on("error", () => {}); // a signal that could not be sent; the exit is what counts
+  return child;
+}
+
+/** End of input, then SIGTERM, then SIGKILL. Resolves when it has ended; never rejects. */
+export async function endChild(child: ServerChild): Promise<void> {
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.stdin.end();
+  const timers = [
+    setTimeout(() => child.kill("SIGTERM"), SERVER_GRACE_MS),
+    setTimeout(() => child.kill("SIGKILL"), 2 * SERVER_GRACE_MS),
+  ];
+  await exited;
+  for (const timer of timers) clearTimeout(timer);
+}

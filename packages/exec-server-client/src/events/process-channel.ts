@@ -1,0 +1,79 @@
+import type { ClientError } from "../errors.js";
+import { EventOrder } from "./event-order.js";
+import type { Catchup, NumberedEvent, ProcessEvent } from "./process-event.js";
+
+/** Takes the events of a process. A promise holds back the events after it, and in the end the connection. */
+export type EventSink = (event: ProcessEvent) => void | Promise<void>;
+
+/** The events of one process from whatever connection, in order, to its consumer. */
+export class ProcessChannel {
+  readonly id: string;
+  readonly #sink: EventSink;
+  readonly #order = new EventOrder();
+  /** Resolves when everything so far was taken; undefined when it is. */
+  #backlog: Promise<void> | undefined;
+  #ended = false;
+  /** A gap is being read. */
+  filling: Promise<void> | undefined;
+  /** Resolves when the last event is known. */
+  readonly ended: Promise<void>;
+  #resolveEnded!: () => void;
+
+  constructor(id: string, sink: EventSink) {
+    this.id = id;
+    this.#sink = sink;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  get position(): number {
+    return this.#order.position;
+  }
+
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+
+  get hasGap(): boolean {
+    return !this.#ended && this.#order.hasGap;
+  }
+
+  isHeld(seq: number): boolean {
+    return this.#order.isHeld(seq);
+  }
+
+  /** Resolves when the consumer has taken it and all before it; undefined when it has already. */
+  receive(event: NumberedEvent): Promise<void> | undefined {
+    return this.#ended ? undefined : this.#pass(this.#order.push(event));
+  }
+
+  catchUp(catchup: Catchup): void {
+    if (!this.#ended) void this.#pass(this.#order.catchUp(catchup));
+  }
+
+  /** Ends it with what is not known. Idempotent. */
+  fail(error: ClientError): void {
+    if (!this.#ended) void this.#pass([{ kind: "failed", error }]);
+  }
+
+  #pass(events: readonly ProcessEvent[]): Promise<void> | undefined {
+    for (const event of events) {
+      this.#deliver(event);
+      if (event.kind === "closed" || event.kind === "failed") {
+        this.#ended = true;
+        this.#resolveEnded();
+      }
+    }
+    return this.#backlog;
+  }
+
+  #deliver(event: ProcessEvent): void {
+    const taken = this.#backlog === undefined ? this.#sink(event) : this.#backlog.then(() => this.#sink(event));
+    if (taken === undefined) return;
+    const backlog = taken.finally(() => {
+      if (this.#backlog === backlog) this.#backlog = undefined;
+    });
+    this.#backlog = backlog;
+  }
+}

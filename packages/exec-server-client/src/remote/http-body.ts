@@ -1,0 +1,99 @@
+import { ClientError } from "../errors.js";
+import { HTTP_WINDOW_BYTES } from "../limits.js";
+
+/** The pieces of a streamed body between the connection and its one reader. */
+export class HttpBody implements AsyncIterable<Buffer> {
+  readonly #onOver: () => void;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  #lastSeq = 0;
+  /** No piece will follow. */
+  #over = false;
+  #error: ClientError | undefined;
+  #wakeReader: (() => void) | undefined;
+  #room: { promise: Promise<void>; resolve: () => void } | undefined;
+
+  /** @param onOver called once when nothing more is wanted of the connection */
+  constructor(onOver: () => void) {
+    this.#onOver = onOver;
+  }
+
+  /** Resolves when there is room for more; undefined when there is. */
+  push(seq: number, bytes: Buffer): Promise<void> | undefined {
+    if (this.#over) return undefined;
+    if (seq !== this.#lastSeq + 1) {
+      this.fail(new ClientError("bad_answer", `piece ${this.#lastSeq + 1} of a streamed body is missing: got ${seq}`));
+      return undefined;
+    }
+    this.#lastSeq = seq;
+    if (bytes.length > 0) this.#pieces.push(bytes);
+    this.#bytes += bytes.length;
+    this.#wake();
+    return this.#bytes > HTTP_WINDOW_BYTES ? this.#untilRoom() : undefined;
+  }
+
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#onOver();
+    this.#wake();
+  }
+
+  /** The reader gets what has arrived, then the error. */
+  fail(error: ClientError): void {
+    if (this.#over) return;
+    this.#error = error;
+    this.end();
+  }
+
+  /** Nobody wants the rest. */
+  cancel(): void {
+    this.end();
+    this.#pieces.length = 0;
+    this.#bytes = 0;
+    this.#giveRoom();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    try {
+      for (;;) {
+        const piece = this.#pieces.shift();
+        if (piece !== undefined) {
+          this.#bytes -= piece.length;
+          if (this.#bytes <= HTTP_WINDOW_BYTES) this.#giveRoom();
+          yield piece;
+        } else if (this.#over) {
+          if (this.#error !== undefined) throw this.#error;
+          return;
+        } else {
+          await new Promise<void>((resolve) => {
+            this.#wakeReader = resolve;
+          });
+        }
+      }
+    } finally {
+      this.cancel();
+    }
+  }
+
+  #wake(): void {
+    this.#wakeReader?.();
+    this.#wakeReader = undefined;
+  }
+
+  #untilRoom(): Promise<void> {
+    if (this.#room === undefined) {
+      let resolve!: () => void;
+      const promise = new Promise<void>((settle) => {
+        resolve = settle;
+      });
+      this.#room = { promise, resolve };
+    }
+    return this.#room.promise;
+  }
+
+  #giveRoom(): void {
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+}

@@ -1,0 +1,235 @@
+import type { DirectoryEntry, HostPath, Metadata, WalkOptions, WalkResult } from "@codex/exec-server-protocol";
+import { METHODS, NOTIFICATIONS, toFileUrl } from "@codex/exec-server-protocol";
+import * as z from "zod/mini";
+import { parseAnswer, parseBase64 } from "../connection/answers.js";
+import type { Connection } from "../connection/connection.js";
+import { ClientError } from "../errors.js";
+import { MAX_WHOLE_FILE_BYTES } from "../limits.js";
+import type { CallOptions, Calls } from "../session/calls.js";
+import { type FileOptions, readBlocks, writeBlocks } from "./file-blocks.js";
+
+/** Why a watch has ended. `lost`: its connection has, and what happened since is not known. */
+export type MissingChange = "changed" | "replaced" | "lost";
+
+const metadata = z.object({
+  isDirectory: z.boolean(),
+  isFile: z.boolean(),
+  isSymlink: z.boolean(),
+  size: z.number(),
+  createdAtMs: z.number(),
+  modifiedAtMs: z.number(),
+  mode: z.optional(z.int()),
+});
+const entry = z.object({
+  fileName: z.string(),
+  isDirectory: z.boolean(),
+  isFile: z.boolean(),
+  isSymlink: z.optional(z.boolean()),
+});
+const walked = z.object({
+  entries: z.array(z.object({ path: z.string(), kind: z.enum(["file", "directory"]) })),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })),
+  truncated: z.boolean(),
+});
+const answers = {
+  readFile: z.object({ dataBase64: z.string() }),
+  readBlock: z.object({ chunk: z.string(), eof: z.boolean() }),
+  canonicalize: z.object({ path: z.string() }),
+  readDirectory: z.object({ entries: z.array(entry) }),
+  watchMissing: z.object({ watching: z.boolean() }),
+  nothing: z.unknown(),
+};
+const missingChanged = z.object({ watchId: z.int() });
+
+/**
+ * Files on the host of an exec-server. Paths are native there; paths in answers are `file:` URIs, as the server sends
+ * them. Errors of the server are RpcError, -32004 for what is not there. Questions are asked again after a cut;
+ * what changes something is not, and rejects with `connection_lost`.
+ */
+export class RemoteFileSystem {
+  readonly #calls: Pick<Calls, "call">;
+  #watches = 0;
+  #newHandles = 0;
+  /** The connections that open handles belong to. */
+  readonly #handles = new Map<string, Connection>();
+  #endWatch: ((change: MissingChange) => void) | undefined;
+
+  constructor(calls: Pick<Calls, "call">) {
+    this.#calls = calls;
+  }
+
+  /**
+   * In one message, or in blocks when it is larger than `MAX_WHOLE_FILE_BYTES`.
+   * @throws ClientError `connection_lost` when the connection ends between two blocks
+   */
+  async readFile(path: HostPath, options: FileOptions = {}): Promise<Buffer> {
+    const { size } = await this.getMetadata(path, options);
+    if (size > MAX_WHOLE_FILE_BYTES) return readBlocks(this, this.#nextHandle(), path, options);
+    const { dataBase64 } = await this.#ask(METHODS.fsReadFile, at(path, options), answers.readFile, AGAIN);
+    return parseBase64(dataBase64, METHODS.fsReadFile);
+  }
+
+  /** As `readFile`. Codex 0.169.0 leaves a file that was not written whole. */
+  async writeFile(path: HostPath, bytes: Uint8Array, options: FileOptions = {}): Promise<void> {
+    if (bytes.length > MAX_WHOLE_FILE_BYTES) return writeBlocks(this, this.#nextHandle(), path, bytes, options);
+    const dataBase64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+    await this.#ask(METHODS.fsWriteFile, { ...at(path, options), dataBase64 }, answers.nothing);
+  }
+
+  async createDirectory(path: HostPath, options: FileOptions & { recursive?: boolean } = {}): Promise<void> {
+    await this.#ask(METHODS.fsCreateDirectory, at(path, options), answers.nothing);
+  }
+
+  async getMetadata(path: HostPath, options: FileOptions & { extended?: boolean } = {}): Promise<Metadata> {
+    const { mode, ...rest } = await this.#ask(METHODS.fsGetMetadata, at(path, options), metadata, AGAIN);
+    return { ...rest, ...(mode === undefined ? {} : { mode }) };
+  }
+
+  /** The resolved path as a `file:` URI. */
+  async canonicalize(path: HostPath, options: Pick<FileOptions, "sandbox"> = {}): Promise<string> {
+    return (await this.#ask(METHODS.fsCanonicalize, at(path, options), answers.canonicalize, AGAIN)).path;
+  }
+
+  async readDirectory(
+    path: HostPath,
+    options: Pick<FileOptions, "sandbox"> & { extended?: boolean } = {},
+  ): Promise<DirectoryEntry[]> {
+    const { entries } = await this.#ask(METHODS.fsReadDirectory, at(path, options), answers.readDirectory, AGAIN);
+    return entries.map(({ isSymlink, ...rest }) => ({ ...rest, ...(isSymlink === undefined ? {} : { isSymlink }) }));
+  }
+
+  walk(path: HostPath, options: WalkOptions, sandbox: unknown = null): Promise<WalkResult> {
+    return this.#ask(METHODS.fsWalk, { path: toFileUrl(path), options, sandbox }, walked, AGAIN);
+  }
+
+  /** By default, as in the protocol, with all that is in it, and without an error when it is not there. */
+  async remove(path: HostPath, options: FileOptions & { recursive?: boolean; force?: boolean } = {}): Promise<void> {
+    await this.#ask(METHODS.fsRemove, at(path, options), answers.nothing);
+  }
+
+  async copy(from: HostPath, to: HostPath, options: { recursive: boolean; sandbox?: unknown }): Promise<void> {
+    const { recursive, sandbox = null } = options;
+    const params = { sourcePath: toFileUrl(from), destinationPath: toFileUrl(to), recursive, sandbox };
+    await this.#ask(METHODS.fsCopy, params, answers.nothing);
+  }
+
+  /**
+   * A handle of the present connection: it ends with it, and its calls then throw ClientError `connection_lost`.
+   * `handleId` has at most 32 bytes; `client-…` is taken. In `replace` mode servers of this project put the new content
+   * in place at `close`, Codex 0.169.0 at once.
+   */
+  async open(
+    handleId: string,
+    path: HostPath,
+    { mode = "read", ...options }: FileOptions & { mode?: "read" | "replace" } = {},
+  ): Promise<void> {
+    const params = { handleId, mode, ...at(path, options) };
+    let opened: Connection | undefined;
+    await this.#ask(METHODS.fsOpen, params, answers.nothing, {
+      onSend: ({ connection }) => {
+        opened = connection;
+      },
+    });
+    for (const [id, connection] of this.#handles) if (connection !== opened) this.#handles.delete(id);
+    this.#handles.set(handleId, opened!);
+  }
+
+  /** @param length 1 to 1 MiB */
+  async readBlock(handleId: string, offset: number, length: number): Promise<{ bytes: Buffer; eof: boolean }> {
+    const params = { handleId, offset, len: length };
+    const { chunk, eof } = await this.#ask(METHODS.fsReadBlock, params, answers.readBlock, this.#on(handleId));
+    return { bytes: parseBase64(chunk, METHODS.fsReadBlock), eof };
+  }
+
+  /** @param bytes 1 to 1 MiB */
+  async writeBlock(handleId: string, offset: number, bytes: Uint8Array): Promise<void> {
+    const chunk = Buffer.from(bytes).toString("base64");
+    await this.#ask(METHODS.fsWriteBlock, { handleId, offset, chunk }, answers.nothing, this.#on(handleId));
+  }
+
+  async close(handleId: string): Promise<void> {
+    await this.#ask(METHODS.fsClose, { handleId }, answers.nothing, this.#on(handleId));
+    this.#handles.delete(handleId);
+  }
+
+  /**
+   * Watches for the first of some paths to appear, or `present` to go. A connection has one watch: a newer one takes
+   * the place of the older.
+   * `watching` is false when it is so already, or the server cannot; then `changed` is undefined.
+   */
+  async watchMissing(
+    missing: readonly HostPath[],
+    present?: HostPath,
+  ): Promise<{ watching: boolean; changed: Promise<MissingChange> | undefined }> {
+    this.#watches += 1;
+    const watchId = this.#watches;
+    this.#endWatch?.("replaced");
+    let stop: (() => void) | undefined;
+    let resolve!: (change: MissingChange) => void;
+    const changed = new Promise<MissingChange>((settle) => {
+      resolve = settle;
+    });
+    const told = (change: MissingChange) => {
+      stop?.();
+      resolve(change);
+    };
+    this.#endWatch = told;
+    const onNotification = (method: string, params: unknown) => {
+      if (method !== NOTIFICATIONS.fsMissingChanged) return undefined;
+      if (parseAnswer(missingChanged, params, method).watchId !== watchId) return undefined;
+      told("changed");
+      return undefined;
+    };
+    const params = {
+      watchId,
+      missing: missing.map(toFileUrl),
+      present: present === undefined ? null : toFileUrl(present),
+    };
+    try {
+      const { watching } = await this.#ask(METHODS.fsWatchMissing, params, answers.watchMissing, {
+        onSend({ connection }) {
+          stop = connection.listen({ onNotification, onEnd: () => told("lost") });
+        },
+      });
+      if (!watching) stop?.();
+      return { watching, changed: watching ? changed : undefined };
+    } catch (error) {
+      stop?.();
+      throw error;
+    }
+  }
+
+  /** Another connection does not know the handle, and would not say so at `close`. */
+  #on(handleId: string): CallOptions {
+    return {
+      onSend: ({ connection }) => {
+        if (this.#handles.get(handleId) === connection) return;
+        throw new ClientError("connection_lost", `file handle \`${handleId}\` has ended with its connection`);
+      },
+    };
+  }
+
+  #nextHandle(): string {
+    this.#newHandles += 1;
+    return `client-${this.#newHandles}`;
+  }
+
+  async #ask<Schema extends z.ZodMiniType>(
+    method: string,
+    params: unknown,
+    schema: Schema,
+    options: CallOptions = {},
+  ): Promise<z.output<Schema>> {
+    return parseAnswer(schema, await this.#calls.call(method, params, options), method);
+  }
+}
+
+/** What only looks may be asked twice. */
+const AGAIN: CallOptions = { again: true };
+
+/** Members without a value are left to the server's defaults; `sandbox` is always named, as Codex does. */
+const at = (path: HostPath, { sandbox = null, ...options }: FileOptions): Record<string, unknown> => ({
+  path: toFileUrl(path),
+  ...options,
+  sandbox,
+});

@@ -1,0 +1,122 @@
+import type { HttpHeader } from "@codex/exec-server-protocol";
+import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
+import * as z from "zod/mini";
+import { parseAnswer, parseBase64 } from "../connection/answers.js";
+import { ClientError } from "../errors.js";
+import type { Calls } from "../session/calls.js";
+import { HttpBody } from "./http-body.js";
+
+export interface RemoteHttpRequest {
+  /** Sent as it is; default `GET`. */
+  method?: string;
+  url: string;
+  /** `valueEnvVar` names a variable of the server's environment whose value is appended. */
+  headers?: readonly (HttpHeader & { valueEnvVar?: string })[];
+  body?: Uint8Array;
+  /** Milliseconds for the whole exchange; none by default. */
+  timeoutMs?: number;
+  /** Default `follow`. */
+  redirectPolicy?: "follow" | "stop";
+}
+
+export interface RemoteHttpResponse<Body> {
+  status: number;
+  headers: HttpHeader[];
+  body: Body;
+}
+
+const answer = z.object({
+  status: z.int(),
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+  bodyBase64: z.nullish(z.string()),
+});
+const bodyDelta = z.object({
+  requestId: z.string(),
+  seq: z.int(),
+  deltaBase64: z.string(),
+  done: z.boolean(),
+  error: z.nullish(z.string()),
+});
+
+/**
+ * HTTP from the host of an exec-server. A failed exchange is RpcError -32603; one whose connection was lost is
+ * ClientError `connection_lost`, and is not repeated.
+ */
+export class RemoteHttp {
+  readonly #calls: Pick<Calls, "call">;
+  #requests = 0;
+
+  constructor(calls: Pick<Calls, "call">) {
+    this.#calls = calls;
+  }
+
+  /** The whole body in one message, which ends the connection at 64 MiB of base64: stream what may be long. */
+  async request(request: RemoteHttpRequest): Promise<RemoteHttpResponse<Buffer>> {
+    const params = { ...toParams(request), requestId: this.#nextId(), streamResponse: false };
+    const got = await this.#calls.call(METHODS.httpRequest, params, { unbounded: true });
+    const { status, headers, bodyBase64 } = parseAnswer(answer, got, METHODS.httpRequest);
+    return { status, headers, body: parseBase64(bodyBase64 ?? "", METHODS.httpRequest) };
+  }
+
+  /**
+   * The body piece by piece, for one reader. A reader that stops early drops the rest; one that never begins holds the
+   * connection back once `HTTP_WINDOW_BYTES` and then the bound of the client wait for it. Reading throws ClientError
+   * `connection_lost` when the connection ends and `http_failed` when the server could not read it all.
+   */
+  async stream(request: RemoteHttpRequest): Promise<RemoteHttpResponse<AsyncIterable<Buffer>>> {
+    const requestId = this.#nextId();
+    const params = { ...toParams(request), requestId, streamResponse: true };
+    let body: HttpBody | undefined;
+    try {
+      const got = await this.#calls.call(METHODS.httpRequest, params, {
+        unbounded: true,
+        onSend({ connection }) {
+          const current = new HttpBody(() => stop());
+          const stop = connection.listen({
+            onNotification: (method, received) => takeDelta(current, requestId, method, received),
+            onEnd: (error) => current.fail(error),
+          });
+          body = current;
+        },
+      });
+      const { status, headers } = parseAnswer(answer, got, METHODS.httpRequest);
+      return { status, headers, body: body! };
+    } catch (error) {
+      body?.cancel();
+      throw error;
+    }
+  }
+
+  #nextId(): string {
+    this.#requests += 1;
+    return `http-${this.#requests}`;
+  }
+}
+
+function takeDelta(body: HttpBody, requestId: string, method: string, params: unknown): Promise<void> | undefined {
+  if (method !== NOTIFICATIONS.httpBodyDelta) return undefined;
+  const delta = parseAnswer(bodyDelta, params, method);
+  if (delta.requestId !== requestId) return undefined;
+  const taken = body.push(delta.seq, parseBase64(delta.deltaBase64, method));
+  if (typeof delta.error === "string") body.fail(new ClientError("http_failed", delta.error));
+  else if (delta.done) body.end();
+  return taken;
+}
+
+function toParams({
+  method = "GET",
+  url,
+  headers = [],
+  body,
+  timeoutMs,
+  redirectPolicy = "follow",
+}: RemoteHttpRequest) {
+  return {
+    method,
+    url,
+    headers,
+    bodyBase64: body === undefined ? null : Buffer.from(body).toString("base64"),
+    redirectPolicy,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}

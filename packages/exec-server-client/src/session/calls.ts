@@ -1,0 +1,57 @@
+import type { TraceContext } from "@codex/telemetry";
+import { messageOf } from "@codex/telemetry";
+import { ClientError, isConnectionEnd } from "../errors.js";
+import { MAX_REQUESTS_IN_FLIGHT, MAX_SENDS } from "../limits.js";
+import type { ClientSession } from "./client-session.js";
+import { InFlight } from "./in-flight.js";
+import type { Attached, SessionLink } from "./session-link.js";
+
+export interface CallOptions {
+  /** Only this session will do; its loss rejects the call. */
+  session?: ClientSession;
+  /** A repeat does no harm: the request is sent again when the answer was lost, at most `MAX_SENDS` times. */
+  again?: boolean;
+  /** Takes no place among the bounded calls: it may take long, or must not wait for others. */
+  unbounded?: boolean;
+  signal?: AbortSignal;
+  /** What the request is part of. */
+  trace?: TraceContext | undefined;
+  /** Called with what carries the request, right before it is sent. */
+  onSend?: (attached: Attached) => void;
+}
+
+/** Requests over whatever connection there is. */
+export class Calls {
+  readonly link: SessionLink;
+  readonly #inFlight = new InFlight(MAX_REQUESTS_IN_FLIGHT);
+
+  constructor(link: SessionLink) {
+    this.link = link;
+  }
+
+  /**
+   * Rejects with RpcError (what the server answered), ClientError `connection_lost` (whether the server got the
+   * request is not known), `session_lost` or `closed`, ChannelError when the request could not be sent, or the reason
+   * of `signal`.
+   */
+  call(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
+    if (options.unbounded === true) return this.#call(method, params, options);
+    return this.#inFlight.run(() => this.#call(method, params, options));
+  }
+
+  async #call(method: string, params: unknown, options: CallOptions): Promise<unknown> {
+    for (let sends = 1; ; sends += 1) {
+      const attached = await this.link.ready(options.session);
+      try {
+        options.onSend?.(attached);
+        return await attached.connection.request(method, params, options.signal, options.trace);
+      } catch (error) {
+        if (!isConnectionEnd(error)) throw error;
+        this.link.lose(attached.connection);
+        if (options.again === true && sends < MAX_SENDS) continue;
+        const text = `the connection was lost before ${method} was answered: ${messageOf(error)}`;
+        throw new ClientError("connection_lost", text, { cause: error });
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { RpcError } from "@codex/channel";
+import { METHODS } from "@codex/exec-server-protocol";
+import { messageOf } from "@codex/telemetry";
+import { parseAnswer, parseBase64, type ReadAnswer, readAnswer, toExit } from "../connection/answers.js";
+import { ClientError } from "../errors.js";
+import type { ProcessChannel } from "../events/process-channel.js";
+import type { Catchup } from "../events/process-event.js";
+import { MAX_FRUITLESS_READS, MAX_GAP_BYTES, MAX_GAP_READS } from "../limits.js";
+
+/** Sends `process/read` and resolves with its answer. */
+export type SendRead = (params: Record<string, unknown>) => Promise<unknown>;
+
+/**
+ * Brings a process up to what the server knows. Fails the process, and resolves, when the server does not know it any
+ * more; rejects when the connection ends.
+ */
+export async function catchUp(channel: ProcessChannel, send: SendRead): Promise<void> {
+  try {
+    channel.catchUp(await readAll(channel, send));
+  } catch (error) {
+    if (!(error instanceof RpcError) && !(error instanceof ClientError)) throw error;
+    const reason = `process \`${channel.id}\` could not be read: ${messageOf(error)}`;
+    channel.fail(new ClientError("session_lost", reason, { cause: error }));
+  }
+}
+
+/** Reads what is missing between two events of a process until nothing is. */
+export async function fillGap(channel: ProcessChannel, send: SendRead): Promise<void> {
+  let fruitless = 0;
+  while (channel.hasGap) {
+    const before = channel.position;
+    await catchUp(channel, send);
+    fruitless = channel.position === before ? fruitless + 1 : 0;
+    if (fruitless < MAX_FRUITLESS_READS) continue;
+    const reason = `event ${before + 1} of process \`${channel.id}\` never came, and the server does not have it`;
+    channel.fail(new ClientError("bad_answer", reason));
+  }
+}
+
+/** Everything after the last event: several answers where the server cuts them. */
+async function readAll(channel: ProcessChannel, send: SendRead): Promise<Catchup> {
+  const chunks: Catchup["chunks"] = [];
+  let afterSeq = channel.position;
+  let bytes = 0;
+  for (let reads = 1; ; reads += 1) {
+    const answer = await send({ processId: channel.id, afterSeq, maxBytes: null, waitMs: 0 });
+    const page = parseAnswer(readAnswer, answer, METHODS.processRead);
+    if (typeof page.failure === "string") throw new ClientError("session_lost", page.failure);
+    for (const { seq, stream, chunk } of page.chunks) {
+      chunks.push({ kind: "output", seq, stream, bytes: parseBase64(chunk, "process/read chunk") });
+      bytes += chunks.at(-1)!.bytes.length;
+    }
+    if (isLast(page, channel)) return toCatchup(chunks, page);
+    // The rest is read once these were taken in; the exit may come after them.
+    if (reads >= MAX_GAP_READS || bytes >= MAX_GAP_BYTES) {
+      return toCatchup(chunks, { ...page, exited: false, closed: false });
+    }
+    afterSeq = page.nextSeq - 1;
+  }
+}
+
+/** An answer that ends with a chunk may have been cut there; what follows may also be here already. */
+const isLast = ({ chunks, nextSeq }: ReadAnswer, channel: ProcessChannel): boolean =>
+  chunks.length === 0 || chunks.at(-1)!.seq !== nextSeq - 1 || channel.isHeld(nextSeq);
+
+const toCatchup = (chunks: Catchup["chunks"], page: ReadAnswer): Catchup => ({
+  chunks,
+  nextSeq: page.nextSeq,
+  exit: page.exited ? toExit({ ...page, exitCode: page.exitCode ?? -1 }) : undefined,
+  closed: page.closed,
+});

@@ -1,0 +1,166 @@
+import { EncodedResponse, ErrorResponse, type TraceContext } from "@codex/channel";
+import type { ProcessSignal, TerminationReceipt } from "@codex/exec-backend";
+import {
+  decodeCloseStdin,
+  decodeNoParams,
+  decodeRead,
+  decodeResize,
+  decodeSignal,
+  decodeStart,
+  decodeTerminate,
+  decodeWrite,
+  ERROR_CODES,
+  encodeResult,
+  METHODS,
+  type ReadParams,
+  type SignalParams,
+  type StartParams,
+  type TerminateParams,
+  type WriteParams,
+  type WriteResult,
+} from "@codex/exec-server-protocol";
+import type { ManagedProcess } from "../session/managed-process.js";
+import type { Session } from "../session/session.js";
+import type { PacedLane } from "./paced-lane.js";
+import { applySnapshot, type SpecDefaults, toProcessSpec } from "./process-spec.js";
+
+/** What the process requests of one connection run on. */
+export interface ProcessHost {
+  session: Session;
+  /** Where output is read. */
+  reads: PacedLane;
+  defaults: SpecDefaults;
+  /** Aborts when the client sends no more: nobody waits for news then. */
+  ended: AbortSignal;
+  /** What the request is part of. */
+  trace: TraceContext | undefined;
+}
+
+/** A request whose params are decoded. */
+export type ProcessRequest = (host: ProcessHost) => unknown;
+
+/** The `process/*` requests by name. A function throws RpcError for bad params. */
+export const PROCESS_REQUESTS: ReadonlyMap<string, (params: unknown) => ProcessRequest> = new Map([
+  [METHODS.processStart, request(decodeStart, start)],
+  [METHODS.processRead, request(decodeRead, read)],
+  [METHODS.processWrite, request(decodeWrite, write)],
+  [METHODS.processSignal, request(decodeSignal, signal)],
+  [METHODS.processTerminate, request(decodeTerminate, terminate)],
+  [
+    METHODS.processResize,
+    request(decodeResize, ({ session }, { processId, ...size }) =>
+      session.use(processId, async (process) => {
+        if (process === undefined) return unknownProcess(processId);
+        await process.resize(size);
+        return {};
+      }),
+    ),
+  ],
+  [
+    METHODS.processCloseStdin,
+    request(decodeCloseStdin, ({ session }, { processId }) =>
+      session.use(processId, async (process) => {
+        if (process === undefined) return unknownProcess(processId);
+        await process.closeStdin();
+        return {};
+      }),
+    ),
+  ],
+  [METHODS.processList, request(decodeNoParams, ({ session }) => ({ processes: session.list().map(describe) }))],
+]);
+
+function request<Params>(
+  decode: (params: unknown) => Params,
+  run: (host: ProcessHost, params: Params) => unknown,
+): (params: unknown) => ProcessRequest {
+  return (params) => {
+    const decoded = decode(params);
+    return (host) => run(host, decoded);
+  };
+}
+
+/** The answer comes before the first event of the process. */
+async function start({ session, defaults, trace }: ProcessHost, params: StartParams): Promise<unknown> {
+  const asked = { ...toProcessSpec(params, defaults), trace };
+  // The id is taken in this turn, whatever has to be waited for.
+  const applied = params.shellSnapshot === undefined ? undefined : applySnapshot(params, asked, defaults.snapshots);
+  const process = await session.start(params.processId, applied?.then(({ spec }) => spec) ?? asked);
+  const note = (await applied)?.note;
+  const startup = note === undefined ? {} : { shellStartup: note };
+  const result = { processId: params.processId, sandboxType: process.sandboxType, ...startup };
+  return encoded(result, () => session.announce(process));
+}
+
+function read(host: ProcessHost, params: ReadParams): unknown {
+  const { processId } = params;
+  return host.session.use(processId, (process) =>
+    process === undefined ? unknownProcess(processId) : readOutput(process, host, params),
+  );
+}
+
+async function readOutput(process: ManagedProcess, host: ProcessHost, params: ReadParams): Promise<unknown> {
+  const { session, reads, ended } = host;
+  const { afterSeq, waitMs, maxBytes } = params;
+  if (waitMs > 0) await process.waitForNews(afterSeq, waitMs, ended);
+  return reads.run(async () => {
+    const { chunks, truncated, outcome, ...state } = await process.read({ afterSeq, maxBytes });
+    return encoded({
+      chunks: chunks.map(({ seq, stream, bytes }) => ({ seq, stream, chunk: bytes.toString("base64") })),
+      ...state,
+      failure: null,
+      ...(session.tellsOutcomes && outcome !== undefined ? { outcome } : {}),
+      // Only where there is a gap: a client that knows no gaps sees the members it knows.
+      ...(truncated && chunks[0] !== undefined ? { truncatedBefore: chunks[0].seq } : {}),
+    });
+  });
+}
+
+/** An answer that tells when it was handed to the channel. */
+function encoded(result: unknown, onSent: () => void = () => {}): EncodedResponse {
+  return new EncodedResponse((id) => {
+    // The peer sends what this returns in the same turn.
+    queueMicrotask(onSent);
+    return encodeResult(id, result);
+  });
+}
+
+function write({ session }: ProcessHost, { processId, chunk, writeId }: WriteParams): unknown {
+  return session.use(processId, async (process): Promise<WriteResult & { accepted?: boolean }> => {
+    const status = process === undefined ? "unknownProcess" : await process.write(writeId, chunk);
+    // The first exec-servers had no write ids, and told with `accepted`.
+    return writeId === undefined ? { status, accepted: status === "accepted" } : { status };
+  });
+}
+
+const SIGNALS = {
+  interrupt: "SIGINT",
+  terminate: "SIGTERM",
+  hangup: "SIGHUP",
+} as const satisfies Record<SignalParams["signal"], ProcessSignal>;
+
+/** Succeeds for a process that is unknown or over, as with Codex. */
+function signal({ session }: ProcessHost, { processId, signal: name }: SignalParams): unknown {
+  return session.use(processId, async (process) => {
+    await process?.signal(SIGNALS[name]);
+    return {};
+  });
+}
+
+async function terminate({ session }: ProcessHost, { processId, graceMs }: TerminateParams): Promise<unknown> {
+  const receipt = await session.terminate(processId, graceMs);
+  // Who gives a grace knows more than Codex, and is told more.
+  if (typeof receipt === "object") return describeReceipt(receipt);
+  return { running: receipt === "cancelled" || receipt === "killed" };
+}
+
+function describeReceipt({ running, members, strays, signals, gone }: TerminationReceipt) {
+  const listed = { ...(members === undefined ? {} : { members }), ...(strays === undefined ? {} : { strays }) };
+  return { running, signals, gone, ...listed };
+}
+
+const unknownProcess = (processId: string): ErrorResponse =>
+  new ErrorResponse(ERROR_CODES.invalidRequest, `unknown process id ${processId}`);
+
+function describe({ id, pid, running, exitCode, closed, nextSeq }: ManagedProcess) {
+  return { processId: id, pid: pid ?? null, running, exitCode, closed, nextSeq };
+}

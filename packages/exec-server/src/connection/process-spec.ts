@@ -1,0 +1,78 @@
+import { RpcError } from "@codex/channel";
+import type { ProcessSpec, ProcessStdio } from "@codex/exec-backend";
+import { createEnvironment } from "@codex/exec-backend";
+import type { StartParams } from "@codex/exec-server-protocol";
+import { ERROR_CODES, METHODS, toNativeSandbox } from "@codex/exec-server-protocol";
+import type { ShellSnapshots } from "@codex/shell-snapshot";
+import { RETAINED_BYTES } from "../limits.js";
+
+export interface SpecDefaults {
+  /** The environment that an `envPolicy` starts from. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** `SHELL` of a process with a terminal whose environment has none. */
+  shell: string;
+  snapshots: ShellSnapshots;
+}
+
+/** How the shell of a process was started, where the client allowed a snapshot. */
+export interface StartupNote {
+  kind: "snapshot" | "login";
+  reason?: string;
+}
+
+/** Starts a login shell from a snapshot where the client allows it and there is one. */
+export async function applySnapshot(
+  { shellSnapshot, envPolicy, env: overlay }: StartParams,
+  spec: ProcessSpec,
+  snapshots: ShellSnapshots,
+): Promise<{ spec: ProcessSpec; note?: StartupNote }> {
+  if (shellSnapshot === undefined) return { spec };
+  if (shellSnapshot.shell.path !== spec.argv[0] || spec.arg0 !== undefined) {
+    return { spec, note: { kind: "login", reason: "the program is not the shell of the snapshot" } };
+  }
+  const startup = await snapshots.find({ ...spec, envPolicy, overlay, scope: shellSnapshot.scopeId });
+  if (startup.kind === "login") return { spec, note: startup };
+  return { spec: { ...spec, argv: startup.argv, env: startup.env }, note: { kind: "snapshot" } };
+}
+
+/** What `process/start` asks for. @throws RpcError -32603 for a network that this host cannot make, -32602 for a bad path */
+export function toProcessSpec(params: StartParams, { env: own, shell }: SpecDefaults): ProcessSpec {
+  refuseNetwork(params);
+  const env = createEnvironment(params.envPolicy, own, { ...params.env, ...idsOf(params) });
+  if (params.tty) env.SHELL ??= shell;
+  return {
+    argv: params.argv,
+    cwd: params.cwd,
+    env,
+    stdio: stdioOf(params),
+    // Chunks stay whole and in memory: a reader asks for them by number.
+    log: { headBytes: 0, tailBytes: RETAINED_BYTES, spillBytes: 0, lendsChunks: true },
+    ...(params.sandbox === undefined ? {} : { sandbox: toNativeSandbox(params.sandbox) }),
+    ...(params.arg0 === undefined ? {} : { arg0: params.arg0 }),
+  };
+}
+
+/** A process that was meant to have its network watched must not run without. */
+function refuseNetwork({ networkProxy, enforceManagedNetwork }: StartParams): void {
+  if (networkProxy === undefined && !enforceManagedNetwork) return;
+  const wanted = networkProxy === undefined ? "`enforceManagedNetwork`" : "`networkProxy`";
+  throw new RpcError(
+    ERROR_CODES.internal,
+    `${METHODS.processStart} was refused: it asks for ${wanted}, and this exec-server has no network proxy`,
+  );
+}
+
+function idsOf({ metadata }: StartParams): Record<string, string> {
+  return {
+    ...(metadata?.threadId === undefined ? {} : { CODEX_THREAD_ID: metadata.threadId }),
+    ...(metadata?.toolCallId === undefined ? {} : { CODEX_TOOL_CALL_ID: metadata.toolCallId }),
+  };
+}
+
+/** Size of a terminal of which only one side is given; the figures are Codex's. */
+const DEFAULT_ROWS = 24;
+const DEFAULT_COLS = 80;
+
+function stdioOf({ tty, pipeStdin, rows = DEFAULT_ROWS, cols = DEFAULT_COLS }: StartParams): ProcessStdio {
+  return tty ? { kind: "pty", size: { rows, cols } } : { kind: "pipe", stdin: pipeStdin ? "open" : "null" };
+}

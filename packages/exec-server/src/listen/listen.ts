@@ -1,0 +1,104 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isIP } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { createStdioChannel } from "@codex/channel";
+import type { ListenAddress, Page } from "@codex/channel/websocket";
+import { createUnsentLimit } from "@codex/native";
+import { MAX_ANSWER_BYTES, MAX_QUEUED_BYTES, MAX_REQUEST_BYTES, PING_MS, SERVER_CLOSE_MS } from "../limits.js";
+import type { ExecServer } from "../server.js";
+import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
+
+export type ListenTarget = { kind: "stdio" } | ListenPlace;
+
+/** Where websockets are accepted. */
+export type ListenPlace = { kind: "websocket"; host: string; port: number } | { kind: "unix"; socketPath: string };
+
+/** `stdio`, `stdio://`, `unix:///PATH` or `ws://IP:PORT`; an IPv6 address is in brackets, port 0 is a free one. @throws Error */
+export function parseListenUrl(text: string): ListenTarget {
+  if (text === "stdio" || text === "stdio://") return { kind: "stdio" };
+  const socketPath = /^unix:\/\/(\/.+)$/s.exec(text)?.[1];
+  if (socketPath !== undefined) return { kind: "unix", socketPath };
+  if (!text.startsWith("ws://")) {
+    throw new Error(`unsupported --listen URL \`${text}\`; expected \`ws://IP:PORT\` or \`stdio\``);
+  }
+  const [, v6, v4, digits] = /^ws:\/\/(?:\[([^\]]*)\]|([^:/]*)):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (v6 !== undefined && isIP(v6) === 6 && port <= MAX_PORT) return { kind: "websocket", host: v6, port };
+  if (v4 !== undefined && isIP(v4) === 4 && port <= MAX_PORT) return { kind: "websocket", host: v4, port };
+  throw new Error(`invalid websocket --listen URL \`${text}\`; expected \`ws://IP:PORT\``);
+}
+
+const MAX_PORT = 65_535;
+
+export interface ListenWebSocketOptions extends ListenAddress {
+  /** Who may connect; default everybody who can reach the address. */
+  auth?: BearerAuth;
+  /** Listens beyond loopback without `auth`. */
+  allowInsecure?: boolean;
+  /** Pages to read beside the socket, for who may connect to it. */
+  pages?: ReadonlyMap<string, () => Page>;
+}
+
+export interface ExecServerListener {
+  /** `ws://IP:PORT` or `wss://IP:PORT` as bound, or `unix:///PATH`. */
+  readonly url: string;
+  /** Stops listening and closes the connections. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+/** Serves a server on a websocket address. The server is not owned. @throws Error, ChannelError `listen_failed` */
+export async function listenWebSocket(
+  server: ExecServer,
+  { auth, allowInsecure = false, pages, ...address }: ListenWebSocketOptions,
+): Promise<ExecServerListener> {
+  const { host = "127.0.0.1", socketPath, tls } = address;
+  if (tls !== undefined && socketPath !== undefined) throw new Error("TLS is for ws://, not for a unix socket");
+  if (auth === undefined && !allowInsecure && socketPath === undefined && !isLoopback(host)) {
+    throw new Error(
+      `${host} can be reached from other machines, and whoever reaches an exec-server runs programs as you: ` +
+        "give --ws-auth, or --allow-insecure-listen if something else guards it",
+    );
+  }
+  // Only here: a server on stdio starts without the websocket library.
+  const { createWebSocketListener } = await import("@codex/channel/websocket");
+  const limitUnsent = createUnsentLimit();
+  const listener = await createWebSocketListener({
+    ...address,
+    limits: {
+      maxMessageBytes: MAX_REQUEST_BYTES,
+      maxSentMessageBytes: MAX_ANSWER_BYTES,
+      highWaterBytes: MAX_QUEUED_BYTES,
+    },
+    ping: { intervalMs: PING_MS },
+    onHttp: answerProbe,
+    ...(pages === undefined ? {} : { pages }),
+    onChannel: (channel, { socket }) => {
+      limitUnsent(socket);
+      const { remoteAddress = "?", remotePort = 0, remoteFamily } = socket;
+      const address = remoteFamily === "IPv6" ? `[${remoteAddress}]` : remoteAddress;
+      void server.serve(channel, { transport: { kind: "websocket", peer: `${address}:${remotePort}` } });
+    },
+    ...(auth === undefined ? {} : { authorize: authorizeBearer(auth) }),
+  });
+  return {
+    url: listener.url,
+    close: () => listener.close({ deadlineMs: SERVER_CLOSE_MS }),
+  };
+}
+
+/** Serves a server to the one client at two streams, and owns the streams. Resolves when that client is gone. */
+export function serveStdio(server: ExecServer, streams: { input: Readable; output: Writable }): Promise<void> {
+  const limits = { maxMessageBytes: MAX_REQUEST_BYTES, maxSentMessageBytes: MAX_ANSWER_BYTES };
+  return server.serve(createStdioChannel({ ...streams, limits }), { transport: { kind: "stdio" } });
+}
+
+const PROBES: ReadonlySet<string> = new Set(["/readyz", "/healthz"]);
+
+/** Probes of whoever watches over the server. They need no token and tell nothing. */
+function answerProbe({ method, url = "" }: IncomingMessage, response: ServerResponse): boolean {
+  if ((method !== "GET" && method !== "HEAD") || !PROBES.has(url.split("?", 1)[0]!)) return false;
+  response.writeHead(200).end();
+  return true;
+}
+
+const isLoopback = (ip: string): boolean => (isIP(ip) === 4 ? ip.startsWith("127.") : ip === "::1");

@@ -1,0 +1,125 @@
+import { ErrorResponse, type RequestHandler, RpcError } from "@codex/channel";
+import { METHODS } from "@codex/exec-server-protocol";
+import { type Counter, createRegistry, type Logger, type Registry, type Telemetry, withFields } from "@codex/telemetry";
+import type { Transport } from "./transport.js";
+
+/** Tells of the connections, sessions and requests of a server. */
+export interface ServerTelemetry {
+  connections: Counter;
+  sessions: Counter;
+  resumes: Counter;
+  /** Sessions that nobody came back for. */
+  expiries: Counter;
+  /** Messages that could not be read. */
+  malformed: Counter;
+  log: Logger;
+  opened(transport: Transport): void;
+  /** The same handlers, watched; as they are where nobody would be told. */
+  watch(handlers: ReadonlyMap<string, RequestHandler>, log: Logger): ReadonlyMap<string, RequestHandler>;
+}
+
+export function createServerTelemetry({ log = {}, metrics, tracing }: Telemetry): ServerTelemetry {
+  const registry = metrics ?? createRegistry();
+  const count = (name: string, help: string) => registry.counter({ name: `codex_exec_server_${name}_total`, help });
+  const gauge = (name: string, help: string) => registry.gauge({ name: `codex_exec_server_${name}`, help });
+  const accepted = count("connections", "Connections that were accepted.");
+  const requests = metrics === undefined ? undefined : createRequestMetrics(metrics);
+  return {
+    connections: gauge("connections_live", "Connections that are open."),
+    sessions: gauge("sessions_live", "Sessions, those that wait for their client included."),
+    resumes: count("sessions_resumed", "Sessions that a new connection has taken over."),
+    expiries: count("sessions_expired", "Sessions that ended because nobody resumed them."),
+    malformed: count("malformed_messages", "Messages that could not be read."),
+    log,
+    opened(transport) {
+      accepted.value += 1;
+      log.info?.("connection opened", transport.kind === "stdio" ? { transport: "stdio" } : { ...transport });
+    },
+    watch(handlers, own) {
+      if (requests === undefined && tracing === undefined && own.debug === undefined) return handlers;
+      return new Map(
+        Array.from(handlers, ([method, handler]) => [
+          method,
+          watchRequest(method, handler, { requests, tracing, log: own }),
+        ]),
+      );
+    },
+  };
+}
+
+interface Watch {
+  requests: ReturnType<typeof createRequestMetrics> | undefined;
+  tracing: Telemetry["tracing"];
+  log: Logger;
+}
+
+/** Of the answer; it is on its way to the client then. */
+function watchRequest(method: string, handler: RequestHandler, { requests, tracing, log }: Watch): RequestHandler {
+  return async (params, context) => {
+    const startedAt = performance.now();
+    if (requests !== undefined) requests.inFlight.value += 1;
+    const attributes = { "rpc.system.name": "jsonrpc", "rpc.method": method, "jsonrpc.request.id": String(context.id) };
+    const span = tracing?.startSpan(method, { kind: "server", parent: context.trace, attributes });
+    if (span !== undefined) context.trace = span.context;
+    const end = (status: string) => {
+      const seconds = (performance.now() - startedAt) / 1000;
+      if (requests !== undefined) requests.inFlight.value -= 1;
+      requests?.seconds.observe(seconds);
+      requests?.count(method, status);
+      log.debug?.("request answered", {
+        requestId: String(context.id),
+        method,
+        status,
+        ms: Math.round(seconds * 1000),
+      });
+      if (status !== "ok") {
+        span?.set({ "rpc.response.status_code": status });
+        span?.fail(status);
+      }
+      span?.end();
+    };
+    try {
+      const result: unknown = await handler(params, context);
+      end(result instanceof ErrorResponse ? String(result.code) : "ok");
+      return result;
+    } catch (error) {
+      end(error instanceof RpcError ? String(error.code) : "error");
+      throw error;
+    }
+  };
+}
+
+function createRequestMetrics(metrics: Registry) {
+  const counters = Object.values(METHODS).flatMap((method) =>
+    (["ok", "error"] as const).map((status) => {
+      const counter = metrics.counter({
+        name: "codex_exec_server_requests_total",
+        help: "Requests that were answered, by method and whether with an error.",
+        labels: { method, status },
+      });
+      return [`${method} ${status}`, counter] as const;
+    }),
+  );
+  const byKind = new Map<string, Counter>(counters);
+  return {
+    inFlight: metrics.gauge({
+      name: "codex_exec_server_requests_in_flight",
+      help: "Requests that are not answered yet.",
+    }),
+    seconds: metrics.histogram({
+      name: "codex_exec_server_request_duration_seconds",
+      help: "Time from a request to its answer, what it asks to wait included.",
+    }),
+    count(method: string, status: string) {
+      const counter = byKind.get(`${method} ${status === "ok" ? "ok" : "error"}`);
+      if (counter !== undefined) counter.value += 1;
+    },
+  };
+}
+
+/** Enough of an id to follow it; whoever has all of it and may connect can take the session over. */
+export const shortId = (sessionId: string): string => sessionId.slice(0, 8);
+
+/** For the lines of one connection. */
+export const forConnection = (log: Logger, transport: Transport): Logger =>
+  withFields(log, { peer: transport.kind === "stdio" ? "stdio" : transport.peer });

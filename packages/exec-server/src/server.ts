@@ -1,0 +1,82 @@
+import type { Channel } from "@codex/channel";
+import type { ExecBackend } from "@codex/exec-backend";
+import { createFileSystem, createSandboxedFiles, type FileSystem } from "@codex/host-files";
+import { createShellSnapshots } from "@codex/shell-snapshot";
+import type { Telemetry } from "@codex/telemetry";
+import { ByteBudget } from "./connection/byte-budget.js";
+import { Connection, type ConnectionContext } from "./connection/connection.js";
+import type { HostEnvironment } from "./environment/methods.js";
+import { createHttpClient, type HttpClient } from "./http/http-client.js";
+import { MAX_ANSWERED_BYTES_IN_ALL, SERVER_CLOSE_MS } from "./limits.js";
+import { createServerTelemetry } from "./server-telemetry.js";
+import { SessionTable, type SessionTableOptions } from "./session/session-table.js";
+import type { Transport } from "./transport.js";
+
+export interface ExecServerOptions {
+  /** Where processes run. Not owned. */
+  backend: ExecBackend;
+  environment: HostEnvironment;
+  fileSystem?: FileSystem;
+  http?: HttpClient;
+  /** The environment that an `envPolicy` starts from; default that of this process. */
+  env?: Readonly<Record<string, string | undefined>>;
+  sessions?: Omit<SessionTableOptions, "backend" | "telemetry">;
+  telemetry?: Telemetry | undefined;
+}
+
+/** Serves the exec-server protocol to any number of clients. */
+export interface ExecServer {
+  /** Takes over a channel. Resolves when its client is gone and everything of the connection is over; never rejects. */
+  serve(channel: Channel, options: { transport: Transport }): Promise<void>;
+  /** Ends every connection, session and process. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+export function createExecServer(options: ExecServerOptions): ExecServer {
+  const {
+    backend,
+    environment,
+    fileSystem = createFileSystem({ sandboxed: createSandboxedFiles() }),
+    http = createHttpClient(),
+  } = options;
+  const telemetry = createServerTelemetry(options.telemetry ?? {});
+  const sessions = new SessionTable({ ...options.sessions, backend, telemetry });
+  const env = options.env ?? process.env;
+  const snapshots = createShellSnapshots({ backend, env });
+  const context: ConnectionContext = {
+    sessions,
+    fileSystem,
+    http,
+    environment: { ...environment, infoJson: Buffer.from(JSON.stringify(environment.info)) },
+    answered: new ByteBudget(MAX_ANSWERED_BYTES_IN_ALL),
+    telemetry,
+    defaults: { env, shell: environment.info.shell.path, snapshots },
+  };
+  const connections = new Set<Connection>();
+  let closing: Promise<void> | undefined;
+
+  const close = async () => {
+    // At once: who is asked to end may be killed if it takes long, and processes must not outlive it.
+    await Promise.all([
+      sessions.close(),
+      snapshots.close(),
+      ...Array.from(connections, (connection) => connection.close(SERVER_CLOSE_MS)),
+    ]);
+  };
+  return {
+    async serve(channel, { transport }) {
+      if (closing !== undefined) return channel.close({ deadlineMs: 0 });
+      const connection = new Connection(channel, transport, context);
+      connections.add(connection);
+      telemetry.opened(transport);
+      telemetry.connections.value += 1;
+      await connection.closed;
+      telemetry.connections.value -= 1;
+      connections.delete(connection);
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

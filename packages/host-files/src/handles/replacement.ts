@@ -1,0 +1,108 @@
+import { randomBytes } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { access, copyFile, type FileHandle, open, rename, stat, unlink } from "node:fs/promises";
+import { errnoOf } from "@codex/exec-backend";
+import { type HostPath, joinPath, parentPath } from "@codex/exec-server-protocol";
+import { notAFile, systemError } from "../errors.js";
+import { openForWriting } from "../paths/open-file.js";
+import { resolveTarget } from "../paths/resolve-target.js";
+
+/** A new content of a file on its way. Whoever holds one ends it with `commit` or `abort`. */
+export interface Replacement {
+  readonly file: FileHandle;
+  /** The file that is replaced, links resolved. */
+  readonly target: HostPath;
+  /** Where the new content is until then. */
+  readonly contentPath: HostPath;
+  /** The new content takes the place of the old one. Not to be used afterwards, whether it fails or not. */
+  commit(): Promise<void>;
+  /** The old content stays. Idempotent; never rejects. */
+  abort(): Promise<void>;
+}
+
+/**
+ * Begins a new content for a file, which may be there or not. It is written beside the file and takes its place at
+ * once, with permissions and owner kept. Where only writing in place keeps what the file is (other hard links to it,
+ * another owner, a directory that takes no new files), the file is emptied here and written in place.
+ */
+export async function createReplacement(path: HostPath): Promise<Replacement> {
+  const target = await resolveTarget(path);
+  const existing = await statForReplacing(target);
+  if (existing !== undefined && existing.nlink > 1) return replaceInPlace(target);
+  try {
+    return await replaceBeside(target, existing);
+  } catch (error) {
+    if (existing === undefined || !MEANS_IN_PLACE.has(errnoOf(error) ?? "")) throw error;
+    return replaceInPlace(target);
+  }
+}
+
+const MEANS_IN_PLACE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
+
+/** @throws for what is no regular file, and for a file that we may not write */
+async function statForReplacing(target: HostPath): Promise<Stats | undefined> {
+  let existing: Stats;
+  try {
+    existing = await stat(target);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+  if (existing.isDirectory()) throw systemError("EISDIR");
+  if (!existing.isFile()) throw notAFile(target);
+  await access(target, constants.W_OK);
+  return existing;
+}
+
+async function replaceInPlace(target: HostPath): Promise<Replacement> {
+  const file = await openForWriting(target, true);
+  if ((await file.stat()).isFile()) await file.truncate(0);
+  const close = () => file.close();
+  return { file, target, contentPath: target, commit: close, abort: () => close().catch(() => {}) };
+}
+
+async function replaceBeside(target: HostPath, existing: Stats | undefined): Promise<Replacement> {
+  const contentPath = joinPath(parentPath(target), `.codex-replace-${randomBytes(8).toString("hex")}`);
+  // At no time is it open to more than what it replaces.
+  const mode = existing === undefined ? ANYBODY : OWNER_ALONE;
+  const file = await open(contentPath, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
+  const abort = async () => {
+    await file.close().catch(() => {});
+    await unlink(contentPath).catch(() => {});
+  };
+  const commit = async () => {
+    try {
+      await file.close();
+      await putInPlace(contentPath, target);
+    } finally {
+      await unlink(contentPath).catch(() => {});
+    }
+  };
+  try {
+    if (existing !== undefined) await keepOwnership(file, existing);
+    return { file, target, contentPath, commit, abort };
+  } catch (error) {
+    await abort();
+    throw error;
+  }
+}
+
+/** Less the umask. */
+const ANYBODY = 0o666;
+const OWNER_ALONE = 0o600;
+
+async function keepOwnership(file: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
+  const own = await file.stat();
+  if (own.uid !== uid || own.gid !== gid) await file.chown(uid, gid);
+  await file.chmod(mode & 0o7777);
+}
+
+/** A file that something is mounted on cannot be renamed over: it gets the content. */
+async function putInPlace(contentPath: HostPath, target: HostPath): Promise<void> {
+  try {
+    await rename(contentPath, target);
+  } catch (error) {
+    if (errnoOf(error) !== "EBUSY") throw error;
+    await copyFile(contentPath, target);
+  }
+}

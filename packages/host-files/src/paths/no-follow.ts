@@ -1,0 +1,63 @@
+import { constants } from "node:fs";
+import { lstat, open, readlink } from "node:fs/promises";
+import { baseName, type HostPath, isSamePath, joinPath, parentPath, toHostPath } from "@codex/exec-server-protocol";
+import { systemError } from "../errors.js";
+
+/** Not among Node's constants; the value is the same on every Linux that Node runs on. */
+const O_PATH = 0o10000000;
+
+/**
+ * Gives `use` a path for the last component of `path` whose directory was reached without passing a symbolic link; the
+ * component itself is for `use` to look at. On Linux the directory is held open meanwhile, so nobody can put a link in
+ * its place; elsewhere links are looked for beforehand, which leaves a moment.
+ * @throws ENOTDIR for a link on the way
+ */
+export async function withoutLinks<T>(path: HostPath, use: (entry: HostPath) => Promise<T>): Promise<T> {
+  const parent = parentPath(path);
+  if (isSamePath(parent, path)) return use(path);
+  if (process.platform !== "linux") {
+    await refuseLinks(parent);
+    return use(path);
+  }
+  const directory = await open(parent, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const held = `/proc/self/fd/${directory.fd}`;
+    const reached = toHostPath(await readlink(held, { encoding: "buffer" }));
+    if (!isSamePath(reached, parent)) throw systemError("ENOTDIR");
+    return await use(joinPath(held, baseName(path)));
+  } finally {
+    await directory.close();
+  }
+}
+
+/** A directory that stays the same on Linux, whatever happens to its name. Whoever has it closes it. */
+export interface HeldDirectory {
+  /** Leads to it for as long as it is not closed. */
+  path: HostPath;
+  /** Of no other directory that is there at the same time. */
+  identity: string;
+  close(): Promise<void>;
+}
+
+/** The directory `path`, which is no link itself. @throws ENOTDIR */
+export async function holdDirectory(path: HostPath): Promise<HeldDirectory> {
+  if (process.platform !== "linux") {
+    const there = await lstat(path);
+    if (!there.isDirectory()) throw systemError("ENOTDIR");
+    return { path, identity: `${there.dev}:${there.ino}`, close: async () => {} };
+  }
+  const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const { dev, ino } = await directory.stat();
+    return { path: `/proc/self/fd/${directory.fd}`, identity: `${dev}:${ino}`, close: () => directory.close() };
+  } catch (error) {
+    await directory.close();
+    throw error;
+  }
+}
+
+async function refuseLinks(directory: HostPath): Promise<void> {
+  const parent = parentPath(directory);
+  if (!isSamePath(parent, directory)) await refuseLinks(parent);
+  if (!(await lstat(directory)).isDirectory()) throw systemError("ENOTDIR");
+}

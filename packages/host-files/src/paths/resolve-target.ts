@@ -1,0 +1,47 @@
+import { lstat, readlink, realpath } from "node:fs/promises";
+import { errnoOf } from "@codex/exec-backend";
+import { baseName, type HostPath, joinPath, parentPath, resolvePath, toHostPath } from "@codex/exec-server-protocol";
+import { systemError } from "../errors.js";
+import { MAX_LINKS } from "../limits.js";
+
+/** The path that writing to `path` writes to: links resolved, also one to a file that is not there yet. */
+export async function resolveTarget(path: HostPath): Promise<HostPath> {
+  let current = path;
+  for (let links = 0; links <= MAX_LINKS; links += 1) {
+    try {
+      return await realPath(current);
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") throw error;
+    }
+    const own = joinPath(await realPath(parentPath(current)), baseName(current));
+    const target = await readLink(own);
+    if (target === undefined) return own;
+    current = resolvePath(parentPath(own), target);
+  }
+  throw systemError("ELOOP");
+}
+
+/** Like `resolveTarget`, also where directories on the way are not there yet. */
+export async function resolveMissing(path: HostPath): Promise<HostPath> {
+  try {
+    return await resolveTarget(path);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+    return joinPath(await resolveMissing(parentPath(path)), baseName(path));
+  }
+}
+
+/** The path with every link resolved. */
+export const realPath = async (path: HostPath): Promise<HostPath> =>
+  toHostPath(await realpath(path, { encoding: "buffer" }));
+
+/** Where a link leads, or undefined for what is none or not there. */
+async function readLink(path: HostPath): Promise<HostPath | undefined> {
+  try {
+    if (!(await lstat(path)).isSymbolicLink()) return undefined;
+    return toHostPath(await readlink(path, { encoding: "buffer" }));
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,283 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { toFileUrl } from "@codex/exec-server-protocol";
+import { findSmallDiskProblem, openSmallDisk, type SmallDisk } from "@codex/testkit";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { base64, callFiles, useFiles } from "../support.js";
+
+const files = useFiles();
+const LOOP = { code: -32603, message: expect.stringContaining("Symbolic link loop (os error ") };
+const MISSING = { code: -32004, message: expect.stringContaining("No such file or directory (os error 2)") };
+const NO_DIRECTORY = { code: -32603, message: expect.stringContaining("Not a directory (os error 20)") };
+const notAFile = (path: string) => ({ code: -32600, message: `path \`${path}\` is not a file` });
+
+describe("readFile", () => {
+  it("reads files of every size", async () => {
+    for (const size of [0, 1, 65_535, 65_536, 65_537, 1_000_000]) {
+      const bytes = Buffer.from(Array.from({ length: size }, (_, index) => index % 251));
+      writeFileSync(files.path("big"), bytes);
+      expect(await files.call("readFile", { path: files.url("big") })).toEqual({
+        dataBase64: bytes.toString("base64"),
+      });
+    }
+  });
+
+  it("follows links, unless told not to", async () => {
+    symlinkSync("sub", files.path("dlink"));
+    expect(await files.call("readFile", { path: files.url("link") })).toEqual({ dataBase64: base64("hello") });
+    expect(await files.call("readFile", { path: files.url("link"), followSymlinks: false })).toEqual(LOOP);
+    expect(await files.call("readFile", { path: files.url("dangling") })).toEqual(MISSING);
+    expect(await files.call("readFile", { path: files.url("dangling"), followSymlinks: false })).toEqual(LOOP);
+    expect(await files.call("readFile", { path: files.url("dlink/g.txt"), followSymlinks: false })).toEqual(
+      NO_DIRECTORY,
+    );
+    const plain = { path: files.url("sub/g.txt"), followSymlinks: false };
+    expect(await files.call("readFile", plain)).toEqual({ dataBase64: base64("g") });
+  });
+
+  it("names what is no file, and hangs on none", async () => {
+    execFileSync("mkfifo", [files.path("fifo")]);
+    for (const name of ["sub", "fifo"]) {
+      expect(await files.call("readFile", { path: files.url(name) })).toEqual(notAFile(files.path(name)));
+      expect(await files.call("readFile", { path: files.url(name), followSymlinks: false })).toEqual(
+        notAFile(files.path(name)),
+      );
+    }
+    for (const device of ["/dev/null", "/dev/zero"]) {
+      expect(await files.call("readFile", { path: `file://${device}` })).toEqual(notAFile(device));
+    }
+    const server = createServer().listen(files.path("socket"));
+    await once(server, "listening");
+    expect(await files.call("readFile", { path: files.url("socket") })).toHaveProperty("code", -32603);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await files.call("readFile", { path: files.url("f.txt/x") })).toEqual(NO_DIRECTORY);
+  });
+
+  it.runIf(process.platform === "linux")("reads files that say they are empty", async () => {
+    const answer = await files.call("readFile", { path: "file:///proc/self/cmdline" });
+    expect(answer).toEqual({ dataBase64: readFileSync("/proc/self/cmdline").toString("base64") });
+  });
+
+  it("refuses more than the limit, and takes just as much", async () => {
+    const connection = files.connect({ maxReadFileBytes: 5 });
+    expect(await callFiles(connection, "readFile", { path: files.url("f.txt") })).toEqual({
+      dataBase64: base64("hello"),
+    });
+    appendFileSync(files.path("f.txt"), "!");
+    const problem = { code: -32600, message: "file is too large to read: limit is 5 bytes" };
+    expect(await callFiles(connection, "readFile", { path: files.url("f.txt") })).toEqual(problem);
+  });
+
+  it.runIf(process.platform === "linux")("refuses a file that says it is empty and is too large", async () => {
+    const connection = files.connect({ maxReadFileBytes: 5 });
+    const problem = { code: -32600, message: "file is too large to read: limit is 5 bytes" };
+    expect(await callFiles(connection, "readFile", { path: "file:///proc/self/stat" })).toEqual(problem);
+  });
+
+  it("refuses a sparse file of 513 MiB by its size", async () => {
+    writeFileSync(files.path("sparse"), "");
+    truncateSync(files.path("sparse"), 513 * 1024 * 1024);
+    const problem = { code: -32600, message: "file is too large to read: limit is 536870912 bytes" };
+    expect(await files.call("readFile", { path: files.url("sparse") })).toEqual(problem);
+  });
+
+  it.runIf(process.platform === "linux")("reads a name that is no UTF-8", async () => {
+    writeFileSync(Buffer.concat([Buffer.from(files.path("bad")), Buffer.from([0xff])]), "x");
+    expect(await files.call("readFile", { path: `${files.url("bad")}%FF` })).toEqual({ dataBase64: base64("x") });
+  });
+});
+
+describe("writeFile", () => {
+  const write = (name: string, text: string, more = {}) =>
+    files.call("writeFile", { path: files.url(name), dataBase64: base64(text), ...more });
+
+  it("makes, empties and overwrites", async () => {
+    expect(await write("new", "12345")).toEqual({});
+    expect(await write("new", "ab")).toEqual({});
+    expect(readFileSync(files.path("new"), "utf8")).toBe("ab");
+    expect(await write("new", "")).toEqual({});
+    expect(statSync(files.path("new")).size).toBe(0);
+    expect(statSync(files.path("new")).mode & 0o777).toBe(0o666 & ~process.umask());
+  });
+
+  it("writes through links in place, unless told not to", async () => {
+    const { ino } = statSync(files.path("f.txt"));
+    expect(await write("link", "through")).toEqual({});
+    expect(readFileSync(files.path("f.txt"), "utf8")).toBe("through");
+    expect(statSync(files.path("f.txt")).ino).toBe(ino);
+    expect(await write("dangling", "made")).toEqual({});
+    expect(readFileSync(files.path("missing"), "utf8")).toBe("made");
+    expect(lstatSync(files.path("dangling")).isSymbolicLink()).toBe(true);
+    for (const name of ["link", "dangling"]) expect(await write(name, "no", { followSymlinks: false })).toEqual(LOOP);
+    expect(readFileSync(files.path("f.txt"), "utf8")).toBe("through");
+    symlinkSync("sub", files.path("dlink"));
+    expect(await write("dlink/w", "no", { followSymlinks: false })).toEqual(NO_DIRECTORY);
+    expect(existsSync(files.path("sub/w"))).toBe(false);
+    expect(await write("sub/w", "yes", { followSymlinks: false })).toEqual({});
+    expect(readFileSync(files.path("sub/w"), "utf8")).toBe("yes");
+  });
+
+  it("tells what stands in the way, by code and path", async () => {
+    expect(await write("nodir/x", "x")).toEqual({
+      code: -32004,
+      message: `No such file or directory (os error 2): ${files.path("nodir/x")}`,
+    });
+    const directory = { code: -32603, message: `Is a directory (os error 21): ${files.path("sub")}` };
+    expect(await write("sub", "x")).toEqual(directory);
+    expect(await write("f.txt/x", "x")).toEqual(NO_DIRECTORY);
+    symlinkSync("loop", files.path("loop"));
+    expect(await write("loop", "x")).toEqual(LOOP);
+  });
+
+  it("writes to devices, but to no fifo, whether somebody reads it or not", async () => {
+    expect(await files.call("writeFile", { path: "file:///dev/null", dataBase64: base64("x") })).toEqual({});
+    execFileSync("mkfifo", [files.path("fifo")]);
+    expect(await write("fifo", "x")).toHaveProperty("code");
+    const reader = openSync(files.path("fifo"), constants.O_RDONLY | constants.O_NONBLOCK);
+    expect(await write("fifo", "x")).toEqual(notAFile(files.path("fifo")));
+    closeSync(reader);
+  });
+
+  it.runIf(process.platform === "linux")("tells of a full device", async () => {
+    const full = { code: -32603, message: "No space left on device (os error 28): /dev/full" };
+    expect(await files.call("writeFile", { path: "file:///dev/full", dataBase64: base64("x") })).toEqual(full);
+  });
+
+  it("refuses data that is no base64 before it touches the file", async () => {
+    const answer = await files.call("writeFile", { path: files.url("f.txt"), dataBase64: "***" });
+    expect(answer).toMatchObject({ code: -32600, message: expect.stringContaining("Invalid symbol 42, offset 0.") });
+    expect(readFileSync(files.path("f.txt"), "utf8")).toBe("hello");
+  });
+});
+
+describe("createDirectory", () => {
+  const create = (name: string, more = {}) => files.call("createDirectory", { path: files.url(name), ...more });
+  const EXISTS = { code: -32603, message: expect.stringContaining("File exists (os error 17)") };
+
+  it("makes parents by default, and takes what is there", async () => {
+    expect(await create("x/y/z")).toEqual({});
+    expect(await create("x/y/z")).toEqual({});
+    expect(await create("x/y/z", { recursive: false })).toEqual(EXISTS);
+    expect(await create("x2/y", { recursive: false })).toEqual(MISSING);
+    expect(await create("f.txt")).toEqual(EXISTS);
+    expect(await create("f.txt/x")).toEqual(NO_DIRECTORY);
+  });
+
+  it("passes no link when told so", async () => {
+    symlinkSync("sub", files.path("dlink"));
+    expect(await create("n/o", { followSymlinks: false })).toEqual({});
+    expect(statSync(files.path("n/o")).isDirectory()).toBe(true);
+    expect(await create("dlink/new", { followSymlinks: false })).toEqual(NO_DIRECTORY);
+    expect(await create("dlink", { followSymlinks: false })).toEqual(NO_DIRECTORY);
+    expect(await create("dlink/new", { followSymlinks: false, recursive: false })).toEqual(NO_DIRECTORY);
+    expect(existsSync(files.path("sub/new"))).toBe(false);
+    expect(await create("dlink/new")).toEqual({});
+    expect(existsSync(files.path("sub/new"))).toBe(true);
+  });
+});
+
+describe("order", () => {
+  it("pipelined calls take effect as they were sent", async () => {
+    const answers: Promise<unknown>[] = [];
+    for (let round = 0; round < 50; round += 1) {
+      const path = files.url("turn");
+      answers.push(files.call("writeFile", { path, dataBase64: base64(`round ${round}`) }));
+      answers.push(files.call("readFile", { path }), files.call("readFile", { path }));
+      answers.push(files.call("remove", { path, force: false }));
+    }
+    const results = await Promise.all(answers);
+    for (let round = 0; round < 50; round += 1) {
+      const content = { dataBase64: base64(`round ${round}`) };
+      expect(results.slice(round * 4, round * 4 + 4)).toEqual([{}, content, content, {}]);
+    }
+  });
+
+  it("a failure holds nothing up, and nothing runs once the connection is gone", async () => {
+    const { connection } = files;
+    const [first, second] = await Promise.all([
+      files.call("createDirectory", { path: files.url("sub"), recursive: false }),
+      files.call("createDirectory", { path: files.url("ok") }),
+    ]);
+    expect([first, second]).toEqual([expect.objectContaining({ code: -32603 }), {}]);
+    await connection.dispose();
+    await connection.dispose();
+    const late = await callFiles(connection, "createDirectory", { path: files.url("late") });
+    expect(late).toEqual({ code: -32603, message: "the connection is gone" });
+    expect(existsSync(files.path("late"))).toBe(false);
+  });
+});
+
+describe("sandbox", () => {
+  const restricted = { type: "managed", file_system: { type: "restricted", entries: [] }, network: "restricted" };
+  const sandbox = { permissions: restricted, windowsSandboxLevel: "disabled" };
+
+  it.each([
+    "readFile",
+    "writeFile",
+    "createDirectory",
+    "getMetadata",
+    "canonicalize",
+    "readDirectory",
+    "walk",
+    "remove",
+    "copy",
+    "open",
+  ])("fs/%s is refused rather than run without", async (method) => {
+    const options = {
+      maxDepth: 1,
+      maxDirectories: 1,
+      maxEntries: 1,
+      followDirectorySymlinks: false,
+      pruneHiddenDirectories: false,
+    };
+    const paths = { path: files.url("f.txt"), sourcePath: files.url("f.txt"), destinationPath: files.url("copy") };
+    const params = { ...paths, dataBase64: "", recursive: true, handleId: "h", options, sandbox };
+    const refusal = { code: -32603, message: expect.stringContaining("asks for a sandbox with permissions `managed`") };
+    expect(await files.call(method, params)).toEqual(refusal);
+    expect(readFileSync(files.path("f.txt"), "utf8")).toBe("hello");
+    const off = { permissions: { type: "disabled" }, windowsSandboxLevel: "disabled" };
+    mkdirSync(files.path("dir"));
+    const path = method === "createDirectory" || method === "readDirectory" ? files.url("dir") : params.path;
+    expect(await files.call(method, { ...params, path, sandbox: off })).not.toHaveProperty("code");
+  });
+});
+
+const noDisk = findSmallDiskProblem();
+describe.skipIf(noDisk !== undefined)(`on a full disk (${noDisk ?? "of 16 pages"})`, () => {
+  let disk: SmallDisk;
+  beforeEach(async () => {
+    disk = await openSmallDisk(16 * 4096);
+  });
+  afterEach(() => disk.close());
+  const full = { code: -32603, message: expect.stringContaining("No space left on device (os error 28)") };
+
+  it.each([0, 1, 5000])("writeFile keeps the %d bytes that were there", async (bytes) => {
+    const file = join(disk.path, "f");
+    writeFileSync(file, "a".repeat(bytes));
+    disk.fill();
+    const write = (text: string) => files.call("writeFile", { path: toFileUrl(file), dataBase64: base64(text) });
+    expect(await write("b".repeat(100_000))).toMatchObject(full);
+    expect(readFileSync(file, "utf8")).toBe("a".repeat(bytes));
+    expect(await write("b".repeat(Math.floor(bytes / 2)))).toEqual({});
+    expect(readFileSync(file, "utf8")).toBe("b".repeat(Math.floor(bytes / 2)));
+    disk.free();
+    expect(await write("c".repeat(9_000))).toEqual({});
+    expect(readFileSync(file, "utf8")).toBe("c".repeat(9_000));
+  });
+});
