@@ -1,4 +1,5 @@
-import { describeEntry, type Sandbox } from "@codex/executor-protocol";
+import type { Sandbox } from "@codex/executor-protocol";
+import { describeEntry } from "@codex/permissions";
 
 /** What a sandbox lets a command do, in a few words for a person. */
 export function describeSandbox(sandbox: Sandbox | null): string {

@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { describeEntry, PROTECTED_NAMES, type Sandbox, type SandboxEntry } from "@codex/executor-protocol";
+import type { Sandbox } from "@codex/executor-protocol";
+import { describeEntry, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type CommandSandbox, createCommandSandbox, type WrappedCommand } from "@codex/sandbox";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { quoteWords } from "./visible.js";

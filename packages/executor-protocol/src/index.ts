@@ -1,6 +1,3 @@
-export { type BoundRequest, renderBoundRequest } from "./bound-request.js";
-export { type BoundedCommand, type Ceiling, type CeilingContext, findExcess, getBoundedPaths } from "./ceiling.js";
-export { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES, WRITTEN_IN_GIT_DIRECTORY } from "./git-directory.js";
 export {
   ackSchema,
   type Capability,
@@ -53,7 +50,6 @@ export {
   sandboxSchema,
   sandboxSupportSchema,
 } from "./sandbox.js";
-export { describeEntry, getEntryPaths, type SandboxEntry } from "./sandbox-entry.js";
 export {
   type ExecutorToolSpec,
   executorToolSpecSchema,

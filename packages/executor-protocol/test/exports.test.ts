@@ -3,10 +3,7 @@ import { expect, test } from "vitest";
 
 test("the names exported are these", () => {
   expect(Object.keys(protocol).sort()).toEqual([
-    "CLOSED_IN_GIT_DIRECTORY",
     "EXECUTOR_PROTOCOL_VERSION",
-    "PROTECTED_NAMES",
-    "WRITTEN_IN_GIT_DIRECTORY",
     "ackSchema",
     "byteRangeSchema",
     "callToolRequestSchema",
@@ -14,7 +11,6 @@ test("the names exported are these", () => {
     "cancelToolRequestSchema",
     "capabilitySchema",
     "decodeOutputHead",
-    "describeEntry",
     "encodeOutputHead",
     "endedBySchema",
     "envPolicySchema",
@@ -24,10 +20,7 @@ test("the names exported are these", () => {
     "execPolicyAmendmentSchema",
     "executorMessageSchema",
     "executorToolSpecSchema",
-    "findExcess",
     "formatProblem",
-    "getBoundedPaths",
-    "getEntryPaths",
     "hostInfoSchema",
     "initializeRequestSchema",
     "initializeResponseSchema",
@@ -43,7 +36,6 @@ test("the names exported are these", () => {
     "parseWriteStdinRequest",
     "processOutcomeSchema",
     "recordedOutputSchema",
-    "renderBoundRequest",
     "requestIdSchema",
     "sandboxModeSchema",
     "sandboxPermissionsSchema",

@@ -1,6 +1,6 @@
 import { lstat, opendir, unlink } from "node:fs/promises";
 import { join, resolve } from "node:path/posix";
-import { CLOSED_IN_GIT_DIRECTORY, WRITTEN_IN_GIT_DIRECTORY } from "@codex/executor-protocol";
+import { CLOSED_IN_GIT_DIRECTORY, WRITTEN_IN_GIT_DIRECTORY } from "@codex/permissions";
 import type { HostFiles } from "./host-files.js";
 import { MAX_GIT_NAMES } from "./limits.js";
 import type { ProfileEntry } from "./profile.js";

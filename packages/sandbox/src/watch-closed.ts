@@ -1,6 +1,6 @@
 import { type FSWatcher, lstatSync, watch } from "node:fs";
 import { basename, dirname } from "node:path/posix";
-import { CLOSED_IN_GIT_DIRECTORY } from "@codex/executor-protocol";
+import { CLOSED_IN_GIT_DIRECTORY } from "@codex/permissions";
 import { MAX_WATCHED } from "./limits.js";
 import { getAccess, type ProfileEntry, type RestrictedFiles } from "./profile.js";
 

@@ -14,6 +14,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "file-lock": "",
     "executor-protocol": "",
     "exec-server-protocol": "channel executor-protocol",
+    permissions: "executor-protocol",
     "exec-backend": "executor-protocol telemetry",
   },
   link: {
@@ -21,24 +22,24 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   host: {
     native: "",
-    sandbox: "exec-backend executor-protocol native",
+    sandbox: "exec-backend executor-protocol native permissions",
     "process-host": "exec-backend executor-protocol native sandbox telemetry",
     "host-files": "channel exec-backend exec-server-protocol executor-protocol native sandbox",
     "shell-snapshot": "exec-backend executor-protocol",
     "exec-server":
       "channel exec-backend exec-server-protocol executor-protocol host-files native shell-snapshot telemetry",
-    executor: "channel exec-backend executor-protocol shell-snapshot telemetry",
+    executor: "channel exec-backend executor-protocol permissions shell-snapshot telemetry",
   },
   core: {
     starlark: "",
     audit: "file-lock telemetry",
-    policy: "executor-protocol file-lock starlark telemetry",
-    orchestrator: "audit channel executor-protocol policy telemetry",
+    policy: "executor-protocol file-lock permissions starlark telemetry",
+    orchestrator: "audit channel executor-protocol permissions policy telemetry",
   },
   faces: {
     cli:
       "audit channel exec-backend exec-server exec-server-client exec-server-protocol executor executor-protocol " +
-      "host-files native orchestrator policy process-host sandbox telemetry",
+      "host-files native orchestrator permissions policy process-host sandbox telemetry",
   },
   // Private: knows everybody.
   tests: {

@@ -28,6 +28,7 @@ const PACKAGES = [
   "exec-backend",
   "exec-server-protocol",
   "native",
+  "permissions",
   "sandbox",
   "host-files",
   "shell-snapshot",

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type ExecCommandRequest, renderBoundRequest } from "@codex/executor-protocol";
+import type { ExecCommandRequest } from "@codex/executor-protocol";
+import { renderBoundRequest } from "@codex/permissions";
 
 /** What each approval was first used for: it is for that, and for nothing else. */
 export class ApprovalLedger {

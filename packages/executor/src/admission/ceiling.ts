@@ -1,12 +1,7 @@
 import { readlink } from "node:fs/promises";
 import { posix } from "node:path";
-import {
-  type Ceiling,
-  type ExecCommandRequest,
-  findExcess,
-  getBoundedPaths,
-  type SandboxMode,
-} from "@codex/executor-protocol";
+import type { ExecCommandRequest, SandboxMode } from "@codex/executor-protocol";
+import { type Ceiling, findExcess, getBoundedPaths } from "@codex/permissions";
 
 import { messageOf } from "@codex/telemetry";
 

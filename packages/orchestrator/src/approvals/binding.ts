@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type BoundRequest, renderBoundRequest } from "@codex/executor-protocol";
+import { type BoundRequest, renderBoundRequest } from "@codex/permissions";
 
 /** Of what an approval is for, and of where it runs. */
 export const digestRequest = (environment: string, request: BoundRequest): string =>

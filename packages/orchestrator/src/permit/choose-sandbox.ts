@@ -1,4 +1,5 @@
-import { findExcess, type HostInfo, type Sandbox } from "@codex/executor-protocol";
+import type { HostInfo, Sandbox } from "@codex/executor-protocol";
+import { findExcess } from "@codex/permissions";
 import type { Policy, SandboxedCommand, SandboxSelector } from "@codex/policy";
 import { findNoSandbox } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";

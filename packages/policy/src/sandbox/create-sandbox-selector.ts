@@ -1,4 +1,5 @@
-import { PROTECTED_NAMES, type Sandbox, type SandboxEntry } from "@codex/executor-protocol";
+import type { Sandbox } from "@codex/executor-protocol";
+import { PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type DeniedRead, isDeniedRead, listReadable, resolveDenyRead } from "./deny-read.js";
 import { getGitEntries } from "./git-entries.js";
 import { isWithinDirectory } from "./paths.js";

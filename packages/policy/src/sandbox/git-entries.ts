@@ -1,4 +1,4 @@
-import { CLOSED_IN_GIT_DIRECTORY, type SandboxEntry } from "@codex/executor-protocol";
+import { CLOSED_IN_GIT_DIRECTORY, type SandboxEntry } from "@codex/permissions";
 import type { GitDirectories } from "./sandbox-settings.js";
 
 /**

@@ -1,4 +1,5 @@
-import { CLOSED_IN_GIT_DIRECTORY, type Sandbox, type SandboxEntry, sandboxSchema } from "@codex/executor-protocol";
+import { type Sandbox, sandboxSchema } from "@codex/executor-protocol";
+import { CLOSED_IN_GIT_DIRECTORY, type SandboxEntry } from "@codex/permissions";
 import { describe, expect, it } from "vitest";
 import { HOST } from "../../../orchestrator/test/support/executors.js";
 import { createSandboxSelector } from "../../src/sandbox/create-sandbox-selector.js";

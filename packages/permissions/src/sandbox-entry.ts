@@ -1,4 +1,4 @@
-import type { Sandbox } from "./sandbox.js";
+import type { Sandbox } from "@codex/executor-protocol";
 
 export type SandboxEntry = Extract<ManagedFiles, { type: "restricted" }>["entries"][number];
 type ManagedFiles = Extract<Sandbox["permissions"], { type: "managed" }>["file_system"];

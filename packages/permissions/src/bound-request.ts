@@ -1,4 +1,4 @@
-import type { ExecCommandRequest } from "./unified-exec-request.js";
+import type { ExecCommandRequest } from "@codex/executor-protocol";
 
 /** Members of a request that decide what is run, where, and what holds it. */
 export type BoundRequest = Pick<

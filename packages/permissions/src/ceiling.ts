@@ -1,5 +1,5 @@
+import type { Sandbox, SandboxSupport } from "@codex/executor-protocol";
 import { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES, WRITTEN_IN_GIT_DIRECTORY } from "./git-directory.js";
-import type { Sandbox, SandboxSupport } from "./sandbox.js";
 import { describeEntry, getEntryPaths, type NamedPlaces, type SandboxEntry } from "./sandbox-entry.js";
 
 /** The most that an executor lets any command do. */

@@ -1,13 +1,9 @@
 import { posix } from "node:path";
-import {
-  type Ceiling,
-  CLOSED_IN_GIT_DIRECTORY,
-  findExcess,
-  getBoundedPaths,
-  type Sandbox,
-  type SandboxEntry,
-} from "@codex/executor-protocol";
+import type { Sandbox } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
+import { type Ceiling, findExcess, getBoundedPaths } from "../src/ceiling.js";
+import { CLOSED_IN_GIT_DIRECTORY } from "../src/git-directory.js";
+import type { SandboxEntry } from "../src/sandbox-entry.js";
 
 /** Links of the host: what stands left leads right. */
 const LINKS: Readonly<Record<string, string>> = {
