@@ -48,7 +48,7 @@ export interface SandboxSummary {
 }
 
 /** The answer to a question, as soon as it is there. */
-export interface ApprovalEvent {
+interface ApprovalEvent {
   type: "approval";
   call: string;
   approval: string;
@@ -75,7 +75,7 @@ export interface ResultEvent {
 }
 
 /** What the log has to say about itself. */
-export type MarkerEvent =
+type MarkerEvent =
   /** The line before is no record: its writing was cut short. */
   | { type: "torn"; bytes: number; sha256: string }
   /** Records that could not be written. */

@@ -19,7 +19,7 @@ export interface PassOptions {
 }
 
 /** The person gave up an executor that does not answer. */
-export interface Left {
+interface Left {
   kind: "left";
   how: string;
   /** What they did it with, where that ends programs. */

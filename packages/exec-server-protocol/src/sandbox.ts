@@ -31,7 +31,7 @@ const fileSystemPermissionsSchema = lazily(() =>
 const networkSchema = lazily(() => z.enum(["restricted", "enabled"]));
 
 /** What a process or a file operation may touch. Members within are in snake case. */
-export const sandboxPermissionsSchema = lazily(() =>
+const sandboxPermissionsSchema = lazily(() =>
   z.discriminatedUnion("type", [
     z.object({ type: z.literal("disabled") }),
     z.object({ type: z.literal("external"), network: networkSchema() }),
@@ -40,7 +40,7 @@ export const sandboxPermissionsSchema = lazily(() =>
 );
 
 /** The sandbox chosen by the client for one request. */
-export const sandboxSchema = lazily(() =>
+const sandboxSchema = lazily(() =>
   z.object({
     permissions: sandboxPermissionsSchema(),
     windowsSandboxLevel: z.enum(["disabled", "restricted-token", "elevated", "mxc"]),

@@ -12,7 +12,7 @@ export const requestIdSchema = keySchema;
 
 export const listToolsRequestSchema = z.object({ type: z.literal("list_tools"), requestId: requestIdSchema });
 /** W3C trace context: what a call is part of. One that cannot be read counts as none. */
-export const traceContextSchema = z.object({
+const traceContextSchema = z.object({
   traceparent: z.optional(z.nullable(z.string())),
   tracestate: z.optional(z.nullable(z.string())),
 });

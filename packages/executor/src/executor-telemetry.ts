@@ -33,7 +33,7 @@ export interface ExecutorTelemetry {
   observeSessions(count: () => number): void;
 }
 
-export interface CallWatch {
+interface CallWatch {
   /** What the call's work is part of. */
   readonly trace: TraceContext | undefined;
   /** Its outcome is known. */

@@ -52,12 +52,12 @@ export interface Native {
   getGroup(pid: number): number | undefined;
 }
 
-export interface TerminalSize {
+interface TerminalSize {
   rows: number;
   cols: number;
 }
 
-export interface ForkTerminal {
+interface ForkTerminal {
   file: string;
   args: readonly string[];
   env: readonly string[];

@@ -133,7 +133,7 @@ function findOddPath(path: string): string | undefined {
 }
 
 /** Whether a path is one of these directories, or below one. */
-export const isWithin = (path: string, roots: readonly string[]): boolean =>
+const isWithin = (path: string, roots: readonly string[]): boolean =>
   roots.some((root) => path === root || root === "/" || path.startsWith(`${root}/`));
 
 function allows({ mode, roots, network }: Ceiling): string {

@@ -3,7 +3,7 @@ import type { HostFiles } from "./host-files.js";
 import { isWithin, type ProfileEntry } from "./profile.js";
 
 /** What programs outside of the sandbox act on: read-only under every directory that may be written. */
-export const PROTECTED_NAMES = [".git", ".agents", ".codex", ".aws"] as const;
+const PROTECTED_NAMES = [".git", ".agents", ".codex", ".aws"] as const;
 
 /**
  * The entries that keep protected paths from being written; a path that has an entry of its own is left to it.

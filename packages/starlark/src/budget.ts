@@ -8,7 +8,7 @@ export interface BudgetLimits {
   readonly evaluationDepth: number;
 }
 
-export const DEFAULT_BUDGET_LIMITS: BudgetLimits = {
+const DEFAULT_BUDGET_LIMITS: BudgetLimits = {
   steps: MAX_STEPS,
   allocatedBytes: MAX_ALLOCATED_BYTES,
   callDepth: MAX_CALL_DEPTH,

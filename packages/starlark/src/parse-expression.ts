@@ -57,7 +57,7 @@ const LEVELS: readonly (readonly Operator[])[] = [
 const LEVEL_OF_COMPARISON = 2;
 
 /** Operators of `level` and above. `not` binds looser than comparisons and tighter than `and`. */
-export function parseOperation(reader: TokenReader, level: number): Expression {
+function parseOperation(reader: TokenReader, level: number): Expression {
   let left = reader.is("not") && level <= LEVEL_OF_COMPARISON ? parseNot(reader) : parseUnary(reader);
   for (;;) {
     const found = getOperator(reader);

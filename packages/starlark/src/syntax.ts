@@ -33,7 +33,7 @@ export type BinaryOperator =
   | ("+" | "-" | "*" | "/" | "//" | "%" | "|" | "&" | "^" | "<<" | ">>")
   | ("==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in");
 
-export interface BinaryExpression {
+interface BinaryExpression {
   readonly kind: "binary";
   readonly at: number;
   readonly operator: BinaryOperator;
@@ -41,7 +41,7 @@ export interface BinaryExpression {
   readonly right: Expression;
 }
 
-export interface ConditionalExpression {
+interface ConditionalExpression {
   readonly kind: "conditional";
   readonly at: number;
   readonly condition: Expression;

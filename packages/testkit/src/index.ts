@@ -1,4 +1,4 @@
 export { type CuttingProxy, createCuttingProxy } from "./cutting-proxy.js";
 export { type Cut, type CuttingRelay, createCuttingRelay, type Direction } from "./cutting-relay.js";
 export { findSmallDiskProblem, openSmallDisk, type SmallDisk } from "./small-disk.js";
-export { createTestTracing, type TestSpan } from "./test-tracing.js";
+export { createTestTracing } from "./test-tracing.js";

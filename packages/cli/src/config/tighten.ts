@@ -53,7 +53,7 @@ export function intersectPatterns(base: string[], wish: string[]): string[] {
   return base.length === 0 || wish.every((pattern) => base.includes(pattern)) ? wish : base;
 }
 
-export function isWithin(directory: string, path: string): boolean {
+function isWithin(directory: string, path: string): boolean {
   const way = relative(directory, path);
   return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
 }

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 
-export type TrustLevel = "trusted" | "untrusted";
+type TrustLevel = "trusted" | "untrusted";
 
 /** The project around a directory, and what the user said about it. */
 export interface Project {

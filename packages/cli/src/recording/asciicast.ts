@@ -1,7 +1,7 @@
 import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
 
 /** What the first line of a recording says. */
-export interface CastHeader {
+interface CastHeader {
   /** Of the terminal; for a program on pipes, of the one the recording is meant for. */
   size: TerminalSize;
   /** When it began: Unix time, milliseconds. */

@@ -15,7 +15,7 @@ export interface ModelCall {
 export type Script = Generator<ModelCall, void, string>;
 
 /** What the client sends to the model. */
-export interface ModelRequest {
+interface ModelRequest {
   input: { type: string; output?: unknown }[];
   tools: object[];
 }

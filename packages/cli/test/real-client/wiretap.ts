@@ -9,7 +9,7 @@ export interface Passed {
   params?: Readonly<Record<string, unknown>>;
 }
 
-export type Verdict = "pass" | "drop and cut";
+type Verdict = "pass" | "drop and cut";
 
 /** Stands between client and server: keeps what passed, and may break the connection at a message. */
 export interface Wiretap {

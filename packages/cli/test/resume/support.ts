@@ -87,7 +87,7 @@ export function useStages() {
   };
 }
 
-export function createEffects(path: string): Effects {
+function createEffects(path: string): Effects {
   writeFileSync(path, "");
   return { path, list: () => readFileSync(path, "utf8").split("\n").slice(0, -1) };
 }

@@ -21,11 +21,7 @@ export interface EnvironmentInfoOptions {
 }
 
 /** What the calls of this package do by themselves. */
-export const BASE_CAPABILITIES: readonly CapabilityName[] = [
-  "fsWatchMissing",
-  "httpHeaderEnvVars",
-  "fileWriteStreaming",
-];
+const BASE_CAPABILITIES: readonly CapabilityName[] = ["fsWatchMissing", "httpHeaderEnvVars", "fileWriteStreaming"];
 
 /** Looks at the host once. */
 export async function createEnvironmentInfo(options: EnvironmentInfoOptions): Promise<EnvironmentInfo> {

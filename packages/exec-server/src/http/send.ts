@@ -11,7 +11,7 @@ export interface Senders {
   https: Sender;
 }
 
-export interface Sender {
+interface Sender {
   request: (options: RequestOptions) => ClientRequest;
   agent: Agent;
 }

@@ -11,7 +11,7 @@ import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
 export type ListenTarget = { kind: "stdio" } | ListenPlace;
 
 /** Where websockets are accepted. */
-export type ListenPlace = { kind: "websocket"; host: string; port: number } | { kind: "unix"; socketPath: string };
+type ListenPlace = { kind: "websocket"; host: string; port: number } | { kind: "unix"; socketPath: string };
 
 /** `stdio`, `stdio://`, `unix:///PATH` or `ws://IP:PORT`; an IPv6 address is in brackets, port 0 is a free one. @throws Error */
 export function parseListenUrl(text: string): ListenTarget {

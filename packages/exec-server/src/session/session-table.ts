@@ -41,7 +41,7 @@ interface Entry {
 }
 
 /** Error code of a session whose connection is still there; the official client tries again. */
-export const RPC_SESSION_BUSY = -32010;
+const RPC_SESSION_BUSY = -32010;
 
 /** The sessions of a server: made by a handshake, kept for a while without a connection, ended when never resumed. */
 export class SessionTable {

@@ -23,7 +23,7 @@ interface Options {
   onBodyDelta?: (delta: BodyDelta) => Promise<void>;
 }
 
-export interface Connection {
+interface Connection {
   http: ConnectionHttp;
   deltas: BodyDelta[];
   /** Resolves when the body of a streamed answer has ended. */

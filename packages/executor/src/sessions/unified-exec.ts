@@ -43,7 +43,7 @@ export interface UnifiedExecOptions {
 }
 
 /** What an orchestrator may be told without asking. */
-export interface SessionEvents {
+interface SessionEvents {
   /** Whether it asked for live output. */
   isLive(): boolean;
   receiver: LiveReceiver;

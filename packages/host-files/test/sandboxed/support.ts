@@ -19,7 +19,7 @@ import { createSandboxedFiles } from "../../src/sandboxed/helper-pool.js";
 import { callFiles } from "../support.js";
 
 /** The compiled program of this package: what runs in a sandbox cannot be TypeScript. */
-export const getHelper = (): HelperCommand =>
+const getHelper = (): HelperCommand =>
   defaultHelperCommand(new URL("../../dist/helper/file-helper.js", import.meta.url));
 
 export interface WireEntry {

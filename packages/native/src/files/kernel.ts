@@ -4,7 +4,7 @@ import { AT_ONCE_BYTES } from "../limits.js";
 import { parseStatus, STATX_BYTES, type Status } from "./status.js";
 
 /** A path of the host: bytes where it is no text. */
-export type RawPath = string | Buffer;
+type RawPath = string | Buffer;
 
 /** Calls of Linux that answer from memory or not at all. Descriptors are the caller's to close. Nothing throws. */
 export interface Kernel {
@@ -29,7 +29,7 @@ export interface Kernel {
   close(fd: number): void;
 }
 
-export interface Way {
+interface Way {
   /** Whether a link at the end is followed, or found itself. */
   followsLast: boolean;
   /** Whether it must not leave the mount of the root. */

@@ -9,7 +9,7 @@ export interface CallTelemetry {
   send(executor: string, parent: TraceContext | undefined): CallWatch;
 }
 
-export interface CallWatch {
+interface CallWatch {
   /** What is done for it is part of. */
   readonly trace: TraceContext | undefined;
   end(result: ToolCallResult): void;

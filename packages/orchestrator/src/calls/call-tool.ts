@@ -41,7 +41,7 @@ export interface CallsContext extends Omit<CallContext, "trail" | "trace" | "pro
 }
 
 /** The collaborators of a call. */
-export interface CallContext extends PermitContext {
+interface CallContext extends PermitContext {
   config: Config;
   telemetry: CallTelemetry;
   progress: { isSent: boolean };

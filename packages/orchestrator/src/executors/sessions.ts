@@ -1,7 +1,7 @@
 import type { ProcessOutcome } from "@codex/executor-protocol";
 
 /** What is known of a session. `lost`: its executor went away; whether it still runs is unknown. */
-export type SessionState =
+type SessionState =
   | { kind: "live" }
   | { kind: "ended"; outcome: ProcessOutcome | undefined }
   | { kind: "lost"; reason: string };

@@ -10,7 +10,7 @@ const count = z.number().check(z.minimum(0));
 const until = maybe(z.enum(["exit", "output", "prompt"]));
 const dimension = z.int().check(z.minimum(1), z.maximum(65_535));
 
-export const additionalPermissionsSchema = z.object({
+const additionalPermissionsSchema = z.object({
   file_system: maybe(z.object({ read: maybe(z.array(z.string())), write: maybe(z.array(z.string())) })),
   network: maybe(z.object({ enabled: maybe(z.boolean()) })),
 });
@@ -46,4 +46,3 @@ export const writeStdinArgumentsSchema = z.object({
   signal: maybe(z.enum(["interrupt", "terminate", "kill", "hangup"])),
   resize: maybe(z.object({ rows: dimension, cols: dimension })),
 });
-export type WriteStdinArguments = z.infer<typeof writeStdinArgumentsSchema>;

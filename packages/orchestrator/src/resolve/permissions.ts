@@ -5,7 +5,7 @@ import type { AdditionalPermissions, ExecCommandArguments } from "./model-argume
 import { type Resolved, rejected } from "./resolved.js";
 
 /** Extra permissions as they go on the wire: absolute paths, sorted, every member present. */
-export interface NormalizedPermissions extends Record<string, unknown> {
+interface NormalizedPermissions extends Record<string, unknown> {
   file_system: { read: string[]; write: string[] };
   network: { enabled: boolean };
 }

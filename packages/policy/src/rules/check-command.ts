@@ -10,12 +10,12 @@ export interface CheckResult {
   readonly decision?: Decision;
 }
 
-export type MatchedRule =
+type MatchedRule =
   | { readonly prefixRuleMatch: PrefixRuleMatch }
   /** The file does not load and may have meant to restrict this command. */
   | { readonly brokenFileMatch: { readonly file: string; readonly decision: "prompt"; readonly error: string } };
 
-export interface PrefixRuleMatch {
+interface PrefixRuleMatch {
   readonly matchedPrefix: readonly string[];
   readonly decision: Decision;
   readonly resolvedProgram?: string;

@@ -2,7 +2,7 @@ import type { ShellParser } from "./parser.js";
 import type { SyntaxNode, SyntaxTree } from "./syntax-tree.js";
 
 /** The parser answered what cannot be a reading of the script: nothing it says counts. */
-export class ParserFault extends Error {
+class ParserFault extends Error {
   constructor(problem: string) {
     super(`the parser of scripts does not work: ${problem}`);
     this.name = "ParserFault";

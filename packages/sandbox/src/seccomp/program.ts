@@ -14,8 +14,8 @@ const argumentAt = (index: number): number => 16 + index * 8;
 
 const EPERM = 1;
 const ENOSYS = 38;
-export const ALLOW = 0x7fff0000;
-export const KILL = 0x80000000;
+const ALLOW = 0x7fff0000;
+const KILL = 0x80000000;
 export const REFUSE = 0x00050000 | EPERM;
 export const UNKNOWN = 0x00050000 | ENOSYS;
 

@@ -25,7 +25,7 @@ export function readEffects(file: string): Effects {
 }
 
 /** Whether a process of a group is there, other than one that has ended and waits for its parent. */
-export function isGroupAlive(pgid: number): boolean {
+function isGroupAlive(pgid: number): boolean {
   try {
     process.kill(-pgid, 0);
   } catch {

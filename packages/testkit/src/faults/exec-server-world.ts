@@ -23,7 +23,7 @@ export interface World {
 }
 
 /** How often a kind comes, out of all. */
-export const EXEC_SERVER_KINDS: Readonly<Record<string, number>> = {
+const EXEC_SERVER_KINDS: Readonly<Record<string, number>> = {
   wire: 70,
   channel: 15,
   stdio: 9,

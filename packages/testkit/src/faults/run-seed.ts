@@ -31,10 +31,10 @@ export interface RunTarget {
 }
 
 /** One program to be started, and what is done with it. */
-export type ScriptContext = TargetContext & { name: string };
+type ScriptContext = TargetContext & { name: string };
 
 /** A program that came to its end, or was left. `file` is where it wrote down what it did. */
-export interface Driven {
+interface Driven {
   file: string;
   finish(): ProcessRecord | Promise<ProcessRecord>;
 }

@@ -12,7 +12,7 @@ export const ROWS = 24;
 export const COLS = 80;
 
 /** What is on a terminal once a program has written all of its output. */
-export function renderScreen(output: Buffer): Promise<string[]> {
+function renderScreen(output: Buffer): Promise<string[]> {
   const terminal = new xterm.Terminal({ rows: ROWS, cols: COLS, allowProposedApi: true });
   return new Promise((resolve) => {
     terminal.write(output, () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 /** What a property is run with: `pnpm fuzz --runs N --seed S` sets both; the suite takes few runs of one seed. */
-export function parameters(runsInSuite = 150): { numRuns: number; seed: number } {
+function parameters(runsInSuite = 150): { numRuns: number; seed: number } {
   return {
     numRuns: Number(process.env.FUZZ_RUNS ?? runsInSuite),
     seed: Number(process.env.FUZZ_SEED ?? 1),
