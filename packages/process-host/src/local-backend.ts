@@ -4,13 +4,13 @@ import type { ProcessOutcome } from "@codex/executor-protocol";
 import { createMarks, createNative, findRuntimeProblem, type Native } from "@codex/native";
 import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
-import { watchFamily } from "./ending/family.js";
 import { terminateFamily } from "./ending/terminate.js";
+import { watchFamily } from "./ending/watch-family.js";
 import { createGuard, type Guard } from "./guard/guard.js";
 import { type LocalContext, type LocalProcess, startLocalProcess } from "./local-process.js";
 import { createProcessTelemetry } from "./process-telemetry.js";
 import { createReclaim } from "./reclaim.js";
-import { resolveProgram } from "./start/program.js";
+import { resolveProgram } from "./start/resolve-program.js";
 
 export interface LocalBackendOptions {
   native?: Native;

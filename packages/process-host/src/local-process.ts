@@ -30,8 +30,8 @@ import { terminateFamily } from "./ending/terminate.js";
 import type { Guard } from "./guard/guard.js";
 import { getInputWait } from "./proc/input-wait.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
-import type { LaunchEvents } from "./start/attach.js";
-import { type Launched, launch } from "./start/launch.js";
+import type { LaunchEvents, Launched } from "./start/attach.js";
+import { launch } from "./start/launch.js";
 import { closedStdin, type StdinWriter } from "./stdin-writer.js";
 
 /** A process of this host, and what its backend needs to look after it. */

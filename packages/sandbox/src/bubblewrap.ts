@@ -1,4 +1,5 @@
-import { isUnlimited, isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
+import { getEnvironment } from "./environment.js";
+import { isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
 
 export interface BubblewrapCommand {
   argv: readonly string[];
@@ -54,13 +55,6 @@ export function renderBubblewrap(
     options: Buffer.from(options.map((option) => `${option}\0`).join("")),
   };
 }
-
-/** What Codex tells programs that have no network. */
-export const getEnvironment = (
-  env: Readonly<Record<string, string>>,
-  profile: SandboxProfile,
-): Readonly<Record<string, string>> =>
-  isUnlimited(profile) || profile.network === "enabled" ? env : { ...env, CODEX_SANDBOX_NETWORK_DISABLED: "1" };
 
 function renderFiles({ fileSystem }: SandboxProfile, sources: ReadonlyMap<string, number>): string[] {
   if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", "--proc", "/proc", ...CLOSED_INIT];

@@ -1,8 +1,6 @@
-import type { SandboxDenial, SandboxType } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
 import type { Sandbox, SandboxSupport } from "@codex/executor-protocol";
 import { createNative, type Native } from "@codex/native";
-import type { EndedCommand } from "./find-denial.js";
 import { createHostFiles, type HostFiles } from "./host-files.js";
 import { MAX_RESOLVE_TRIES } from "./limits.js";
 import { mirrorClosed } from "./mirror.js";
@@ -13,49 +11,7 @@ import { isUnlimited, type SandboxProfile } from "./profile.js";
 import { type FoundPatterns, resolveProfile } from "./resolve-profile.js";
 import { wrapWithBubblewrap } from "./wrap-bubblewrap.js";
 import { wrapWithSeatbelt } from "./wrap-seatbelt.js";
-import type { WrapperStatus } from "./wrapper-status.js";
-
-/** A command as it would run without a sandbox. */
-export interface SandboxableCommand {
-  /** Program and arguments. */
-  argv: readonly string[];
-  /** Absolute path of the program; it must be visible in the sandbox. */
-  file: string;
-  /** argv[0] as the program sees it, when it differs. */
-  arg0?: string;
-  cwd: string;
-  env: Readonly<Record<string, string>>;
-  /**
-   * `new`: a session of its own without a terminal. `terminal`: one that takes the terminal at stdin, which nobody controls
-   * yet. `keep`: stays with its starter and shares its terminal; a Ctrl-C there ends the whole sandbox.
-   */
-  session: "new" | "terminal" | "keep";
-  /** Its paths are resolved again before each use: it need not hold what is replaced while it runs. Default false. */
-  rechecked?: boolean;
-}
-
-/** What to spawn instead of a command. */
-export interface WrappedCommand {
-  type: SandboxType;
-  file: string;
-  args: readonly string[];
-  cwd: string;
-  env: Readonly<Record<string, string>>;
-  /** To be given to it as descriptors 3, 4, … */
-  descriptors: readonly number[];
-  /** Where the wrapper stays in front of the program and tells of it; undefined where the program takes its place. */
-  status: WrapperStatus | undefined;
-  /** What it refused a command that has ended; see `findDenial`. */
-  findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined;
-  /** Called once if the sandbox does not hold any more, because a closed path was replaced outside: the command is to be ended. */
-  onBroken?: ((end: () => void) => void) | undefined;
-  /** Directories on the host that stand for names which must not come into being, as long as it is not released. */
-  held: readonly string[];
-  /** Closes the descriptors here. Called after the spawn, successful or not. Idempotent. */
-  detach(): void;
-  /** Gives back what keeps the sandbox closed; resolves when every process in it is gone. Called at its end. Idempotent. */
-  release(): Promise<void>;
-}
+import type { SandboxableCommand, WrappedCommand } from "./wrapped-command.js";
 
 /** Makes sandboxes of this host. */
 export interface CommandSandbox {

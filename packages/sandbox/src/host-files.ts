@@ -13,7 +13,7 @@ import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { MAX_FIRST_LINE_BYTES } from "./limits.js";
-import { isPlaceholder } from "./placeholder.js";
+import { isPlaceholder } from "./placeholder-mark.js";
 
 export type FileKind = "directory" | "file" | "link" | "missing";
 

@@ -19,7 +19,7 @@ import { errnoOf, StartError } from "@codex/exec-backend";
 import type { Native } from "@codex/native";
 import { MAX_PLACEHOLDER_TRIES } from "./limits.js";
 import { openSource } from "./open-sources.js";
-import { MARK_S } from "./placeholder-mark.js";
+import { isGitCommonFile, MARK_S, OWN_COMMON_DIRECTORY } from "./placeholder-mark.js";
 
 /**
  * Keeps a name free while a sandbox runs: a mount needs something to lie on, so an empty directory is made on the host, or
@@ -32,22 +32,6 @@ export interface Placeholder {
   /** Removes it when nobody else relies on it and nothing was put there. Called once; never rejects. */
   release(): Promise<void>;
 }
-
-/** Nothing but a name that is kept free, for this sandbox or another. */
-export const isPlaceholder = (path: string): boolean => {
-  const there = lstatSync(path, { throwIfNoEntry: false });
-  if (there === undefined || Math.floor(there.mtimeMs / 1000) !== MARK_S) return false;
-  return there.isDirectory() ? readdirSync(path).length === 0 : there.isFile() && isGitCommonFile(path);
-};
-
-/**
- * Where a git directory could say that another one holds its configuration. Git fails on a directory of this name; a
- * file that names the git directory itself says what holds without it.
- */
-export const isGitCommonFile = (path: string): boolean => basename(path) === "commondir";
-
-/** What the file says that stands for none. */
-export const OWN_COMMON_DIRECTORY = ".";
 
 /**
  * Undefined where nobody can make the name: the directory around it cannot be written by this user. The directory is held

@@ -5,7 +5,7 @@ import { createPatternBudget, expandPattern, expandPatternLater } from "./expand
 import { listClosedInGit, listCommitDirectories, listGitPins } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
 import { MAX_MOUNTS } from "./limits.js";
-import { isGitCommonFile } from "./placeholder.js";
+import { isGitCommonFile } from "./placeholder-mark.js";
 import {
   byDepth,
   isWithin,

@@ -3,17 +3,18 @@ import type { SandboxDenial } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
 import type { Native } from "@codex/native";
 import { listSources, MINIMAL_PATHS, renderBubblewrap } from "./bubblewrap.js";
-import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";
 import { type EndedCommand, findDenial } from "./find-denial.js";
 import { removeGitLinks } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
 import { openGate } from "./mount-gate.js";
 import { openSources } from "./open-sources.js";
-import { holdPlaceholder, isGitCommonFile, OWN_COMMON_DIRECTORY, type Placeholder } from "./placeholder.js";
+import { holdPlaceholder, type Placeholder } from "./placeholder.js";
+import { isGitCommonFile, OWN_COMMON_DIRECTORY } from "./placeholder-mark.js";
 import { getAccess, isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
 import { invalid } from "./resolve-profile.js";
 import { createSeccompFilter } from "./seccomp/filter.js";
 import { watchClosed } from "./watch-closed.js";
+import type { SandboxableCommand, WrappedCommand } from "./wrapped-command.js";
 import { readWrapperStatus, untilNamespaceEnds } from "./wrapper-status.js";
 
 export interface BubblewrapHost {

@@ -1,9 +1,9 @@
-import { getEnvironment } from "./bubblewrap.js";
-import type { SandboxableCommand, WrappedCommand } from "./command-sandbox.js";
+import { getEnvironment } from "./environment.js";
 import { findDenial } from "./find-denial.js";
 import type { HostFiles } from "./host-files.js";
 import type { SandboxProfile } from "./profile.js";
 import { renderSeatbelt } from "./seatbelt.js";
+import type { SandboxableCommand, WrappedCommand } from "./wrapped-command.js";
 
 /** Part of macOS; no other program of this name is ever taken. */
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";

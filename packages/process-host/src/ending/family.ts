@@ -1,6 +1,4 @@
-import type { Marks, Native } from "@codex/native";
-import { watchByProc } from "./family-proc.js";
-import { watchByPs } from "./family-ps.js";
+import type { Marks } from "@codex/native";
 
 /** The living processes that one start, or several, brought about. */
 export interface Family {
@@ -38,8 +36,4 @@ export interface FamilyWatch {
    * when a list is complete. Only where there are marks. Synchronous.
    */
   killNewest?(): void;
-}
-
-export function watchFamily(query: FamilyQuery, native: Native): FamilyWatch {
-  return process.platform === "linux" ? watchByProc(query, native) : watchByPs(query);
 }

@@ -1,8 +1,9 @@
 import type { SentSignal } from "@codex/exec-backend";
 import type { Native } from "@codex/native";
 import { findProgram, hasNamespaceEnded, type WrapperStatus } from "@codex/sandbox";
-import { type FamilyQuery, type FamilyWatch, type Relative, watchFamily } from "./family.js";
+import type { FamilyQuery, FamilyWatch, Relative } from "./family.js";
 import { groupExists, signalGroup, signalProcess } from "./process-group.js";
+import { watchFamily } from "./watch-family.js";
 
 /** What stands for a command among the processes of this host. */
 export interface SignalTarget {

@@ -12,6 +12,11 @@ export interface Attached {
   resize: ((size: TerminalSize) => void) | undefined;
 }
 
+/** A process that was just started, leader of its own session: its pid is the id of its group. */
+export interface Launched extends Attached {
+  pid: number;
+}
+
 export interface LaunchEvents {
   onOutput(stream: OutputStream, bytes: Buffer): void;
   /** Once for each of `sources`. */

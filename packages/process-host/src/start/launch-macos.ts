@@ -4,8 +4,9 @@ import type { TerminalSize } from "@codex/executor-protocol";
 import type { Native } from "@codex/native";
 import { getSignalName, readStream } from "@codex/native";
 import { closedStdin, createPipeWriter } from "../stdin-writer.js";
+import type { Launched } from "./attach.js";
 import { attachTerminal, type LaunchEvents, StreamSink } from "./attach.js";
-import type { Launched, Program } from "./launch.js";
+import type { Program } from "./program.js";
 import { startError } from "./start-error.js";
 
 /** On pipes as Node makes them. @throws StartError */

@@ -4,14 +4,12 @@ import { DEFAULT_TERMINAL_SIZE, StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { ChildStart, ChildStdio, Native } from "@codex/native";
 import type { WrappedCommand } from "@codex/sandbox";
-import { type Attached, attachPipes, attachTerminal, type LaunchEvents } from "./attach.js";
+import type { Launched } from "./attach.js";
+import { attachPipes, attachTerminal, type LaunchEvents } from "./attach.js";
 import { forkOnTerminal, spawnOnPipes } from "./launch-macos.js";
+import type { Program } from "./program.js";
+import { toProgram } from "./program.js";
 import { startError } from "./start-error.js";
-
-/** A process that was just started, leader of its own session: its pid is the id of its group. */
-export interface Launched extends Attached {
-  pid: number;
-}
 
 /** `wrapped` runs in place of the program, and runs it. @throws StartError */
 export function launch(
@@ -34,20 +32,6 @@ export function launch(
     throw new StartError("no_terminal", "`arg0` on a terminal is not supported on this host");
   }
   return isLinux ? launchOnTerminal(program, size, native, events) : forkOnTerminal(program, size, native, events);
-}
-
-/** What is really started for a spec. */
-export type Program = Omit<ChildStart, "stdio" | "onExit"> & {
-  /** It takes the terminal at its stdin by itself, or what it starts does. */
-  takesTerminal: boolean;
-};
-
-function toProgram(spec: ProcessSpec, file: string, wrapped: WrappedCommand | undefined): Program {
-  if (wrapped === undefined) {
-    const { argv, arg0, cwd, env } = spec;
-    return { file, argv: [arg0 ?? argv[0]!, ...argv.slice(1)], cwd, env, descriptors: [], takesTerminal: false };
-  }
-  return { ...wrapped, argv: [wrapped.file, ...wrapped.args], takesTerminal: wrapped.status !== undefined };
 }
 
 /** Real pipes: Node's own are sockets, and opening /dev/stdout or /dev/stderr fails on a socket. */

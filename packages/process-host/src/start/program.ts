@@ -1,70 +1,17 @@
-import { accessSync, constants, type Stats, statSync } from "node:fs";
-import { resolve } from "node:path";
 import type { ProcessSpec } from "@codex/exec-backend";
-import { checkStrings, errnoOf, StartError } from "@codex/exec-backend";
+import type { ChildStart } from "@codex/native";
+import type { WrappedCommand } from "@codex/sandbox";
 
-/**
- * The program of a spec, found as execvp would find it: `PATH` of the process's environment, else our own.
- * Checked before anything is started, so that a missing program and a missing directory are told apart. Looked up
- * synchronously: the start that follows waits for the same file system anyway, and a turn through the thread pool
- * costs more than the look-up.
- * @throws StartError
- */
-export function resolveProgram(spec: ProcessSpec): string {
-  checkStrings(spec);
-  checkDirectory(spec.cwd);
-  const name = spec.argv[0]!;
-  if (name.includes("/")) return checkExecutable(resolve(spec.cwd, name), name);
-  let denied = false;
-  for (const directory of (spec.env.PATH ?? process.env.PATH ?? "/usr/bin:/bin").split(":")) {
-    const candidate = resolve(spec.cwd, directory, name);
-    const state = executableState(candidate);
-    if (state === "ok") return candidate;
-    denied ||= state === "denied" || state === "directory";
-  }
-  if (denied) throw new StartError("not_executable", `program \`${name}\` was found on PATH but is not executable`);
-  throw new StartError("program_not_found", `program \`${name}\` was not found on PATH`);
-}
+/** What is really started for a spec. */
+export type Program = Omit<ChildStart, "stdio" | "onExit"> & {
+  /** It takes the terminal at its stdin by itself, or what it starts does. */
+  takesTerminal: boolean;
+};
 
-function checkDirectory(cwd: string): void {
-  let info: Stats;
-  try {
-    info = statSync(cwd);
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") {
-      throw new StartError("cwd_not_found", `working directory \`${cwd}\` does not exist`, { cause });
-    }
-    throw new StartError("os_error", `working directory \`${cwd}\`: ${errnoOf(cause) ?? String(cause)}`, { cause });
+export function toProgram(spec: ProcessSpec, file: string, wrapped: WrappedCommand | undefined): Program {
+  if (wrapped === undefined) {
+    const { argv, arg0, cwd, env } = spec;
+    return { file, argv: [arg0 ?? argv[0]!, ...argv.slice(1)], cwd, env, descriptors: [], takesTerminal: false };
   }
-  if (!info.isDirectory()) {
-    throw new StartError("cwd_not_directory", `working directory \`${cwd}\` is not a directory`);
-  }
-}
-
-function checkExecutable(path: string, name: string): string {
-  const state = executableState(path);
-  if (state === "ok") return path;
-  if (state === "directory") throw new StartError("not_executable", `program \`${name}\` is a directory`);
-  if (state === "denied") throw new StartError("not_executable", `program \`${name}\` is not executable`);
-  if (state === "unknown") throw new StartError("not_executable", `program \`${name}\` cannot be reached`);
-  throw new StartError("program_not_found", `program \`${name}\` was not found`);
-}
-
-/** `unknown`: the directory around it cannot be searched. */
-function executableState(path: string): "ok" | "directory" | "denied" | "missing" | "unknown" {
-  let info: Stats | undefined;
-  try {
-    info = statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return "unknown";
-  }
-  if (info === undefined) return "missing";
-  if (info.isDirectory()) return "directory";
-  if (!info.isFile()) return "denied";
-  try {
-    accessSync(path, constants.X_OK);
-    return "ok";
-  } catch {
-    return "denied";
-  }
+  return { ...wrapped, argv: [wrapped.file, ...wrapped.args], takesTerminal: wrapped.status !== undefined };
 }
