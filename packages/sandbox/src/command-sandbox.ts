@@ -1,16 +1,16 @@
 import { StartError } from "@codex/exec-backend";
 import type { Sandbox, SandboxSupport } from "@codex/executor-protocol";
 import { createNative, type Native } from "@codex/native";
-import { createHostFiles, type HostFiles } from "./host-files.js";
+import { mirrorClosed } from "./bubblewrap/mirror.js";
+import { PathsChangedError } from "./bubblewrap/open-sources.js";
+import { checkBubblewrap, looksUsable, type Preflight } from "./bubblewrap/preflight.js";
+import { wrapWithBubblewrap } from "./bubblewrap/wrap-command.js";
 import { MAX_RESOLVE_TRIES } from "./limits.js";
-import { mirrorClosed } from "./mirror.js";
-import { PathsChangedError } from "./open-sources.js";
-import { createPatternSearch } from "./pattern-search.js";
-import { checkBubblewrap, looksUsable, type Preflight } from "./preflight.js";
-import { isUnlimited, type SandboxProfile } from "./profile.js";
-import { type FoundPatterns, resolveProfile } from "./resolve-profile.js";
-import { wrapWithBubblewrap } from "./wrap-bubblewrap.js";
-import { wrapWithSeatbelt } from "./wrap-seatbelt.js";
+import { createHostFiles, type HostFiles } from "./profile/host-files.js";
+import { createPatternSearch } from "./profile/pattern-search.js";
+import { isUnlimited, type SandboxProfile } from "./profile/profile.js";
+import { type FoundPatterns, resolveProfile } from "./profile/resolve-profile.js";
+import { wrapWithSeatbelt } from "./seatbelt/wrap-command.js";
 import type { SandboxableCommand, WrappedCommand } from "./wrapped-command.js";
 
 /** Makes sandboxes of this host. */

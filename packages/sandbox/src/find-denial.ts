@@ -1,8 +1,8 @@
 import { accessSync, constants } from "node:fs";
 import { dirname, join, resolve } from "node:path/posix";
 import type { SandboxDenial } from "@codex/exec-backend";
-import type { HostFiles } from "./host-files.js";
-import { getAccess, type SandboxProfile } from "./profile.js";
+import type { HostFiles } from "./profile/host-files.js";
+import { getAccess, type SandboxProfile } from "./profile/profile.js";
 
 /** How a command in a sandbox ended. */
 export interface EndedCommand {

@@ -1,6 +1,6 @@
 import type { SandboxDenial, SandboxType } from "@codex/exec-backend";
+
 import type { EndedCommand } from "./find-denial.js";
-import type { WrapperStatus } from "./wrapper-status.js";
 
 /** A command as it would run without a sandbox. */
 export interface SandboxableCommand {
@@ -42,4 +42,16 @@ export interface WrappedCommand {
   detach(): void;
   /** Gives back what keeps the sandbox closed; resolves when every process in it is gone. Called at its end. Idempotent. */
   release(): Promise<void>;
+}
+
+/** What bubblewrap tells of a sandbox while it runs. */
+export interface WrapperStatus {
+  /** First process of the sandbox, by its number on the host; undefined as long as it does not exist. */
+  readonly init: number | undefined;
+  /** Resolves with that number once it is told, or undefined when the wrapper has ended before. */
+  readonly started: Promise<number | undefined>;
+  /** Exit code of the program, 128 + the number for a death by signal; undefined when it was never started. */
+  readonly exitCode: number | undefined;
+  /** Resolves when nothing more will be told: the wrapper has ended. */
+  readonly ended: Promise<void>;
 }

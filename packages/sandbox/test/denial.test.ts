@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type EndedCommand, findDenial } from "../src/find-denial.js";
-import { createHostFiles } from "../src/host-files.js";
-import type { SandboxProfile } from "../src/profile.js";
+import { createHostFiles } from "../src/profile/host-files.js";
+import type { SandboxProfile } from "../src/profile/profile.js";
 import { entry, NO_BUBBLEWRAP, READ_ALL, restrict, useSandbox } from "./support.js";
 
 const PROFILE: SandboxProfile = {

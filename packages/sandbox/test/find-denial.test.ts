@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findDenial } from "../src/find-denial.js";
-import { createHostFiles } from "../src/host-files.js";
-import type { SandboxProfile } from "../src/profile.js";
+import { createHostFiles } from "../src/profile/host-files.js";
+import type { SandboxProfile } from "../src/profile/profile.js";
 
 const PROFILE: SandboxProfile = {
   network: "restricted",

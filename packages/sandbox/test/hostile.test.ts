@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { outputOf, untilOutput } from "../../process-host/test/support.js";
-import { createHostFiles } from "../src/host-files.js";
+import { createHostFiles } from "../src/profile/host-files.js";
 import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict, type SandboxEntry, useSandbox } from "./support.js";
 
 describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a hostile workspace (${NO_BUBBLEWRAP ?? "bubblewrap"})`, () => {

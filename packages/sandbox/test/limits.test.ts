@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createPatternBudget, expandPattern } from "../src/expand-pattern.js";
-import type { FileKind, HostFiles } from "../src/host-files.js";
 import { MAX_MOUNTS, MAX_PATTERN_ENTRIES, MAX_PATTERN_MATCHES } from "../src/limits.js";
-import { resolveProfile } from "../src/resolve-profile.js";
+import { createPatternBudget, expandPattern } from "../src/profile/expand-pattern.js";
+import type { FileKind, HostFiles } from "../src/profile/host-files.js";
+import { resolveProfile } from "../src/profile/resolve-profile.js";
 import { entry, pattern, restrict } from "./support.js";
 
 /** A host whose every directory holds these names; those that begin with `d` are directories. */

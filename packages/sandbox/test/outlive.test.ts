@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createGuard } from "../../process-host/src/guard/guard.js";
 import { untilGone } from "../../process-host/test/support.js";
-import { MARK_S } from "../src/placeholder-mark.js";
+import { MARK_S } from "../src/profile/placeholder-mark.js";
 import { NO_BUBBLEWRAP } from "./support.js";
 
 const HOST = fileURLToPath(new URL("./programs/sandbox-host.mjs", import.meta.url));

@@ -12,10 +12,10 @@ import {
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { outputOf, untilOutput } from "../../process-host/test/support.js";
-import { createHostFiles } from "../src/host-files.js";
+import { mirrorClosed } from "../src/bubblewrap/mirror.js";
 import { MAX_MIRRORED } from "../src/limits.js";
-import { mirrorClosed } from "../src/mirror.js";
-import { resolveProfile } from "../src/resolve-profile.js";
+import { createHostFiles } from "../src/profile/host-files.js";
+import { resolveProfile } from "../src/profile/resolve-profile.js";
 import { entry, NO_BUBBLEWRAP, pattern, READ_ALL, restrict, useSandbox } from "./support.js";
 
 describe.skipIf(NO_BUBBLEWRAP !== undefined)(

@@ -1,0 +1,66 @@
+import { dirname, join } from "node:path/posix";
+import { MAX_MIRRORED } from "../limits.js";
+import type { HostFiles } from "../profile/host-files.js";
+import {
+  byDepth,
+  getAccess,
+  type ProfileEntry,
+  type RestrictedFiles,
+  type SandboxProfile,
+} from "../profile/profile.js";
+import { isFresh } from "./render-arguments.js";
+
+/**
+ * Closes directories instead of files. A mount on a file goes with the file: when a program outside renames another one over it, that
+ * one is open to a sandbox that runs. So a readable directory with a closed file in it is made anew, empty, and everything else of it is
+ * mounted there: nothing that comes later is seen, under whatever name. Directories that may be written stay as they
+ * are: what a command makes has to get there.
+ */
+export function mirrorClosed(profile: SandboxProfile, files: HostFiles): SandboxProfile {
+  const { fileSystem, network } = profile;
+  if (fileSystem === "unrestricted") return profile;
+  const entries = new Map(fileSystem.entries.map((entry) => [entry.path, entry]));
+  let budget = MAX_MIRRORED;
+  for (const directory of listParents(fileSystem, files, network === "enabled")) {
+    const names = files.list(directory);
+    if (names.length > budget || names.some(({ name }) => name.includes("\ufffd"))) continue;
+    budget -= names.length;
+    for (const entry of mirror(directory, names, files)) {
+      const own = entries.get(entry.path);
+      if (own === undefined || entry.mirror !== undefined) entries.set(entry.path, entry);
+    }
+  }
+  return { network, fileSystem: { ...fileSystem, entries: [...entries.values()].sort(byDepth) } };
+}
+
+/** Outer ones first. A socket is of no use to who may not connect. */
+function listParents(fileSystem: RestrictedFiles, files: HostFiles, hasNetwork: boolean): string[] {
+  const parents = fileSystem.entries
+    .filter(({ access, kind, missing }) => access === "deny" && kind === "file" && missing === undefined)
+    .filter(({ path }) => hasNetwork || files.isPlainFile(path))
+    .map(({ path }) => dirname(path))
+    .filter((path) => path !== "/" && !isFresh(path) && getAccess(fileSystem, path) === "read")
+    .filter((path) => fileSystem.entries.every((entry) => entry.path !== path || isReadable(entry)));
+  return [...new Set(parents)].sort((one, other) => one.length - other.length);
+}
+
+const isReadable = ({ access, missing, kind }: ProfileEntry): boolean =>
+  access === "read" && missing === undefined && kind === "directory";
+
+function mirror(directory: string, names: ReturnType<HostFiles["list"]>, files: HostFiles): ProfileEntry[] {
+  const links = names
+    .filter(({ kind }) => kind === "link")
+    .map(({ name }) => ({ name, target: files.target(join(directory, name)) ?? "" }))
+    .filter(({ target }) => target !== "");
+  const inner = names
+    .filter(({ kind }) => kind === "directory" || kind === "file")
+    .map(
+      ({ name, kind }): ProfileEntry => ({
+        path: join(directory, name),
+        access: "read",
+        kind: kind === "directory" ? "directory" : "file",
+        mirrored: true,
+      }),
+    );
+  return [{ path: directory, access: "read", kind: "directory", mirror: links }, ...inner];
+}

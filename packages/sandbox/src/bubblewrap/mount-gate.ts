@@ -1,0 +1,85 @@
+import { closeSync, writeSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import type { Native } from "@codex/native";
+import { MOUNTS_DEADLINE_MS, SETTLE_DEADLINE_MS } from "../limits.js";
+import { isWithin, type RestrictedFiles, type SandboxProfile } from "../profile/profile.js";
+import type { WrapperStatus } from "../wrapped-command.js";
+import { findOddMount, hasAllMounts, readMounts } from "./mount-table.js";
+
+/** Holds the program of a sandbox back until its mounts were looked at: by then nothing can change them any more. */
+export interface MountGate {
+  /** Why the program was not let through; undefined as long as it is not known, and where it was. */
+  readonly problem: string | undefined;
+  /** Resolves when it was decided, or there is nothing left to hold back. Never rejects. */
+  readonly passed: Promise<void>;
+}
+
+/**
+ * Undefined where nothing could bend what is mounted. It can where a directory that may be written lies in another one: a
+ * command that may write there already exchanges names for links until everything is in place. The descriptor for the
+ * wrapper is appended to `opened`.
+ */
+export function openGate(
+  { fileSystem }: SandboxProfile,
+  status: WrapperStatus,
+  native: Pick<Native, "openPipe">,
+  opened: number[],
+): MountGate | undefined {
+  if (fileSystem === "unrestricted" || !isNested(fileSystem)) return undefined;
+  const { read, write } = native.openPipe();
+  opened.push(read);
+  let problem: string | undefined;
+  const passed = decide(write, fileSystem, status).then((found) => {
+    problem = found;
+  });
+  return {
+    get problem() {
+      return problem;
+    },
+    passed,
+  };
+}
+
+function isNested({ entries }: RestrictedFiles): boolean {
+  const writable = entries.filter(({ access }) => access === "write");
+  if (writable.some(({ path }) => path === "/")) return false;
+  return writable.some(({ path }) => writable.some((outer) => outer.path !== path && isWithin(path, outer.path)));
+}
+
+/** Lets it start, or ends the sandbox. Owns the descriptor. Resolves with what was wrong. */
+async function decide(fd: number, files: RestrictedFiles, status: WrapperStatus): Promise<string | undefined> {
+  try {
+    const problem = await findProblem(files, status);
+    if (problem === undefined) writeSync(fd, "x");
+    else if (status.init !== undefined) process.kill(status.init, "SIGKILL");
+    return problem;
+  } catch {
+    return undefined; // the sandbox has ended by itself, and tells why
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function findProblem(files: RestrictedFiles, status: WrapperStatus): Promise<string | undefined> {
+  let hasEnded = false;
+  void status.ended.then(() => {
+    hasEnded = true;
+  });
+  const begin = performance.now();
+  let wholeSince: number | undefined;
+  for (;;) {
+    const mounts = status.init === undefined ? undefined : readMounts(status.init);
+    const now = performance.now();
+    if (mounts !== undefined && hasAllMounts(files, mounts)) {
+      wholeSince ??= now;
+      const odd = findOddMount(files, readMounts("self") ?? [], mounts);
+      if (odd === undefined) return undefined;
+      // Some are still there only because the last one that clears them away is on its way.
+      if (now - wholeSince > SETTLE_DEADLINE_MS)
+        return `something else was put in the place of \`${odd}\` while it was made`;
+    }
+    if (hasEnded) throw new Error("the wrapper has ended");
+    if (now - begin > MOUNTS_DEADLINE_MS) return `its mounts were not in place after ${MOUNTS_DEADLINE_MS} ms`;
+    await setTimeout(1);
+  }
+}

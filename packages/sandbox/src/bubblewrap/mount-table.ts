@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { isWithin, type ProfileEntry, type RestrictedFiles } from "../profile/profile.js";
+import { isEmptyDirectory, isFresh, isMounted } from "./render-arguments.js";
+
+/** One line of `/proc/PID/mountinfo`: what of which file system is mounted where. */
+export interface Mount {
+  /** Number of the file system, `major:minor`. */
+  device: string;
+  /** The part of the file system. */
+  root: string;
+  path: string;
+  type: string;
+}
+
+/** Of a process, the last one on a path being the one that is seen; undefined when the process is gone. */
+export function readMounts(pid: number | "self"): Mount[] | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/mountinfo`, "utf8").split("\n").filter(Boolean).map(parseMount);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseMount(line: string): Mount {
+  const [, , device = "", root = "", path = ""] = line.split(" ").map(decodeOctal);
+  return { device, root, path, type: line.split(" - ")[1]?.split(" ")[0] ?? "" };
+}
+
+const decodeOctal = (text: string): string =>
+  text.replace(/\\([0-7]{3})/g, (_match, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+
+/** Every entry has its mount, whatever is there. */
+export function hasAllMounts({ entries }: RestrictedFiles, mounts: readonly Mount[]): boolean {
+  const paths = new Set(mounts.map(({ path }) => path));
+  return entries.filter((entry) => isMounted(entry, entries) && !entry.mirrored).every(({ path }) => paths.has(path));
+}
+
+/** The first mount of a sandbox that is not what an entry or the host has there; undefined when all are. */
+export function findOddMount(
+  { entries }: RestrictedFiles,
+  host: readonly Mount[],
+  mounts: readonly Mount[],
+): string | undefined {
+  const byPath = new Map(
+    entries.filter((entry) => isMounted(entry, entries)).map((entry) => [entry.path, entry] as const),
+  );
+  const seen = new Map(mounts.map((mount) => [mount.path, mount]));
+  const odd = [...byPath.values()].find((entry) => !isAsMeant(entry, seen.get(entry.path), host));
+  if (odd !== undefined) return odd.path;
+  const isOwn = ({ path }: Mount) => path === "/" || isFresh(path);
+  return mounts.find((mount) => !isOwn(mount) && !byPath.has(mount.path) && !host.some((one) => isSame(one, mount)))
+    ?.path;
+}
+
+const isSame = (one: Mount, other: Mount): boolean =>
+  one.device === other.device && one.root === other.root && one.path === other.path;
+
+function isAsMeant(entry: ProfileEntry, mount: Mount | undefined, host: readonly Mount[]): boolean {
+  if (mount === undefined) return entry.mirrored === true;
+  if (entry.access === "deny") return entry.kind === "file" ? mount.root.endsWith("/null") : mount.type === "tmpfs";
+  if (isEmptyDirectory(entry)) return mount.type === "tmpfs";
+  return isSame(locate(entry.path, host), mount);
+}
+
+/** What a path without links is, as a mount of it would show. */
+function locate(path: string, host: readonly Mount[]): Mount {
+  const around = host.reduce((best, mount) =>
+    isWithin(path, mount.path) && (mount.path.length >= best.path.length || !isWithin(path, best.path)) ? mount : best,
+  );
+  const below = around.path === "/" ? path : path.slice(around.path.length);
+  return { ...around, path, root: below === "" ? around.root : `${around.root === "/" ? "" : around.root}${below}` };
+}

@@ -1,0 +1,192 @@
+import { getEnvironment } from "../profile/environment.js";
+import { isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "../profile/profile.js";
+
+export interface BubblewrapCommand {
+  argv: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /** `new`: away from any terminal. `keep`: the program in front takes care of that. */
+  session: "new" | "keep";
+  /** argv[0] as the program sees it; bubblewrap 0.9 and newer. */
+  argv0?: string;
+}
+
+/** Numbers of descriptors in bubblewrap, and what is read from or written to them. */
+export interface BubblewrapDescriptors {
+  /** The options that `renderBubblewrap` makes, each ended by NUL. */
+  options: number;
+  seccomp: number;
+  status: number;
+  /** Where a byte is awaited once all mounts are made, before the program starts. */
+  gate?: number;
+  /** What paths led to when they were looked at, by path; the others are mounted by their path. */
+  sources?: ReadonlyMap<string, number>;
+}
+
+/**
+ * The arguments of `bwrap` for a command, and the options that it reads from a descriptor: nothing of the environment
+ * shows in the list of processes.
+ */
+export function renderBubblewrap(
+  command: BubblewrapCommand,
+  profile: SandboxProfile,
+  descriptors: BubblewrapDescriptors,
+): { args: string[]; options: Buffer } {
+  const options = [
+    // Ends with whoever started it, and takes every process within along.
+    "--die-with-parent",
+    ...[
+      "--unshare-user",
+      "--unshare-pid",
+      "--unshare-ipc",
+      ...(profile.network === "restricted" ? ["--unshare-net"] : []),
+    ],
+    ...["--cap-drop", "ALL"],
+    ...renderFiles(profile, descriptors.sources ?? new Map()),
+    ...["--seccomp", String(descriptors.seccomp), "--json-status-fd", String(descriptors.status)],
+    ...(descriptors.gate === undefined ? [] : ["--block-fd", String(descriptors.gate)]),
+    ...(command.session === "new" ? ["--new-session"] : []),
+    ...(command.argv0 === undefined ? [] : ["--argv0", command.argv0]),
+    ...["--chdir", command.cwd, "--clearenv"],
+    ...Object.entries(getEnvironment(command.env, profile)).flatMap(([name, value]) => ["--setenv", name, value]),
+  ];
+  return {
+    args: ["--args", String(descriptors.options), "--", ...command.argv],
+    options: Buffer.from(options.map((option) => `${option}\0`).join("")),
+  };
+}
+
+function renderFiles({ fileSystem }: SandboxProfile, sources: ReadonlyMap<string, number>): string[] {
+  if (fileSystem === "unrestricted") return ["--dev-bind", "/", "/", "--proc", "/proc", ...CLOSED_INIT];
+  const mounted = fileSystem.entries.filter((entry, _at, all) => isMounted(entry, all));
+  return [
+    ...renderRoot(fileSystem),
+    ...mounted.flatMap((entry) => renderEntry(entry, mounted, sources)),
+    ...renderEnd(fileSystem),
+  ];
+}
+
+function renderRoot({ entries, minimal }: RestrictedFiles): string[] {
+  const root = entries.find(({ path }) => path === "/");
+  const base =
+    root === undefined || root.access === "deny"
+      ? ["--tmpfs", "/", ...(minimal ? renderMinimal() : [])]
+      : [root.access === "write" ? "--bind" : "--ro-bind", "/", "/"];
+  // The host's own /dev and /proc reach further than this sandbox.
+  return [
+    ...base,
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    ...CLOSED_INIT,
+    ...KERNEL_SETTINGS.flatMap((path) => ["--ro-bind-try", path, path]),
+  ];
+}
+
+/** Whoever writes into the memory of the sandbox's first process decides what it does when the wrapper dies. */
+const CLOSED_INIT = ["--ro-bind", "/dev/null", "/proc/1/mem", "--perms", "0555", "--tmpfs", "/proc/1/task"];
+
+/**
+ * A fresh /proc holds the settings of the one kernel, and they belong to user 0: without any capability it can write them.
+ * Bubblewrap closes them only where it finds that it could write these directories itself, which it cannot.
+ */
+const KERNEL_SETTINGS = [
+  "/proc/sys",
+  "/proc/sysrq-trigger",
+  "/proc/irq",
+  "/proc/bus",
+  "/proc/fs",
+  "/proc/mtrr",
+  "/proc/scsi",
+];
+
+/** What `minimal` lets be read, as Codex: programs, libraries and their settings. */
+export const MINIMAL_PATHS = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/etc",
+  "/nix/store",
+  "/run/current-system/sw",
+];
+
+const renderMinimal = (): string[] => MINIMAL_PATHS.flatMap((path) => ["--ro-bind-try", path, path]);
+
+/**
+ * The root is made first. Of the host's /proc nothing is shown, so only what is denied is closed in the fresh one, but for
+ * processes, whose numbers differ. For the fresh /dev see `isMountedDevice`.
+ */
+export function isMounted(entry: ProfileEntry, entries: readonly ProfileEntry[]): boolean {
+  const { path, access } = entry;
+  if (path === "/") return false;
+  if (isWithin(path, "/proc")) return access === "deny" && !/^\/proc\/\d/.test(path);
+  return !isWithin(path, "/dev") || isMountedDevice(entry, entries);
+}
+
+/** A device that may be read is that of the fresh /dev: mounted read-only it could not be opened. */
+const isMountedDevice = ({ path, access }: ProfileEntry, entries: readonly ProfileEntry[]): boolean =>
+  access !== "read" ||
+  isShared(path) ||
+  entries.some((outer) => outer.access === "write" && isWithin(outer.path, "/dev") && isWithin(path, outer.path));
+
+/** Below /dev, and no device: files as anywhere else. */
+const isShared = (path: string): boolean => SHARED.some((directory) => isWithin(path, directory));
+const SHARED = ["/dev/shm", "/dev/mqueue", "/dev/hugepages"];
+
+/** Whether it has to be mounted with its devices, which goes by path alone. */
+const isDevice = (path: string): boolean => isWithin(path, "/dev") && !isShared(path);
+
+/** Whether nothing of the host is seen at a path but what an entry mounts there. */
+export const isFresh = (path: string): boolean => isWithin(path, "/dev") || isWithin(path, "/proc");
+
+/** The paths that are mounted from the host as they are. */
+export const listSources = ({ fileSystem }: SandboxProfile): string[] =>
+  fileSystem === "unrestricted"
+    ? []
+    : fileSystem.entries
+        .filter((entry) => isMounted(entry, fileSystem.entries) && entry.access !== "deny" && !isEmptyDirectory(entry))
+        .filter(({ mirrored }) => mirrored === undefined)
+        .filter(({ path }) => !isDevice(path))
+        .map(({ path }) => path);
+
+/** Nothing of the host is mounted on it. */
+export const isEmptyDirectory = ({ missing, kind, mirror }: ProfileEntry): boolean =>
+  mirror !== undefined || (missing === true && kind === "directory");
+
+function renderEntry(
+  entry: ProfileEntry,
+  mounted: readonly ProfileEntry[],
+  sources: ReadonlyMap<string, number>,
+): string[] {
+  const { path, access, kind } = entry;
+  const bind = (option: string) => {
+    const source = sources.get(path);
+    return source === undefined ? [option, path, path] : [`${option}-fd`, String(source), path];
+  };
+  if (access === "write") return isDevice(path) ? ["--dev-bind", path, path] : bind("--bind");
+  if (access === "deny") {
+    // A device on a mount without devices: it cannot be opened.
+    if (kind === "file") return ["--ro-bind", "/dev/null", path];
+    // What is opened again within must be reached.
+    const hasInner = mounted.some((inner) => inner.path !== path && isWithin(inner.path, path));
+    return ["--perms", hasInner ? "0111" : "0000", "--tmpfs", path];
+  }
+  if (entry.mirrored) return ["--ro-bind-try", path, path];
+  if (!isEmptyDirectory(entry)) return bind("--ro-bind");
+  const links = entry.mirror?.flatMap(({ name, target }) => ["--symlink", target, `${path}/${name}`]) ?? [];
+  return ["--perms", "0555", "--tmpfs", path, ...links];
+}
+
+/** Directories that stand for others are closed once everything within is in place. */
+function renderEnd({ entries }: RestrictedFiles): string[] {
+  const bare = !entries.some(({ path, access }) => path === "/" && access !== "deny");
+  const closed = entries.filter(
+    (entry) =>
+      isMounted(entry, entries) && entry.kind === "directory" && (entry.access === "deny" || isEmptyDirectory(entry)),
+  );
+  return [...closed.map(({ path }) => path), ...(bare ? ["/"] : [])].flatMap((path) => ["--remount-ro", path]);
+}

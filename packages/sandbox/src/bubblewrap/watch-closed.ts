@@ -1,0 +1,91 @@
+import { type FSWatcher, lstatSync, watch } from "node:fs";
+import { basename, dirname } from "node:path/posix";
+import { CLOSED_IN_GIT_DIRECTORY } from "@codex/permissions";
+import { MAX_WATCHED } from "../limits.js";
+import { getAccess, type ProfileEntry, type RestrictedFiles } from "../profile/profile.js";
+
+/** Looks after closed paths that something else could be put in the place of while a sandbox runs. */
+export interface ClosedWatch {
+  /** The path that was replaced; undefined as long as none was. */
+  readonly replaced: string | undefined;
+  /** Idempotent. */
+  close(): void;
+}
+
+/**
+ * Tells once when one of these paths is not any more what it was: its mount went with it, and what is there now is open. That is known
+ * after the fact. What cannot be watched (a limit of the host) is not.
+ */
+export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, onReplaced: () => void): ClosedWatch {
+  const watchers: FSWatcher[] = [];
+  let replaced: string | undefined;
+  const close = () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+  // Everybody tidies up there, and a name that is kept free for nobody's project is no reason to end a command.
+  const isTemporary = (path: string) => dirname(path) === "/tmp" || dirname(path) === tmpDir;
+  const watched = listReplaceable(files, isTemporary);
+  const around = new Set(listAround(files).filter((path) => !watched.includes(path)));
+  for (const path of [...watched, ...around].slice(0, MAX_WATCHED)) {
+    const before = identify(path);
+    if (before === undefined) continue;
+    const check = (_event?: unknown, name?: unknown) => {
+      // What happens in a directory has another name; a busy one is not looked at each time.
+      if (around.has(path) && typeof name === "string" && name !== basename(path)) return;
+      if (replaced !== undefined || identify(path) === before) return;
+      replaced = path;
+      close();
+      onReplaced();
+    };
+    try {
+      const watcher = watch(path, { persistent: false }, check);
+      watcher.on("error", () => check());
+      watchers.push(watcher);
+    } catch {
+      // Too many watches, or it is gone: the same holds as without.
+    }
+  }
+  return {
+    get replaced() {
+      return replaced;
+    },
+    close,
+  };
+}
+
+/** Closed in a directory that stays that of the host. */
+const listReplaceable = (files: RestrictedFiles, isTemporary: (path: string) => boolean): string[] =>
+  files.entries
+    .filter((entry) => isReplaceable(entry, files) && !(entry.missing && isTemporary(entry.path)))
+    .map(({ path }) => path);
+
+/** Directories around what is closed: with one of them its mounts go, and the new one has none. Those in the root are taken to stay. */
+function listAround(files: RestrictedFiles): string[] {
+  const around = new Set<string>();
+  for (const { path, access, missing } of files.entries) {
+    if (missing || (access !== "deny" && (access === "write" || getAccess(files, dirname(path)) !== "write"))) continue;
+    for (let at = dirname(path); dirname(at) !== "/" && at !== "/"; at = dirname(at)) around.add(at);
+  }
+  return [...around].filter((path) => getAccess(files, path) !== "deny");
+}
+
+function isReplaceable({ path, access, mirror, mirrored }: ProfileEntry, files: RestrictedFiles): boolean {
+  if (access === "write" || mirror !== undefined || mirrored || path === "/") return false;
+  const around = dirname(path);
+  if (getAccess(files, around) === "write") {
+    // What is closed in a git directory for being unknown to a commit runs nothing.
+    return !files.commits?.includes(around) || CLOSED_IN_GIT_DIRECTORY.includes(basename(path));
+  }
+  const isRemade = files.entries.some((entry) => entry.path === around && entry.mirror !== undefined);
+  return access === "deny" && !isRemade && getAccess(files, around) === "read";
+}
+
+/** Differs for what was made later, with the same number too. */
+function identify(path: string): string | undefined {
+  try {
+    const there = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+    return there && `${there.dev}:${there.ino}:${there.birthtimeNs}`;
+  } catch {
+    return undefined; // a directory around it was closed or replaced
+  }
+}

@@ -1,0 +1,227 @@
+import { accessSync, closeSync, constants } from "node:fs";
+import type { SandboxDenial } from "@codex/exec-backend";
+import { StartError } from "@codex/exec-backend";
+import type { Native } from "@codex/native";
+import { type EndedCommand, findDenial } from "../find-denial.js";
+import { removeGitLinks } from "../profile/git-directory.js";
+import type { HostFiles } from "../profile/host-files.js";
+import { isGitCommonFile, OWN_COMMON_DIRECTORY } from "../profile/placeholder-mark.js";
+import {
+  getAccess,
+  isWithin,
+  type ProfileEntry,
+  type RestrictedFiles,
+  type SandboxProfile,
+} from "../profile/profile.js";
+import { invalid } from "../profile/resolve-profile.js";
+import { createSeccompFilter } from "../seccomp/filter.js";
+import type { SandboxableCommand, WrappedCommand } from "../wrapped-command.js";
+import { openGate } from "./mount-gate.js";
+import { openSources } from "./open-sources.js";
+import { holdPlaceholder, type Placeholder } from "./placeholder.js";
+import { listSources, MINIMAL_PATHS, renderBubblewrap } from "./render-arguments.js";
+import { watchClosed } from "./watch-closed.js";
+import { readWrapperStatus, untilNamespaceEnds } from "./wrapper-status.js";
+
+export interface BubblewrapHost {
+  native: Native;
+  files: HostFiles;
+  bubblewrap: string;
+  /** It can give a program another argv[0]. */
+  argv0: boolean;
+  /** It can mount what a descriptor holds. */
+  bindFd: boolean;
+}
+
+/** @throws StartError `sandbox_invalid`, `os_error` */
+export async function wrapWithBubblewrap(
+  command: SandboxableCommand,
+  profile: SandboxProfile,
+  host: BubblewrapHost,
+): Promise<WrappedCommand> {
+  checkWrapper(host.bubblewrap, profile);
+  checkVisible(command, profile, host.files);
+  const { held, placeholders } = await keepNamesFree(profile, host);
+  const free = () => releaseAll(placeholders);
+  try {
+    return {
+      ...openWrapper(command, held, host, free),
+      file: host.bubblewrap,
+      type: "linuxSeccomp",
+      held: placeholders.map(({ path }) => path),
+    };
+  } catch (error) {
+    await free();
+    throw error;
+  }
+}
+
+const releaseAll = async (placeholders: readonly Placeholder[]): Promise<void> => {
+  await Promise.all(placeholders.map((placeholder) => placeholder.release()));
+};
+
+function openWrapper(
+  command: SandboxableCommand,
+  profile: SandboxProfile,
+  host: BubblewrapHost,
+  free: () => Promise<void>,
+) {
+  const opened: number[] = [];
+  const closeAll = () => {
+    for (const fd of opened.splice(0)) closeSync(fd);
+  };
+  try {
+    const { files, native, bindFd } = host;
+    const inner = toInner(command, host);
+    const pipe = native.openPipe()!; // never undefined on Linux
+    const status = readWrapperStatus(pipe.read);
+    opened.push(pipe.write);
+    opened.unshift(native.createMemoryFile(createSeccompFilter(profile.network)!));
+    const paths = bindFd ? listSources(profile) : [];
+    opened.push(...openSources(paths));
+    const gate = openGate(profile, status, native, opened);
+    const { args, options } = renderBubblewrap({ ...inner, cwd: command.cwd, env: command.env }, profile, {
+      ...DESCRIPTORS,
+      sources: new Map(paths.map((path, at) => [path, FIRST_SOURCE + at])),
+      ...(gate === undefined ? {} : { gate: FIRST_SOURCE + paths.length }),
+    });
+    opened.unshift(native.createMemoryFile(options));
+    let end: (() => void) | undefined;
+    const closedWatch =
+      command.rechecked || profile.fileSystem === "unrestricted"
+        ? undefined
+        : watchClosed(profile.fileSystem, host.files.tmpDir, () => end?.());
+    const began = Date.now() - CLOCK_GRAIN_MS;
+    const commits = profile.fileSystem === "unrestricted" ? [] : (profile.fileSystem.commits ?? []);
+    let released: Promise<void> | undefined;
+    const release = async () => {
+      closeAll();
+      await status.ended;
+      closedWatch?.close();
+      if (status.init !== undefined) await untilNamespaceEnds(status.init);
+      await gate?.passed;
+      if (commits.length > 0) await removeGitLinks(commits, began, files);
+      await free();
+    };
+    return {
+      args,
+      cwd: "/",
+      env: {},
+      descriptors: [...opened],
+      status,
+      onBroken(onEnd: () => void) {
+        end = onEnd;
+        if (closedWatch?.replaced !== undefined) onEnd();
+      },
+      findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined {
+        if (closedWatch?.replaced !== undefined) {
+          const reason = `the command was ended: \`${closedWatch.replaced}\`, which is closed to it or holds what is, was replaced outside`;
+          return { certain: true, reason };
+        }
+        if (gate?.problem !== undefined)
+          return { certain: true, reason: `the sandbox did not start the program: ${gate.problem}` };
+        return findDenial({ ...ended, cwd: command.cwd }, profile, files);
+      },
+      detach: closeAll,
+      release() {
+        released ??= release();
+        return released;
+      },
+    };
+  } catch (cause) {
+    closeAll();
+    if (cause instanceof StartError) throw cause;
+    throw new StartError("os_error", "the sandbox was not made: too many open files", { cause });
+  }
+}
+
+/** Times of files are those of the last tick of the kernel, up to 10 ms ago. */
+const CLOCK_GRAIN_MS = 20;
+
+const DESCRIPTORS = { options: 3, seccomp: 4, status: 5 } as const;
+const FIRST_SOURCE = 6;
+
+/** The wrapper is found outside of what any command may write; a profile may still open its place. */
+function checkWrapper(bubblewrap: string, { fileSystem }: SandboxProfile): void {
+  if (fileSystem === "unrestricted") return;
+  if (process.getuid?.() !== 0 && !isAllowed(bubblewrap, constants.W_OK)) return;
+  // Whoever may write everywhere has no need of it.
+  if (getAccess(fileSystem, "/") === "write") return;
+  if (getAccess(fileSystem, bubblewrap) === "write")
+    throw invalid(`it makes ${bubblewrap} writable, which makes the sandbox`);
+}
+
+function isAllowed(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What the wrapper would find out too late, in the output of the command. */
+function checkVisible({ argv, file, cwd }: SandboxableCommand, { fileSystem }: SandboxProfile, files: HostFiles): void {
+  if (fileSystem === "unrestricted") return;
+  if (!isVisible(fileSystem, files.real(file) ?? file)) {
+    throw invalid(`program \`${argv[0]}\` cannot be read in it (${file})`);
+  }
+  if (!isVisible(fileSystem, files.real(cwd) ?? cwd))
+    throw invalid(`working directory \`${cwd}\` cannot be read in it`);
+}
+
+function isVisible(fileSystem: RestrictedFiles, path: string): boolean {
+  const access = getAccess(fileSystem, path);
+  if (access === "deny") return false;
+  // What is fresh there is not what the host has.
+  if (isWithin(path, "/dev/shm"))
+    return fileSystem.entries.some((entry) => entry.path !== "/" && isWithin(path, entry.path));
+  if (access !== "none") return true;
+  return fileSystem.minimal && MINIMAL_PATHS.some((root) => isWithin(path, root));
+}
+
+/** What bubblewrap itself is to start. */
+function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0 }: BubblewrapHost) {
+  // Given by name it is found again on the same PATH, and sees the name as its argv[0].
+  const named = env.PATH === undefined ? [file, ...argv.slice(1)] : argv;
+  if (arg0 !== undefined && argv0 && session !== "terminal") return { argv: named, argv0: arg0, session };
+  const inner = arg0 === undefined ? named : ["/bin/bash", "-c", 'exec -a "$0" "$@"', arg0, file, ...argv.slice(1)];
+  if (session !== "terminal") return { argv: inner, session };
+  const setsid = ["/usr/bin/setsid", "/bin/setsid"].find((path) => isAllowed(path, constants.X_OK));
+  if (setsid === undefined) {
+    throw new StartError(
+      "no_terminal",
+      "no terminal in a sandbox: the program `setsid` (util-linux or busybox) is missing",
+    );
+  }
+  return { argv: [setsid, "-c", "--", ...inner], session: "keep" as const };
+}
+
+/** Directories for what must not come into being; an empty one may be that of another sandbox. */
+async function keepNamesFree(profile: SandboxProfile, { native, files }: BubblewrapHost) {
+  const placeholders: Placeholder[] = [];
+  const { fileSystem } = profile;
+  if (fileSystem === "unrestricted") return { held: profile, placeholders };
+  const entries: ProfileEntry[] = [];
+  try {
+    for (const entry of fileSystem.entries) {
+      const placeholder = mayVanish(entry, fileSystem, files) ? await holdPlaceholder(entry.path, native) : undefined;
+      if (placeholder !== undefined) placeholders.push(placeholder);
+      // Nobody can make it: there is nothing to mount on.
+      if (placeholder !== undefined || !entry.missing) entries.push(entry);
+    }
+  } catch (error) {
+    await releaseAll(placeholders);
+    throw error;
+  }
+  return { held: { ...profile, fileSystem: { ...fileSystem, entries } }, placeholders };
+}
+
+function mayVanish(entry: ProfileEntry, { entries }: RestrictedFiles, files: HostFiles): boolean {
+  if (entry.missing) return true;
+  const mayBePlaceholder = isGitCommonFile(entry.path)
+    ? files.firstLine(entry.path) === OWN_COMMON_DIRECTORY
+    : entry.kind === "directory" && files.isEmpty(entry.path);
+  if (entry.access === "write" || !mayBePlaceholder) return false;
+  return entries.some(({ path, access }) => access === "write" && isWithin(entry.path, path));
+}

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { setImmediate, setTimeout } from "node:timers/promises";
+import { MAX_STATUS_BYTES, NAMESPACE_END_DEADLINE_MS } from "../limits.js";
+import type { WrapperStatus } from "../wrapped-command.js";
+
+/** Owns the descriptor. */
+export function readWrapperStatus(fd: number): WrapperStatus {
+  let text = "";
+  const find = (name: string): number | undefined => {
+    const found = new RegExp(`"${name}":\\s*(\\d+)`).exec(text)?.[1];
+    return found === undefined ? undefined : Number(found);
+  };
+  const socket = new Socket({ fd, readable: true, writable: false });
+  socket.setEncoding("latin1");
+  let onStarted = (_init: number | undefined) => {};
+  const started = new Promise<number | undefined>((resolve) => {
+    onStarted = resolve;
+  });
+  socket.on("data", (data: string) => {
+    if (text.length < MAX_STATUS_BYTES) text += data;
+    const init = find("child-pid");
+    if (init !== undefined) onStarted(init);
+  });
+  socket.on("error", () => {}); // the end is told either way
+  const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  void ended.then(() => onStarted(undefined));
+  return {
+    get init() {
+      return find("child-pid");
+    },
+    get exitCode() {
+      return find("exit-code");
+    },
+    started,
+    ended,
+  };
+}
+
+/** The first process is gone, and by then so is every other one of its namespace. */
+export const hasNamespaceEnded = (init: number): boolean => /^(|.*\) [ZX] .*)$/s.test(readStat(init));
+
+/**
+ * Resolves when nothing but its first process is left of a sandbox whose wrapper has ended; false after the deadline. That one was
+ * killed with the wrapper and takes milliseconds to clear its mounts away; only then are others killed, if there are any.
+ */
+export async function untilNamespaceEnds(init: number): Promise<boolean> {
+  // A wrapper that ends very early takes nothing along: what it started has not asked for that yet.
+  if (!hasNamespaceEnded(init)) killProcess(init);
+  const deadline = performance.now() + NAMESPACE_END_DEADLINE_MS;
+  for (let look = 0; listChildren(init).length > 0 && !hasNamespaceEnded(init); look += 1) {
+    if (performance.now() > deadline) return false;
+    await (look < EAGER_LOOKS ? setImmediate() : setTimeout(LOOK_MS));
+  }
+  return true;
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has just gone.
+  }
+}
+
+const EAGER_LOOKS = 20;
+const LOOK_MS = 2;
+
+/** The program itself: the first child of the first process. Undefined before it is there and after it has ended. */
+export const findProgram = (init: number): number | undefined =>
+  listChildren(init).find((pid) => innerPid(pid) === FIRST_PROGRAM);
+
+/** Process 1 of a sandbox collects orphans; the program is what it starts first. */
+const FIRST_PROGRAM = 2;
+
+function listChildren(pid: number): number[] {
+  try {
+    return toNumbers(readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" "));
+  } catch {
+    // A kernel without CONFIG_PROC_CHILDREN: every process is asked for its parent.
+    return toNumbers(readdirSync("/proc")).filter((child) => parentOf(child) === pid);
+  }
+}
+
+const toNumbers = (names: readonly string[]): number[] => names.map(Number).filter((pid) => pid > 0);
+
+const parentOf = (pid: number): number => Number(/\) . (\d+) /.exec(readStat(pid))?.[1]);
+
+function innerPid(pid: number): number | undefined {
+  const numbers = /^NSpid:\s*(.*)$/m.exec(readProc(pid, "status"))?.[1];
+  return numbers === undefined ? undefined : Number(numbers.split(/\s+/).at(-1));
+}
+
+const readStat = (pid: number): string => readProc(pid, "stat");
+
+/** Empty for a process that is gone. */
+function readProc(pid: number, name: "stat" | "status"): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "latin1");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,133 @@
+import { MAX_PATTERN_ENTRIES, MAX_PATTERN_MATCHES } from "../limits.js";
+import type { HostFiles } from "./host-files.js";
+
+export interface PatternBudget {
+  /** Directories below the fixed part of a pattern; undefined for no bound. */
+  maxDepth: number | undefined;
+  entries: number;
+  matches: number;
+}
+
+export const createPatternBudget = (maxDepth: number | undefined): PatternBudget => ({
+  maxDepth,
+  entries: MAX_PATTERN_ENTRIES,
+  matches: MAX_PATTERN_MATCHES,
+});
+
+/**
+ * The paths that exist and match a pattern below `base`, in whose own name nothing is special: `*`, `?` and `[…]` within a name, `**` over directories, `{a,b}`. Links are
+ * matched but not entered. @throws Error when more is there than the budget allows: a part would be left open.
+ */
+export function expandPattern(pattern: string, files: HostFiles, budget: PatternBudget, base = "/"): string[] {
+  const search = searchPattern(pattern, files, budget, base);
+  let step = search.next();
+  while (!step.done) step = search.next(files.list(step.value));
+  return step.value;
+}
+
+/** As `expandPattern`, reading directories off this thread, with a turn of the event loop for each. */
+export async function expandPatternLater(
+  pattern: string,
+  files: HostFiles,
+  budget: PatternBudget,
+  base: string,
+): Promise<string[]> {
+  const search = searchPattern(pattern, files, budget, base);
+  let step = search.next();
+  while (!step.done) step = search.next(await files.listLater(step.value));
+  return step.value;
+}
+
+/** Yields each directory whose entries it is to be given next, and returns the paths. */
+function* searchPattern(
+  pattern: string,
+  files: HostFiles,
+  budget: PatternBudget,
+  base: string,
+): Generator<string, string[], ReturnType<HostFiles["list"]>> {
+  const found = new Set<string>();
+  for (const plain of expandBraces(pattern)) yield* walk(base, plain.split("/").filter(Boolean), 0);
+  return [...found];
+
+  function* walk(
+    directory: string,
+    parts: readonly string[],
+    depth: number,
+  ): Generator<string, void, ReturnType<HostFiles["list"]>> {
+    const [part, ...rest] = parts;
+    if (part === undefined || depth > (budget.maxDepth ?? Number.POSITIVE_INFINITY)) return;
+    if (part === "**") {
+      yield* walk(directory, rest, depth);
+      if (rest.length === 0) add(directory);
+    } else if (!isPattern(part)) {
+      const path = join(directory, part);
+      const kind = files.kind(path);
+      if (kind === "missing") return;
+      if (rest.length === 0) add(path);
+      // A link within the fixed part is the user's own way of writing it.
+      else if (kind === "directory" || kind === "link") yield* walk(path, rest, depth);
+      return;
+    }
+    const matcher = part === "**" ? undefined : toRegExp(part);
+    for (const { name, kind } of yield directory) {
+      const isUnreadable = name.includes("\ufffd") && files.kind(join(directory, name)) === "missing";
+      if (isUnreadable && (matcher === undefined ? kind === "directory" : matcher.test(name))) {
+        throw new Error(
+          `pattern \`${pattern}\` meets \`${join(directory, name)}\`, whose name is not UTF-8: it cannot be closed`,
+        );
+      }
+      budget.entries -= 1;
+      if (budget.entries < 0)
+        throw tooMany(pattern, `directory entries to look at; the limit is ${MAX_PATTERN_ENTRIES}`);
+      const path = join(directory, name);
+      if (matcher === undefined) {
+        if (kind === "directory") yield* walk(path, parts, depth + 1);
+      } else if (matcher.test(name)) {
+        if (rest.length === 0) add(path);
+        else if (kind === "directory") yield* walk(path, rest, depth + 1);
+      }
+    }
+  }
+
+  function add(path: string): void {
+    if (found.has(path)) return;
+    budget.matches -= 1;
+    if (budget.matches < 0) throw tooMany(pattern, `matches; the limit is ${MAX_PATTERN_MATCHES}`);
+    found.add(path);
+  }
+}
+
+const tooMany = (pattern: string, what: string) => new Error(`pattern \`${pattern}\` has too many ${what}`);
+
+const isPattern = (part: string): boolean => /[*?[]/.test(part);
+
+const join = (directory: string, name: string): string => (directory === "/" ? `/${name}` : `${directory}/${name}`);
+
+/** Alternatives without nesting, as the shell has them. */
+function expandBraces(pattern: string): string[] {
+  const match = /\{([^{}]*,[^{}]*)\}/.exec(pattern);
+  if (match === null) return [pattern];
+  const before = pattern.slice(0, match.index);
+  const after = pattern.slice(match.index + match[0].length);
+  return match[1]!.split(",").flatMap((choice) => expandBraces(before + choice + after));
+}
+
+function toRegExp(part: string): RegExp {
+  let source = "";
+  for (let at = 0; at < part.length; at += 1) {
+    const character = part[at]!;
+    const end = character === "[" ? part.indexOf("]", at + 2) : -1;
+    if (character === "*") source += ".*";
+    else if (character === "?") source += ".";
+    else if (end > 0) {
+      const body = part
+        .slice(at + 1, end)
+        .replace(/\\/g, "\\\\")
+        .replace(/^[!^]/, "^")
+        .replace(/\[/g, "\\[");
+      source += `[${body}]`;
+      at = end;
+    } else source += character.replace(/[\\^$.|+(){}[\]]/, "\\$&");
+  }
+  return new RegExp(`^${source}$`, "su");
+}

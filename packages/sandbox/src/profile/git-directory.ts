@@ -1,0 +1,97 @@
+import { lstat, opendir, unlink } from "node:fs/promises";
+import { join, resolve } from "node:path/posix";
+import { CLOSED_IN_GIT_DIRECTORY, WRITTEN_IN_GIT_DIRECTORY } from "@codex/permissions";
+import { MAX_GIT_NAMES } from "../limits.js";
+import type { HostFiles } from "./host-files.js";
+import type { ProfileEntry } from "./profile.js";
+
+/** Directories that are opened for commits: writable themselves, with their configuration closed. */
+export const listCommitDirectories = (entries: ReadonlyMap<string, ProfileEntry>, files: HostFiles): string[] =>
+  [...entries.values()]
+    .filter(({ path, access, kind }) => access === "write" && kind === "directory" && isClosed(entries, path))
+    .map(({ path }) => path)
+    .filter((path) => files.kind(join(path, "HEAD")) === "file");
+
+const isClosed = (entries: ReadonlyMap<string, ProfileEntry>, directory: string): boolean => {
+  const config = entries.get(join(directory, "config"));
+  return config !== undefined && config.access !== "write";
+};
+
+/**
+ * What of such a directory is closed beside the entries that it came with: every name that is there and that no commit writes, and
+ * the names of `CLOSED_IN_GIT_DIRECTORY`. HEAD is closed while it names a branch, which a commit leaves alone: a git
+ * directory with a broken HEAD is none, and git would take the workspace itself for one.
+ */
+export function listClosedInGit(
+  directory: string,
+  files: HostFiles,
+  toEntry: (path: string) => ProfileEntry | undefined,
+): ProfileEntry[] {
+  const present = files.list(directory).filter(({ name, kind }) => kind !== "link" && !isWritten(name));
+  const isOnBranch = files.firstLine(join(directory, "HEAD"))?.startsWith("ref:") === true;
+  const names = present.map(({ name }) => name).filter((name) => name !== "HEAD" || isOnBranch);
+  const entries = [...new Set([...CLOSED_IN_GIT_DIRECTORY, ...names])].map((name) => toEntry(join(directory, name)));
+  return entries.filter((entry) => entry !== undefined);
+}
+
+/** Files that git writes beside those that they replace, and parts of a split index. */
+const isWritten = (name: string): boolean =>
+  WRITTEN_IN_GIT_DIRECTORY.includes(name) || name.endsWith(".lock") || name.startsWith("sharedindex.");
+
+/** What is written in place or has to stay where it is: a mount point is neither removed nor replaced by a link. */
+export function listGitPins(directory: string, files: HostFiles): ProfileEntry[] {
+  return PINNED.map(
+    ([name, kind]): ProfileEntry => ({ path: join(directory, name), access: "write", kind, pin: true }),
+  ).filter(({ path, kind }) => files.kind(path) === kind);
+}
+
+const PINNED: readonly (readonly [string, "directory" | "file"])[] = [
+  ["objects", "directory"],
+  ["refs", "directory"],
+  ["refs/heads", "directory"],
+  ["logs", "directory"],
+  ["logs/refs", "directory"],
+  ["logs/refs/heads", "directory"],
+  ["logs/HEAD", "file"],
+  ["COMMIT_EDITMSG", "file"],
+];
+
+/**
+ * Removes links that came into opened git directories since `sinceMs` (of the host's clock, milliseconds): git makes none there, and
+ * the next one outside would write where they lead. Never rejects.
+ */
+export async function removeGitLinks(directories: readonly string[], sinceMs: number, files: HostFiles): Promise<void> {
+  const budget = { names: MAX_GIT_NAMES };
+  for (const directory of directories) {
+    await removeLinks(directory, sinceMs, 0, budget);
+    const common = files.firstLine(join(directory, "commondir"))?.trim();
+    const roots = new Set([directory, common === undefined ? directory : resolve(directory, common)]);
+    for (const root of roots) {
+      for (const name of LINKED_TREES) await removeLinks(join(root, name), sinceMs, MAX_DEPTH, budget);
+    }
+  }
+}
+
+const LINKED_TREES = ["logs", "refs", "objects"];
+/** Directories below each other; names of branches have few parts. */
+const MAX_DEPTH = 32;
+
+async function removeLinks(
+  directory: string,
+  sinceMs: number,
+  depth: number,
+  budget: { names: number },
+): Promise<void> {
+  try {
+    for await (const entry of await opendir(directory)) {
+      budget.names -= 1;
+      if (budget.names < 0) return;
+      const path = join(directory, entry.name);
+      if (entry.isSymbolicLink()) {
+        if ((await lstat(path)).ctimeMs >= sinceMs) await unlink(path);
+      } else if (entry.isDirectory() && depth > 0) await removeLinks(path, sinceMs, depth - 1, budget);
+    }
+  } catch {
+    // It is gone or not ours to look at.
+  }
+}

@@ -1,0 +1,95 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+} from "node:fs";
+import { readdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { MAX_FIRST_LINE_BYTES } from "../limits.js";
+import { isPlaceholder } from "./placeholder-mark.js";
+
+export type FileKind = "directory" | "file" | "link" | "missing";
+
+/** The facts of a host that a profile depends on. */
+export interface HostFiles {
+  /** The path without links; undefined when it is not there. */
+  real(path: string): string | undefined;
+  /**
+   * What the path itself is; a link is not followed. `file` is anything but a directory or a link. What this user cannot
+   * look at is missing: for the command as well.
+   */
+  kind(path: string): FileKind;
+  /** What a link says; undefined for anything else. */
+  target(path: string): string | undefined;
+  /** A file with content, as opposed to a socket, a FIFO or a device. */
+  isPlainFile(path: string): boolean;
+  /** The first line of a file, as far as `MAX_FIRST_LINE_BYTES`; undefined when it cannot be read or is no file. */
+  firstLine(path: string): string | undefined;
+  /** Names and kinds in a directory; empty when it cannot be read. */
+  list(directory: string): readonly { name: string; kind: FileKind }[];
+  /** As `list`, off this thread. Never rejects. */
+  listLater(directory: string): Promise<readonly { name: string; kind: FileKind }[]>;
+  /** False for one that cannot be read as well. */
+  isEmpty(directory: string): boolean;
+  /** There only to keep its name free while some sandbox runs: as good as missing. */
+  isPlaceholder(path: string): boolean;
+  /** The host's own directory for temporary files, where it names one. */
+  tmpDir: string | undefined;
+  /** Where rules, settings and the cache of codex itself are; absolute. Undefined for none that is to be protected. */
+  codexHome: string | undefined;
+}
+
+export function createHostFiles(env: Readonly<Record<string, string | undefined>> = process.env): HostFiles {
+  return {
+    real: (path) => attempt(() => realpathSync.native(path)),
+    kind: (path) => kindOf(lstatSyncOf(path)),
+    target: (path) => attempt(() => readlinkSync(path)),
+    isPlainFile: (path) => lstatSyncOf(path)?.isFile() ?? false,
+    firstLine: (path) => attempt(() => readFirstLine(path)),
+    list: (directory) => (attempt(() => readdirSync(directory, { withFileTypes: true })) ?? []).map(toListed),
+    listLater: async (directory) => (await readdir(directory, { withFileTypes: true }).catch(() => [])).map(toListed),
+    isPlaceholder: (path) => attempt(() => isPlaceholder(path)) ?? false,
+    isEmpty: (directory) => attempt(() => readdirSync(directory).length === 0) ?? false,
+    tmpDir: env.TMPDIR?.startsWith("/") ? env.TMPDIR : undefined,
+    codexHome: resolve(env.CODEX_HOME || join(env.HOME || homedir(), ".codex")),
+  };
+}
+
+const lstatSyncOf = (path: string) => attempt(() => lstatSync(path, { throwIfNoEntry: false }));
+
+/** Somebody may have put a FIFO or an endless device there: neither is waited for. */
+function readFirstLine(path: string): string | undefined {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    if (!fstatSync(fd).isFile()) return undefined;
+    const bytes = Buffer.alloc(MAX_FIRST_LINE_BYTES);
+    return bytes.toString("utf8", 0, readSync(fd, bytes)).split("\n", 1)[0];
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const toListed = (entry: Entry & { name: string }) => ({ name: entry.name, kind: kindOf(entry) });
+
+type Entry = { isDirectory(): boolean; isSymbolicLink(): boolean };
+
+function kindOf(entry: Entry | undefined): FileKind {
+  if (entry === undefined) return "missing";
+  if (entry.isSymbolicLink()) return "link";
+  return entry.isDirectory() ? "directory" : "file";
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,284 @@
+import { isAbsolute, join, normalize } from "node:path/posix";
+import { StartError } from "@codex/exec-backend";
+import type { Sandbox } from "@codex/executor-protocol";
+import { MAX_MOUNTS } from "../limits.js";
+import { createPatternBudget, expandPattern, expandPatternLater } from "./expand-pattern.js";
+import { listClosedInGit, listCommitDirectories, listGitPins } from "./git-directory.js";
+import type { HostFiles } from "./host-files.js";
+import { isGitCommonFile } from "./placeholder-mark.js";
+import {
+  byDepth,
+  isWithin,
+  type PathAccess,
+  type ProfileEntry,
+  type RestrictedFiles,
+  type SandboxProfile,
+} from "./profile.js";
+import { listCodexHome, listProtected } from "./protected-paths.js";
+
+type Files = Extract<Extract<Sandbox["permissions"], { type: "managed" }>["file_system"], { type: "restricted" }>;
+type SandboxPath = Files["entries"][number]["path"];
+
+/** A path as it was asked for, links and all. */
+interface WantedPath {
+  path: string;
+  access: PathAccess;
+  /** Named by a pattern: nothing below it is opened again. */
+  final: boolean;
+}
+
+/**
+ * What a sandbox means on this host. An inner entry wins over an outer one; on the same path deny wins over write, and
+ * write over read; what a deny pattern names stays closed whatever is within it.
+ * @param found what its patterns name, where that was looked for already
+ * @throws StartError `sandbox_invalid` for what could not be enforced as it is meant
+ */
+export function resolveProfile(sandbox: Sandbox, files: HostFiles, found: FoundPatterns = new Map()): SandboxProfile {
+  const { permissions } = sandbox;
+  if (permissions.type === "disabled") return { fileSystem: "unrestricted", network: "enabled" };
+  // Its files are held back from outside; Codex holds back the network of such a command itself.
+  if (permissions.type === "external") return { fileSystem: "unrestricted", network: permissions.network };
+  const { file_system: fileSystem, network } = permissions;
+  if (fileSystem.type === "unrestricted") return { fileSystem: "unrestricted", network };
+  const wanted = fileSystem.entries.flatMap((entry) =>
+    toPaths(entry, sandbox, files, fileSystem.glob_scan_max_depth, found),
+  );
+  const minimal = fileSystem.entries.some(({ path }) => path.type === "special" && path.value.kind === "minimal");
+  return { fileSystem: { ...settle(wanted, files), minimal }, network };
+}
+
+function toPaths(
+  { path, access }: Files["entries"][number],
+  sandbox: Sandbox,
+  files: HostFiles,
+  maxDepth: number | undefined,
+  found: FoundPatterns,
+): WantedPath[] {
+  const settled: PathAccess = access === "none" ? "deny" : access;
+  if (path.type !== "glob_pattern") {
+    return namedPaths(path, settled, sandbox, files).map((name) => ({
+      path: checkPath(name),
+      access: settled,
+      final: false,
+    }));
+  }
+  return listPatterns(path.pattern, sandbox).flatMap(({ base, pattern }): WantedPath[] => {
+    if (settled !== "deny") {
+      // A subtree is a path; anything else would open what comes into being later, or not, by chance.
+      const root = pattern.replace(/(^|\/)\*\*$/, "");
+      if (!/[*?[{]/.test(root)) return [{ path: checkPath(join(base, root)), access: settled, final: false }];
+      throw invalid(`pattern \`${path.pattern}\` can only be used with access \`deny\``);
+    }
+    try {
+      const known = found.get(keyOf(base, pattern));
+      if (known instanceof Error) throw known;
+      const matches = known ?? expandPattern(pattern, files, createPatternBudget(maxDepth), base);
+      return matches.map((match) => ({ path: match, access: settled, final: true }));
+    } catch (cause) {
+      throw invalid(cause instanceof Error ? cause.message : String(cause), cause);
+    }
+  });
+}
+
+/** Paths, or why there are none to rely on, by `keyOf`. */
+export type FoundPatterns = ReadonlyMap<string, readonly string[] | Error>;
+
+const keyOf = (base: string, pattern: string): string => `${base}\0${pattern}`;
+
+/** The patterns of a sandbox that are looked for in the file system, and where. @throws StartError `sandbox_invalid` */
+export function listSearches(sandbox: Sandbox): { base: string; pattern: string; maxDepth: number | undefined }[] {
+  const { permissions } = sandbox;
+  if (permissions.type !== "managed" || permissions.file_system.type === "unrestricted") return [];
+  const { entries, glob_scan_max_depth: maxDepth } = permissions.file_system;
+  return entries.flatMap(({ path, access }) =>
+    path.type === "glob_pattern" && (access === "deny" || access === "none")
+      ? listPatterns(path.pattern, sandbox).map((one) => ({ ...one, maxDepth }))
+      : [],
+  );
+}
+
+/** Looks for them without keeping this thread busy. Rejects as `listSearches` throws. */
+export async function findPatterns(sandbox: Sandbox, files: HostFiles): Promise<FoundPatterns> {
+  const found = new Map<string, readonly string[] | Error>();
+  for (const { base, pattern, maxDepth } of listSearches(sandbox)) {
+    const key = keyOf(base, pattern);
+    if (found.has(key)) continue;
+    const paths = expandPatternLater(pattern, files, createPatternBudget(maxDepth), base);
+    found.set(key, await paths.catch((cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))));
+  }
+  return found;
+}
+
+/** How Codex 0.169.0 writes a pattern that counts below each of `workspaceRoots`. */
+const ROOTS_PREFIX = "codex-project-roots://";
+
+/** Where a pattern counts: below a directory, in whose own name nothing is special. */
+function listPatterns(text: string, { cwd, workspaceRoots }: Sandbox): { base: string; pattern: string }[] {
+  if (text.startsWith(ROOTS_PREFIX)) {
+    if (workspaceRoots === undefined) throw invalid(`pattern \`${text}\` needs \`workspaceRoots\``);
+    return workspaceRoots.map((root) => below(root, text.slice(ROOTS_PREFIX.length)));
+  }
+  if (/^[\w+.-]+:\/\//.test(text)) throw invalid(`pattern \`${text}\` is of an unknown kind`);
+  return [isAbsolute(text) ? below("/", text) : below(cwd ?? "/", text)];
+}
+
+function below(base: string, text: string): { base: string; pattern: string } {
+  const pattern = normalize(`./${text}`);
+  return pattern.startsWith("../") ? below(join(base, ".."), pattern.slice(3)) : { base, pattern };
+}
+
+function namedPaths(
+  path: Exclude<SandboxPath, { type: "glob_pattern" }>,
+  access: PathAccess,
+  sandbox: Sandbox,
+  { tmpDir }: HostFiles,
+): string[] {
+  if (path.type === "path") return [path.path];
+  const { kind, subpath } = path.value;
+  const roots = (): string[] => {
+    switch (kind) {
+      case "root":
+        return ["/"];
+      case "current_working_directory":
+        return sandbox.cwd === undefined ? [] : [sandbox.cwd];
+      case "project_roots":
+        if (sandbox.workspaceRoots === undefined) throw invalid("`project_roots` needs `workspaceRoots`");
+        return sandbox.workspaceRoots;
+      case "tmpdir":
+        return sandbox.temporaryDirectories ?? (tmpDir === undefined ? [] : [tmpDir]);
+      case "slash_tmp":
+        return ["/tmp"];
+      case "minimal":
+        if (access === "read") return [];
+        throw invalid(`\`minimal\` can only be used with access \`read\`, got \`${access}\``);
+      case "unknown":
+        if (access === "deny") throw invalid("an unknown kind of path cannot be denied");
+        return [];
+    }
+  };
+  if (subpath === undefined) return roots();
+  if (isAbsolute(subpath) || subpath.split("/").includes("..")) {
+    throw invalid(`subpath \`${subpath}\` must be relative and stay below its root`);
+  }
+  return roots().map((root) => join(root, subpath));
+}
+
+function checkPath(path: string): string {
+  if (!isAbsolute(path)) throw invalid(`path \`${path}\` is not absolute`);
+  if (path.includes("\0")) throw invalid("a path contains a NUL byte");
+  const plain = normalize(path);
+  return plain.length > 1 && plain.endsWith("/") ? plain.slice(0, -1) : plain;
+}
+
+/** Entries on real paths, with what is protected, in the order in which they are mounted. */
+function settle(wanted: readonly WantedPath[], files: HostFiles): Omit<RestrictedFiles, "minimal"> {
+  const entries = new Map<string, ProfileEntry>();
+  const add = (entry: ProfileEntry) => {
+    const former = entries.get(entry.path);
+    if (former === undefined || RANK[entry.access] > RANK[former.access]) entries.set(entry.path, entry);
+  };
+  // What can be written decides which links could be bent, so it comes first.
+  const writable = wanted.filter(({ access }) => access === "write");
+  const open = writable.map(({ path }) => files.real(path)).filter((path) => path !== undefined);
+  for (const { path } of writable) {
+    const { found, missing } = follow(path, open, files);
+    if (missing === undefined) add({ path: found, access: "write", kind: realKind(found, files) });
+  }
+  const roots = [...entries.values()];
+  const closedEntry = (path: string, access: "read" | "deny") => toEntry(path, access, roots, files);
+  for (const { path, access } of wanted) {
+    const entry = access === "write" ? undefined : closedEntry(path, access);
+    if (entry !== undefined) add(entry);
+  }
+  const written = roots.filter(({ path }) => entries.get(path)?.access === "write");
+  for (const entry of listProtected(written, entries, files, (path) => closedEntry(path, "read"))) add(entry);
+  for (const entry of listCodexHome(written, files, (path) => closedEntry(path, "read"), refuseHome)) add(entry);
+  const commits = listCommitDirectories(entries, files);
+  const known = (entry: ProfileEntry) => entries.has(entry.path);
+  for (const directory of commits) {
+    const inGit = listClosedInGit(directory, files, (path) =>
+      entries.has(path) ? undefined : closedEntry(path, "read"),
+    );
+    for (const entry of [...inGit, ...listGitPins(directory, files)]) if (!known(entry)) add(entry);
+  }
+  const closed = wanted.filter(({ final }) => final).map(({ path }) => files.real(path) ?? path);
+  for (const path of entries.keys()) {
+    if (closed.some((outer) => path !== outer && isWithin(path, outer))) entries.delete(path);
+  }
+  // In a closed directory nobody can make what is not there.
+  for (const [path, { missing }] of entries) {
+    const outer = missing ? [...entries.values()].filter((one) => one.path !== path && isWithin(path, one.path)) : [];
+    if (outer.sort(byDepth).at(-1)?.access === "deny") entries.delete(path);
+  }
+  for (const pin of listPins([...entries.values()].sort(byDepth)))
+    if (!entries.has(pin.path)) entries.set(pin.path, pin);
+  if (entries.size > MAX_MOUNTS) throw invalid(`it needs ${entries.size} mounts; the limit is ${MAX_MOUNTS}`);
+  return { entries: [...entries.values()].sort(byDepth), ...(commits.length === 0 ? {} : { commits }) };
+}
+
+function refuseHome(root: string, home: string): never {
+  throw invalid(
+    `it makes \`${root}\` writable, and the rules and settings of codex are there (CODEX_HOME is \`${home}\`); ` +
+      "give CODEX_HOME a directory of its own, or work in another one",
+  );
+}
+
+const RANK: Readonly<Record<PathAccess, number>> = { read: 0, write: 1, deny: 2 };
+
+/** What is not there matters only where the command could make it. */
+function toEntry(
+  path: string,
+  access: PathAccess,
+  roots: readonly ProfileEntry[],
+  files: HostFiles,
+): ProfileEntry | undefined {
+  const writable = roots.map((root) => root.path);
+  const { found, missing } = follow(path, writable, files);
+  if (missing === undefined) return { path: found, access, kind: realKind(found, files) };
+  if (!writable.some((root) => isWithin(found, root))) return undefined;
+  return { path: missing, access, kind: isGitCommonFile(missing) ? "file" : "directory", missing: true };
+}
+
+const realKind = (path: string, files: HostFiles) => (files.kind(path) === "directory" ? "directory" : "file");
+
+/**
+ * Where a path leads: as far as it is there, without links, and the first name that is not. A link that the command could
+ * replace leads wherever it likes: what a path behind it means would be decided by what is to be held back. Each name is looked
+ * at once, so that no link takes its place in between.
+ */
+function follow(path: string, writable: readonly string[], files: HostFiles): { found: string; missing?: string } {
+  let found = "/";
+  for (const part of path.split("/").filter(Boolean)) {
+    const next = join(found, part);
+    const kind = files.kind(next);
+    if (kind === "link" && writable.some((root) => isWithin(found, root))) {
+      throw invalid(
+        `\`${path}\` crosses the symbolic link \`${next}\`, which the command could replace; ` +
+          "name the directory it leads to, or replace the link by a directory",
+      );
+    }
+    const real = kind === "link" ? files.real(next) : kind === "missing" ? undefined : next;
+    if (real === undefined || files.isPlaceholder(real)) return { found, missing: next };
+    found = real;
+  }
+  return { found };
+}
+
+/**
+ * A directory with a mount below it could be renamed, and a new one put in its place: mount points cannot. That goes for
+ * the ones around a writable directory as well, which has closed names in it.
+ */
+function listPins(entries: readonly ProfileEntry[]): ProfileEntry[] {
+  const pins = new Map<string, ProfileEntry>();
+  for (const { path } of entries) {
+    const around = entries.filter((outer) => outer.path !== path && isWithin(path, outer.path)).at(-1);
+    if (around?.access !== "write") continue;
+    for (let parent = join(path, ".."); parent !== around.path; parent = join(parent, "..")) {
+      pins.set(parent, { path: parent, access: "write", kind: "directory", pin: true });
+    }
+  }
+  return [...pins.values()];
+}
+
+export const invalid = (problem: string, cause?: unknown): StartError =>
+  new StartError("sandbox_invalid", `the sandbox cannot be enforced: ${problem}`, { cause });

@@ -1,0 +1,88 @@
+import { isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "../profile/profile.js";
+
+/**
+ * A profile for macOS `sandbox-exec` of the same meaning; the last rule that matches wins. A path is handed over as a parameter, so
+ * that nothing in its name is read as part of the profile.
+ */
+export function renderSeatbelt({ fileSystem, network }: SandboxProfile): { profile: string; parameters: string[] } {
+  const parameters: string[] = [];
+  const name = (path: string): string => {
+    parameters.push(`P${parameters.length}=${path}`);
+    return `(param "P${parameters.length - 1}")`;
+  };
+  const lines = [
+    ...BASE,
+    ...(fileSystem === "unrestricted" ? ["(allow file*)"] : renderFiles(fileSystem, name)),
+    ...(network === "enabled" ? NETWORK : []),
+  ];
+  return { profile: `${lines.join("\n")}\n`, parameters };
+}
+
+/** What programs need that touches neither files of the user nor the network. */
+const BASE = [
+  "(version 1)",
+  "(deny default)",
+  "(allow process-exec)",
+  "(allow process-fork)",
+  "(allow signal (target same-sandbox))",
+  "(allow process-info* (target same-sandbox))",
+  "(allow sysctl-read)",
+  "(allow pseudo-tty)",
+  "(allow ipc-posix-sem)",
+  "(allow ipc-posix-shm-read-data ipc-posix-shm-write-create ipc-posix-shm-write-unlink)",
+  '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo") (global-name "com.apple.bsd.dirhelper") ' +
+    '(global-name "com.apple.system.logger") (global-name "com.apple.PowerManagement.control"))',
+  "(allow user-preference-read)",
+  '(allow iokit-open (iokit-registry-entry-class "RootDomainUserClient"))',
+];
+
+const NETWORK = [
+  "(allow network*)",
+  "(allow system-socket)",
+  '(allow mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.networkd") ' +
+    '(global-name "com.apple.trustd.agent") (global-name "com.apple.ocspd") ' +
+    '(global-name "com.apple.SystemConfiguration.DNSConfiguration") (global-name "com.apple.SystemConfiguration.configd"))',
+];
+
+/** Devices of every program: those that the fresh /dev of Linux has. */
+const DEVICES = ["null", "zero", "random", "urandom", "tty", "dtracehelper", "ptmx", "fd", "stdin", "stdout", "stderr"]
+  .map((device) => `(literal "/dev/${device}")`)
+  .join(" ");
+
+const MINIMAL = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/System",
+  "/Library/Apple",
+  "/private/etc",
+  "/private/var/db/dyld",
+  "/opt/homebrew",
+]
+  .map((path) => `(subpath "${path}")`)
+  .join(" ");
+
+function renderFiles({ entries, minimal }: RestrictedFiles, name: (path: string) => string): string[] {
+  return [
+    '(allow file-read* (literal "/"))',
+    ...(minimal ? [`(allow file-read* ${MINIMAL})`] : []),
+    ...entries.filter(({ pin }) => !pin).flatMap((entry) => renderEntry(entry, name)),
+    ...renderKeptNames(entries, name),
+    `(allow file-read* file-write-data file-ioctl ${DEVICES} (regex #"^/dev/ttys[0-9]+$"))`,
+  ];
+}
+
+function renderEntry({ path, access, kind, missing }: ProfileEntry, name: (path: string) => string): string[] {
+  const place = `(${kind === "file" && !missing ? "literal" : "subpath"} ${name(path)})`;
+  if (access === "deny") return [`(deny file-read* file-write* ${place})`];
+  if (access === "read") return [`(allow file-read* ${place})`, `(deny file-write* ${place})`];
+  return [`(allow file-read* file-write* ${place})`];
+}
+
+/** A directory above a closed path keeps its name: renaming it would move the path out of its rule. */
+function renderKeptNames(entries: readonly ProfileEntry[], name: (path: string) => string): string[] {
+  return entries
+    .filter(({ path, pin }) => pin || entries.some((inner) => inner.access !== "write" && isWithin(inner.path, path)))
+    .filter(({ path, access }) => access === "write" && path !== "/")
+    .map(({ path }) => `(deny file-write-unlink (literal ${name(path)}))`);
+}

@@ -1,0 +1,36 @@
+import { findDenial } from "../find-denial.js";
+import { getEnvironment } from "../profile/environment.js";
+import type { HostFiles } from "../profile/host-files.js";
+import type { SandboxProfile } from "../profile/profile.js";
+import type { SandboxableCommand, WrappedCommand } from "../wrapped-command.js";
+import { renderSeatbelt } from "./render-profile.js";
+
+/** Part of macOS; no other program of this name is ever taken. */
+const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
+
+/** The program takes the place of `sandbox-exec`: its end, its group and its terminal are its own. */
+export function wrapWithSeatbelt(
+  command: SandboxableCommand,
+  profile: SandboxProfile,
+  files: HostFiles,
+): WrappedCommand {
+  const { profile: text, parameters } = renderSeatbelt(profile);
+  const { argv, file, arg0, cwd, env } = command;
+  const inner =
+    arg0 === undefined ? [file, ...argv.slice(1)] : ["/bin/bash", "-c", EXEC_AS, arg0, file, ...argv.slice(1)];
+  return {
+    type: "macosSeatbelt",
+    file: SANDBOX_EXEC,
+    args: ["-p", text, ...parameters.flatMap((parameter) => ["-D", parameter]), "--", ...inner],
+    cwd,
+    env: { ...getEnvironment(env, profile), CODEX_SANDBOX: "seatbelt" },
+    descriptors: [],
+    status: undefined,
+    held: [],
+    findDenial: (ended) => findDenial({ ...ended, cwd }, profile, files),
+    detach() {},
+    release: async () => {},
+  };
+}
+
+const EXEC_AS = 'exec -a "$0" "$@"';

@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createCommandSandbox } from "../../src/command-sandbox.js";
+import { MAX_PATTERN_MATCHES } from "../../src/limits.js";
+import { createHostFiles, type HostFiles } from "../../src/profile/host-files.js";
+import { entry, pattern, READ_ALL, restrict } from "../support.js";
+
+describe("a search for patterns", () => {
+  let base: string;
+  /** Directories that were read, off this thread. */
+  let reads: string[];
+  beforeEach(() => {
+    base = realpathSync(mkdtempSync(join(tmpdir(), "codex-search-")));
+    for (const name of ["a/b/c", "d", "e"]) mkdirSync(join(base, name), { recursive: true });
+    for (const name of ["a/.env", "a/b/c/.env", "d/x"]) writeFileSync(join(base, name), "");
+    reads = [];
+  });
+  afterEach(() => rmSync(base, { recursive: true, force: true }));
+  const open = (more: Partial<HostFiles> = {}) => {
+    const files = createHostFiles();
+    return createCommandSandbox({
+      files: {
+        ...files,
+        list() {
+          throw new Error("a directory was read on this thread");
+        },
+        listLater(directory) {
+          reads.push(directory);
+          return files.listLater(directory);
+        },
+        ...more,
+      },
+    });
+  };
+  const asked = () => restrict([READ_ALL, entry(base, "write"), pattern(`${base}/**/.env`)]);
+  const denied = async (host = open(), sandbox = asked()) => {
+    const { fileSystem } = host.resolve(sandbox, await host.search(sandbox));
+    if (fileSystem === "unrestricted") throw new Error("expected a restricted file system");
+    return fileSystem.entries.filter(({ access }) => access === "deny").map(({ path }) => path.slice(base.length + 1));
+  };
+
+  it("finds what a search on this thread finds, and reads no directory on it", async () => {
+    expect((await denied()).sort()).toEqual(["a/.env", "a/b/c/.env"]);
+    expect(reads).toHaveLength(6);
+  });
+
+  it("is made twice for any number of calls at once, and sees what was there when they came", async () => {
+    const host = open();
+    const first = denied(host);
+    writeFileSync(join(base, "e/.env"), "");
+    const others = await Promise.all(Array.from({ length: 50 }, () => denied(host)));
+    expect((await first).length).toBeGreaterThanOrEqual(2);
+    for (const found of others) expect(found).toContain("e/.env");
+    expect(reads).toHaveLength(12);
+    rmSync(join(base, "e/.env"));
+    expect(await denied(host)).not.toContain("e/.env");
+    expect(reads).toHaveLength(18);
+  });
+
+  it("is not shared by sandboxes whose patterns mean something else", async () => {
+    const host = open();
+    const [one, other] = await Promise.all([
+      denied(host),
+      denied(host, restrict([READ_ALL, pattern("**/x")], { cwd: join(base, "d") })),
+    ]);
+    expect([one, other]).toEqual([expect.arrayContaining(["a/.env"]), ["d/x"]]);
+  });
+
+  it("is refused where it finds too much, as on this thread", async () => {
+    const many = Array.from({ length: MAX_PATTERN_MATCHES + 1 }, (_, at) => ({
+      name: `f${at}`,
+      kind: "file" as const,
+    }));
+    const host = open({ listLater: async () => many });
+    await expect(denied(host, restrict([READ_ALL, pattern(`${base}/*`)]))).rejects.toMatchObject({
+      code: "sandbox_invalid",
+      message: expect.stringContaining("too many matches"),
+    });
+  });
+
+  it("asks nothing of a sandbox without patterns", async () => {
+    await open().search(restrict([READ_ALL]));
+    expect(reads).toEqual([]);
+  });
+});
