@@ -7,6 +7,7 @@ import type { Telemetry } from "@codex/telemetry";
 import { terminateFamily } from "./ending/terminate.js";
 import { watchFamily } from "./ending/watch-family.js";
 import { createGuard, type Guard } from "./guard/guard.js";
+import { openGuard } from "./guard/guard-process.js";
 import { type LocalContext, type LocalProcess, startLocalProcess } from "./local-process.js";
 import { createProcessTelemetry } from "./process-telemetry.js";
 import { createReclaim } from "./reclaim.js";
@@ -125,18 +126,6 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
       return closing;
     },
   };
-}
-
-/** @throws StartError */
-function openGuard(guard: Guard): void {
-  try {
-    guard.open();
-  } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError("os_error", `the process was not started: its end could not be provided for: ${detail}`, {
-      cause,
-    });
-  }
 }
 
 /** What commands left behind that have ended: no group is known to be theirs any more. */

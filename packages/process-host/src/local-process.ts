@@ -16,7 +16,6 @@ import {
   MAX_WRITE_BYTES,
   ProcessError,
   RetainedLog,
-  StartError,
   WriteError,
 } from "@codex/exec-backend";
 import type { EndedBy, OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
@@ -24,10 +23,11 @@ import type { ExitStatus, Marks, Native } from "@codex/native";
 import { getSignalName } from "@codex/native";
 import type { CommandSandbox, WrappedCommand } from "@codex/sandbox";
 import type { Counter } from "@codex/telemetry";
-import { signalGroup, signalProcess } from "./ending/process-group.js";
+import { signalProcess } from "./ending/process-group.js";
 import { createSandboxTarget, GroupTarget, type SignalTarget } from "./ending/signal-target.js";
 import { terminateFamily } from "./ending/terminate.js";
 import type { Guard } from "./guard/guard.js";
+import { guardGroup, guardPlaceholders } from "./guard/guard-process.js";
 import { getInputWait } from "./proc/input-wait.js";
 import { type SandboxedExit, settleSandboxedExit } from "./sandboxed-exit.js";
 import type { LaunchEvents, Launched } from "./start/attach.js";
@@ -55,7 +55,7 @@ export interface LocalContext {
 
 /** Starts a process of its own session. @throws StartError */
 export async function startLocalProcess(spec: ProcessSpec, file: string, context: LocalContext): Promise<LocalProcess> {
-  const wrapped = guardNames(await wrapSpec(spec, file, context.sandbox), context.guard);
+  const wrapped = guardPlaceholders(await wrapSpec(spec, file, context.sandbox), context.guard);
   try {
     return await startWrapped(spec, file, wrapped, context);
   } catch (error) {
@@ -72,24 +72,6 @@ async function wrapSpec(spec: ProcessSpec, file: string, sandbox: CommandSandbox
   const session = spec.stdio.kind === "pty" ? "terminal" : "new";
   const { argv, arg0, cwd, env } = spec;
   return sandbox.wrap({ argv, file, cwd, env, session, ...(arg0 === undefined ? {} : { arg0 }) }, spec.sandbox);
-}
-
-/** Names that its sandbox keeps free are taken away by the guard when this process is killed. */
-function guardNames(wrapped: WrappedCommand | undefined, guard: Guard): WrappedCommand | undefined {
-  if (wrapped === undefined || wrapped.held.length === 0) return wrapped;
-  for (const path of wrapped.held) guard.addName(path);
-  let released: Promise<void> | undefined;
-  const release = async () => {
-    await wrapped.release();
-    for (const path of wrapped.held) guard.removeName(path);
-  };
-  return {
-    ...wrapped,
-    release() {
-      released ??= release();
-      return released;
-    },
-  };
 }
 
 async function startWrapped(
@@ -374,19 +356,6 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     this.#launched = undefined;
     this.#resolveClosed?.();
     this.#resolveClosed = undefined;
-  }
-}
-
-/** A process that nobody would end after us is not left running. @throws StartError */
-function guardGroup(pgid: number, guard: Guard): void {
-  try {
-    guard.add(pgid);
-  } catch (cause) {
-    signalGroup(pgid, "SIGKILL") || signalProcess(pgid, "SIGKILL");
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError("os_error", `the process was not started: its end could not be provided for: ${detail}`, {
-      cause,
-    });
   }
 }
 

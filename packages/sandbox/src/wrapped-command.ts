@@ -36,8 +36,8 @@ export interface WrappedCommand {
   findDenial(ended: Omit<EndedCommand, "cwd">): SandboxDenial | undefined;
   /** Called once if the sandbox does not hold any more, because a closed path was replaced outside: the command is to be ended. */
   onBroken?: ((end: () => void) => void) | undefined;
-  /** Directories on the host that stand for names which must not come into being, as long as it is not released. */
-  held: readonly string[];
+  /** Placeholders on the host, at paths that must not be created until it is released. */
+  reservedPaths: readonly string[];
   /** Closes the descriptors here. Called after the spawn, successful or not. Idempotent. */
   detach(): void;
   /** Gives back what keeps the sandbox closed; resolves when every process in it is gone. Called at its end. Idempotent. */

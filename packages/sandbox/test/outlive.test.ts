@@ -102,10 +102,10 @@ describe.skipIf(noFlock !== undefined)(`names that a sandbox keeps free (${noFlo
     utimesSync(join(base, "full"), MARK_S, MARK_S);
     const guard = createGuard();
     guard.open();
-    for (const path of names) guard.addName(path);
-    guard.addName(names[0]!);
-    guard.removeName(names[0]!);
-    guard.removeName(names[4]!);
+    for (const path of names) guard.addPlaceholder(path);
+    guard.addPlaceholder(names[0]!);
+    guard.removePlaceholder(names[0]!);
+    guard.removePlaceholder(names[4]!);
     const user = fork("-e", ["process.stdin.resume()"], {
       execPath: "flock",
       execArgv: ["-s", names[1]!, process.execPath],
@@ -113,7 +113,7 @@ describe.skipIf(noFlock !== undefined)(`names that a sandbox keeps free (${noFlo
     });
     await once(user, "spawn");
     await vi.waitFor(() => expect(() => execFileSync("flock", ["-nx", names[1]!, "true"])).toThrow());
-    guard.addName(make("last"));
+    guard.addPlaceholder(make("last"));
     guard.close();
     await vi.waitFor(() => expect(readdirSync(base).sort()).toEqual(["back", "full", "own", "used"]), {
       timeout: 20_000,

@@ -26,7 +26,7 @@ export class Helper {
   readonly closed: Promise<void>;
 
   constructor(wrapped: WrappedCommand, limits: FileSystemLimits) {
-    this.#held = wrapped.held.map((path) => ({ path, identity: identify(path) }));
+    this.#held = wrapped.reservedPaths.map((path) => ({ path, identity: identify(path) }));
     try {
       // Away from our terminal: a Ctrl-C there is for the server.
       this.#child = spawn(wrapped.file, wrapped.args, {

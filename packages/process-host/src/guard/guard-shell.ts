@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import type { Native } from "@codex/native";
 import { isMainThread } from "@codex/native";
-import { REMOVE_NAMES } from "./guarded-names.js";
+import { REMOVE_PLACEHOLDERS } from "./placeholder-list.js";
 
 /** The shell of a guard. Neither it nor its pipe keeps this process alive. */
 export interface GuardShell {
@@ -43,7 +43,7 @@ while [ $quiet -lt 3 ] && [ $rounds -lt 1000 ]; do
   done 2>/dev/null
   killed=$marked
 done
-${REMOVE_NAMES}`;
+${REMOVE_PLACEHOLDERS}`;
 
 const PROGRAM = "/bin/sh";
 

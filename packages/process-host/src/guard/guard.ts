@@ -2,7 +2,7 @@ import { closeSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { openUnnamed, type UnnamedFile } from "@codex/exec-backend";
 import { type GuardShell, type ShellHost, startGuardShell } from "./guard-shell.js";
-import { createGuardedNames } from "./guarded-names.js";
+import { createPlaceholderList } from "./placeholder-list.js";
 
 /**
  * Ends process groups, first processes of sandboxes, and on Linux everything that left them, when this process dies of any cause, SIGKILL included.
@@ -21,9 +21,9 @@ export interface Guard {
   /** As `add`, of one process alone: the first of a sandbox, with which all others of it end. */
   addProcess(pid: number): void;
   removeProcess(pid: number): void;
-  /** A directory that keeps a name free, to be taken away if nobody else does. Counted: it is to be removed as often. */
-  addName(path: string): void;
-  removeName(path: string): void;
+  /** A placeholder of a sandbox, to be removed if nobody else does. Counted: call `removePlaceholder` as often. */
+  addPlaceholder(path: string): void;
+  removePlaceholder(path: string): void;
   /** Kills every group and process that was not removed. Idempotent. */
   close(): void;
 }
@@ -56,7 +56,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "", native
   let file: number | undefined;
   let shell: GuardShell | undefined;
   let closed = false;
-  const names = createGuardedNames();
+  const names = createPlaceholderList();
 
   const write = (slot: number, text: string) => {
     if (file !== undefined) writeWhole(file, `${text.padStart(SLOT_BYTES - 1)}\n`, slot * SLOT_BYTES);
@@ -122,8 +122,8 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "", native
     remove: (pgid) => erase(String(pgid)),
     addProcess: (pid) => put(`p${pid}`),
     removeProcess: (pid) => erase(`p${pid}`),
-    addName: (path) => names.add(path),
-    removeName: (path) => names.remove(path),
+    addPlaceholder: (path) => names.add(path),
+    removePlaceholder: (path) => names.remove(path),
     close() {
       closed = true;
       shell?.end();

@@ -41,14 +41,14 @@ export async function wrapWithBubblewrap(
 ): Promise<WrappedCommand> {
   checkWrapper(host.bubblewrap, profile);
   checkVisible(command, profile, host.files);
-  const { held, placeholders } = await keepNamesFree(profile, host);
+  const { reserved, placeholders } = await reservePaths(profile, host);
   const free = () => releaseAll(placeholders);
   try {
     return {
-      ...openWrapper(command, held, host, free),
+      ...openWrapper(command, reserved, host, free),
       file: host.bubblewrap,
       type: "linuxSeccomp",
-      held: placeholders.map(({ path }) => path),
+      reservedPaths: placeholders.map(({ path }) => path),
     };
   } catch (error) {
     await free();
@@ -197,11 +197,14 @@ function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0
   return { argv: [setsid, "-c", "--", ...inner], session: "keep" as const };
 }
 
-/** Directories for what must not come into being; an empty one may be that of another sandbox. */
-async function keepNamesFree(profile: SandboxProfile, { native, files }: BubblewrapHost) {
+/**
+ * Puts placeholders where the command must not create anything; an empty directory may be the placeholder of another
+ * sandbox, and is then shared with it.
+ */
+async function reservePaths(profile: SandboxProfile, { native, files }: BubblewrapHost) {
   const placeholders: Placeholder[] = [];
   const { fileSystem } = profile;
-  if (fileSystem === "unrestricted") return { held: profile, placeholders };
+  if (fileSystem === "unrestricted") return { reserved: profile, placeholders };
   const entries: ProfileEntry[] = [];
   try {
     for (const entry of fileSystem.entries) {
@@ -214,7 +217,7 @@ async function keepNamesFree(profile: SandboxProfile, { native, files }: Bubblew
     await releaseAll(placeholders);
     throw error;
   }
-  return { held: { ...profile, fileSystem: { ...fileSystem, entries } }, placeholders };
+  return { reserved: { ...profile, fileSystem: { ...fileSystem, entries } }, placeholders };
 }
 
 function mayVanish(entry: ProfileEntry, { entries }: RestrictedFiles, files: HostFiles): boolean {

@@ -26,7 +26,7 @@ export function wrapWithSeatbelt(
     env: { ...getEnvironment(env, profile), CODEX_SANDBOX: "seatbelt" },
     descriptors: [],
     status: undefined,
-    held: [],
+    reservedPaths: [],
     findDenial: (ended) => findDenial({ ...ended, cwd }, profile, files),
     detach() {},
     release: async () => {},

@@ -3,7 +3,7 @@ import { openUnnamed } from "@codex/exec-backend";
 import { MARK_S } from "@codex/sandbox";
 
 /** Directories that stand for names which must not come into being, as the guard's shell reads them: a line each. */
-export interface GuardedNames {
+export interface PlaceholderList {
   /** Makes the file anew, and returns the descriptor to read it; undefined where there is none. The caller closes it. */
   open(directories: readonly string[]): number | undefined;
   /** Counted: it is to be removed as often. */
@@ -19,7 +19,7 @@ const SLOT_BYTES = 4_096;
  * Removes what is listed on descriptor 4, unless a process has hold of it, somebody put something there or it is not marked. First the
  * processes in `$inits` have to be gone: a name must not be free while its sandbox runs.
  */
-export const REMOVE_NAMES = `for pid in $inits; do
+export const REMOVE_PLACEHOLDERS = `for pid in $inits; do
   tries=0
   while read -r line <"/proc/$pid/stat"; do
     case \${line##*) } in Z*|X*) break ;; esac
@@ -33,7 +33,7 @@ command -v flock >/dev/null && grep -a . <&4 | while IFS= read -r name; do
   if [ -d "$name" ]; then flock -nx "$name" rmdir "$name"; else flock -nx "$name" rm "$name"; fi
 done 2>/dev/null`;
 
-export function createGuardedNames(): GuardedNames {
+export function createPlaceholderList(): PlaceholderList {
   const places = new Map<string, { slot: number; count: number }>();
   const free: number[] = [];
   let used = 0;

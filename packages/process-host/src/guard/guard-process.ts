@@ -1,0 +1,47 @@
+import { StartError } from "@codex/exec-backend";
+import type { WrappedCommand } from "@codex/sandbox";
+import { messageOf } from "@codex/telemetry";
+import { signalGroup, signalProcess } from "../ending/process-group.js";
+import type { Guard } from "./guard.js";
+
+/** Starts the guard before the first process. @throws StartError */
+export function openGuard(guard: Guard): void {
+  try {
+    guard.open();
+  } catch (cause) {
+    throw unguarded(cause);
+  }
+}
+
+/** A process that nobody would end after us is not left running. @throws StartError */
+export function guardGroup(pgid: number, guard: Guard): void {
+  try {
+    guard.add(pgid);
+  } catch (cause) {
+    signalGroup(pgid, "SIGKILL") || signalProcess(pgid, "SIGKILL");
+    throw unguarded(cause);
+  }
+}
+
+const unguarded = (cause: unknown) =>
+  new StartError("os_error", `the process was not started: its end could not be provided for: ${messageOf(cause)}`, {
+    cause,
+  });
+
+/** The guard removes the placeholders of a sandbox when this process is killed. */
+export function guardPlaceholders(wrapped: WrappedCommand | undefined, guard: Guard): WrappedCommand | undefined {
+  if (wrapped === undefined || wrapped.reservedPaths.length === 0) return wrapped;
+  for (const path of wrapped.reservedPaths) guard.addPlaceholder(path);
+  let released: Promise<void> | undefined;
+  const release = async () => {
+    await wrapped.release();
+    for (const path of wrapped.reservedPaths) guard.removePlaceholder(path);
+  };
+  return {
+    ...wrapped,
+    release() {
+      released ??= release();
+      return released;
+    },
+  };
+}
