@@ -1,4 +1,4 @@
-# Shared by codex and test: sets up the checkout. Everything it prints goes to stderr.
+# Shared by codex, test and test-node: sets up the checkout. Everything it prints goes to stderr.
 PNPM=pnpm@10.34.8
 
 check_node() {
@@ -35,4 +35,13 @@ with_lock() {
   "$@"
   rm -rf "$lock"
   trap - EXIT INT TERM
+}
+
+# Shells and programs under test write histories and configuration: never into the home of who runs the tests.
+isolate_home() {
+  HOME=$(mktemp -d "${TMPDIR:-/tmp}/codex-home-XXXXXX")
+  export HOME
+  trap 'rm -rf "$HOME"' EXIT
+  trap 'exit 130' INT TERM
+  unset CODEX_HOME XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME HISTFILE ZDOTDIR
 }
