@@ -1,10 +1,10 @@
-export { bindArguments } from "./arguments.js";
 export { Budget } from "./budget.js";
-export { createBuiltins } from "./builtins.js";
-export { createErrorAt, Fault, RuleFileError } from "./errors.js";
-export { runProgram } from "./evaluator.js";
-export { parseProgram } from "./parser.js";
-export { quoteString } from "./repr.js";
+export { bindArguments } from "./builtins/bind-arguments.js";
+export { createBuiltins } from "./builtins/create-builtins.js";
+export { createErrorAt, Fault, StarlarkError } from "./errors.js";
+export { runProgram } from "./run/run-program.js";
 export { findLocation, listLineStarts, type Source } from "./source.js";
-export type { Argument, CallExpression, Expression, Statement } from "./syntax.js";
-export { BuiltinValue, getTypeName, ListValue, type Value } from "./values.js";
+export { parseProgram } from "./syntax/parse-program.js";
+export type { Argument, CallExpression, Expression, Statement } from "./syntax/syntax.js";
+export { quoteString } from "./values/repr.js";
+export { BuiltinValue, getTypeName, ListValue, type Value } from "./values/values.js";

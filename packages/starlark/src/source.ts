@@ -21,7 +21,7 @@ export function listLineStarts(text: string): number[] {
   return starts;
 }
 
-/** The same as `getLocation` for many offsets of one source. */
+/** `getLocation` for many offsets of one source; `lineStarts` comes from `listLineStarts`. */
 export function findLocation(source: Source, lineStarts: readonly number[], offset: number): SourceLocation {
   let low = 0;
   let high = lineStarts.length;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseRuleFile } from "../../policy/src/rules/parse-rule-file.js";
-import { RuleFileError } from "../src/errors.js";
+import { StarlarkError } from "../src/errors.js";
 
 /** What Codex 0.169.0 makes of an expression after a program: its `repr`, or an error. */
 interface Row {
@@ -38,6 +38,6 @@ describe("expressions beside Codex", () => {
 
   const failing = same.filter(({ error }) => error !== undefined);
   it.each(failing.map((row) => [title(row), row] as const))("refuses %s", (_title, row) => {
-    expect(() => evaluate(row)).toThrow(RuleFileError);
+    expect(() => evaluate(row)).toThrow(StarlarkError);
   });
 });

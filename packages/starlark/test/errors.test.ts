@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { parseRuleFile } from "../../policy/src/rules/parse-rule-file.js";
-import { RuleFileError } from "../src/errors.js";
+import { StarlarkError } from "../src/errors.js";
 
 function message(text: string): string {
   try {
     parseRuleFile({ file: "user/default.rules", text });
   } catch (error) {
-    if (error instanceof RuleFileError) return error.message;
+    if (error instanceof StarlarkError) return error.message;
     throw error;
   }
   throw new Error("the file loads");

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Source } from "@codex/starlark";
-import { RuleFileError } from "@codex/starlark";
+import { StarlarkError } from "@codex/starlark";
 import { MAX_RULE_FILE_BYTES, MAX_RULE_FILES_PER_LAYER } from "./limits.js";
 import { parseRuleFile } from "./parse-rule-file.js";
 import { type BrokenRuleFile, createRulePolicy, type RuleFile, type RulePolicy } from "./policy.js";
@@ -45,7 +45,7 @@ export function parseRulePolicy(sources: readonly Source[], unread: readonly Bro
         ),
       );
     } catch (error) {
-      if (!(error instanceof RuleFileError)) throw error;
+      if (!(error instanceof StarlarkError)) throw error;
       broken.push({ file: source.file, message: error.message, suspects: readSuspects(source.text) });
     }
   }

@@ -9,7 +9,7 @@ import { Declarations, type Examples } from "./rule-builtins.js";
 
 /**
  * Runs a rule file and tests its examples. `earlier` are the host executables of files before it; examples that start
- * with a path are tested with them. Throws a `RuleFileError` when anything is wrong.
+ * with a path are tested with them. Throws a `StarlarkError` when anything is wrong.
  */
 export function parseRuleFile(
   source: Source,

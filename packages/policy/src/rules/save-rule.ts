@@ -1,7 +1,7 @@
 import { mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type FileLockOptions, withFileLock } from "@codex/file-lock";
-import { quoteString, RuleFileError } from "@codex/starlark";
+import { quoteString, StarlarkError } from "@codex/starlark";
 import { parseRuleFile } from "./parse-rule-file.js";
 
 /** A rule that could not be saved; the file is as it was. */
@@ -69,7 +69,7 @@ function checkLoads(file: string, text: string): void {
   try {
     parseRuleFile({ file, text });
   } catch (error) {
-    if (!(error instanceof RuleFileError)) throw error;
+    if (!(error instanceof StarlarkError)) throw error;
     throw new SaveRuleError(`the rule is not saved because the file does not load: ${error.message}`, { cause: error });
   }
 }

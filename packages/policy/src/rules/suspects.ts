@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { Argument, CallExpression, Expression, Statement } from "@codex/starlark";
-import { parseProgram, RuleFileError } from "@codex/starlark";
+import { parseProgram, StarlarkError } from "@codex/starlark";
 import { foldCase } from "./fold-case.js";
 import { DECISIONS } from "./rule.js";
 import { PREFIX_RULE_PARAMETERS } from "./rule-builtins.js";
@@ -64,7 +64,7 @@ function parseStatements(piece: string): Statement[] | undefined {
   try {
     return parseProgram({ file: "", text: piece });
   } catch (error) {
-    if (error instanceof RuleFileError || error instanceof RangeError) return undefined;
+    if (error instanceof StarlarkError || error instanceof RangeError) return undefined;
     throw error;
   }
 }

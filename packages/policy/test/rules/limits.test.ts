@@ -1,17 +1,17 @@
+import { StarlarkError } from "@codex/starlark";
 import { describe, expect, it } from "vitest";
 import * as locks from "../../../file-lock/src/limits.js";
-import { RuleFileError } from "../../../starlark/src/errors.js";
 import * as starlark from "../../../starlark/src/limits.js";
 import * as limits from "../../src/rules/limits.js";
 import { parseRuleFile } from "../../src/rules/parse-rule-file.js";
 
 const load = (text: string) => parseRuleFile({ file: "a.rules", text });
 
-function fail(text: string): RuleFileError {
+function fail(text: string): StarlarkError {
   try {
     load(text);
   } catch (error) {
-    if (error instanceof RuleFileError) return error;
+    if (error instanceof StarlarkError) return error;
     throw error;
   }
   throw new Error("the file loads");

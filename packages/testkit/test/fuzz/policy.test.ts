@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { loadShellParser, parseRulePolicy } from "@codex/policy";
-import { Budget, RuleFileError } from "@codex/starlark";
+import { Budget, StarlarkError } from "@codex/starlark";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseRuleFile } from "../../../policy/src/rules/parse-rule-file.js";
@@ -54,8 +54,8 @@ describe("a rule file", () => {
         try {
           parseRuleFile({ file: "a.rules", text }, [], small());
         } catch (error) {
-          expect(error).toBeInstanceOf(RuleFileError);
-          const { location } = error as RuleFileError;
+          expect(error).toBeInstanceOf(StarlarkError);
+          const { location } = error as StarlarkError;
           expect(location.line).toBeGreaterThan(0);
           expect(location.line).toBeLessThanOrEqual(text.split("\n").length);
           expect(location.column).toBeGreaterThan(0);

@@ -1,0 +1,7 @@
+import type { CallArguments, CallContext, Value } from "../values/values.js";
+
+/** What runs when a built-in function is called. @throws Fault */
+export type BuiltinFunction = (args: CallArguments, context: CallContext) => Value;
+
+/** The same for a method of `self`. @throws Fault */
+export type Method<T> = (self: T, args: CallArguments, context: CallContext) => Value;
