@@ -1,13 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { loadRulePolicy, parseRulePolicy, type RulePolicy } from "@codex/policy";
+import { codexHome } from "./config/codex-home.js";
 import type { LoadedConfig } from "./config/load-config.js";
 import { ruleDirectories } from "./config/open-config.js";
 import { CommandError } from "./exit-codes.js";
-
-/** The user's own directory of settings. */
-export const codexHome = (): string => process.env.CODEX_HOME || join(homedir(), ".codex");
 
 /** Where saved rules go. */
 export const savedRulesFile = (): string => join(codexHome(), "rules", "default.rules");

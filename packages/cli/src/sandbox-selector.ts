@@ -7,8 +7,8 @@ import {
   type SandboxSelector,
   type SandboxSettings,
 } from "@codex/policy";
+import { codexHome } from "./config/codex-home.js";
 import { CommandError } from "./exit-codes.js";
-import { codexHome } from "./rule-files.js";
 
 /**
  * The sandbox that was configured. Git directories are only known of an executor of our own, on this host.

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { codexHome } from "../rule-files.js";
+import { codexHome } from "./codex-home.js";
 import { type ConfigFlags, listFlags } from "./flags.js";
 import { type LoadedConfig, loadConfig } from "./load-config.js";
 

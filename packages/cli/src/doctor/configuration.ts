@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
+import { codexHome } from "../config/codex-home.js";
 import { loadQuietly } from "../config/open-config.js";
-import { codexHome } from "../rule-files.js";
 import { type Check, ok, problem, warning } from "./check.js";
 import { couldWrite, isWritable, nearestExisting } from "./places.js";
 

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { foldCase } from "./fold-case.js";
+import { normalizePath } from "./normalize-path.js";
 import type { RulePolicy } from "./policy.js";
 import type { PrefixRule } from "./rule.js";
 
@@ -42,11 +43,6 @@ function resolveProgram(program: string, cwd: string | undefined): string | unde
   if (!posix.isAbsolute(program) && cwd === undefined) return undefined;
   const path = normalizePath(posix.isAbsolute(program) ? program : posix.join(cwd ?? "/", program));
   return path === "/" ? undefined : path;
-}
-
-export function normalizePath(path: string): string {
-  const normal = posix.normalize(path);
-  return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
 }
 
 function matchTokens(policy: RulePolicy, tokens: readonly string[], resolvedProgram: string | undefined): RuleMatch[] {

@@ -13,7 +13,7 @@ import {
 import { splitWords } from "../shell/line-words.js";
 import { parseHostName } from "./host-name.js";
 import { MAX_RULES_PER_FILE } from "./limits.js";
-import { normalizePath } from "./match.js";
+import { normalizePath } from "./normalize-path.js";
 import {
   DECISIONS,
   type Decision,
@@ -22,6 +22,7 @@ import {
   type NetworkRule,
   type PrefixRule,
 } from "./rule.js";
+import { SIGNATURES } from "./signatures.js";
 
 /** A rule's examples, tested when the whole file has been read. */
 export interface Examples {
@@ -120,31 +121,6 @@ const PROTOCOL_ALIASES: ReadonlyMap<string, "https"> = new Map([
   ["https_connect", "https"],
   ["http-connect", "https"],
 ]);
-
-/** In positional order, after `pattern`. */
-const OPTIONAL_PARAMETERS: readonly string[] = [
-  "decision",
-  "match",
-  "not_match",
-  "justification",
-  "canonical_matching",
-];
-
-export const PREFIX_RULE_PARAMETERS: readonly string[] = ["pattern", ...OPTIONAL_PARAMETERS, "sandbox"];
-
-const required = (name: string) => ({ name, required: true });
-const optional = (name: string) => ({ name, required: false });
-
-const SIGNATURES: Readonly<Record<string, Omit<Parameters<typeof bindArguments>[0], "name">>> = {
-  prefix_rule: {
-    parameters: [required("pattern"), ...OPTIONAL_PARAMETERS.map(optional)],
-    namedOnly: ["sandbox"],
-  },
-  host_executable: { parameters: [required("name"), required("paths")] },
-  network_rule: {
-    parameters: [required("host"), required("protocol"), required("decision"), optional("justification")],
-  },
-};
 
 function failType(label: string, expected: string, value: Value | undefined): never {
   throw new Fault(`${label} must be ${expected} (got ${getTypeName(value ?? null)})`);

@@ -3,7 +3,7 @@ import type { Argument, CallExpression, Expression, Statement } from "@codex/sta
 import { parseProgram, StarlarkError } from "@codex/starlark";
 import { foldCase } from "./fold-case.js";
 import { DECISIONS } from "./rule.js";
-import { PREFIX_RULE_PARAMETERS } from "./rule-builtins.js";
+import { PREFIX_RULE_PARAMETERS } from "./signatures.js";
 
 /** Programs a broken file may restrict, as `foldCase` writes them, or all of them. */
 export type Suspects = "everything" | ReadonlySet<string>;

@@ -16,11 +16,6 @@ const USAGE = `usage: pnpm faults [options]
   --keep-going do not stop at the tenth failure`;
 
 async function main(): Promise<void> {
-  if (process.argv[2] === "oracle") {
-    process.argv.splice(2, 1);
-    await import("../oracle/main.js");
-    return;
-  }
   const { values } = parseArgs({
     options: {
       runs: { type: "string", default: "1000" },

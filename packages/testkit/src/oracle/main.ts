@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { openWays, runOracle } from "./run-oracle.js";
+import { openRoutes, runOracle } from "./run-oracle.js";
 import { ORACLE_SCRIPTS } from "./scripts.js";
 
 const { values } = parseArgs({
@@ -9,15 +9,15 @@ const { values } = parseArgs({
 const has = (program: string) => spawnSync("/bin/sh", ["-c", `command -v ${program}`]).status === 0;
 const scripts = ORACLE_SCRIPTS.filter(({ script }) => values.only === undefined || script.includes(values.only));
 const started = performance.now();
-const ways = await openWays(Number(values.seed));
+const routes = await openRoutes(Number(values.seed));
 const totals = await runOracle({
   scripts,
-  ways: ways.list,
+  routes: routes.list,
   jobs: Number(values.jobs),
   has,
   print: (line) => void process.stdout.write(`${line}\n`),
 });
-await ways.close();
+await routes.close();
 const seconds = ((performance.now() - started) / 1000).toFixed(1);
 process.stdout.write(
   `oracle: ${scripts.length} scripts, ${totals.compared} comparisons, ${totals.skipped} skipped, ${totals.different} different, ${seconds} s\n`,

@@ -1,6 +1,6 @@
 import xterm from "@xterm/headless";
 
-/** What a program came to. */
+/** How a program ended, and its output. */
 export interface OracleResult {
   stdout: Buffer;
   stderr: Buffer;
@@ -28,25 +28,27 @@ function renderScreen(output: Buffer): Promise<string[]> {
 
 /** How two results differ, in a line; undefined when they do not. */
 export async function compareResults(
-  wanted: OracleResult,
-  got: OracleResult,
+  expected: OracleResult,
+  actual: OracleResult,
   screen: boolean,
 ): Promise<string | undefined> {
-  if (wanted.code !== got.code) return `code ${got.code} instead of ${wanted.code}`;
+  if (expected.code !== actual.code) return `code ${actual.code} instead of ${expected.code}`;
   if (screen) {
-    const [left, right] = await Promise.all([renderScreen(wanted.stdout), renderScreen(got.stdout)]);
+    const [left, right] = await Promise.all([renderScreen(expected.stdout), renderScreen(actual.stdout)]);
     const row = left.findIndex((text, index) => text !== right[index]);
     return row === -1
       ? undefined
       : `row ${row + 1} ${JSON.stringify(right[row])} instead of ${JSON.stringify(left[row])}`;
   }
-  return compareBytes("stdout", wanted.stdout, got.stdout) ?? compareBytes("stderr", wanted.stderr, got.stderr);
+  return (
+    compareBytes("stdout", expected.stdout, actual.stdout) ?? compareBytes("stderr", expected.stderr, actual.stderr)
+  );
 }
 
-function compareBytes(what: string, wanted: Buffer, got: Buffer): string | undefined {
-  if (wanted.equals(got)) return undefined;
+function compareBytes(what: string, expected: Buffer, actual: Buffer): string | undefined {
+  if (expected.equals(actual)) return undefined;
   let at = 0;
-  while (at < wanted.length && wanted[at] === got[at]) at += 1;
+  while (at < expected.length && expected[at] === actual[at]) at += 1;
   const show = (bytes: Buffer) => JSON.stringify(bytes.subarray(at, at + 40).toString("latin1"));
-  return `${what}: ${got.length} of ${wanted.length} bytes; at ${at} ${show(got)} instead of ${show(wanted)}`;
+  return `${what}: ${actual.length} of ${expected.length} bytes; at ${at} ${show(actual)} instead of ${show(expected)}`;
 }

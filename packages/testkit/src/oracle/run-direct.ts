@@ -1,26 +1,26 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { getSignalNumber } from "@codex/exec-backend";
+import type { OracleScript } from "./oracle-script.js";
 import type { OracleResult } from "./result.js";
 import { COLS, ROWS } from "./result.js";
-import type { OracleScript } from "./scripts.js";
 import { createTypist } from "./typist.js";
 
-export interface Surroundings {
+export interface RunContext {
   cwd: string;
   env: Record<string, string>;
 }
 
 /** Milliseconds that a script may take; one that is ended then has the code of SIGKILL. */
-export const LONGEST_MS = 20_000;
+export const SCRIPT_TIMEOUT_MS = 20_000;
 
 /** Runs a script without us: as a child on pipes, or under `script` of util-linux, which has a terminal of its own. */
-export function runDirect(oracle: OracleScript, { cwd, env }: Surroundings): Promise<OracleResult> {
+export function runDirect(oracle: OracleScript, { cwd, env }: RunContext): Promise<OracleResult> {
   const argv = oracle.tty ? underScript(oracle) : [`/bin/${oracle.shell}`, "-c", oracle.script];
   const child = spawn(argv[0]!, argv.slice(1), {
     cwd,
     env,
     detached: true,
-    timeout: LONGEST_MS,
+    timeout: SCRIPT_TIMEOUT_MS,
     killSignal: "SIGKILL",
     stdio: [oracle.tty || oracle.input !== undefined ? "pipe" : "ignore", "pipe", "pipe"],
   });
@@ -42,7 +42,7 @@ function collect(child: ChildProcess, { steps = [] }: OracleScript): Promise<Ora
   const typist = createTypist(steps, (text) => void child.stdin?.write(text));
   child.stdout?.on("data", (bytes: Buffer) => {
     stdout.push(bytes);
-    typist.see(bytes);
+    typist.receive(bytes);
   });
   child.stderr?.on("data", (bytes: Buffer) => stderr.push(bytes));
   return new Promise((resolve, reject) => {

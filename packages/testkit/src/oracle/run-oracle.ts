@@ -9,20 +9,20 @@ import { createLocalBackend } from "@codex/process-host";
 import { createFaultProxy } from "../faults/fault-proxy.js";
 import { createWirePlan } from "../faults/wire-fault.js";
 import { createRandom } from "../random.js";
+import type { OracleScript } from "./oracle-script.js";
 import { compareResults } from "./result.js";
-import { LONGEST_MS, runDirect } from "./run-direct.js";
+import { runDirect, SCRIPT_TIMEOUT_MS } from "./run-direct.js";
 import { runThrough } from "./run-through.js";
-import type { OracleScript } from "./scripts.js";
 
-/** A way that goes through us. */
-export interface Way {
+/** A way to run a script through this project. */
+export interface Route {
   name: string;
   /** A backend for one script, and what closes it. */
   open(index: number): Promise<{ backend: ExecBackend; close(): Promise<void> }>;
 }
 
-/** In this process, over a websocket, and over one that breaks: nobody may tell the difference. */
-export async function openWays(seed: number): Promise<{ list: Way[]; close(): Promise<void> }> {
+/** In this process, over a websocket, and over one that breaks: their results must not differ. */
+export async function openRoutes(seed: number): Promise<{ list: Route[]; close(): Promise<void> }> {
   const local = createLocalBackend();
   const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
   const server = createExecServer({ backend: local, environment: { info } });
@@ -63,19 +63,19 @@ export async function openWays(seed: number): Promise<{ list: Way[]; close(): Pr
 const isLostStart = (error: unknown): boolean =>
   error instanceof UnknownStartError || (error instanceof ClientError && error.code === "connection_lost");
 
-async function retry<T>(work: () => Promise<T>, isWorthIt: (error: unknown) => boolean = () => true): Promise<T> {
+async function retry<T>(work: () => Promise<T>, isRetryable: (error: unknown) => boolean = () => true): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (attempt === 20 || !isWorthIt(error)) throw error;
+      if (attempt === 20 || !isRetryable(error)) throw error;
     }
   }
 }
 
 export interface OracleOptions {
   scripts: readonly OracleScript[];
-  ways: readonly Way[];
+  routes: readonly Route[];
   /** Scripts at once. */
   jobs: number;
   has(program: string): boolean;
@@ -88,8 +88,8 @@ export interface OracleTotals {
   different: number;
 }
 
-/** Runs each script directly and each way, and prints where they differ. */
-export async function runOracle({ scripts, ways, jobs, has, print }: OracleOptions): Promise<OracleTotals> {
+/** Runs each script directly and over each route, and prints where they differ. */
+export async function runOracle({ scripts, routes, jobs, has, print }: OracleOptions): Promise<OracleTotals> {
   const totals: OracleTotals = { compared: 0, skipped: 0, different: 0 };
   let next = 0;
   const work = async () => {
@@ -103,12 +103,12 @@ export async function runOracle({ scripts, ways, jobs, has, print }: OracleOptio
         print(`skipped (no ${missing}): ${script.script}`);
         continue;
       }
-      for (const way of ways) {
-        const difference = await compareWay(script, way, index);
+      for (const route of routes) {
+        const difference = await compareRoute(script, route, index);
         totals.compared += 1;
         if (difference === undefined) continue;
         totals.different += 1;
-        print(`DIFFERENT ${way.name}: ${JSON.stringify(script.script)}: ${difference}`);
+        print(`DIFFERENT ${route.name}: ${JSON.stringify(script.script)}: ${difference}`);
       }
     }
   };
@@ -117,15 +117,15 @@ export async function runOracle({ scripts, ways, jobs, has, print }: OracleOptio
 }
 
 /** How a script differs, or undefined. */
-async function compareWay(script: OracleScript, way: Way, index: number): Promise<string | undefined> {
+async function compareRoute(script: OracleScript, route: Route, index: number): Promise<string | undefined> {
   const started = performance.now();
-  const wanted = await inDirectory((cwd) => runDirect(script, surroundings(cwd)));
-  if (performance.now() - started >= LONGEST_MS) return "takes too long without us";
-  const { backend, close } = await way.open(index);
+  const expected = await inDirectory((cwd) => runDirect(script, createRunContext(cwd)));
+  if (performance.now() - started >= SCRIPT_TIMEOUT_MS) return "takes too long when it runs directly";
+  const { backend, close } = await route.open(index);
   try {
-    const run = () => inDirectory((cwd) => runThrough(backend, script, surroundings(cwd)));
-    const got = await retry(run, isLostStart);
-    return await compareResults(wanted, got, script.screen === true);
+    const run = () => inDirectory((cwd) => runThrough(backend, script, createRunContext(cwd)));
+    const actual = await retry(run, isLostStart);
+    return await compareResults(expected, actual, script.screen === true);
   } catch (error) {
     return `threw ${String(error)}`;
   } finally {
@@ -133,7 +133,7 @@ async function compareWay(script: OracleScript, way: Way, index: number): Promis
   }
 }
 
-const surroundings = (cwd: string) => ({
+const createRunContext = (cwd: string) => ({
   cwd,
   env: {
     PATH: process.env.PATH ?? "/usr/bin:/bin",

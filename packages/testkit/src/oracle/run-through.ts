@@ -1,15 +1,15 @@
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { getExitCode } from "@codex/exec-backend";
+import type { OracleScript } from "./oracle-script.js";
 import { COLS, type OracleResult, ROWS } from "./result.js";
-import { LONGEST_MS, type Surroundings } from "./run-direct.js";
-import type { OracleScript } from "./scripts.js";
+import { type RunContext, SCRIPT_TIMEOUT_MS } from "./run-direct.js";
 import { createTypist } from "./typist.js";
 
 /** Runs a script with a backend of ours. */
 export async function runThrough(
   backend: ExecBackend,
   { script, shell, input, tty, steps = [] }: OracleScript,
-  { cwd, env }: Surroundings,
+  { cwd, env }: RunContext,
 ): Promise<OracleResult> {
   const stdio: ProcessSpec["stdio"] = tty
     ? { kind: "pty", size: { rows: ROWS, cols: COLS } }
@@ -21,12 +21,12 @@ export async function runThrough(
     await process.write(Buffer.from(input)).catch(() => {}); // it need not read what it is given
     await process.closeStdin().catch(() => {});
   }
-  const timer = setTimeout(() => void process.terminate({ graceMs: 0 }), LONGEST_MS);
+  const timer = setTimeout(() => void process.terminate({ graceMs: 0 }), SCRIPT_TIMEOUT_MS);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   for await (const { stream, bytes } of process.log.follow()) {
     (stream === "stderr" ? stderr : stdout).push(Buffer.from(bytes));
-    typist.see(bytes);
+    typist.receive(bytes);
   }
   typist.stop();
   clearTimeout(timer);

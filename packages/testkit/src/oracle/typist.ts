@@ -1,8 +1,8 @@
-import type { OracleScript } from "./scripts.js";
+import type { OracleScript } from "./oracle-script.js";
 
 /** Types at a program: each text once what it waits for was seen after the one before, and nothing came for a moment. */
 export interface Typist {
-  see(bytes: Uint8Array): void;
+  receive(bytes: Uint8Array): void;
   stop(): void;
 }
 
@@ -13,7 +13,7 @@ export function createTypist(steps: NonNullable<OracleScript["steps"]>, type: (t
   const left = [...steps];
   let seen = "";
   let timer: NodeJS.Timeout | undefined;
-  const look = () => {
+  const scheduleNext = () => {
     clearTimeout(timer);
     const next = left[0];
     if (next === undefined || !seen.includes(next[0])) return;
@@ -21,14 +21,14 @@ export function createTypist(steps: NonNullable<OracleScript["steps"]>, type: (t
       left.shift();
       seen = "";
       type(next[1]);
-      look();
+      scheduleNext();
     }, QUIET_MS);
   };
-  look();
+  scheduleNext();
   return {
-    see(bytes) {
+    receive(bytes) {
       seen += Buffer.from(bytes).toString("utf8");
-      look();
+      scheduleNext();
     },
     stop() {
       left.length = 0;

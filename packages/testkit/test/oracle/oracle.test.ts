@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { openWays, runOracle } from "../../src/oracle/run-oracle.js";
+import { openRoutes, runOracle } from "../../src/oracle/run-oracle.js";
 import { ORACLE_SCRIPTS } from "../../src/oracle/scripts.js";
 
 const has = (program: string) => spawnSync("/bin/sh", ["-c", `command -v ${program}`]).status === 0;
@@ -14,11 +14,11 @@ it("has scripts of every kind, each once", () => {
 // `script` of util-linux runs the ones on a terminal; `pnpm faults oracle` takes all of them.
 it.skipIf(process.platform !== "linux")("programs do through us what they do without us", async () => {
   const differences: string[] = [];
-  const ways = await openWays(1);
+  const routes = await openRoutes(1);
   const scripts = ORACLE_SCRIPTS.filter((_, index) => index % 15 === 7);
   const print = (line: string) => void differences.push(line);
-  const totals = await runOracle({ scripts, ways: ways.list, jobs: 4, has, print });
-  await ways.close();
+  const totals = await runOracle({ scripts, routes: routes.list, jobs: 4, has, print });
+  await routes.close();
   expect(differences.filter((line) => line.startsWith("DIFFERENT"))).toEqual([]);
   expect(totals.compared + 3 * totals.skipped).toBe(3 * scripts.length);
 });

@@ -1,0 +1,7 @@
+/** `pnpm faults …` and `pnpm faults oracle …`: both parse the rest of the command line themselves. */
+if (process.argv[2] === "oracle") {
+  process.argv.splice(2, 1);
+  await import("./oracle/main.js");
+} else {
+  await import("./faults/main.js");
+}
