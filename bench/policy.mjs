@@ -1,11 +1,11 @@
 // What policy costs before a command is sent: script → commands → requirement under a hundred rules → sandbox.
 import {
+  analyzeCommand,
+  createEffectiveRules,
   createLazyShellParser,
   createSandboxSelector,
-  effectiveRules,
-  judgedCommand,
+  evaluateRequirement,
   parseRulePolicy,
-  requirement,
 } from "@codex/policy";
 import { interleave, median, printTable } from "./harness.mjs";
 
@@ -35,12 +35,12 @@ export async function run() {
   };
   const selector = createSandboxSelector({ mode: "workspace-write" });
   const decide = async (script) => {
-    const command = await judgedCommand(["/bin/bash", "-lc", script], host, parser);
-    const needed = requirement(command, {
+    const command = await analyzeCommand(["/bin/bash", "-lc", script], host, parser);
+    const needed = evaluateRequirement(command, {
       approvalPolicy: "on-request",
       sandboxPermissions: "use_default",
       unrestricted: false,
-      rules: effectiveRules(rules, "/srv/app"),
+      rules: createEffectiveRules(rules, "/srv/app"),
       os: "linux",
     });
     selector.select({

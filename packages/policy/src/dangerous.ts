@@ -17,8 +17,8 @@ export const DANGEROUS_COMMANDS: readonly DangerousEntry[] = [
 export const HOW_TO_OVERRIDE =
   "a rule that allows the command replaces this check, and under approval policy `on-request` a person is asked";
 
-/** The entry that this very command falls under; wrappers such as `sudo` are looked through by `literalCommands`. */
-export function dangerousEntry(command: readonly string[]): DangerousEntry | undefined {
+/** The entry that this very command falls under; wrappers such as `sudo` are looked through by `findLiteralCommands`. */
+export function findDangerousEntry(command: readonly string[]): DangerousEntry | undefined {
   const [program, ...args] = command;
   if (program === undefined) return undefined;
   const name = programName(program);

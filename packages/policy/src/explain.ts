@@ -1,8 +1,8 @@
+import type { AnalyzedCommand } from "./analyzed-command.js";
 import type { ApprovalPolicy } from "./approval-policy.js";
-import type { JudgedCommand } from "./judged-command.js";
-import { knownSafeEntry } from "./known-safe.js";
-import { type Requirement, type RequirementContext, requirement } from "./requirement.js";
-import { effectiveRules, RuleBook } from "./rule-book.js";
+import { findKnownSafeEntry } from "./known-safe.js";
+import { evaluateRequirement, type Requirement, type RequirementContext } from "./requirement.js";
+import { createEffectiveRules, RuleBook } from "./rule-book.js";
 import type { RulePolicy } from "./rules/policy.js";
 import type { RuleMatch } from "./rules-port.js";
 
@@ -42,11 +42,11 @@ export interface ExplainContext extends Omit<RequirementContext, "rules"> {
 }
 
 /** The same answer as a call gets, and how it comes about. Pure. */
-export function explainCommand(command: JudgedCommand, context: ExplainContext): Explanation {
-  const rules = effectiveRules(context.rules, context.cwd);
+export function explainCommand(command: AnalyzedCommand, context: ExplainContext): Explanation {
+  const rules = createEffectiveRules(context.rules, context.cwd);
   const judging: RequirementContext = { ...context, rules };
   const explain = (words: readonly string[], place: Place): ExplainedCommand => {
-    const found = requirement(asAlone(words, place), judging);
+    const found = evaluateRequirement(asAlone(words, place), judging);
     const matches = rules.match(words);
     return { words, matches, requirement: found.kind, why: explainOne(found, words, matches, judging, place) };
   };
@@ -54,7 +54,7 @@ export function explainCommand(command: JudgedCommand, context: ExplainContext):
   const inside = command.literals.commands.filter(
     (words) => !plain.has(JSON.stringify(words)) && !isArgvOf(words, command),
   );
-  const found = requirement(command, judging);
+  const found = evaluateRequirement(command, judging);
   const asking = found.kind === "needsApproval" ? found.asking : null;
   return {
     commands: command.commands.map((words) => explain(words, "plain")),
@@ -73,7 +73,7 @@ export function explainCommand(command: JudgedCommand, context: ExplainContext):
 /** Where a command was found. */
 type Place = "plain" | "inside" | "guessed";
 
-function asAlone(words: readonly string[], place: Place): JudgedCommand {
+function asAlone(words: readonly string[], place: Place): AnalyzedCommand {
   if (place === "plain") return { commands: [words], isSplit: true, literals: { commands: [], complete: true } };
   const found = place === "inside" ? { commands: [[...words]] } : { commands: [], guesses: [[...words]] };
   return { commands: [], isSplit: true, literals: { ...found, complete: true } };
@@ -82,7 +82,7 @@ function asAlone(words: readonly string[], place: Place): JudgedCommand {
 const isRestricted = ({ requirement: found }: ExplainedCommand) => found !== "skip";
 
 /** The argv of a script that was split is the first of what is spelled out in it. */
-const isArgvOf = (words: readonly string[], { isSplit, literals }: JudgedCommand) =>
+const isArgvOf = (words: readonly string[], { isSplit, literals }: AnalyzedCommand) =>
   isSplit && words === literals.commands[0];
 
 function explainOne(
@@ -98,7 +98,7 @@ function explainOne(
     return found.bypassSandbox ? "a rule allows it, outside the sandbox" : "a rule allows it, in the sandbox";
   }
   if (place !== "plain") return "nothing restricts it";
-  if (approvalPolicy === "untrusted" && knownSafeEntry(words, os) !== undefined) return "it is known to be safe";
+  if (approvalPolicy === "untrusted" && findKnownSafeEntry(words, os) !== undefined) return "it is known to be safe";
   return `no rule matches, and approval policy ${nameOf(approvalPolicy)} does not ask`;
 }
 

@@ -1,13 +1,13 @@
+export { analyzeCommand, type GetShellParser } from "./analyze-command.js";
+export type { AnalyzedCommand } from "./analyzed-command.js";
 export { type ApprovalPolicy, type GranularPolicy, refusingPolicy } from "./approval-policy.js";
 export { DANGEROUS_COMMANDS, type DangerousEntry } from "./dangerous.js";
 export { PolicyError } from "./errors.js";
-export { type GetShellParser, judgedCommand } from "./evaluate.js";
 export { type ExplainContext, type ExplainedCommand, type Explanation, explainCommand } from "./explain.js";
-export type { JudgedCommand } from "./judged-command.js";
 export { KNOWN_SAFE_COMMANDS, type KnownSafeEntry } from "./known-safe.js";
 export type { Policy, PolicyOptions } from "./policy-options.js";
-export { type Cause, type Requirement, type RequirementContext, requirement } from "./requirement.js";
-export { effectiveRules, RuleBook, type SaveRule } from "./rule-book.js";
+export { type Cause, evaluateRequirement, type Requirement, type RequirementContext } from "./requirement.js";
+export { createEffectiveRules, RuleBook, type SaveRule } from "./rule-book.js";
 export { createRuleSaver } from "./rule-saver.js";
 export { findPrefixBan } from "./rules/banned-prefixes.js";
 export { type CheckResult, checkCommand } from "./rules/check-command.js";
@@ -23,4 +23,4 @@ export type { SandboxedCommand, SandboxRefusal, SandboxSelector, WhenUnavailable
 export type { GitDirectories, SandboxSettings } from "./sandbox/sandbox-settings.js";
 export type { LiteralCommands } from "./shell/literal-commands.js";
 export { createLazyShellParser, loadShellParser, type ShellParser } from "./shell/parser.js";
-export { judgedLines, TypedLines } from "./typed-lines.js";
+export { analyzeTypedLines, TypedLines } from "./typed-lines.js";

@@ -25,7 +25,7 @@ export const KNOWN_SAFE_COMMANDS: readonly KnownSafeEntry[] = [
 ];
 
 /** The entry that says this plain command is safe. */
-export function knownSafeEntry(command: readonly string[], os: string | undefined): KnownSafeEntry | undefined {
+export function findKnownSafeEntry(command: readonly string[], os: string | undefined): KnownSafeEntry | undefined {
   const [program, ...args] = command;
   if (program === undefined || !isStandardProgram(program)) return undefined;
   const name = programName(program);

@@ -1,8 +1,8 @@
 import type { SandboxPermissions } from "@codex/executor-protocol";
+import type { AnalyzedCommand } from "./analyzed-command.js";
 import { type ApprovalPolicy, type QuestionCategory, refusingPolicy } from "./approval-policy.js";
-import { dangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
-import type { JudgedCommand } from "./judged-command.js";
-import { knownSafeEntry } from "./known-safe.js";
+import { findDangerousEntry, HOW_TO_OVERRIDE } from "./dangerous.js";
+import { findKnownSafeEntry } from "./known-safe.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
 import type { MissingSandbox } from "./sandbox/missing-sandbox.js";
 
@@ -42,7 +42,7 @@ type Verdict = { decision: "allow"; explicit: boolean } | Restriction;
 type Restriction = { decision: "prompt" | "forbidden"; reason: string; cause: Cause };
 
 /** The requirement of a command: the strictest verdict over all of it. Pure. */
-export function requirement(command: JudgedCommand, context: RequirementContext): Requirement {
+export function evaluateRequirement(command: AnalyzedCommand, context: RequirementContext): Requirement {
   const override = context.sandboxPermissions !== "use_default";
   const refusing = override ? refusingPolicy(context.approvalPolicy, "sandbox_approval") : undefined;
   if (refusing !== undefined) {
@@ -50,9 +50,9 @@ export function requirement(command: JudgedCommand, context: RequirementContext)
     const reason = `approval policy ${refusing} does not let a command ask for ${asked}; run it with \`use_default\``;
     return { kind: "forbidden", reason, cause: { kind: "override" } };
   }
-  const allowed = (verdict: Verdict) => withoutQuestion(verdict, context.approvalPolicy);
-  const inside = restrictions(command, context).map((found) => ({ ...found, verdict: allowed(found.verdict) }));
-  const plain = command.commands.map((words) => ({ words, verdict: allowed(judge(words, context)) }));
+  const allowed = (verdict: Verdict) => applyApprovalPolicy(verdict, context.approvalPolicy);
+  const inside = findRestrictions(command, context).map((found) => ({ ...found, verdict: allowed(found.verdict) }));
+  const plain = command.commands.map((words) => ({ words, verdict: allowed(evaluateWords(words, context)) }));
   const verdicts = [...inside, ...plain].map(({ verdict }) => verdict);
   const stricter = verdicts.find(isForbidden) ?? verdicts.find(isPrompt);
   if (stricter === undefined) {
@@ -65,13 +65,13 @@ export function requirement(command: JudgedCommand, context: RequirementContext)
 }
 
 /** What a verdict is about; without words, the command as a whole. */
-interface Judged {
+interface CommandVerdict {
   words: readonly string[] | undefined;
   verdict: Verdict;
 }
 
 /** Null where a rule asks, and where something asks that is only found inside: no further rule lifts that. */
-function findAsking(inside: readonly Judged[], plain: readonly Judged[]): readonly string[] | null {
+function findAsking(inside: readonly CommandVerdict[], plain: readonly CommandVerdict[]): readonly string[] | null {
   const texts = new Set(plain.map(({ words }) => JSON.stringify(words)));
   const fixed = inside.some(({ words, verdict }) => isPrompt(verdict) && !texts.has(JSON.stringify(words ?? null)));
   const asking = plain.filter(({ verdict }) => isPrompt(verdict));
@@ -83,7 +83,7 @@ const isForbidden = (verdict: Verdict): verdict is Restriction => verdict.decisi
 const isPrompt = (verdict: Verdict): verdict is Restriction => verdict.decision === "prompt";
 
 /** A question that the policy lets nobody ask is a refusal. */
-function withoutQuestion(verdict: Verdict, policy: ApprovalPolicy): Verdict {
+function applyApprovalPolicy(verdict: Verdict, policy: ApprovalPolicy): Verdict {
   if (verdict.decision !== "prompt") return verdict;
   const { cause } = verdict;
   const category: QuestionCategory = cause.kind === "rule" ? "rules" : "sandbox_approval";
@@ -100,29 +100,29 @@ const HOW_TO_LIFT: Partial<Record<Cause["kind"], string>> = {
   no_sandbox: " (a rule that allows the command lets it run, and sandbox mode `danger-full-access` every command)",
 };
 
-function judge(command: readonly string[], context: RequirementContext): Verdict {
-  const ruled = ruleVerdict(command, context.rules);
+function evaluateWords(command: readonly string[], context: RequirementContext): Verdict {
+  const ruled = evaluateRules(command, context.rules);
   // A rule that keeps the sandbox has not allowed to leave or widen it.
   if (ruled?.decision === "allow" && !ruled.explicit) {
-    return overrideVerdict(context) ?? missingSandboxVerdict(command, context) ?? ruled;
+    return evaluateOverride(context) ?? evaluateMissingSandbox(command, context) ?? ruled;
   }
   return (
     ruled ??
-    dangerVerdict(command) ??
-    overrideVerdict(context) ??
-    missingSandboxVerdict(command, context) ??
-    policyVerdict(command, context)
+    evaluateDanger(command) ??
+    evaluateOverride(context) ??
+    evaluateMissingSandbox(command, context) ??
+    evaluateApprovalPolicy(command, context)
   );
 }
 
 /** Nothing but what is known to be safe runs without the sandbox that it should have. */
-function missingSandboxVerdict(
+function evaluateMissingSandbox(
   command: readonly string[],
   { missingSandbox, os }: RequirementContext,
 ): Restriction | undefined {
   if (missingSandbox === undefined) return undefined;
   const cause: Cause = { kind: "no_sandbox" };
-  if (knownSafeEntry(command, os) === undefined) {
+  if (findKnownSafeEntry(command, os) === undefined) {
     const reason = `${missingSandbox.reason}; without one, whatever is not known to be safe is asked about`;
     return { decision: "prompt", reason, cause };
   }
@@ -132,14 +132,14 @@ function missingSandboxVerdict(
 }
 
 /** What no rule and no table decides. */
-function policyVerdict(command: readonly string[], context: RequirementContext): Verdict {
+function evaluateApprovalPolicy(command: readonly string[], context: RequirementContext): Verdict {
   const allow: Verdict = { decision: "allow", explicit: false };
-  if (context.approvalPolicy !== "untrusted" || knownSafeEntry(command, context.os) !== undefined) return allow;
+  if (context.approvalPolicy !== "untrusted" || findKnownSafeEntry(command, context.os) !== undefined) return allow;
   const reason = `approval policy \`untrusted\` asks for every command that is not known to be safe`;
   return { decision: "prompt", reason, cause: { kind: "policy" } };
 }
 
-function overrideVerdict(context: RequirementContext): Restriction | undefined {
+function evaluateOverride(context: RequirementContext): Restriction | undefined {
   if (!asksForOverride(context)) return undefined;
   const asked = context.sandboxPermissions === "require_escalated" ? "to run outside the sandbox" : "extra permissions";
   return { decision: "prompt", reason: `the command asks for ${asked}`, cause: { kind: "override" } };
@@ -152,7 +152,7 @@ function asksForOverride({ sandboxPermissions, approvalPolicy, unrestricted }: R
 }
 
 /** Every rule that matches counts, the strictest wins, and a rule replaces the tables. */
-function ruleVerdict(command: readonly string[], rules: RulesPort | undefined): Verdict | undefined {
+function evaluateRules(command: readonly string[], rules: RulesPort | undefined): Verdict | undefined {
   const matches = rules?.match(command) ?? [];
   const match = (decision: RuleMatch["decision"]) => matches.find((one) => one.decision === decision);
   const strict = match("forbidden") ?? match("prompt");
@@ -166,23 +166,23 @@ function ruleVerdict(command: readonly string[], rules: RulesPort | undefined): 
   return { decision: "allow", explicit: matches.every((one) => one.sandbox !== "keep") };
 }
 
-function dangerVerdict(command: readonly string[]): Verdict | undefined {
-  const entry = dangerousEntry(command);
+function evaluateDanger(command: readonly string[]): Verdict | undefined {
+  const entry = findDangerousEntry(command);
   if (entry === undefined) return undefined;
   const reason = `${entry.what} (entry \`${entry.name}\` of the dangerous commands)`;
   return { decision: "prompt", reason, cause: { kind: "dangerous", entry: entry.name } };
 }
 
 /** What is spelled out inside can make a command stricter, never more lenient. */
-function restrictions({ literals, unread }: JudgedCommand, context: RequirementContext): Judged[] {
-  const found: Judged[] = [];
+function findRestrictions({ literals, unread }: AnalyzedCommand, context: RequirementContext): CommandVerdict[] {
+  const found: CommandVerdict[] = [];
   for (const words of literals.commands) {
-    const verdict = ruleVerdict(words, context.rules) ?? dangerVerdict(words);
+    const verdict = evaluateRules(words, context.rules) ?? evaluateDanger(words);
     if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict });
   }
   for (const words of literals.guesses ?? []) {
-    const verdict = ruleVerdict(words, context.rules) ?? dangerVerdict(words);
-    if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict: guessedVerdict(verdict) });
+    const verdict = evaluateRules(words, context.rules) ?? evaluateDanger(words);
+    if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict: toQuestion(verdict) });
   }
   if (literals.complete) return found;
   const reason = unread ?? literals.unclear ?? "the command is too long or too deeply nested to be looked through";
@@ -190,6 +190,6 @@ function restrictions({ literals, unread }: JudgedCommand, context: RequirementC
 }
 
 /** What a command may run only perhaps is asked about, and not forbidden. */
-function guessedVerdict({ reason, cause }: Restriction): Restriction {
+function toQuestion({ reason, cause }: Restriction): Restriction {
   return { decision: "prompt", reason: `the command may run what is among its arguments: ${reason}`, cause };
 }

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
-import { dangerousEntry } from "./dangerous.js";
-import type { JudgedCommand } from "./judged-command.js";
+import type { AnalyzedCommand } from "./analyzed-command.js";
+import { findDangerousEntry } from "./dangerous.js";
 import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";
 import { isStandardProgram } from "./programs.js";
 import { proposeAmendment } from "./rules/amendment.js";
@@ -29,7 +29,7 @@ export class RuleBook {
 
   /** The rules for commands in this directory. */
   rulesIn(cwd: string): RulesPort {
-    return effectiveRules(this.#policy, cwd);
+    return createEffectiveRules(this.#policy, cwd);
   }
 
   /**
@@ -37,12 +37,12 @@ export class RuleBook {
    * whatever follows it, which of a dangerous command is any file.
    */
   propose(
-    { commands }: JudgedCommand,
+    { commands }: AnalyzedCommand,
     asking: readonly string[] | null,
     suggested: readonly string[] | undefined,
   ): readonly string[] | null {
     if (asking === null) return null;
-    const dangerous = commands.filter((words) => dangerousEntry(words) !== undefined);
+    const dangerous = commands.filter((words) => findDangerousEntry(words) !== undefined);
     const offered = (prefix: readonly string[] | undefined) => {
       if (prefix === undefined || prefixBytes(prefix) > MAX_PROPOSED_RULE_BYTES) return undefined;
       return dangerous.some((words) => prefix.every((word, index) => word === words[index])) ? undefined : prefix;
@@ -80,7 +80,7 @@ export class RuleBook {
  * does so only where that name means this program: in a directory of the system, or declared by `host_executable`. One
  * that asks or forbids does so wherever the program lies, and whatever else is said of that path.
  */
-export function effectiveRules(policy: RulePolicy, cwd: string): RulesPort {
+export function createEffectiveRules(policy: RulePolicy, cwd: string): RulesPort {
   const asWritten = createRulesPort(policy);
   const byName = createRulesPort(policy, { resolveHostExecutables: true, cwd });
   const declared = new Set([...policy.hostExecutables.values()].flat());

@@ -1,8 +1,8 @@
 import { messageOf } from "@codex/telemetry";
-import type { GetShellParser } from "./evaluate.js";
-import type { JudgedCommand } from "./judged-command.js";
+import type { GetShellParser } from "./analyze-command.js";
+import type { AnalyzedCommand } from "./analyzed-command.js";
 import { MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "./shell/limits.js";
-import { type LiteralCommands, literalScript } from "./shell/literal-commands.js";
+import { findScriptCommands, type LiteralCommands } from "./shell/literal-commands.js";
 import type { ShellParser } from "./shell/parser.js";
 
 export interface CompleteLines {
@@ -87,12 +87,12 @@ function editLines(text: string): string {
  * Typed lines as policy sees them: nothing in them is allowed by itself, what is spelled out in them restricts. A command that
  * was found in lines before counts only where it is typed again. Never rejects.
  */
-export async function judgedLines(
+export async function analyzeTypedLines(
   lines: readonly string[],
   before: readonly string[],
   isCut: boolean,
   getParser: GetShellParser,
-): Promise<JudgedCommand> {
+): Promise<AnalyzedCommand> {
   const command = await readLines(lines, before, getParser);
   const unclear = `a line that is typed is longer than ${MAX_TYPED_LINE} characters`;
   return isCut ? { ...command, literals: { ...command.literals, complete: false, unclear } } : command;
@@ -102,7 +102,7 @@ async function readLines(
   lines: readonly string[],
   before: readonly string[],
   getParser: GetShellParser,
-): Promise<JudgedCommand> {
+): Promise<AnalyzedCommand> {
   try {
     return judge(lines, before, await getParser());
   } catch (error) {
@@ -111,10 +111,10 @@ async function readLines(
   }
 }
 
-function judge(lines: readonly string[], before: readonly string[], parser: ShellParser): JudgedCommand {
-  const fresh = lines.map((text) => literalScript(parser, text));
-  const seen = new Set(before.flatMap((text) => keysOf(literalScript(parser, text))));
-  const together = lines.map((text, index) => literalScript(parser, (before[index] ?? before[0] ?? "") + text));
+function judge(lines: readonly string[], before: readonly string[], parser: ShellParser): AnalyzedCommand {
+  const fresh = lines.map((text) => findScriptCommands(parser, text));
+  const seen = new Set(before.flatMap((text) => keysOf(findScriptCommands(parser, text))));
+  const together = lines.map((text, index) => findScriptCommands(parser, (before[index] ?? before[0] ?? "") + text));
   const isNew = (words: readonly string[]) => !seen.has(JSON.stringify(words));
   const unclear = fresh.map((found) => found.unclear).find((reason) => reason !== undefined);
   const literals: LiteralCommands = {

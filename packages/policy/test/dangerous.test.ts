@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { DANGEROUS_COMMANDS, dangerousEntry } from "../src/dangerous.js";
-import { judgedCommand } from "../src/evaluate.js";
+import { analyzeCommand } from "../src/analyze-command.js";
+import { DANGEROUS_COMMANDS, findDangerousEntry } from "../src/dangerous.js";
 import { createLazyShellParser } from "../src/shell/parser.js";
 
 const shellParser = createLazyShellParser();
-const literals = async (argv: readonly string[]) => (await judgedCommand(argv, undefined, shellParser)).literals;
+const literals = async (argv: readonly string[]) => (await analyzeCommand(argv, undefined, shellParser)).literals;
 const isFound = async (argv: readonly string[]): Promise<boolean> =>
-  (await literals(argv)).commands.some((words) => dangerousEntry(words));
+  (await literals(argv)).commands.some((words) => findDangerousEntry(words));
 const inScript = (script: string) => isFound(["bash", "-lc", script]);
 
 describe("dangerous commands", () => {

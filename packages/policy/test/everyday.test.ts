@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { judgedCommand } from "../src/evaluate.js";
-import { requirement } from "../src/requirement.js";
-import { effectiveRules } from "../src/rule-book.js";
+import { analyzeCommand } from "../src/analyze-command.js";
+import { evaluateRequirement } from "../src/requirement.js";
+import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
 import { createLazyShellParser } from "../src/shell/parser.js";
 
@@ -10,7 +10,7 @@ import { createLazyShellParser } from "../src/shell/parser.js";
 
 const scripts: string[] = JSON.parse(readFileSync(new URL("./shell/corpus/everyday.json", import.meta.url), "utf8"));
 const shellParser = createLazyShellParser();
-const rules = effectiveRules(
+const rules = createEffectiveRules(
   parseRulePolicy([
     {
       file: "r",
@@ -24,8 +24,8 @@ describe("an everyday command", () => {
   it("is one of many", () => expect(new Set(scripts).size).toBeGreaterThan(140));
 
   it.each(scripts)("is not asked about: %j", async (script) => {
-    const command = await judgedCommand(["bash", "-lc", script], undefined, shellParser);
+    const command = await analyzeCommand(["bash", "-lc", script], undefined, shellParser);
     const context = { approvalPolicy: "on-request", sandboxPermissions: "use_default", unrestricted: false } as const;
-    expect(requirement(command, { ...context, rules })).toEqual({ kind: "skip", bypassSandbox: false });
+    expect(evaluateRequirement(command, { ...context, rules })).toEqual({ kind: "skip", bypassSandbox: false });
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { judgedCommand } from "../src/evaluate.js";
+import { analyzeCommand } from "../src/analyze-command.js";
 import { explainCommand } from "../src/explain.js";
-import { requirement } from "../src/requirement.js";
-import { effectiveRules } from "../src/rule-book.js";
+import { evaluateRequirement } from "../src/requirement.js";
+import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
 import { createLazyShellParser } from "../src/shell/parser.js";
 
@@ -24,7 +24,7 @@ const context = {
   os: "linux",
 } as const;
 const explain = async (script: string) =>
-  explainCommand(await judgedCommand(["bash", "-lc", script], undefined, shellParser), context);
+  explainCommand(await analyzeCommand(["bash", "-lc", script], undefined, shellParser), context);
 
 describe("explainCommand", () => {
   it("says of each plain command what it comes to", async () => {
@@ -58,8 +58,8 @@ describe("explainCommand", () => {
     "for x in a; do ls; done",
     "a <<E\nE",
   ])("comes to what the policy comes to: %j", async (script) => {
-    const judged = await judgedCommand(["bash", "-lc", script], undefined, shellParser);
-    const expected = requirement(judged, { ...context, rules: effectiveRules(rules, "/w") });
+    const judged = await analyzeCommand(["bash", "-lc", script], undefined, shellParser);
+    const expected = evaluateRequirement(judged, { ...context, rules: createEffectiveRules(rules, "/w") });
     expect((await explain(script)).requirement).toEqual(expected);
   });
 });

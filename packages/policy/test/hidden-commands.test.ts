@@ -1,16 +1,16 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: scripts of a shell
 
 import { describe, expect, it } from "vitest";
-import { judgedCommand } from "../src/evaluate.js";
-import { requirement } from "../src/requirement.js";
-import { effectiveRules } from "../src/rule-book.js";
+import { analyzeCommand } from "../src/analyze-command.js";
+import { evaluateRequirement } from "../src/requirement.js";
+import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
 import { createLazyShellParser } from "../src/shell/parser.js";
 
 // What a rule that forbids `rm` (and `git push`) makes of each way to write it. What only the sandbox holds is listed as well.
 
 const shellParser = createLazyShellParser();
-const rules = effectiveRules(
+const rules = createEffectiveRules(
   parseRulePolicy([
     {
       file: "r",
@@ -26,7 +26,7 @@ prefix_rule(pattern=[["echo", "ls", "set", "printf", "xargs", "env", "git", "uni
 
 /** How it runs: `outside` the sandbox, `inside`, `asked`, or `forbidden`. */
 async function judge(script: string, approvalPolicy: "on-request" | "untrusted", shell: string) {
-  const command = await judgedCommand([shell, "-c", script], undefined, shellParser);
+  const command = await analyzeCommand([shell, "-c", script], undefined, shellParser);
   const context = {
     approvalPolicy,
     sandboxPermissions: "use_default",
@@ -34,7 +34,7 @@ async function judge(script: string, approvalPolicy: "on-request" | "untrusted",
     rules,
     os: "linux",
   } as const;
-  const found = requirement(command, context);
+  const found = evaluateRequirement(command, context);
   if (found.kind === "skip") return found.bypassSandbox ? "outside" : "inside";
   return found.kind === "needsApproval" ? "asked" : "forbidden";
 }
@@ -217,7 +217,7 @@ describe("a forbidden command", () => {
     ],
     ...["git --frobnicate log", "xargs --frobnicate ls", "su --frobnicate -c ls", "foosh -c ls", "pwsh -Frobnicate ls"],
   ])("may be hidden behind an option or a shell that is not known: %j", async (script) => {
-    const { literals } = await judgedCommand(["bash", "-c", script], undefined, shellParser);
+    const { literals } = await analyzeCommand(["bash", "-c", script], undefined, shellParser);
     expect(literals).toMatchObject({ complete: false, unclear: expect.stringMatching(/not known/) });
     expect(await judge(script, "on-request", "bash")).toBe("asked");
   });
@@ -237,10 +237,10 @@ describe("a forbidden command", () => {
   it.each(["uniq - f", "uniq -- a -b", "ls &>/dev/null make", "ls\u00a0-l", "ls \\\n -l", "ls $IFS", "=ls"])(
     "is no reason to trust what only looks plain: %j",
     async (script) => {
-      const { commands, isSplit } = await judgedCommand(["sh", "-c", script], undefined, shellParser);
-      const plain = effectiveRules(parseRulePolicy([]), "/w");
+      const { commands, isSplit } = await analyzeCommand(["sh", "-c", script], undefined, shellParser);
+      const plain = createEffectiveRules(parseRulePolicy([]), "/w");
       const context = { approvalPolicy: "untrusted", sandboxPermissions: "use_default", unrestricted: true } as const;
-      const found = requirement(
+      const found = evaluateRequirement(
         { commands, isSplit, literals: { commands: [], complete: true } },
         { ...context, rules: plain },
       );
@@ -251,9 +251,9 @@ describe("a forbidden command", () => {
 
 describe("a rule about a name", () => {
   const judgeWith = async (text: string, script: string) => {
-    const command = await judgedCommand(["bash", "-c", script], undefined, shellParser);
-    const found = effectiveRules(parseRulePolicy([{ file: "r", text }]), "/w");
-    return requirement(command, {
+    const command = await analyzeCommand(["bash", "-c", script], undefined, shellParser);
+    const found = createEffectiveRules(parseRulePolicy([{ file: "r", text }]), "/w");
+    return evaluateRequirement(command, {
       approvalPolicy: "untrusted",
       sandboxPermissions: "use_default",
       unrestricted: false,

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { judgedCommand } from "../src/evaluate.js";
-import { requirement } from "../src/requirement.js";
-import { effectiveRules } from "../src/rule-book.js";
+import { analyzeCommand } from "../src/analyze-command.js";
+import { evaluateRequirement } from "../src/requirement.js";
+import { createEffectiveRules } from "../src/rule-book.js";
 import { parseRulePolicy } from "../src/rules/load-policy.js";
 import { createLazyShellParser } from "../src/shell/parser.js";
 import { BY_CODE } from "./variants/by-code.js";
@@ -50,12 +50,16 @@ describe.concurrent("runs for real", () => {
 const shellParser = createLazyShellParser();
 
 const rulesFor = (decision: string) =>
-  effectiveRules(parseRulePolicy([{ file: "r", text: `prefix_rule(pattern=["zap"], decision="${decision}")` }]), "/w");
+  createEffectiveRules(
+    parseRulePolicy([{ file: "r", text: `prefix_rule(pattern=["zap"], decision="${decision}")` }]),
+    "/w",
+  );
 
 async function judge({ argv }: Variant, decision: string, approvalPolicy: "on-request" | "never") {
-  const command = await judgedCommand(fill(argv, "/w/zap"), undefined, shellParser);
+  const command = await analyzeCommand(fill(argv, "/w/zap"), undefined, shellParser);
   const rules = rulesFor(decision);
-  return requirement(command, { approvalPolicy, sandboxPermissions: "use_default", unrestricted: true, rules }).kind;
+  return evaluateRequirement(command, { approvalPolicy, sandboxPermissions: "use_default", unrestricted: true, rules })
+    .kind;
 }
 
 describe("is judged", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { KNOWN_SAFE_COMMANDS, knownSafeEntry } from "../src/known-safe.js";
+import { findKnownSafeEntry, KNOWN_SAFE_COMMANDS } from "../src/known-safe.js";
 
-const isSafe = (command: string, os = "linux") => knownSafeEntry(command.split(" "), os) !== undefined;
+const isSafe = (command: string, os = "linux") => findKnownSafeEntry(command.split(" "), os) !== undefined;
 
 describe("known-safe commands", () => {
   it("is this table", () => {
@@ -64,6 +64,6 @@ describe("known-safe commands", () => {
   it("knows numfmt and tac on Linux alone", () => {
     expect(isSafe("tac file", "linux")).toBe(true);
     expect(isSafe("tac file", "darwin")).toBe(false);
-    expect(knownSafeEntry(["numfmt", "1"], undefined)).toBeUndefined();
+    expect(findKnownSafeEntry(["numfmt", "1"], undefined)).toBeUndefined();
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { analyzeCommand } from "../src/analyze-command.js";
+import type { AnalyzedCommand } from "../src/analyzed-command.js";
 import type { ApprovalPolicy } from "../src/approval-policy.js";
-import { judgedCommand } from "../src/evaluate.js";
-import type { JudgedCommand } from "../src/judged-command.js";
-import { type RequirementContext, requirement } from "../src/requirement.js";
+import { evaluateRequirement, type RequirementContext } from "../src/requirement.js";
 import type { RuleMatch } from "../src/rules-port.js";
 import { createLazyShellParser } from "../src/shell/parser.js";
 
 const shellParser = createLazyShellParser();
-const script = (text: string): Promise<JudgedCommand> =>
-  judgedCommand(["/bin/bash", "-lc", text], undefined, shellParser);
+const script = (text: string): Promise<AnalyzedCommand> =>
+  analyzeCommand(["/bin/bash", "-lc", text], undefined, shellParser);
 
 const SAFE = await script("ls src");
 const OTHER = await script("make all");
@@ -24,7 +24,7 @@ type Cell = "skip" | "ask" | "refuse";
 const KINDS: Record<Cell, string> = { skip: "skip", ask: "needsApproval", refuse: "forbidden" };
 
 // command × policy: [unrestricted; restricted; restricted and escalation asked; restricted and extra permissions asked]
-const TABLE: [string, JudgedCommand, ApprovalPolicy, [Cell, Cell, Cell, Cell]][] = [
+const TABLE: [string, AnalyzedCommand, ApprovalPolicy, [Cell, Cell, Cell, Cell]][] = [
   ["safe", SAFE, "never", ["skip", "skip", "refuse", "refuse"]],
   ["safe", SAFE, "on-request", ["skip", "skip", "ask", "ask"]],
   ["safe", SAFE, "on-failure", ["skip", "skip", "ask", "ask"]],
@@ -68,7 +68,7 @@ const PLACES: Pick<RequirementContext, "unrestricted" | "sandboxPermissions">[] 
 
 describe("requirement without rules", () => {
   it.each(TABLE)("%s command under %j", (_name, command, approvalPolicy, cells) => {
-    const kinds = PLACES.map((place) => requirement(command, { ...place, approvalPolicy }).kind);
+    const kinds = PLACES.map((place) => evaluateRequirement(command, { ...place, approvalPolicy }).kind);
     expect(kinds).toEqual(cells.map((cell) => KINDS[cell]));
   });
 
@@ -87,7 +87,7 @@ describe("requirement without rules", () => {
       const asks = typeof approvalPolicy === "object" ? sandbox_approval : isAsked[approvalPolicy];
       const refuses = approvalPolicy === "never" || !sandbox_approval;
       for (const sandboxPermissions of ["require_escalated", "with_additional_permissions"] as const) {
-        const found = requirement(command, { unrestricted: true, sandboxPermissions, approvalPolicy });
+        const found = evaluateRequirement(command, { unrestricted: true, sandboxPermissions, approvalPolicy });
         expect(found.kind).toBe(refuses ? "forbidden" : asks ? "needsApproval" : "skip");
       }
     },
@@ -95,7 +95,11 @@ describe("requirement without rules", () => {
 
   it("never bypasses the sandbox by itself", () => {
     for (const [, command, approvalPolicy] of TABLE) {
-      const found = requirement(command, { approvalPolicy, unrestricted: true, sandboxPermissions: "use_default" });
+      const found = evaluateRequirement(command, {
+        approvalPolicy,
+        unrestricted: true,
+        sandboxPermissions: "use_default",
+      });
       if (found.kind === "skip") expect(found.bypassSandbox).toBe(false);
     }
   });
@@ -105,14 +109,14 @@ describe("reasons", () => {
   const base = { sandboxPermissions: "use_default", unrestricted: true } as const;
 
   it("name the entry of the dangerous table and how to override it", () => {
-    const found = requirement(HIDDEN, { ...base, approvalPolicy: "never" });
+    const found = evaluateRequirement(HIDDEN, { ...base, approvalPolicy: "never" });
     expect(found).toMatchObject({ kind: "forbidden", cause: { kind: "dangerous", entry: "rm-force" } });
     expect(found).toMatchObject({ reason: expect.stringMatching(/rm-force.*`never`.*a rule that allows/s) });
   });
 
   it("name the override and the policy that refuses it before anything else", () => {
     const escalated = { ...base, sandboxPermissions: "require_escalated" } as const;
-    const found = requirement(DANGEROUS, { ...escalated, approvalPolicy: granular(false, true) });
+    const found = evaluateRequirement(DANGEROUS, { ...escalated, approvalPolicy: granular(false, true) });
     expect(found).toMatchObject({ kind: "forbidden", cause: { kind: "override" } });
     expect(found).toMatchObject({ reason: expect.stringMatching(/sandbox_approval.*require_escalated/) });
   });
@@ -120,7 +124,7 @@ describe("reasons", () => {
   it("ask about a command that is too large to be looked through", async () => {
     const endless = await script(`echo ${"$(".repeat(10)}${"env ".repeat(3000)}`);
     expect(endless.literals.complete).toBe(false);
-    const found = requirement(endless, { ...base, approvalPolicy: "on-request" });
+    const found = evaluateRequirement(endless, { ...base, approvalPolicy: "on-request" });
     expect(found).toMatchObject({ kind: "needsApproval", cause: { kind: "too_complex" } });
   });
 });
@@ -136,26 +140,26 @@ describe("requirement with rules", () => {
   const base = { approvalPolicy: "untrusted", sandboxPermissions: "use_default", unrestricted: false } as const;
 
   it("replaces the heuristic: an allowed command does not ask and bypasses the sandbox", () => {
-    expect(requirement(OTHER, { ...base, rules: rulesFor("make", allow) })).toEqual({
+    expect(evaluateRequirement(OTHER, { ...base, rules: rulesFor("make", allow) })).toEqual({
       kind: "skip",
       bypassSandbox: true,
     });
-    expect(requirement(DANGEROUS, { ...base, approvalPolicy: "never", rules: rulesFor("rm", allow) })).toEqual({
+    expect(evaluateRequirement(DANGEROUS, { ...base, approvalPolicy: "never", rules: rulesFor("rm", allow) })).toEqual({
       kind: "skip",
       bypassSandbox: true,
     });
   });
 
   it("keeps the sandbox where the rule says so, or where not every command has a rule", () => {
-    expect(requirement(OTHER, { ...base, rules: rulesFor("make", allow, keep) })).toMatchObject({
+    expect(evaluateRequirement(OTHER, { ...base, rules: rulesFor("make", allow, keep) })).toMatchObject({
       bypassSandbox: false,
     });
-    const two: JudgedCommand = {
+    const two: AnalyzedCommand = {
       commands: [["make"], ["ls"]],
       isSplit: true,
       literals: { commands: [], complete: true },
     };
-    expect(requirement(two, { ...base, rules: rulesFor("make", allow) })).toEqual({
+    expect(evaluateRequirement(two, { ...base, rules: rulesFor("make", allow) })).toEqual({
       kind: "skip",
       bypassSandbox: false,
     });
@@ -164,8 +168,8 @@ describe("requirement with rules", () => {
   it("asks for an override of a command that a rule allows in the sandbox only", () => {
     for (const sandboxPermissions of ["require_escalated", "with_additional_permissions"] as const) {
       const asking = { ...base, sandboxPermissions };
-      expect(requirement(OTHER, { ...asking, rules: rulesFor("make", allow) }).kind).toBe("skip");
-      expect(requirement(OTHER, { ...asking, rules: rulesFor("make", keep) })).toMatchObject({
+      expect(evaluateRequirement(OTHER, { ...asking, rules: rulesFor("make", allow) }).kind).toBe("skip");
+      expect(evaluateRequirement(OTHER, { ...asking, rules: rulesFor("make", keep) })).toMatchObject({
         kind: "needsApproval",
         cause: { kind: "override" },
       });
@@ -173,38 +177,42 @@ describe("requirement with rules", () => {
   });
 
   it("takes the strictest of several rules, and says its justification", () => {
-    const found = requirement(OTHER, { ...base, rules: rulesFor("make", allow, prompt, forbid) });
+    const found = evaluateRequirement(OTHER, { ...base, rules: rulesFor("make", allow, prompt, forbid) });
     expect(found).toMatchObject({ kind: "forbidden", cause: { kind: "rule", rule: "r-forbid" } });
     expect(found).toMatchObject({ reason: expect.stringContaining("use make") });
   });
 
   it("refuses what a rule wants asked when rules may not ask", () => {
     const rules = rulesFor("make", prompt);
-    expect(requirement(OTHER, { ...base, rules, approvalPolicy: granular(true, false) }).kind).toBe("forbidden");
-    expect(requirement(OTHER, { ...base, rules, approvalPolicy: granular(false, true) }).kind).toBe("needsApproval");
-    expect(requirement(OTHER, { ...base, rules, approvalPolicy: "never" })).toMatchObject({
+    expect(evaluateRequirement(OTHER, { ...base, rules, approvalPolicy: granular(true, false) }).kind).toBe(
+      "forbidden",
+    );
+    expect(evaluateRequirement(OTHER, { ...base, rules, approvalPolicy: granular(false, true) }).kind).toBe(
+      "needsApproval",
+    );
+    expect(evaluateRequirement(OTHER, { ...base, rules, approvalPolicy: "never" })).toMatchObject({
       kind: "forbidden",
       reason: expect.stringContaining("r-prompt"),
     });
   });
 
   it("refuses when only one of two questions may be asked", () => {
-    const both: JudgedCommand = {
+    const both: AnalyzedCommand = {
       commands: [["make"], ["rm", "-f", "x"]],
       isSplit: true,
       literals: { commands: [], complete: true },
     };
     const rules = rulesFor("make", prompt);
-    expect(requirement(both, { ...base, rules, approvalPolicy: granular(false, true) })).toMatchObject({
+    expect(evaluateRequirement(both, { ...base, rules, approvalPolicy: granular(false, true) })).toMatchObject({
       kind: "forbidden",
       cause: { kind: "dangerous" },
     });
   });
 
   it("sees a forbidden command inside an opaque one, and lets no rule allow an opaque one by its parts", () => {
-    expect(requirement(OPAQUE, { ...base, rules: rulesFor("make", forbid) }).kind).toBe("forbidden");
+    expect(evaluateRequirement(OPAQUE, { ...base, rules: rulesFor("make", forbid) }).kind).toBe("forbidden");
     const allowAll = { match: (words: readonly string[]) => (words[0] === "/bin/bash" ? [] : [allow]) };
-    expect(requirement(OPAQUE, { ...base, rules: allowAll }).kind).toBe("needsApproval");
+    expect(evaluateRequirement(OPAQUE, { ...base, rules: allowAll }).kind).toBe("needsApproval");
   });
 });
 
@@ -284,7 +292,7 @@ describe("requirement with one rule, in a restricted sandbox", () => {
       const found = (["use_default", "require_escalated", "with_additional_permissions"] as const).map(
         (sandboxPermissions) => {
           const context = { approvalPolicy: POLICIES[policy]!, sandboxPermissions, unrestricted: false, rules };
-          const needed = requirement(command, context);
+          const needed = evaluateRequirement(command, context);
           return needed.kind === "skip" && needed.bypassSandbox ? "out" : needed.kind;
         },
       );

@@ -1,11 +1,11 @@
 import type { HostInfo } from "@codex/executor-protocol";
 import {
+  analyzeCommand,
   checkCommand,
   type ExplainedCommand,
   type Explanation,
   explainCommand,
   findMissingSandbox,
-  judgedCommand,
   type Requirement,
   renderAllowRule,
   type SandboxSelector,
@@ -56,7 +56,7 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
   const { approvalPolicy } = config.settings;
   const rules = await loadRules(options.rules ?? [], config);
   const argv = words.length === 1 ? ["/bin/bash", "-lc", words[0] ?? ""] : words;
-  const command = await judgedCommand(argv, undefined, createBriefShellParser());
+  const command = await analyzeCommand(argv, undefined, createBriefShellParser());
   const cwd = process.cwd();
   const sandbox = openSandbox(config.settings.sandbox, true);
   const host = await describeOwnExecutor(cwd, sandbox);

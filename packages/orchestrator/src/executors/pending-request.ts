@@ -38,7 +38,7 @@ export class PendingRequest<T extends AnswerType> {
   cancelled = false;
   readonly #options: PendingOptions<T>;
   #resolve!: (reply: Reply<Answer<T>>) => void;
-  #isSettled = false;
+  #hasHarmlessOutput = false;
   #isOver = false;
   /** The deadline waits for nobody. */
   #isUrgent = false;
@@ -90,12 +90,12 @@ export class PendingRequest<T extends AnswerType> {
     if (!this.sent) return this.#settle({ ...UNSENT, reason: `it was not reached again within ${ms} ms` });
     if (this.output === undefined || this.output.isIdle) return this.#settle({ kind: "timeout", ms });
     await this.output.drained();
-    if (!this.#isSettled && !this.#isUrgent) this.#startClock();
+    if (!this.#hasHarmlessOutput && !this.#isUrgent) this.#startClock();
   }
 
   #settle(reply: Reply<Answer<T>>): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
+    if (this.#hasHarmlessOutput) return;
+    this.#hasHarmlessOutput = true;
     if (!this.#isUrgent) this.#stopClock();
     this.#options.onSettled(reply);
     if (this.output === undefined || this.output.isIdle) return this.#end(reply);

@@ -1,6 +1,12 @@
 import type { Sandbox } from "@codex/executor-protocol";
-import type { JudgedCommand, Policy, RuleBook } from "@codex/policy";
-import { findMissingSandbox, type GetShellParser, judgedCommand, type Requirement, requirement } from "@codex/policy";
+import type { AnalyzedCommand, Policy, RuleBook } from "@codex/policy";
+import {
+  analyzeCommand,
+  evaluateRequirement,
+  findMissingSandbox,
+  type GetShellParser,
+  type Requirement,
+} from "@codex/policy";
 import type { ApprovalResult, Approvals } from "../approvals/approvals.js";
 import type { ApprovalDecision, ApprovalRequest } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
@@ -37,7 +43,7 @@ export interface Granted {
   proposedAmendment: readonly string[] | null;
   notices: readonly string[];
   /** How policy saw it. */
-  command: JudgedCommand;
+  command: AnalyzedCommand;
 }
 
 /** Policy, and where it asks, a person. */
@@ -51,10 +57,10 @@ export async function obtainPermit(
   const { executor } = selected;
   const { host } = executor;
   const { policy } = context;
-  const command = await judgedCommand(request.command, host, context.shellParser);
+  const command = await analyzeCommand(request.command, host, context.shellParser);
   const rules = context.rules.rulesIn(request.cwd);
   const missingSandbox = findMissingSandbox(executor, request.cwd, command, policy.sandbox);
-  const needed = requirement(command, {
+  const needed = evaluateRequirement(command, {
     approvalPolicy: policy.approvalPolicy,
     sandboxPermissions: request.sandboxPermissions,
     unrestricted: policy.sandbox.unrestricted,
@@ -92,7 +98,7 @@ const escalates = ({ sandboxPermissions }: ResolvedExec["request"]): boolean =>
 
 /** A command that somebody has to decide about, and how it would be sent. */
 export interface Asked {
-  command: JudgedCommand;
+  command: AnalyzedCommand;
   needed: Pick<Extract<Requirement, { kind: "needsApproval" }>, "reason" | "cause" | "asking">;
   bypassSandbox: boolean;
   sandbox?: Sandbox | null;
@@ -142,7 +148,7 @@ export async function askForPermit(
 /** The command is approved either way: that a rule could not be saved is only told. */
 async function saveRule(
   prefix: readonly string[] | undefined,
-  command: JudgedCommand,
+  command: AnalyzedCommand,
   { rules }: PermitContext,
 ): Promise<string[]> {
   const problem =

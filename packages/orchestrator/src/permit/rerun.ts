@@ -1,5 +1,5 @@
 import type { UnifiedExecResult } from "@codex/executor-protocol";
-import type { JudgedCommand } from "@codex/policy";
+import type { AnalyzedCommand } from "@codex/policy";
 import { type ApprovalPolicy, refusingPolicy } from "@codex/policy";
 import type { AfterDenial } from "../approvals/approver.js";
 import type { SessionOwner } from "../executors/sessions.js";
@@ -15,7 +15,7 @@ export interface SandboxedRun {
   /** Where it ran: one instance of the executor. */
   owner: SessionOwner;
   resolved: ResolvedExec;
-  command: JudgedCommand;
+  command: AnalyzedCommand;
 }
 
 export type Rerun =

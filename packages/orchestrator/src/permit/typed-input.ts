@@ -1,4 +1,4 @@
-import { judgedLines, requirement, TypedLines } from "@codex/policy";
+import { analyzeTypedLines, evaluateRequirement, TypedLines } from "@codex/policy";
 import type { ApprovalRequest } from "../approvals/approver.js";
 import { copyFrozen } from "../approvals/binding.js";
 import type { Session } from "../executors/sessions.js";
@@ -57,8 +57,8 @@ async function judge(
   const { request } = shell.resolved;
   const rules = context.rules.rulesIn(request.cwd);
   const read = shell.lines.read(lines);
-  const command = await judgedLines(read, shell.lines.read(before), isCut, context.shellParser);
-  const needed = requirement(command, {
+  const command = await analyzeTypedLines(read, shell.lines.read(before), isCut, context.shellParser);
+  const needed = evaluateRequirement(command, {
     approvalPolicy: context.policy.approvalPolicy,
     sandboxPermissions: "use_default",
     unrestricted: context.policy.sandbox.unrestricted,

@@ -1,4 +1,4 @@
-import { findMatches, type MatchOptions, type RuleMatch } from "./match.js";
+import { findMatches, type MatchOptions, type PrefixMatch } from "./match.js";
 import type { BrokenRuleFile, RulePolicy } from "./policy.js";
 import { type Decision, getStrictest } from "./rule.js";
 import { isSuspect } from "./suspects.js";
@@ -31,7 +31,7 @@ export function checkCommand(policy: RulePolicy, argv: readonly string[], option
   return decision === undefined ? { matchedRules } : { matchedRules, decision };
 }
 
-function renderMatch({ rule, matchedPrefix, resolvedProgram }: RuleMatch): MatchedRule {
+function renderMatch({ rule, matchedPrefix, resolvedProgram }: PrefixMatch): MatchedRule {
   const { decision, justification } = rule;
   return {
     prefixRuleMatch: {

@@ -1,6 +1,6 @@
 import { quoteString } from "@codex/starlark";
-import type { RulesPort, RuleMatch as RulesPortMatch } from "../rules-port.js";
-import { findMatches, type MatchOptions, type RuleMatch } from "./match.js";
+import type { RuleMatch, RulesPort } from "../rules-port.js";
+import { findMatches, type MatchOptions, type PrefixMatch } from "./match.js";
 import type { BrokenRuleFile, RulePolicy } from "./policy.js";
 import { isSuspect } from "./suspects.js";
 
@@ -14,7 +14,7 @@ export function createRulesPort(policy: RulePolicy, options: MatchOptions = {}):
   };
 }
 
-function renderMatch({ rule, matchedPrefix }: RuleMatch): RulesPortMatch {
+function renderMatch({ rule, matchedPrefix }: PrefixMatch): RuleMatch {
   const { decision, justification, sandbox, origin } = rule;
   return {
     decision,
@@ -24,6 +24,6 @@ function renderMatch({ rule, matchedPrefix }: RuleMatch): RulesPortMatch {
   };
 }
 
-function renderBroken({ file, message }: BrokenRuleFile): RulesPortMatch {
+function renderBroken({ file, message }: BrokenRuleFile): RuleMatch {
   return { decision: "prompt", rule: `file ${file}`, justification: `it does not load: ${message}` };
 }

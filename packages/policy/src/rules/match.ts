@@ -12,7 +12,7 @@ export interface MatchOptions {
 }
 
 /** A rule that applies to a command. */
-export interface RuleMatch {
+export interface PrefixMatch {
   readonly rule: PrefixRule;
   /** The tokens of the command that the pattern covers. */
   readonly matchedPrefix: readonly string[];
@@ -24,7 +24,7 @@ export interface RuleMatch {
  * Every rule that applies, exact rules before canonical ones, each in the order of declaration. Rules for the name of
  * a program are looked up only when none applies to the command as it is written.
  */
-export function findMatches(policy: RulePolicy, argv: readonly string[], options: MatchOptions = {}): RuleMatch[] {
+export function findMatches(policy: RulePolicy, argv: readonly string[], options: MatchOptions = {}): PrefixMatch[] {
   const [program] = argv;
   if (program === undefined) return [];
   const written = matchTokens(policy, argv, undefined);
@@ -45,7 +45,11 @@ function resolveProgram(program: string, cwd: string | undefined): string | unde
   return path === "/" ? undefined : path;
 }
 
-function matchTokens(policy: RulePolicy, tokens: readonly string[], resolvedProgram: string | undefined): RuleMatch[] {
+function matchTokens(
+  policy: RulePolicy,
+  tokens: readonly string[],
+  resolvedProgram: string | undefined,
+): PrefixMatch[] {
   const [first = ""] = tokens;
   const exact = policy.byFirst.get(first) ?? [];
   const canonical = policy.byFoldedFirst.size === 0 ? [] : (policy.byFoldedFirst.get(foldCase(first)) ?? []);

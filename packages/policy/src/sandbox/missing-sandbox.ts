@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { HostInfo } from "@codex/executor-protocol";
-import type { JudgedCommand } from "../judged-command.js";
+import type { AnalyzedCommand } from "../analyzed-command.js";
 import { programName } from "../programs.js";
 import { type DeniedRead, isDeniedRead } from "./deny-read.js";
 import { isWithinDirectory } from "./paths.js";
@@ -18,7 +18,7 @@ export interface MissingSandbox {
 export function findMissingSandbox(
   { name, host }: { name: string; host: HostInfo | undefined },
   cwd: string,
-  { commands }: JudgedCommand,
+  { commands }: AnalyzedCommand,
   sandbox: SandboxSelector,
 ): MissingSandbox | undefined {
   if (sandbox.unrestricted || sandbox.whenUnavailable !== "ask") return undefined;
@@ -33,7 +33,7 @@ export function findMissingSandbox(
 }
 
 /** Where commands of a script may run: where it starts, and wherever a `cd` in it leads. */
-function listDirectories(commands: JudgedCommand["commands"], cwd: string, home: string): readonly string[] {
+function listDirectories(commands: AnalyzedCommand["commands"], cwd: string, home: string): readonly string[] {
   const directories = new Set([cwd]);
   for (const [program = "", ...operands] of commands) {
     if (programName(program) !== "cd") continue;

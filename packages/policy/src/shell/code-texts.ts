@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { plainName } from "./program-name.js";
-import { isSettled } from "./unknown.js";
+import { hasHarmlessOutput } from "./unknown.js";
 
 /**
  * Where commands may stand in a text of any language: what its quotes, brackets and operators part, and the ends of the first
@@ -57,7 +57,7 @@ const READERS =
 /** Whether a program that is started with these words may change the file that it names. */
 export function mayChange(path: string, argv: readonly string[]): boolean {
   const [program = "", ...args] = argv;
-  if (READERS.test(plainName(program)) || isSettled(argv) || posix.normalize(program) === path) return false;
+  if (READERS.test(plainName(program)) || hasHarmlessOutput(argv) || posix.normalize(program) === path) return false;
   return args.some((arg) => posix.normalize(arg.slice(arg.indexOf("=") + 1)) === path);
 }
 

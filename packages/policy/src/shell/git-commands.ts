@@ -1,6 +1,6 @@
-import { type FindCarried, toInner, valuesOf } from "./carried-commands.js";
 import { type Inner, RUNS_NOTHING, type Runs, toCommand, toScript } from "./inner.js";
 import { splitWords } from "./line-words.js";
+import { type FindOptionCommands, toInner, valuesOf } from "./option-commands.js";
 
 /** Options of `git` itself that take the next argument. None may be abbreviated. */
 const VALUE_OPTIONS =
@@ -84,7 +84,7 @@ const cloneSettings = (arg: string, next?: string): string[] =>
     return RUN_SETTINGS.test(name) ? [value.replace(/^!/, "")] : [];
   });
 
-const VERBS: ReadonlyMap<string, FindCarried> = new Map<string, FindCarried>([
+const VERBS: ReadonlyMap<string, FindOptionCommands> = new Map<string, FindOptionCommands>([
   ["rebase", valuesOf("x", "exec")],
   ["difftool", valuesOf("x", "extcmd")],
   ["filter-branch", valuesOf("", FILTERS)],

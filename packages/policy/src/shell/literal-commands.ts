@@ -16,10 +16,11 @@ import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
 import { readRoughCommands } from "./rough-words.js";
 import { isStartFile, listVariableScripts } from "./run-variables.js";
-import { type FoundCommand, type ScriptVisitor, type Variables, walkScript } from "./script-walker.js";
-import { isSettled, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
-import { addParameters } from "./variables.js";
-import { fillArguments, mayTakeCode, whatMayRun } from "./wrappers.js";
+import type { FoundCommand, ScriptVisitor } from "./script-visitor.js";
+import { walkScript } from "./script-walker.js";
+import { hasHarmlessOutput, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
+import { addParameters, type Variables } from "./variables.js";
+import { fillArguments, findInnerCommands, mayTakeCode } from "./wrappers.js";
 
 /** Commands that are spelled out somewhere in a command, itself first. */
 export interface LiteralCommands {
@@ -39,15 +40,21 @@ export interface LiteralCommands {
  * Every command that running `argv` may come to, as far as it is spelled out: behind wrappers, in scripts, loops,
  * functions and substitutions, in what is piped or written into a shell. Restrictive decisions rest on this.
  */
-export function literalCommands(parser: ShellParser, argv: readonly string[]): LiteralCommands {
+export function findLiteralCommands(parser: ShellParser, argv: readonly string[]): LiteralCommands {
   const collector = new CommandCollector(parser);
-  collector.visitCommand({ argv, vague: NOTHING, input: undefined, variables: INITIAL_VARIABLES, files: new Map() });
+  collector.visitCommand({
+    argv,
+    uncertain: NOTHING,
+    input: undefined,
+    variables: INITIAL_VARIABLES,
+    files: new Map(),
+  });
   collector.guess(argv.join(" "));
   return listFound(collector);
 }
 
 /** The same for a script that some shell reads. */
-export function literalScript(parser: ShellParser, script: string): LiteralCommands {
+export function findScriptCommands(parser: ShellParser, script: string): LiteralCommands {
   const collector = new CommandCollector(parser);
   collector.visitScript(script, INITIAL_VARIABLES);
   collector.guess(script);
@@ -71,9 +78,9 @@ const isPartOf = (word: string, script: string): boolean =>
   word === "" || script === "" ? word === script : script.includes(word) || word.includes(script);
 
 /** What is cut out of a word of which a part is unknown is unknown as well: `env -S "$x y"`. */
-const listVague = (words: readonly string[], { argv, vague }: FoundCommand): ReadonlySet<string> => {
+const listUncertain = (words: readonly string[], { argv, uncertain }: FoundCommand): ReadonlySet<string> => {
   const cut = words.filter((word) => word !== "" && !argv.includes(word));
-  return new Set([...vague, ...cut.filter((word) => [...vague].some((each) => each.includes(word)))]);
+  return new Set([...uncertain, ...cut.filter((word) => [...uncertain].some((each) => each.includes(word)))]);
 };
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -158,7 +165,7 @@ class CommandCollector implements ScriptVisitor {
     this.computed.add(args);
   }
 
-  visitHeld(value: string): void {
+  visitDeferred(value: string): void {
     if (/\$\(|`/.test(value)) this.held.add(value);
   }
 
@@ -202,7 +209,7 @@ class CommandCollector implements ScriptVisitor {
 
   /** What is only a guess once everything was visited. `text`: all that is spelled out. */
   guess(text: string): void {
-    for (const printed of this.texts) this.visitHeld(printed);
+    for (const printed of this.texts) this.visitDeferred(printed);
     this.isGuessing = true;
     for (const value of this.held) this.visitScript(`: "${value.replaceAll('"', '\\"')}"`, INITIAL_VARIABLES);
     this.visitFiles();
@@ -236,35 +243,35 @@ class CommandCollector implements ScriptVisitor {
   }
 
   visitCommand(command: FoundCommand): string | undefined {
-    const { argv, vague, input, variables, files } = command;
+    const { argv, uncertain, input, variables, files } = command;
     const visited = this.visited.get(variables) ?? new Map<string, string | undefined>();
     this.visited.set(variables, visited);
     const words = JSON.stringify(argv);
-    const key = JSON.stringify([words, [...vague], input, this.isGuessing]);
+    const key = JSON.stringify([words, [...uncertain], input, this.isGuessing]);
     this.effort += argv.length;
     if (argv.length === 0 || visited.has(key) || !this.enter()) return visited.get(key);
     visited.set(key, undefined);
     (this.isGuessing ? this.guesses : this.commands).set(words, [...argv]);
-    if (vague.has(argv[0] ?? ""))
+    if (uncertain.has(argv[0] ?? ""))
       this.setUnclear(`only the running script knows which program this is: \`${argv[0]}\``);
     let output = getLiteralOutput(argv, input, files);
-    if (output !== undefined && vague.size > 0) output = toUnknown(output);
+    if (output !== undefined && uncertain.size > 0) output = toUnknown(output);
     for (const text of [input, output]) {
       if (text !== undefined && this.texts.size < MAX_TEXTS) this.texts.add(withoutUnknown(text));
     }
     // Behind a wrapper, a name that is not known stands as it is written.
     if (/\$(?!['"])|`/.test(argv[0] ?? "")) this.visitComputed(argv.slice(1));
     if (/[*?[]/.test(argv[0] ?? "") && !this.isGuessing && argv.length > 0) this.ran.add(argv[0] ?? "");
-    if (isEvaluated(argv)) for (const arg of argv) this.visitHeld(arg);
+    if (isEvaluated(argv)) for (const arg of argv) this.visitDeferred(arg);
     if (!this.isGuessing) this.visitCode(command);
     if (input !== undefined && WRITERS.has(argv[0] ?? ""))
       for (const path of argv.slice(1)) this.visitWritten(path, input);
-    const runs = whatMayRun(argv);
+    const runs = findInnerCommands(argv);
     for (const inner of [...runs.inner, ...this.listScripts(command)]) {
       const printed = this.visitInner(inner, command);
       output ??= printed;
     }
-    if (output === undefined && !isSettled(argv)) output = UNKNOWN;
+    if (output === undefined && !hasHarmlessOutput(argv)) output = UNKNOWN;
     if (!this.isGuessing) {
       if (runs.unclear !== undefined) this.setUnclear(runs.unclear);
       this.isGuessing = true;
@@ -317,9 +324,9 @@ class CommandCollector implements ScriptVisitor {
     const { input, variables, files } = command;
     switch (inner.kind) {
       case "command":
-        return this.visitCommand({ ...command, argv: inner.argv, vague: listVague(inner.argv, command) });
+        return this.visitCommand({ ...command, argv: inner.argv, uncertain: listUncertain(inner.argv, command) });
       case "script":
-        if ([...command.vague].some((word) => isPartOf(word, inner.script))) {
+        if ([...command.uncertain].some((word) => isPartOf(word, inner.script))) {
           this.setUnclear("a part of a script in it is only known to the running script");
         }
         return this.visitScript(inner.script, addParameters(variables, inner.args), input);
@@ -363,8 +370,8 @@ class CommandCollector implements ScriptVisitor {
     command: FoundCommand,
   ): string | undefined {
     const words = fillArguments(inner, text);
-    const vague = new Set([...command.vague, ...words.filter(isUnknown).map(withoutUnknown)]);
-    return this.visitCommand({ ...command, argv: words.map(withoutUnknown), vague });
+    const uncertain = new Set([...command.uncertain, ...words.filter(isUnknown).map(withoutUnknown)]);
+    return this.visitCommand({ ...command, argv: words.map(withoutUnknown), uncertain });
   }
 
   private visitSuffixes(words: readonly string[], command: FoundCommand): void {
@@ -376,7 +383,7 @@ class CommandCollector implements ScriptVisitor {
 
   private visitRough(script: string, variables: Variables): void {
     for (const argv of readRoughCommands(script)) {
-      this.visitCommand({ argv, vague: NOTHING, input: undefined, variables, files: new Map() });
+      this.visitCommand({ argv, uncertain: NOTHING, input: undefined, variables, files: new Map() });
     }
   }
 }

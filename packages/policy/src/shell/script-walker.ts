@@ -1,44 +1,13 @@
 import { posix } from "node:path";
-import { MAX_ROUNDS, MAX_VARIABLE_VALUES } from "./limits.js";
+import { listWordNodes, readVariants } from "./command-words.js";
+import { MAX_ROUNDS } from "./limits.js";
+import { getHereDocument, getStrayWords, isDescriptorAt, isMisreadInput, isRedirect } from "./redirects.js";
 import { isStartFile, listVariableScripts } from "./run-variables.js";
-import { getText, joinAdjacent, listFunctions, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
-import { isVague, joinTexts, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
+import type { ScriptVisitor } from "./script-visitor.js";
+import { getText, listFunctions, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
+import { isUncertain, joinTexts, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
 import { addParameters, collectVariables, isSameVariables, readInto, type Variables } from "./variables.js";
-import { type Expansions, NO_EXPANSIONS, readValue, readWords, type Word } from "./words.js";
-
-export type { Variables };
-
-/** A command found in a script, with what is known of its surroundings. */
-export interface FoundCommand {
-  readonly argv: readonly string[];
-  /** Those of its words of which a part is only known to the running script. */
-  readonly vague: ReadonlySet<string>;
-  /** What it reads, where that is spelled out. */
-  readonly input: string | undefined;
-  readonly variables: Variables;
-  /** What is in files: process substitutions by their text, and what the script itself has written. */
-  readonly files: ReadonlyMap<string, string>;
-}
-
-export interface ScriptVisitor {
-  /** Takes a command and returns what it is known to print: `UNKNOWN` in it for the rest, undefined for nothing of the script's making. */
-  visitCommand(command: FoundCommand): string | undefined;
-  /** A script inside a script, such as one between backticks in a here-document. */
-  visitScript(script: string, variables: Variables, input?: string): string | undefined;
-  /** A command whose program is computed: `args` are known, the program may be any word that is spelled out. */
-  visitComputed(args: readonly string[]): void;
-  /** What is put into a file that a later program may run. */
-  visitWritten(path: string, text: string): void;
-  /** A text in which commands may stand. */
-  visitText(text: string): void;
-  /** A value with a substitution in it: run where it is taken for a number, a subscript or a prompt. */
-  visitHeld(value: string): void;
-  /** False when nesting is too deep to go on; `leave` is called otherwise. */
-  enter(): boolean;
-  leave(): void;
-  /** There may be more than was visited. */
-  giveUp(): void;
-}
+import { type Expansions, NO_EXPANSIONS, readValue } from "./words.js";
 
 /** Visits every command of a script, wherever it stands. Returns what the script is known to print. */
 export function walkScript(
@@ -53,7 +22,7 @@ export function walkScript(
     const walker = new Walker({ tree, visitor, functions: listFunctions(tree), calls: new Map() }, variables);
     const output = walker.visit(tree.root, input);
     if (variables !== outer)
-      for (const values of variables.values()) for (const value of values) visitor.visitHeld(value);
+      for (const values of variables.values()) for (const value of values) visitor.visitDeferred(value);
     if (variables === outer && walker.read.size === 0) return output;
     // What substitutions print and what is read is known only now: once more with variables that come of it.
     read = new Map([...read, ...walker.read]);
@@ -80,9 +49,7 @@ interface Walk {
 /** An expansion, a substitution or a pattern; `$'…'` and `$"…"` are plain text. */
 const COMPUTED_NAME = /\$(?!['"])|[`*?]|\[.*\]/s;
 
-const isRedirect = ({ type }: SyntaxNode): boolean => type.endsWith("_redirect");
-
-/** Statements that hand what they read to the statements in them. */
+/** Visits nodes; a statement passes its input on to the statements in it. */
 class Walker {
   /** What `read` and the like were found to read, by variable. */
   readonly read = new Map<string, readonly string[]>();
@@ -193,8 +160,8 @@ class Walker {
   private visitRedirected(node: SyntaxNode, input: string | undefined): string | undefined {
     const redirects = node.children.filter(isRedirect);
     const [body] = node.children.filter((child) => !isRedirect(child) && child.type !== "ERROR");
-    const isDescriptorOf = (word: SyntaxNode) => redirects.some(({ start }) => this.isNumberAt(word, start));
-    const extra = redirects.flatMap((redirect) => this.getStrayWords(redirect)).filter((word) => !isDescriptorOf(word));
+    const isDescriptorOf = (word: SyntaxNode) => redirects.some(({ start }) => isDescriptorAt(this.tree, word, start));
+    const extra = redirects.flatMap((redirect) => getStrayWords(redirect)).filter((word) => !isDescriptorOf(word));
     const bodyInput = this.getInput(redirects) ?? this.getMisreadInput(node) ?? input;
     const output = body === undefined ? bodyInput : this.visitBody(body, bodyInput, extra);
     this.write(redirects, output);
@@ -210,22 +177,11 @@ class Walker {
     return body.type === "command" ? this.visitCommand(body, input, extra) : this.visit(body, input);
   }
 
-  /** The grammar takes the words behind the target of a redirection for further targets; they are arguments. */
-  private getStrayWords(redirect: SyntaxNode): readonly SyntaxNode[] {
-    if (redirect.type !== "file_redirect") return [];
-    const targets = redirect.children.filter(({ type }) => !/^(?:file_descriptor|ERROR|[&<>|]+)$/.test(type));
-    return targets.slice(1);
-  }
-
   /** Behind a compound command the grammar reads `<<<` as an error and `<`. */
   private getMisreadInput(node: SyntaxNode): string | undefined {
-    const at = node.children.findIndex((child) => this.isMisread(child));
+    const at = node.children.findIndex((child) => isMisreadInput(this.tree, child));
     const target = at === -1 ? undefined : node.children[at + 1]?.children.at(-1);
     return target === undefined ? undefined : this.readText(target);
-  }
-
-  private isMisread(node: SyntaxNode): boolean {
-    return node.type === "ERROR" && getText(this.tree, node).endsWith("<");
   }
 
   private readText(node: SyntaxNode): string {
@@ -256,7 +212,7 @@ class Walker {
   private getRedirectInput(redirect: SyntaxNode): string | undefined {
     if (redirect.type === "heredoc_redirect") {
       const body = redirect.children.find(({ type }) => type === "heredoc_body");
-      return body === undefined ? undefined : this.getHereDocument(redirect, body);
+      return body === undefined ? undefined : getHereDocument(this.tree, redirect, body);
     }
     const target = redirect.children.at(-1);
     if (target === undefined) return undefined;
@@ -265,19 +221,12 @@ class Walker {
       return `${this.readText(target)}\n`;
     }
     if (!redirect.children.some(({ type }) => type === "<")) return undefined;
-    if (redirect.children.some((child) => this.isMisread(child))) {
+    if (redirect.children.some((child) => isMisreadInput(this.tree, child))) {
       const from = redirect.children.findIndex(({ type }) => type === "<");
       return this.readText(redirect.children[from + 1] ?? target);
     }
     if (target.type === "process_substitution") return this.visit(target, undefined) ?? UNKNOWN;
     return this.written.get(posix.normalize(this.readText(target)));
-  }
-
-  private getHereDocument(redirect: SyntaxNode, body: SyntaxNode): string {
-    // Its range starts behind an expansion that the body begins with.
-    const start = this.tree.script.lastIndexOf("\n", body.start - 1) + 1;
-    const text = this.tree.script.slice(Math.min(start, body.start), body.end);
-    return redirect.children.some(({ type }) => type === "<<-") ? text.replace(/^\t+/gm, "") : text;
   }
 
   /** The line of a here-document goes on behind its start: pipelines, lists, further redirections. */
@@ -330,13 +279,13 @@ class Walker {
 
   private visitVariants(parts: readonly SyntaxNode[], input: string | undefined): string | undefined {
     const command = { input, variables: this.variables, files: this.getFiles(parts) };
-    const nodes = this.listWords(parts);
+    const nodes = listWordNodes(this.tree, parts);
     const isComputed = nodes[0] !== undefined && COMPUTED_NAME.test(getText(this.tree, nodes[0]));
     let output: string | undefined;
-    for (const words of this.readVariants(nodes)) {
+    for (const words of readVariants(this.tree, nodes, (choice) => this.createExpansions(choice))) {
       const argv = words.map(withoutUnknown);
-      const vague = new Set(words.filter(isVague).map(withoutUnknown));
-      const own = this.visitor.visitCommand({ ...command, argv, vague });
+      const uncertain = new Set(words.filter(isUncertain).map(withoutUnknown));
+      const own = this.visitor.visitCommand({ ...command, argv, uncertain });
       const printed = this.walk.functions.has(argv[0] ?? "") ? this.visitFunction(argv, input) : own;
       if (output === undefined) output = printed;
       else if (printed !== undefined && printed !== output) output = toUnknown(joinTexts([output, printed]));
@@ -386,51 +335,6 @@ class Walker {
     return files;
   }
 
-  /** The nodes of a command that are its words. */
-  private listWords(parts: readonly SyntaxNode[]): SyntaxNode[] {
-    return joinAdjacent(
-      parts.filter(
-        (part, index) =>
-          !isRedirect(part) &&
-          !part.type.startsWith("variable_assignment") &&
-          part.type !== "$" &&
-          !this.isDescriptor(part, parts[index + 1]),
-      ),
-    );
-  }
-
-  /** The words of a command for each set of values of its variables, with and without words that may be empty. */
-  private readVariants(nodes: readonly SyntaxNode[]): string[][] {
-    const hasExpansions = nodes.some((node) => /[$`]/.test(getText(this.tree, node)));
-    const variants = new Map<string, string[]>();
-    const add = (argv: string[]) => {
-      if (argv.length > 0) variants.set(JSON.stringify(argv), argv);
-    };
-    for (let choice = 0; choice < MAX_VARIABLE_VALUES; choice += 1) {
-      const expansions = this.createExpansions(choice);
-      const words = nodes.flatMap((node) => readWords(this.tree, node, expansions));
-      const before = variants.size;
-      add(getTexts(words));
-      if (hasExpansions) {
-        add(getTexts(words.filter(({ isOptional }) => !isOptional)));
-        const blank = { ...expansions, isBlank: true };
-        add(getTexts(nodes.flatMap((node) => readWords(this.tree, node, blank))));
-      }
-      if (variants.size === before) break;
-    }
-    return [...variants.values()];
-  }
-
-  /** `0<<<` and `{name}<`: without a blank between, it is no word. */
-  private isDescriptor(part: SyntaxNode, next: SyntaxNode | undefined): boolean {
-    return next !== undefined && isRedirect(next) && this.isNumberAt(part, next.start);
-  }
-
-  private isNumberAt(part: SyntaxNode, end: number): boolean {
-    if (part.end !== end) return false;
-    return /^(?:\d+|\{\w+\})$/.test(getText(this.tree, part));
-  }
-
   createExpansions(choice: number): Expansions {
     return {
       getVariable: (name) => {
@@ -440,8 +344,4 @@ class Walker {
       getOutput: (substitution) => this.outputs.get(substitution),
     };
   }
-}
-
-function getTexts(words: readonly Word[]): string[] {
-  return words.map(({ text }) => text);
 }

@@ -12,7 +12,7 @@ export const withoutUnknown = (text: string): string => text.replaceAll(UNKNOWN,
 export const toUnknown = (text: string): string => `${withoutUnknown(text)}${UNKNOWN}`;
 
 /** A word of which a part is unknown. A parameter that stands for itself is known where the function, or script, is called. */
-export const isVague = (word: string): boolean =>
+export const isUncertain = (word: string): boolean =>
   isUnknown(word) && !/^\$(?:[\d@*#]|\{[\d@*]\})(?:\/.*)?$/s.test(withoutUnknown(word));
 
 /** One text, marked once at its end where a part of it, or what is over the bound, is unknown. */
@@ -56,7 +56,7 @@ const SETTLED_LINES = [
 ];
 
 /** What such a command prints is no text that the script has made. */
-export function isSettled([program = "", ...args]: readonly string[]): boolean {
+export function hasHarmlessOutput([program = "", ...args]: readonly string[]): boolean {
   const name = lookupName(program);
   return SETTLED.has(name) || SETTLED_LINES.some((line) => line.test([name, ...args].join(" ")));
 }

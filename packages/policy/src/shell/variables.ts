@@ -2,7 +2,7 @@ import { MAX_VARIABLE_VALUES } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
 import { getText, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
 import { UNKNOWN } from "./unknown.js";
-import { type Expansions, readValue, readWords, type Word } from "./words.js";
+import { type Expansions, getWordTexts, readValue, readWords } from "./words.js";
 
 /** Values that variables may have, by name. */
 export type Variables = ReadonlyMap<string, readonly string[]>;
@@ -109,7 +109,7 @@ function addDefault(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions, 
 
 /** All elements, as `${name[@]}` has them, and each alone. */
 function readArray(tree: SyntaxTree, array: SyntaxNode, expansions: Expansions): string[] {
-  const elements = getTexts(array.children.slice(1, -1).flatMap((child) => readWords(tree, child, expansions))).map(
+  const elements = getWordTexts(array.children.slice(1, -1).flatMap((child) => readWords(tree, child, expansions))).map(
     (text) => text.replace(/^\[[^\]]*\]=/, ""),
   );
   return [elements.join(" "), ...elements];
@@ -117,7 +117,7 @@ function readArray(tree: SyntaxTree, array: SyntaxNode, expansions: Expansions):
 
 /** `set -- words`, with `shift` fewer of them, and `printf -v name format words`. */
 function addBuiltinValues(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions, add: AddValues): void {
-  const [program, ...args] = getTexts(node.children.flatMap((child) => readWords(tree, child, expansions)));
+  const [program, ...args] = getWordTexts(node.children.flatMap((child) => readWords(tree, child, expansions)));
   if (program === "printf" && args[0] === "-v" && args[1] !== undefined) {
     add(args[1], [getLiteralOutput(["printf", ...args.slice(2)], undefined, NO_FILES) ?? ""]);
   }
@@ -144,7 +144,7 @@ function addLoopValues(tree: SyntaxTree, node: SyntaxNode, expansions: Expansion
   const to = node.children.findIndex(({ type }) => type === "do_group");
   if (name === undefined || from === -1) return;
   const words = node.children.slice(from + 1, to).filter(({ type }) => type !== ";");
-  add(getText(tree, name), getTexts(words.flatMap((word) => readWords(tree, word, expansions))));
+  add(getText(tree, name), getWordTexts(words.flatMap((word) => readWords(tree, word, expansions))));
 }
 
 /** The values a `read`, or the like, gives its variables of what it reads. Options that cut it leave them unknown. */
@@ -173,5 +173,3 @@ export function readInto(argv: readonly string[], input: string): [string, strin
     ];
   });
 }
-
-const getTexts = (words: readonly Word[]): string[] => words.map(({ text }) => text);

@@ -29,6 +29,8 @@ export function readWords(tree: SyntaxTree, node: SyntaxNode, expansions: Expans
   return words.flatMap(({ text, isOptional }) => expandBraces(text).map((each) => ({ text: each, isOptional })));
 }
 
+export const getWordTexts = (words: readonly Word[]): string[] => words.map(({ text }) => text);
+
 /** The value of a node that is not split into words, such as what is assigned. */
 export function readValue(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions): string {
   return readFragments(tree, node, expansions)

@@ -1,7 +1,7 @@
-import { listCarried } from "./carried-commands.js";
 import { unwrapGit } from "./git-commands.js";
 import { type Inner, RUNS_NOTHING, type Runs, toCommand, toScript, toSuffixes } from "./inner.js";
 import { splitWords } from "./line-words.js";
+import { listOptionCommands } from "./option-commands.js";
 import { type OptionTable, readOptions } from "./options.js";
 import { PLAIN_PROGRAMS, QUIET_PROGRAMS } from "./plain-programs.js";
 import { lookupName, plainName } from "./program-name.js";
@@ -12,7 +12,7 @@ import { RUNNERS, SU_OPTIONS, WRAPPERS, type Wrapper } from "./wrapper-table.js"
 export { SHELLS };
 
 /** Everything a command may run in turn, by the tables of programs; an unknown program may run any of its arguments. */
-export function whatMayRun(argv: readonly string[]): Runs {
+export function findInnerCommands(argv: readonly string[]): Runs {
   const [program, ...args] = argv;
   if (program === undefined) return RUNS_NOTHING;
   const runs = unwrapShell(program, args) ?? unwrapNamed(toKnownName(program), args);
@@ -48,7 +48,7 @@ function toKnownName(program: string): string {
 function unwrapNamed(name: string, args: readonly string[]): Runs {
   const special = SPECIAL.get(name)?.(args) ?? unwrapCmdlet(name, args);
   if (special !== undefined) return special;
-  const carried = [...listCarried(name, args), ...listScriptFiles(name, args)];
+  const carried = [...listOptionCommands(name, args), ...listScriptFiles(name, args)];
   const wrapper = WRAPPERS.get(name);
   if (wrapper !== undefined) return addInner(unwrapPlain(name, wrapper, args), carried);
   const words = RUNNERS.get(name);

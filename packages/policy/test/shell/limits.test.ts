@@ -12,12 +12,12 @@ import {
   MAX_TREE_DEPTH,
   MAX_TREE_NODES,
 } from "../../src/shell/limits.js";
-import { literalCommands } from "../../src/shell/literal-commands.js";
+import { findLiteralCommands } from "../../src/shell/literal-commands.js";
 import { loadShellParser } from "../../src/shell/parser.js";
 import { splitScript } from "../../src/shell/split.js";
 
 const parser = await loadShellParser();
-const find = (script: string) => literalCommands(parser, ["bash", "-c", script]);
+const find = (script: string) => findLiteralCommands(parser, ["bash", "-c", script]);
 
 describe("bounds of scripts", () => {
   it("are these", () => {
@@ -75,7 +75,7 @@ describe("bounds of scripts", () => {
       `python3 <<'E'\n${Array.from({ length: count }, (_, at) => `x${at}`).join("\n")}\nE`;
     const { guesses = [], complete } = find(text(2_000));
     expect([guesses.length, complete]).toEqual([2_000, true]);
-    expect(literalCommands(parser, ["gdb", "-ex", text(MAX_TEXT_GUESSES + 1)]).complete).toBe(false);
+    expect(findLiteralCommands(parser, ["gdb", "-ex", text(MAX_TEXT_GUESSES + 1)]).complete).toBe(false);
   });
 
   it("reads a script again only so often", () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { literalCommands } from "../../src/shell/literal-commands.js";
+import { findLiteralCommands } from "../../src/shell/literal-commands.js";
 import { loadShellParser } from "../../src/shell/parser.js";
 
 interface Row {
@@ -17,26 +17,26 @@ const parser = await loadShellParser();
 const startsWith = (argv: readonly string[], prefix: readonly string[]) =>
   prefix.every((word, at) => argv[at] === word);
 
-describe("literalCommands", () => {
+describe("findLiteralCommands", () => {
   it.each(rows.map((row) => [JSON.stringify(row.argv ?? row.script), row] as const))("%s", (_title, row) => {
     const { script = "", argv = ["bash", "-lc", script], finds = [], not = [] } = row;
-    const { commands, complete } = literalCommands(parser, argv);
+    const { commands, complete } = findLiteralCommands(parser, argv);
     expect(complete).toBe(true);
     for (const command of finds) expect(commands).toContainEqual(command);
     for (const prefix of not) expect(commands.filter((command) => startsWith(command, prefix))).toEqual([]);
   });
 
   it("begins with the command itself and lists each command once", () => {
-    expect(literalCommands(parser, ["bash", "-c", "ls; ls; ls -a"]).commands).toEqual([
+    expect(findLiteralCommands(parser, ["bash", "-c", "ls; ls; ls -a"]).commands).toEqual([
       ["bash", "-c", "ls; ls; ls -a"],
       ["ls"],
       ["ls", "-a"],
     ]);
-    expect(literalCommands(parser, [])).toEqual({ commands: [], complete: true });
+    expect(findLiteralCommands(parser, [])).toEqual({ commands: [], complete: true });
   });
 
   it.each(["'", '"', "$'", "`", "$(", "<", ">", "\\", "   ", "{,}", "$'\\x", "a=(", "<(", "\0", "}", ";;", "${"])(
     "reads the unfinished %j to its end",
-    (script) => expect(literalCommands(parser, ["bash", "-lc", script]).complete).toBe(true),
+    (script) => expect(findLiteralCommands(parser, ["bash", "-lc", script]).complete).toBe(true),
   );
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { judgedCommand } from "../../src/evaluate.js";
-import { requirement } from "../../src/requirement.js";
+import { analyzeCommand } from "../../src/analyze-command.js";
+import { evaluateRequirement } from "../../src/requirement.js";
 import { loadShellParser, type ShellParser } from "../../src/shell/parser.js";
 import { parseChecked } from "../../src/shell/parser-check.js";
 
@@ -34,15 +34,15 @@ const FAULTY: Record<string, object> = {
 
 describe("a parser that answers nonsense", () => {
   it.each(Object.entries(FAULTY))("forbids: %s", async (_name, faulty) => {
-    const command = await judgedCommand(["bash", "-c", SCRIPT], undefined, async () => faulty as ShellParser); // made up
+    const command = await analyzeCommand(["bash", "-c", SCRIPT], undefined, async () => faulty as ShellParser); // made up
     expect(command).toMatchObject({ isSplit: false, literals: { complete: false } });
     const context = { sandboxPermissions: "use_default", unrestricted: true } as const;
-    expect(requirement(command, { ...context, approvalPolicy: "never" }).kind).toBe("forbidden");
-    expect(requirement(command, { ...context, approvalPolicy: "on-request" }).kind).toBe("needsApproval");
+    expect(evaluateRequirement(command, { ...context, approvalPolicy: "never" }).kind).toBe("forbidden");
+    expect(evaluateRequirement(command, { ...context, approvalPolicy: "on-request" }).kind).toBe("needsApproval");
     const rules = {
       match: ([word]: readonly string[]) => (word === "rm" ? [{ decision: "forbidden" as const, rule: "r" }] : []),
     };
-    expect(requirement(command, { ...context, approvalPolicy: "on-request", rules }).kind).toBe("forbidden");
+    expect(evaluateRequirement(command, { ...context, approvalPolicy: "on-request", rules }).kind).toBe("forbidden");
   });
 });
 

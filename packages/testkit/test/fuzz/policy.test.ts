@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { parseRuleFile } from "../../../policy/src/rules/parse-rule-file.js";
 import { readSuspects } from "../../../policy/src/rules/suspects.js";
 import { joinWords, splitWords } from "../../../policy/src/shell/line-words.js";
-import { literalCommands } from "../../../policy/src/shell/literal-commands.js";
+import { findLiteralCommands } from "../../../policy/src/shell/literal-commands.js";
 import { readRoughCommands } from "../../../policy/src/shell/rough-words.js";
 import { splitScript } from "../../../policy/src/shell/split.js";
 import { check, mutatedText, repeatedText } from "./support.js";
@@ -95,7 +95,7 @@ describe("a script", () => {
     check(
       fc.property(texts, (script) => {
         const split = splitScript(parser, script);
-        const literal = literalCommands(parser, ["bash", "-c", script]);
+        const literal = findLiteralCommands(parser, ["bash", "-c", script]);
         if (split === null) return;
         expect(split.length).toBeGreaterThan(0);
         for (const command of split) {

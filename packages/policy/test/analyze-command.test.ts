@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { HOST } from "../../orchestrator/test/support/executors.js";
-import { judgedCommand } from "../src/evaluate.js";
-import { requirement } from "../src/requirement.js";
+import { analyzeCommand } from "../src/analyze-command.js";
+import { evaluateRequirement } from "../src/requirement.js";
 import { createLazyShellParser, loadShellParser } from "../src/shell/parser.js";
 
 const shellParser = createLazyShellParser();
 
-describe("judgedCommand", () => {
+describe("analyzeCommand", () => {
   it("splits a script of plain commands, and leaves any other opaque", async () => {
     const argv = ["/bin/bash", "-lc", "cd src && make 'all of it' | tail -5"];
-    expect(await judgedCommand(argv, HOST, shellParser)).toMatchObject({
+    expect(await analyzeCommand(argv, HOST, shellParser)).toMatchObject({
       commands: [
         ["cd", "src"],
         ["make", "all of it"],
@@ -18,11 +18,11 @@ describe("judgedCommand", () => {
       isSplit: true,
     });
     const opaque = ["/bin/bash", "-lc", "make > log"];
-    expect(await judgedCommand(opaque, HOST, shellParser)).toMatchObject({ commands: [opaque], isSplit: false });
+    expect(await analyzeCommand(opaque, HOST, shellParser)).toMatchObject({ commands: [opaque], isSplit: false });
   });
 
   it("does not trust a shell that the model may have written", async () => {
-    const split = async (argv: string[], host = HOST) => (await judgedCommand(argv, host, shellParser)).isSplit;
+    const split = async (argv: string[], host = HOST) => (await analyzeCommand(argv, host, shellParser)).isSplit;
     expect(await split(["/tmp/bash", "-lc", "ls"])).toBe(false);
     expect(await split(["bash", "-lc", "ls"])).toBe(true);
     const host = { ...HOST, shell: { name: "zsh", path: "/nix/store/x/bin/zsh" } };
@@ -35,7 +35,7 @@ describe("judgedCommand", () => {
       loads += 1;
       return loadShellParser();
     });
-    const plain = await judgedCommand(["sudo", "rm", "-rf", "x"], HOST, counting);
+    const plain = await analyzeCommand(["sudo", "rm", "-rf", "x"], HOST, counting);
     expect(plain.literals).toEqual({
       commands: [
         ["sudo", "rm", "-rf", "x"],
@@ -44,17 +44,17 @@ describe("judgedCommand", () => {
       complete: true,
     });
     expect(loads).toBe(0);
-    await judgedCommand(["sudo", "bash", "-c", "ls"], HOST, counting);
-    await judgedCommand(["bash", "-c", "ls"], HOST, counting);
+    await analyzeCommand(["sudo", "bash", "-c", "ls"], HOST, counting);
+    await analyzeCommand(["bash", "-c", "ls"], HOST, counting);
     expect(loads).toBe(1);
   });
 
   it("asks about a script that it has no parser for, and still sees what is forbidden", async () => {
     const missing = () => Promise.reject(new Error("no file /x.wasm"));
     const context = { sandboxPermissions: "use_default", unrestricted: true, approvalPolicy: "on-request" } as const;
-    const unread = await judgedCommand(["bash", "-c", "ls; make all"], HOST, missing);
+    const unread = await analyzeCommand(["bash", "-c", "ls; make all"], HOST, missing);
     expect(unread.isSplit).toBe(false);
-    expect(requirement(unread, context)).toMatchObject({
+    expect(evaluateRequirement(unread, context)).toMatchObject({
       kind: "needsApproval",
       reason: expect.stringContaining("/x.wasm"),
     });
@@ -62,6 +62,6 @@ describe("judgedCommand", () => {
       match: ([program]: readonly string[]) =>
         program === "make" ? [{ decision: "forbidden" as const, rule: "make" }] : [],
     };
-    expect(requirement(unread, { ...context, rules }).kind).toBe("forbidden");
+    expect(evaluateRequirement(unread, { ...context, rules }).kind).toBe("forbidden");
   });
 });

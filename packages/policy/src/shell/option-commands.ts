@@ -4,20 +4,20 @@ import { type Inner, toCommand, toScript } from "./inner.js";
  * What the options of a program that is no wrapper run all the same: a proxy of `ssh`, a pager of `man`. Only counted
  * against a command. Programs with a language of their own (`awk`, `python -c`, `sed`) are not read.
  */
-export function listCarried(name: string, args: readonly string[]): Inner[] {
-  const find = CARRIERS.get(name);
+export function listOptionCommands(name: string, args: readonly string[]): Inner[] {
+  const find = OPTION_COMMANDS.get(name);
   if (find === undefined) return [];
   return args.flatMap((arg, at) => find(arg, args[at + 1], args.slice(at + 1))).map(toInner);
 }
 
 /** A script, or words that are a command. */
-type Carried = string | readonly string[];
+type OptionCommand = string | readonly string[];
 
-export const toInner = (carried: Carried): Inner =>
+export const toInner = (carried: OptionCommand): Inner =>
   typeof carried === "string" ? toScript(carried) : toCommand(carried);
 
 /** What an argument, the one after it, or all after it, carry. */
-export type FindCarried = (arg: string, next: string | undefined, rest: readonly string[]) => Carried[];
+export type FindOptionCommands = (arg: string, next: string | undefined, rest: readonly string[]) => OptionCommand[];
 
 /** Options whose value is a script, attached or the next argument; letters may be clustered, and names cut short. */
 export const valuesOf =
@@ -33,22 +33,22 @@ export const valuesOf =
 
 /** Options behind which everything is the command. */
 const restOf =
-  (option: RegExp): FindCarried =>
+  (option: RegExp): FindOptionCommands =>
   (arg, _next, rest) =>
     option.test(arg) ? [rest] : [];
 
 const inEither =
-  (...finders: FindCarried[]): FindCarried =>
+  (...finders: FindOptionCommands[]): FindOptionCommands =>
   (arg, next, rest) =>
     finders.flatMap((find) => find(arg, next, rest));
 
 const SSH_COMMANDS = /^\s*(?:proxycommand|localcommand|remotecommand|knownhostscommand)[\s=]+(.+)$/is;
 
-const sshOptions: FindCarried = (arg, next) =>
+const sshOptions: FindOptionCommands = (arg, next) =>
   valuesOf("o")(arg, next).flatMap((setting) => SSH_COMMANDS.exec(setting)?.[1]?.replace(/^["=]|"$/g, "") ?? []);
 
 /** `+!command`, and the value of `-c` with a `!` or `system("…")` in it. */
-const editorCommands: FindCarried = (arg, next = "") =>
+const editorCommands: FindOptionCommands = (arg, next = "") =>
   [
     arg.startsWith("+") ? arg.slice(1) : "",
     ...(/^(?:-c|--cmd|-S|-e|--?i?ex|--?(?:init-)?eval-command)$/.test(arg) ? [next] : []),
@@ -61,14 +61,14 @@ const editorCommands: FindCarried = (arg, next = "") =>
   ]);
 
 /** `\! command`, `.shell command` and `.system command` of database clients. */
-const clientCommands: FindCarried = (arg) =>
+const clientCommands: FindOptionCommands = (arg) =>
   [...arg.matchAll(/(?:\\!|(?:^|\n)\s*(?:!|\.(?:sh?|she|shel|shell|sy\w*)\s)|\bsystem\s)\s*([^\n;]+)/g)].map(
     (found) => found[1] ?? "",
   );
 
 const TAR_LONG = "to-command use-compress-program rsh-command rmt-command info-script new-volume-script";
 
-const tarCommands: FindCarried = inEither(
+const tarCommands: FindOptionCommands = inEither(
   valuesOf("IF", TAR_LONG),
   (arg, next) =>
     valuesOf("", "checkpoint-action")(arg, next).flatMap((action) => /^exec=(.+)$/s.exec(action)?.[1] ?? []),
@@ -76,14 +76,14 @@ const tarCommands: FindCarried = inEither(
   (arg, _next, rest) => (/^[a-zA-Z]*[IF][a-zA-Z]*$/.test(arg) && arg.length > 1 && arg.length < 8 ? [...rest] : []),
 );
 
-const makeCommands: FindCarried = (arg, next = "") => [
+const makeCommands: FindOptionCommands = (arg, next = "") => [
   ...(/^\.?(?:SHELL|CC|CXX|AR|LD|AS|MAKE)\s*[:?+]*=(.+)$/s.exec(arg)?.slice(1, 2) ?? []),
   ...((arg === "--eval" ? next : /^--eval=(.*)$/s.exec(arg)?.[1])?.split(/[;\n\t]\s*[@+-]*/) ?? []),
   ...[...arg.matchAll(/\$\(shell\s+([^)]*)\)|[:\w]!=\s*(.+)/g)].map((found) => found[1] ?? found[2] ?? ""),
 ];
 
 /** Settings of package managers that run something around what they do. */
-const aptOptions: FindCarried = (arg, next) =>
+const aptOptions: FindOptionCommands = (arg, next) =>
   valuesOf("o", "option")(arg, next).flatMap((setting) =>
     /(?:invoke|command|hook|proxy-auto-detect|pre-install|post-install)/i.test(setting)
       ? [setting.replace(/^[^=]*=/, "")]
@@ -91,20 +91,20 @@ const aptOptions: FindCarried = (arg, next) =>
   );
 
 /** `EXEC:command`, `SYSTEM:command` of an address. */
-const socatAddress: FindCarried = (arg) =>
+const socatAddress: FindOptionCommands = (arg) =>
   /(?:^|!!)(?:exec|system|shell):([^!]+)/i
     .exec(arg)
     ?.slice(1, 2)
     .map((text) => text.replace(/,(?:[a-z-]+(?:=[^,]*)?)$/g, "")) ?? [];
 
 /** `e command`, and what `s/…/command/e` puts in. */
-const sedCommands: FindCarried = (arg) => [
+const sedCommands: FindOptionCommands = (arg) => [
   ...[...arg.matchAll(/(?:^|[\s;{}\d$/!])e\s+([^\n}]+)/g)].map((found) => found[1] ?? ""),
   ...[...arg.matchAll(/s([^\w\s])(?:(?!\1).)*\1((?:(?!\1).)*)\1\w*e/gs)].map((found) => found[2] ?? ""),
 ];
 
-const CARRIERS: ReadonlyMap<string, FindCarried> = new Map(
-  Object.entries<FindCarried>({
+const OPTION_COMMANDS: ReadonlyMap<string, FindOptionCommands> = new Map(
+  Object.entries<FindOptionCommands>({
     ssh: sshOptions,
     autossh: sshOptions,
     sftp: inEither(sshOptions, valuesOf("SD")),

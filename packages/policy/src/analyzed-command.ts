@@ -1,7 +1,7 @@
 import type { LiteralCommands } from "./shell/literal-commands.js";
 
 /** A command as policy sees it. */
-export interface JudgedCommand {
+export interface AnalyzedCommand {
   /** The plain commands, or the whole argv as the only one. */
   commands: readonly (readonly string[])[];
   /** False: `commands` is the whole argv, as it stands. */

@@ -1,13 +1,13 @@
 import type { HostInfo } from "@codex/executor-protocol";
 
 import { messageOf } from "@codex/telemetry";
-import type { JudgedCommand } from "./judged-command.js";
+import type { AnalyzedCommand } from "./analyzed-command.js";
 import { isStandardProgram } from "./programs.js";
-import { literalCommands } from "./shell/literal-commands.js";
+import { findLiteralCommands } from "./shell/literal-commands.js";
 import type { ShellParser } from "./shell/parser.js";
 import { splitCommand } from "./shell/split.js";
 import type { SyntaxTree } from "./shell/syntax-tree.js";
-import { whatMayRun } from "./shell/wrappers.js";
+import { findInnerCommands } from "./shell/wrappers.js";
 
 /** Hands out the parser of scripts; called when a command first has a script in it. */
 export type GetShellParser = () => Promise<ShellParser>;
@@ -16,12 +16,12 @@ export type GetShellParser = () => Promise<ShellParser>;
  * An argv as policy sees it. A script is split only for a shell that is surely one: the model chooses the shell, and
  * a program of its own that is called `sh` may run anything. Never rejects: without a parser it is opaque and unread.
  */
-export async function judgedCommand(
+export async function analyzeCommand(
   argv: readonly string[],
   host: HostInfo | undefined,
   getParser: GetShellParser,
-): Promise<JudgedCommand> {
-  const hasScript = whatMayRun(argv).inner.some(({ kind }) => kind === "script");
+): Promise<AnalyzedCommand> {
+  const hasScript = findInnerCommands(argv).inner.some(({ kind }) => kind === "script");
   const plain = hasScript ? undefined : readPlainly(argv, host);
   if (plain !== undefined) return plain;
   try {
@@ -32,12 +32,12 @@ export async function judgedCommand(
   }
 }
 
-function readCommand(argv: readonly string[], host: HostInfo | undefined, fresh: ShellParser): JudgedCommand {
+function readCommand(argv: readonly string[], host: HostInfo | undefined, fresh: ShellParser): AnalyzedCommand {
   const parser = rememberTrees(fresh);
   const [shell] = argv;
   const isTrusted = shell !== undefined && (isStandardProgram(shell) || shell === host?.shell.path);
   const commands = isTrusted ? splitCommand(parser, argv) : null;
-  return { commands: commands ?? [argv], isSplit: commands !== null, literals: literalCommands(parser, argv) };
+  return { commands: commands ?? [argv], isSplit: commands !== null, literals: findLiteralCommands(parser, argv) };
 }
 
 /** Both readings of a command, the strict and the restrictive one, begin with the same script. */
@@ -52,7 +52,7 @@ function rememberTrees(parser: ShellParser): ShellParser {
 }
 
 /** Undefined when a script shows up: loading the parser takes its time, and plain arguments need none. */
-function readPlainly(argv: readonly string[], host: HostInfo | undefined): JudgedCommand | undefined {
+function readPlainly(argv: readonly string[], host: HostInfo | undefined): AnalyzedCommand | undefined {
   try {
     return readCommand(argv, host, NO_PARSER);
   } catch (error) {

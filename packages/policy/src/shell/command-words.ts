@@ -1,0 +1,51 @@
+import { MAX_VARIABLE_VALUES } from "./limits.js";
+import { isDescriptorAt, isRedirect } from "./redirects.js";
+import { getText, joinAdjacent, type SyntaxNode, type SyntaxTree } from "./syntax-tree.js";
+import { type Expansions, getWordTexts, readWords } from "./words.js";
+
+/** The nodes of a command that are its words. */
+export function listWordNodes(tree: SyntaxTree, parts: readonly SyntaxNode[]): SyntaxNode[] {
+  return joinAdjacent(
+    parts.filter(
+      (part, index) =>
+        !isRedirect(part) &&
+        !part.type.startsWith("variable_assignment") &&
+        part.type !== "$" &&
+        !isDescriptor(tree, part, parts[index + 1]),
+    ),
+  );
+}
+
+/**
+ * The words of a command for each set of values of its variables, with and without words that may be empty. `createExpansions`
+ * gives the values of one set.
+ */
+export function readVariants(
+  tree: SyntaxTree,
+  nodes: readonly SyntaxNode[],
+  createExpansions: (choice: number) => Expansions,
+): string[][] {
+  const hasExpansions = nodes.some((node) => /[$`]/.test(getText(tree, node)));
+  const variants = new Map<string, string[]>();
+  const add = (argv: string[]) => {
+    if (argv.length > 0) variants.set(JSON.stringify(argv), argv);
+  };
+  for (let choice = 0; choice < MAX_VARIABLE_VALUES; choice += 1) {
+    const expansions = createExpansions(choice);
+    const words = nodes.flatMap((node) => readWords(tree, node, expansions));
+    const before = variants.size;
+    add(getWordTexts(words));
+    if (hasExpansions) {
+      add(getWordTexts(words.filter(({ isOptional }) => !isOptional)));
+      const blank = { ...expansions, isBlank: true };
+      add(getWordTexts(nodes.flatMap((node) => readWords(tree, node, blank))));
+    }
+    if (variants.size === before) break;
+  }
+  return [...variants.values()];
+}
+
+/** `0<<<` and `{name}<`: without a blank between, it is no word. */
+function isDescriptor(tree: SyntaxTree, part: SyntaxNode, next: SyntaxNode | undefined): boolean {
+  return next !== undefined && isRedirect(next) && isDescriptorAt(tree, part, next.start);
+}
