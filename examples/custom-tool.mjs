@@ -1,22 +1,21 @@
-// A tool of one's own: anything with a JSON schema. The orchestrator learns it; nothing is registered there.
+// A tool of your own, with validated arguments. The orchestrator learns it from the executor; nothing is registered there.
 import assert from "node:assert/strict";
 import { arch, cpus, platform } from "node:os";
 import { createMemoryChannelPair } from "@codex/channel";
-import { createExecutor } from "@codex/executor";
+import { createExecutor, defineTool } from "@codex/executor";
 import { createOrchestrator } from "@codex/orchestrator";
 import { createLocalBackend } from "@codex/process-host";
+import * as z from "zod";
 
-const describeHost = {
-  spec: {
-    name: "describe_host",
-    description: "Tells what this host is.",
-    inputSchema: { type: "object", properties: { cpus: { type: "boolean" } }, additionalProperties: false },
-  },
-  async call(args) {
-    const text = `${platform()} ${arch()}${args.cpus ? `, ${cpus().length} CPUs` : ""}`;
-    return { status: "success", content: [{ type: "input_text", text }] };
-  },
-};
+const describeHost = defineTool({
+  name: "describe_host",
+  description: "Tells what this host is.",
+  inputSchema: z.strictObject({ cpus: z.boolean().default(false).describe("Count the CPUs as well.") }),
+  execute: (args) => ({
+    text: `${platform()} ${arch()}${args.cpus ? `, ${cpus().length} CPUs` : ""}`,
+    structured: { platform: platform(), arch: arch() },
+  }),
+});
 
 const [ours, its] = createMemoryChannelPair();
 const backend = createLocalBackend();
@@ -30,6 +29,10 @@ assert.ok(orchestrator.listTools().some((tool) => tool.name === "describe_host")
 const answer = await orchestrator.callTool("describe_host", { cpus: true });
 console.log(answer.text);
 assert.match(answer.text, /\d+ CPUs$/);
+
+const wrong = await orchestrator.callTool("describe_host", { cpus: "all" });
+assert.equal(wrong.isError, true);
+assert.match(wrong.text, /field `cpus`: expected true or false, got "all"/);
 
 const unknown = await orchestrator.callTool("describe_moon", {});
 assert.equal(unknown.isError, true);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, resolve } from "node:path";
-import { formatProblem, type HostInfo, type Sandbox, sandboxSchema } from "@codex/executor-protocol";
+import { formatProblem, type HostInfo, PARSE_CONTEXT, type Sandbox, sandboxSchema } from "@codex/executor-protocol";
 import { safeParse } from "zod/mini";
 import type { ConfigFlags } from "./config/flags.js";
 import { openConfig } from "./config/open-config.js";
@@ -64,7 +64,7 @@ function readProfile(file: string, cwd: string, { sandbox, writableRoot, network
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new CommandError(`--profile-json ${JSON.stringify(file)}: ${detail}`, EXIT.failure, { cause });
   }
-  const parsed = safeParse(sandboxSchema, value);
+  const parsed = safeParse(sandboxSchema, value, PARSE_CONTEXT);
   if (!parsed.success) {
     throw new CommandError(`--profile-json ${JSON.stringify(file)}: ${formatProblem(parsed.error, value)}`);
   }

@@ -40,7 +40,7 @@ export {
   parseOrchestratorMessage,
   parseWriteStdinRequest,
 } from "./parse.js";
-export { formatProblem } from "./problem.js";
+export { formatArgumentProblem, formatProblem, PARSE_CONTEXT } from "./problem.js";
 export { type RecordedOutput, recordedOutputSchema } from "./recorded-output.js";
 export {
   type Sandbox,

@@ -5,7 +5,7 @@ import {
   type OrchestratorMessage,
   orchestratorMessageSchema,
 } from "./messages.js";
-import { formatProblem } from "./problem.js";
+import { formatProblem, PARSE_CONTEXT } from "./problem.js";
 import {
   type ExecCommandRequest,
   execCommandRequestSchema,
@@ -35,7 +35,7 @@ export const parseWriteStdinRequest = (value: unknown): ParsedArguments<WriteStd
   parseArguments(writeStdinRequestSchema, value);
 
 function parseMessage<T>(schema: z.ZodMiniType<T>, value: unknown): Parsed<T> {
-  const result = z.safeParse(schema, value);
+  const result = z.safeParse(schema, value, PARSE_CONTEXT);
   if (result.success) return { kind: "ok", message: result.data };
   const requestId = getText(value, "requestId") || null;
   const type = getText(value, "type");
@@ -44,7 +44,7 @@ function parseMessage<T>(schema: z.ZodMiniType<T>, value: unknown): Parsed<T> {
 }
 
 function parseArguments<T>(schema: z.ZodMiniType<T>, value: unknown): ParsedArguments<T> {
-  const result = z.safeParse(schema, value);
+  const result = z.safeParse(schema, value, PARSE_CONTEXT);
   if (result.success) return { kind: "ok", value: result.data };
   return { kind: "invalid", problem: formatProblem(result.error, value) };
 }

@@ -9,23 +9,43 @@ const MAX_SHOWN = 64;
 /** As many names of members of the peer as go into a problem. */
 const MAX_MEMBERS = 5;
 
-/** What zod says where a schema has no text of its own. */
-const NO_TEXT = "Invalid input";
+/** The message of an issue whose schema has none. */
+const NO_MESSAGE = "Invalid input";
 
-/** One line that names the first field that is wrong, what is expected there, and what `value` has instead. */
-export function formatProblem(error: z.core.$ZodError, value: unknown): string {
+/**
+ * To be given to zod with every parse whose problems are formatted here: leaves zod's own messages out, which exist once
+ * the host program imports `zod` or sets a locale.
+ */
+export const PARSE_CONTEXT = { error: () => NO_MESSAGE };
+
+/**
+ * One line that names the first field that is wrong, what is expected there, and what `value` has instead. Messages of the
+ * schema are noun phrases. @param error of a parse with `PARSE_CONTEXT`.
+ */
+export const formatProblem = (error: z.core.$ZodError, value: unknown): string => formatFirst(error, value, false);
+
+/**
+ * The same for a schema that the author of a tool wrote: its messages are sentences, and short texts among the arguments
+ * are shown, which a model has just written itself. @param error of a parse with `PARSE_CONTEXT`.
+ */
+export const formatArgumentProblem = (error: z.core.$ZodError, value: unknown): string =>
+  formatFirst(error, value, true);
+
+function formatFirst(error: z.core.$ZodError, value: unknown, isToolSchema: boolean): string {
   const first = error.issues[0];
   if (first === undefined) return "invalid value";
   const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
-  return `${formatIssue(deepest(first), value)}${more}`;
+  return `${formatIssue(deepest(first), value, isToolSchema)}${more}`;
 }
 
-function formatIssue(issue: z.core.$ZodIssue, value: unknown): string {
+function formatIssue(issue: z.core.$ZodIssue, value: unknown, isToolSchema: boolean): string {
   const found = getAt(value, issue.path);
   const name = formatPath(issue.path);
   if (found === undefined && name !== "") return `missing field \`${name}\``;
-  const expected = issue.message === NO_TEXT ? describeExpected(issue) : issue.message;
-  const text = `expected ${expected}, got ${describeFound(found, issue)}`;
+  const hasMessage = issue.message !== NO_MESSAGE;
+  const rule =
+    hasMessage && isToolSchema ? issue.message : `expected ${hasMessage ? issue.message : describeExpected(issue)}`;
+  const text = `${rule}, got ${describeFound(found, issue, isToolSchema)}`;
   return name === "" ? text : `field \`${name}\`: ${text}`;
 }
 
@@ -51,10 +71,30 @@ function describeExpected(issue: z.core.$ZodIssue): string {
       return describeBound(issue.origin, issue.inclusive === false ? "less than" : "at most", issue.maximum);
     case "unrecognized_keys":
       return `no member ${formatList(issue.keys)}`;
+    case "invalid_format":
+      return describeFormat(issue);
+    case "not_multiple_of":
+      return `a multiple of ${issue.divisor}`;
     default:
       return "another value";
   }
 }
+
+function describeFormat({ format, pattern, prefix, suffix, includes }: FormatIssue): string {
+  if (prefix !== undefined) return `a string that starts with \`${show(prefix)}\``;
+  if (suffix !== undefined) return `a string that ends with \`${show(suffix)}\``;
+  if (includes !== undefined) return `a string with \`${show(includes)}\` in it`;
+  return format === "regex" && pattern !== undefined
+    ? `a string that matches ${pattern}`
+    : `a string of format \`${format}\``;
+}
+
+/** The members that zod adds for some formats. */
+type FormatIssue = Extract<z.core.$ZodIssue, { code: "invalid_format" }> & {
+  prefix?: string;
+  suffix?: string;
+  includes?: string;
+};
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: "a string",
@@ -80,7 +120,7 @@ const formatList = (values: readonly unknown[]): string =>
   values.map((value) => `\`${show(String(value))}\``).join(", ");
 
 /** The kind of a value; the value itself only where it is short, and no secret. */
-function describeFound(value: unknown, issue: z.core.$ZodIssue): string {
+function describeFound(value: unknown, issue: z.core.$ZodIssue, showsText: boolean): string {
   const open = !issue.path.some((key) => SECRET_FIELDS.has(key));
   if (value === null) return "null";
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
@@ -88,7 +128,7 @@ function describeFound(value: unknown, issue: z.core.$ZodIssue): string {
     issue.code === "invalid_value" || issue.code === "invalid_union" || issue.code === "unrecognized_keys";
   if (typeof value === "object") return open && isChoice ? describeMembers(Object.keys(value)) : "an object";
   if (value === "") return "an empty string";
-  if (open && (typeof value !== "string" || isChoice)) return show(JSON.stringify(value) ?? String(value));
+  if (open && (showsText || typeof value !== "string" || isChoice)) return show(JSON.stringify(value) ?? String(value));
   return `a ${typeof value}`;
 }
 

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 test("the names exported are these", () => {
   expect(Object.keys(protocol).sort()).toEqual([
     "EXECUTOR_PROTOCOL_VERSION",
+    "PARSE_CONTEXT",
     "ackSchema",
     "byteRangeSchema",
     "callToolRequestSchema",
@@ -20,6 +21,7 @@ test("the names exported are these", () => {
     "execPolicyAmendmentSchema",
     "executorMessageSchema",
     "executorToolSpecSchema",
+    "formatArgumentProblem",
     "formatProblem",
     "hostInfoSchema",
     "initializeRequestSchema",
