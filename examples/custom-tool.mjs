@@ -22,7 +22,7 @@ const backend = createLocalBackend();
 const executor = createExecutor({ backend, tools: [describeHost] });
 const served = executor.serve(its);
 
-const orchestrator = createOrchestrator({ policy: "never" });
+const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never" } });
 await orchestrator.attach({ name: "local", channel: ours });
 assert.ok(orchestrator.listTools().some((tool) => tool.name === "describe_host"));
 

@@ -1,13 +1,9 @@
 import { setFlagsFromString } from "node:v8";
-import { createLazyShellParser, type GetShellParser, loadShellParser } from "@codex/policy";
 
 /**
- * The parser of scripts for a command that judges a few of them and ends. Optimizing the grammar takes half a second
- * in the background, for which the end of the process would wait; so it is compiled simply.
+ * For a command that evaluates a few scripts and ends: V8 would optimize the grammar of the shell parser for half a
+ * second in the background, and the process could not end before. Call it before the first script is evaluated.
  */
-export function createBriefShellParser(): GetShellParser {
-  return createLazyShellParser(() => {
-    setFlagsFromString("--liftoff-only");
-    return loadShellParser();
-  });
+export function compileGrammarSimply(): void {
+  setFlagsFromString("--liftoff-only");
 }

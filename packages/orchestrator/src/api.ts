@@ -1,12 +1,11 @@
 import type { Channel } from "@codex/channel";
 import type { HostInfo, ProcessOutcome } from "@codex/executor-protocol";
-import type { ApprovalPolicy, GetShellParser, PolicyOptions } from "@codex/policy";
+import type { PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
 import type { AuditOptions } from "./audit/audit-trail.js";
 import type { CallToolOptions } from "./calls/call-tool.js";
 import type { ModelTool } from "./catalog/catalog.js";
-import type { Clock } from "./clock.js";
 import type { OrchestratorDefaults } from "./config.js";
 import type { Connector, InitializeOptions } from "./executors/executor.js";
 import type { LiveOutput } from "./executors/live-output.js";
@@ -14,41 +13,43 @@ import type { ProtocolProblem } from "./executors/problems.js";
 import type { RunCommandRequest, RunningCommand } from "./programs/run-command.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
 
+/** What an orchestrator is made of. Only `policy` has to be given. */
 export interface OrchestratorOptions {
-  /** Attached side by side; where their order counts it is this one. `ready` tells when they are. */
+  /** Attached in parallel; where order matters it is the order of this list. `ready` settles when all are attached. */
   executors?: readonly AttachOptions[];
-  policy: PolicyOptions | ApprovalPolicy;
-  /** Without one, what needs approval is denied. */
+  /**
+   * Which commands run, in which sandbox, and when the approver is asked: `{ approvalPolicy: "on-request" }` runs
+   * commands read-only.
+   */
+  policy: PolicyOptions;
+  /** Asked for approval; without one, what needs approval is denied. */
   approver?: Approver;
   defaults?: OrchestratorDefaults;
-  /** Records every call of a tool and every answer to a question; default none. */
+  /** Records every tool call and every decision of the approver; default none. */
   audit?: AuditOptions;
-  /** Told what it does: logs, metrics and spans; default none. */
+  /** Receives logs, metrics and spans; default none. */
   telemetry?: Telemetry;
-  /** Default: loaded when the first script is judged, once per orchestrator. */
-  shellParser?: GetShellParser;
-  clock?: Clock;
-  /** Fresh unique ids; default random UUIDs. */
-  random?: () => string;
-  /** What executors sent that the protocol does not allow. */
+  /** Called with each message of an executor that violates the protocol. */
   onProblem?: (problem: ProtocolProblem) => void;
-  /** The tools of an attached executor have changed: `listTools` again. */
+  /** Called when the tools of an attached executor have changed: call `listTools` again. */
   onToolsChanged?: (executor: string) => void;
-  /** A session ended, also one nobody polls. */
+  /** Called when a session has ended, whether or not anybody polls it. */
   onSessionExited?: (session: { executor: string; sessionId: number; outcome: ProcessOutcome }) => void;
   /**
-   * The channel of an executor ended. It stays attached. `reconnecting`: another channel is looked for, and calls wait
-   * for it; otherwise they are answered with the reason. Comes once more when none was found.
+   * Called when the channel of an executor has ended; the executor stays attached. While `reconnecting`, calls wait for
+   * another channel; otherwise they are answered with the reason. Called again when reconnecting was given up.
    */
   onOffline?: (executor: string, reason: string, reconnecting: boolean) => void;
-  /** It was reached again. `resumed`: its sessions are as they were; otherwise they are lost, for the reason. */
+  /** Called when an executor is connected again. `resumed`: its sessions are kept; otherwise they are lost, for `reason`. */
   onOnline?: (executor: string, back: { resumed: true } | { resumed: false; reason: string }) => void;
-  /** As `Math.random`: spreads attempts to reach an executor again. */
-  jitter?: () => number;
 }
 
+/** An executor to attach. Either `channel` or `reconnect` has to be given. */
 export interface AttachOptions {
-  /** What the model calls this executor as an environment. The name of an offline one replaces it. */
+  /**
+   * Environment name that models use for this executor: 1 to 64 letters, digits and `_.-`. Attaching under the name of
+   * an executor that is offline replaces it.
+   */
   name: string;
   /** Owned from now on: closed when attaching fails, by `detach` and by `close`. Default: `reconnect` opens it. */
   channel?: Channel | Promise<Channel>;
@@ -59,7 +60,7 @@ export interface AttachOptions {
   reconnect?: Connector;
   /** `false`: speak the base messages only. */
   initialize?: InitializeOptions | false;
-  /** Gives up the attempt; once it is attached nothing. */
+  /** Aborts attaching, and closes the channel; has no effect once the executor is attached. */
   signal?: AbortSignal;
   /** Send `shutdown` before closing, so that the executor ends its sessions and itself. Default true. */
   shutdownOnClose?: boolean;

@@ -1,18 +1,42 @@
-import type { ApprovalPolicy, Policy, PolicyOptions, SandboxSettings } from "@codex/policy";
+import type { GetShellParser, Policy, PolicyOptions, SandboxSettings } from "@codex/policy";
 import { createLazyShellParser, createSandboxSelector, RuleBook } from "@codex/policy";
 import type { Orchestrator, OrchestratorOptions } from "./api.js";
 import { Approvals } from "./approvals/approvals.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
 import { type CallsContext, handleToolCall } from "./calls/call-tool.js";
-import { type HandleCall, OrchestratorCore, type Shared } from "./orchestrator.js";
+import { OrchestratorError } from "./errors.js";
+import { type Collaborators, type HandleCall, OrchestratorCore, type Shared } from "./orchestrator.js";
 
-/** @throws OrchestratorError `bad_option` for a default or a sandbox mode that cannot be used. */
-export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
-  return new OrchestratorCore(options, (shared) => createHandler(options, shared));
+/**
+ * Creates an orchestrator. Whoever creates it closes it.
+ *
+ * ```ts
+ * const orchestrator = createOrchestrator({ policy: { approvalPolicy: "on-request", sandbox: "workspace-write" } });
+ * await orchestrator.attach({ name: "build", channel: connectWebSocket("wss://build.example:7000", { token }) });
+ * const { text } = await orchestrator.callTool("exec_command", { cmd: "make test" });
+ * await orchestrator.close();
+ * ```
+ * @throws OrchestratorError `bad_option` naming the option, PolicyError for a sandbox mode that does not exist
+ */
+export const createOrchestrator = (options: OrchestratorOptions): Orchestrator => createWith(options, {});
+
+/** What tests replace, the parser of shell scripts included. */
+export interface TestCollaborators extends Collaborators {
+  /** Default: loaded when the first script is evaluated, once per orchestrator. */
+  shellParser?: GetShellParser;
 }
 
-function createHandler(options: OrchestratorOptions, { clock, ...shared }: Shared): HandleCall {
+export function createWith(options: OrchestratorOptions, { shellParser, ...core }: TestCollaborators): Orchestrator {
   const policy = resolvePolicy(options.policy);
+  return new OrchestratorCore({ ...options, ...core }, (shared) => createHandler(options, policy, shellParser, shared));
+}
+
+function createHandler(
+  options: OrchestratorOptions,
+  policy: Policy,
+  shellParser: GetShellParser | undefined,
+  { clock, ...shared }: Shared,
+): HandleCall {
   const { limits, timings } = shared.config;
   const context: CallsContext = {
     ...shared,
@@ -26,14 +50,18 @@ function createHandler(options: OrchestratorOptions, { clock, ...shared }: Share
       timeoutMs: timings.approvalMs,
       limit: limits.rememberedApprovals,
     }),
-    shellParser: options.shellParser ?? createLazyShellParser(),
+    shellParser: shellParser ?? createLazyShellParser(),
     telemetry: createCallTelemetry(options.telemetry ?? {}),
   };
   return (name, args, callOptions) => handleToolCall(name, args, callOptions, context);
 }
 
-function resolvePolicy(given: PolicyOptions | ApprovalPolicy): Policy {
-  const options = typeof given === "object" && "approvalPolicy" in given ? given : { approvalPolicy: given };
+function resolvePolicy(options: PolicyOptions): Policy {
+  // Callers in JavaScript: a policy that is not understood must not become one that allows.
+  if (typeof options !== "object" || options === null || options.approvalPolicy === undefined) {
+    const expected = 'expected an object such as { approvalPolicy: "on-request" }';
+    throw new OrchestratorError("bad_option", `policy is ${JSON.stringify(options)}; ${expected}`);
+  }
   const { sandbox } = options;
   if (typeof sandbox === "object") return { ...options, sandbox };
   const settings: SandboxSettings =

@@ -4,7 +4,6 @@ export { findRuleProblem } from "./approvals/rule-edit.js";
 export type { AuditOptions } from "./audit/audit-trail.js";
 export type { CallToolOptions } from "./calls/call-tool.js";
 export type { ModelTool } from "./catalog/catalog.js";
-export { type Clock, systemClock } from "./clock.js";
 export type { OrchestratorDefaults } from "./config.js";
 export type { StdioCommand } from "./connect/child.js";
 export { connectStdio } from "./connect/stdio.js";

@@ -15,7 +15,17 @@ import { type SessionOwner, SessionTable } from "./executors/sessions.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./programs/run-command.js";
 import { closedMeanwhile, fail, type StructuredOf, type ToolCallResult } from "./result.js";
 
-type CoreOptions = Omit<OrchestratorOptions, "policy">;
+type CoreOptions = Omit<OrchestratorOptions, "policy"> & Collaborators;
+
+/** What tests replace: time, and what is random. */
+export interface Collaborators {
+  /** Default: the clock of this process. */
+  clock?: Clock;
+  /** Makes unique ids; default random UUIDs. */
+  newId?: () => string;
+  /** Spreads attempts to reconnect: a number in [0, 1), default `Math.random`. */
+  jitter?: () => number;
+}
 
 /** Carries out the call of a tool for a model. */
 export type HandleCall = (name: string, args: unknown, options: CallToolOptions) => Promise<ToolCallResult>;
@@ -49,7 +59,7 @@ export class OrchestratorCore implements Orchestrator {
     this.#options = options;
     this.#config = resolveConfig(options.defaults);
     this.#clock = options.clock ?? systemClock;
-    this.#newId = options.random ?? randomUUID;
+    this.#newId = options.newId ?? randomUUID;
     this.#sessions = new SessionTable(this.#config.limits.rememberedSessions);
     this.#newKey = this.#createKeys();
     this.#auditor = new Auditor(options.audit, this.#newId);

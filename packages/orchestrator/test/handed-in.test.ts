@@ -1,9 +1,8 @@
 import type { AuditEvent } from "@codex/audit";
-import type { OrchestratorOptions } from "@codex/orchestrator";
 import { parseRulePolicy } from "@codex/policy";
 import { expect, it } from "vitest";
 import { scriptedChannel } from "./support/executors.js";
-import { attached } from "./support/orchestrators.js";
+import { attached, type StageOptions } from "./support/orchestrators.js";
 
 function boom(): never {
   throw new Error("boom");
@@ -14,7 +13,7 @@ class BrokenMap extends Map<string, never> {
 }
 const BROKEN_RULES = { ...parseRulePolicy([]), byFirst: new BrokenMap(), byFoldedFirst: new BrokenMap() };
 
-it.each<[string, Partial<OrchestratorOptions>, string]>([
+it.each<[string, StageOptions, string]>([
   [
     "a sandbox selector",
     { policy: { approvalPolicy: "never", sandbox: { unrestricted: false, select: boom } } },

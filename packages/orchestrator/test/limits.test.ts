@@ -4,15 +4,14 @@ import {
   DEFAULT_ORCHESTRATOR_TIMINGS,
   DEFAULT_WINDOW_BOUNDS,
   type OrchestratorLimits,
-  type OrchestratorOptions,
 } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 import { SessionTable } from "../src/executors/sessions.js";
 import { scriptedTools } from "./programs/scripted-executor.mjs";
 import { RawPeer, scriptedChannel } from "./support/executors.js";
-import { attached, stage, withDefaults } from "./support/orchestrators.js";
+import { attached, type StageOptions, stage, withDefaults } from "./support/orchestrators.js";
 
-const limited = (limits: Partial<OrchestratorLimits>): Partial<OrchestratorOptions> => withDefaults({ limits });
+const limited = (limits: Partial<OrchestratorLimits>): StageOptions => withDefaults({ limits });
 
 describe("limits", () => {
   it("are these", () => {

@@ -15,7 +15,7 @@ const WAIT_MS = 60_000;
 export async function runAttachSession(id: number, options: SessionsAddress): Promise<void> {
   const address = checkSessionsAddress(options);
   const outages = createOutages(say, "Ctrl-C leaves");
-  const orchestrator = createOrchestrator({ policy: "never", ...outages.hooks });
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never" }, ...outages.hooks });
   const stop = new AbortController();
   const onStop = () => stop.abort();
   process.once("SIGINT", onStop);

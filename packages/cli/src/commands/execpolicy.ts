@@ -2,6 +2,7 @@ import type { HostInfo } from "@codex/executor-protocol";
 import {
   analyzeCommand,
   checkCommand,
+  createLazyShellParser,
   type ExplainedCommand,
   type Explanation,
   explainCommand,
@@ -17,7 +18,7 @@ import { findNamedHosts, renderNetworkRules } from "../network-rules.js";
 import { describePolicyError, loadRules, readRules } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { describeHost } from "../sandbox-trial.js";
-import { createBriefShellParser } from "../shell-parser.js";
+import { compileGrammarSimply } from "../shell-parser.js";
 import { quoteWords, visible } from "../visible.js";
 
 export interface CheckOptions {
@@ -56,7 +57,8 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
   const { approvalPolicy } = config.settings;
   const rules = await loadRules(options.rules ?? [], config);
   const argv = words.length === 1 ? ["/bin/bash", "-lc", words[0] ?? ""] : words;
-  const command = await analyzeCommand(argv, undefined, createBriefShellParser());
+  compileGrammarSimply();
+  const command = await analyzeCommand(argv, undefined, createLazyShellParser());
   const cwd = process.cwd();
   const sandbox = openSandbox(config.settings.sandbox, true);
   const host = await describeOwnExecutor(cwd, sandbox);

@@ -25,7 +25,7 @@ export async function runRecordSession(id: number, options: RecordSessionOptions
   if (options.kill !== undefined || options.read !== undefined || options.json) {
     throw new CommandError("--kill, --read and --json are not for `record`", EXIT.usage);
   }
-  const orchestrator = createOrchestrator({ policy: "never" });
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never" } });
   const stop = new AbortController();
   const onInterrupt = () => stop.abort();
   process.once("SIGINT", onInterrupt);

@@ -19,7 +19,7 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
   if (options.kill !== undefined && options.read !== undefined) {
     throw new CommandError("--kill and --read exclude each other", EXIT.usage);
   }
-  const orchestrator = createOrchestrator({ policy: "never" });
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never" } });
   try {
     await attachExecutor(orchestrator, "executor", address, { onlyExecutor: true });
     const [tool, args] = toCall(options);

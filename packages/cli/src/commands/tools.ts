@@ -14,7 +14,7 @@ import { EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
-import { createBriefShellParser } from "../shell-parser.js";
+import { compileGrammarSimply } from "../shell-parser.js";
 import { createTerminalApprover } from "../terminal-approver.js";
 import { findTool, print, printJson } from "./tools-list.js";
 
@@ -63,12 +63,12 @@ async function withExecutor(
   policy: PolicyOptions,
   use: (orchestrator: Orchestrator) => void | Promise<void>,
 ): Promise<void> {
+  compileGrammarSimply();
   const approver = createTerminalApprover(savedRulesFile());
   const orchestrator = createOrchestrator({
     policy,
     ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
     ...(options.audit === undefined ? {} : { audit: options.audit }),
-    shellParser: createBriefShellParser(),
     ...(approver === undefined ? {} : { approver }),
   });
   try {

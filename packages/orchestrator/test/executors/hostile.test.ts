@@ -1,9 +1,9 @@
 import type { Channel } from "@codex/channel";
-import type { OrchestratorOptions, ProblemKind } from "@codex/orchestrator";
+import type { ProblemKind } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 import { scriptedTools } from "../programs/scripted-executor.mjs";
 import { INTRODUCTION, RawPeer } from "../support/executors.js";
-import { attached, stage, withDefaults } from "../support/orchestrators.js";
+import { attached, type StageOptions, stage, withDefaults } from "../support/orchestrators.js";
 
 const RESULT = {
   chunkId: "abc123",
@@ -22,7 +22,7 @@ const success = (structured?: unknown, text = "ok") => ({
   ...(structured === undefined ? {} : { structured }),
 });
 
-async function hostile(options: Partial<OrchestratorOptions> = {}) {
+async function hostile(options: StageOptions = {}) {
   const peer = new RawPeer();
   const [made] = await Promise.all([attached(peer.channel, options), peer.introduce(scriptedTools)]);
   const answer = (requestId: string, outcome: unknown, toolName = "exec_command") =>

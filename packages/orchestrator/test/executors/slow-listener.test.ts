@@ -1,13 +1,13 @@
-import type { LiveOutput, OrchestratorOptions } from "@codex/orchestrator";
+import type { LiveOutput } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 import { scriptedTools } from "../programs/scripted-executor.mjs";
 import { INTRODUCTION, RawPeer } from "../support/executors.js";
-import { attached, withDefaults } from "../support/orchestrators.js";
+import { attached, type StageOptions, withDefaults } from "../support/orchestrators.js";
 
 const ACK_BYTES = 10;
 
 /** An executor that counts on acknowledgements, and an orchestrator attached to it. */
-async function peered(options: Partial<OrchestratorOptions> = {}) {
+async function peered(options: StageOptions = {}) {
   const peer = new RawPeer();
   const introduce = async () => {
     const { requestId } = await peer.expect("initialize");

@@ -19,7 +19,7 @@ async function start(support: SandboxSupport | undefined, policy: ApprovalPolicy
   const { channel, executor } = scriptedChannel(support === undefined ? {} : { sandbox: support });
   const asked: ApprovalRequest[] = [];
   const orchestrator = createOrchestrator({
-    policy,
+    policy: typeof policy === "object" && "approvalPolicy" in policy ? policy : { approvalPolicy: policy },
     defaults: { login: false },
     approver: {
       async requestApproval(request) {

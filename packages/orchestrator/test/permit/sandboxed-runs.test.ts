@@ -1,11 +1,6 @@
 import type { SandboxSupport } from "@codex/executor-protocol";
-import {
-  type ApprovalDecision,
-  type ApprovalRequest,
-  type Approver,
-  type OrchestratorOptions,
-  systemClock,
-} from "@codex/orchestrator";
+import type { ApprovalDecision, ApprovalRequest, Approver, OrchestratorOptions } from "@codex/orchestrator";
+import { systemClock } from "@codex/orchestrator/testing";
 import { type ApprovalPolicy, createSandboxSelector, type SandboxSettings } from "@codex/policy";
 import { describe, expect, it } from "vitest";
 import { scriptedChannel } from "../support/executors.js";

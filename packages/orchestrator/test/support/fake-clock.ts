@@ -1,4 +1,4 @@
-import type { Clock } from "@codex/orchestrator";
+import type { Clock } from "@codex/orchestrator/testing";
 
 interface Timer {
   at: number;

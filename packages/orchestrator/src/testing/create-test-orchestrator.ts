@@ -1,0 +1,16 @@
+import type { Orchestrator, OrchestratorOptions } from "../api.js";
+import { createWith, type TestCollaborators } from "../create-orchestrator.js";
+
+/** `OrchestratorOptions`, and time, ids, jitter and the parser of shell scripts, each with its real default. */
+export interface TestOrchestratorOptions extends OrchestratorOptions, TestCollaborators {}
+
+/** `createOrchestrator` for tests that need to control time and what is random. */
+export function createTestOrchestrator(options: TestOrchestratorOptions): Orchestrator {
+  const { clock, newId, jitter, shellParser, ...rest } = options;
+  return createWith(rest, {
+    ...(clock === undefined ? {} : { clock }),
+    ...(newId === undefined ? {} : { newId }),
+    ...(jitter === undefined ? {} : { jitter }),
+    ...(shellParser === undefined ? {} : { shellParser }),
+  });
+}

@@ -1,0 +1,2 @@
+export { type Clock, systemClock } from "../clock.js";
+export { createTestOrchestrator, type TestOrchestratorOptions } from "./create-test-orchestrator.js";
