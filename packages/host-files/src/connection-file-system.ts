@@ -20,23 +20,24 @@ import type {
 } from "@codex/exec-server-protocol";
 import type { ReserveBytes } from "./operations/read-file.js";
 
-/** The files of this host, as every connection may use them. */
+/** The files of this host, shared by all connections. */
 export interface FileSystem {
-  /** Makes what belongs to one connection; the connection ends it with `dispose`. */
+  /** Creates the state of one connection, which the connection ends with `dispose`. */
   createConnectionFileSystem(options: ConnectionFileSystemOptions): ConnectionFileSystem;
 }
 
+/** Callbacks of one connection. */
 export interface ConnectionFileSystemOptions {
-  /** What was missing has appeared, or what was present has gone. Never before the answer that said `watching`. */
+  /** A watched missing path has appeared, or `present` has gone. Never called before the response that said `watching`. */
   onMissingChanged(watchId: number): void;
 }
 
 /**
- * The file calls of one connection. Calls take effect in the order they are made: one that changes something waits for
- * those before it and holds back those after it, so requests may be pipelined. Every failure is an RpcError.
+ * The file calls of one connection. Calls take effect in the order they are made: a write waits for all calls before it
+ * and blocks all calls after it, so requests may be pipelined. Every failure is an RpcError.
  */
 export interface ConnectionFileSystem {
-  /** `reserve` is asked for a place for the bytes before they are read. */
+  /** `reserve` is awaited with the size of the file, in bytes, before it is read. */
   readFile(params: ReadFileParams, reserve?: ReserveBytes): Promise<Buffer>;
   writeFile(params: WriteFileParams): Promise<void>;
   createDirectory(params: CreateDirectoryParams): Promise<void>;
@@ -53,14 +54,15 @@ export interface ConnectionFileSystem {
   close(params: CloseParams): Promise<void>;
   watchMissing(params: WatchMissingParams): Promise<WatchMissingResult>;
   /**
-   * The connection is gone: stops what is under way, closes its handles and leaves what was being replaced as it was.
-   * Resolves when nothing is left. Idempotent; never rejects.
+   * Ends the connection: aborts running calls, closes handles and discards unfinished replacements.
+   * Resolves once all resources are freed. Idempotent; never rejects.
    */
   dispose(): Promise<void>;
 }
 
+/** A block of an open file. */
 export interface FileBlock {
   bytes: Buffer;
-  /** Fewer bytes were left than asked for. */
+  /** Fewer bytes than requested were left. */
   eof: boolean;
 }

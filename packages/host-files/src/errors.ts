@@ -4,14 +4,14 @@ import { RpcError } from "@codex/channel";
 import { errnoOf } from "@codex/exec-backend";
 import { displayPath, ERROR_CODES, type HostPath } from "@codex/exec-server-protocol";
 
-/** What a failed file operation is on the wire, with the path it is about. An RpcError stays what it is. */
+/** Maps a failed file operation to its wire error, with the path in the message. An RpcError is returned unchanged. */
 export function toRpcError(error: unknown, path?: HostPath): RpcError {
   if (error instanceof RpcError) return error;
   const suffix = path === undefined ? "" : `: ${displayPath(path)}`;
   return new RpcError(codeOf(errnoOf(error)), `${describeError(error)}${suffix}`, { cause: error });
 }
 
-/** The text of the operating system and its number: `No such file or directory (os error 2)`. */
+/** The message of the operating system with its errno: `No such file or directory (os error 2)`. */
 export function describeError(error: unknown): string {
   const name = errnoOf(error);
   const number = name === undefined ? undefined : ERROR_NUMBERS.get(name);
@@ -19,15 +19,15 @@ export function describeError(error: unknown): string {
   return `${TEXTS[name] ?? getSystemErrorMap().get(-number)?.[1] ?? name} (os error ${number})`;
 }
 
-/** An error as the operating system would have made it. */
+/** An error with the `code` that a failed system call would have. */
 export function systemError(name: ErrorName): Error {
   return Object.assign(new Error(name), { code: name });
 }
 
 export type ErrorName = "EACCES" | "EBADF" | "EBUSY" | "EEXIST" | "EISDIR" | "ELOOP" | "ENOENT" | "ENOTDIR";
 
-/** Runs a step of an operation; its failure names the path. */
-export async function about<T>(path: HostPath, run: () => Promise<T>): Promise<T> {
+/** Runs a step of an operation; a failure becomes an RpcError that names the path. */
+export async function withErrorPath<T>(path: HostPath, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -55,7 +55,7 @@ function codeOf(name: string | undefined): number {
 
 const ERROR_NUMBERS: ReadonlyMap<string, number> = new Map(Object.entries(constants.errno));
 
-/** Where the runtime's own texts differ from those of the C library that clients know. */
+/** Messages where libuv differs from the C library, whose texts clients know. */
 const TEXTS: Readonly<Record<string, string>> = {
   EACCES: "Permission denied",
   EBADF: "Bad file descriptor",

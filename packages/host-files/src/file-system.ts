@@ -14,32 +14,34 @@ import { remove } from "./operations/remove.js";
 import { walk } from "./operations/walk.js";
 import { MissingWatch } from "./operations/watch-missing.js";
 import { writeWholeFile } from "./operations/write-file.js";
-import type { FilesAtOnce } from "./page-cache/page-cache-reader.js";
-import { createOrder } from "./read-write-lock.js";
+import type { PageCacheReader } from "./page-cache/page-cache-reader.js";
+import { createReadWriteLock } from "./read-write-lock.js";
 import type { FileMethod } from "./sandboxed/calls.js";
-import type { SandboxedFiles, SandboxPlace } from "./sandboxed/sandboxed-files.js";
+import type { SandboxedFiles, SandboxLease } from "./sandboxed/sandboxed-files.js";
 
+/** Limits and optional collaborators of a file system. */
 export interface FileSystemOptions {
   limits?: Partial<FileSystemLimits>;
-  /** Where calls run that carry a sandbox; without, they are refused. */
+  /** Runs calls that carry a sandbox; without it they are refused. */
   sandboxed?: SandboxedFiles;
-  /** Answers what it can; without, every call takes the thread pool. Not owned. */
-  atOnce?: FilesAtOnce;
-  /** Reads directories where it can; without, Node does. */
+  /** Serves reads from the page cache; without it every call uses the thread pool. Not owned. */
+  pageCache?: PageCacheReader;
+  /** Reads directories natively where supported; without it Node does. */
   entries?: EntryReader;
 }
 
+/** Creates the file calls of this host. Nothing is opened until a connection makes its first call. */
 export function createFileSystem({ limits, ...places }: FileSystemOptions = {}): FileSystem {
   const host = { ...places, limits: { ...DEFAULT_FILE_SYSTEM_LIMITS, ...limits } };
   return { createConnectionFileSystem: (connection) => createConnectionFileSystem(host, connection) };
 }
 
 function createConnectionFileSystem(
-  { limits, sandboxed, atOnce, entries }: Omit<FileSystemOptions, "limits"> & { limits: FileSystemLimits },
+  { limits, sandboxed, pageCache, entries }: Omit<FileSystemOptions, "limits"> & { limits: FileSystemLimits },
   { onMissingChanged }: ConnectionFileSystemOptions,
 ): ConnectionFileSystem {
   const sandboxes = sandboxed?.connect(limits);
-  const order = createOrder(MAX_CONCURRENT_READS);
+  const lock = createReadWriteLock(MAX_CONCURRENT_READS);
   const handles = new FileHandles();
   const missingWatch = new MissingWatch(onMissingChanged);
   const gone = new AbortController();
@@ -51,63 +53,63 @@ function createConnectionFileSystem(
       gone.signal.throwIfAborted();
       return work();
     };
-  const shared = <T>(work: () => Promise<T>): Promise<T> => order.shared(alive(work));
-  const exclusive = <T>(work: () => Promise<T>): Promise<T> => order.exclusive(alive(work));
-  const enter = async (method: string, sandbox: Sandbox | undefined): Promise<SandboxPlace | undefined> => {
+  const shared = <T>(work: () => Promise<T>): Promise<T> => lock.shared(alive(work));
+  const exclusive = <T>(work: () => Promise<T>): Promise<T> => lock.exclusive(alive(work));
+  const acquire = async (method: string, sandbox: Sandbox | undefined): Promise<SandboxLease | undefined> => {
     if (sandbox === undefined) return undefined;
-    if (sandboxes !== undefined) return sandboxes.enter(method, sandbox);
+    if (sandboxes !== undefined) return sandboxes.acquire(method, sandbox);
     refuseSandbox(method, sandbox);
     return undefined;
   };
-  /** A call that runs here, or as it is in the sandbox that it carries. */
+  /** Runs a call in this process, or unchanged in the helper of the sandbox it carries. */
   const call =
     <Params extends { sandbox?: Sandbox | undefined }, Result>(
-      inTurn: typeof shared,
+      withLock: typeof shared,
       name: FileMethod,
       run: (params: Params) => Promise<Result>,
     ) =>
     (params: Params): Promise<Result> =>
-      inTurn(async () => {
-        const place = await enter(`fs/${name}`, params.sandbox);
-        if (place === undefined) return run(params);
-        // What runs there is this very call.
-        return (place.call(name, params) as Promise<Result>).finally(place.leave);
+      withLock(async () => {
+        const lease = await acquire(`fs/${name}`, params.sandbox);
+        if (lease === undefined) return run(params);
+        // The helper implements the same interface, so the result has the same type.
+        return (lease.call(name, params) as Promise<Result>).finally(lease.release);
       });
-  /** A call that may be answered without waiting, where nothing before it and nothing about it is to be waited for. */
-  const quick =
+  /** Serves a call from the page cache where that needs no waiting: no sandbox and no earlier write pending. */
+  const cachedFirst =
     <Params extends { sandbox?: Sandbox | undefined }, Result>(
-      ask: (files: FilesAtOnce, params: Params) => Result | undefined,
-      wait: (params: Params) => Promise<Result>,
+      fromCache: (files: PageCacheReader, params: Params) => Result | undefined,
+      uncached: (params: Params) => Promise<Result>,
     ) =>
     (params: Params): Promise<Result> => {
-      const isAlone = params.sandbox === undefined && order.isClear() && !gone.signal.aborted;
-      const result = isAlone && atOnce !== undefined ? ask(atOnce, params) : undefined;
-      return result === undefined ? wait(params) : Promise.resolve(result);
+      const mayUseCache = params.sandbox === undefined && lock.isFreeForReaders() && !gone.signal.aborted;
+      const result = mayUseCache && pageCache !== undefined ? fromCache(pageCache, params) : undefined;
+      return result === undefined ? uncached(params) : Promise.resolve(result);
     };
   const open = async (params: OpenParams): Promise<void> => {
-    const place = await enter(METHODS.fsOpen, params.sandbox);
+    const lease = await acquire(METHODS.fsOpen, params.sandbox);
     try {
-      await handles.open(params, place);
+      await handles.open(params, lease);
     } catch (error) {
-      place?.leave();
+      lease?.release();
       throw error;
     }
   };
   const dispose = async (): Promise<void> => {
-    await Promise.all([order.exclusive(() => handles.dispose()), sandboxes?.dispose()]);
+    await Promise.all([lock.exclusive(() => handles.dispose()), sandboxes?.dispose()]);
   };
 
   const { maxReadFileBytes } = limits;
   const readFile: ConnectionFileSystem["readFile"] = (asked, reserve) =>
-    quick<ReadFileParams, Buffer>(
+    cachedFirst<ReadFileParams, Buffer>(
       (files, params) => (handles.isReplacing ? undefined : files.readFile(params, maxReadFileBytes)),
       async (params) => {
-        const read = (inTurn: typeof shared) =>
-          call<ReadFileParams, Buffer>(inTurn, "readFile", async ({ path, followSymlinks }) =>
+        const read = (withLock: typeof shared) =>
+          call<ReadFileParams, Buffer>(withLock, "readFile", async ({ path, followSymlinks }) =>
             readWholeFile(await handles.contentPath(path, followSymlinks), followSymlinks, maxReadFileBytes, reserve),
           );
         if (params.sandbox === undefined) return read(shared)(params);
-        // How large a file in a sandbox is turns out when it has come: one at a time.
+        // The size of a file in a sandbox is known only once it was read, so one is read at a time.
         return exclusive(async () => {
           const bytes = await read((work) => work())(params);
           await reserve?.(bytes.length);
@@ -118,7 +120,7 @@ function createConnectionFileSystem(
 
   return {
     readFile,
-    getMetadata: quick((files, params) => files.getMetadata(params), call(shared, "getMetadata", getMetadata)),
+    getMetadata: cachedFirst((files, params) => files.getMetadata(params), call(shared, "getMetadata", getMetadata)),
     canonicalize: call(shared, "canonicalize", canonicalize),
     readDirectory: call(shared, "readDirectory", (params) =>
       readDirectory(params, limits.maxDirectoryEntries, entries),

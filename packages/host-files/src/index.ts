@@ -4,7 +4,7 @@ export { serveFileHelper } from "./helper/serve-file-helper.js";
 export { DEFAULT_FILE_SYSTEM_LIMITS, type FileSystemLimits } from "./limits.js";
 export { FS_REQUESTS } from "./methods.js";
 export { readWholeFile } from "./operations/read-file.js";
-export { createFilesAtOnce, type FilesAtOnce } from "./page-cache/page-cache-reader.js";
+export { createPageCacheReader, type PageCacheReader } from "./page-cache/page-cache-reader.js";
 export type { HelperCommand } from "./sandboxed/helper-command.js";
 export { createSandboxedFiles, type SandboxedFilesOptions } from "./sandboxed/helper-pool.js";
 export type { SandboxedFiles } from "./sandboxed/sandboxed-files.js";

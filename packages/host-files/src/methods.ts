@@ -21,10 +21,10 @@ import {
 import type { ConnectionFileSystem } from "./connection-file-system.js";
 import type { ReserveBytes } from "./operations/read-file.js";
 
-/** A request whose params are decoded: runs on the files of the connection and gives the result to answer with. */
+/** A request with decoded params: runs on the files of the connection and resolves with the result. */
 export type FileRequest = (files: ConnectionFileSystem, reserve?: ReserveBytes) => Promise<unknown>;
 
-/** The `fs/*` requests by name. A function throws RpcError for bad params; what it returns rejects with RpcError. */
+/** Decoders of the `fs/*` requests by method. Each throws RpcError for bad params; the returned request rejects with RpcError. */
 export const FS_REQUESTS: ReadonlyMap<string, (params: unknown) => FileRequest> = new Map([
   [
     METHODS.fsReadFile,
@@ -77,9 +77,9 @@ const done = async (work: Promise<void>): Promise<Record<string, never>> => {
   return {};
 };
 
-/** Base64 of much is never made into a string: it would be longer than strings can be. */
+/** Encoded without a string in between: base64 of a large file exceeds the maximum length of a string. */
 const bytesResult = (member: string, bytes: Buffer, rest?: Record<string, unknown>): EncodedResponse =>
   new EncodedResponse((id) => encodeBytesResult(id, member, bytes, rest));
 
-/** A list is of our own making, and as long as its limit allows: what a peer might send is not looked for in it. */
+/** Encoded already and bounded by a limit, so it is not checked again as a message of a peer would be. */
 const jsonResult = (json: Buffer): EncodedResponse => new EncodedResponse((id) => encodeJsonResult(id, json));

@@ -1,15 +1,15 @@
-/** Runs work in turn: what changes something runs alone, what only looks runs beside its like. Neither overtakes. */
-export interface Order {
-  /** Runs after all earlier exclusive work, beside other shared work. */
+/** A FIFO read–write lock: writers run alone, readers run concurrently, and neither overtakes the other. */
+export interface ReadWriteLock {
+  /** Runs `work` after all earlier exclusive work, concurrently with other shared work. */
   shared<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs after all earlier work, alone. */
+  /** Runs `work` after all earlier work, alone. */
   exclusive<T>(work: () => Promise<T>): Promise<T>;
-  /** Nothing is to be waited for by work that only looks: no exclusive work runs, and nothing waits. */
-  isClear(): boolean;
+  /** A reader would get the lock without waiting: no exclusive work is running and nothing is queued. */
+  isFreeForReaders(): boolean;
 }
 
-/** @param maxShared shared work that runs at once */
-export function createOrder(maxShared: number): Order {
+/** @param maxShared maximum number of readers that run concurrently */
+export function createReadWriteLock(maxShared: number): ReadWriteLock {
   const waiting: { isExclusive: boolean; start: () => Promise<void> }[] = [];
   let shared = 0;
   let exclusive = false;
@@ -37,6 +37,6 @@ export function createOrder(maxShared: number): Order {
   return {
     shared: (work) => enqueue(false, work),
     exclusive: (work) => enqueue(true, work),
-    isClear: () => !exclusive && waiting.length === 0,
+    isFreeForReaders: () => !exclusive && waiting.length === 0,
   };
 }

@@ -24,7 +24,7 @@ it.each([
   expect(error.message).toMatch(new RegExp(`^${text} \\(os error \\d+\\): /some/path$`));
 });
 
-it("keeps what is an answer already, and tells what is no system error", () => {
+it("keeps an RpcError, and describes an error without errno", () => {
   const answer = new RpcError(-32600, "no");
   expect(toRpcError(answer, "/x")).toBe(answer);
   expect(toRpcError(new Error("odd"), "/x")).toMatchObject({ code: -32603, message: "odd: /x" });

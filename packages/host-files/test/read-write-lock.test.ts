@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { createOrder } from "../src/read-write-lock.js";
+import { createReadWriteLock } from "../src/read-write-lock.js";
 
-/** Work that says when it began and ends when told. */
+/** Work that logs its start and ends when `finish` is called. */
 function createWork(name: string, log: string[]) {
   let finish: (() => void) | undefined;
   const ended = new Promise<void>((resolve) => {
@@ -17,17 +17,17 @@ function createWork(name: string, log: string[]) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it("lets what only looks run together, and what changes alone, none overtaking", async () => {
+it("runs readers concurrently and writers alone, in FIFO order", async () => {
   const log: string[] = [];
-  const order = createOrder(8);
+  const lock = createReadWriteLock(8);
   const works = ["a", "b", "W", "c", "d"].map((name) => createWork(name, log));
   const [a, b, exclusive, c, d] = works as [Work, Work, Work, Work, Work];
   const results = Promise.all([
-    order.shared(a.run),
-    order.shared(b.run),
-    order.exclusive(exclusive.run),
-    order.shared(c.run),
-    order.shared(d.run),
+    lock.shared(a.run),
+    lock.shared(b.run),
+    lock.exclusive(exclusive.run),
+    lock.shared(c.run),
+    lock.shared(d.run),
   ]);
   await turn();
   expect(log).toEqual(["a", "b"]);
@@ -47,11 +47,11 @@ it("lets what only looks run together, and what changes alone, none overtaking",
 
 type Work = ReturnType<typeof createWork>;
 
-it("bounds what runs together, and goes on after a failure", async () => {
+it("bounds concurrent readers, and continues after a failure", async () => {
   const log: string[] = [];
-  const order = createOrder(2);
+  const lock = createReadWriteLock(2);
   const works = ["a", "b", "c"].map((name) => createWork(name, log));
-  const running = works.map((work) => order.shared(work.run));
+  const running = works.map((work) => lock.shared(work.run));
   await turn();
   expect(log).toEqual(["a", "b"]);
   works[1]!.finish();
@@ -59,6 +59,6 @@ it("bounds what runs together, and goes on after a failure", async () => {
   expect(log).toEqual(["a", "b", "c"]);
   for (const work of works) work.finish();
   await Promise.all(running);
-  await expect(order.exclusive(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
-  expect(await order.exclusive(async () => "on")).toBe("on");
+  await expect(lock.exclusive(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await lock.exclusive(async () => "on")).toBe("on");
 });

@@ -11,7 +11,7 @@ import {
   resolveAuth,
   serveStdio,
 } from "@codex/exec-server";
-import { createFileSystem, createFilesAtOnce, createSandboxedFiles } from "@codex/host-files";
+import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@codex/host-files";
 import { createEntryReader } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
@@ -65,8 +65,8 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     capabilities: ["environmentConfigRead", ...(sandbox.isLikely() ? (["sandboxedFileStreaming"] as const) : [])],
   });
   const sandboxed = createSandboxedFiles({ sandbox, getHelper: getFileHelper });
-  const atOnce = createFilesAtOnce();
-  const fileSystem = createFileSystem({ sandboxed, atOnce, entries: createEntryReader() });
+  const pageCache = createPageCacheReader();
+  const fileSystem = createFileSystem({ sandboxed, pageCache, entries: createEntryReader() });
   const environment = { info, config: createLazyConfigReader() };
   const server = createExecServer({ backend, environment, fileSystem, telemetry });
   try {
@@ -82,7 +82,7 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   } finally {
     await server.close();
     await backend.close();
-    await atOnce.close();
+    await pageCache.close();
     await telemetry.close();
   }
 }

@@ -3,25 +3,25 @@ import { RpcError } from "@codex/channel";
 import type { OpenParams, ReadBlockParams, WriteBlockParams } from "@codex/exec-server-protocol";
 import { ERROR_CODES, type HostPath, isSamePath } from "@codex/exec-server-protocol";
 import type { FileBlock } from "../connection-file-system.js";
-import { about, invalidRequest, systemError, toRpcError } from "../errors.js";
+import { invalidRequest, systemError, toRpcError, withErrorPath } from "../errors.js";
 import { MAX_BLOCK_BYTES, MAX_HANDLE_ID_BYTES, MAX_OPEN_HANDLES } from "../limits.js";
 import { openForReading, writeAll } from "../paths/open-file.js";
 import { resolveTarget } from "../paths/resolve-target.js";
-import type { SandboxPlace } from "../sandboxed/sandboxed-files.js";
+import type { SandboxLease } from "../sandboxed/sandboxed-files.js";
 import { createReplacement, type Replacement } from "./replacement.js";
 
 type OpenFile =
   | { kind: "read"; path: HostPath; file: FileHandle }
   | { kind: "replace"; path: HostPath; replacement: Replacement }
-  /** Open in a sandbox. */
-  | { kind: "sandboxed"; path: HostPath; mode: OpenParams["mode"]; place: SandboxPlace };
+  /** Open in the helper of a sandbox. */
+  | { kind: "sandboxed"; path: HostPath; mode: OpenParams["mode"]; lease: SandboxLease };
 
-/** The open files of one connection. `open`, `writeBlock` and `close` must not run beside anything else here. */
+/** The open files of one connection. `open`, `writeBlock` and `close` must run exclusively. */
 export class FileHandles {
   readonly #open = new Map<string, OpenFile>();
 
-  /** @param place where it is opened, for a sandbox; given back when it is closed. @throws RpcError; nothing is open then */
-  async open(params: OpenParams, place?: SandboxPlace): Promise<void> {
+  /** @param lease the sandbox to open it in; owned and released at close, unless this throws. @throws RpcError */
+  async open(params: OpenParams, lease?: SandboxLease): Promise<void> {
     const { handleId, path, mode } = params;
     if (Buffer.byteLength(handleId) > MAX_HANDLE_ID_BYTES) {
       throw invalidRequest(`file handle ID must not exceed ${MAX_HANDLE_ID_BYTES} bytes`);
@@ -30,10 +30,10 @@ export class FileHandles {
     if (this.#open.size >= MAX_OPEN_HANDLES) {
       throw invalidRequest(`at most ${MAX_OPEN_HANDLES} file handles may be open per connection`);
     }
-    if (place !== undefined) {
-      await place.call("open", params);
-      place.keep();
-      this.#open.set(handleId, { kind: "sandboxed", path, mode, place });
+    if (lease !== undefined) {
+      await lease.call("open", params);
+      lease.pin();
+      this.#open.set(handleId, { kind: "sandboxed", path, mode, lease });
       return;
     }
     const opened: OpenFile =
@@ -41,9 +41,9 @@ export class FileHandles {
         ? {
             kind: "read",
             path,
-            file: await about(path, async () => openForReading(await this.contentPath(path, true), true)),
+            file: await withErrorPath(path, async () => openForReading(await this.contentPath(path, true), true)),
           }
-        : { kind: "replace", path, replacement: await about(path, () => createReplacement(path)) };
+        : { kind: "replace", path, replacement: await withErrorPath(path, () => createReplacement(path)) };
     this.#open.set(handleId, opened);
   }
 
@@ -51,13 +51,13 @@ export class FileHandles {
     const { handleId, offset, len } = params;
     if (len < 1 || len > MAX_BLOCK_BYTES) throw badLength("read");
     const opened = this.#get(handleId);
-    if (opened.kind === "sandboxed") return opened.place.call("readBlock", params) as Promise<FileBlock>;
+    if (opened.kind === "sandboxed") return opened.lease.call("readBlock", params) as Promise<FileBlock>;
     if (opened.kind !== "read") throw toRpcError(systemError("EBADF"), opened.path);
-    const bytes = await about(opened.path, () => readBytes(opened.file, offset, len));
+    const bytes = await withErrorPath(opened.path, () => readBytes(opened.file, offset, len));
     return { bytes, eof: bytes.length < len };
   }
 
-  /** A failed write ends the replacement: half a content must not take the place of the old one. */
+  /** A failed write discards the replacement: incomplete content must not replace the file. */
   async writeBlock(params: WriteBlockParams): Promise<void> {
     const { handleId, offset, chunk } = params;
     if (chunk.length < 1 || chunk.length > MAX_BLOCK_BYTES) throw badLength("write");
@@ -66,31 +66,33 @@ export class FileHandles {
       throw toRpcError(systemError("EBADF"), opened.path);
     }
     try {
-      if (opened.kind === "sandboxed") await opened.place.call("writeBlock", params);
+      if (opened.kind === "sandboxed") await opened.lease.call("writeBlock", params);
       else await writeAll(opened.replacement.file, chunk, offset);
     } catch (error) {
       this.#open.delete(handleId);
-      if (opened.kind === "sandboxed") opened.place.leave();
+      if (opened.kind === "sandboxed") opened.lease.release();
       else await opened.replacement.abort();
       throw toRpcError(error, opened.path);
     }
   }
 
-  /** Ends a handle; a replacement takes its place. A handle that is not open is no error. */
+  /** Closes a handle and commits its replacement. An unknown handle is no error. */
   async close(handleId: string): Promise<void> {
     const opened = this.#open.get(handleId);
     if (opened === undefined) return;
     this.#open.delete(handleId);
     if (opened.kind === "sandboxed") {
-      await opened.place.call("close", { handleId }).finally(opened.place.leave);
+      await opened.lease.call("close", { handleId }).finally(opened.lease.release);
       return;
     }
-    await about(opened.path, () => (opened.kind === "read" ? opened.file.close() : opened.replacement.commit()));
+    await withErrorPath(opened.path, () =>
+      opened.kind === "read" ? opened.file.close() : opened.replacement.commit(),
+    );
   }
 
   /**
-   * Where this connection reads the content of a path: what it is replacing it already sees itself, as if it were
-   * written in place, while everybody else sees the old content. What is replaced in a sandbox is seen so there alone.
+   * The path to read content from: this connection sees the new content of files that it is replacing, everybody else the
+   * old one. Replacements in a sandbox are visible to calls in that sandbox alone.
    */
   async contentPath(path: HostPath, followSymlinks: boolean): Promise<HostPath> {
     const replacements = [...this.#open.values()].flatMap((opened) =>
@@ -101,13 +103,13 @@ export class FileHandles {
     return replacements.findLast((one) => isSamePath(one.target, target))?.contentPath ?? path;
   }
 
-  /** Whether `contentPath` leads to other paths than those it is given. */
+  /** False when `contentPath` returns every path unchanged. */
   get isReplacing(): boolean {
     for (const { kind } of this.#open.values()) if (kind === "replace") return true;
     return false;
   }
 
-  /** Closes every file; what was being replaced stays as it was. Those in a sandbox end with it. Never rejects. */
+  /** Closes every file and discards replacements. Files in a sandbox are closed by its helper. Never rejects. */
   async dispose(): Promise<void> {
     const opened = [...this.#open.values()];
     this.#open.clear();

@@ -7,23 +7,23 @@ import { notAFile, systemError } from "../errors.js";
 import { openForWriting } from "../paths/open-file.js";
 import { resolveTarget } from "../paths/resolve-target.js";
 
-/** A new content of a file on its way. Whoever holds one ends it with `commit` or `abort`. */
+/** New content of a file while it is being written. The owner ends it with `commit` or `abort`. */
 export interface Replacement {
   readonly file: FileHandle;
-  /** The file that is replaced, links resolved. */
+  /** The file to replace, links resolved. */
   readonly target: HostPath;
-  /** Where the new content is until then. */
+  /** Where the new content is until `commit`. */
   readonly contentPath: HostPath;
-  /** The new content takes the place of the old one. Not to be used afterwards, whether it fails or not. */
+  /** Replaces the old content. The replacement is over afterwards, even if this rejects. */
   commit(): Promise<void>;
-  /** The old content stays. Idempotent; never rejects. */
+  /** Keeps the old content. Idempotent; never rejects. */
   abort(): Promise<void>;
 }
 
 /**
- * Begins a new content for a file, which may be there or not. It is written beside the file and takes its place at
- * once, with permissions and owner kept. Where only writing in place keeps what the file is (other hard links to it,
- * another owner, a directory that takes no new files), the file is emptied here and written in place.
+ * Starts to replace a file, which need not exist. The content is written to a sibling file that is renamed over it, with
+ * permissions and owner kept. Where only writing in place preserves the file (hard links, another owner, a directory that
+ * takes no new files), it is truncated and written in place.
  */
 export async function createReplacement(path: HostPath): Promise<Replacement> {
   const target = await resolveTarget(path);
@@ -63,7 +63,7 @@ async function replaceInPlace(target: HostPath): Promise<Replacement> {
 
 async function replaceBeside(target: HostPath, existing: Stats | undefined): Promise<Replacement> {
   const contentPath = joinPath(parentPath(target), `.codex-replace-${randomBytes(8).toString("hex")}`);
-  // At no time is it open to more than what it replaces.
+  // Never more accessible than the file it replaces.
   const mode = existing === undefined ? ANYBODY : OWNER_ALONE;
   const file = await open(contentPath, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
   const abort = async () => {
@@ -87,7 +87,7 @@ async function replaceBeside(target: HostPath, existing: Stats | undefined): Pro
   }
 }
 
-/** Less the umask. */
+/** Minus the umask. */
 const ANYBODY = 0o666;
 const OWNER_ALONE = 0o600;
 
@@ -97,7 +97,7 @@ async function keepOwnership(file: FileHandle, { uid, gid, mode }: Stats): Promi
   await file.chmod(mode & 0o7777);
 }
 
-/** A file that something is mounted on cannot be renamed over: it gets the content. */
+/** A mount point cannot be renamed over, so the content is copied into it. */
 async function putInPlace(contentPath: HostPath, target: HostPath): Promise<void> {
   try {
     await rename(contentPath, target);

@@ -6,17 +6,17 @@ import type { FileSystemLimits } from "../limits.js";
 import { type AnswerHeader, type CallHeader, packResult, unpackParams } from "../sandboxed/calls.js";
 import { encodeFrame, type Frame, FrameReader } from "../sandboxed/frames.js";
 
-/** What a helper accepts in one body, bytes: more than a client can send. */
+/** Largest body that a helper accepts, bytes: more than a client can send. */
 const MAX_BODY_BYTES = 0xffff_ffff;
 
 /**
- * Makes file calls where this process is: within a sandbox, for a server that is not. Ends when `input` does; what was not
- * finished is taken back then.
+ * Makes file calls in this process, which runs inside a sandbox, for a server that runs outside. Resolves when `input` ends,
+ * after unfinished calls are undone.
  */
 export async function serveFileHelper({ input, output }: { input: Readable; output: Writable }): Promise<void> {
   const reader = new FrameReader(MAX_BODY_BYTES);
   let files: ConnectionFileSystem | undefined;
-  output.on("error", () => input.destroy()); // nobody is there to read answers
+  output.on("error", () => input.destroy()); // nobody reads the answers
   try {
     for await (const bytes of input) {
       for (const frame of reader.push(bytes as Buffer)) {
@@ -25,7 +25,7 @@ export async function serveFileHelper({ input, output }: { input: Readable; outp
       }
     }
   } catch {
-    // The other end is gone.
+    // The server is gone.
   } finally {
     await files?.dispose();
   }
@@ -38,7 +38,7 @@ async function answer(files: ConnectionFileSystem, { header, body }: Frame, outp
   const { id, method, params } = header as CallHeader;
   let pieces: Uint8Array[];
   try {
-    // The types are those of the caller, which is the same program.
+    // The caller is the same program, so the params have the right type.
     const call = files[method] as (params: unknown) => Promise<unknown>;
     const { value, bytes } = packResult(method, await call(unpackParams(method, { value: params, bytes: body })));
     pieces = encodeFrame({ id, result: value } satisfies AnswerHeader, bytes);

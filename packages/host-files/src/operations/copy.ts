@@ -3,7 +3,7 @@ import { copyFile, lstat, mkdir, readlink, stat, symlink } from "node:fs/promise
 import { errnoOf } from "@codex/exec-backend";
 import type { CopyParams } from "@codex/exec-server-protocol";
 import { displayPath, type HostPath, isBelow, isSamePath, joinPath, parentPath } from "@codex/exec-server-protocol";
-import { about, invalidRequest, systemError, toRpcError } from "../errors.js";
+import { invalidRequest, systemError, toRpcError, withErrorPath } from "../errors.js";
 import { openForReading } from "../paths/open-file.js";
 import { refuseOwnDirectory } from "../paths/own-process.js";
 import { realPath, resolveMissing } from "../paths/resolve-target.js";
@@ -11,16 +11,16 @@ import { makeDirectories } from "./directories.js";
 import { listDirectory } from "./list-directory.js";
 
 /**
- * Copies a file (its permissions too), a link as a link, or a directory into one that may be there already. Fifos,
- * sockets and devices inside a directory are left out, as Codex does. A file onto itself stays as it is.
+ * Copies a file with its permissions, a symbolic link as a link, or a directory into a new or existing one. FIFOs,
+ * sockets and devices inside a directory are skipped, as Codex does. Copying a file onto itself changes nothing.
  */
 export async function copy({ sourcePath, destinationPath, recursive }: CopyParams, signal: AbortSignal): Promise<void> {
-  const source = await about(sourcePath, () => lstat(sourcePath));
+  const source = await withErrorPath(sourcePath, () => lstat(sourcePath));
   if (source.isDirectory()) {
     if (!recursive) throw invalidRequest("fs/copy requires recursive: true when sourcePath is a directory");
     await refuseCopyIntoItself(sourcePath, destinationPath);
     const parent = parentPath(destinationPath);
-    await about(parent, () => makeDirectories(parent));
+    await withErrorPath(parent, () => makeDirectories(parent));
     await copyDirectory(sourcePath, destinationPath, signal);
   } else if (source.isSymbolicLink()) {
     await copyLink(sourcePath, destinationPath);
@@ -32,17 +32,17 @@ export async function copy({ sourcePath, destinationPath, recursive }: CopyParam
 }
 
 async function refuseCopyIntoItself(source: HostPath, destination: HostPath): Promise<void> {
-  const from = await about(source, () => realPath(source));
-  const to = await about(destination, () => resolveMissing(destination));
+  const from = await withErrorPath(source, () => realPath(source));
+  const to = await withErrorPath(destination, () => resolveMissing(destination));
   if (isSamePath(from, to) || isBelow(to, from)) {
     throw invalidRequest("fs/copy cannot copy a directory to itself or one of its descendants");
   }
 }
 
 async function copyDirectory(source: HostPath, destination: HostPath, signal: AbortSignal): Promise<void> {
-  const own = await about(source, () => stat(source));
-  await about(source, () => refuseOwnDirectory(source, own));
-  await about(destination, () => makeDirectory(destination, own.mode));
+  const own = await withErrorPath(source, () => stat(source));
+  await withErrorPath(source, () => refuseOwnDirectory(source, own));
+  await withErrorPath(destination, () => makeDirectory(destination, own.mode));
   for await (const { name, kind } of listDirectory(source)) {
     signal.throwIfAborted();
     const [from, to] = [joinPath(source, name), joinPath(destination, name)];
@@ -52,7 +52,7 @@ async function copyDirectory(source: HostPath, destination: HostPath, signal: Ab
   }
 }
 
-/** No more open to others than the source, and open to us while it is filled. */
+/** Not more accessible than the source, and writable to us while it is filled. */
 async function makeDirectory(path: HostPath, mode: number): Promise<void> {
   try {
     await mkdir(path, { mode: (mode & 0o777) | 0o700 });
@@ -62,8 +62,8 @@ async function makeDirectory(path: HostPath, mode: number): Promise<void> {
 }
 
 async function copyLink(source: HostPath, destination: HostPath): Promise<void> {
-  const target = await about(source, () => readlink(source, { encoding: "buffer" }));
-  await about(destination, () => symlink(target, destination));
+  const target = await withErrorPath(source, () => readlink(source, { encoding: "buffer" }));
+  await withErrorPath(destination, () => symlink(target, destination));
 }
 
 async function copyContent(source: HostPath, destination: HostPath): Promise<void> {
@@ -72,17 +72,17 @@ async function copyContent(source: HostPath, destination: HostPath): Promise<voi
   if (existing !== undefined && !existing.isFile()) {
     throw invalidRequest(`fs/copy destination \`${displayPath(destination)}\` is not a file`);
   }
-  if (existing?.nlink === 0) throw toRpcError(systemError("EACCES"), destination); // an open file that has no name
+  if (existing?.nlink === 0) throw toRpcError(systemError("EACCES"), destination); // /proc/…/fd of a deleted file
   if (existing !== undefined) {
-    const { dev, ino } = await about(source, () => stat(source));
+    const { dev, ino } = await withErrorPath(source, () => stat(source));
     if (existing.dev === dev && existing.ino === ino) return;
   }
-  // It does not say which of the two a failure is about.
+  // The error does not say which of the two paths failed.
   const both = `${displayPath(source)} -> ${displayPath(destination)}`;
-  await about(both, async () => {
+  await withErrorPath(both, async () => {
     const file = await openForReading(source, true);
     try {
-      // The file that was looked at, whatever has its name by now.
+      // The file that was checked, even if another one has its name by now.
       const opened = process.platform === "linux" ? `/proc/self/fd/${file.fd}` : source;
       await copyFile(opened, destination, constants.COPYFILE_FICLONE);
     } finally {

@@ -2,19 +2,19 @@ import { lstat, mkdir, realpath, stat } from "node:fs/promises";
 import { errnoOf } from "@codex/exec-backend";
 import type { CanonicalizeParams, CanonicalizeResult, CreateDirectoryParams } from "@codex/exec-server-protocol";
 import { type HostPath, isSamePath, parentPath, toFileUrl, toHostPath } from "@codex/exec-server-protocol";
-import { about, systemError } from "../errors.js";
+import { systemError, withErrorPath } from "../errors.js";
 import { withoutLinks } from "../paths/no-follow.js";
 import { refuseOwnDescriptor } from "../paths/own-process.js";
 
 export function createDirectory({ path, recursive, followSymlinks }: CreateDirectoryParams): Promise<void> {
-  return about(path, async () => {
+  return withErrorPath(path, async () => {
     if (followSymlinks) await (recursive ? makeDirectories(path) : mkdir(path));
     else if (recursive) await createDirectories(path);
     else await withoutLinks(path, (entry) => mkdir(entry));
   });
 }
 
-/** Like `mkdir` with `recursive`, which says ENOENT for a file system that is read-only. */
+/** Like `mkdir` with `recursive`, but reports EROFS on a read-only file system, where Node reports ENOENT. */
 export async function makeDirectories(path: HostPath): Promise<void> {
   try {
     await mkdir(path);
@@ -34,7 +34,7 @@ async function acceptDirectory(path: HostPath, error: unknown): Promise<void> {
   if (!there?.isDirectory()) throw error;
 }
 
-/** Each directory on the way, passing no link. */
+/** Creates each missing ancestor and the directory itself without following links. */
 async function createDirectories(path: HostPath): Promise<void> {
   const parent = parentPath(path);
   if (isSamePath(parent, path)) return;
@@ -50,7 +50,7 @@ async function createDirectories(path: HostPath): Promise<void> {
 }
 
 export function canonicalize({ path }: CanonicalizeParams): Promise<CanonicalizeResult> {
-  return about(path, async () => {
+  return withErrorPath(path, async () => {
     await refuseOwnDescriptor(path);
     return { path: toFileUrl(toHostPath(await realpath(path, { encoding: "buffer" }))) };
   });

@@ -7,15 +7,15 @@ export interface ListedEntry {
   kind: "file" | "directory" | "symlink" | "other";
 }
 
-/** Entries read from the system at once. */
+/** Entries per batch. */
 const BATCH_ENTRIES = 512;
 
-/** The entries of a directory in its own order, a batch at a time, so that its size is no matter. */
+/** The entries of a directory in directory order, read in batches so that memory does not grow with its size. */
 export async function* listDirectory(path: HostPath): AsyncGenerator<ListedEntry> {
   for await (const batch of listBatches(path)) yield* batch;
 }
 
-/** The same, for who has nothing to wait for between two entries of a batch. The last is empty or cut short. */
+/** The same in batches of `BATCH_ENTRIES`, which saves a promise per entry; the last batch is shorter. */
 export async function* listBatches(path: HostPath): AsyncGenerator<ListedEntry[]> {
   // Names are bytes: Node gives them with this encoding, which its types for `opendir` do not know.
   const options = { encoding: "buffer", bufferSize: BATCH_ENTRIES } as unknown as OpenDirOptions;
@@ -31,8 +31,8 @@ export async function* listBatches(path: HostPath): AsyncGenerator<ListedEntry[]
 }
 
 /**
- * The next entries, fewer than BATCH_ENTRIES only at the end. Most of them have come with the first, but only the directory
- * knows which: none is read synchronously, which on a mount that hangs would hold up everything.
+ * The next entries, fewer than BATCH_ENTRIES only at the end. Never read synchronously: most entries are buffered by Node,
+ * but the others would block the event loop on a mount that hangs.
  */
 function readBatch(directory: Directory): Promise<ListedEntry[]> {
   return new Promise((resolve, reject) => {
@@ -49,7 +49,7 @@ function readBatch(directory: Directory): Promise<ListedEntry[]> {
 
 const toListed = (entry: Dirent<Buffer>): ListedEntry => ({ name: entry.name, kind: kindOf(entry) });
 
-/** What is used of `fs.Dir`, whose types know names as text only. */
+/** The part of `fs.Dir` used here; its types know only names as strings. */
 interface Directory {
   read(then: (error: Error | null, entry: Dirent<Buffer> | null) => void): void;
   close(): Promise<void>;

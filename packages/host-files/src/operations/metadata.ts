@@ -3,11 +3,11 @@ import { lstat, stat } from "node:fs/promises";
 import type { GetMetadataParams, Metadata } from "@codex/exec-server-protocol";
 import { displayPath } from "@codex/exec-server-protocol";
 import { kindOf, type Status } from "@codex/native";
-import { about, invalidRequest } from "../errors.js";
+import { invalidRequest, withErrorPath } from "../errors.js";
 import { withoutLinks } from "../paths/no-follow.js";
 
 export function getMetadata({ path, followSymlinks, extended }: GetMetadataParams): Promise<Metadata> {
-  return about(path, async () => {
+  return withErrorPath(path, async () => {
     if (!followSymlinks) {
       const own = await withoutLinks(path, (entry) => lstat(entry));
       if (own.isSymbolicLink()) throw invalidRequest(`path contains a symbolic link: ${displayPath(path)}`);
@@ -27,7 +27,7 @@ const toStatus = ({ mode, size, mtimeMs, birthtimeMs }: Stats): Status => ({
   createdAtMs: Math.floor(birthtimeMs),
 });
 
-/** Codex 0.169.0 tells the time of creation only where it does not follow links; clients compare with it. */
+/** Codex 0.169.0 reports the creation time only when it does not follow links; clients compare with it. */
 interface MetadataOptions {
   isSymlink: boolean;
   withCreation: boolean;

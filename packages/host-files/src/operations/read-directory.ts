@@ -4,22 +4,22 @@ import { promisify } from "node:util";
 import type { ReadDirectoryParams } from "@codex/exec-server-protocol";
 import { type HostPath, joinPath } from "@codex/exec-server-protocol";
 import type { EntryReader } from "@codex/native";
-import { about, invalidRequest } from "../errors.js";
+import { invalidRequest, withErrorPath } from "../errors.js";
 import { DIRECTORY_RECORDS_BYTES } from "../limits.js";
 import { refuseOwnDirectory } from "../paths/own-process.js";
-import { EntryText, encodeFacts } from "./entry-text.js";
+import { EntryListEncoder, encodeFacts } from "./entry-list-encoder.js";
 import { type ListedEntry, listBatches } from "./list-directory.js";
 
 /**
- * In directory order, as the JSON of a ReadDirectoryResult: there may be many. Links are told as what they lead to, and
- * left out where they lead nowhere.
+ * Lists a directory in directory order, as the JSON of a ReadDirectoryResult. Links are reported as their target; dangling
+ * links are left out unless `extended`.
  */
 export function readDirectory(
   { path, extended }: ReadDirectoryParams,
   maxEntries: number,
   reader?: EntryReader,
 ): Promise<Buffer> {
-  return about(path, async () => {
+  return withErrorPath(path, async () => {
     const createListing = () => new Listing(path, extended, maxEntries);
     const text = reader?.isReady() ? await readRecords(reader, path, createListing()) : undefined;
     return text ?? (await readBatches(path, createListing()));
@@ -37,7 +37,7 @@ async function readBatches(path: HostPath, listing: Listing): Promise<Buffer> {
   return listing.end();
 }
 
-/** Undefined where it does not work: the other way tells why. */
+/** Undefined where that fails: the regular way then reports the error. */
 async function readRecords(reader: EntryReader, path: HostPath, listing: Listing): Promise<Buffer | undefined> {
   const directory = await openLater(path, constants.O_RDONLY | constants.O_DIRECTORY).catch(() => undefined);
   if (directory === undefined) return undefined;
@@ -57,7 +57,7 @@ async function readRecords(reader: EntryReader, path: HostPath, listing: Listing
 
 const openLater = promisify(open) as (path: HostPath, flags: number) => Promise<number>;
 
-/** Where the members of `struct linux_dirent64` are, and the types of dirent.h. */
+/** Offsets of `d_reclen`, `d_type` and `d_name` in `struct linux_dirent64`, and the types of dirent.h. */
 const RECORD_BYTES = 16;
 const RECORD_TYPE = 18;
 const RECORD_NAME = 19;
@@ -68,7 +68,7 @@ const KINDS: readonly (ListedEntry["kind"] | undefined)[] = Object.assign([], {
   10: "symlink",
 });
 
-/** False where the file system does not tell what an entry is. */
+/** False where the file system does not report the types of entries. */
 async function addRecords(records: Buffer, listing: Listing): Promise<boolean> {
   for (let at = 0; at < records.length; ) {
     const type = records[at + RECORD_TYPE]!;
@@ -86,16 +86,16 @@ async function addRecords(records: Buffer, listing: Listing): Promise<boolean> {
 
 const DOT = 0x2e;
 
-/** The directory itself and the one above it. */
+/** Whether the name is `.` or `..`. */
 const isDots = (records: Buffer, from: number, to: number): boolean =>
   records[from] === DOT && (to - from === 1 || (to - from === 2 && records[from + 1] === DOT));
 
-/** The entries of one directory on their way into text. */
+/** Collects the entries of one directory as JSON. */
 class Listing {
   readonly #path: HostPath;
   readonly #extended: boolean;
   readonly #maxEntries: number;
-  readonly #text = new EntryText();
+  readonly #encoder = new EntryListEncoder();
   readonly #facts: Readonly<Record<Exclude<ListedEntry["kind"], "symlink">, Buffer>>;
 
   constructor(path: HostPath, extended: boolean, maxEntries: number) {
@@ -110,29 +110,29 @@ class Listing {
     };
   }
 
-  /** What is to be waited for, if anything. @throws RpcError when there are more than may be */
+  /** Adds an entry. Returns a promise only for links, whose target is looked up. @throws RpcError over the limit of entries */
   add(names: Buffer, from: number, to: number, kind: ListedEntry["kind"]): Promise<void> | undefined {
     if (kind === "symlink") return this.#addLink(names, from, to);
     this.#count();
-    this.#text.add(names, from, to, this.#facts[kind]);
+    this.#encoder.add(names, from, to, this.#facts[kind]);
     return undefined;
   }
 
   end(): Buffer {
-    return this.#text.end();
+    return this.#encoder.end();
   }
 
-  /** One that leads nowhere is left out of all but an extended answer. */
+  /** A dangling link is included only in an extended result. */
   async #addLink(names: Buffer, from: number, to: number): Promise<void> {
     const target = await stat(joinPath(this.#path, names.subarray(from, to))).catch(() => undefined);
     if (target === undefined && !this.#extended) return;
     const facts = { isDirectory: target?.isDirectory() ?? false, isFile: target?.isFile() ?? false };
     this.#count();
-    this.#text.add(names, from, to, encodeFacts(this.#extended ? { ...facts, isSymlink: true } : facts));
+    this.#encoder.add(names, from, to, encodeFacts(this.#extended ? { ...facts, isSymlink: true } : facts));
   }
 
   #count(): void {
-    if (this.#text.count < this.#maxEntries) return;
+    if (this.#encoder.count < this.#maxEntries) return;
     throw invalidRequest(`directory has more entries than the limit of ${this.#maxEntries}`);
   }
 }

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import type { HostPath } from "@codex/exec-server-protocol";
-import { about, invalidRequest } from "../errors.js";
+import { invalidRequest, withErrorPath } from "../errors.js";
 import { READ_STEP_BYTES, UNKNOWN_SIZE_BYTES } from "../limits.js";
 import { openDescriptor } from "../paths/open-file.js";
 
-/** Resolves when there is room for a file of so many bytes; called before it is read. */
+/** Reserves memory for a file of this size before it is read; resolves when there is room. */
 export type ReserveBytes = (bytes: number) => Promise<void>;
 
 /** All bytes of a regular file. @throws RpcError, also for a file that is larger than `maxBytes` */
@@ -15,7 +15,7 @@ export function readWholeFile(
   maxBytes: number,
   reserve?: ReserveBytes,
 ): Promise<Buffer> {
-  return about(path, async () => {
+  return withErrorPath(path, async () => {
     const fd = await openDescriptor(path, followSymlinks);
     try {
       const { size } = fstatSync(fd);
@@ -28,7 +28,7 @@ export function readWholeFile(
   });
 }
 
-/** The file may be longer or shorter than it said: it is read until its end. One byte more than fits finds that end. */
+/** Reads until the end, since the size may be wrong. The buffer has one spare byte, so that a full read finds the end. */
 async function readToEnd(fd: number, size: number, maxBytes: number): Promise<Buffer> {
   let buffer: Buffer = Buffer.allocUnsafeSlow(size > 0 ? size + 1 : Math.min(UNKNOWN_SIZE_BYTES, maxBytes + 1));
   let length = 0;
@@ -38,10 +38,10 @@ async function readToEnd(fd: number, size: number, maxBytes: number): Promise<Bu
       buffer = enlarge(buffer, Math.min(length * 2, maxBytes + 1));
     }
     const most = Math.min(buffer.length - length, READ_STEP_BYTES);
-    // Positions are left to the system: files of /proc are no arrays of bytes.
+    // Without a position: files of /proc do not support positional reads.
     const { bytesRead } = await readLater(fd, buffer, length, most, null);
     length += bytesRead;
-    // Less than was asked for, and just as much as it said: there is no more.
+    // A short read at the reported size: this is the end.
     if (bytesRead === 0 || (bytesRead < most && length === size)) return buffer.subarray(0, length);
   }
 }

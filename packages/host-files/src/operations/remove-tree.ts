@@ -7,8 +7,8 @@ import { type HeldDirectory, holdDirectory } from "../paths/no-follow.js";
 import { listDirectory } from "./list-directory.js";
 
 /**
- * Removes a directory with everything in it. On Linux the directory that is being emptied is held open, so that no link that is
- * put in its place is followed; however deep the tree is, at most two of its directories are open, and one that is listed.
+ * Removes a directory recursively. On Linux the directory that is being emptied is held open, so that a link that replaces
+ * it is not followed. At most three descriptors are open, whatever the depth of the tree.
  */
 export async function removeTree(path: HostPath, signal: AbortSignal): Promise<void> {
   for (let pass = 1; ; pass += 1) {
@@ -21,14 +21,14 @@ export async function removeTree(path: HostPath, signal: AbortSignal): Promise<v
   }
 }
 
-/** A directory that has directories in it, on the way down. */
+/** A directory on the current path whose subdirectories are being removed. */
 interface Level {
-  /** Its name in the one above; undefined for the first. */
+  /** Its name in its parent; undefined for the root. */
   name: Buffer | undefined;
   identity: string;
-  /** Those in it that are to be removed next. */
+  /** Subdirectories to remove next. */
   pending: Buffer[];
-  /** Times that a directory in it was not empty when it should have been. */
+  /** Times that one of its subdirectories was not empty after it had been emptied. */
   passes: number;
 }
 
@@ -62,7 +62,7 @@ async function emptyTree(path: HostPath, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Removes the directory `name` where nothing but files is in it; otherwise it is to be emptied, and is held. */
+/** Removes the directory `name` if it has no subdirectories; otherwise returns it, held open, to be emptied. */
 async function enter(
   here: HeldDirectory,
   name: Buffer,
@@ -83,7 +83,7 @@ async function enter(
   return undefined;
 }
 
-/** Somebody may have put something into it meanwhile, or its listing skipped an entry: it is looked at again. */
+/** Entries may have been added concurrently, or the listing skipped one: the directory is then queued again. */
 async function removeEmpty(here: HeldDirectory, name: Buffer, level: Level): Promise<void> {
   try {
     await rmdir(joinPath(here.path, name)).catch(ignoreMissing);
@@ -94,7 +94,7 @@ async function removeEmpty(here: HeldDirectory, name: Buffer, level: Level): Pro
   }
 }
 
-/** @throws EBUSY when the directory was moved elsewhere meanwhile: what is above it then is nobody's to remove */
+/** @throws EBUSY when the directory was moved meanwhile: its new parent must not be removed */
 async function holdAbove({ path }: HeldDirectory, identity: string): Promise<HeldDirectory> {
   const above = await holdDirectory(process.platform === "linux" ? joinBelow(path, "..") : parentPath(path));
   if (above.identity === identity) return above;
@@ -102,13 +102,13 @@ async function holdAbove({ path }: HeldDirectory, identity: string): Promise<Hel
   throw systemError("EBUSY");
 }
 
-/** Not as `joinPath`, which takes `..` for the end of a name. */
+/** Unlike `joinPath` it does not resolve `..`. */
 const joinBelow = (path: HostPath, name: string): HostPath => `${path.toString()}/${name}`;
 
-/** Deletions under way at once. */
+/** Concurrent deletions. */
 const BATCH = 32;
 
-/** Removes what is no directory, as far as it is listed before there are too many directories; those come back. */
+/** Removes everything but directories and returns those, stopping at MAX_LISTED_SUBDIRECTORIES of them. */
 async function removeFiles(directory: HostPath, signal: AbortSignal): Promise<Buffer[]> {
   const directories: Buffer[] = [];
   const batch: HostPath[] = [];
@@ -122,14 +122,14 @@ async function removeFiles(directory: HostPath, signal: AbortSignal): Promise<Bu
   return directories;
 }
 
-/** Waits for every one: the descriptor in their paths must not be closed and taken by another directory meanwhile. */
+/** Waits for all: the descriptor in their paths must stay open until the last has finished. */
 async function unlinkAll(entries: readonly HostPath[]): Promise<void> {
   const results = await Promise.allSettled(entries.map((entry) => unlink(entry).catch(ignoreMissing)));
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Somebody else was quicker. */
+/** Somebody else removed it concurrently. */
 function ignoreMissing(error: unknown): undefined {
   if (errnoOf(error) !== "ENOENT") throw error;
 }

@@ -3,14 +3,14 @@ import { RpcError } from "@codex/channel";
 import { errnoOf } from "@codex/exec-backend";
 import type { RemoveParams } from "@codex/exec-server-protocol";
 import { displayPath, ERROR_CODES, type HostPath } from "@codex/exec-server-protocol";
-import { about, invalidRequest } from "../errors.js";
+import { invalidRequest, withErrorPath } from "../errors.js";
 import { withoutLinks } from "../paths/no-follow.js";
 import { removeTree } from "./remove-tree.js";
 
-/** Removes a file, a link (never what it leads to) or a directory. */
+/** Removes a file, a symbolic link (never its target) or a directory. */
 export function remove(params: RemoveParams, signal: AbortSignal): Promise<void> {
   const { path, recursive, force, followSymlinks } = params;
-  return about(path, async () => {
+  return withErrorPath(path, async () => {
     if (!followSymlinks && recursive) {
       throw new RpcError(ERROR_CODES.internal, "recursive no-follow removal is unsupported");
     }

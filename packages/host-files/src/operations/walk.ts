@@ -2,15 +2,15 @@ import type { Stats } from "node:fs";
 import { lstat, stat } from "node:fs/promises";
 import type { WalkParams, WalkResult } from "@codex/exec-server-protocol";
 import { type HostPath, joinPath, toFileUrl } from "@codex/exec-server-protocol";
-import { about, describeError, invalidRequest } from "../errors.js";
+import { describeError, invalidRequest, withErrorPath } from "../errors.js";
 import { MAX_WALK_ERRORS, SORT_SLACK } from "../limits.js";
 import { refuseOwnDirectory } from "../paths/own-process.js";
 import { type ListedEntry, listDirectory } from "./list-directory.js";
 
 /**
- * Files and directories below a directory, breadth first, each directory sorted by the bytes of the names. What is
- * neither, and links to files, are left out but counted; links that lead nowhere are not counted. A directory that is
- * reached twice is told twice and entered once. The root must be there; if it is no directory nothing is told.
+ * Lists files and directories below a directory, breadth first, each directory sorted by the bytes of the names. Other
+ * kinds and links to files are omitted but counted; dangling links are not counted. A directory that is reached twice is
+ * listed twice and entered once. The root must exist; the result is empty if it is no directory.
  */
 export async function walk(
   { path, options }: WalkParams,
@@ -20,9 +20,9 @@ export async function walk(
   if (options.maxDirectories === 0 || options.maxEntries === 0) {
     throw invalidRequest("filesystem walk limits must be greater than zero");
   }
-  const target = await about(path, () => stat(path));
+  const target = await withErrorPath(path, () => stat(path));
   const result: WalkResult = { entries: [], errors: [], truncated: false };
-  const isLink = async () => (await about(path, () => lstat(path))).isSymbolicLink();
+  const isLink = async () => (await withErrorPath(path, () => lstat(path))).isSymbolicLink();
   if (!target.isDirectory() || (!options.followDirectorySymlinks && (await isLink()))) return result;
   await new Walk({ ...options, maxEntries: Math.min(options.maxEntries, maxEntries) }, result, signal).run(path);
   return result;
@@ -59,7 +59,7 @@ class Walk {
     }
   }
 
-  /** Tells the entries of a directory; its directories that are to be entered come back. */
+  /** Lists the entries of a directory and returns the subdirectories to enter. */
   async #enter({ path, depth }: Pending): Promise<Pending[]> {
     const { dev, ino, blocks } = await stat(path);
     await refuseOwnDirectory(path, { blocks });
@@ -73,7 +73,7 @@ class Walk {
     const { entries, isCut } = await this.#listSorted(path);
     const found: Pending[] = [];
     for (const entry of entries) {
-      const directory = await this.#tell(joinPath(path, entry.name), entry);
+      const directory = await this.#addEntry(joinPath(path, entry.name), entry);
       if (this.#result.truncated) return [];
       if (directory !== undefined && this.#mayEnter(entry, depth)) found.push({ path: directory, depth: depth + 1 });
     }
@@ -81,8 +81,8 @@ class Walk {
     return found;
   }
 
-  /** The path, when it is a directory that is told. */
-  async #tell(path: HostPath, { kind }: ListedEntry): Promise<HostPath | undefined> {
+  /** Returns the path if it was added as a directory. */
+  async #addEntry(path: HostPath, { kind }: ListedEntry): Promise<HostPath | undefined> {
     const target = kind === "symlink" ? await stat(path).catch(() => undefined) : undefined;
     if (kind === "symlink" && target === undefined) return undefined;
     if (this.#counted >= this.#options.maxEntries) {
@@ -101,7 +101,7 @@ class Walk {
     return depth < this.#options.maxDepth && !(isHidden && this.#options.pruneHiddenDirectories);
   }
 
-  /** The first names in order; `isCut` says that there were more than could count. */
+  /** The first names in order; `isCut` means that there were more than can be counted. */
   async #listSorted(path: HostPath): Promise<{ entries: ListedEntry[]; isCut: boolean }> {
     const room = this.#options.maxEntries - this.#counted + SORT_SLACK;
     const entries: ListedEntry[] = [];

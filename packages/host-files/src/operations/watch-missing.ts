@@ -7,21 +7,21 @@ import { baseName, type HostPath, isSamePath, joinPath, parentPath, pathBytes } 
 import { MAX_WATCHED_DIRECTORIES, MAX_WATCHED_PATHS } from "../limits.js";
 import { resolveMissing } from "../paths/resolve-target.js";
 
-/** The one watch of a connection. */
+/** The watch of a connection, which has one at a time. */
 export class MissingWatch {
   readonly #onChanged: (watchId: number) => void;
   #lastId = -1;
   #active: NameWatch | undefined;
 
-  /** @param onChanged told once for each watch, never before the answer to it was made */
+  /** @param onChanged called once for each watch, never before `watch` has resolved */
   constructor(onChanged: (watchId: number) => void) {
     this.#onChanged = onChanged;
   }
 
   /**
-   * Watches until a path of `missing` (or a directory on the way to one) appears, or `present` goes; ids must grow. It
-   * takes the place of the former watch, also when it watches nothing: because something is not as it was said, or
-   * because the host cannot watch it.
+   * Watches until a path of `missing` (or one of its missing ancestors) appears, or `present` disappears; ids must increase.
+   * Always replaces the previous watch. Resolves false if nothing is watched: the paths are not in the given state, or the
+   * host cannot watch them.
    */
   async watch({ watchId, missing, present }: WatchMissingParams): Promise<boolean> {
     if (watchId <= this.#lastId) return false;
@@ -49,12 +49,12 @@ export class MissingWatch {
   }
 }
 
-/** First watches, then looks: what happens between is seen. */
+/** Watches first and checks afterwards, so that no change in between is missed. */
 async function begin(names: NameWatch, missing: readonly HostPath[], present: HostPath | undefined): Promise<boolean> {
   try {
     for (const path of present === undefined ? missing : [...missing, present]) {
-      await watchWay(names, path);
-      await watchWay(names, await resolveMissing(path));
+      await watchAncestors(names, path);
+      await watchAncestors(names, await resolveMissing(path));
     }
     for (const path of missing) if (!(await isMissing(path))) return false;
     return present === undefined || !(await isMissing(present));
@@ -73,11 +73,11 @@ async function isMissing(path: HostPath): Promise<boolean> {
   }
 }
 
-/** Watches each directory on the way for the next name, as far as there are directories. */
-async function watchWay(names: NameWatch, path: HostPath): Promise<boolean> {
+/** Watches each existing ancestor for the next name of the path. */
+async function watchAncestors(names: NameWatch, path: HostPath): Promise<boolean> {
   const parent = parentPath(path);
   if (isSamePath(parent, path)) return true;
-  if (!(await watchWay(names, parent))) return false;
+  if (!(await watchAncestors(names, parent))) return false;
   names.add(parent, baseName(path));
   return stat(joinPath(parent, baseName(path))).then(
     (found) => found.isDirectory(),
@@ -85,7 +85,7 @@ async function watchWay(names: NameWatch, path: HostPath): Promise<boolean> {
   );
 }
 
-/** Watches directories for names that come or go. */
+/** Watches directories for names that appear or disappear. */
 class NameWatch {
   readonly #directories = new Map<string, { names: Set<string>; watcher: FSWatcher }>();
   onChanged: (() => void) | undefined;
@@ -102,7 +102,7 @@ class NameWatch {
     if (this.#directories.size >= MAX_WATCHED_DIRECTORIES) throw new Error("too many directories to watch");
     const names = new Set([toKey(name)]);
     const watcher = watch(directory, { encoding: "buffer", persistent: false }, (event, changed) => {
-      // A `change` is about contents; some systems do not tell the name.
+      // `change` events are about content; some systems do not report the name.
       if (changed === null || (event === "rename" && names.has(toKey(changed)))) this.#change();
     });
     watcher.on("error", () => this.#change());

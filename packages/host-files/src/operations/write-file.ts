@@ -1,11 +1,11 @@
 import type { FileHandle } from "node:fs/promises";
 import type { WriteFileParams } from "@codex/exec-server-protocol";
-import { about } from "../errors.js";
+import { withErrorPath } from "../errors.js";
 import { openForWriting, writeAll } from "../paths/open-file.js";
 
-/** Makes or overwrites a file in place: links to it stay what they are. */
+/** Creates or overwrites a file in place, so that hard links keep sharing it. */
 export function writeWholeFile({ path, dataBase64, followSymlinks }: WriteFileParams): Promise<void> {
-  return about(path, async () => {
+  return withErrorPath(path, async () => {
     const file = await openForWriting(path, followSymlinks);
     try {
       const info = await file.stat();
@@ -18,14 +18,14 @@ export function writeWholeFile({ path, dataBase64, followSymlinks }: WriteFilePa
 }
 
 /**
- * What makes the file longer is written first: a disk that has no room for it has taken nothing then, and the old content
- * stays. Except on file systems that copy on write, the rest takes no room.
+ * The part beyond the old size is written first: if the disk is full, the old content is still intact. The rest overwrites
+ * blocks in place, which needs no space except on copy-on-write file systems.
  */
 async function overwrite(file: FileHandle, bytes: Uint8Array, oldSize: number): Promise<void> {
   try {
     await writeAll(file, bytes.subarray(oldSize), oldSize);
   } catch (error) {
-    await file.truncate(oldSize).catch(() => {}); // what cannot be cut cannot have grown
+    await file.truncate(oldSize).catch(() => {}); // a file that cannot be truncated has not grown
     throw error;
   }
   await writeAll(file, bytes.subarray(0, oldSize), 0);

@@ -3,18 +3,18 @@ import type { Kernel } from "@codex/native";
 import { MAX_MOUNTS_BYTES } from "../limits.js";
 
 /**
- * Where a file lies. `disk`: here, and what is not in memory can be told from what is. `memory`: all of it is in
- * memory. `layered`: its directories are in memory, its content is a file elsewhere.
+ * Kind of a mount. `disk`: local, and the kernel can read without blocking (`RWF_NOWAIT`). `memory`: content is always in
+ * memory. `layered`: directories are in memory, content is in a file of another mount.
  */
 export type MountKind = "disk" | "memory" | "layered";
 
 /**
- * The mounts that this process sees. A kind is undefined for all that may be far away, or made while it is read, and
- * while the mounts are being read.
+ * The mounts that this process sees. A kind is undefined for file systems that may be remote or synthetic, and while the
+ * list of mounts is being read.
  */
 export interface Mounts {
   kindOf(fd: number): MountKind | undefined;
-  /** Of the mount that the root is on. */
+  /** Kind of the mount of `/`. */
   kindOfRoot(): MountKind | undefined;
   /** Resolves when the mounts are known or cannot be. Never rejects. */
   settled(): Promise<void>;
@@ -23,8 +23,8 @@ export interface Mounts {
 }
 
 /**
- * A file system that is far away cannot be asked what it is without waiting for it. So the kernel is: which mount a
- * descriptor lies on, and once for all, on the thread pool, what mounts there are; again when they have changed.
+ * A remote file system cannot be asked for its type without waiting for it, so the kernel is asked for the mount of a
+ * descriptor, and the list of mounts is read on the thread pool: once, and again whenever it has changed.
  */
 export function createMounts(kernel: Kernel, mountInfo = "/proc/self/mountinfo"): Mounts {
   let file: FileHandle | undefined;
@@ -32,13 +32,13 @@ export function createMounts(kernel: Kernel, mountInfo = "/proc/self/mountinfo")
 
   const read = async () => {
     file ??= await open(mountInfo);
-    // What changes from here on is told the next time.
+    // Resets the change flag, so that later changes are reported.
     kernel.haveMountsChanged(file.fd);
     known = { kinds: parseMounts(await readWhole(file)) };
   };
-  // Where it fails, nothing is known from then on.
+  // After a failure no kind is known.
   let reading = read().catch(() => {});
-  /** Asked when the mount is found: if nothing has changed by then, its number means what it did when they were read. */
+  /** Called after the mount id was looked up: if nothing has changed since the list was read, the id is still valid. */
   const getKnown = () => {
     if (file !== undefined && known !== undefined && kernel.haveMountsChanged(file.fd)) {
       known = undefined;
@@ -54,7 +54,7 @@ export function createMounts(kernel: Kernel, mountInfo = "/proc/self/mountinfo")
     kindOfRoot() {
       const now = getKnown();
       if (now === undefined) return undefined;
-      now.root ??= getRootMount(kernel); // which may not be found while somebody mounts something
+      now.root ??= getRootMount(kernel); // the lookup can fail during a concurrent mount
       return now.root === undefined ? undefined : now.kinds.get(now.root);
     },
     settled: () => reading,
@@ -76,7 +76,7 @@ function getRootMount(kernel: Kernel): number | undefined {
   return mount;
 }
 
-/** @throws where there are more than fit: they may change as often as there are many */
+/** @throws for a list over MAX_MOUNTS_BYTES: such hosts change their mounts too often to keep up */
 async function readWhole(file: FileHandle): Promise<string> {
   const buffer = Buffer.allocUnsafe(MAX_MOUNTS_BYTES);
   for (let length = 0; length < buffer.length; ) {
@@ -97,7 +97,7 @@ function parseMounts(text: string): ReadonlyMap<number, MountKind> {
   return kinds;
 }
 
-/** File systems of the kernel that are on this host. Those of a program (FUSE), a network or a cluster are not. */
+/** Local file systems of the kernel. FUSE, network and cluster file systems are not listed. */
 const KINDS: Readonly<Record<string, MountKind>> = {
   bcachefs: "disk",
   btrfs: "disk",

@@ -5,28 +5,29 @@ import { toMetadata } from "../operations/metadata.js";
 import { createMounts, type MountKind, type Mounts } from "./mounts.js";
 
 /**
- * File calls that need not wait, because all they ask for is in memory: microseconds on the loop instead of a turn
- * through the thread pool. Undefined says nothing about the file: the call itself is to be made then, and it alone says
- * what is an error. Nothing throws.
+ * Serves file calls synchronously from the page cache and the dentry cache: microseconds on the event loop instead of a
+ * round trip through the thread pool. `undefined` means that the call might block or fail, and says nothing about the file:
+ * the caller then makes the regular call, which alone reports errors. Never throws.
  */
-export interface FilesAtOnce {
+export interface PageCacheReader {
   readFile(params: ReadFileParams, maxBytes: number): Buffer | undefined;
   getMetadata(params: GetMetadataParams): Metadata | undefined;
-  /** Resolves when it is known where files lie, which the first call asks for. Never rejects. */
+  /** Resolves when the mounts are known, which the first call asks for. Never rejects. */
   settled(): Promise<void>;
   /** Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
-export interface FilesAtOnceOptions {
-  /** Undefined where there are no such calls: nothing is answered then. */
+/** Collaborators of `createPageCacheReader`, replaced in tests. */
+export interface PageCacheReaderOptions {
+  /** Returns undefined where the system calls are not available: every call then returns undefined. */
   createKernel?: () => Kernel | undefined;
-  /** The list of mounts as proc(5) has it. */
+  /** Path of the list of mounts in the format of proc(5) `mountinfo`. */
   mountInfo?: string;
 }
 
-/** Loads what it needs after the first call, which need not wait for it; nothing is answered before. */
-export function createFilesAtOnce(options: FilesAtOnceOptions = {}): FilesAtOnce {
+/** Binds the system calls after the first call, which does not wait for it; until then every call returns undefined. */
+export function createPageCacheReader(options: PageCacheReaderOptions = {}): PageCacheReader {
   let files = NOTHING;
   let opening: Promise<void> | undefined;
   const open = async () => {
@@ -53,18 +54,18 @@ export function createFilesAtOnce(options: FilesAtOnceOptions = {}): FilesAtOnce
   };
 }
 
-const NOTHING: FilesAtOnce = {
+const NOTHING: PageCacheReader = {
   readFile: () => undefined,
   getMetadata: () => undefined,
   settled: async () => {},
   close: async () => {},
 };
 
-/** Calls that follow no links hold each directory on the way, and are made the long way. */
-function bindFiles(kernel: Kernel, mounts: Mounts): FilesAtOnce {
+/** Calls with `followSymlinks: false` hold each directory on the way open, so they always take the regular way. */
+function bindFiles(kernel: Kernel, mounts: Mounts): PageCacheReader {
   const getStatus = (found: number) => kernel.getStatus(found);
   const readFound = (found: number, kind: MountKind, maxBytes: number) => {
-    // A file below layers is opened with them, and may be anywhere.
+    // The content of a file on overlayfs comes from a lower file system, which may be remote.
     const status = kind === "layered" ? undefined : kernel.getStatus(found);
     if (status?.kind !== "file" || status.size > Math.min(maxBytes, AT_ONCE_BYTES)) return undefined;
     const fd = kernel.open(found);
@@ -91,7 +92,7 @@ function bindFiles(kernel: Kernel, mounts: Mounts): FilesAtOnce {
   };
 }
 
-/** What is at a path, where that is a place which need not be waited for. Most of them are on the mount of the root. */
+/** Calls `use` with a descriptor of the path if its mount is local. Most paths are on the root mount, which is tried first. */
 function withFound<T>(
   kernel: Kernel,
   mounts: Mounts,

@@ -7,10 +7,10 @@ import { systemError } from "../errors.js";
 const O_PATH = 0o10000000;
 
 /**
- * Gives `use` a path for the last component of `path` whose directory was reached without passing a symbolic link; the
- * component itself is for `use` to look at. On Linux the directory is held open meanwhile, so nobody can put a link in
- * its place; elsewhere links are looked for beforehand, which leaves a moment.
- * @throws ENOTDIR for a link on the way
+ * Calls `use` with a path of the last component of `path` whose directory was reached without following a symbolic link;
+ * `use` checks the component itself. On Linux the directory is held open meanwhile, so it cannot be replaced by a link;
+ * elsewhere links are checked before, which leaves a race.
+ * @throws ENOTDIR for a link in the directory part
  */
 export async function withoutLinks<T>(path: HostPath, use: (entry: HostPath) => Promise<T>): Promise<T> {
   const parent = parentPath(path);
@@ -30,16 +30,16 @@ export async function withoutLinks<T>(path: HostPath, use: (entry: HostPath) => 
   }
 }
 
-/** A directory that stays the same on Linux, whatever happens to its name. Whoever has it closes it. */
+/** An open directory, which on Linux stays the same whatever happens to its name. The caller closes it. */
 export interface HeldDirectory {
-  /** Leads to it for as long as it is not closed. */
+  /** Valid until it is closed. */
   path: HostPath;
-  /** Of no other directory that is there at the same time. */
+  /** Device and inode: unique among the directories that exist at the same time. */
   identity: string;
   close(): Promise<void>;
 }
 
-/** The directory `path`, which is no link itself. @throws ENOTDIR */
+/** Opens the directory `path`. @throws ENOTDIR for a link or another kind of file */
 export async function holdDirectory(path: HostPath): Promise<HeldDirectory> {
   if (process.platform !== "linux") {
     const there = await lstat(path);

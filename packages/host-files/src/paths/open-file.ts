@@ -6,24 +6,24 @@ import { notAFile } from "../errors.js";
 import { withoutLinks } from "./no-follow.js";
 import { refuseOwnFile } from "./own-process.js";
 
-/** Neither a fifo without a writer nor a terminal holds up an open with these. */
+/** With these an open does not block on a FIFO, and a terminal does not become the controlling one. */
 const SAFE = constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** A regular file for reading; the caller closes it. @throws RpcError for anything else */
+/** Opens a regular file for reading; the caller closes it. @throws RpcError for anything else */
 export async function openForReading(path: HostPath, followSymlinks: boolean): Promise<FileHandle> {
   return openFile(path, followSymlinks, constants.O_RDONLY, (info) => info.isFile());
 }
 
 /**
- * A file for writing, made where it is missing, with what it holds; the caller closes it. Devices such as /dev/null are taken,
- * a fifo is not: it would hold up the writer.
+ * Opens a file for writing without truncating it, and creates it if missing; the caller closes it. Devices such as /dev/null
+ * are accepted, FIFOs are not: they would block the writer.
  */
 export async function openForWriting(path: HostPath, followSymlinks: boolean): Promise<FileHandle> {
   const flags = constants.O_WRONLY | constants.O_CREAT;
   return openFile(path, followSymlinks, flags, (info) => !info.isFIFO());
 }
 
-/** A regular file for reading, as a bare descriptor; the caller closes it. @throws RpcError for anything else */
+/** Opens a regular file for reading, as a bare descriptor; the caller closes it. @throws RpcError for anything else */
 export async function openDescriptor(path: HostPath, followSymlinks: boolean): Promise<number> {
   const fd = followSymlinks
     ? await openLater(path, constants.O_RDONLY | SAFE)

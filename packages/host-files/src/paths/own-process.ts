@@ -5,13 +5,13 @@ import type { HostPath } from "@codex/exec-server-protocol";
 import { parentPath, pathBytes } from "@codex/exec-server-protocol";
 import { systemError } from "../errors.js";
 
-// What /proc shows of this process to itself alone: its environment, its memory, its descriptors. No command may see
-// them (docs/security.md), so no file call does, by whatever name. Linux; elsewhere there is nothing of the kind.
+// /proc shows a process its own environment, memory and descriptors. Commands must not see those of this process
+// (docs/security.md), so no file call returns them, under whatever name. Linux only; elsewhere there is no /proc.
 
-/** What of a file is looked at; those of /proc have no size, and those without a name no links. */
+/** The facts that are checked: files of /proc have size 0, deleted files no links. */
 type Opened = Pick<Stats, "size" | "nlink" | "dev" | "ino" | "mode">;
 
-/** @throws EACCES for an open file that no other process of this user could open by the way it was found */
+/** @throws EACCES for an open file that another process of this user could not open under the same path */
 export async function refuseOwnFile(fd: number, opened: Opened): Promise<void> {
   if (process.platform !== "linux") return;
   if (opened.nlink === 0 && (await isOwnDescriptor(fd, opened))) throw systemError("EACCES");
@@ -20,15 +20,15 @@ export async function refuseOwnFile(fd: number, opened: Opened): Promise<void> {
   const own = await findInOwnProcess(path);
   if (own === undefined) return;
   const isForAll = (opened.mode & READ_BY_OTHERS) !== 0;
-  if (!isForAll || FOR_TRACERS.has(own.at(-1)!) || isGuarded(own)) throw systemError("EACCES");
+  if (!isForAll || TRACER_FILES.has(own.at(-1)!) || isTracerDirectory(own)) throw systemError("EACCES");
 }
 
-/** @param blocks of the directory: those of /proc have none. @throws EACCES for the lists of what this process has open */
+/** @param blocks allocated blocks; 0 in /proc. @throws EACCES for directories of /proc that list what this process has open */
 export async function refuseOwnDirectory(path: HostPath, { blocks }: Pick<Stats, "blocks">): Promise<void> {
   if (process.platform !== "linux" || blocks > 0) return;
   const real = await realpath(path, { encoding: "latin1" }).catch(() => "");
   const own = await findInOwnProcess(real);
-  if (own !== undefined && isGuarded(own)) throw systemError("EACCES");
+  if (own !== undefined && isTracerDirectory(own)) throw systemError("EACCES");
 }
 
 /** @throws EACCES for a path that is a descriptor of this process */
@@ -39,17 +39,18 @@ export async function refuseOwnDescriptor(path: HostPath): Promise<void> {
 
 const READ_BY_OTHERS = 0o004;
 
-/** Anybody may open these, and only who may trace the process finds something in them. */
-const FOR_TRACERS: ReadonlySet<string> = new Set(["maps", "numa_maps", "smaps", "smaps_rollup", "timers", "wchan"]);
+/** Anybody may open these, but their content is only for processes that may trace this one. */
+const TRACER_FILES: ReadonlySet<string> = new Set(["maps", "numa_maps", "smaps", "smaps_rollup", "timers", "wchan"]);
 
-/** Directories of a process, and of each of its threads, that only who may trace it enters. */
-const GUARDED: ReadonlySet<string> = new Set(["fd", "fdinfo", "map_files", "ns"]);
+/** Directories of a process, and of each of its threads, that only processes that may trace it can enter. */
+const TRACER_DIRECTORIES: ReadonlySet<string> = new Set(["fd", "fdinfo", "map_files", "ns"]);
 
-const isGuarded = (own: readonly string[]): boolean => GUARDED.has(own[0] === "task" ? (own[2] ?? "") : (own[0] ?? ""));
+const isTracerDirectory = (own: readonly string[]): boolean =>
+  TRACER_DIRECTORIES.has(own[0] === "task" ? (own[2] ?? "") : (own[0] ?? ""));
 
 /**
- * The names below the directory of this process, or of one of its threads, where a path leads there; undefined
- * elsewhere. /proc may be mounted in any place, and more than once.
+ * The components below the /proc directory of this process, or of one of its threads; undefined for other paths.
+ * /proc may be mounted anywhere, and more than once.
  */
 async function findInOwnProcess(path: string): Promise<string[] | undefined> {
   const names = path.split("/");
@@ -67,7 +68,7 @@ async function findInOwnProcess(path: string): Promise<string[] | undefined> {
 
 const fstatLater = promisify(fstat);
 
-/** What has no name is found by a descriptor alone: whether by one of this process. */
+/** A deleted file can be reached only through a descriptor: whether this process has one. */
 async function isOwnDescriptor(fd: number, { dev, ino }: Opened): Promise<boolean> {
   const numbers = (await readdir("/proc/self/fd")).map(Number).filter((other) => other !== fd);
   const files = await Promise.all(numbers.map((other) => fstatLater(other).catch(() => undefined)));

@@ -4,7 +4,7 @@ import { baseName, type HostPath, joinPath, parentPath, resolvePath, toHostPath 
 import { systemError } from "../errors.js";
 import { MAX_LINKS } from "../limits.js";
 
-/** The path that writing to `path` writes to: links resolved, also one to a file that is not there yet. */
+/** The path that a write to `path` reaches: links resolved, including one to a file that does not exist yet. */
 export async function resolveTarget(path: HostPath): Promise<HostPath> {
   let current = path;
   for (let links = 0; links <= MAX_LINKS; links += 1) {
@@ -21,7 +21,7 @@ export async function resolveTarget(path: HostPath): Promise<HostPath> {
   throw systemError("ELOOP");
 }
 
-/** Like `resolveTarget`, also where directories on the way are not there yet. */
+/** Like `resolveTarget`, but also where ancestors do not exist yet. */
 export async function resolveMissing(path: HostPath): Promise<HostPath> {
   try {
     return await resolveTarget(path);
@@ -35,7 +35,7 @@ export async function resolveMissing(path: HostPath): Promise<HostPath> {
 export const realPath = async (path: HostPath): Promise<HostPath> =>
   toHostPath(await realpath(path, { encoding: "buffer" }));
 
-/** Where a link leads, or undefined for what is none or not there. */
+/** The target of a link; undefined for other files and missing ones. */
 async function readLink(path: HostPath): Promise<HostPath | undefined> {
   try {
     if (!(await lstat(path)).isSymbolicLink()) return undefined;

@@ -1,6 +1,6 @@
 import type { ConnectionFileSystem, FileBlock } from "../connection-file-system.js";
 
-/** The calls that can be made under a sandbox. */
+/** The calls that can run in a sandbox. */
 export type FileMethod = Exclude<keyof ConnectionFileSystem, "watchMissing" | "dispose">;
 
 /** Header of every frame to the helper but the first, which carries the limits. */
@@ -13,25 +13,25 @@ export interface CallHeader {
 /** Header of a frame from the helper. */
 export type AnswerHeader = { id: number; result: unknown } | { id: number; error: { code: number; message: string } };
 
-/** A call or its answer on the way: the JSON, and the bytes beside it. */
+/** Params or a result split for a frame: JSON, and bytes that are not worth encoding as text. */
 export interface Packed {
   value: unknown;
   bytes?: Uint8Array | undefined;
 }
 
-/** The member of the params whose bytes travel beside them. */
+/** The member of the params that is sent as the body of the frame. */
 const BYTES_MEMBERS: Partial<Record<FileMethod, string>> = { writeFile: "dataBase64", writeBlock: "chunk" };
 const PATH_MEMBERS = ["path", "sourcePath", "destinationPath"] as const;
 
-/** The sandbox is not part of it: the helper is within. */
+/** Splits params into header and body. The sandbox is dropped: the helper runs inside it. */
 export function packParams(method: FileMethod, params: object): Packed {
-  const { sandbox: _held, ...value } = params as Record<string, unknown>;
+  const { sandbox: _dropped, ...value } = params as Record<string, unknown>;
   const member = BYTES_MEMBERS[method];
   const bytes = member === undefined ? undefined : (value[member] as Uint8Array);
   if (member !== undefined) delete value[member];
   for (const name of PATH_MEMBERS) {
     const path = value[name];
-    // Names that are no text: as an array of one string, each character a byte.
+    // A path that is not UTF-8 is sent as a one-element array of a latin1 string.
     if (Buffer.isBuffer(path)) value[name] = [path.toString("latin1")];
   }
   return { value, bytes };
@@ -48,7 +48,7 @@ export function unpackParams(method: FileMethod, { value, bytes }: Packed): unkn
   return params;
 }
 
-/** The calls whose result is bytes and nothing else. */
+/** The calls whose result is only bytes. */
 const BYTES_RESULTS: readonly FileMethod[] = ["readFile", "readDirectory"];
 
 export function packResult(method: FileMethod, result: unknown): Packed {

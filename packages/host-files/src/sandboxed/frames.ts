@@ -1,6 +1,6 @@
 import { MAX_HEADER_BYTES } from "./limits.js";
 
-/** A message between a connection and a helper: JSON, and bytes that are not worth turning into text. */
+/** A message between a connection and a helper: a JSON header and a raw body. */
 export interface Frame {
   header: unknown;
   body: Buffer;
@@ -9,7 +9,7 @@ export interface Frame {
 /** Two lengths, 32 bits each: a body has at most 4 GiB. */
 const LENGTHS_BYTES = 8;
 
-/** The pieces of a frame, in order; the body is not copied. */
+/** The parts of a frame, in order; the body is not copied. */
 export function encodeFrame(header: unknown, body: Uint8Array | undefined): Uint8Array[] {
   const text = Buffer.from(JSON.stringify(header));
   const lengths = Buffer.alloc(LENGTHS_BYTES);
@@ -18,11 +18,11 @@ export function encodeFrame(header: unknown, body: Uint8Array | undefined): Uint
   return body === undefined || body.length === 0 ? [lengths, text] : [lengths, text, body];
 }
 
-/** Puts frames together. A body is copied once, from what was read to where it stays. */
+/** Reassembles frames from chunks. Each body is copied once. */
 export class FrameReader {
   readonly #maxBodyBytes: number;
   readonly #lengths = Buffer.alloc(LENGTHS_BYTES);
-  /** What is being filled: the lengths, the header, the body. */
+  /** The buffer being filled: the lengths, the header or the body. */
   #part = this.#lengths;
   #filled = 0;
   #header: Buffer | undefined;
@@ -31,7 +31,7 @@ export class FrameReader {
     this.#maxBodyBytes = maxBodyBytes;
   }
 
-  /** The frames that are complete with these bytes. @throws Error for what no frame can be */
+  /** Yields the frames that these bytes complete. @throws Error for a frame over a limit or a header that is no JSON */
   *push(bytes: Buffer): Generator<Frame> {
     for (let at = 0; at < bytes.length; ) {
       const taken = bytes.copy(this.#part, this.#filled, at);
@@ -40,13 +40,13 @@ export class FrameReader {
       while (this.#filled === this.#part.length) {
         const frame = this.#next();
         if (frame !== undefined) yield frame;
-        // The lengths of the next frame are filled by more bytes, an empty part by none.
+        // An empty header or body is complete without further bytes; the lengths of the next frame are not.
         if (this.#part === this.#lengths) break;
       }
     }
   }
 
-  /** The part is full: goes on to the next one. */
+  /** Called when the current part is full: starts the next one. */
   #next(): Frame | undefined {
     this.#filled = 0;
     if (this.#part === this.#lengths) {

@@ -3,15 +3,15 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { noInspectorOptions } from "@codex/native";
 
-/** A program that does nothing but `serveFileHelper` on its stdin and stdout. */
+/** A program that runs `serveFileHelper` on its stdin and stdout. */
 export interface HelperCommand {
-  /** An absolute path, and arguments. Its environment is empty. */
+  /** Absolute path of the program, and its arguments. It runs with an empty environment. */
   argv: readonly [string, ...string[]];
-  /** Absolute paths of what it reads, files or directories: visible to it whatever the sandbox. Systems' libraries are. */
+  /** Absolute paths of files and directories it reads, readable whatever the sandbox says; system libraries always are. */
   reads: readonly string[];
 }
 
-/** The program of this package. @param url where its compiled file is */
+/** The helper program of this package. @param url its compiled file */
 export function defaultHelperCommand(url = new URL("../helper/file-helper.js", import.meta.url)): HelperCommand {
   const file = realpathSync(fileURLToPath(url));
   const reads = new Set<string>();
@@ -19,7 +19,7 @@ export function defaultHelperCommand(url = new URL("../helper/file-helper.js", i
   return { argv: [process.execPath, ...noInspectorOptions(), file], reads: [...reads] };
 }
 
-/** A package and those that it depends on, wherever they are installed. @param manifest the path of its package.json */
+/** Adds the directory of a package and of its dependencies, wherever they are installed. @param manifest path of its package.json */
 function addPackage(reads: Set<string>, manifest: string | undefined): void {
   if (manifest === undefined) return; // optional, or for another platform
   const directory = dirname(realpathSync(manifest));
@@ -31,7 +31,7 @@ function addPackage(reads: Set<string>, manifest: string | undefined): void {
   }
 }
 
-/** A file of this directory or, else, of the nearest one above it. */
+/** The file in this directory or in the nearest ancestor that has it. */
 function findAbove(directory: string, path: string): string | undefined {
   const file = join(directory, path);
   if (existsSync(file)) return file;

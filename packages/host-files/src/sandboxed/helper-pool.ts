@@ -5,42 +5,44 @@ import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { FileSystemLimits } from "../limits.js";
 import { Helper } from "./helper.js";
 import { defaultHelperCommand, type HelperCommand } from "./helper-command.js";
-import { HELPER_IDLE_MS, HOLDING_HELPER_IDLE_MS, MAX_HELPERS } from "./limits.js";
+import { HELPER_IDLE_MS, MAX_HELPERS, RESERVING_HELPER_IDLE_MS } from "./limits.js";
 import { type HelperProfile, resolveForHelper } from "./resolve-for-helper.js";
-import type { ConnectionSandboxes, SandboxedFiles, SandboxPlace } from "./sandboxed-files.js";
+import type { SandboxedFiles, SandboxLease, SandboxLeases } from "./sandboxed-files.js";
 
+/** Collaborators of `createSandboxedFiles`. */
 export interface SandboxedFilesOptions {
+  /** Wraps the helper; default the sandbox of this host. */
   sandbox?: CommandSandbox;
-  /** What runs within a sandbox, asked for when the first one is needed; default a program of this package. */
+  /** The helper program, resolved on first use; default the program of this package. */
   getHelper?: () => HelperCommand;
 }
 
-/** Starts a helper for each sandbox that is asked for, and keeps it for the calls that follow. */
+/** Runs sandboxed file calls in helper processes: one for each sandbox, reused by the calls that follow. */
 export function createSandboxedFiles(options: SandboxedFilesOptions = {}): SandboxedFiles {
   const { sandbox = createCommandSandbox(), getHelper = () => defaultHelperCommand() } = options;
   return { connect: (limits) => new HelperPool(sandbox, getHelper, limits) };
 }
 
 interface Entry {
-  /** Of the profile it was started with. */
+  /** Of the profile that the helper was started with. */
   readonly fingerprint: string;
   readonly started: Promise<Helper>;
   helper: Helper | undefined;
-  /** Callers that have entered and not left. */
-  uses: number;
-  /** Those that keep a handle open. */
-  kept: number;
+  /** Leases that are not released. */
+  leases: number;
+  /** Those of them that are pinned. */
+  pinned: number;
   idle: NodeJS.Timeout | undefined;
 }
 
-class HelperPool implements ConnectionSandboxes {
+class HelperPool implements SandboxLeases {
   readonly #sandbox: CommandSandbox;
   readonly #getHelper: () => HelperCommand;
   readonly #limits: FileSystemLimits;
   /** The least recently used first. */
   readonly #entries = new Set<Entry>();
   readonly #ending = new Set<Promise<void>>();
-  #onLeave: (() => void)[] = [];
+  #onRelease: (() => void)[] = [];
   #disposed = false;
 
   constructor(sandbox: CommandSandbox, getHelper: () => HelperCommand, limits: FileSystemLimits) {
@@ -49,18 +51,18 @@ class HelperPool implements ConnectionSandboxes {
     this.#limits = limits;
   }
 
-  async enter(method: string, sandbox: Sandbox): Promise<SandboxPlace | undefined> {
+  async acquire(method: string, sandbox: Sandbox): Promise<SandboxLease | undefined> {
     const { permissions } = sandbox;
-    // Nothing is said of files, or something outside holds this process.
+    // The sandbox does not restrict files, or an outer sandbox already applies to this process.
     if (permissions.type !== "managed" || permissions.file_system.type === "unrestricted") return undefined;
     requireCwd(sandbox);
     const native = toNativeSandbox(sandbox);
     try {
       const support = await this.#sandbox.getSupport();
       if (support.kind === "none") throw new Error(`this host cannot sandbox it: ${support.problem}`);
-      const entry = await this.#enter(() => resolveForHelper(native, this.#sandbox, this.#getHelper()));
+      const entry = await this.#leaseEntry(() => resolveForHelper(native, this.#sandbox, this.#getHelper()));
       const helper = await this.#await(entry);
-      return this.#place(entry, helper);
+      return this.#lease(entry, helper);
     } catch (cause) {
       if (cause instanceof RpcError) throw cause;
       const problem = cause instanceof Error ? cause.message : String(cause);
@@ -74,17 +76,17 @@ class HelperPool implements ConnectionSandboxes {
     while (this.#ending.size > 0) await Promise.all(this.#ending);
   }
 
-  /** A helper that holds for what the profile is now, counted as used. */
-  async #enter(resolve: () => Promise<HelperProfile>): Promise<Entry> {
+  /** The helper for the profile as it resolves now, with a lease counted. */
+  async #leaseEntry(resolve: () => Promise<HelperProfile>): Promise<Entry> {
     for (;;) {
-      // Anew each time: what is protected may have come into being meanwhile.
+      // Resolved on each attempt: protected paths may have been created meanwhile.
       const profile = await resolve();
       if (this.#disposed) throw new Error("the connection is gone");
       for (const entry of this.#entries) if (entry.helper?.isUsable === false) this.#end(entry);
       const found = [...this.#entries].find(({ fingerprint }) => fingerprint === profile.fingerprint);
       const entry = found ?? (this.#hasRoom() ? this.#start(profile) : undefined);
       if (entry !== undefined) {
-        entry.uses += 1;
+        entry.leases += 1;
         clearTimeout(entry.idle);
         this.#entries.delete(entry);
         this.#entries.add(entry);
@@ -96,29 +98,29 @@ class HelperPool implements ConnectionSandboxes {
 
   #hasRoom(): boolean {
     if (this.#entries.size < MAX_HELPERS) return true;
-    const unused = [...this.#entries].find(({ uses }) => uses === 0);
+    const unused = [...this.#entries].find(({ leases }) => leases === 0);
     if (unused === undefined) return false;
     this.#end(unused);
     return true;
   }
 
   async #untilFree(): Promise<void> {
-    if ([...this.#entries].every(({ kept }) => kept > 0)) {
+    if ([...this.#entries].every(({ pinned }) => pinned > 0)) {
       throw new RpcError(
         ERROR_CODES.invalidRequest,
         `file handles are open under ${MAX_HELPERS} different sandboxes; a connection has at most ${MAX_HELPERS}`,
       );
     }
-    await new Promise<void>((resolve) => this.#onLeave.push(resolve));
+    await new Promise<void>((resolve) => this.#onRelease.push(resolve));
   }
 
   #start({ fingerprint, sandbox, command }: HelperProfile): Entry {
     const start = async () => {
       const wrapped = await this.#sandbox.wrap(command, sandbox);
-      if (wrapped === undefined) throw new Error("the sandbox holds nothing back");
+      if (wrapped === undefined) throw new Error("the sandbox restricts nothing");
       return new Helper(wrapped, this.#limits);
     };
-    const entry: Entry = { fingerprint, started: start(), helper: undefined, uses: 0, kept: 0, idle: undefined };
+    const entry: Entry = { fingerprint, started: start(), helper: undefined, leases: 0, pinned: 0, idle: undefined };
     this.#entries.add(entry);
     return entry;
   }
@@ -129,40 +131,40 @@ class HelperPool implements ConnectionSandboxes {
       return entry.helper;
     } catch (error) {
       this.#entries.delete(entry);
-      this.#leave(entry);
+      this.#release(entry);
       throw error;
     }
   }
 
-  #place(entry: Entry, helper: Helper): SandboxPlace {
-    let inside = true;
-    let kept = false;
+  #lease(entry: Entry, helper: Helper): SandboxLease {
+    let isReleased = false;
+    let isPinned = false;
     return {
       call: (method, params) => helper.call(method, params),
-      keep: () => {
-        if (!kept) entry.kept += 1;
-        kept = true;
+      pin: () => {
+        if (!isPinned) entry.pinned += 1;
+        isPinned = true;
       },
-      leave: () => {
-        if (!inside) return;
-        inside = false;
-        if (kept) entry.kept -= 1;
-        this.#leave(entry);
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        if (isPinned) entry.pinned -= 1;
+        this.#release(entry);
       },
     };
   }
 
-  #leave(entry: Entry): void {
-    entry.uses -= 1;
-    if (entry.uses === 0 && this.#entries.has(entry)) {
-      const idleMs = entry.helper?.holdsNames ? HOLDING_HELPER_IDLE_MS : HELPER_IDLE_MS;
+  #release(entry: Entry): void {
+    entry.leases -= 1;
+    if (entry.leases === 0 && this.#entries.has(entry)) {
+      const idleMs = entry.helper?.reservesPaths ? RESERVING_HELPER_IDLE_MS : HELPER_IDLE_MS;
       entry.idle = setTimeout(() => this.#end(entry), idleMs);
       entry.idle.unref();
     }
-    for (const wake of this.#onLeave.splice(0)) wake();
+    for (const wake of this.#onRelease.splice(0)) wake();
   }
 
-  /** Takes no more calls; those under way are answered while it ends. */
+  /** Removes the helper from the pool; running calls are answered before it ends. */
   #end(entry: Entry): void {
     clearTimeout(entry.idle);
     this.#entries.delete(entry);
@@ -175,7 +177,7 @@ class HelperPool implements ConnectionSandboxes {
   }
 }
 
-/** As Codex: these names mean nothing without a directory. */
+/** As Codex does: these special paths are relative to a directory. */
 function requireCwd({ permissions, cwd, policyContext }: Sandbox): void {
   if (permissions.type !== "managed" || permissions.file_system.type !== "restricted") return;
   if (cwd !== undefined || policyContext !== undefined) return;

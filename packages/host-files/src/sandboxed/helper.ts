@@ -6,7 +6,7 @@ import type { WrappedCommand } from "@codex/sandbox";
 import type { FileSystemLimits } from "../limits.js";
 import { type AnswerHeader, type CallHeader, type FileMethod, packParams, unpackResult } from "./calls.js";
 import { encodeFrame, type Frame, FrameReader } from "./frames.js";
-import { HELPER_END_MS, MAX_COMPLAINT } from "./limits.js";
+import { HELPER_END_MS, MAX_STDERR_CHARS } from "./limits.js";
 
 interface Waiting {
   method: FileMethod;
@@ -14,21 +14,21 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** A process in a sandbox that makes file calls there. Owns what it is wrapped with. */
+/** A process inside a sandbox that makes file calls there. Owns the resources of the wrapped command. */
 export class Helper {
   readonly #child: ChildProcess;
   readonly #held: readonly { path: string; identity: string }[];
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
-  #complaint = "";
+  #failure = "";
   #ended = false;
-  /** Resolves when no process of the sandbox is left, and the names that it kept are free. Never rejects. */
+  /** Resolves when no process of the sandbox is left and its reserved paths are released. Never rejects. */
   readonly closed: Promise<void>;
 
   constructor(wrapped: WrappedCommand, limits: FileSystemLimits) {
     this.#held = wrapped.reservedPaths.map((path) => ({ path, identity: identify(path) }));
     try {
-      // Away from our terminal: a Ctrl-C there is for the server.
+      // Not in our process group: a Ctrl-C at our terminal is for the server.
       this.#child = spawn(wrapped.file, wrapped.args, {
         cwd: wrapped.cwd,
         env: wrapped.env,
@@ -42,18 +42,18 @@ export class Helper {
     const reader = new FrameReader(Math.max(limits.maxReadFileBytes, MIN_BODY_BYTES));
     this.#child.stdout!.on("data", (bytes: Buffer) => this.#read(reader, bytes));
     this.#child.stderr!.setEncoding("utf8").on("data", (text: string) => {
-      this.#complaint = (this.#complaint + text).slice(0, MAX_COMPLAINT);
+      this.#failure = (this.#failure + text).slice(0, MAX_STDERR_CHARS);
     });
-    this.#child.stdin!.on("error", () => {}); // its end tells
+    this.#child.stdin!.on("error", () => {}); // the exit is what counts
     this.#send(limits, undefined);
   }
 
-  /** It ended, or names that it keeps have been taken away: others could make them now. */
+  /** False once it has ended, or a reserved path was removed, which others could create now. */
   get isUsable(): boolean {
     return !this.#ended && this.#held.every(({ path, identity }) => identify(path) === identity);
   }
 
-  get holdsNames(): boolean {
+  get reservesPaths(): boolean {
     return this.#held.length > 0;
   }
 
@@ -67,7 +67,7 @@ export class Helper {
     });
   }
 
-  /** Lets it take back what was not finished, for a while. Idempotent; never rejects. */
+  /** Closes its stdin so that it undoes unfinished calls, then kills it after a grace period. Idempotent; never rejects. */
   async end(): Promise<void> {
     this.#ended = true;
     this.#child.stdin!.end();
@@ -78,16 +78,16 @@ export class Helper {
 
   async #follow(wrapped: WrappedCommand): Promise<void> {
     this.#child.once("error", (error) => this.#fail(error.message));
-    // Of a sandbox that was killed: what it still tells then is how it came to its end, not how the calls would have.
+    // At `exit`, before `close`: answers of a killed sandbox describe its end, not the outcome of the calls.
     this.#child.once("exit", (_code, signal) => signal !== null && this.#fail(`signal ${signal}`));
     await new Promise<void>((resolve) => this.#child.once("close", () => resolve()));
     this.#fail(`exit code ${this.#child.exitCode}`);
     await wrapped.release();
   }
 
-  /** Only the first reason counts, and what it has said itself before that. */
+  /** The first reason is kept; stderr that came before takes precedence. */
   #fail(reason: string): void {
-    this.#complaint ||= reason;
+    this.#failure ||= reason;
     this.#ended = true;
     for (const { reject } of this.#waiting.values()) reject(this.#endError());
     this.#waiting.clear();
@@ -119,20 +119,23 @@ export class Helper {
   }
 
   #endError(): RpcError {
-    const why = this.#complaint.trim().split("\n", 1)[0];
-    return new RpcError(ERROR_CODES.internal, `what makes file calls in the sandbox has ended${why ? `: ${why}` : ""}`);
+    const why = this.#failure.trim().split("\n", 1)[0];
+    return new RpcError(
+      ERROR_CODES.internal,
+      `the helper that makes file calls in the sandbox has ended${why ? `: ${why}` : ""}`,
+    );
   }
 }
 
-/** Blocks are smaller than any bound on files. */
+/** Lower bound of the frame limit, bytes: blocks must fit whatever the limit on files is. */
 const MIN_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Changes when something else is put at a path, also where that gets the number of what was there, as on ext4. */
+/** Changes when a path is replaced, even if the new file gets the same inode number, as on ext4. */
 export function identify(path: string): string {
   const there = lstatSync(path, { throwIfNoEntry: false, bigint: true });
   if (there === undefined) return "missing";
   const { dev, ino, birthtimeNs, ctimeNs } = there;
-  // Where no time of birth is kept: that of the last change, which a directory has with each of its entries.
+  // Without a birth time: the change time, except for directories, where it changes with each entry.
   const time = birthtimeNs || there.isDirectory() ? birthtimeNs : ctimeNs;
   return `${dev}:${ino}:${time}`;
 }

@@ -5,7 +5,7 @@ import { getAccess, type RestrictedFiles } from "@codex/sandbox";
 import { identify } from "./helper.js";
 import type { HelperCommand } from "./helper-command.js";
 
-/** A sandbox that a helper can start in, and what tells it from every other one. */
+/** A sandbox that a helper can start in, with a fingerprint of what it allows. */
 export interface HelperProfile {
   sandbox: Sandbox;
   command: SandboxableCommand;
@@ -14,25 +14,24 @@ export interface HelperProfile {
 }
 
 /**
- * The sandbox of file calls: without a network, and with what the helper needs to run: its own files and, as in Codex 0.169.0, the
- * parts of the system that every program needs.
- * Rejects with a StartError `sandbox_invalid`.
+ * The sandbox of a helper: without network, plus what the helper needs to run: its own files and, as in Codex 0.169.0,
+ * the parts of the system that every program needs. Rejects with a StartError `sandbox_invalid`.
  */
 export async function resolveForHelper(
   wanted: Sandbox,
   host: CommandSandbox,
   helper: HelperCommand,
 ): Promise<HelperProfile> {
-  const asked = withEntries(wanted, []);
-  const patterns = await host.search(asked);
+  const requested = withEntries(wanted, []);
+  const patterns = await host.search(requested);
   const resolveFiles = (sandbox: Sandbox): RestrictedFiles => {
     const { fileSystem } = host.resolve(sandbox, patterns);
-    if (fileSystem === "unrestricted") throw new Error("the sandbox holds nothing back");
+    if (fileSystem === "unrestricted") throw new Error("the sandbox restricts nothing");
     return fileSystem;
   };
-  const found = resolveFiles(asked);
+  const found = resolveFiles(requested);
   const missing = listMissing(found, helper);
-  const sandbox = missing.length === 0 ? asked : withEntries(wanted, missing);
+  const sandbox = missing.length === 0 ? requested : withEntries(wanted, missing);
   const profile = missing.length === 0 ? found : resolveFiles(sandbox);
   const [file] = helper.argv;
   return {

@@ -2,31 +2,33 @@ import type { Sandbox } from "@codex/exec-server-protocol";
 import type { FileSystemLimits } from "../limits.js";
 import type { FileMethod } from "./calls.js";
 
-/** Where file calls run that carry a sandbox. */
+/** Runs the file calls that carry a sandbox. */
 export interface SandboxedFiles {
-  /** Makes what belongs to one connection; the connection ends it with `dispose`. */
-  connect(limits: FileSystemLimits): ConnectionSandboxes;
+  /** Creates the state of one connection, which the connection ends with `dispose`. */
+  connect(limits: FileSystemLimits): SandboxLeases;
 }
 
-export interface ConnectionSandboxes {
+/** Leases of sandboxes for one connection. */
+export interface SandboxLeases {
   /**
-   * Undefined where the sandbox holds no files back. Else a place within it, which the caller gives back with `leave`.
+   * Leases a helper inside the sandbox, which the caller returns with `release`. Undefined where the sandbox does not
+   * restrict files.
    * @throws RpcError -32602 for a sandbox that leaves out what it needs, -32603 for one that cannot be enforced here
    */
-  enter(method: string, sandbox: Sandbox): Promise<SandboxPlace | undefined>;
-  /** Takes back what was not finished. Resolves when nothing is left. Idempotent; never rejects. */
+  acquire(method: string, sandbox: Sandbox): Promise<SandboxLease | undefined>;
+  /** Ends every helper, which undoes unfinished calls. Resolves once all are gone. Idempotent; never rejects. */
   dispose(): Promise<void>;
 }
 
-/** The files of this host as one sandbox shows them. */
-export interface SandboxPlace {
+/** Access to the files of this host through a helper inside one sandbox. */
+export interface SandboxLease {
   /**
-   * Resolves with what the method of a ConnectionFileSystem does.
-   * @throws RpcError as the method, or -32603 when the sandbox has ended: what was done by then is not known
+   * Calls a method of ConnectionFileSystem and resolves with its result.
+   * @throws RpcError as the method does, or -32603 when the helper has ended: whether the call took effect is unknown
    */
   call(method: FileMethod, params: object): Promise<unknown>;
-  /** An open handle is left in it: nobody is made to wait for this place any more. */
-  keep(): void;
+  /** Marks the lease as long-lived, for an open file handle: other callers do not wait for its release. */
+  pin(): void;
   /** Idempotent. */
-  leave(): void;
+  release(): void;
 }

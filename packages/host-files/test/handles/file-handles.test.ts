@@ -25,7 +25,7 @@ const contentOf = (name: string) => readFileSync(files.path(name), "utf8");
 const leftovers = () => readdirSync(files.root).filter((name) => name.startsWith(".codex-replace"));
 
 describe("reading in blocks", () => {
-  it("tells the end only when less was there than asked for", async () => {
+  it("reports eof only for a block shorter than requested", async () => {
     expect(await open("h", "link")).toEqual({ handleId: "h" });
     expect(await readBlock("h", 0, 5)).toEqual({ chunk: base64("hello"), eof: false });
     expect(await readBlock("h", 0, 6)).toEqual({ chunk: base64("hello"), eof: true });
@@ -35,7 +35,7 @@ describe("reading in blocks", () => {
     expect(await readBlock("h", 0, 1_048_576)).toEqual({ chunk: base64("hello"), eof: true });
   });
 
-  it("keeps the file it opened", async () => {
+  it("keeps reading the file it opened after a rename", async () => {
     await open("h", "f.txt");
     await files.call("remove", { path: files.url("f.txt") });
     expect(await readBlock("h", 0, 9)).toEqual({ chunk: base64("hello"), eof: true });
@@ -51,7 +51,7 @@ describe("reading in blocks", () => {
     expect(await close("nope")).toEqual({});
   });
 
-  it("opens regular files alone", async () => {
+  it("opens only regular files", async () => {
     execFileSync("mkfifo", [files.path("fifo")]);
     for (const name of ["sub", "fifo"]) {
       for (const mode of ["read", "replace"]) expect(await open("h", name, mode)).toHaveProperty("code");
@@ -66,7 +66,7 @@ describe("reading in blocks", () => {
 });
 
 describe("handles", () => {
-  it("have ids of at most 32 bytes, used once at a time", async () => {
+  it("have ids of at most 32 bytes, unique while open", async () => {
     const tooLong = { code: -32600, message: "file handle ID must not exceed 32 bytes" };
     expect(await open("x".repeat(33), "f.txt")).toEqual(tooLong);
     expect(await open("é".repeat(17), "f.txt")).toEqual(tooLong);
@@ -93,7 +93,7 @@ describe("handles", () => {
     expect(await callFiles(other, "open", { handleId: "h", path: files.url("f.txt") })).toEqual({ handleId: "h" });
   });
 
-  it("work when everything is sent at once", async () => {
+  it("work when all requests are pipelined", async () => {
     const answers = await Promise.all([
       open("w", "new", "replace"),
       writeBlock("w", 2, "cd"),
@@ -116,7 +116,7 @@ describe("handles", () => {
 });
 
 describe("replacing", () => {
-  it("leaves the old content to everybody else until the end", async () => {
+  it("shows the old content to everybody else until the commit", async () => {
     const { connection } = files;
     const other = files.connect();
     const readBy = (reader: typeof other) => callFiles(reader, "readFile", { path: files.url("link") });
@@ -133,7 +133,7 @@ describe("replacing", () => {
     expect(leftovers()).toEqual([]);
   });
 
-  it("leaves the old content when the connection goes", async () => {
+  it("keeps the old content when the connection ends", async () => {
     await open("w", "f.txt", "replace");
     await open("n", "new", "replace");
     await writeBlock("w", 0, "half");
@@ -145,7 +145,7 @@ describe("replacing", () => {
     expect(leftovers()).toEqual([]);
   });
 
-  it("keeps permissions, and gives new files the usual ones", async () => {
+  it("keeps permissions, and gives new files the default ones", async () => {
     chmodSync(files.path("f.txt"), 0o640);
     await open("w", "f.txt", "replace");
     await open("n", "dangling", "replace");
@@ -157,7 +157,7 @@ describe("replacing", () => {
     expect(lstatSync(files.path("dangling")).isSymbolicLink()).toBe(true);
   });
 
-  it("writes in place what has other names", async () => {
+  it("writes a file with several hard links in place", async () => {
     linkSync(files.path("f.txt"), files.path("hard"));
     await open("w", "f.txt", "replace");
     await writeBlock("w", 0, "both");
@@ -165,7 +165,7 @@ describe("replacing", () => {
     expect([contentOf("f.txt"), contentOf("hard")]).toEqual(["both", "both"]);
   });
 
-  it("cannot be read through the handle, nor written through one for reading", async () => {
+  it("refuses reads through its handle, and writes through a handle for reading", async () => {
     await open("w", "f.txt", "replace");
     await open("r", "sub/g.txt");
     const bad = { code: -32603, message: expect.stringContaining("Bad file descriptor (os error 9)") };
@@ -184,7 +184,7 @@ describe("replacing", () => {
     expect(statSync(files.path("f.txt")).size).toBe(1_048_576);
   });
 
-  it("is given up when a write fails", async () => {
+  it("is discarded when a write fails", async () => {
     await open("w", "f.txt", "replace");
     await writeBlock("w", 0, "half");
     // No file can be that large.
@@ -194,7 +194,7 @@ describe("replacing", () => {
     expect(leftovers()).toEqual([]);
   });
 
-  it("tells when it cannot take its place", async () => {
+  it("reports an error when the rename fails", async () => {
     await open("w", "empty/new", "replace");
     await files.call("remove", { path: files.url("empty") });
     expect(await close("w")).toHaveProperty("code", -32004);
@@ -203,7 +203,7 @@ describe("replacing", () => {
   });
 });
 
-it("opens a new content to nobody who may not read the old one, not even for a moment", async () => {
+it("never makes new content readable to a user who may not read the old one", async () => {
   chmodSync(files.path("f.txt"), 0o600);
   // Looks as often as it can, from another thread.
   const source = `

@@ -30,7 +30,7 @@ it("copies a file with its permissions, over another one too", async () => {
   }
 });
 
-it("leaves a file that is copied onto itself as it is, under whatever name", async () => {
+it("keeps a file that is copied onto itself, under whatever name", async () => {
   linkSync(files.path("f.txt"), files.path("hard"));
   for (const name of ["f.txt", "link", "hard"]) {
     expect(await copy("f.txt", name)).toEqual({});
@@ -48,7 +48,7 @@ it("copies links as links", async () => {
   expect(read("f.txt")).toBe("hello");
 });
 
-it("copies a tree, into a directory that is there too", async () => {
+it("copies a tree, also into an existing directory", async () => {
   symlinkSync("../f.txt", files.path("sub/deep/up"));
   mkdirSync(files.path("sub/private"), { mode: 0o700 });
   execFileSync("mkfifo", [files.path("sub/fifo")]);
@@ -71,7 +71,7 @@ it("never copies a directory into itself", async () => {
   expect(await copy("sub", "sub2", true)).toEqual({});
 });
 
-it("tells what cannot be copied", async () => {
+it("reports what cannot be copied", async () => {
   execFileSync("mkfifo", [files.path("fifo")]);
   const recursive = { code: -32600, message: "fs/copy requires recursive: true when sourcePath is a directory" };
   expect(await copy("sub", "copy")).toEqual(recursive);

@@ -19,7 +19,7 @@ describe("getMetadata", () => {
     expect(await get("f.txt/x")).toMatchObject({ code: -32603 });
   });
 
-  it("tells the time of creation where links are not followed", async () => {
+  it("reports the creation time with followSymlinks: false", async () => {
     const { birthtimeMs } = statSync(files.path("f.txt"));
     expect(await get("f.txt", { followSymlinks: false })).toMatchObject({
       createdAtMs: Math.floor(birthtimeMs),
@@ -34,7 +34,7 @@ describe("getMetadata", () => {
     });
   });
 
-  it("tells more when asked for more", async () => {
+  it("reports more with extended", async () => {
     const { birthtimeMs, mode } = statSync(files.path("f.txt"));
     const more = { createdAtMs: Math.floor(birthtimeMs), mode: mode & 0o7777, isSymlink: true };
     expect(await get("link", { extended: true })).toMatchObject(more);
@@ -60,7 +60,7 @@ describe("readDirectory", () => {
       one.fileName < other.fileName ? -1 : 1,
     );
 
-  it("resolves links and leaves out those that lead nowhere", async () => {
+  it("resolves links and leaves out dangling ones", async () => {
     expect(sorted(await files.call("readDirectory", { path: files.url("") }))).toEqual([
       { fileName: "empty", isDirectory: true, isFile: false },
       { fileName: "f.txt", isDirectory: false, isFile: true },
@@ -69,14 +69,14 @@ describe("readDirectory", () => {
     ]);
   });
 
-  it("tells of links when asked for more", async () => {
+  it("reports links with extended", async () => {
     const entries = sorted(await files.call("readDirectory", { path: files.url(""), extended: true }));
     expect(entries).toContainEqual({ fileName: "dangling", isDirectory: false, isFile: false, isSymlink: true });
     expect(entries).toContainEqual({ fileName: "link", isDirectory: false, isFile: true, isSymlink: true });
     expect(entries).toContainEqual({ fileName: "f.txt", isDirectory: false, isFile: true, isSymlink: false });
   });
 
-  it("lists every one of many, up to the limit", async () => {
+  it("lists all entries up to the limit", async () => {
     for (let index = 0; index < 700; index += 1) linkOrWrite(index);
     const answer = await files.call("readDirectory", { path: files.url("empty") });
     expect(sorted(answer)).toHaveLength(700);
@@ -85,7 +85,7 @@ describe("readDirectory", () => {
     expect(await callFiles(connection, "readDirectory", { path: files.url("empty") })).toEqual(refusal);
   });
 
-  it("tells what is no directory, and what is not there", async () => {
+  it("reports a path that is no directory or does not exist", async () => {
     expect(await files.call("readDirectory", { path: files.url("f.txt") })).toMatchObject({ code: -32603 });
     expect(await files.call("readDirectory", { path: files.url("missing") })).toEqual(MISSING);
     expect(await files.call("readDirectory", { path: files.url("empty") })).toEqual({ entries: [] });

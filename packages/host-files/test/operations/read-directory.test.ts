@@ -7,7 +7,7 @@ import type { DirectoryEntry } from "@codex/exec-server-protocol";
 import { createEntryReader, type EntryReader } from "@codex/native";
 import { describe, expect, it } from "vitest";
 import { DIRECTORY_RECORDS_BYTES } from "../../src/limits.js";
-import { EntryText, encodeFacts } from "../../src/operations/entry-text.js";
+import { EntryListEncoder, encodeFacts } from "../../src/operations/entry-list-encoder.js";
 import { readDirectory } from "../../src/operations/read-directory.js";
 import { useFiles } from "../support.js";
 
@@ -51,8 +51,8 @@ async function expectSame(path: string | Buffer): Promise<void> {
   }
 }
 
-describe("a directory is the same in the form of the kernel and in Node's", () => {
-  it("of every kind of entry and name", async () => {
+describe("the native reader and Node list a directory alike", () => {
+  it("with every kind of entry and name", async () => {
     const names = [
       ".hidden",
       "..two",
@@ -80,7 +80,7 @@ describe("a directory is the same in the form of the kernel and in Node's", () =
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it("of many entries, more than are read at once", { timeout: 120_000 }, async () => {
+  it("with more entries than one system call returns", { timeout: 120_000 }, async () => {
     for (let index = 0; index < MANY; index += 1) writeFileSync(files.path(`empty/file-${index}`), "");
     await expectSame(files.path("empty"));
     const reader = await createReader();
@@ -89,7 +89,7 @@ describe("a directory is the same in the form of the kernel and in Node's", () =
     if (isSupported) expect(reader.reads.length).toBeGreaterThan(2);
   });
 
-  it("where it is none, is not there, or is one of the system", async () => {
+  it("for a file, a missing path and a directory of the system", async () => {
     symlinkSync("sub", files.path("dlink"));
     symlinkSync("loop", files.path("loop"));
     for (const name of ["empty", "dlink", "f.txt", "link", "missing", "loop", "x".repeat(256)]) {
@@ -101,7 +101,7 @@ describe("a directory is the same in the form of the kernel and in Node's", () =
   });
 });
 
-it.runIf(isSupported)("as many entries as may be, and one more", async () => {
+it.runIf(isSupported)("the limit of entries, and one more", async () => {
   const reader = await createReader();
   expect(await list(files.path("sub"), reader, false, 2)).toHaveLength(2);
   expect(await list(files.path("sub"), reader, false, 1)).toBe(
@@ -109,7 +109,7 @@ it.runIf(isSupported)("as many entries as may be, and one more", async () => {
   );
 });
 
-it("what cannot be read so is read by Node, and no descriptor is left", async () => {
+it("falls back to Node where the native reader fails, and leaks no descriptor", async () => {
   const count = () => (process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0);
   const before = count();
   const answers = [-1, 0].map((bytes) => ({ isReady: () => true, read: async () => bytes }));
@@ -131,10 +131,10 @@ it("an entry of an unknown kind makes Node read the directory", async () => {
   expect(reads).toBe(1);
 });
 
-it("text has room for names that no file system of Linux has", () => {
+it("the encoder has room for names longer than Linux allows", () => {
   const facts = encodeFacts({ isDirectory: false, isFile: true });
   const names = ["", "\u0001".repeat(100_000), "plain", "ä".repeat(70_000), ..."z".repeat(3000).split("")];
-  const text = new EntryText();
+  const text = new EntryListEncoder();
   for (const name of names) text.add(Buffer.from(name), 0, Buffer.byteLength(name), facts);
   const entries = names.map((fileName) => ({ fileName, isDirectory: false, isFile: true }));
   expect(JSON.parse(text.end().toString())).toEqual({ entries });

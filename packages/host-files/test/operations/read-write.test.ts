@@ -51,7 +51,7 @@ describe("readFile", () => {
     expect(await files.call("readFile", plain)).toEqual({ dataBase64: base64("g") });
   });
 
-  it("names what is no file, and hangs on none", async () => {
+  it("refuses what is no regular file, and blocks on none", async () => {
     execFileSync("mkfifo", [files.path("fifo")]);
     for (const name of ["sub", "fifo"]) {
       expect(await files.call("readFile", { path: files.url(name) })).toEqual(notAFile(files.path(name)));
@@ -69,12 +69,12 @@ describe("readFile", () => {
     expect(await files.call("readFile", { path: files.url("f.txt/x") })).toEqual(NO_DIRECTORY);
   });
 
-  it.runIf(process.platform === "linux")("reads files that say they are empty", async () => {
+  it.runIf(process.platform === "linux")("reads files of /proc, whose size is 0", async () => {
     const answer = await files.call("readFile", { path: "file:///proc/self/cmdline" });
     expect(answer).toEqual({ dataBase64: readFileSync("/proc/self/cmdline").toString("base64") });
   });
 
-  it("refuses more than the limit, and takes just as much", async () => {
+  it("refuses more than the limit, and accepts exactly the limit", async () => {
     const connection = files.connect({ maxReadFileBytes: 5 });
     expect(await callFiles(connection, "readFile", { path: files.url("f.txt") })).toEqual({
       dataBase64: base64("hello"),
@@ -84,7 +84,7 @@ describe("readFile", () => {
     expect(await callFiles(connection, "readFile", { path: files.url("f.txt") })).toEqual(problem);
   });
 
-  it.runIf(process.platform === "linux")("refuses a file that says it is empty and is too large", async () => {
+  it.runIf(process.platform === "linux")("refuses a file whose size is 0 and whose content is too large", async () => {
     const connection = files.connect({ maxReadFileBytes: 5 });
     const problem = { code: -32600, message: "file is too large to read: limit is 5 bytes" };
     expect(await callFiles(connection, "readFile", { path: "file:///proc/self/stat" })).toEqual(problem);
@@ -97,7 +97,7 @@ describe("readFile", () => {
     expect(await files.call("readFile", { path: files.url("sparse") })).toEqual(problem);
   });
 
-  it.runIf(process.platform === "linux")("reads a name that is no UTF-8", async () => {
+  it.runIf(process.platform === "linux")("reads a name that is not UTF-8", async () => {
     writeFileSync(Buffer.concat([Buffer.from(files.path("bad")), Buffer.from([0xff])]), "x");
     expect(await files.call("readFile", { path: `${files.url("bad")}%FF` })).toEqual({ dataBase64: base64("x") });
   });
@@ -107,7 +107,7 @@ describe("writeFile", () => {
   const write = (name: string, text: string, more = {}) =>
     files.call("writeFile", { path: files.url(name), dataBase64: base64(text), ...more });
 
-  it("makes, empties and overwrites", async () => {
+  it("creates, truncates and overwrites", async () => {
     expect(await write("new", "12345")).toEqual({});
     expect(await write("new", "ab")).toEqual({});
     expect(readFileSync(files.path("new"), "utf8")).toBe("ab");
@@ -133,7 +133,7 @@ describe("writeFile", () => {
     expect(readFileSync(files.path("sub/w"), "utf8")).toBe("yes");
   });
 
-  it("tells what stands in the way, by code and path", async () => {
+  it("reports what prevents a write, with code and path", async () => {
     expect(await write("nodir/x", "x")).toEqual({
       code: -32004,
       message: `No such file or directory (os error 2): ${files.path("nodir/x")}`,
@@ -145,7 +145,7 @@ describe("writeFile", () => {
     expect(await write("loop", "x")).toEqual(LOOP);
   });
 
-  it("writes to devices, but to no fifo, whether somebody reads it or not", async () => {
+  it("writes to devices, but to no FIFO, with or without a reader", async () => {
     expect(await files.call("writeFile", { path: "file:///dev/null", dataBase64: base64("x") })).toEqual({});
     execFileSync("mkfifo", [files.path("fifo")]);
     expect(await write("fifo", "x")).toHaveProperty("code");
@@ -154,12 +154,12 @@ describe("writeFile", () => {
     closeSync(reader);
   });
 
-  it.runIf(process.platform === "linux")("tells of a full device", async () => {
+  it.runIf(process.platform === "linux")("reports a full device", async () => {
     const full = { code: -32603, message: "No space left on device (os error 28): /dev/full" };
     expect(await files.call("writeFile", { path: "file:///dev/full", dataBase64: base64("x") })).toEqual(full);
   });
 
-  it("refuses data that is no base64 before it touches the file", async () => {
+  it("refuses invalid base64 before it touches the file", async () => {
     const answer = await files.call("writeFile", { path: files.url("f.txt"), dataBase64: "***" });
     expect(answer).toMatchObject({ code: -32600, message: expect.stringContaining("Invalid symbol 42, offset 0.") });
     expect(readFileSync(files.path("f.txt"), "utf8")).toBe("hello");
@@ -170,7 +170,7 @@ describe("createDirectory", () => {
   const create = (name: string, more = {}) => files.call("createDirectory", { path: files.url(name), ...more });
   const EXISTS = { code: -32603, message: expect.stringContaining("File exists (os error 17)") };
 
-  it("makes parents by default, and takes what is there", async () => {
+  it("creates parents by default, and accepts an existing directory", async () => {
     expect(await create("x/y/z")).toEqual({});
     expect(await create("x/y/z")).toEqual({});
     expect(await create("x/y/z", { recursive: false })).toEqual(EXISTS);
@@ -179,7 +179,7 @@ describe("createDirectory", () => {
     expect(await create("f.txt/x")).toEqual(NO_DIRECTORY);
   });
 
-  it("passes no link when told so", async () => {
+  it("follows no link with followSymlinks: false", async () => {
     symlinkSync("sub", files.path("dlink"));
     expect(await create("n/o", { followSymlinks: false })).toEqual({});
     expect(statSync(files.path("n/o")).isDirectory()).toBe(true);
@@ -193,7 +193,7 @@ describe("createDirectory", () => {
 });
 
 describe("order", () => {
-  it("pipelined calls take effect as they were sent", async () => {
+  it("pipelined calls take effect in the order they were sent", async () => {
     const answers: Promise<unknown>[] = [];
     for (let round = 0; round < 50; round += 1) {
       const path = files.url("turn");
@@ -208,7 +208,7 @@ describe("order", () => {
     }
   });
 
-  it("a failure holds nothing up, and nothing runs once the connection is gone", async () => {
+  it("a failure blocks nothing, and nothing runs after the end of the connection", async () => {
     const { connection } = files;
     const [first, second] = await Promise.all([
       files.call("createDirectory", { path: files.url("sub"), recursive: false }),
@@ -267,7 +267,7 @@ describe.skipIf(noDisk !== undefined)(`on a full disk (${noDisk ?? "of 16 pages"
   afterEach(() => disk.close());
   const full = { code: -32603, message: expect.stringContaining("No space left on device (os error 28)") };
 
-  it.each([0, 1, 5000])("writeFile keeps the %d bytes that were there", async (bytes) => {
+  it.each([0, 1, 5000])("writeFile keeps the previous %d bytes", async (bytes) => {
     const file = join(disk.path, "f");
     writeFileSync(file, "a".repeat(bytes));
     disk.fill();

@@ -10,7 +10,7 @@ const files = useFiles();
 const remove = (name: string, more = {}) => files.call("remove", { path: files.url(name), ...more });
 const NOT_EMPTY = { code: -32603, message: expect.stringContaining("Directory not empty (os error ") };
 
-it("removes trees by default, and minds nothing that is missing", async () => {
+it("removes trees by default, and ignores a missing path", async () => {
   expect(await remove("nope")).toEqual({});
   expect(await remove("nope/nope")).toEqual({});
   expect(await remove("nope", { force: false })).toMatchObject({ code: -32004 });
@@ -21,7 +21,7 @@ it("removes trees by default, and minds nothing that is missing", async () => {
   expect(await remove("f.txt/x")).toMatchObject({ code: -32603 });
 });
 
-it("removes links and not what they lead to", async () => {
+it("removes links and not their targets", async () => {
   symlinkSync("../sub", files.path("empty/dlink"));
   symlinkSync(files.path("f.txt"), files.path("empty/flink"));
   for (const name of ["link", "dangling", "empty"]) expect(await remove(name)).toEqual({});
@@ -30,7 +30,7 @@ it("removes links and not what they lead to", async () => {
   expect(() => lstatSync(files.path("dangling"))).toThrow();
 });
 
-it("passes no link when told so", async () => {
+it("follows no link with followSymlinks: false", async () => {
   symlinkSync("sub", files.path("dlink"));
   const plain = { followSymlinks: false, recursive: false };
   const unsupported = { code: -32603, message: "recursive no-follow removal is unsupported" };
@@ -47,7 +47,7 @@ it("passes no link when told so", async () => {
   expect(await remove("sub/g.txt", { ...plain, force: false })).toMatchObject({ code: -32004 });
 });
 
-it("removes wide and deep trees, odd names too", async () => {
+it("removes wide and deep trees, and unusual names", async () => {
   let deep = files.path("tree");
   for (let level = 0; level < 60; level += 1) deep += `/level-${level}`;
   mkdirSync(deep, { recursive: true });
@@ -58,7 +58,7 @@ it("removes wide and deep trees, odd names too", async () => {
   expect(existsSync(files.path("tree"))).toBe(false);
 });
 
-it.runIf(process.platform === "linux")("removes names that are no UTF-8", async () => {
+it.runIf(process.platform === "linux")("removes names that are not UTF-8", async () => {
   mkdirSync(files.path("odd"));
   writeFileSync(Buffer.concat([Buffer.from(files.path("odd/")), Buffer.from([0xff, 0xfe])]), "");
   expect(await remove("odd")).toEqual({});
@@ -67,7 +67,7 @@ it.runIf(process.platform === "linux")("removes names that are no UTF-8", async 
 
 const program = (name: string) => fileURLToPath(new URL(`./programs/${name}`, import.meta.url));
 
-it("removes a tree that is deeper than there are descriptors", () => {
+it("removes a tree deeper than the limit of descriptors", () => {
   const tree = files.path("tree");
   mkdirSync(join(tree, "d/".repeat(900)), { recursive: true });
   for (let level = 0; level < 900; level += 90) {
@@ -80,7 +80,7 @@ it("removes a tree that is deeper than there are descriptors", () => {
   expect(existsSync(tree)).toBe(false);
 });
 
-it("removes more directories of one directory than are remembered", async () => {
+it("removes more subdirectories than are kept in memory", async () => {
   for (let index = 0; index < MAX_LISTED_SUBDIRECTORIES + 100; index += 1) {
     mkdirSync(files.path(`tree/${index}/below`), { recursive: true });
     writeFileSync(files.path(`tree/file-${index}`), "");
@@ -89,7 +89,7 @@ it("removes more directories of one directory than are remembered", async () => 
   expect(existsSync(files.path("tree"))).toBe(false);
 });
 
-it("lists no directory synchronously, which one on a mount that hangs would never end", () => {
+it("lists no directory synchronously, which could block the event loop", () => {
   for (const count of [0, 1, 511, 512, 513, 1_100]) {
     const directory = files.path(`listed-${count}`);
     mkdirSync(directory);

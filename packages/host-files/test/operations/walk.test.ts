@@ -45,12 +45,12 @@ function makeTree(): void {
 
 const TOP = [".hid/", "B/", "a/", "a.b/", "deep/", "%C3%A9/", "%EF%BF%AE/", "%F0%9D%92%B3/"];
 
-it("goes breadth first, in the order of the names' bytes", async () => {
+it("walks breadth first, in the byte order of names", async () => {
   makeTree();
   expect(await namesOf("t")).toEqual([...TOP, ".hid/in/", "a/z", "deep/h", "deep/x/"]);
 });
 
-it("enters what links lead to once, when told to follow them", async () => {
+it("enters the targets of links once with followDirectorySymlinks", async () => {
   makeTree();
   const top = [
     ".hid/",
@@ -78,7 +78,7 @@ it("does not enter hidden directories when they are pruned", async () => {
   expect(await namesOf("t/.hid", { pruneHiddenDirectories: true })).toEqual(["in/"]);
 });
 
-it("stops at its limits and says so", async () => {
+it("stops at its limits and reports it", async () => {
   makeTree();
   expect(await namesOf("t", { maxDepth: 0 })).toEqual(TOP);
   const counts = [];
@@ -95,7 +95,7 @@ it("stops at its limits and says so", async () => {
   expect(await walk("t", { maxDirectories: 0 })).toEqual(zero);
 });
 
-it("keeps to the limit of the server, the first names first", async () => {
+it("keeps to the server's limit, with the first names", async () => {
   mkdirSync(files.path("wide"));
   for (let index = 3100; index >= 1000; index -= 1) writeFileSync(files.path(`wide/${index}`), "");
   const connection = files.connect({ maxWalkEntries: 3 });
@@ -104,7 +104,7 @@ it("keeps to the limit of the server, the first names first", async () => {
   expect(answer.entries.map(({ path }) => path.slice(-5))).toEqual(["/1000", "/1001", "/1002"]);
 });
 
-it("tells nothing of what is no directory, and refuses what is not there", async () => {
+it("returns nothing for a file, and refuses a missing path", async () => {
   symlinkSync("sub", files.path("dlink"));
   for (const name of ["f.txt", "link", "dlink"])
     expect(await walk(name)).toEqual({ entries: [], errors: [], truncated: false });
@@ -112,7 +112,7 @@ it("tells nothing of what is no directory, and refuses what is not there", async
   for (const name of ["missing", "dangling"]) expect(await walk(name)).toMatchObject({ code: -32004 });
 });
 
-it("stops when the connection goes", async () => {
+it("stops when the connection ends", async () => {
   const { connection } = files;
   const walking = callFiles(connection, "walk", {
     path: "file:///",
@@ -122,7 +122,7 @@ it("stops when the connection goes", async () => {
   expect(await walking).toEqual({ code: -32603, message: "the connection is gone" });
 });
 
-it.runIf(process.platform === "linux")("tells names that are no UTF-8 exactly", async () => {
+it.runIf(process.platform === "linux")("reports names that are not UTF-8 exactly", async () => {
   writeFileSync(Buffer.concat([Buffer.from(files.path("empty/bad")), Buffer.from([0xff])]), "");
   expect(await walk("empty")).toEqual({
     entries: [{ path: `${files.url("empty/bad")}%FF`, kind: "file" }],

@@ -12,7 +12,7 @@ const watch = (watchId: number, missing: string[], present?: string) =>
 const WATCHING = { watching: true };
 const NOT_WATCHING = { watching: false };
 
-it("tells once when something missing appears", async () => {
+it("notifies once when a missing path appears", async () => {
   expect(await watch(1, ["later", "sub/never"])).toEqual(WATCHING);
   const change = files.nextChange();
   writeFileSync(files.path("later"), "");
@@ -25,7 +25,7 @@ it("tells once when something missing appears", async () => {
   expect(files.changes).toEqual([1, 2]);
 });
 
-it("tells when it was there for a moment only", async () => {
+it("notifies when a path existed only briefly", async () => {
   expect(await watch(1, ["flash"])).toEqual(WATCHING);
   const change = files.nextChange();
   writeFileSync(files.path("flash"), "");
@@ -33,7 +33,7 @@ it("tells when it was there for a moment only", async () => {
   expect(await change).toBe(1);
 });
 
-it("tells when a directory on the way appears or goes", async () => {
+it("notifies when an ancestor appears or disappears", async () => {
   expect(await watch(1, ["a/b/c"], "f.txt")).toEqual(WATCHING);
   const appeared = files.nextChange();
   mkdirSync(files.path("a"));
@@ -44,14 +44,14 @@ it("tells when a directory on the way appears or goes", async () => {
   expect(await gone).toBe(2);
 });
 
-it.each(["sub/g.txt", "sub"])("tells when what was present goes: %s", async (name) => {
+it.each(["sub/g.txt", "sub"])("notifies when the present path disappears: %s", async (name) => {
   expect(await watch(1, ["later"], "sub/g.txt")).toEqual(WATCHING);
   const change = files.nextChange();
   rmSync(files.path(name), { recursive: true });
   expect(await change).toBe(1);
 });
 
-it("sees through links", async () => {
+it("follows links", async () => {
   symlinkSync("sub", files.path("dlink"));
   expect(await watch(1, ["dlink/later"])).toEqual(WATCHING);
   const change = files.nextChange();
@@ -59,7 +59,7 @@ it("sees through links", async () => {
   expect(await change).toBe(1);
 });
 
-it("watches nothing when it is not as said", async () => {
+it("watches nothing if the paths are not in the given state", async () => {
   expect(await watch(1, [])).toEqual(NOT_WATCHING);
   expect(await watch(2, [], "f.txt")).toEqual(NOT_WATCHING);
   expect(await watch(3, ["f.txt"])).toEqual(NOT_WATCHING);
@@ -77,7 +77,7 @@ it("takes 64 paths and not 65", async () => {
   expect(await change).toBe(2);
 });
 
-it("ids must grow, and each new watch ends the former", async () => {
+it("ids must increase, and each new watch replaces the previous one", async () => {
   expect(await watch(5, ["one"])).toEqual(WATCHING);
   expect(await watch(5, ["two"])).toEqual(NOT_WATCHING);
   expect(await watch(4, ["two"])).toEqual(NOT_WATCHING);
@@ -90,7 +90,7 @@ it("ids must grow, and each new watch ends the former", async () => {
   expect(files.changes).toEqual([7]);
 });
 
-it("tells nothing once the connection is gone", async () => {
+it("does not notify after the end of the connection", async () => {
   expect(await watch(1, ["later"])).toEqual(WATCHING);
   await files.connection.dispose();
   writeFileSync(files.path("later"), "");

@@ -12,28 +12,28 @@ const kind = await kindOf(tmpdir());
 const isAnswered = kind === "disk" || kind === "memory";
 const HELLO = { dataBase64: base64("hello") };
 
-it("makes the call itself until it is known where files lie", async () => {
-  const atOnce = countFiles();
-  const read = () => callFiles(connect(atOnce), "readFile", { path: files.url("f.txt") });
+it("returns undefined until the mounts are known", async () => {
+  const pageCache = countFiles();
+  const read = () => callFiles(connect(pageCache), "readFile", { path: files.url("f.txt") });
   expect(await read()).toEqual(HELLO);
-  expect(atOnce.counts).toEqual({ asked: 1, answered: 0 });
-  await atOnce.settled();
-  expect(await isEverAnswered(atOnce, isAnswered, read)).toBe(isAnswered);
-  await atOnce.close();
-  await atOnce.close();
-  const { answered } = atOnce.counts;
+  expect(pageCache.counts).toEqual({ asked: 1, answered: 0 });
+  await pageCache.settled();
+  expect(await isEverAnswered(pageCache, isAnswered, read)).toBe(isAnswered);
+  await pageCache.close();
+  await pageCache.close();
+  const { answered } = pageCache.counts;
   expect(await read()).toEqual(HELLO);
-  expect(atOnce.counts.answered).toBe(answered);
+  expect(pageCache.counts.answered).toBe(answered);
 });
 
-it("makes every call itself where the kernel has no such calls", async () => {
-  const atOnce = countFiles({ createKernel: () => undefined });
+it("returns undefined where the kernel lacks the system calls", async () => {
+  const pageCache = countFiles({ createKernel: () => undefined });
   for (let time = 0; time < 2; time += 1) {
-    await settle(atOnce, files.root);
-    expect(await callFiles(connect(atOnce), "readFile", { path: files.url("f.txt") })).toEqual(HELLO);
+    await settle(pageCache, files.root);
+    expect(await callFiles(connect(pageCache), "readFile", { path: files.url("f.txt") })).toEqual(HELLO);
   }
-  expect(atOnce.counts.answered).toBe(0);
-  await atOnce.close();
+  expect(pageCache.counts.answered).toBe(0);
+  await pageCache.close();
 });
 
 it.runIf(process.platform === "linux").each([
@@ -42,60 +42,60 @@ it.runIf(process.platform === "linux").each([
 ])("a list of mounts of %s", async (_what, bytes, expected) => {
   const mounts = readFileSync("/proc/self/mountinfo", "utf8");
   writeFileSync(files.path("mounts"), mounts.padEnd(bytes, "\n"));
-  const atOnce = countFiles({ mountInfo: files.path("mounts") });
-  await settle(atOnce, files.root);
-  const ask = () => callFiles(connect(atOnce), "getMetadata", { path: files.url("f.txt") });
-  expect(await isEverAnswered(atOnce, expected, ask)).toBe(expected);
-  await atOnce.close();
+  const pageCache = countFiles({ mountInfo: files.path("mounts") });
+  await settle(pageCache, files.root);
+  const ask = () => callFiles(connect(pageCache), "getMetadata", { path: files.url("f.txt") });
+  expect(await isEverAnswered(pageCache, expected, ask)).toBe(expected);
+  await pageCache.close();
 });
 
-it.runIf(isAnswered)("looks for the root again where it was not found for once", async () => {
+it.runIf(isAnswered)("looks up the root mount again after a failed attempt", async () => {
   let looks = 0;
   const createBlinking = () => {
     const kernel = createKernel();
     const find: Kernel["find"] = (path, way) => (path === "/" && looks++ === 0 ? undefined : kernel?.find(path, way));
     return kernel === undefined ? undefined : { ...kernel, find };
   };
-  const atOnce = countFiles({ createKernel: createBlinking });
-  await settle(atOnce, files.root);
-  const read = () => callFiles(connect(atOnce), "readFile", { path: files.url("f.txt") });
-  expect(await isEverAnswered(atOnce, true, read)).toBe(true);
-  await atOnce.close();
+  const pageCache = countFiles({ createKernel: createBlinking });
+  await settle(pageCache, files.root);
+  const read = () => callFiles(connect(pageCache), "readFile", { path: files.url("f.txt") });
+  expect(await isEverAnswered(pageCache, true, read)).toBe(true);
+  await pageCache.close();
 });
 
-it("nothing is known where the mounts are not to be had", async () => {
-  const atOnce = countFiles({ mountInfo: files.path("no such file") });
-  await settle(atOnce, files.root);
-  expect(await callFiles(connect(atOnce), "readFile", { path: files.url("f.txt") })).toEqual(HELLO);
-  expect(atOnce.counts.answered).toBe(0);
-  await atOnce.close();
+it("returns undefined where the mounts cannot be read", async () => {
+  const pageCache = countFiles({ mountInfo: files.path("no such file") });
+  await settle(pageCache, files.root);
+  expect(await callFiles(connect(pageCache), "readFile", { path: files.url("f.txt") })).toEqual(HELLO);
+  expect(pageCache.counts.answered).toBe(0);
+  await pageCache.close();
 });
 
 const CAN_MOUNT = createKernel() !== undefined && spawnSync("unshare", ["--mount", "true"]).status === 0;
 
-it.runIf(CAN_MOUNT)("a file system that is mounted later is looked at first", async () => {
-  const atOnce = countFiles();
-  await settle(atOnce, files.root);
+it.runIf(CAN_MOUNT)("reads the mounts again before it serves a file system mounted later", async () => {
+  const pageCache = countFiles();
+  await settle(pageCache, files.root);
   mkdirSync(files.path("mounted"));
   execFileSync("mount", ["-t", "tmpfs", "tmpfs", files.path("mounted")]);
   try {
     writeFileSync(files.path("mounted/f"), "hello");
-    const before = atOnce.counts.answered;
-    const read = () => callFiles(connect(atOnce), "readFile", { path: files.url("mounted/f") });
+    const before = pageCache.counts.answered;
+    const read = () => callFiles(connect(pageCache), "readFile", { path: files.url("mounted/f") });
     expect(await read()).toEqual(HELLO);
-    expect(atOnce.counts.answered).toBe(before);
-    await atOnce.settled();
-    expect(await isEverAnswered(atOnce, true, async () => expect(await read()).toEqual(HELLO))).toBe(true);
+    expect(pageCache.counts.answered).toBe(before);
+    await pageCache.settled();
+    expect(await isEverAnswered(pageCache, true, async () => expect(await read()).toEqual(HELLO))).toBe(true);
   } finally {
     execFileSync("umount", [files.path("mounted")]);
-    await atOnce.close();
+    await pageCache.close();
   }
 });
 
-it("pipelined calls take effect as they were sent", async () => {
-  const atOnce = countFiles();
-  await settle(atOnce, files.root);
-  const connection = connect(atOnce);
+it("pipelined calls take effect in the order they were sent", async () => {
+  const pageCache = countFiles();
+  await settle(pageCache, files.root);
+  const connection = connect(pageCache);
   const path = files.url("turn");
   const answers: Promise<unknown>[] = [];
   for (let round = 0; round < 50; round += 1) {
@@ -111,42 +111,42 @@ it("pipelined calls take effect as they were sent", async () => {
     expect([wrote, read, removed]).toEqual([{}, { dataBase64: base64(content) }, {}]);
     expect(metadata).toMatchObject({ size: content.length });
   }
-  expect(atOnce.counts.asked).toBe(1);
+  expect(pageCache.counts.asked).toBe(1);
   await connection.dispose();
-  await atOnce.close();
+  await pageCache.close();
 });
 
-it("a connection sees what it is replacing, and nothing once it is gone", async () => {
-  const atOnce = countFiles();
-  await settle(atOnce, files.root);
-  const connection = connect(atOnce);
+it("a connection sees the files it is replacing, and nothing after its end", async () => {
+  const pageCache = countFiles();
+  await settle(pageCache, files.root);
+  const connection = connect(pageCache);
   const call = (method: string, params: object) => callFiles(connection, method, params);
   const path = files.url("f.txt");
   await call("open", { handleId: "h", path, mode: "replace" });
   await call("writeBlock", { handleId: "h", offset: 0, chunk: base64("new") });
   expect(await call("readFile", { path })).toEqual({ dataBase64: base64("new") });
-  expect(await callFiles(connect(atOnce), "readFile", { path })).toEqual(HELLO);
+  expect(await callFiles(connect(pageCache), "readFile", { path })).toEqual(HELLO);
   await connection.dispose();
-  const answered = atOnce.counts.answered;
+  const answered = pageCache.counts.answered;
   expect(await call("readFile", { path })).toEqual({ code: -32603, message: "the connection is gone" });
-  expect(atOnce.counts.answered).toBe(answered);
-  await atOnce.close();
+  expect(pageCache.counts.answered).toBe(answered);
+  await pageCache.close();
 });
 
-it("a call with a sandbox is never answered so", async () => {
-  const atOnce = countFiles();
-  await settle(atOnce, files.root);
-  const { asked } = atOnce.counts;
+it("a call with a sandbox is never served from the page cache", async () => {
+  const pageCache = countFiles();
+  await settle(pageCache, files.root);
+  const { asked } = pageCache.counts;
   const sandbox = { permissions: { type: "disabled" }, windowsSandboxLevel: "disabled" };
-  expect(await callFiles(connect(atOnce), "readFile", { path: files.url("f.txt"), sandbox })).toEqual(HELLO);
-  expect(atOnce.counts.asked).toBe(asked);
-  await atOnce.close();
+  expect(await callFiles(connect(pageCache), "readFile", { path: files.url("f.txt"), sandbox })).toEqual(HELLO);
+  expect(pageCache.counts.asked).toBe(asked);
+  await pageCache.close();
 });
 
-it("a file that is exchanged meanwhile is read as one or the other", async () => {
-  const atOnce = countFiles();
-  await settle(atOnce, files.root);
-  const connection = connect(atOnce);
+it("a file that is replaced concurrently is read as one or the other", async () => {
+  const pageCache = countFiles();
+  await settle(pageCache, files.root);
+  const connection = connect(pageCache);
   const contents = ["one".repeat(1000), "other".repeat(3000)];
   const seen = new Set<string>();
   for (let round = 0; round < 200; round += 1) {
@@ -158,5 +158,5 @@ it("a file that is exchanged meanwhile is read as one or the other", async () =>
   const whole = contents.map((text) => JSON.stringify({ dataBase64: base64(text) }));
   const missing = `{"code":-32004,"message":"No such file or directory (os error 2): ${files.path("exchanged")}"}`;
   expect([...seen].filter((answer) => answer !== missing).sort()).toEqual(whole.sort());
-  await atOnce.close();
+  await pageCache.close();
 });

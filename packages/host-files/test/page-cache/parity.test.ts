@@ -11,7 +11,7 @@ import { type CountedFiles, connect, countFiles, isEverAnswered, kindOf, settle 
 const files = useFiles();
 const kind = await kindOf(tmpdir());
 const IS_ROOT = process.getuid?.() === 0;
-let atOnce: CountedFiles;
+let pageCache: CountedFiles;
 let socket: ReturnType<typeof createServer>;
 
 beforeEach(async () => {
@@ -38,17 +38,17 @@ beforeEach(async () => {
   execFileSync("mkfifo", [files.path("fifo")]);
   socket = createServer().listen(files.path("socket"));
   await once(socket, "listening");
-  atOnce = countFiles();
-  await settle(atOnce, files.root);
+  pageCache = countFiles();
+  await settle(pageCache, files.root);
 });
 afterEach(async () => {
   chmodSync(files.path("closed"), 0o700);
   await new Promise((resolve) => socket.close(resolve));
-  await atOnce.close();
+  await pageCache.close();
 });
 
 /** What is in the folder of the test, and which calls are answered without waiting where it lies on a disk. */
-const CASES: readonly [name: string, atOnce: { read: boolean; metadata: boolean }][] = [
+const CASES: readonly [name: string, pageCache: { read: boolean; metadata: boolean }][] = [
   ["f.txt", { read: true, metadata: true }],
   ["hard", { read: true, metadata: true }],
   ["link", { read: true, metadata: true }],
@@ -93,16 +93,16 @@ async function expectSame(url: string): Promise<void> {
   for (const [method, options] of CALLS) {
     const params = { path: url, ...options };
     const waited = await callFiles(files.connection, method, params);
-    expect(await callFiles(connect(atOnce), method, params), `${method} ${JSON.stringify(params)}`).toEqual(waited);
+    expect(await callFiles(connect(pageCache), method, params), `${method} ${JSON.stringify(params)}`).toEqual(waited);
   }
 }
 
-describe("a call answers the same whether it had to wait or not", () => {
+describe("a call has the same result from the page cache and from the thread pool", () => {
   it.each(CASES.map(([name]) => name))("%s", async (name) => {
     await expectSame(urlOf(name));
   });
 
-  it("a sparse file, whose holes are in no memory until they are read", () => expectSame(files.url("sparse")));
+  it("a sparse file, whose holes are not cached until they are read", () => expectSame(files.url("sparse")));
 
   it
     .runIf(process.platform === "linux")
@@ -123,20 +123,23 @@ describe("a call answers the same whether it had to wait or not", () => {
       "/etc/mtab",
     ])("%s", (path) => expectSame(`file://${path}`));
 
-  it.runIf(process.platform === "linux")("what may not be read or reached", async () => {
-    if (IS_ROOT) chmodSync(files.root, 0o755);
-    const before = process.geteuid?.() ?? 0;
-    try {
-      if (IS_ROOT) process.seteuid?.(65_534);
-      expect(await callFiles(connect(atOnce), "readFile", { path: files.url("denied") })).toEqual({
-        code: -32600,
-        message: `Permission denied (os error 13): ${files.path("denied")}`,
-      });
-      for (const name of ["denied", "closed", "closed/f"]) await expectSame(files.url(name));
-    } finally {
-      process.seteuid?.(before);
-    }
-  });
+  it.runIf(process.platform === "linux")(
+    "a file without read permission, or below a directory without search permission",
+    async () => {
+      if (IS_ROOT) chmodSync(files.root, 0o755);
+      const before = process.geteuid?.() ?? 0;
+      try {
+        if (IS_ROOT) process.seteuid?.(65_534);
+        expect(await callFiles(connect(pageCache), "readFile", { path: files.url("denied") })).toEqual({
+          code: -32600,
+          message: `Permission denied (os error 13): ${files.path("denied")}`,
+        });
+        for (const name of ["denied", "closed", "closed/f"]) await expectSame(files.url(name));
+      } finally {
+        process.seteuid?.(before);
+      }
+    },
+  );
 });
 
 it.runIf(kind === "disk" || kind === "memory").each(CASES)(
@@ -144,7 +147,7 @@ it.runIf(kind === "disk" || kind === "memory").each(CASES)(
   async (name, expected) => {
     const url = urlOf(name);
     const ask = (method: string, likely: boolean) =>
-      isEverAnswered(atOnce, likely, () => callFiles(connect(atOnce), method, { path: url }));
+      isEverAnswered(pageCache, likely, () => callFiles(connect(pageCache), method, { path: url }));
     expect({
       read: await ask("readFile", expected.read),
       metadata: await ask("getMetadata", expected.metadata),
@@ -155,7 +158,7 @@ it.runIf(kind === "disk" || kind === "memory").each(CASES)(
 it.runIf(process.platform === "linux")("leaves no descriptor behind", async () => {
   const count = () => readdirSync("/proc/self/fd").length;
   const before = count();
-  const connection = connect(atOnce);
+  const connection = connect(pageCache);
   for (const [name] of CASES) {
     for (const [method, options] of CALLS) {
       await callFiles(connection, method, { path: urlOf(name), ...options });

@@ -3,18 +3,18 @@ import type { ConnectionFileSystem } from "../../src/connection-file-system.js";
 import { createFileSystem } from "../../src/file-system.js";
 import { createMounts, type MountKind } from "../../src/page-cache/mounts.js";
 import {
-  createFilesAtOnce,
-  type FilesAtOnce,
-  type FilesAtOnceOptions,
+  createPageCacheReader,
+  type PageCacheReader,
+  type PageCacheReaderOptions,
 } from "../../src/page-cache/page-cache-reader.js";
 
-export interface CountedFiles extends FilesAtOnce {
+export interface CountedFiles extends PageCacheReader {
   readonly counts: { asked: number; answered: number };
 }
 
 /** The real thing, counted. */
-export function countFiles(options: FilesAtOnceOptions = {}): CountedFiles {
-  const files = createFilesAtOnce(options);
+export function countFiles(options: PageCacheReaderOptions = {}): CountedFiles {
+  const files = createPageCacheReader(options);
   const counts = { asked: 0, answered: 0 };
   const count = <T>(answer: T | undefined): T | undefined => {
     counts.asked += 1;
@@ -49,13 +49,15 @@ export async function isEverAnswered(
 }
 
 /** Asks for what is there anyway, so that it is known where files lie. */
-export async function settle(files: FilesAtOnce, root: string): Promise<void> {
+export async function settle(files: PageCacheReader, root: string): Promise<void> {
   files.getMetadata({ path: root, sandbox: undefined, followSymlinks: true, extended: false });
   await files.settled();
 }
 
-export const connect = (atOnce?: FilesAtOnce): ConnectionFileSystem =>
-  createFileSystem(atOnce === undefined ? {} : { atOnce }).createConnectionFileSystem({ onMissingChanged: () => {} });
+export const connect = (pageCache?: PageCacheReader): ConnectionFileSystem =>
+  createFileSystem(pageCache === undefined ? {} : { pageCache }).createConnectionFileSystem({
+    onMissingChanged: () => {},
+  });
 
 /** Where a directory lies; undefined where nothing there is answered at once. */
 export async function kindOf(directory: string): Promise<MountKind | undefined> {

@@ -12,7 +12,7 @@ function swap(): void {
   symlinkSync("empty", files.path("sub"));
 }
 
-describe.runIf(process.platform === "linux")("a link put in the place of a directory meanwhile", () => {
+describe.runIf(process.platform === "linux")("a directory that is concurrently replaced by a link", () => {
   it("does not change which directory is used", async () => {
     const directory = await holdDirectory(files.path("sub"));
     swap();
@@ -30,7 +30,7 @@ describe.runIf(process.platform === "linux")("a link put in the place of a direc
   });
 });
 
-it("a link on the way is refused, wherever it is", async () => {
+it("a link anywhere in the directory part is refused", async () => {
   mkdirSync(files.path("real/a/b"), { recursive: true });
   writeFileSync(files.path("real/a/b/c"), "c");
   symlinkSync("real", files.path("r"));
@@ -42,7 +42,7 @@ it("a link on the way is refused, wherever it is", async () => {
   expect(await withoutLinks("/", async (entry) => (await lstat(entry)).isDirectory())).toBe(true);
 });
 
-it.runIf(process.platform === "linux")("no call leaves a file open", async () => {
+it.runIf(process.platform === "linux")("no call leaks a descriptor", async () => {
   const openFiles = () => readdirSync("/proc/self/fd").length;
   const options = {
     maxDepth: 5,

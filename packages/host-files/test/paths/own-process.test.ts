@@ -57,7 +57,7 @@ describe.skipIf(!isLinux)(`what /proc shows of this process${isLinux ? "" : ": s
     },
   );
 
-  it("memory is written by no call", async () => {
+  it("no call writes its memory", async () => {
     const path = "file:///proc/self/mem";
     expect(await files.call("writeFile", { path, dataBase64: base64("x") })).toMatchObject(DENIED);
     expect(await files.call("open", { handleId: "w", path, mode: "replace" })).toHaveProperty("code");
@@ -75,7 +75,7 @@ describe.skipIf(!isLinux)(`what /proc shows of this process${isLinux ? "" : ": s
     }
   });
 
-  it("its directories are not listed by the other reader either", async () => {
+  it("the native reader does not list its directories either", async () => {
     const entries = createEntryReader();
     await expect.poll(() => entries.isReady()).toBe(true);
     const connection = createFileSystem({ entries }).createConnectionFileSystem({ onMissingChanged: () => {} });
@@ -92,7 +92,7 @@ describe.skipIf(!isLinux)(`what /proc shows of this process${isLinux ? "" : ": s
     afterEach(() => closeSync(fd));
     const paths = () => [`/proc/self/fd/${fd}`, `/dev/fd/${fd}`, `/proc/${process.pid}/task/${process.pid}/fd/${fd}`];
 
-    it("is neither read nor found by its descriptor", async () => {
+    it("is neither read nor found through its descriptor", async () => {
       for (const path of paths()) {
         expect(await read(path)).toMatchObject(DENIED);
         expect(await files.call("canonicalize", { path: toFileUrl(path) })).toMatchObject({ code: expect.any(Number) });
@@ -100,7 +100,7 @@ describe.skipIf(!isLinux)(`what /proc shows of this process${isLinux ? "" : ": s
       expect(await files.call("canonicalize", { path: "file:///proc/self/fd/0" })).toMatchObject(DENIED);
     });
 
-    it("is not written by its descriptor", async () => {
+    it("is not written through its descriptor", async () => {
       for (const path of paths()) {
         const url = toFileUrl(path);
         expect(await files.call("writeFile", { path: url, dataBase64: base64("x") })).toMatchObject(DENIED);
@@ -111,7 +111,7 @@ describe.skipIf(!isLinux)(`what /proc shows of this process${isLinux ? "" : ": s
     });
   });
 
-  it("can be read where everybody may read it", async () => {
+  it("files that everybody may read are readable", async () => {
     for (const path of leading("status").filter((path) => !path.includes("thread-self"))) {
       const answer = (await read(path)) as { dataBase64: string };
       expect(Buffer.from(answer.dataBase64, "base64").toString(), path).toContain(`Pid:\t${process.pid}\n`);
@@ -129,13 +129,13 @@ describe.skipIf(!isLinux)(`what /proc shows of this process${isLinux ? "" : ": s
     });
     afterEach(() => void other.kill("SIGKILL"));
 
-    it("is as open as the system has it", async () => {
+    it("is as accessible as the system allows", async () => {
       const answer = (await read(`/proc/${other.pid}/environ`)) as { dataBase64: string };
       expect(Buffer.from(answer.dataBase64, "base64").toString()).toContain("SEEN=yes");
     });
   });
 
-  it("is told from a file of the same name elsewhere", async () => {
+  it("a file of the same name elsewhere is readable", async () => {
     const directory = files.path(`${process.pid}`);
     mkdirSync(directory);
     closeSync(openSync(join(directory, "environ"), "wx", 0o600));

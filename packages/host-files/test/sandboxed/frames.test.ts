@@ -19,7 +19,7 @@ it.each([1, 2, 3, 7, 8, 9, 64, 10_000])("puts frames together from pieces of %i 
   expect(got).toEqual(sent);
 });
 
-it("refuses a body and a header above their bounds", () => {
+it("refuses a body and a header over their limits", () => {
   expect(() => [...new FrameReader(10).push(bytesOf(1, Buffer.alloc(11)))]).toThrow("1 and 11 bytes");
   const lengths = Buffer.alloc(8);
   lengths.writeUInt32LE(MAX_HEADER_BYTES + 1, 0);

@@ -15,7 +15,7 @@ import { createCommandSandbox } from "@codex/sandbox";
 import { describe, expect, it } from "vitest";
 import { NO_BUBBLEWRAP } from "../../../sandbox/test/support.js";
 import { MAX_BLOCK_BYTES } from "../../src/limits.js";
-import { HOLDING_HELPER_IDLE_MS, MAX_HELPERS } from "../../src/sandboxed/limits.js";
+import { MAX_HELPERS, RESERVING_HELPER_IDLE_MS } from "../../src/sandboxed/limits.js";
 import { base64, callFiles } from "../support.js";
 import { listSandboxes, ROOT, useSandboxedFiles, type WireEntry, wireSandbox } from "./support.js";
 
@@ -42,7 +42,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
     const readOnly = (...more: WireEntry[]) => wireSandbox([ROOT, ...more]);
     const metadata = (name: string, sandbox?: unknown) => files.call("getMetadata", { path: files.url(name) }, sandbox);
 
-    it("serves the calls of one sandbox with one process, and those of another with another", async () => {
+    it("uses one helper process per sandbox", async () => {
       // An open handle keeps its helper, however long the rest takes.
       await files.call("open", { handleId: "h", path: files.url("w/f") });
       await Promise.all(["w/f", "o/f", "w/f", "w/sub"].map((name) => metadata(name)));
@@ -54,14 +54,14 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(listSandboxes()).toEqual(expect.arrayContaining(first));
     });
 
-    it("keeps names free only while it is needed, and ends soon after", async () => {
+    it("reserves missing paths only while it is needed, and ends soon after", async () => {
       await write("w/n");
       await until(() => KEPT.every((name) => !existsSync(files.path(`w/${name}`))));
       expect(listSandboxes()).toEqual([]);
-      expect(HOLDING_HELPER_IDLE_MS).toBeLessThan(1_000);
+      expect(RESERVING_HELPER_IDLE_MS).toBeLessThan(1_000);
     });
 
-    it("protects what came into being after its start", async () => {
+    it("protects files created after its start", async () => {
       rmSync(files.path("w/.git"), { recursive: true });
       expect(await write("w/n")).toEqual({});
       // As `git init` does: where the name is kept free there is an empty directory already.
@@ -70,7 +70,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(readdirSync(files.path("w/.git/hooks"))).toEqual([]);
     });
 
-    it("does not trust a name that somebody has freed meanwhile", async () => {
+    it("does not rely on a reserved path that was removed meanwhile", async () => {
       rmSync(files.path("w/.git"), { recursive: true });
       expect(await write("w/n")).toEqual({});
       rmdirSync(files.path("w/.git"));
@@ -80,7 +80,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(await write("w/.git/config")).toMatchObject({ code: -32603 });
     });
 
-    it("leaves nothing of names that two sandboxes keep free at once", async () => {
+    it("removes the placeholders of paths reserved by two sandboxes", async () => {
       const before = readdirSync(files.path("w"));
       const deep = wireSandbox([ROOT, entry("w", "write"), entry("w/x/y/z", "deny")]);
       const open = (connection: ReturnType<typeof files.connect>, handleId: string) =>
@@ -95,7 +95,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(readdirSync(files.path("w"))).toEqual(before);
     });
 
-    it("closes a file that was put in the place of a closed one", async () => {
+    it("denies a file that replaced a denied one", async () => {
       const read = () => files.call("readFile", { path: files.url("w/secret") });
       expect(await read()).toMatchObject({ code: -32600 });
       writeFileSync(files.path("w/other"), "a new secret");
@@ -103,7 +103,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(await read()).toMatchObject({ code: -32600 });
     });
 
-    it("closes a file that got the number of a closed one that is gone", async (context) => {
+    it("denies a file that got the inode number of a deleted denied one", async (context) => {
       const read = () => files.call("readFile", { path: files.url("w/secret") });
       expect(await read()).toMatchObject({ code: -32600 });
       const secret = files.path("w/secret");
@@ -114,7 +114,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(await read()).toMatchObject({ code: -32600 });
     });
 
-    it("closes what matches a pattern only now", async () => {
+    it("denies files that start to match a pattern later", async () => {
       const sandbox = readOnly({ path: { type: "glob_pattern", pattern: `${files.root}/w/**/*.pem` }, access: "deny" });
       const read = () => files.call("readFile", { path: files.url("w/sub/key.pem") }, sandbox);
       expect(await read()).toMatchObject({ code: -32004 });
@@ -122,7 +122,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(await read()).toMatchObject({ code: -32600 });
     });
 
-    it("has a bounded number of them, of which the one that rests longest goes", async () => {
+    it("has a bounded number of helpers, and ends the least recently used one", async () => {
       for (let n = 0; n < MAX_HELPERS + 2; n += 1) {
         mkdirSync(files.path(`closed-${n}`));
         expect(await metadata("w/f", readOnly(entry(`closed-${n}`, "deny")))).toMatchObject({ isFile: true });
@@ -130,7 +130,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       await until(() => listSandboxes().length === MAX_HELPERS);
     });
 
-    it("answers many sandboxes at once, a few at a time", async () => {
+    it("serves many sandboxes with a bounded number of helpers", async () => {
       const sandboxes = Array.from({ length: MAX_HELPERS * 2 }, (_, n) => {
         mkdirSync(files.path(`closed-${n}`));
         return readOnly(entry(`closed-${n}`, "deny"));
@@ -140,7 +140,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       await until(() => listSandboxes().length <= MAX_HELPERS);
     });
 
-    it("refuses a handle under one sandbox too many", async () => {
+    it("refuses a handle beyond the limit of sandboxes", async () => {
       const open = (n: number) => {
         mkdirSync(files.path(`closed-${n}`));
         return files.call(
@@ -177,7 +177,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(names.filter((name) => name.startsWith(".codex-replace"))).toHaveLength(1);
     });
 
-    it("ends with its connection, and leaves nothing", async () => {
+    it("ends with its connection and leaves no process", async () => {
       const connection = files.connect();
       const before = readdirSync(files.path("w"));
       const open = { handleId: "h", path: files.url("w/f"), mode: "replace" };
@@ -189,7 +189,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(listSandboxes()).toEqual([]);
     });
 
-    it("tells of its end, and the next call starts another", async () => {
+    it("reports its end, and the next call starts another", async () => {
       await files.call("open", { handleId: "h", path: files.url("w/f") });
       const [pid] = listSandboxes();
       process.kill(innermostOf(pid!), "SIGSTOP");
@@ -199,7 +199,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(await metadata("w/f")).toMatchObject({ isFile: true });
     });
 
-    it("reads and writes much, and names that are no text", async () => {
+    it("reads and writes large files and names that are not UTF-8", async () => {
       const bytes = Buffer.alloc(24 * 1024 * 1024, "codex!");
       const path = `${files.url("w")}/%FF%2520`;
       const connection = files.connect();
@@ -214,7 +214,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(await files.callOn(connection, "readBlock", longest)).toMatchObject({ code: -32600 });
     });
 
-    it("takes effect in the order of the calls, in and out of a sandbox", async () => {
+    it("calls take effect in order, inside and outside of a sandbox", async () => {
       const path = files.url("w/order");
       const order = Array.from({ length: 12 }, (_, n) =>
         files.call("writeFile", { path, dataBase64: base64(String(n)) }, n % 2 === 0 ? undefined : null),
@@ -223,7 +223,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(readFileSync(files.path("w/order"), "utf8")).toBe("11");
     });
 
-    it("has the system's programs beside what a narrow sandbox names, and itself", async () => {
+    it("can read the system's programs and itself in a narrow sandbox", async () => {
       const narrow = wireSandbox([entry("w", "write")]);
       const read = (path: string) => files.call("readFile", { path }, narrow);
       expect(await read(files.url("w/f"))).toEqual({ dataBase64: base64("hello") });
@@ -252,7 +252,7 @@ describe("sandboxes of file calls", () => {
     expect(listSandboxes()).toEqual([]);
   });
 
-  it("need a directory for names that mean one", async () => {
+  it("need a cwd for special paths relative to it", async () => {
     const roots: WireEntry = { path: { type: "special", value: { kind: "project_roots" } }, access: "write" };
     expect(await write(wireSandbox([ROOT, roots]))).toEqual({
       code: -32602,
