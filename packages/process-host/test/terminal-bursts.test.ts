@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { describe, expect, it, vi } from "vitest";
-import { CHUNK_SLAB_BYTES, MAX_FLOODS } from "../../native/src/limits.js";
+import { CHUNK_SLAB_BYTES, MAX_BURST_READERS } from "../../native/src/limits.js";
 import { untilOutput, useBackend } from "./support.js";
 
 const TERMINAL = { stdio: { kind: "pty" } } as const;
@@ -14,11 +14,11 @@ const EXPECTED = createHash("sha256")
 
 describe("terminals that are written to as fast as they are read", () => {
   const host = useBackend();
-  const flood = () => ["cat", host.file("numbers", `${LINES.join("\n")}\n`)];
+  const burst = () => ["cat", host.file("numbers", `${LINES.join("\n")}\n`)];
 
   it("lose, repeat and move nothing, also more of them than are read on threads", async () => {
-    const digests = Array.from({ length: MAX_FLOODS + 3 }, async () => {
-      const process = await host.run(flood(), TERMINAL);
+    const digests = Array.from({ length: MAX_BURST_READERS + 3 }, async () => {
+      const process = await host.run(burst(), TERMINAL);
       const hash = createHash("sha256");
       for await (const { bytes } of process.log.follow()) hash.update(bytes);
       await process.closed;
@@ -29,7 +29,7 @@ describe("terminals that are written to as fast as they are read", () => {
 
   it("wait with what was read ahead while their output is held back, and lose none of it", async () => {
     const held = 2_000_000;
-    const process = await host.run(flood(), TERMINAL);
+    const process = await host.run(burst(), TERMINAL);
     const hold = process.log.hold(0, held);
     await process.log.waitFor(held);
     for (let round = 0; round < 100; round += 1) await stat("/"); // each a turn of the thread pool

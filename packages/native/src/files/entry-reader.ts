@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import { bindLibc } from "../libc.js";
+import { bindLibc } from "../libc/bind.js";
 
 /** Reads directories in the kernel's own form, thousands of entries at a time and none of them an object. */
 export interface EntryReader {

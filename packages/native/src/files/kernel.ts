@@ -1,5 +1,6 @@
 import { endianness } from "node:os";
-import { addressOf, bindLibc } from "../libc.js";
+import { bindLibc } from "../libc/bind.js";
+import { addressOf } from "../libc/koffi.js";
 import { AT_ONCE_BYTES } from "../limits.js";
 import { parseStatus, STATX_BYTES, type Status } from "./status.js";
 

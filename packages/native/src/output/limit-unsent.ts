@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { bindLibc } from "../libc.js";
+import { bindLibc } from "../libc/bind.js";
 import { MAX_UNSENT_BYTES } from "../limits.js";
 
 interface Functions {

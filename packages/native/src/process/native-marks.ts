@@ -1,4 +1,4 @@
-import type { Libc } from "../libc.js";
+import type { Libc } from "../libc/libc.js";
 import { getOwner, type NativeMarks } from "./marks.js";
 
 /**

@@ -1,4 +1,5 @@
-import { bindLibc, type Libc, PROTOTYPES } from "../libc.js";
+import { bindLibc } from "../libc/bind.js";
+import { type Libc, PROTOTYPES } from "../libc/libc.js";
 
 /** prctl.h of Linux. */
 const PR_SET_DUMPABLE = 4;

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readStream } from "../../src/output/byte-source.js";
 import { ReadTurns } from "../../src/output/read-turns.js";
+import { readStream } from "../../src/output/stream-source.js";
 
 const FULL_READ_BYTES = 64 * 1024;
 

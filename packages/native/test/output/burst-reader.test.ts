@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
+import { BurstReader } from "../../src/output/burst-reader.js";
 import { ChunkMemory } from "../../src/output/chunk-memory.js";
-import { FloodReader } from "../../src/output/flood.js";
 
 const BYTES = 100;
 
-/** A flood that is read by hand: `arrive` ends the read that is under way. */
+/** A reader whose source is a test: `arrive` ends the read that is under way. */
 function open() {
   const told: string[] = [];
   let arrived: ((text: string) => void) | undefined;
@@ -16,15 +16,15 @@ function open() {
   };
   const sink = {
     onBytes: (bytes: Buffer) => void told.push(bytes.toString()[0] ?? ""),
-    onOver: () => void told.push("over"),
+    onDrained: () => void told.push("over"),
   };
-  const flood = new FloodReader(source, new ChunkMemory(BYTES), sink);
+  const reader = new BurstReader(source, new ChunkMemory(BYTES), sink);
   const arrive = (text: string) => {
     const arrives = arrived;
     arrived = undefined;
     arrives?.(text);
   };
-  return { flood, told, arrive, isReading: () => arrived !== undefined };
+  return { reader, told, arrive, isReading: () => arrived !== undefined };
 }
 
 it("reads on while it finds much, and ends with what it finds when that is little", () => {
@@ -37,23 +37,23 @@ it("reads on while it finds much, and ends with what it finds when that is littl
 });
 
 it("keeps what was read ahead while it is paused, and reads no further", () => {
-  const { flood, told, arrive, isReading } = open();
-  flood.pause();
+  const { reader, told, arrive, isReading } = open();
+  reader.pause();
   arrive("a".repeat(BYTES));
   expect([told, isReading()]).toEqual([[], false]);
-  flood.resume();
+  reader.resume();
   expect([told, isReading()]).toEqual([["a"], true]);
-  flood.pause();
+  reader.pause();
   arrive("b");
   expect(told).toEqual(["a"]);
-  flood.resume();
+  reader.resume();
   expect(told).toEqual(["a", "b", "closed", "over"]);
 });
 
 it("closed, passes nothing on, and gives the descriptor back after the read that is under way", () => {
-  const { flood, told, arrive, isReading } = open();
-  flood.close();
-  flood.close();
+  const { reader, told, arrive, isReading } = open();
+  reader.close();
+  reader.close();
   expect(told).toEqual([]);
   arrive("a".repeat(BYTES));
   expect([told, isReading()]).toEqual([["closed"], false]);

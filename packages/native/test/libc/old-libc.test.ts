@@ -6,10 +6,11 @@ import type { ExecBackend } from "@codex/exec-backend";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterEach, describe, expect, it } from "vitest";
-import { ENV, outputOf, STDIO } from "../../process-host/test/support.js";
-import { NO_BUBBLEWRAP, READ_ALL, restrict } from "../../sandbox/test/support.js";
-import { bindLibc, type Library } from "../src/libc.js";
-import { createNative } from "../src/native.js";
+import { ENV, outputOf, STDIO } from "../../../process-host/test/support.js";
+import { NO_BUBBLEWRAP, READ_ALL, restrict } from "../../../sandbox/test/support.js";
+import { bindLibc } from "../../src/libc/bind.js";
+import type { Library } from "../../src/libc/koffi.js";
+import { createNative } from "../../src/native.js";
 
 const isLinux = process.platform === "linux";
 

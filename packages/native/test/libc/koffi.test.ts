@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { requireKoffi } from "../src/libc.js";
+import { requireKoffi } from "../../src/libc/koffi.js";
 
 const directories: string[] = [];
 afterEach(() => {

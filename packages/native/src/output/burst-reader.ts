@@ -1,26 +1,19 @@
 import { closeSync } from "node:fs";
-import { bindLibc, duplicate, type Libc } from "../libc.js";
-import { MAX_FLOODS } from "../limits.js";
+import { bindLibc } from "../libc/bind.js";
+import { duplicate } from "../libc/descriptors.js";
+import type { Libc } from "../libc/libc.js";
+import { MAX_BURST_READERS } from "../limits.js";
 import type { ChunkMemory } from "./chunk-memory.js";
 
-/** Where a flood goes. */
-export interface FloodSink {
+/** Where the chunks of a burst go. */
+export interface BurstSink {
   onBytes(bytes: Buffer): void;
-  /** There was nothing more for now, or ever; everything was passed on, and nothing is read any more. */
-  onOver(): void;
+  /** Called once, after the last chunk, when a read found little or nothing: the reader has closed itself. */
+  onDrained(): void;
 }
 
-/** Reads a descriptor on the thread pool, as much as there is, while what was read before is on its way. */
-export interface Flood {
-  /** Nothing more is passed on until `resume`: what is being read is kept. */
-  pause(): void;
-  resume(): void;
-  /** Nothing more is passed on at all. Idempotent. */
-  close(): void;
-}
-
-/** Undefined where there are enough of them, or no further descriptor is to be had. The descriptor stays the caller's. */
-export type OpenFlood = (fd: number, chunks: ChunkMemory, sink: FloodSink) => Flood | undefined;
+/** Undefined where `MAX_BURST_READERS` are open, or no further descriptor is to be had. The descriptor stays the caller's. */
+export type OpenBurstReader = (fd: number, chunks: ChunkMemory, sink: BurstSink) => BurstReader | undefined;
 
 /** `FILE *`. */
 type File = object | bigint;
@@ -54,17 +47,17 @@ const PROTOTYPES: Readonly<Record<keyof Stdio, string>> = {
 const IONBF = 2;
 
 /** For descriptors that do not block. Linux. */
-export function createOpenFlood(libc: Pick<Libc, "fcntl">): OpenFlood {
+export function bindBurstReader(libc: Pick<Libc, "fcntl">): OpenBurstReader {
   let stdio: Stdio | undefined;
   let open = 0;
   return (fd, chunks, sink) => {
-    if (open === MAX_FLOODS) return undefined;
+    if (open === MAX_BURST_READERS) return undefined;
     stdio ??= bindLibc<Stdio>(PROTOTYPES);
     const { fread, clearerr, fclose } = stdio;
     const file = openFile(stdio, duplicate(libc, fd));
     if (file === undefined) return undefined;
     open += 1;
-    const source: FloodSource = {
+    const source: BurstSource = {
       read: (into, done) =>
         fread.async(into, 1, into.length, file, (_error, bytes = 0) => {
           clearerr(file);
@@ -75,7 +68,7 @@ export function createOpenFlood(libc: Pick<Libc, "fcntl">): OpenFlood {
         fclose(file);
       },
     };
-    return new FloodReader(source, chunks, sink);
+    return new BurstReader(source, chunks, sink);
   };
 }
 
@@ -88,72 +81,75 @@ function openFile({ fdopen, setvbuf }: Stdio, fd: number): File | undefined {
   return file ?? undefined;
 }
 
-export interface FloodSource {
+export interface BurstSource {
   /** One at a time. `done` gets the number of bytes in a later turn: fewer than fit when there was nothing more. */
   read(into: Buffer, done: (bytes: number) => void): void;
-  /** Not while it reads. */
+  /** Not during a read. */
   close(): void;
 }
 
-/** One chunk is read while the one before is passed on. */
-export class FloodReader implements Flood {
-  readonly #source: FloodSource;
+/** Reads a descriptor on the thread pool as long as it has much to give: one chunk is read while the one before is delivered. */
+export class BurstReader {
+  readonly #source: BurstSource;
   readonly #chunks: ChunkMemory;
-  readonly #sink: FloodSink;
-  /** What was read and not passed on, in order; one more may be on its way. */
-  readonly #read: Buffer[] = [];
+  readonly #sink: BurstSink;
+  /** Chunks that were read and not delivered, in order; one more may be under way. */
+  readonly #undelivered: Buffer[] = [];
   #reading = false;
-  /** The last read found less than it might have. */
-  #ebbed = false;
+  /** The last read found at most half of what fits. */
+  #drained = false;
   #paused = false;
-  #passing = false;
+  #delivering = false;
   #closed = false;
 
-  constructor(source: FloodSource, chunks: ChunkMemory, sink: FloodSink) {
+  constructor(source: BurstSource, chunks: ChunkMemory, sink: BurstSink) {
     this.#source = source;
     this.#chunks = chunks;
     this.#sink = sink;
-    this.#readOn();
+    this.#readAhead();
   }
 
+  /** Nothing more is delivered until `resume`; a read that is under way is kept. */
   pause(): void {
     this.#paused = true;
   }
 
   resume(): void {
     this.#paused = false;
-    this.#goOn();
+    this.#deliver();
   }
 
+  /** Nothing more is delivered at all. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     if (!this.#reading) this.#source.close();
   }
 
-  #goOn(): void {
-    if (this.#passing) return; // it goes on below
-    this.#passing = true;
-    this.#readOn();
-    while (!this.#paused && !this.#closed && this.#read.length > 0) this.#sink.onBytes(this.#read.shift()!);
-    this.#passing = false;
-    this.#readOn();
-    if (!this.#ebbed || this.#read.length > 0 || this.#closed) return;
+  #deliver(): void {
+    if (this.#delivering) return; // called by the sink: the loop below goes on
+    this.#delivering = true;
+    this.#readAhead();
+    while (!this.#paused && !this.#closed && this.#undelivered.length > 0)
+      this.#sink.onBytes(this.#undelivered.shift()!);
+    this.#delivering = false;
+    this.#readAhead();
+    if (!this.#drained || this.#undelivered.length > 0 || this.#closed) return;
     this.close();
-    this.#sink.onOver();
+    this.#sink.onDrained();
   }
 
-  #readOn(): void {
-    if (this.#reading || this.#ebbed || this.#paused || this.#closed) return;
+  #readAhead(): void {
+    if (this.#reading || this.#drained || this.#paused || this.#closed) return;
     this.#reading = true;
     const slab = this.#chunks.take();
     this.#source.read(slab, (size) => {
       this.#reading = false;
       if (this.#closed) return this.#source.close();
-      this.#ebbed = size <= slab.length / 2;
+      this.#drained = size <= slab.length / 2;
       const bytes = this.#chunks.fill(slab, size);
-      if (bytes.length > 0) this.#read.push(bytes);
-      this.#goOn();
+      if (bytes.length > 0) this.#undelivered.push(bytes);
+      this.#deliver();
     });
   }
 }

@@ -1,0 +1,45 @@
+import { mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hasFunction } from "../libc/bind.js";
+import { raiseAboveStreams, tooManyFiles } from "../libc/descriptors.js";
+import type { Libc } from "../libc/libc.js";
+
+/** Linux. */
+export interface MemoryFiles {
+  /**
+   * A file without a name that holds these bytes. Readers share its offset, which is 0: it is for one child alone.
+   * The caller closes it. @throws an error with the code EMFILE
+   */
+  createMemoryFile(bytes: Uint8Array): number;
+}
+
+/** sys/mman.h of Linux. */
+const MFD_CLOEXEC = 1;
+
+/** @param getLibc called with the first file */
+export const createMemoryFiles = (getLibc: () => Libc): MemoryFiles => ({
+  createMemoryFile(bytes) {
+    const fd = raiseAboveStreams(getLibc(), openMemory(getLibc()));
+    // Written at a position, so that the offset stays 0.
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
+    return fd;
+  },
+});
+
+/** Where the C library has no files in memory, one of the file system takes their place, without a name either. */
+function openMemory(libc: Libc): number {
+  if (!hasFunction(libc, "memfd_create")) return openNameless();
+  const opened = libc.memfd_create("codex", MFD_CLOEXEC);
+  if (opened === -1) throw tooManyFiles(libc);
+  return opened;
+}
+
+function openNameless(): number {
+  const directory = mkdtempSync(join(tmpdir(), "codex-memory-"));
+  try {
+    return openSync(join(directory, "file"), "wx+", 0o600);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}

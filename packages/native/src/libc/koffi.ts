@@ -1,0 +1,59 @@
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+/** A native library whose functions are found by their C prototypes. */
+export interface Library {
+  /** @throws where there is no such function */
+  func(prototype: string): (...args: unknown[]) => number;
+}
+
+interface Koffi {
+  load(path: null): Library;
+  /** Of the last call. */
+  errno(): number;
+  address(buffer: Uint8Array): bigint;
+}
+
+/** `errno` of the last call, as in errno.h. */
+export const lastErrno = (): number => loadKoffi().errno();
+
+/** Address of a buffer, valid as long as the buffer is referenced. */
+export const addressOf = (buffer: Uint8Array): bigint => loadKoffi().address(buffer);
+
+export const loadKoffi = (): Koffi => requireNative("koffi", requireKoffi) as Koffi;
+
+/**
+ * Loads the native code of koffi without koffi's JavaScript, which would double the time that this takes. Where the package
+ * for this platform is missing or is of another version, koffi is loaded as a whole and finds its native code itself.
+ */
+export function requireKoffi(require: NodeJS.Require): unknown {
+  const found = (require.resolve.paths("koffi") ?? []).map((path) => join(path, "koffi")).find(existsSync);
+  try {
+    if (found !== undefined) {
+      const directory = realpathSync(found);
+      const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string };
+      const native = require(join(directory, "..", KOFFI_NATIVE)) as { version: string };
+      if (native.version === version) return native;
+    }
+  } catch {
+    // It was built from source, for example.
+  }
+  return require("koffi");
+}
+
+/** As koffi 3 names it. */
+const KOFFI_NATIVE = `@koromix/koffi-${process.platform}-${process.arch}`;
+
+/** Loads a module with native code. @throws an error that says which one is missing and why */
+export function requireNative(name: string, load = (require: NodeJS.Require) => require(name) as unknown): unknown {
+  // Node follows no symbolic link to a module when the last file it called stat on was a pipe or a socket.
+  statSync("/");
+  try {
+    return load(createRequire(import.meta.url));
+  } catch (cause) {
+    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    const advice = "it has to be installed; a bundle has to be an ES module with it beside";
+    throw new Error(`the native code of \`${name}\` cannot be loaded (${reason}); ${advice}`, { cause });
+  }
+}

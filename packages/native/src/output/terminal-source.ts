@@ -1,0 +1,137 @@
+import { ReadStream } from "node:tty";
+import type { BurstReader } from "./burst-reader.js";
+import type { ByteSink, ByteSource } from "./byte-source.js";
+import { ReadBatch } from "./read-batch.js";
+import { type ReadMemory, TERMINAL_READ_BYTES } from "./read-memory.js";
+
+/** The master side of a terminal. */
+export interface TerminalSource extends ByteSource {
+  /** Whether the descriptor is still open, for writing and resizing. */
+  readonly open: boolean;
+  /** Reads what is there now instead of waiting for the event loop to say so. Paused, it reads nothing. */
+  poll(): void;
+}
+
+/**
+ * Reads the master side of a terminal. Owns the descriptor.
+ *
+ * When the last holder of the slave side goes, the master reports a hang-up; libuv then ends the stream after any
+ * partial read, with data unread. So the end of the stream is not the end of the data: the rest is read directly
+ * until the kernel answers EIO, which means that all was read.
+ */
+export const readTerminal = (fd: number, memory: ReadMemory, sink: ByteSink): TerminalSource =>
+  new TerminalReader(fd, memory, sink);
+
+class TerminalReader implements TerminalSource {
+  readonly #fd: number;
+  readonly #memory: ReadMemory;
+  readonly #batch: ReadBatch;
+  readonly #sink: ByteSink;
+  #paused = false;
+  #stream: ReadStream | undefined;
+  /** While it exists, it alone reads the descriptor. */
+  #burst: BurstReader | undefined;
+  /** Nothing is read until its turn comes. */
+  #waiting = false;
+
+  constructor(fd: number, memory: ReadMemory, sink: ByteSink) {
+    this.#fd = fd;
+    this.#memory = memory;
+    this.#batch = new ReadBatch(fd, memory, sink);
+    this.#sink = sink;
+    const callback = (size: number, buffer: Uint8Array) => this.#take(size, buffer);
+    const options = { allowHalfOpen: true, autoDestroy: false, onread: { buffer: memory.terminalBuffer, callback } };
+    // The types leave out that socket options are passed on.
+    const stream = new ReadStream(fd, options as ConstructorParameters<typeof ReadStream>[1]);
+    this.#stream = stream;
+    stream.on("end", () => {
+      while (this.#batch.fill() > 0);
+      stream.destroy();
+    });
+    stream.on("error", destroy); // EIO: nobody holds the slave side and all was read
+    stream.on("close", () => this.#end());
+    stream.resume();
+  }
+
+  get open(): boolean {
+    return this.#stream?.destroyed === false;
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#stream?.pause();
+    this.#burst?.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (this.#burst !== undefined) this.#burst.resume();
+    else if (!this.#waiting) this.#stream?.resume();
+  }
+
+  poll(): void {
+    if (!this.#paused && !this.#waiting && this.open && this.#burst === undefined) this.#readMore();
+  }
+
+  close(): void {
+    this.#burst?.close();
+    this.#stream?.destroy();
+  }
+
+  #take(size: number, buffer: Uint8Array): boolean {
+    this.#batch.append(buffer, size);
+    if (size < TERMINAL_READ_BYTES) this.#batch.flush();
+    else if (this.#memory.turns.enter(this.#onTurn)) this.#readMore();
+    else this.#wait();
+    return true;
+  }
+
+  #wait(): void {
+    this.#batch.flush();
+    this.#waiting = true;
+    this.#stream?.pause();
+  }
+
+  readonly #onTurn = (): void => {
+    this.#waiting = false;
+    if (this.#paused || !this.open) return;
+    this.#stream?.resume();
+    this.#readMore();
+  };
+
+  /** A short read means that the terminal is empty for now: what was read goes out without waiting for the turn to end. */
+  #readMore(): void {
+    if (this.#batch.fill() < TERMINAL_READ_BYTES) this.#batch.flush();
+    else this.#openBurst();
+  }
+
+  /**
+   * The terminal fills as fast as it is read. Each read waits until a worker of the kernel has fetched what was written, and
+   * the writer waits for the reader: so the thread pool reads, while the chunk before is delivered.
+   */
+  #openBurst(): void {
+    this.#batch.flush();
+    if (this.#paused || !this.open) return;
+    const { chunks, openBurstReader } = this.#memory;
+    this.#burst = openBurstReader(this.#fd, chunks, {
+      onBytes: (bytes) => this.#sink.onBytes(bytes),
+      onDrained: () => {
+        this.#burst = undefined;
+        if (!this.#paused) this.#stream?.resume();
+      },
+    });
+    if (this.#burst !== undefined) this.#stream?.pause();
+  }
+
+  #end(): void {
+    if (this.#stream === undefined) return;
+    this.#stream = undefined;
+    this.#memory.turns.leave(this.#onTurn);
+    this.#batch.flush();
+    this.#sink.onEnd();
+  }
+}
+
+function destroy(this: ReadStream): void {
+  this.destroy();
+}

@@ -1,0 +1,170 @@
+import { closeSync, constants, openSync } from "node:fs";
+import { constants as numbers } from "node:os";
+import { hasFunction } from "../libc/bind.js";
+import { duplicate, FIRST_AFTER_STREAMS, tooManyFiles } from "../libc/descriptors.js";
+import { lastErrno } from "../libc/koffi.js";
+import type { Libc } from "../libc/libc.js";
+
+/** A program to start as the leader of a new session. */
+export interface ChildStart {
+  file: string;
+  argv: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  stdio: ChildStdio;
+  /** The child gets them as 3, 4, …, whatever their numbers are here. They stay the caller's. */
+  descriptors: readonly number[];
+  /** Whether this process stays alive until the child has ended. Default true. */
+  keepsAlive?: boolean;
+  /** Called once, in a later turn of the event loop. */
+  onExit(status: ExitStatus): void;
+}
+
+/** How a child ended; a signal by its POSIX name. */
+export type ExitStatus = { code: number } | { signal: string };
+
+/**
+ * The path of a terminal's slave side, which becomes the controlling terminal unless `controlled` is false; or descriptors,
+ * null for /dev/null.
+ */
+export type ChildStdio =
+  | { terminal: string; controlled: boolean }
+  | { stdin: number | null; stdout: number | null; stderr: number | null };
+
+/** spawn.h and fcntl.h of Linux, the same in glibc and musl. */
+const POSIX_SPAWN_SETSIGDEF = 0x04;
+const POSIX_SPAWN_SETSIGMASK = 0x08;
+const POSIX_SPAWN_SETSID = 0x80;
+const O_RDONLY = 0;
+const O_WRONLY = 1;
+const O_RDWR = 2;
+const O_NOCTTY = 0o400;
+
+/** More than the opaque structures take in any C library: 336 and 80 bytes in glibc. */
+const ATTRIBUTES_BYTES = 1024;
+const ACTIONS_BYTES = 512;
+const SIGNAL_SET_BYTES = 128;
+
+/** A session of its own, and default signal handling: Node ignores SIGPIPE, for example. */
+function createAttributes(libc: Libc): Buffer {
+  const attributes = Buffer.alloc(ATTRIBUTES_BYTES);
+  libc.posix_spawnattr_init(attributes);
+  const flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+  if (libc.posix_spawnattr_setflags(attributes, flags) !== 0) {
+    throw new Error("the C library of this host is too old to start programs in sessions of their own: glibc 2.26 can");
+  }
+  libc.posix_spawnattr_setsigdefault(attributes, Buffer.alloc(SIGNAL_SET_BYTES, 0xff));
+  libc.posix_spawnattr_setsigmask(attributes, Buffer.alloc(SIGNAL_SET_BYTES));
+  return attributes;
+}
+
+/** Returns what starts a child and returns its pid; it throws an error with a `code` when nothing was started. */
+export function createSpawn(libc: Libc): (start: ChildStart) => number {
+  const attributes = createAttributes(libc);
+  return (start) => spawn(libc, attributes, start);
+}
+
+function spawn(libc: Libc, attributes: Buffer, { file, argv, env, ...start }: ChildStart): number {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const { given, close } = raiseDescriptors(libc, start);
+  const actions = createActions(libc, given);
+  const canChange = hasFunction(libc, CHANGE_DIRECTORY);
+  if (canChange) libc[CHANGE_DIRECTORY](actions, start.cwd);
+  const pid = new Int32Array(1);
+  const runHere = (path: string, words: readonly string[]): number =>
+    libc.posix_spawn(pid, path, actions, attributes, [...words, null], [...variables, null]);
+  const run: typeof runHere = (path, words) =>
+    canChange ? runHere(path, words) : inDirectory(libc, start.cwd, () => runHere(path, words));
+  try {
+    let error = run(file, argv);
+    // A script without `#!` is run by the shell, as by execvp.
+    if (error !== 0 && nameOf(error) === "ENOEXEC") error = run(SHELL, [SHELL, file, ...argv.slice(1)]);
+    if (error === 0) return pid[0]!;
+    throw Object.assign(new Error(`posix_spawn ${file}: ${nameOf(error)}`), { code: nameOf(error) });
+  } finally {
+    libc.posix_spawn_file_actions_destroy(actions);
+    close();
+  }
+}
+
+const SHELL = "/bin/sh";
+const CHANGE_DIRECTORY = "posix_spawn_file_actions_addchdir_np";
+
+/**
+ * For libraries that cannot start a child in another directory: this process changes to it for the duration of the call.
+ * Returns an errno. @throws where it could not change back; it has not changed its directory then
+ */
+function inDirectory(libc: Libc, directory: string, call: () => number): number {
+  const here = openSync(".", O_PATH | constants.O_DIRECTORY);
+  try {
+    if (libc.chdir(directory) !== 0) return lastErrno();
+    try {
+      return call();
+    } finally {
+      libc.fchdir(here);
+    }
+  } finally {
+    closeSync(here);
+  }
+}
+
+/** fcntl.h of Linux: a descriptor of a directory that need not be readable. */
+const O_PATH = 0o10000000;
+
+type Given = Pick<ChildStart, "stdio" | "descriptors">;
+
+/**
+ * The child duplicates one descriptor after the other to its new number, which would close another one that has this number
+ * and is still to be duplicated. So those with a low number are replaced by copies above all new numbers; `close` closes the
+ * copies. @throws an error with the code EMFILE
+ */
+function raiseDescriptors(libc: Libc, { stdio, descriptors }: Given): { given: Given; close(): void } {
+  const least = FIRST_AFTER_STREAMS + descriptors.length;
+  const copies: number[] = [];
+  const close = () => {
+    for (const fd of copies) closeSync(fd);
+  };
+  const raise = (fd: number): number => {
+    if (fd >= least) return fd;
+    const copy = duplicate(libc, fd, least);
+    if (copy === -1) throw tooManyFiles(libc);
+    copies.push(copy);
+    return copy;
+  };
+  try {
+    const raised = descriptors.map(raise);
+    const raiseStream = (fd: number | null) => (fd === null ? null : raise(fd));
+    if ("terminal" in stdio) return { given: { stdio, descriptors: raised }, close };
+    const { stdin, stdout, stderr } = stdio;
+    const streams = { stdin: raiseStream(stdin), stdout: raiseStream(stdout), stderr: raiseStream(stderr) };
+    return { given: { stdio: streams, descriptors: raised }, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** As in errno.h. */
+const nameOf = (errno: number): string =>
+  Object.entries(numbers.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`;
+
+/** What the child does between setsid and exec. A session leader that opens a terminal makes it its controlling terminal. */
+function createActions(libc: Libc, { stdio, descriptors }: Given): Buffer {
+  const actions = Buffer.alloc(ACTIONS_BYTES);
+  libc.posix_spawn_file_actions_init(actions);
+  if ("terminal" in stdio) {
+    const flags = stdio.controlled ? O_RDWR : O_RDWR | O_NOCTTY;
+    libc.posix_spawn_file_actions_addopen(actions, 0, stdio.terminal, flags, 0);
+    libc.posix_spawn_file_actions_adddup2(actions, 0, 1);
+    libc.posix_spawn_file_actions_adddup2(actions, 0, 2);
+  } else {
+    [stdio.stdin, stdio.stdout, stdio.stderr].forEach((fd, stream) => {
+      if (fd !== null) libc.posix_spawn_file_actions_adddup2(actions, fd, stream);
+      else libc.posix_spawn_file_actions_addopen(actions, stream, "/dev/null", stream === 0 ? O_RDONLY : O_WRONLY, 0);
+    });
+  }
+  descriptors.forEach((fd, index) => {
+    libc.posix_spawn_file_actions_adddup2(actions, fd, index + FIRST_AFTER_STREAMS);
+  });
+  return actions;
+}

@@ -1,0 +1,122 @@
+import { closeSync, constants, openSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { closeOnExec, tooManyFiles } from "../libc/descriptors.js";
+import { requireNative } from "../libc/koffi.js";
+import type { Libc } from "../libc/libc.js";
+
+/** Pseudo-terminals, by node-pty's binding. It is called directly: node-pty's public `open` starts to read both ends. */
+export interface Terminals {
+  /**
+   * Opens a terminal. The master is non-blocking; children inherit neither end. `path` is that of the slave.
+   * @throws an error that says what the host has too little of
+   */
+  openTerminal(size: TerminalSize): { master: number; slave: number; path: string };
+  /** @throws a system error when the terminal is gone */
+  resizeTerminal(master: number, size: TerminalSize): void;
+  /** Starts a program on a new terminal with node-pty's own fork, where `Children` cannot make it lead a session. */
+  forkTerminal(start: ForkTerminal): { master: number; pid: number };
+}
+
+/** In character cells. */
+export interface TerminalSize {
+  rows: number;
+  cols: number;
+}
+
+/** A program for `Terminals.forkTerminal`. */
+export interface ForkTerminal {
+  file: string;
+  args: readonly string[];
+  /** `NAME=value` each. */
+  env: readonly string[];
+  cwd: string;
+  size: TerminalSize;
+  /** Called once. `signal` is 0 for a program that was not killed by one. */
+  onExit(code: number, signal: number): void;
+}
+
+/** node-pty 1.2.0-beta.15, `lib/utils.js` and the functions its binding exports. */
+interface PtyBinding {
+  open(cols: number, rows: number): { master: number; slave: number; pty: string };
+  resize(fd: number, cols: number, rows: number, xPixel: number, yPixel: number): void;
+  fork(
+    file: string,
+    args: readonly string[],
+    env: readonly string[],
+    cwd: string,
+    cols: number,
+    rows: number,
+    uid: number,
+    gid: number,
+    utf8: boolean,
+    helperPath: string,
+    onExit: (code: number, signal: number) => void,
+  ): { fd: number; pid: number; pty: string };
+}
+interface PtyLoader {
+  loadNativeModule(name: string): { dir: string; module: PtyBinding };
+}
+
+/** @param getLibc called with the first terminal */
+export function createTerminals(getLibc: () => Libc): Terminals {
+  let binding: { dir: string; module: PtyBinding } | undefined;
+  const load = () => {
+    binding ??= (requireNative("node-pty/lib/utils.js") as PtyLoader).loadNativeModule("pty");
+    return binding;
+  };
+  return {
+    openTerminal(size) {
+      const { master, slave, pty: path } = openPty(load().module, size, getLibc());
+      // openpty leaves both ends inheritable: every later child would hold this terminal open and could type into it.
+      closeOnExec(getLibc(), master);
+      closeOnExec(getLibc(), slave);
+      return { master, slave, path };
+    },
+    resizeTerminal(master, { rows, cols }) {
+      load().module.resize(master, cols, rows, 0, 0);
+    },
+    forkTerminal({ file, args, env, cwd, size, onExit }) {
+      const { dir, module } = load();
+      const helper = createRequire(import.meta.url).resolve(`node-pty/lib/${dir}/spawn-helper`);
+      const forked = module.fork(file, args, env, cwd, size.cols, size.rows, -1, -1, true, helper, onExit);
+      closeOnExec(getLibc(), forked.fd);
+      return { master: forked.fd, pid: forked.pid };
+    },
+  };
+}
+
+/** node-pty's error does not say what there is too little of: this one does. */
+function openPty({ open }: PtyBinding, { cols, rows }: TerminalSize, libc: Libc): ReturnType<PtyBinding["open"]> {
+  try {
+    return open(cols, rows);
+  } catch (cause) {
+    throw findTerminalProblem(libc) ?? cause;
+  }
+}
+
+/** Opens the master side of one again, for the error code of the system call. */
+function findTerminalProblem(libc: Libc): Error | undefined {
+  try {
+    const { O_RDWR, O_NOCTTY } = constants;
+    const fds = [openSync("/dev/ptmx", O_RDWR | O_NOCTTY)];
+    try {
+      fds.push(openSync("/dev/null", O_RDWR)); // stands for the slave side
+      return undefined;
+    } finally {
+      for (const fd of fds) closeSync(fd);
+    }
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException; // what openSync throws
+    if (code === "EMFILE") return tooManyFiles(libc);
+    if (code !== "ENOSPC") return new Error(message, { cause });
+    return new Error(`this host has no terminal left: all ${readPtyLimit()} are in use (kernel.pty.max)`, { cause });
+  }
+}
+
+function readPtyLimit(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/pty/max", "latin1").trim();
+  } catch {
+    return "its terminals";
+  }
+}
