@@ -4,7 +4,7 @@
  * Memory is bounded on both sides: `send` resolves only when the peer has room again, and nothing more is read from
  * the wire while received values wait to be taken by `receive`. Whoever holds a channel closes it, also after its end.
  */
-export interface Channel {
+export interface Channel extends AsyncDisposable {
   /**
    * Sends one JSON value. Order is the order of the calls. Resolves at once below the high-water mark, else when the
    * queue has drained to half of it: whoever awaits it is held back by a slow reader.
@@ -26,7 +26,10 @@ export interface Channel {
   receive(): Promise<Received | undefined>;
   /** Bytes that are no JSON; undefined where the wire cannot carry them. */
   readonly binary?: BinaryFrames | undefined;
-  /** Stops receiving, flushes what was sent (up to a deadline) and closes. Idempotent; never rejects. */
+  /**
+   * Stops receiving, flushes what was sent (up to a deadline) and closes. Idempotent; never rejects. `await using` calls it
+   * without options.
+   */
   close(options?: CloseOptions): Promise<void>;
   /**
    * Asks the peer for a sign of life; false when none came within `deadlineMs` milliseconds. Never rejects. Not there

@@ -345,6 +345,17 @@ export function describeChannel(transport: Transport): void {
       expect((await right.closed).kind).toBe("peer_closed");
     });
 
+    test("is closed at the end of the block that holds it with `await using`", async () => {
+      const { left, right } = await connect();
+      {
+        await using channel = left;
+        void channel.send({ id: 1 });
+      }
+      expect(await left.closed).toEqual({ kind: "closed" });
+      expect(await nextValue(right)).toEqual({ id: 1 });
+      expect(await right.receive()).toBeUndefined();
+    });
+
     test("close gets through to a peer that reads only once it has written", async () => {
       const { left, right } = await connect({ highWaterBytes: 1024, maxWaitingBytes: 1024 });
       const fill = "w".repeat(64 * 1024);

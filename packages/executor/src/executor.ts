@@ -43,7 +43,7 @@ export interface ExecutorOptions {
   telemetry?: Telemetry;
 }
 
-export interface Executor {
+export interface Executor extends AsyncDisposable {
   /** The tools besides those for commands and sessions; changes are announced to orchestrators that initialized. */
   readonly tools: ToolRegistry;
   /**
@@ -51,7 +51,7 @@ export interface Executor {
    * session it has. Closes the channel. Never rejects. Each orchestrator has sessions of its own.
    */
   serve(channel: Channel, options?: ServeOptions): Promise<void>;
-  /** Ends what every orchestrator has, at once, also of those that are away. Idempotent; never rejects. */
+  /** Ends what every orchestrator has, at once, also of those that are away. Idempotent; never rejects. `await using` calls it. */
   close(): Promise<void>;
 }
 
@@ -106,6 +106,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
     close() {
       isClosed = true;
       return connections.endAll();
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
     },
   };
 }

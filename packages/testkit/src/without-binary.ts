@@ -6,6 +6,7 @@ export const withoutBinary = (channel: Channel): Channel => ({
   sendEncoded: (json, onWritten) => channel.sendEncoded(json, onWritten),
   receive: () => channel.receive(),
   close: (options) => channel.close(options),
+  [Symbol.asyncDispose]: () => channel.close(),
   closed: channel.closed,
   ...(channel.isPeerAlive === undefined ? {} : { isPeerAlive: (ms: number) => channel.isPeerAlive!(ms) }),
 });

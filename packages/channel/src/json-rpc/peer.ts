@@ -20,7 +20,7 @@ export interface RequestOptions {
  * One end of JSON-RPC over a channel: both ends may send requests. Owns the channel and closes it: by `close`, or on
  * its own after the peer's end, once the requests in work are answered.
  */
-export class Peer {
+export class Peer implements AsyncDisposable {
   readonly #channel: Channel;
   readonly #options: PeerOptions;
   readonly #limits: PeerLimits;
@@ -85,6 +85,10 @@ export class Peer {
   close(options: CloseOptions & { reason?: string } = {}): Promise<void> {
     this.#closing ??= this.#close(options);
     return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #run(): Promise<ChannelEnd> {

@@ -77,6 +77,10 @@ class MemoryChannel implements Channel {
     this.#peer.#end({ kind: "peer_closed" });
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   #deliver(encode: () => Buffer | ReceivedBytes): Promise<void> {
     if (this.#ending.end !== undefined) return rejected(closedError(this.#ending.end));
     try {

@@ -83,6 +83,10 @@ class StdioChannel implements Channel {
     return this.#closing;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   #deliver(write: () => void): Promise<void> {
     if (this.#sendError !== undefined) return rejected(this.#sendError);
     try {

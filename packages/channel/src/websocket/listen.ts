@@ -36,7 +36,7 @@ export interface ListenOptions extends ListenAddress {
 
 export type Authorization = { ok: true } | { ok: false; status: number; message: string };
 
-export interface WebSocketListener {
+export interface WebSocketListener extends AsyncDisposable {
   /** `ws://ADDRESS:PORT` or `wss://ADDRESS:PORT` as bound, and the path unless it is `/`; `unix:///PATH` of a socket. */
   readonly url: string;
   /** 0 for a unix socket. */
@@ -82,6 +82,10 @@ class Listener implements WebSocketListener {
     });
     this.#http = createHttpServer(options, (request, response) => this.#answer(request, response));
     this.#http.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   get port(): number {

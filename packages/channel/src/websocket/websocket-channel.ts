@@ -149,6 +149,10 @@ export class WebSocketChannel implements Channel {
     return this.#closing;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   /** Any message counts: the answer to a ping may be late behind much that was sent. */
   isPeerAlive(deadlineMs: number): Promise<boolean> {
     if (!this.#isOpen) return Promise.resolve(false);

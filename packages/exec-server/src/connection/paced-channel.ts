@@ -32,6 +32,10 @@ export class PacedChannel implements Channel {
     return this.#channel.close(options);
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   /**
    * Resolves when what was sent before is below the high-water mark. Rejects once nothing can be sent any more.
    */

@@ -64,6 +64,20 @@ describe.each(TRANSPORTS)("an executor over $name", ({ open }) => {
     });
   });
 
+  it("ends its sessions at the end of the block that holds it with `await using`", async () => {
+    const clock = new ManualClock();
+    const backend = createScriptedBackend(clock);
+    let client: Client;
+    {
+      await using executor = createExecutor({ backend, clock, ids: createCountingIds() });
+      client = new Client(executor, await open());
+      clients.push(client);
+      await startSession({ client, backend, clock });
+    }
+    await client.served;
+    expect((await backend.started(0)).outcome).toMatchObject({ kind: "signaled", by: "shutdown" });
+  });
+
   it("acknowledges shutdown, ends its sessions and closes the channel", async () => {
     const { client, backend, clock } = await serve();
     const host = { client, backend, clock };

@@ -38,6 +38,10 @@ export class CountedChannel implements Channel {
     return this.#channel.close(options);
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #count(sent: Promise<void>): Promise<void> {
     this.#waiting += 1;
     this.most = Math.max(this.most, this.#waiting);

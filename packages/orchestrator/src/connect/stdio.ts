@@ -57,6 +57,10 @@ class ChildChannel implements Channel {
     await this.#child.end();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   /** An end that was not ours is told with the exit of the process and its last words. */
   async #explain(end: ChannelEnd): Promise<ChannelEnd> {
     if (end.kind !== "peer_closed") return end;

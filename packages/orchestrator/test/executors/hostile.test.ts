@@ -200,6 +200,7 @@ describe("an executor that floods", () => {
       sendEncoded: (json) => peer.channel.sendEncoded(json),
       receive: () => (left-- > 0 ? Promise.resolve({ kind: "value", value: EXIT }) : peer.channel.receive()),
       close: () => peer.channel.close(),
+      [Symbol.asyncDispose]: () => peer.channel.close(),
       closed: peer.channel.closed,
     };
     await Promise.all([made.orchestrator.attach({ name: "main", channel: flooded }), peer.introduce(scriptedTools)]);

@@ -26,11 +26,11 @@ const writeFile = promisify(write) as (fd: number, bytes: Buffer, from: number) 
  * that write, which are counted; the next ones are tried again. For one process: two that share a file set each other's aside.
  * @throws Error when the file cannot be opened
  */
-export function createFileSink(path: string, options: FileSinkOptions): LogSink {
+export function createFileSink(path: string, options: FileSinkOptions): LogSink & AsyncDisposable {
   return new FileSink(path, options);
 }
 
-class FileSink implements LogSink {
+class FileSink implements LogSink, AsyncDisposable {
   readonly #path: string;
   readonly #options: Required<FileSinkOptions>;
   /** Undefined between two files that could not be opened. */
@@ -71,6 +71,10 @@ class FileSink implements LogSink {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Lines of one turn go together. Never rejects. */

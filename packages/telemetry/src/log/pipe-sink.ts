@@ -7,7 +7,11 @@ import { formatDropped, type LogSink } from "./sink.js";
  * Lines to a pipe by a descriptor that does not block, and is owned: a reader that does not read costs lines, never time. It
  * does not keep the process alive.
  */
-export function createPipeSink(fd: number, format: LogFormat, maxWaiting = MAX_WAITING_LOG_BYTES): LogSink {
+export function createPipeSink(
+  fd: number,
+  format: LogFormat,
+  maxWaiting = MAX_WAITING_LOG_BYTES,
+): LogSink & AsyncDisposable {
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let dropped = 0;
@@ -59,6 +63,9 @@ export function createPipeSink(fd: number, format: LogFormat, maxWaiting = MAX_W
       dropped = 0;
       if (isOpen) writeAll();
       end();
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
     },
   };
 }

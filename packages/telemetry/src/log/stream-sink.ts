@@ -4,7 +4,11 @@ import type { LogFormat } from "./format.js";
 import { formatDropped, type LogSink } from "./sink.js";
 
 /** Lines to a stream such as stderr. The stream is not owned; one that is gone takes nothing more. */
-export function createStreamSink(stream: Writable, format: LogFormat, maxWaiting = MAX_WAITING_LOG_BYTES): LogSink {
+export function createStreamSink(
+  stream: Writable,
+  format: LogFormat,
+  maxWaiting = MAX_WAITING_LOG_BYTES,
+): LogSink & AsyncDisposable {
   let dropped = 0;
   let gone = false;
   stream.on("error", () => {
@@ -31,6 +35,9 @@ export function createStreamSink(stream: Writable, format: LogFormat, maxWaiting
           resolve();
         });
       });
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
     },
   };
 }

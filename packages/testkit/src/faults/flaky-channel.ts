@@ -58,6 +58,7 @@ export function createFlakyChannel(inner: Channel, options: FlakyOptions): Chann
     sendEncoded: (json) => inner.sendEncoded(json),
     receive,
     close: (closing?: CloseOptions) => inner.close(closing),
+    [Symbol.asyncDispose]: () => inner.close(),
     get closed(): Promise<ChannelEnd> {
       return inner.closed;
     },
