@@ -84,7 +84,7 @@ await build({
   },
   footer: { js: "});" },
 });
-for (const { part } of Object.values(quick)) escapeNonAscii(`${outdir}/parts/${part}.cjs`);
+for (const { part } of Object.values(quick)) requireAscii(`${outdir}/parts/${part}.cjs`);
 compileAhead("executor", [{ name: "executor", listen: "stdio" }], '{"type":"list_tools","requestId":"1"}\n');
 const hello = '{"id":1,"method":"initialize","params":{"clientName":"build"}}\n';
 compileAhead("exec-server", [{ name: "exec-server", listen: "stdio" }], hello);
@@ -131,29 +131,34 @@ function removeStaleOutputs() {
   }
 }
 
-/** In regular expressions esbuild leaves other letters as they are. */
-function escapeNonAscii(file) {
-  const asEscape = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  writeFileSync(file, readFileSync(file, "utf8").replace(/[^\0-\x7f]/g, asEscape));
+/** `main.ts` reads a part with a byte for each character. esbuild escapes other characters, but not in regular expressions. */
+function requireAscii(file) {
+  const found = /.{0,40}[^\0-\x7f]/.exec(readFileSync(file, "utf8"));
+  if (found !== null) throw new Error(`${file}: write \\u and its number for the last character of ${found[0]}`);
 }
 
-/** Keeps what V8 compiles until the commands have come to their end, beside their file. `input` is what a client sends. */
+/**
+ * Keeps what V8 compiles until the commands have come to their end, beside their file, for the same version of V8.
+ * `input` is what a client sends.
+ */
 function compileAhead(part, commands, input = "") {
   const run = `
     const { readFileSync, writeFileSync } = require("node:fs");
     const module = require("node:module");
-    const [file, commands] = process.argv.slice(1);
+    const [file, cache, commands] = process.argv.slice(1);
     const script = new (require("node:vm").Script)(readFileSync(file, "latin1"), { filename: file });
     const loaded = { exports: {} };
     script.runInThisContext()(loaded.exports, module.createRequire(file), loaded, file, ".");
-    process.on("exit", () => writeFileSync(file + ".cache", script.createCachedData()));
+    process.on("exit", () => writeFileSync(cache, script.createCachedData()));
     (async () => {
       for (const { name, options, words } of JSON.parse(commands)) await loaded.exports.run(name, options, words);
     })();`;
   const all = commands.map(({ name, words = [], ...options }) => {
     return { name, words, options: { ...JSON.parse(quick[name].defaults), ...options } };
   });
-  const args = ["-e", run, `${outdir}/parts/${part}.cjs`, JSON.stringify(all)];
+  const file = `${outdir}/parts/${part}.cjs`;
+  const cache = `${file}.${process.versions.v8}-${process.arch}.cache`;
+  const args = ["-e", run, file, cache, JSON.stringify(all)];
   execFileSync(process.execPath, args, { input, stdio: ["pipe", "ignore", "inherit"] });
 }
 

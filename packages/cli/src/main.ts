@@ -41,39 +41,44 @@ function refuseRuntime(why: string): void {
 }
 
 function runCommand(): void {
-  // Where Node has it (22.1 and newer), compiled code is kept between starts. What is in there is run: so not where Node puts
-  // it, among temporary files, which commands in a sandbox may write.
-  const { enableCompileCache } = module as { enableCompileCache?: (directory: string) => void };
-  const home = process.env.CODEX_HOME || join(homedir(), ".codex");
-  const isCached = enableCompileCache !== undefined && existsSync(home);
-  if (isCached) enableCompileCache(join(home, "cache"));
-
   // Before anything is started that could read it.
   concealEnvironment(looksSecret);
 
   const quick = findQuickCommand(QUICK_COMMANDS, line);
   const parsed = quick === undefined ? undefined : parseQuickly(quick.command, line.slice(quick.count));
   if (quick === undefined || parsed === undefined) {
+    keepCompiledCode();
     void import("./program.js").then(({ runProgram }) => runProgram(process.argv));
   } else {
     const file = join(__dirname, "parts", `${quick.command.part}.cjs`);
-    const part = (isCached ? require(file) : load(file)) as Part;
+    const part = load(file) as Part;
     void part.run(quick.name, parsed.options, parsed.words);
   }
 }
 
 /**
- * Like `require`, with the code that the build has compiled where no cache of Node's does that. It is used only by the
- * version of V8 that made it; any other compiles the file, which is the function of a module to a script.
+ * Like `require`, with the code that the build has compiled when this is the version of V8 that built it: it holds every
+ * function that a start needs, also those that were compiled late, and takes less time than Node's own cache does.
  */
 function load(file: string): unknown {
-  if (!existsSync(`${file}.cache`)) return require(file);
+  const compiled = `${file}.${process.versions.v8}-${process.arch}.cache`;
+  if (!existsSync(compiled)) {
+    keepCompiledCode();
+    return require(file);
+  }
   // The build leaves nothing but ASCII in it: a byte each in memory.
-  const script = new Script(readFileSync(file, "latin1"), {
-    filename: file,
-    cachedData: readFileSync(`${file}.cache`),
-  });
+  const script = new Script(readFileSync(file, "latin1"), { filename: file, cachedData: readFileSync(compiled) });
   const loaded = { exports: {} };
   script.runInThisContext()(loaded.exports, module.createRequire(file), loaded, file, dirname(file));
   return loaded.exports;
+}
+
+/**
+ * Compiled code is kept between starts where Node does that (22.1 and newer). What is in there is run: so not where Node
+ * puts it, among temporary files, which commands in a sandbox may write.
+ */
+function keepCompiledCode(): void {
+  const { enableCompileCache } = module as { enableCompileCache?: (directory: string) => void };
+  const home = process.env.CODEX_HOME || join(homedir(), ".codex");
+  if (enableCompileCache !== undefined && existsSync(home)) enableCompileCache(join(home, "cache"));
 }

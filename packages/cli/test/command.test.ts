@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import module from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { VERSION } from "../src/version.js";
 import { codex, useCommand } from "./support.js";
@@ -27,6 +27,15 @@ describe("codex", () => {
     // Only newer versions of Node keep compiled code.
     expect(readdirSync(home!)).toEqual("enableCompileCache" in module ? ["cache"] : []);
     for (const directory of [home, temporary]) rmSync(directory!, { recursive: true });
+  });
+
+  it("starts with what the build has compiled, and needs no cache of Node's there", () => {
+    const home = mkdtempSync(join(tmpdir(), "codex-home-"));
+    const isCompiled = (name: string) => name.startsWith(`client.cjs.${process.versions.v8}-`);
+    expect(readdirSync(join(dirname(codex), "parts")).filter(isCompiled), "built by another Node").toHaveLength(1);
+    execFileSync(process.execPath, [codex, "tools", "list"], { env: { ...process.env, CODEX_HOME: home } });
+    expect(readdirSync(home)).not.toContain("cache");
+    rmSync(home, { recursive: true });
   });
 
   it("helps", async () => {

@@ -91,7 +91,9 @@ function toReal(path: string, files: HostFiles): string {
  * has a slash, from behind. A program begins the line with its own name.
  */
 function listPaths(line: string, error: string, cwd: string): string[] {
-  const quoted = [...line.matchAll(/['"`‘“]([^'"`’”]+)['"`’”]/g)].map((match) => match[1]!);
+  const quoted = [...line.matchAll(/['"`\u2018\u201c]([^'"`\u2019\u201d]+)['"`\u2019\u201d]/g)].map(
+    (match) => match[1]!,
+  );
   const before = line.slice(0, line.indexOf(error)).split(": ").filter(Boolean);
   const named = before.length < 2 ? [] : [before.at(-1)!.replace(/^cannot \w+ /, "")]; // as dash tells it
   const words = line.split(/[\s:;,()]+/).filter((word) => word.includes("/"));

@@ -9,7 +9,7 @@ const FLAG_PARAMETERS = "noprofile nologo noexit noninteractive interactive logi
 export function unwrapPowerShell(args: readonly string[]): Runs {
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? "";
-    const name = /^(?:--?|\/|–|—)([a-z?]+)$/i.exec(arg)?.[1]?.toLowerCase();
+    const name = /^(?:--?|\/|\u2013|\u2014)([a-z?]+)$/i.exec(arg)?.[1]?.toLowerCase();
     const rest = args.slice(at + 1);
     if (name === undefined) return toRuns(arg === "-" ? [INPUT] : readPowerShell(args.slice(at).join(" ")));
     if (isBeginning(name, "command commandwithargs cwa")) {
