@@ -18,13 +18,13 @@ export interface Terminals {
 }
 
 /** In character cells. */
-export interface TerminalSize {
+interface TerminalSize {
   rows: number;
   cols: number;
 }
 
 /** A program for `Terminals.forkTerminal`. */
-export interface ForkTerminal {
+interface ForkTerminal {
   file: string;
   args: readonly string[];
   /** `NAME=value` each. */
