@@ -1,5 +1,6 @@
 // The packages as npm installs them, in a project outside of this one.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   copyFileSync,
   existsSync,
@@ -14,9 +15,11 @@ import {
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { installAlone, listInstalled, listNativeFiles } from "./install-alone.js";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const PACKAGES = [
@@ -198,3 +201,76 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
     }
   });
 });
+
+/** Lists a directory and runs a command on the host of an exec-server. */
+const REMOTE_HOST = `
+import { communicate, createRemoteBackend, ExecServerClient } from "@codex/exec-server-client";
+const [, , url, directory] = process.argv;
+const client = await ExecServerClient.connectWebSocket(url);
+const names = (await client.fileSystem.readDirectory(directory)).map(({ fileName }) => fileName);
+const backend = createRemoteBackend(client);
+const command = { argv: ["/bin/cat", "b.txt"], cwd: directory, env: {}, stdio: { kind: "pipe", stdin: "null" } };
+const { outcome, stdout } = await communicate(await backend.start(command));
+console.log(JSON.stringify({ names: names.sort(), outcome, stdout: stdout.toString() }));
+await backend.close();
+await client.close();
+`;
+
+/** The same through the tools of an executor. */
+const REMOTE_TOOLS = `
+import { connectWebSocket, createOrchestrator } from "@codex/orchestrator";
+const [, , url, directory] = process.argv;
+const policy = { approvalPolicy: "never", sandbox: "danger-full-access" };
+const orchestrator = createOrchestrator({ policy, defaults: { login: false, cwd: directory } });
+await orchestrator.attach({ name: "there", channel: await connectWebSocket(url) });
+const run = async (cmd) => {
+  let text = "";
+  const onOutput = ({ bytes }) => { text += Buffer.from(bytes).toString(); };
+  const result = await orchestrator.callTool("exec_command", { cmd, shell: "/bin/sh", workdir: directory }, { onOutput });
+  if (result.isError) throw new Error(result.text);
+  return { outcome: result.structured.outcome, text };
+};
+const names = (await run("ls")).text.trim().split("\\n");
+const { outcome, text: stdout } = await run("cat b.txt");
+console.log(JSON.stringify({ names, outcome, stdout }));
+await orchestrator.close();
+`;
+
+describe("a package that npm installs alone", { timeout: 2 * SLOW_MS }, () => {
+  it.each([
+    ["exec-server-client", "exec-server", REMOTE_HOST],
+    ["orchestrator", "executor", REMOTE_TOOLS],
+  ])("%s has no native code in its tree, and reaches another host", async (name, server, program) => {
+    const installed = await installAlone(join(root, "packages", name));
+    const served = spawn(process.execPath, [join(root, "packages/cli/dist/codex.js"), server, "--listen", LISTEN]);
+    try {
+      expect(listInstalled(installed)).toContain(`@codex/${name}`);
+      expect(listInstalled(installed)).not.toContain("koffi");
+      expect(listInstalled(installed)).not.toContain("node-pty");
+      expect(listNativeFiles(installed)).toEqual([]);
+      const [url] = (await once(createInterface(served.stdout), "line")) as [string];
+      const directory = join(installed, "listed");
+      mkdirSync(directory);
+      for (const file of ["a.txt", "b.txt"]) writeFileSync(join(directory, file), `this is ${file}\n`);
+      writeFileSync(join(installed, "program.mjs"), program);
+      const { status, stdout, stderr } = spawnSync(process.execPath, ["program.mjs", url, directory], {
+        cwd: installed,
+        encoding: "utf8",
+        env: { PATH: "" },
+      });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect(JSON.parse(stdout)).toEqual({
+        names: ["a.txt", "b.txt"],
+        outcome: { kind: "exited", code: 0 },
+        stdout: "this is b.txt\n",
+      });
+    } finally {
+      const ended = once(served, "exit");
+      served.kill();
+      await ended;
+      rmSync(installed, { recursive: true });
+    }
+  });
+});
+
+const LISTEN = "ws://127.0.0.1:0";
