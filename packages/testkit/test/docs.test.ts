@@ -1,0 +1,92 @@
+// What the pages of this repository say about its files and packages.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const packages = readdirSync(join(root, "packages"));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+const listPages = (directory: string): string[] =>
+  readdirSync(join(root, directory))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(directory, name));
+
+const pages = [
+  ...["README.md", "AGENTS.md", "CONTRIBUTING.md"],
+  ...listPages("docs"),
+  ...listPages("docs/decisions"),
+  ...packages.map((name) => `packages/${name}/README.md`),
+];
+
+/** Paths from the root, or from the package whose README it is. */
+const PATH = /`((?:packages|docs|scripts|bench|examples|conformance|src|test)\/[\w./-]*\w\/?)`/g;
+const LINK = /\]\(([^)\s#]+)(?:#[^)]*)?\)/g;
+
+describe.each(pages)("%s", (page) => {
+  const text = read(page);
+
+  it("names files that exist", () => {
+    const places = [root, join(root, dirname(page))];
+    const missing = [...text.matchAll(PATH)]
+      .map(([, path = ""]) => path)
+      .filter((path) => !places.some((place) => existsSync(join(place, path))));
+    expect(missing).toEqual([]);
+  });
+
+  it("links to pages that exist", () => {
+    const missing = [...text.matchAll(LINK)]
+      .map(([, target = ""]) => target)
+      .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(page), target)));
+    expect(missing).toEqual([]);
+  });
+});
+
+const getImports = (name: string): string[] => {
+  const { dependencies = {} } = JSON.parse(read(`packages/${name}/package.json`)) as {
+    dependencies?: Record<string, string>;
+  };
+  return Object.keys(dependencies)
+    .filter((each) => each.startsWith("@codex/"))
+    .map((each) => each.slice("@codex/".length))
+    .sort();
+};
+
+describe.each(["README.md", "AGENTS.md", "docs/architecture.md", "docs/decisions/packages.md"])("%s", (page) => {
+  it("lists every package", () => {
+    const text = read(page);
+    const published = packages.filter((name) => name !== "testkit");
+    expect(published.filter((name) => !new RegExp(`(?:\`|/)${name}[\`\\])]`).test(text))).toEqual([]);
+  });
+});
+
+describe("the diagram of packages", () => {
+  const diagram = /```mermaid\n([\s\S]*?)```/.exec(read("docs/architecture.md"))?.[1] ?? "";
+  const arrows = diagram.split("\n").flatMap((line) => {
+    const [from, to] = line.split("-->").map((side) => side.split("&").map((name) => name.trim()));
+    return to === undefined ? [] : from!.flatMap((each) => to.map((other) => [each, other] as const));
+  });
+  const isReached = (from: string, to: string): boolean =>
+    arrows.some(([one, other]) => one === from && (other === to || isReached(other, to)));
+
+  it("shows no arrow that is not there", () => {
+    expect(arrows.filter(([from, to]) => !getImports(from).includes(to))).toEqual([]);
+  });
+
+  it("shows every arrow, or others that it follows from", () => {
+    const shown = packages.filter((name) => name !== "testkit");
+    const missing = shown.flatMap((name) =>
+      getImports(name).flatMap((other) => (isReached(name, other) ? [] : [`${name} --> ${other}`])),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe("the README of a package", () => {
+  const WHOLE = new Set(["cli", "testkit"]); // these import nearly everything
+  it.each(packages.filter((name) => !WHOLE.has(name)))("tells what %s imports", (name) => {
+    const [, list = ""] = /Imports: ([^.]*)\./.exec(read(`packages/${name}/README.md`)) ?? [];
+    expect([...list.matchAll(/`([a-z-]+)`/g)].map(([, each]) => each).sort()).toEqual(getImports(name));
+  });
+});
