@@ -10,5 +10,8 @@ export const OPEN_INPUT_MS = 500;
 /** How long a command that was given up waits for its executor to hear of that, milliseconds. */
 export const LEAVE_GRACE_MS = 2_000;
 
-/** Reads of a pipe of our own program, 64 KiB each, before signals and typed input have a turn: as many as libuv makes. */
-export const FULL_READS_PER_TURN = 32;
+/** What an output pipe of our own program holds and one read of it gives, bytes: at 64 KiB each byte costs more than twice as much. */
+export const OWN_PIPE_BYTES = 256 * 1024;
+
+/** What is kept of its output beside the beginning, bytes: all that may be under way, and a last read of both pipes. */
+export const OWN_LOG_TAIL_BYTES = 4 * OWN_PIPE_BYTES;

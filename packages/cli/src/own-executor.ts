@@ -3,7 +3,7 @@ import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import type { RemoteHost } from "./exec-server-host.js";
-import { FULL_READS_PER_TURN } from "./limits.js";
+import { OWN_LOG_TAIL_BYTES, OWN_PIPE_BYTES } from "./limits.js";
 
 export interface OwnExecutorOptions {
   /** Nothing will ask for a sandbox: whether this host has one is not tried out, and a command that asks is refused. */
@@ -15,10 +15,12 @@ export interface OwnExecutorOptions {
 /** An executor of this host in this process. Closing the channel ends it and everything it started. */
 export const startOwnExecutor = ({ withoutSandbox = false, lendsOutput = false }: OwnExecutorOptions = {}): Channel =>
   start({
-    limits: { log: { lendsChunks: lendsOutput } },
+    limits: {
+      log: { lendsChunks: lendsOutput, tailBytes: OWN_LOG_TAIL_BYTES },
+      binaryDeltaBytes: OWN_PIPE_BYTES,
+    },
     backend() {
-      // Nobody else waits for an answer while output is read.
-      const native = createNative(undefined, { fullReads: FULL_READS_PER_TURN });
+      const native = createNative(undefined, { outputPipeBytes: OWN_PIPE_BYTES });
       const backend = createLocalBackend({ shielded: true, native });
       return withoutSandbox ? { start: (spec) => backend.start(spec), close: () => backend.close() } : backend;
     },

@@ -43,6 +43,8 @@ export interface ExecutorLimits {
   rememberedApprovals: number;
   /** Terminals kept as they look, for `read_screen`; the one that was not asked for longest is made anew when it is. */
   screens: number;
+  /** Largest piece of live output in one binary frame, bytes. */
+  binaryDeltaBytes: number;
   /**
    * Retention of one session's output; what is left out is the backend's default. `lendsChunks` says that the orchestrator lies
    * in this process and looks at output only until it has acknowledged it; it counts for sessions that are paused when full.
@@ -71,6 +73,7 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
   keyBytes: 256,
   rememberedApprovals: 4096,
   screens: 8,
+  binaryDeltaBytes: 64 * 1024,
   log: {},
 };
 
@@ -101,9 +104,8 @@ export const MAX_PAUSED_OUTPUT_BYTES = 256 * 1024;
 /** Output of a tool that is retained until it was received, bytes. */
 export const TOOL_OUTPUT_BYTES = 1024 * 1024;
 
-/** Largest piece of live output in one JSON message, and in one binary frame, bytes. */
+/** Largest piece of live output in one JSON message, bytes. */
 export const MAX_DELTA_BYTES = 8192;
-export const MAX_BINARY_DELTA_BYTES = 64 * 1024;
 
 /** Milliseconds between SIGTERM and SIGKILL for a session that makes room, or that is ended with its channel. */
 export const PRUNE_GRACE_MS = 500;

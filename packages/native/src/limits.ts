@@ -7,8 +7,8 @@ export const SOURCES_PER_TURN = 4;
 /** Terminals of a host that are read on the thread pool at once; it has four threads. */
 export const MAX_BURST_READERS = 4;
 
-/** Free slabs of a host that are kept for reuse. */
-export const MAX_FREE_SLABS = 16;
+/** Free slabs of one size that a host keeps for reuse, bytes. */
+export const MAX_FREE_SLAB_BYTES = 1024 * 1024;
 
 /** Largest file that is read without the thread pool where it is in the page cache, bytes. */
 export const AT_ONCE_BYTES = 64 * 1024;

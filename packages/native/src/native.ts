@@ -4,7 +4,7 @@ import { keepDescriptors } from "./libc/descriptors.js";
 import type { Library } from "./libc/koffi.js";
 import { type Libc, loadLibc } from "./libc/libc.js";
 import { bindBurstReader } from "./output/burst-reader.js";
-import { createReadMemory, type ReadMemory } from "./output/read-memory.js";
+import { createReadMemory, PIPE_BYTES, type ReadMemory } from "./output/read-memory.js";
 import { ReadTurns } from "./output/read-turns.js";
 import { type Children, createChildren } from "./process/children.js";
 import type { NativeMarks } from "./process/marks.js";
@@ -36,13 +36,16 @@ export interface Native extends Terminals, Pipes, MemoryFiles, FileLocks {
 }
 
 export interface NativeOptions {
-  /** Full reads (64 KiB each) of one pipe in a row before every other source has a turn. Default 1. */
-  fullReads?: number;
+  /**
+   * Capacity of the pipes for output, bytes, and the most that one read of them gives. Where the system allows no more than its own 64 KiB,
+   * which is the default, that. Linux.
+   */
+  outputPipeBytes?: number;
 }
 
 /** @param library in place of the C library of this process */
-export function createNative(library?: Library, { fullReads }: NativeOptions = {}): Native {
-  const readTurns = new ReadTurns(fullReads);
+export function createNative(library?: Library, { outputPipeBytes = PIPE_BYTES }: NativeOptions = {}): Native {
+  const readTurns = new ReadTurns();
   let libc: Libc | undefined;
   const getLibc = () => {
     if (libc === undefined) {
@@ -57,7 +60,7 @@ export function createNative(library?: Library, { fullReads }: NativeOptions = {
   let readMemory: ReadMemory | undefined;
   return {
     ...createTerminals(getLibc),
-    ...createPipes(getLibc),
+    ...createPipes(getLibc, outputPipeBytes),
     ...createMemoryFiles(getLibc),
     ...createFileLocks(getLibc),
     get readMemory() {
@@ -65,6 +68,7 @@ export function createNative(library?: Library, { fullReads }: NativeOptions = {
         getLibc().read,
         isLinux ? bindBurstReader(getLibc()) : () => undefined,
         readTurns,
+        outputPipeBytes,
       );
       return readMemory;
     },

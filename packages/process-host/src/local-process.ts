@@ -266,7 +266,9 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   }
 
   onDropped(bytes: Buffer): void {
-    this.#context.native.readMemory.chunks.release(bytes);
+    const { chunks, largeChunks } = this.#context.native.readMemory;
+    chunks.release(bytes);
+    largeChunks.release(bytes);
   }
 
   get #isRunning(): boolean {

@@ -73,7 +73,7 @@ export class Connection {
     this.#options = options;
     this.id = options.ids.connection();
     this.number = telemetry.accepted.value + 1;
-    this.outbox = new Outbox(channel);
+    this.outbox = new Outbox(channel, limits.binaryDeltaBytes);
     this.#backend = typeof backend === "function" ? backend() : backend;
     const approvals = new ApprovalLedger(limits.rememberedApprovals);
     this.#admission = createAdmission({ backend: this.#backend, ceiling, approvals });

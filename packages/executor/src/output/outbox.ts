@@ -2,7 +2,7 @@ import { type Channel, ChannelError } from "@codex/channel";
 import { type ExecutorMessage, encodeOutputHead } from "@codex/executor-protocol";
 
 import { messageOf } from "@codex/telemetry";
-import { MAX_BINARY_DELTA_BYTES, MAX_DELTA_BYTES } from "../limits.js";
+import { MAX_DELTA_BYTES } from "../limits.js";
 import type { LiveReceiver, OutputDelta } from "./live-output.js";
 
 type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;
@@ -23,7 +23,11 @@ export class Outbox implements LiveReceiver {
   #over = false;
   readonly #waiting = new Set<(isBack: boolean) => void>();
 
-  constructor(channel: Channel) {
+  /** @param binaryDeltaBytes the most in one binary frame */
+  constructor(
+    channel: Channel,
+    readonly binaryDeltaBytes: number,
+  ) {
     this.attach(channel);
   }
 
@@ -79,7 +83,7 @@ export class Outbox implements LiveReceiver {
   }
 
   get maxDeltaBytes(): number {
-    return this.#binary ? MAX_BINARY_DELTA_BYTES : MAX_DELTA_BYTES;
+    return this.#binary ? this.binaryDeltaBytes : MAX_DELTA_BYTES;
   }
 
   get acknowledges(): boolean {

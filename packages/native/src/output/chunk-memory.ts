@@ -1,4 +1,4 @@
-import { MAX_FREE_SLABS } from "../limits.js";
+import { MAX_FREE_SLAB_BYTES } from "../limits.js";
 
 /**
  * Memory for chunks of output, or for messages that hold one. Each lies alone in a slab, and slabs are used again once
@@ -42,7 +42,7 @@ export class ChunkMemory {
   }
 
   #giveBack(slab: Buffer): void {
-    if (this.#free.length < MAX_FREE_SLABS) this.#free.push(slab);
+    if ((this.#free.length + 1) * this.#slabBytes <= MAX_FREE_SLAB_BYTES) this.#free.push(slab);
   }
 
   #isWorthASlab(bytes: number): boolean {

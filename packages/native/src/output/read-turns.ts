@@ -10,9 +10,6 @@ export class ReadTurns {
   readonly #entered = new Set<() => void>();
   #scheduled = false;
 
-  /** @param fullReads of a pipe, one after the other, before it waits for its turn */
-  constructor(readonly fullReads = 1) {}
-
   /** Whether there is room in this turn; else `go` is called in a later one, in the order of the calls. */
   enter(go: () => void): boolean {
     if (this.#entered.has(go)) return true;

@@ -2,16 +2,16 @@ import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { CHUNK_SLAB_BYTES } from "../limits.js";
 import type { ByteSink, ByteSource } from "./byte-source.js";
-import { PIPE_READ_BYTES, type ReadMemory } from "./read-memory.js";
+import { PIPE_BYTES, type ReadMemory } from "./read-memory.js";
 import type { ReadTurns } from "./read-turns.js";
 
 /** Reads a pipe. Owns the descriptor. */
-export function readPipe(fd: number, { pipeBuffer, chunks, turns }: ReadMemory, sink: ByteSink): ByteSource {
+export function readPipe(fd: number, memory: ReadMemory, sink: ByteSink): ByteSource {
+  const { pipeBuffer, turns } = memory;
   const onRead = (size: number, buffer: Uint8Array) => {
-    for (let from = 0; from < size; from += CHUNK_SLAB_BYTES) {
-      sink.onBytes(chunks.copy(buffer.subarray(from, Math.min(size, from + CHUNK_SLAB_BYTES))));
-    }
-    source.onRead(size);
+    const chunks = size > CHUNK_SLAB_BYTES ? memory.largeChunks : memory.chunks;
+    sink.onBytes(chunks.copy(buffer.subarray(0, size)));
+    source.onRead(size, buffer.length);
     return true;
   };
   const onread = { buffer: pipeBuffer, callback: onRead };
@@ -26,7 +26,7 @@ export function readPipe(fd: number, { pipeBuffer, chunks, turns }: ReadMemory, 
 export function readStream(readable: Readable, turns: ReadTurns, sink: ByteSink): ByteSource {
   readable.on("data", (bytes: Buffer) => {
     sink.onBytes(bytes);
-    source.onRead(bytes.length);
+    source.onRead(bytes.length, PIPE_BYTES);
   });
   const source = new StreamSource(readable, sink, turns);
   return source;
@@ -37,8 +37,6 @@ class StreamSource implements ByteSource {
   readonly #turns: ReadTurns;
   #stream: Readable | undefined;
   #paused = false;
-  /** In a row. */
-  #fullReads = 0;
   /** Nothing is read until its turn comes. */
   #waiting = false;
 
@@ -54,10 +52,8 @@ class StreamSource implements ByteSource {
   }
 
   /** A full read means that there is more, and libuv would do up to 32 reads before it serves anything else. */
-  onRead(size: number): void {
-    this.#fullReads = size < PIPE_READ_BYTES ? 0 : this.#fullReads + 1;
-    if (this.#fullReads < this.#turns.fullReads || this.#waiting) return;
-    this.#fullReads = 0;
+  onRead(bytes: number, mostBytes: number): void {
+    if (bytes < mostBytes || this.#waiting) return;
     this.#waiting = true;
     this.#stream?.pause();
     this.#turns.wait(this.#onTurn);

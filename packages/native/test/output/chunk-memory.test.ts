@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CHUNK_SLAB_BYTES, MAX_FREE_SLABS } from "../../src/limits.js";
+import { CHUNK_SLAB_BYTES, MAX_FREE_SLAB_BYTES } from "../../src/limits.js";
 import { ChunkMemory } from "../../src/output/chunk-memory.js";
 
 it("lays a large chunk into a slab, and uses the slab again once the chunk is released", () => {
@@ -22,10 +22,11 @@ it("gives a small chunk memory of its own, and the slab back at once", () => {
   expect(memory.take().buffer).not.toBe(chunk.buffer);
 });
 
-it("keeps a bounded number of free slabs", () => {
-  const memory = new ChunkMemory(CHUNK_SLAB_BYTES);
-  const slabs = Array.from({ length: MAX_FREE_SLABS + 1 }, () => memory.take());
+it.each([CHUNK_SLAB_BYTES, 4 * CHUNK_SLAB_BYTES])("keeps a bounded number of free slabs of %i bytes", (slabBytes) => {
+  const memory = new ChunkMemory(slabBytes);
+  const kept = MAX_FREE_SLAB_BYTES / slabBytes;
+  const slabs = Array.from({ length: kept + 1 }, () => memory.take());
   for (const slab of slabs) memory.release(slab);
   const again = new Set(slabs.map(() => memory.take().buffer));
-  expect(slabs.filter((slab) => again.has(slab.buffer)).length).toBe(MAX_FREE_SLABS);
+  expect(slabs.filter((slab) => again.has(slab.buffer)).length).toBe(kept);
 });

@@ -1,25 +1,23 @@
 import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { ReadTurns } from "../../src/output/read-turns.js";
 import { readStream } from "../../src/output/stream-source.js";
 
 const FULL_READ_BYTES = 64 * 1024;
 
-describe("a stream that fills as fast as it is emptied", () => {
-  it.each([1, 32])("is read %i times before everybody else has a turn", async (fullReads) => {
-    const bytes = Buffer.alloc(FULL_READ_BYTES);
-    const endless = new Readable({
-      read() {
-        this.push(bytes);
-      },
-    });
-    let reads = 0;
-    const source = readStream(endless, new ReadTurns(fullReads), { onBytes: () => reads++, onEnd() {} });
-    onTestFinished(() => source.close());
-    while (reads === 0) await setImmediate();
-    expect(reads).toBe(fullReads);
-    while (reads === fullReads) await setImmediate();
-    expect(reads).toBe(2 * fullReads);
+it("reads a stream that fills as fast as it is emptied once before everybody else has a turn", async () => {
+  const bytes = Buffer.alloc(FULL_READ_BYTES);
+  const endless = new Readable({
+    read() {
+      this.push(bytes);
+    },
   });
+  let reads = 0;
+  const source = readStream(endless, new ReadTurns(), { onBytes: () => reads++, onEnd() {} });
+  onTestFinished(() => source.close());
+  while (reads === 0) await setImmediate();
+  expect(reads).toBe(1);
+  while (reads === 1) await setImmediate();
+  expect(reads).toBe(2);
 });

@@ -37,14 +37,14 @@ export function launch(
 /** Real pipes: Node's own are sockets, and opening /dev/stdout or /dev/stderr fails on a socket. */
 function launchOnPipes(program: Program, openStdin: boolean, native: Native, events: LaunchEvents): Launched {
   const opened: number[] = [];
-  const open = () => {
-    const pipe = openPipe(native);
+  const open = (openPipe: () => { read: number; write: number }) => {
+    const pipe = orStartError(openPipe);
     opened.push(pipe.read, pipe.write);
     return pipe;
   };
   try {
-    const input = openStdin ? open() : undefined;
-    const [output, errors] = [open(), open()];
+    const input = openStdin ? open(native.openPipe) : undefined;
+    const [output, errors] = [open(native.openOutputPipe), open(native.openOutputPipe)];
     const stdio = { stdin: input?.read ?? null, stdout: output.write, stderr: errors.write };
     const pid = start(program, native, stdio, events, onExitOf(events));
     for (const fd of Object.values(stdio)) if (fd !== null) closeSync(fd);
@@ -55,9 +55,9 @@ function launchOnPipes(program: Program, openStdin: boolean, native: Native, eve
   }
 }
 
-function openPipe(native: Native) {
+function orStartError<T>(open: () => T): T {
   try {
-    return native.openPipe();
+    return open();
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new StartError("os_error", `no pipe could be made: ${detail}`, { cause });
