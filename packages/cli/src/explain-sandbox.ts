@@ -1,8 +1,9 @@
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Sandbox } from "@codex/executor-protocol";
 import { describeEntry, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type CommandSandbox, createCommandSandbox, type WrappedCommand } from "@codex/sandbox";
+import { isProgram } from "./doctor/find-program.js";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { quoteWords } from "./visible.js";
 
@@ -107,18 +108,9 @@ const readOptions = (fd: number): string[] => readFileSync(`/proc/self/fd/${fd}`
 /** As a shell finds it. @throws CommandError */
 function findProgram(name: string, cwd: string): string {
   const directories = name.includes("/") ? [""] : (process.env.PATH ?? "/usr/bin:/bin").split(":");
-  const found = directories.map((directory) => resolve(cwd, directory, name)).find(isExecutable);
+  const found = directories.map((directory) => resolve(cwd, directory, name)).find(isProgram);
   if (found === undefined) throw new CommandError(`program \`${name}\` was not found`, EXIT.notFound);
   return found;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 function attempt<T>(run: () => T): T {

@@ -13,6 +13,7 @@ export interface BoundedCommand {
   sandbox?: Sandbox | null | undefined;
 }
 
+/** What `findExcess` needs to know of the host that has the ceiling. */
 export interface CeilingContext extends NamedPlaces {
   /** Where a path leads once its links are followed. The roots of the ceiling are such paths. */
   resolve(path: string): string;

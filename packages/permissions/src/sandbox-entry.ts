@@ -1,5 +1,6 @@
 import type { Sandbox } from "@codex/executor-protocol";
 
+/** What a restricted sandbox allows or denies at a path, a pattern or a named place. */
 export type SandboxEntry = Extract<ManagedFiles, { type: "restricted" }>["entries"][number];
 type ManagedFiles = Extract<Sandbox["permissions"], { type: "managed" }>["file_system"];
 

@@ -3,7 +3,7 @@ import type { AnalyzedCommand } from "./analyzed-command.js";
 import { findDangerousEntry } from "./dangerous.js";
 import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";
 import { isStandardProgram } from "./programs.js";
-import { proposeAmendment } from "./rules/amendment.js";
+import { createAllowRule, proposeAmendment } from "./rules/amendment.js";
 import { findPrefixBan } from "./rules/banned-prefixes.js";
 import { createRulesPort } from "./rules/create-rules-port.js";
 import { addRule, createRulePolicy, type RulePolicy } from "./rules/policy.js";
@@ -58,16 +58,7 @@ export class RuleBook {
       if (ban !== undefined) return ban;
       if (this.#saveRule === undefined) return "there is no place for saved rules";
       const origin = await this.#saveRule(prefix);
-      const [first = "", ...rest] = prefix;
-      this.#policy = addRule(this.#policy, {
-        first,
-        rest: rest.map((token) => [token]),
-        canonicalMatching: false,
-        decision: "allow",
-        justification: undefined,
-        sandbox: undefined,
-        origin,
-      });
+      this.#policy = addRule(this.#policy, createAllowRule(prefix, origin));
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

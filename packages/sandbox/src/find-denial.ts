@@ -1,7 +1,7 @@
-import { accessSync, constants } from "node:fs";
+import { constants } from "node:fs";
 import { dirname, join, resolve } from "node:path/posix";
 import type { SandboxDenial } from "@codex/exec-backend";
-import type { HostFiles } from "./profile/host-files.js";
+import { type HostFiles, isAllowed } from "./profile/host-files.js";
 import { getAccess, type SandboxProfile } from "./profile/profile.js";
 
 /** How a command in a sandbox ended. */
@@ -132,12 +132,3 @@ const HOST_PERMISSIONS: HostPermissions = {
   canRead: (path) => isAllowed(path, constants.R_OK),
   canWrite: (path) => isAllowed(path, constants.W_OK),
 };
-
-function isAllowed(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,5 +1,13 @@
 import { renderLimits } from "./limit-lines.js";
-import { listChanged, listNewLines, NONCE, OWN_PREFIX, quote, type ShellState } from "./shell-state.js";
+import {
+  findUnsupported,
+  listChanged,
+  listNewLines,
+  NONCE,
+  OWN_PREFIX,
+  quote,
+  type ShellState,
+} from "./shell-state.js";
 
 /** Run by `bash -c` and `bash -lc`: prints what the shell is like. Nothing in it trusts a setting or a name. */
 export const BASH_REPORT = String.raw`
@@ -43,9 +51,8 @@ export function renderBash(
   now: ShellState,
   keeps: (name: string) => boolean,
 ): string | { reason: string } {
-  for (const [kind, reason] of Object.entries(UNSUPPORTED)) {
-    if (base.texts.get(kind) !== now.texts.get(kind)) return { reason };
-  }
+  const reason = findUnsupported(base, now, UNSUPPORTED);
+  if (reason !== undefined) return { reason };
   const text = (kind: string) => now.texts.get(kind);
   const changed = (kind: string) => listNewLines(base.texts.get(kind), text(kind));
   if (/ (DEBUG|RETURN)$/m.test(text("traps") ?? "")) return { reason: "they set a trap for DEBUG or RETURN" };

@@ -46,6 +46,15 @@ export function listNewLines(base: string | undefined, now: string | undefined):
   return (now ?? "").split("\n").filter((line) => line !== "" && !known.has(line));
 }
 
+/** Why what startup files did cannot be made again; undefined where it can. @param reasons by kind of text */
+export function findUnsupported(
+  base: ShellState,
+  now: ShellState,
+  reasons: Readonly<Record<string, string>>,
+): string | undefined {
+  return Object.entries(reasons).find(([kind]) => base.texts.get(kind) !== now.texts.get(kind))?.[1];
+}
+
 /**
  * The first thing in which two shells differ, by kind and name; undefined for none. What is different in every shell, or
  * meant to be different, is left out before.

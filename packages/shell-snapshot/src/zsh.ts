@@ -1,5 +1,5 @@
 import { renderLimits } from "./limit-lines.js";
-import { listChanged, listNewLines, NONCE, quote, type ShellState } from "./shell-state.js";
+import { findUnsupported, listChanged, listNewLines, NONCE, quote, type ShellState } from "./shell-state.js";
 
 /**
  * Run by `zsh -fc` and `zsh -lc`: prints what the shell is like. The descriptors are listed by the shell itself: a
@@ -44,9 +44,8 @@ export function renderZsh(
   now: ShellState,
   keeps: (name: string) => boolean,
 ): string | { reason: string } {
-  for (const [kind, reason] of Object.entries(UNSUPPORTED)) {
-    if (base.texts.get(kind) !== now.texts.get(kind)) return { reason };
-  }
+  const reason = findUnsupported(base, now, UNSUPPORTED);
+  if (reason !== undefined) return { reason };
   const text = (kind: string) => now.texts.get(kind);
   const changed = (kind: string) => listNewLines(base.texts.get(kind), text(kind));
   const differs = (kind: string) => text(kind) !== base.texts.get(kind);

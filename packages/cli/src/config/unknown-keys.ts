@@ -1,3 +1,4 @@
+import { distance } from "fastest-levenshtein";
 import { CODEX_KEYS } from "./codex-keys.js";
 import { KEY_BY_NAME } from "./keys.js";
 import type { Layer } from "./layer.js";
@@ -32,21 +33,7 @@ function findSimilar(key: string): string | undefined {
   const known = [...KEY_BY_NAME.keys(), ...(key.includes(".") ? [] : CODEX_KEYS)];
   const limit = Math.min(MAX_DISTANCE, Math.floor(key.length / 3));
   const near = known
-    .map((name) => ({ name, distance: getDistance(key, name) }))
+    .map((name) => ({ name, distance: distance(key, name) }))
     .filter(({ distance }) => distance <= limit);
   return near.sort((a, b) => a.distance - b.distance)[0]?.name;
-}
-
-/** Of Levenshtein. */
-function getDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const exchanged = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(exchanged, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

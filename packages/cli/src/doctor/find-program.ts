@@ -13,7 +13,8 @@ export function findProgram(name: string): { path: string; isOnPath: boolean } |
   return undefined;
 }
 
-function isProgram(path: string): boolean {
+/** Whether it is a file that this process may execute. */
+export function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();

@@ -6,6 +6,7 @@ import type { ExecutorTool, ToolCallContext } from "./tool-registry.js";
 /** What a tool answers: text for the model, and the same for programs where there is more to it. */
 export type ToolResult = string | { text: string; structured?: Record<string, unknown> };
 
+/** A tool as its author writes it, for `defineTool`. */
 export interface ToolDefinition<Schema extends z.core.$ZodObject> {
   /** Unique within an executor, as a model writes it: `disk_usage`. */
   name: string;

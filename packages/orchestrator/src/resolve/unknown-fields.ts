@@ -1,3 +1,4 @@
+import { distance } from "fastest-levenshtein";
 import { ENVIRONMENT_ID } from "../catalog/catalog.js";
 import type { LearnedTool } from "../executors/tool-list.js";
 import { isObject } from "../json.js";
@@ -74,7 +75,7 @@ const findMeant = (given: string, names: readonly string[]): string | undefined 
 function isLike(given: string, name: string): boolean {
   const [a, b] = [plain(given.slice(0, NAME_SHOWN_CHARACTERS)), plain(name)];
   if (sorted(a) === sorted(b) || isAbbreviation(a, b) || isAbbreviation(b, a)) return true;
-  return getDistance(a, b) <= Math.min(MAX_DISTANCE, Math.floor(Math.max(a.length, b.length) / 3));
+  return distance(a, b) <= Math.min(MAX_DISTANCE, Math.floor(Math.max(a.length, b.length) / 3));
 }
 
 /** Exchanged letters make no difference. */
@@ -88,18 +89,4 @@ function isAbbreviation(short: string, long: string): boolean {
   let at = 0;
   for (const letter of long) if (letter === short[at]) at += 1;
   return at === short.length;
-}
-
-/** Of Levenshtein. */
-function getDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const exchanged = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(exchanged, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

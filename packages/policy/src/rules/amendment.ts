@@ -2,7 +2,7 @@ import { findPrefixBan } from "./banned-prefixes.js";
 import { checkCommand } from "./check-command.js";
 import { findMatches, type MatchOptions } from "./match.js";
 import { addRule, type RulePolicy } from "./policy.js";
-import type { PrefixRule } from "./rule.js";
+import type { PrefixRule, RuleOrigin } from "./rule.js";
 
 export interface AmendmentRequest {
   readonly policy: RulePolicy;
@@ -30,7 +30,7 @@ function isUsable(prefix: readonly string[], { commands }: AmendmentRequest): bo
 }
 
 function allowsAll(prefix: readonly string[], { policy, commands, match }: AmendmentRequest): boolean {
-  const amended = addRule(policy, createAllowRule(prefix));
+  const amended = addRule(policy, createAllowRule(prefix, { file: "", line: 0 }));
   return commands.every((command) => checkCommand(amended, command, match).decision === "allow");
 }
 
@@ -41,7 +41,8 @@ function isUnruled(command: readonly string[], { policy, match }: AmendmentReque
   );
 }
 
-function createAllowRule([first = "", ...rest]: readonly string[]): PrefixRule {
+/** Allows every command with this prefix. */
+export function createAllowRule([first = "", ...rest]: readonly string[], origin: RuleOrigin): PrefixRule {
   return {
     first,
     rest: rest.map((token) => [token]),
@@ -49,6 +50,6 @@ function createAllowRule([first = "", ...rest]: readonly string[]): PrefixRule {
     decision: "allow",
     justification: undefined,
     sandbox: undefined,
-    origin: { file: "", line: 0 },
+    origin,
   };
 }

@@ -1,7 +1,7 @@
 import type { Sandbox } from "@codex/executor-protocol";
 import { PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type DeniedRead, isDeniedRead, listReadable, resolveDenyRead } from "./deny-read.js";
-import { getGitEntries } from "./git-entries.js";
+import { getGitEntries, toEntry } from "./git-entries.js";
 import { isWithinDirectory } from "./paths.js";
 import type { SandboxedCommand, SandboxRefusal, SandboxSelector } from "./sandbox-selector.js";
 import { type CheckedSettings, checkSettings, type SandboxSettings } from "./sandbox-settings.js";
@@ -42,9 +42,9 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
     special("root", "read"),
     ...(settings.mode === "workspace-write" ? getWorkspaceEntries(settings, roots, command.environment) : []),
     // Everything is readable but for what is denied: an entry for reading could only close what may be written.
-    ...extra.write.map((path) => at(path, "write")),
+    ...extra.write.map((path) => toEntry(path, "write")),
     ...denied.filter((one) => !isGranted(one, extra)).map(denyEntry),
-    ...listReadable(denied).map((path) => at(path, "read")),
+    ...listReadable(denied).map((path) => toEntry(path, "read")),
   ];
   const { glob_scan_max_depth } = settings;
   const network = extra.network || (settings.mode === "workspace-write" && settings.network_access === true);
@@ -101,11 +101,11 @@ function getWorkspaceEntries(settings: CheckedSettings, roots: readonly string[]
     special("project_roots", "write"),
     ...(exclude_slash_tmp === true ? [] : [special("slash_tmp", "write")]),
     ...(exclude_tmpdir_env_var === true ? [] : [special("tmpdir", "write")]),
-    ...writable_roots.map((root) => at(root, "write")),
+    ...writable_roots.map((root) => toEntry(root, "write")),
     ...names.map((name) => special("project_roots", "read", name)),
-    ...others.map((root) => at(`${root}/.git`, "read")),
+    ...others.map((root) => toEntry(`${root}/.git`, "read")),
     ...[...opened.values()].flatMap(getGitEntries),
-    ...(isHomeOpen(settings, all) ? [at(settings.codex_home!, "read")] : []),
+    ...(isHomeOpen(settings, all) ? [toEntry(settings.codex_home!, "read")] : []),
   ];
 }
 
@@ -147,9 +147,7 @@ function findClosedRead({ read, write }: ExtraPermissions, denied: readonly Deni
 }
 
 const denyEntry = ({ path, isPattern }: DeniedRead): SandboxEntry =>
-  isPattern ? { path: { type: "glob_pattern", pattern: path }, access: "deny" } : at(path, "deny");
-
-const at = (path: string, access: SandboxEntry["access"]): SandboxEntry => ({ path: { type: "path", path }, access });
+  isPattern ? { path: { type: "glob_pattern", pattern: path }, access: "deny" } : toEntry(path, "deny");
 
 function special(
   kind: Extract<SandboxEntry["path"], { type: "special" }>["value"]["kind"],

@@ -6,12 +6,20 @@ import type { GitDirectories } from "./sandbox-settings.js";
  * one it replaces; what git runs or believes in it is closed again, also where it does not exist yet.
  */
 export function getGitEntries({ gitDirectory, commonDirectory }: GitDirectories): SandboxEntry[] {
-  const closed = CLOSED_IN_GIT_DIRECTORY.map((name) => at(`${gitDirectory}/${name}`, "read"));
+  const closed = CLOSED_IN_GIT_DIRECTORY.map((name) => toEntry(`${gitDirectory}/${name}`, "read"));
   const shared = gitDirectory === commonDirectory ? [] : WRITTEN_IN_COMMON;
-  return [at(gitDirectory, "write"), ...closed, ...shared.map((name) => at(`${commonDirectory}/${name}`, "write"))];
+  return [
+    toEntry(gitDirectory, "write"),
+    ...closed,
+    ...shared.map((name) => toEntry(`${commonDirectory}/${name}`, "write")),
+  ];
 }
 
 /** What a commit in a worktree writes outside the git directory of that worktree. */
 const WRITTEN_IN_COMMON = ["objects", "refs", "logs"];
 
-const at = (path: string, access: SandboxEntry["access"]): SandboxEntry => ({ path: { type: "path", path }, access });
+/** An entry for a path as it stands. */
+export const toEntry = (path: string, access: SandboxEntry["access"]): SandboxEntry => ({
+  path: { type: "path", path },
+  access,
+});

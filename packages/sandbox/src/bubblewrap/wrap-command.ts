@@ -1,10 +1,10 @@
-import { accessSync, closeSync, constants } from "node:fs";
+import { closeSync, constants } from "node:fs";
 import type { SandboxDenial } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
 import type { Native } from "@codex/native";
 import { type EndedCommand, findDenial } from "../find-denial.js";
 import { removeGitLinks } from "../profile/git-directory.js";
-import type { HostFiles } from "../profile/host-files.js";
+import { type HostFiles, isAllowed } from "../profile/host-files.js";
 import { isGitCommonFile, OWN_COMMON_DIRECTORY } from "../profile/placeholder-mark.js";
 import {
   getAccess,
@@ -149,15 +149,6 @@ function checkWrapper(bubblewrap: string, { fileSystem }: SandboxProfile): void 
   if (getAccess(fileSystem, "/") === "write") return;
   if (getAccess(fileSystem, bubblewrap) === "write")
     throw invalid(`it makes ${bubblewrap} writable, which makes the sandbox`);
-}
-
-function isAllowed(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** What the wrapper would find out too late, in the output of the command. */

@@ -1,4 +1,5 @@
 import {
+  accessSync,
   closeSync,
   constants,
   fstatSync,
@@ -91,5 +92,15 @@ function attempt<T>(read: () => T): T | undefined {
     return read();
   } catch {
     return undefined;
+  }
+}
+
+/** Whether this process may access a path. @param mode as of `access`, such as `constants.W_OK` */
+export function isAllowed(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
   }
 }
