@@ -1,9 +1,9 @@
 import type { Channel } from "@codex/channel";
+import { type Clock, systemClock } from "@codex/clock";
 import type { ExecBackend } from "@codex/exec-backend";
 import type { HostInfo } from "@codex/executor-protocol";
 import { describeFault, type Telemetry } from "@codex/telemetry";
 import { type CeilingOptions, createCeilingGuard, type ResolvePath } from "./admission/ceiling.js";
-import { type Clock, systemClock } from "./clock.js";
 import { Connection } from "./connections/connection.js";
 import { Connections } from "./connections/connections.js";
 import { type Attachment, receiveMessages } from "./connections/loop.js";

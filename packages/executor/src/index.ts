@@ -1,5 +1,5 @@
 export { type CeilingOptions, type ResolvePath, resolveLocalPath } from "./admission/ceiling.js";
-export { type Clock, systemClock } from "./clock.js";
+
 export { ToolError } from "./errors.js";
 export { createExecutor, type Executor, type ExecutorOptions, type ServeOptions } from "./executor.js";
 export { getHostInfo } from "./host/host-info.js";

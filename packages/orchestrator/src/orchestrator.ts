@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Channel } from "@codex/channel";
+import { type Clock, systemClock, waitAtMost, waitUnlessAborted } from "@codex/clock";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import { Auditor } from "./audit/audit-trail.js";
 import type { CallsContext, CallToolOptions } from "./calls/call-tool.js";
 import { Catalog, type ModelTool } from "./catalog/catalog.js";
-import { type Clock, systemClock } from "./clock.js";
 import { type Config, resolveConfig } from "./config.js";
 import { OrchestratorError } from "./errors.js";
 import { Executor } from "./executors/executor.js";
@@ -153,7 +153,7 @@ export class OrchestratorCore implements Orchestrator {
     const closing = this.#close.signal;
     const over = signal === undefined ? closing : AbortSignal.any([signal, closing]);
     const ready = this.ready.catch(() => {});
-    await unlessAborted(ready, over);
+    await waitUnlessAborted(over, ready);
   }
 
   runCommand(request: RunCommandRequest, { executor: name, onOutput }: RunCommandOptions): RunningCommand {
@@ -199,12 +199,7 @@ export class OrchestratorCore implements Orchestrator {
 
   /** Something that was handed in may keep a call for ever, but not everybody else. */
   async #settleCalls(): Promise<void> {
-    let stopClock = () => {};
-    const late = new Promise<void>((resolve) => {
-      stopClock = this.#clock.after(this.#config.timings.shutdownMs, resolve);
-    });
-    await Promise.race([Promise.allSettled(this.#inFlight), late]);
-    stopClock();
+    await waitAtMost(this.#clock, this.#config.timings.shutdownMs, Promise.allSettled(this.#inFlight));
   }
 
   /** Why this name cannot be attached now. */
@@ -235,13 +230,8 @@ export class OrchestratorCore implements Orchestrator {
     if (channel === undefined) {
       throw new OrchestratorError("bad_option", `executor \`${name}\` has neither \`channel\` nor \`reconnect\``);
     }
-    let stopClock = () => {};
-    const late = new Promise<undefined>((resolve) => {
-      stopClock = this.#clock.after(connectMs, () => resolve(undefined));
-    });
-    const connected = await unlessAborted(Promise.race([channel, late]), signal)
-      .catch((cause: unknown) => connectFailure(name, cause))
-      .finally(stopClock);
+    const inTime = waitAtMost(this.#clock, connectMs, Promise.resolve(channel));
+    const connected = await waitUnlessAborted(signal, inTime).catch((cause: unknown) => connectFailure(name, cause));
     if (connected !== undefined && !(connected instanceof OrchestratorError) && !signal.aborted) return connected;
     closeLater(channel);
     attempt.abort();
@@ -307,18 +297,6 @@ export class OrchestratorCore implements Orchestrator {
     const exited = { executor: from.owner.name, sessionId: session.id, outcome };
     from.problems.guard("onSessionExited", () => this.#options.onSessionExited?.(exited));
   }
-}
-
-/** Waits for work, but no longer than until the signal; the work goes on then. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  let stopListening = () => {};
-  const aborted = new Promise<undefined>((resolve) => {
-    const onAbort = () => resolve(undefined);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    stopListening = () => signal.removeEventListener("abort", onAbort);
-  });
-  return Promise.race([work, aborted]).finally(stopListening);
 }
 
 const closedError = () => new OrchestratorError("closed", "the orchestrator is closed");

@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** What each package depends on in this workspace, by floors: lower floors first. */
 const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ground: {
+    clock: "",
     channel: "",
     telemetry: "",
     "file-lock": "",
@@ -28,13 +29,13 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "shell-snapshot": "exec-backend executor-protocol",
     "exec-server":
       "channel exec-backend exec-server-protocol executor-protocol host-files native shell-snapshot telemetry",
-    executor: "channel exec-backend executor-protocol permissions shell-snapshot telemetry",
+    executor: "channel clock exec-backend executor-protocol permissions shell-snapshot telemetry",
   },
   core: {
     starlark: "",
     audit: "file-lock telemetry",
     policy: "executor-protocol file-lock permissions starlark telemetry",
-    orchestrator: "audit channel executor-protocol permissions policy telemetry",
+    orchestrator: "audit channel clock executor-protocol permissions policy telemetry",
   },
   faces: {
     cli:

@@ -37,6 +37,7 @@ const PACKAGES = [
   "shell-snapshot",
   "exec-server",
   "exec-server-client",
+  "clock",
   "executor",
   "starlark",
   "policy",

@@ -1,4 +1,5 @@
 import type { Channel } from "@codex/channel";
+import { type Clock, waitAtMost } from "@codex/clock";
 import type { ExecBackend } from "@codex/exec-backend";
 import type { HostInfo, OrchestratorMessage, OutputPosition, ProcessOutcome } from "@codex/executor-protocol";
 import { EXECUTOR_PROTOCOL_VERSION } from "@codex/executor-protocol";
@@ -6,7 +7,6 @@ import { type Admission, createAdmission } from "../admission/admission.js";
 import { ApprovalLedger } from "../admission/approval-ledger.js";
 import type { CeilingGuard } from "../admission/ceiling.js";
 import { Calls } from "../calls/calls.js";
-import type { Clock } from "../clock.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { Ledger } from "../idempotency/ledger.js";
 import type { Ids } from "../ids.js";
@@ -169,9 +169,10 @@ export class Connection {
     this.outbox.end();
     this.calls.cancelAll();
     this.calls.forgetAll();
-    const ended = (await within(clock, LAST_SESSIONS_MS, this.#unifiedExec.close(note))) ?? [];
+    // A tool may ignore that it was cancelled, and a remote host that it was asked.
+    const ended = (await waitAtMost(clock, LAST_SESSIONS_MS, this.#unifiedExec.close(note))) ?? [];
     if (typeof this.#options.backend === "function") await this.#backend.close();
-    await within(clock, LAST_ANSWERS_MS, this.calls.settle());
+    await waitAtMost(clock, LAST_ANSWERS_MS, this.calls.settle());
     this.calls.forgetAll();
     await this.outbox.close();
     return ended;
@@ -242,15 +243,4 @@ function leave(channel: Channel): void {
   const message = "the connection was resumed over another channel";
   void sendOn(channel, { type: "error", requestId: null, message, code: "taken_over" });
   void channel.close();
-}
-
-/** Waits, but not without end: a tool may ignore that it was cancelled, and a remote host that it was asked. */
-async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
-  let cancel = () => {};
-  const late = new Promise<undefined>((resolve) => {
-    cancel = clock.after(ms, () => resolve(undefined));
-  });
-  const result = await Promise.race([work, late]);
-  cancel();
-  return result;
 }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { Clock } from "@codex/clock";
 import { getProgramName } from "@codex/exec-backend";
-import type { Clock } from "../clock.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { renderOutcome } from "../sessions/render.js";
 import type { EndedSession } from "../sessions/unified-exec.js";

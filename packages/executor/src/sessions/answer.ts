@@ -1,6 +1,6 @@
+import type { Clock } from "@codex/clock";
 import { getExitCode, type SandboxDenial } from "@codex/exec-backend";
 import type { ToolCallOutcome, UnifiedExecResult, WaitEnded } from "@codex/executor-protocol";
-import type { Clock } from "../clock.js";
 import type { Ids } from "../ids.js";
 import { type ExecutorLimits, INPUT_ANSWER_MS, PROMPT_GUESS_MS } from "../limits.js";
 import { findCharacterEnd, readSlice, type Slice } from "../output/slice.js";

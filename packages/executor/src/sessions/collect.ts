@@ -1,5 +1,5 @@
+import type { Clock } from "@codex/clock";
 import type { WaitEnded } from "@codex/executor-protocol";
-import type { Clock } from "../clock.js";
 import { LONGEST_POST_EXIT_MS, POST_EXIT_MS, REMOTE_POST_EXIT_MS } from "../limits.js";
 import { waitForPrompt } from "./prompt.js";
 import type { Session } from "./session.js";

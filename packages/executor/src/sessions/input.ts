@@ -1,8 +1,8 @@
+import { type Clock, waitAtMost } from "@codex/clock";
 import type { ProcessSignal } from "@codex/exec-backend";
 import { ProcessError, WriteError } from "@codex/exec-backend";
 import type { SessionSignal, WriteStdinRequest } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
-import type { Clock } from "../clock.js";
 import { ToolError } from "../errors.js";
 import { WRITTEN } from "./collect.js";
 import type { Session } from "./session.js";
@@ -113,12 +113,7 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
     settled,
     async settleWithin(ms, clock) {
       if (state !== "waiting") return;
-      let cancel = () => {};
-      const late = new Promise<void>((resolve) => {
-        cancel = clock.after(ms, resolve);
-      });
-      await Promise.race([settled, late]);
-      cancel();
+      await waitAtMost(clock, ms, settled);
     },
     getNotices() {
       if (state === "done") return [];

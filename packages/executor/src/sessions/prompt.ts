@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../clock.js";
+import type { Clock } from "@codex/clock";
 import { PROMPT_BACKOFF, PROMPT_GUESS_MS, PROMPT_LISTENS_MS, PROMPT_QUIET_MS } from "../limits.js";
 import type { Session } from "./session.js";
 

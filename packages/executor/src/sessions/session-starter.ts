@@ -1,8 +1,8 @@
+import type { Clock } from "@codex/clock";
 import type { ExecBackend, ProcessSpec, ProcessStdio } from "@codex/exec-backend";
 import { createEnvironment, StartError, UnknownStartError } from "@codex/exec-backend";
 import type { ExecCommandRequest, Sandbox } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
-import type { Clock } from "../clock.js";
 import { ToolError } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import type { ExecutorLimits } from "../limits.js";

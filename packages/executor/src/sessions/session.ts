@@ -1,6 +1,6 @@
+import type { Clock } from "@codex/clock";
 import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdio } from "@codex/exec-backend";
 import type { ProcessOutcome, TerminalSize, WhenFull } from "@codex/executor-protocol";
-import type { Clock } from "../clock.js";
 import { LiveOutput, type LiveReceiver } from "../output/live-output.js";
 import { explainEviction, type Retention } from "../output/retention.js";
 import type { Screen } from "../screen/screen.js";

@@ -1,3 +1,4 @@
+import type { Clock } from "@codex/clock";
 import type { ExecBackend, TerminateOptions, TerminationReceipt } from "@codex/exec-backend";
 import type {
   ExecCommandRequest,
@@ -7,7 +8,6 @@ import type {
   WriteStdinRequest,
 } from "@codex/executor-protocol";
 import type { Admission } from "../admission/admission.js";
-import type { Clock } from "../clock.js";
 import { ToolError, toErrorOutcome } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import type { Ledger } from "../idempotency/ledger.js";

@@ -1,3 +1,4 @@
+import { waitUnlessAborted } from "@codex/clock";
 import type { TerminationReceipt } from "@codex/exec-backend";
 import { renderOutcome } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
@@ -19,7 +20,7 @@ export const killSession: SessionTool = {
   },
   async call(args, unifiedExec, scope) {
     const id = getCount(asArguments(args), "session_id");
-    const killed = await unlessAborted(findOwner(scope, unifiedExec, id).kill(id), scope.signal);
+    const killed = await waitUnlessAborted(scope.signal, findOwner(scope, unifiedExec, id).kill(id));
     if (killed === undefined) {
       const text = `Session ${id} is being ended; the call was cancelled before it was gone.`;
       return { status: "success", content: [{ type: "input_text", text }], structured: { sessionId: id, gone: false } };
@@ -73,18 +74,4 @@ function renderProcesses(processes: TerminationReceipt["members"]): string {
   const named = processes.slice(0, MAX_MEMBERS).map(({ pid, name }) => `${quote(name)} (pid ${pid})`);
   const more = processes.length - named.length;
   return [...named, ...(more > 0 ? [`${more} more`] : [])].join(", ") || "none";
-}
-
-/** Undefined when the signal aborts first; the work goes on. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  const done = new AbortController();
-  const aborted = new Promise<undefined>((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener("abort", () => resolve(undefined), { once: true, signal: done.signal });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    done.abort();
-  }
 }

@@ -1,6 +1,6 @@
+import type { Clock } from "@codex/clock";
 import { getExitCode } from "@codex/exec-backend";
 import type { ByteRange, RecordedOutput, ToolCallOutcome } from "@codex/executor-protocol";
-import type { Clock } from "../clock.js";
 import { MAX_RECORDED_BYTES, MAX_RECORDED_CHUNKS } from "../limits.js";
 import { getGaps, skipForward } from "../output/slice.js";
 import type { Session } from "../sessions/session.js";

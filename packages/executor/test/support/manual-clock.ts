@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/index.js";
+import type { Clock } from "@codex/clock";
 
 /** Time that goes on only when told to. */
 export class ManualClock implements Clock {

@@ -1,3 +1,4 @@
+import type { Clock } from "@codex/clock";
 import {
   createOutputLog,
   type ExecBackend,
@@ -14,7 +15,6 @@ import {
   WriteError,
 } from "@codex/exec-backend";
 import type { OutputStream, ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
-import type { Clock } from "../../src/index.js";
 
 /** A process that does what a test says, when the test says it. */
 export class ScriptedProcess implements ExecProcess {

@@ -1,6 +1,6 @@
 import type { DecidedBy } from "@codex/audit";
+import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
-import type { Clock } from "../clock.js";
 import type { ApprovalRequest, Approver } from "./approver.js";
 import { sessionKey } from "./session-key.js";
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Channel } from "@codex/channel";
+import type { Clock } from "@codex/clock";
 import {
   type Capability,
   EXECUTOR_PROTOCOL_VERSION,
@@ -8,7 +9,6 @@ import {
   type ProcessOutcome,
 } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
-import type { Clock } from "../clock.js";
 import { OrchestratorError } from "../errors.js";
 import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
 import { type Introduction, introduce } from "./introduce.js";

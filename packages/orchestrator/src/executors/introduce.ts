@@ -1,6 +1,6 @@
 import type { Channel } from "@codex/channel";
+import type { Clock } from "@codex/clock";
 import { type ExecutorMessage, type OrchestratorMessage, parseExecutorMessage } from "@codex/executor-protocol";
-import type { Clock } from "../clock.js";
 
 type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
 export type Introduction = Extract<ExecutorMessage, { type: "initialize_response" }>;

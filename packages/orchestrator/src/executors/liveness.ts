@@ -1,5 +1,5 @@
 import type { Channel } from "@codex/channel";
-import type { Clock } from "../clock.js";
+import type { Clock } from "@codex/clock";
 
 export interface LivenessOptions {
   clock: Clock;

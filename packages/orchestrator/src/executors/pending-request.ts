@@ -1,5 +1,5 @@
+import type { Clock } from "@codex/clock";
 import type { ExecutorMessage } from "@codex/executor-protocol";
-import type { Clock } from "../clock.js";
 import type { OutputQueue } from "./output-queue.js";
 import type { Answer, AnswerType, Reply, RequestMessage } from "./wire-types.js";
 

@@ -1,5 +1,5 @@
+import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
-import type { Clock } from "../clock.js";
 
 export interface RetryOptions {
   clock: Clock;

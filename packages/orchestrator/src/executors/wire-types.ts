@@ -1,6 +1,6 @@
 import type { Channel } from "@codex/channel";
+import type { Clock } from "@codex/clock";
 import type { ExecutorMessage, OrchestratorMessage, OutputPosition, UnansweredCall } from "@codex/executor-protocol";
-import type { Clock } from "../clock.js";
 import type { OrchestratorLimits } from "../limits.js";
 import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";

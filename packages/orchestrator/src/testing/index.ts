@@ -1,2 +1,2 @@
-export { type Clock, systemClock } from "../clock.js";
+export { type Clock, systemClock } from "@codex/clock";
 export { createTestOrchestrator, type TestOrchestratorOptions } from "./create-test-orchestrator.js";

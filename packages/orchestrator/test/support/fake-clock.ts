@@ -16,6 +16,10 @@ export class FakeClock implements Clock {
     return this.#timers.size;
   }
 
+  now(): number {
+    return this.#now;
+  }
+
   after(ms: number, run: () => void): () => void {
     const timer = { at: this.#now + ms, run };
     this.#timers.add(timer);

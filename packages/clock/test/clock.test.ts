@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../src/index.js";
+import { systemClock } from "../src/clock.js";
 
 describe("the system clock", () => {
   it("runs later, never within the call, and not after it was cancelled", async () => {

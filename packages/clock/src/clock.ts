@@ -1,11 +1,12 @@
-/** Time as a collaborator. */
+/** Time as a collaborator; tests hand in one of their own. */
 export interface Clock {
-  /** Milliseconds on the clock of `ExecProcess.startedAt`, which never goes back. */
+  /** Milliseconds on a clock that never goes back, that of `performance.now`. */
   now(): number;
-  /** Calls `run` once after `ms` milliseconds, never within this call. The answer cancels it. */
+  /** Calls `run` once after `ms` milliseconds, never within this call. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
+/** The clock of this process. A wait may be longer than Node's timers take. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(ms, run) {
@@ -19,5 +20,5 @@ export const systemClock: Clock = {
   },
 };
 
-/** Node's timers take no more, milliseconds. */
+/** The longest delay of a Node timer, milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
