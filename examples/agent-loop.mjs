@@ -3,10 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMemoryChannelPair } from "@codex/channel";
-import { createExecutor } from "@codex/executor";
-import { createOrchestrator } from "@codex/orchestrator";
-import { createLocalBackend } from "@codex/process-host";
+import { createLocalOrchestrator } from "@codex/local";
 
 /** Stands for a model: looks at what the last call said and makes the next one. */
 function* scriptedModel() {
@@ -31,13 +28,9 @@ const approver = {
 };
 
 const directory = await mkdtemp(join(tmpdir(), "agent-"));
-const [ours, its] = createMemoryChannelPair();
-const backend = createLocalBackend();
-const served = createExecutor({ backend }).serve(its);
 // On a host that can sandbox, "workspace-write" (the directory of the turn) is what a model should get.
 const policy = { approvalPolicy: "on-request", sandbox: "danger-full-access" };
-const orchestrator = createOrchestrator({ policy, approver, defaults: { login: false } });
-await orchestrator.attach({ name: "local", channel: ours });
+const orchestrator = await createLocalOrchestrator({ policy, approver, defaults: { login: false } });
 
 const model = scriptedModel();
 let turn = model.next();
@@ -51,6 +44,4 @@ assert.deepEqual(asked, ["rm -rf notes.txt"]);
 assert.equal(await readFile(join(directory, "notes.txt"), "utf8"), "one\ntwo\n");
 
 await orchestrator.close();
-await served;
-await backend.close();
 await rm(directory, { recursive: true });

@@ -1,10 +1,8 @@
 // A tool of your own, with validated arguments. The orchestrator learns it from the executor; nothing is registered there.
 import assert from "node:assert/strict";
 import { arch, cpus, platform } from "node:os";
-import { createMemoryChannelPair } from "@codex/channel";
-import { createExecutor, defineTool } from "@codex/executor";
-import { createOrchestrator } from "@codex/orchestrator";
-import { createLocalBackend } from "@codex/process-host";
+import { defineTool } from "@codex/executor";
+import { createLocalOrchestrator } from "@codex/local";
 import * as z from "zod";
 
 const describeHost = defineTool({
@@ -17,13 +15,7 @@ const describeHost = defineTool({
   }),
 });
 
-const [ours, its] = createMemoryChannelPair();
-const backend = createLocalBackend();
-const executor = createExecutor({ backend, tools: [describeHost] });
-const served = executor.serve(its);
-
-const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never" } });
-await orchestrator.attach({ name: "local", channel: ours });
+const orchestrator = await createLocalOrchestrator({ tools: [describeHost] });
 assert.ok(orchestrator.listTools().some((tool) => tool.name === "describe_host"));
 
 const answer = await orchestrator.callTool("describe_host", { cpus: true });
@@ -38,5 +30,3 @@ const unknown = await orchestrator.callTool("describe_moon", {});
 assert.equal(unknown.isError, true);
 
 await orchestrator.close();
-await served;
-await backend.close();

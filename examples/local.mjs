@@ -1,18 +1,10 @@
 // An orchestrator and an executor in one process: run a script, keep a session, read its outcome.
 import assert from "node:assert/strict";
-import { createMemoryChannelPair } from "@codex/channel";
-import { createExecutor } from "@codex/executor";
-import { createOrchestrator } from "@codex/orchestrator";
-import { createLocalBackend } from "@codex/process-host";
-
-const [ours, its] = createMemoryChannelPair();
-const backend = createLocalBackend();
-const served = createExecutor({ backend }).serve(its);
+import { createLocalOrchestrator } from "@codex/local";
 
 // Commands are the example's own: no sandbox, no questions. Without `sandbox` they could only read.
 const WITHOUT_SANDBOX = { approvalPolicy: "never", sandbox: "danger-full-access" };
-const orchestrator = createOrchestrator({ policy: WITHOUT_SANDBOX, defaults: { login: false } });
-await orchestrator.attach({ name: "local", channel: ours });
+const orchestrator = await createLocalOrchestrator({ policy: WITHOUT_SANDBOX, defaults: { login: false } });
 
 const answer = await orchestrator.callTool("exec_command", { cmd: "echo hello; exit 3" });
 console.log(answer.text);
@@ -35,5 +27,3 @@ const killed = await orchestrator.callTool("kill_session", { session_id });
 assert.equal(killed.isError, false);
 
 await orchestrator.close();
-await served;
-await backend.close();

@@ -20,15 +20,9 @@ const remote = await orchestrator.attach({ name: "build-host", channel: connectW
 assert.equal(remote.host.os, process.platform);
 
 let live = "";
-const answer = await orchestrator.callTool(
-  "exec_command",
-  { cmd: "for i in 1 2 3; do echo line $i; sleep 0.05; done" },
-  {
-    onOutput({ bytes }) {
-      live += bytes;
-    },
-  },
-);
+const lines = orchestrator.startCall("exec_command", { cmd: "for i in 1 2 3; do echo line $i; sleep 0.05; done" });
+for await (const { bytes } of lines.output) live += bytes;
+const answer = await lines.result;
 assert.equal(live, "line 1\nline 2\nline 3\n");
 assert.ok(answer.text.endsWith(live));
 

@@ -11,7 +11,7 @@ import type { Connector, InitializeOptions } from "./executors/executor.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { ProtocolProblem } from "./executors/problems.js";
 import type { RunCommandRequest, RunningCommand } from "./programs/run-command.js";
-import type { StructuredOf, ToolCallResult } from "./result.js";
+import type { AnyStructured, StructuredOf, ToolCallResult } from "./result.js";
 
 /** What an orchestrator is made of. Only `policy` has to be given. */
 export interface OrchestratorOptions {
@@ -94,27 +94,64 @@ export interface Orchestrator {
   detach(name: string): Promise<boolean>;
   /** The tools of all executors as a model is told of them. */
   listTools(): ModelTool[];
-  /** Never rejects for what a model or an executor did; `args` is an object or its JSON text. */
+  /**
+   * Carries out a tool call of a model: resolves it, applies the policy, asks the approver, forwards it to an executor.
+   * Never rejects for what a model or an executor did; `args` is an object or its JSON text.
+   */
   callTool<Name extends string>(
     name: Name,
     args: unknown,
     options?: CallToolOptions,
   ): Promise<ToolCallResult<StructuredOf<Name>>>;
   /**
+   * `callTool`, with the live output as an async iterable for one reader:
+   *
+   * ```ts
+   * const call = orchestrator.startCall("exec_command", { cmd: "make test" });
+   * for await (const { bytes } of call.output) process.stdout.write(bytes);
+   * const { text } = await call.result;
+   * ```
+   */
+  startCall<Name extends string>(name: Name, args: unknown, options?: CallToolOptions): ToolCall<StructuredOf<Name>>;
+  /**
    * Runs a program on the first executor, or a named one, for the person who asked for it: no policy is consulted.
    * @throws OrchestratorError when there is no such executor or it cannot stream
    */
-  runCommand(request: RunCommandRequest, options: RunCommandOptions): RunningCommand;
+  runCommand(request: RunCommandRequest, options?: RunCommandOptions): RunningCommand;
   /**
    * Detaches everything, gives up what is being attached, and withdraws open questions: their commands do not run.
    * Resolves once every call has its result, or after `shutdownMs`. Idempotent; never rejects.
    */
   close(): Promise<void>;
+  /** `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** A tool call that is under way. */
+export interface ToolCall<Structured = AnyStructured> {
+  /**
+   * Live output from the first byte on, for one loop. A loop that has begun holds the executor back instead of losing
+   * output; leaving it (`break`) lets the call go on without a reader. The loop ends before `result` resolves, and never
+   * throws. Of a call whose `result` is awaited before a loop has begun, about 1 MiB is kept; `dropped` of a piece
+   * is the range that is missing before it.
+   */
+  readonly output: AsyncIterable<LiveOutput>;
+  /** As `callTool`: never rejects for what a model or an executor did. Needs no reader of `output`. */
+  readonly result: Promise<ToolCallResult<Structured>>;
+}
+
+/** How a program is run. */
 export interface RunCommandOptions {
-  /** Default: the first that was attached. */
+  /** Name of the executor; default: the first that was attached. */
   executor?: string;
-  /** Called in order, from the first byte on; a promise holds the program back until it settles, all else is ignored. */
-  onOutput: (output: LiveOutput) => unknown;
+  /**
+   * Called with live output in order, from the first byte on. A promise it returns holds the program back until it
+   * settles. `RunningCommand.output` is the same as an iterable.
+   */
+  onOutput?: (output: LiveOutput) => unknown;
+  /**
+   * Ends the program and its process group: SIGTERM, after 2 s SIGKILL; `ended` tells how it ended. Already aborted:
+   * nothing is started.
+   */
+  signal?: AbortSignal;
 }

@@ -3,7 +3,7 @@ import { OrchestratorCore } from "./orchestrator.js";
 import { fail } from "./result.js";
 
 /** An orchestrator for a person: lists tools and runs programs, and carries out no calls of a model. */
-export type ProgramRunner = Omit<Orchestrator, "callTool">;
+export type ProgramRunner = Omit<Orchestrator, "callTool" | "startCall">;
 
 export type ProgramRunnerOptions = Pick<
   OrchestratorOptions,

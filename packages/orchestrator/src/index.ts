@@ -1,4 +1,11 @@
-export type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
+export type {
+  AttachedExecutor,
+  AttachOptions,
+  Orchestrator,
+  OrchestratorOptions,
+  RunCommandOptions,
+  ToolCall,
+} from "./api.js";
 export type { AfterDenial, ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
 export type { AuditOptions } from "./audit/audit-trail.js";
@@ -28,6 +35,7 @@ export {
 export type { RunCommandRequest, RunningCommand, RunOutcome, SandboxDenial } from "./programs/run-command.js";
 export type {
   AnsweredCall,
+  AnyStructured,
   LostCall,
   Refusal,
   RefusalCode,

@@ -130,5 +130,7 @@ export const DEFAULT_MAX_OUTPUT_TOKENS_CAP = 50_000;
 /** Largest piece of live output that is joined to one that waits, and largest result of that, bytes. */
 export const SMALL_OUTPUT_BYTES = 2048;
 export const JOINED_OUTPUT_BYTES = 64 * 1024;
+/** Live output that is kept for a loop that has not begun, while its result is waited for already, bytes. */
+export const UNREAD_OUTPUT_BYTES = 1024 * 1024;
 /** What a waiting piece of live output takes besides its bytes, about. */
 export const QUEUED_PIECE_BYTES = 256;

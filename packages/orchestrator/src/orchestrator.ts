@@ -3,7 +3,14 @@ import type { Channel } from "@codex/channel";
 import { type Clock, systemClock, waitAtMost, waitUnlessAborted } from "@codex/clock";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
-import type { AttachedExecutor, AttachOptions, Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
+import type {
+  AttachedExecutor,
+  AttachOptions,
+  Orchestrator,
+  OrchestratorOptions,
+  RunCommandOptions,
+  ToolCall,
+} from "./api.js";
 import { Auditor } from "./audit/audit-trail.js";
 import type { CallsContext, CallToolOptions } from "./calls/call-tool.js";
 import { Catalog, type ModelTool } from "./catalog/catalog.js";
@@ -12,6 +19,8 @@ import { OrchestratorError } from "./errors.js";
 import { Executor } from "./executors/executor.js";
 import { ProblemLog } from "./executors/problems.js";
 import { type SessionOwner, SessionTable } from "./executors/sessions.js";
+import { OutputStream } from "./output/output-stream.js";
+import { teeOutput } from "./output/tee-output.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./programs/run-command.js";
 import { closedMeanwhile, fail, type StructuredOf, type ToolCallResult } from "./result.js";
 
@@ -142,6 +151,23 @@ export class OrchestratorCore implements Orchestrator {
     }
   }
 
+  startCall<Name extends string>(
+    name: Name,
+    args: unknown,
+    options: CallToolOptions = {},
+  ): ToolCall<StructuredOf<Name>> {
+    const output = new OutputStream();
+    const onOutput = teeOutput(output, options.onOutput);
+    const result = this.callTool(name, args, { ...options, onOutput }).finally(() => output.end());
+    return {
+      output,
+      get result() {
+        output.stopHolding("while read");
+        return result;
+      },
+    };
+  }
+
   /** Calls wait for the executors of the options. */
   async #callTool(name: string, args: unknown, options: CallToolOptions): Promise<ToolCallResult> {
     if (!this.#isReady) await this.#untilReady(options.signal);
@@ -156,7 +182,8 @@ export class OrchestratorCore implements Orchestrator {
     await waitUnlessAborted(over, ready);
   }
 
-  runCommand(request: RunCommandRequest, { executor: name, onOutput }: RunCommandOptions): RunningCommand {
+  runCommand(request: RunCommandRequest, options: RunCommandOptions = {}): RunningCommand {
+    const { executor: name, onOutput, signal } = options;
     const executor = name === undefined ? this.#catalog.all[0] : this.#catalog.get(name);
     if (this.#closing !== undefined) throw closedError();
     if (executor === undefined) {
@@ -164,12 +191,22 @@ export class OrchestratorCore implements Orchestrator {
       throw new OrchestratorError("unsupported", missing);
     }
     const { answerMarginMs } = this.#config.timings;
-    return runCommand(executor, request, { onOutput, answerMarginMs, newKey: this.#newKey });
+    return runCommand(executor, request, {
+      onOutput,
+      signal,
+      answerMarginMs,
+      newKey: this.#newKey,
+      clock: this.#clock,
+    });
   }
 
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();
     return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Keys that count up: an executor tells a repeat of one that it has forgotten by its number. */

@@ -3,7 +3,8 @@ import type { ProcessOutcome, UnifiedExecResult } from "@codex/executor-protocol
 /** What a tool call came to: text for the model, and the same for programs. */
 export type ToolCallResult<Structured = AnyStructured> = AnsweredCall<Structured> | RefusedCall | LostCall;
 
-type AnyStructured = UnifiedExecResult | Record<string, unknown>;
+/** The structured result of a tool that is not known when the call is written. */
+export type AnyStructured = UnifiedExecResult | Record<string, unknown>;
 
 /** The structured result of a tool by its name, where that is known when the call is written. */
 export type StructuredOf<Name extends string> = string extends Name

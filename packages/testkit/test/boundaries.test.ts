@@ -38,6 +38,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     orchestrator: "audit channel clock executor-protocol permissions policy telemetry",
   },
   faces: {
+    local: "channel executor orchestrator policy process-host",
     cli:
       "audit channel exec-backend exec-server exec-server-client exec-server-protocol executor executor-protocol " +
       "host-files native orchestrator permissions policy process-host sandbox telemetry",

@@ -43,6 +43,7 @@ const PACKAGES = [
   "policy",
   "orchestrator",
   "process-host",
+  "local",
   "cli",
 ];
 
@@ -120,6 +121,18 @@ await served;
 await backend.close();
 console.log(result.structured.exitCode, terminal.structured.exitCode);
 `;
+/** The same in one import. */
+const LOCAL_SAMPLE = `
+const policy = { approvalPolicy: "never", sandbox: "danger-full-access" };
+const orchestrator = await createLocalOrchestrator({ policy, defaults: { login: false } });
+const call = orchestrator.startCall("exec_command", { cmd: "echo one && echo two", shell: "/bin/sh" });
+for await (const { bytes } of call.output) process.stdout.write(bytes);
+const result = await call.result;
+if (result.isError) throw new Error(result.text);
+const terminal = await orchestrator.callTool("exec_command", { cmd: "test -t 0", shell: "/bin/sh", tty: true });
+await orchestrator.close();
+console.log(result.structured.exitCode, terminal.structured.exitCode);
+`;
 const NAMES = {
   channel: "createMemoryChannelPair",
   "process-host": "createLocalBackend",
@@ -136,6 +149,11 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
     writeFileSync(join(project, "sample.cjs"), `${requires.join("\n")}(async () => {${SAMPLE}})();`);
     for (const file of ["sample.mjs", "sample.cjs"])
       expect(run(file)).toEqual({ status: 0, stdout: OUTPUT, stderr: "" });
+  });
+
+  it("run in one process from one import", () => {
+    writeFileSync(join(project, "local.mjs"), `import { createLocalOrchestrator } from "@codex/local";${LOCAL_SAMPLE}`);
+    expect(run("local.mjs")).toEqual({ status: 0, stdout: OUTPUT, stderr: "" });
   });
 
   it("have types for a strict project that checks those of its dependencies", () => {

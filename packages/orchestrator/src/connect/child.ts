@@ -16,6 +16,8 @@ export interface StdioCommand {
   endGraceMs?: number;
   /** Milliseconds between SIGTERM and SIGKILL. Default 2000. */
   killGraceMs?: number;
+  /** Aborts starting it; has no effect once it has started. */
+  signal?: AbortSignal;
 }
 
 /** A started executor process. Whoever holds it ends it with `end`. */
@@ -112,6 +114,7 @@ export async function spawnExecutor(command: StdioCommand): Promise<ExecutorChil
     return new OrchestratorError("connect_failed", reason, { cause });
   };
   try {
+    command.signal?.throwIfAborted();
     const child = spawn(command.command, [...(command.args ?? [])], {
       ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
       env: command.env ?? process.env,
@@ -125,6 +128,10 @@ export async function spawnExecutor(command: StdioCommand): Promise<ExecutorChil
       child.once("error", reject);
     });
     child.on("error", () => {});
+    if (command.signal?.aborted) {
+      await owned.end();
+      command.signal.throwIfAborted();
+    }
     return owned;
   } catch (cause) {
     throw failed(cause);

@@ -1,3 +1,4 @@
+import type { Clock } from "@codex/clock";
 import type {
   ExecCommandRequest,
   ProcessOutcome,
@@ -14,6 +15,8 @@ import { OrchestratorError } from "../errors.js";
 import { type CallReply, describeReply, type Executor } from "../executors/executor.js";
 import { type IncomingOutput, type LiveOutput, OutputTracker } from "../executors/live-output.js";
 import type { OutputPiece } from "../executors/output-queue.js";
+import { OutputStream } from "../output/output-stream.js";
+import { type OnOutput, teeOutput } from "../output/tee-output.js";
 
 /** A program to be followed from its start to its end, for a person or a program rather than for a model. */
 export interface RunCommandRequest {
@@ -42,7 +45,13 @@ export interface RunningCommand {
   closeStdin(): Promise<void>;
   resize(size: TerminalSize): Promise<void>;
   signal(name: SessionSignal): Promise<void>;
-  /** How it ended; resolves after the last byte of output was handed to `onOutput`. Never rejects. */
+  /**
+   * Live output from the first byte on, for one loop, which ends with the program's output. A loop that has begun holds
+   * the program back; before it has, so does output that nobody takes, until `ended` is awaited or `onOutput` takes it:
+   * then about 1 MiB is kept. Leaving the loop discards the rest. `dropped` of a piece is the range missing before it.
+   */
+  readonly output: AsyncIterable<LiveOutput>;
+  /** How it ended; resolves after its last byte of output was delivered. Never rejects. */
   readonly ended: Promise<RunOutcome>;
 }
 
@@ -57,7 +66,10 @@ export type SandboxDenial = NonNullable<UnifiedExecResult["sandboxDenial"]>;
 
 export interface RunHooks {
   /** Called in order, from the first byte on; a promise holds the executor back until it settles. */
-  onOutput: (output: LiveOutput) => unknown;
+  onOutput: OnOutput | undefined;
+  /** Ends the program. */
+  signal: AbortSignal | undefined;
+  clock: Clock;
   /** Added to the window before an answer is given up, ms. */
   answerMarginMs: number;
   /** A fresh key for what must not happen twice. */
@@ -66,6 +78,9 @@ export interface RunHooks {
 
 /** The longest wait of one call, ms; the executor's own bound. A call that ends without news is followed by another. */
 const WINDOW_MS = 300_000;
+
+/** Between SIGTERM and SIGKILL for a program that was aborted, ms. */
+const ABORT_GRACE_MS = 2_000;
 
 /** Starts a program that its user approved by asking for it. @throws OrchestratorError when the executor cannot stream. */
 export function runCommand(executor: Executor, request: RunCommandRequest, hooks: RunHooks): RunningCommand {
@@ -90,7 +105,9 @@ interface QueuedStep {
 }
 
 class CommandFollower implements RunningCommand {
-  readonly ended: Promise<RunOutcome>;
+  readonly output = new OutputStream();
+  readonly #ended: Promise<RunOutcome>;
+  readonly #onOutput: OnOutput;
   readonly #executor: Executor;
   readonly #tools: { exec: string; stdin: string };
   readonly #hooks: RunHooks;
@@ -106,17 +123,45 @@ class CommandFollower implements RunningCommand {
     this.#executor = executor;
     this.#tools = tools;
     this.#hooks = hooks;
-    this.ended = new Promise((resolve) => {
+    this.#onOutput = teeOutput(this.output, hooks.onOutput);
+    this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
   }
 
+  get ended(): Promise<RunOutcome> {
+    this.output.stopHolding("while read");
+    return this.#ended;
+  }
+
   start(request: RunCommandRequest, defaultCwd: string): this {
+    const { signal } = this.#hooks;
+    if (signal?.aborted) {
+      this.#finish({ kind: "refused", reason: "it was aborted before it was started", code: "aborted" });
+      return this;
+    }
+    if (signal !== undefined) this.#endOnAbort(signal);
     const idempotencyKey = this.#hooks.newKey();
     void this.#follow({ ...toWire(request, defaultCwd), idempotencyKey }).catch((error: unknown) =>
       this.#finish({ kind: "lost", reason: messageOf(error) }),
     );
     return this;
+  }
+
+  #endOnAbort(signal: AbortSignal): void {
+    let stopClock = () => {};
+    const send = (name: SessionSignal) => void this.signal(name).catch(() => {});
+    const onAbort = () => {
+      // Whoever reads slowly must not keep the signal from the program.
+      this.output.stopHolding("never");
+      send("terminate");
+      stopClock = this.#hooks.clock.after(ABORT_GRACE_MS, () => send("kill"));
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    void this.#ended.then(() => {
+      signal.removeEventListener("abort", onAbort);
+      stopClock();
+    });
   }
 
   write(bytes: Uint8Array): Promise<void> {
@@ -217,7 +262,7 @@ class CommandFollower implements RunningCommand {
   }
 
   #deliver({ processId: sessionId, ...piece }: OutputPiece): void | Promise<void> {
-    return this.#executor.problems.guard("onOutput", () => this.#hooks.onOutput({ ...piece, sessionId }));
+    return this.#executor.problems.guard("onOutput", () => this.#onOutput({ ...piece, sessionId }));
   }
 
   /** The result of a call; undefined when there is none, and the end has been told then. */
@@ -237,6 +282,7 @@ class CommandFollower implements RunningCommand {
     if (this.#over !== undefined) return;
     this.#over = outcome;
     for (const queued of this.#queue.splice(0)) queued.reject(new Error("the program has ended"));
+    this.output.end();
     this.#end(outcome);
   }
 }

@@ -1,0 +1,90 @@
+import { createMemoryChannelPair } from "@codex/channel";
+import { createExecutor, type ExecutorOptions, type ExecutorTool } from "@codex/executor";
+import { createOrchestrator, type Orchestrator, type OrchestratorOptions } from "@codex/orchestrator";
+import type { PolicyOptions } from "@codex/policy";
+import { createLocalBackend } from "@codex/process-host";
+
+/** The options of an orchestrator, and those of the executor that it gets. Everything has a default. */
+export interface LocalOrchestratorOptions extends Omit<OrchestratorOptions, "policy"> {
+  /**
+   * Default `{ approvalPolicy: "on-request" }`: commands can read but not write, have no network, and ask `approver` for
+   * more; without an approver more is denied. `sandbox: "workspace-write"` lets them write in the directory of a call.
+   */
+  policy?: PolicyOptions;
+  /** Name of the executor of this process, which models see as an environment; default `local`. */
+  name?: string;
+  /** Tools beside those for commands and sessions, such as `defineTool` of `@codex/executor` makes. */
+  tools?: readonly ExecutorTool[];
+  /** Everything else about the executor of this process. */
+  executor?: Omit<ExecutorOptions, "backend" | "tools" | "resumeGraceMs">;
+}
+
+const DEFAULT_POLICY: PolicyOptions = { approvalPolicy: "on-request" };
+
+/**
+ * Creates an orchestrator whose commands run on this host, in this process: a process host, an executor, a channel in
+ * memory and the orchestrator. Resolves when tools can be called. `close` ends all of it with every process that was
+ * started; so does the death of this process.
+ *
+ * ```ts
+ * const orchestrator = await createLocalOrchestrator({ policy: { approvalPolicy: "on-request", sandbox: "workspace-write" } });
+ * const { text } = await orchestrator.callTool("exec_command", { cmd: "make test" });
+ * await orchestrator.close();
+ * ```
+ * @throws OrchestratorError `bad_option` naming the option, and what attaching one of `executors` rejects with
+ * @throws RangeError for a limit of the executor, Error for two tools of one name
+ */
+export async function createLocalOrchestrator(options: LocalOrchestratorOptions = {}): Promise<Orchestrator> {
+  const {
+    policy = DEFAULT_POLICY,
+    name = "local",
+    tools = [],
+    executor: executorOptions,
+    executors = [],
+    ...rest
+  } = options;
+  const backend = createLocalBackend();
+  const [channel, far] = createMemoryChannelPair();
+  let served: Promise<void> | undefined;
+  let orchestrator: Orchestrator | undefined;
+  const close = async () => {
+    await orchestrator?.close();
+    await channel.close();
+    await served;
+    await backend.close();
+  };
+  try {
+    const executor = createExecutor({ ...executorOptions, backend, tools });
+    // A channel in memory is not lost and found again.
+    served = executor.serve(far, { resumable: false });
+    orchestrator = createOrchestrator({ ...rest, policy, executors: [{ name, channel }, ...executors] });
+    await orchestrator.ready;
+    return ownedBy(orchestrator, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The orchestrator, whose `close` closes what it was made with as well. */
+function ownedBy(orchestrator: Orchestrator, close: () => Promise<void>): Orchestrator {
+  let closing: Promise<void> | undefined;
+  const closeAll = () => {
+    closing ??= close();
+    return closing;
+  };
+  return {
+    ready: orchestrator.ready,
+    get executors() {
+      return orchestrator.executors;
+    },
+    attach: (attached) => orchestrator.attach(attached),
+    detach: (name) => orchestrator.detach(name),
+    listTools: () => orchestrator.listTools(),
+    callTool: (tool, args, callOptions) => orchestrator.callTool(tool, args, callOptions),
+    startCall: (tool, args, callOptions) => orchestrator.startCall(tool, args, callOptions),
+    runCommand: (request, runOptions) => orchestrator.runCommand(request, runOptions),
+    close: closeAll,
+    [Symbol.asyncDispose]: closeAll,
+  };
+}

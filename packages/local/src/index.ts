@@ -1,0 +1,1 @@
+export { createLocalOrchestrator, type LocalOrchestratorOptions } from "./create-local-orchestrator.js";

@@ -1,0 +1,20 @@
+import type { LiveOutput } from "../executors/live-output.js";
+import type { OutputStream } from "./output-stream.js";
+
+export type OnOutput = (output: LiveOutput) => unknown;
+
+/** Delivers each piece to a stream, and to a callback where there is one. A callback alone is a reader as well. */
+export function teeOutput(stream: OutputStream, onOutput: OnOutput | undefined): OnOutput {
+  if (onOutput === undefined) return (piece) => stream.push(piece);
+  stream.stopHolding("while read");
+  return (piece) => {
+    const held = stream.push(piece);
+    return held === undefined ? onOutput(piece) : waitForBoth(held, async () => onOutput(piece));
+  };
+}
+
+/** One that fails does not let go of what the other still holds. */
+async function waitForBoth(held: Promise<void>, call: () => Promise<unknown>): Promise<void> {
+  const [, called] = await Promise.allSettled([held, call()]);
+  if (called.status === "rejected") throw called.reason;
+}
