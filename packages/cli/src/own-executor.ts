@@ -20,7 +20,7 @@ export const startOwnExecutor = ({ withoutSandbox = false, lendsOutput = false }
       binaryDeltaBytes: OWN_PIPE_BYTES,
     },
     backend() {
-      const native = createNative(undefined, { outputPipeBytes: OWN_PIPE_BYTES });
+      const native = createNative(undefined, { outputPipeBytes: OWN_PIPE_BYTES, closeInheritedOnExec: true });
       const backend = createLocalBackend({ shielded: true, native });
       return withoutSandbox ? { start: (spec) => backend.start(spec), close: () => backend.close() } : backend;
     },

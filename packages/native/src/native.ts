@@ -1,6 +1,8 @@
+import { readSync } from "node:fs";
 import { createFileLocks, type FileLocks } from "./files/file-locks.js";
 import { createMemoryFiles, type MemoryFiles } from "./files/memory-file.js";
-import { keepDescriptors } from "./libc/descriptors.js";
+import { hasFunction } from "./libc/bind.js";
+import { closeInheritedOnExec } from "./libc/descriptors.js";
 import type { Library } from "./libc/koffi.js";
 import { type Libc, loadLibc } from "./libc/libc.js";
 import { bindBurstReader } from "./output/burst-reader.js";
@@ -10,6 +12,7 @@ import { type Children, createChildren } from "./process/children.js";
 import type { NativeMarks } from "./process/marks.js";
 import { createNativeMarks } from "./process/native-marks.js";
 import { createPipes, type Pipes } from "./process/pipes.js";
+import { readProcessStat } from "./process/process-stat.js";
 import { shieldProcess } from "./process/shield.js";
 import { createTrimMemory } from "./process/trim-memory.js";
 import { createTerminals, type Terminals } from "./terminal/terminals.js";
@@ -23,8 +26,8 @@ export interface Native extends Terminals, Pipes, MemoryFiles, FileLocks {
   readonly readMemory: ReadMemory;
   /** The same as `readMemory.turns`, without loading native code. */
   readonly readTurns: ReadTurns;
-  /** Linux. */
-  readonly children: Children;
+  /** Undefined where Node has to start programs: elsewhere than on Linux, and where the C library lacks a function. */
+  readonly children: Children | undefined;
   /** Undefined on a host without marks. */
   readonly marks: NativeMarks | undefined;
   /** See `shieldProcess`. */
@@ -37,25 +40,34 @@ export interface Native extends Terminals, Pipes, MemoryFiles, FileLocks {
 
 export interface NativeOptions {
   /**
-   * Capacity of the pipes for output, bytes, and the most that one read of them gives. Where the system allows no more than its own 64 KiB,
-   * which is the default, that. Linux.
+   * Capacity of the pipes for output, bytes, and the most that one read of them gives; where the system does not allow it,
+   * 64 KiB, which is the default. Linux.
    */
   outputPipeBytes?: number;
+  /**
+   * Linux: when native code is loaded, marks every inherited descriptor of this process close-on-exec, so that what Node
+   * starts inherits none of them either. What `children` starts never does. It changes the whole process: for one that
+   * does nothing else. Default false.
+   */
+  closeInheritedOnExec?: boolean;
 }
 
 /** @param library in place of the C library of this process */
-export function createNative(library?: Library, { outputPipeBytes = PIPE_BYTES }: NativeOptions = {}): Native {
+export function createNative(
+  library?: Library,
+  { outputPipeBytes = PIPE_BYTES, closeInheritedOnExec: closesInherited = false }: NativeOptions = {},
+): Native {
   const readTurns = new ReadTurns();
   let libc: Libc | undefined;
   const getLibc = () => {
     if (libc === undefined) {
       libc = loadLibc(library);
-      keepDescriptors(libc);
+      if (closesInherited) closeInheritedOnExec(libc);
     }
     return libc;
   };
   const isLinux = process.platform === "linux";
-  let children: Children | undefined;
+  let children: { native: Children | undefined } | undefined;
   let marks: { native: NativeMarks | undefined } | undefined;
   let readMemory: ReadMemory | undefined;
   return {
@@ -65,8 +77,8 @@ export function createNative(library?: Library, { outputPipeBytes = PIPE_BYTES }
     ...createFileLocks(getLibc),
     get readMemory() {
       readMemory ??= createReadMemory(
-        getLibc().read,
-        isLinux ? bindBurstReader(getLibc()) : () => undefined,
+        bindRead(getLibc()),
+        isLinux ? bindBurstReader(getLibc(), library) : () => undefined,
         readTurns,
         outputPipeBytes,
       );
@@ -74,18 +86,31 @@ export function createNative(library?: Library, { outputPipeBytes = PIPE_BYTES }
     },
     readTurns,
     get children() {
-      children ??= createChildren(getLibc());
-      return children;
+      children ??= { native: isLinux ? createChildren(getLibc()) : undefined };
+      return children.native;
     },
     get marks() {
       marks ??= { native: isLinux ? createNativeMarks(getLibc()) : undefined };
       return marks.native;
     },
     shield: () => shieldProcess(getLibc()),
-    trimMemory: createTrimMemory(),
+    trimMemory: createTrimMemory(library),
     getGroup(pid) {
+      if (!hasFunction(getLibc(), "getpgid")) return readProcessStat(pid)?.pgrp;
       const group = getLibc().getpgid(pid);
       return group < 0 ? undefined : group;
     },
+  };
+}
+
+/** Node's own `read` throws where there is nothing to read, which takes longer. */
+function bindRead(libc: Libc): ReadMemory["read"] {
+  if (hasFunction(libc, "read")) return libc.read;
+  return (fd, into, bytes) => {
+    try {
+      return readSync(fd, into, 0, bytes, null);
+    } catch {
+      return -1;
+    }
   };
 }

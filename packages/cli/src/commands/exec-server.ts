@@ -12,7 +12,7 @@ import {
   serveStdio,
 } from "@codex/exec-server";
 import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@codex/host-files";
-import { createEntryReader } from "@codex/native";
+import { createEntryReader, createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { readTlsIdentity, type TlsArguments } from "../credentials.js";
@@ -51,9 +51,11 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     throw new Error("TLS requires a WebSocket listener, not stdio");
   }
   const telemetry = await openTelemetry("exec-server", options, target.kind !== "stdio");
-  const sandbox = createCommandSandbox();
+  const native = createNative(undefined, { closeInheritedOnExec: true });
+  const sandbox = createCommandSandbox({ native });
   const backend = createLocalBackend({
     shielded: true,
+    native,
     telemetry,
     sandbox,
     onFirstStart: keepHeapSmall,

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
 import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
-import { createUnsentLimit, shieldProcess } from "@codex/native";
+import { createNative, createUnsentLimit, shieldProcess } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
@@ -38,13 +38,14 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
   // Programs of this host may be among those that run there.
   if (remote !== undefined) shieldProcess();
   // One for all orchestrators: what this host can do is tried once.
-  const sandbox = createCommandSandbox();
+  const sandbox = createCommandSandbox({ native: createNative(undefined, { closeInheritedOnExec: true }) });
   const executor = createExecutor({
     backend:
       remote?.createBackend ??
       (() =>
         createLocalBackend({
           shielded: true,
+          native: createNative(undefined, { closeInheritedOnExec: true }),
           telemetry,
           sandbox,
           onFirstStart: keepHeapSmall,

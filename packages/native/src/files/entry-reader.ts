@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { bindLibc } from "../libc/bind.js";
+import type { Library } from "../libc/koffi.js";
 
 /** Reads directories in the kernel's own form, thousands of entries at a time and none of them an object. */
 export interface EntryReader {
@@ -16,12 +17,12 @@ export interface EntryReader {
 type Read = EntryReader["read"];
 
 /** Linux; elsewhere it is never ready. */
-export function createEntryReader(): EntryReader {
+export function createEntryReader(library?: Library): EntryReader {
   let read: Read | undefined;
   let isAsked = process.platform !== "linux";
   const load = async () => {
     await setImmediate();
-    read = bindRead();
+    read = bindRead(library);
   };
   return {
     isReady() {
@@ -37,10 +38,9 @@ export function createEntryReader(): EntryReader {
 type Getdents = (directory: number, into: Buffer, bytes: number, then: (error: unknown, bytes: number) => void) => void;
 
 /** @throws where the C library has no such function */
-function bindRead(): Read {
-  const { getdents64 } = bindLibc<{ getdents64: { async: Getdents } }>({
-    getdents64: "long getdents64(int fd, _Out_ void *into, unsigned long bytes)",
-  });
+function bindRead(library: Library | undefined): Read {
+  const prototypes = { getdents64: "long getdents64(int fd, _Out_ void *into, unsigned long bytes)" };
+  const { getdents64 } = bindLibc<{ getdents64: { async: Getdents } }>(prototypes, library);
   const getdents: (directory: number, into: Buffer, bytes: number) => Promise<number> = promisify(getdents64.async);
   return (directory, into) => getdents(directory, into, into.length);
 }

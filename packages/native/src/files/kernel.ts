@@ -1,5 +1,6 @@
 import { endianness } from "node:os";
 import { bindLibc } from "../libc/bind.js";
+import type { Library } from "../libc/koffi.js";
 import { addressOf } from "../libc/koffi.js";
 import { AT_ONCE_BYTES } from "../limits.js";
 import { parseStatus, STATX_BYTES, type Status } from "./status.js";
@@ -38,10 +39,10 @@ interface Way {
 }
 
 /** Undefined where there is no such kernel (Linux from 5.12), or a container's filter refuses its calls. */
-export function createKernel(): Kernel | undefined {
+export function createKernel(library?: Library): Kernel | undefined {
   if (process.platform !== "linux" || endianness() !== "LE") return undefined;
   try {
-    const kernel = bindKernel();
+    const kernel = bindKernel(library);
     const root = kernel.find("/", { followsLast: true, staysOnRoot: true });
     if (root === undefined) return undefined;
     kernel.close(root);
@@ -94,8 +95,8 @@ const POLLPRI = 2;
 const FD_INFO_BYTES = 256;
 const MOUNT_ID = "mnt_id:\t";
 
-function bindKernel(): Kernel {
-  const functions = bindLibc<Functions>(PROTOTYPES);
+function bindKernel(library: Library | undefined): Kernel {
+  const functions = bindLibc<Functions>(PROTOTYPES, library);
   const { syscall, openat, poll, statx, close } = functions;
   const follow = createHows(O_PATH | O_CLOEXEC);
   const stay = createHows(O_PATH | O_CLOEXEC | O_NOFOLLOW);

@@ -1,4 +1,5 @@
 import { closeSync, readdirSync } from "node:fs";
+import { hasFunction } from "./bind.js";
 import type { Libc } from "./libc.js";
 
 /** fcntl.h; the last of Linux. */
@@ -32,16 +33,27 @@ const RLIMIT_NOFILE = 7;
 /** The error of a call that found no free descriptor, with the limit of this process; rarely it is the host's. */
 export function tooManyFiles(libc: Partial<Pick<Libc, "prlimit">>): Error {
   const limits = new BigUint64Array(2);
-  const isKnown = libc.prlimit?.(0, RLIMIT_NOFILE, null, limits) === 0;
+  const isKnown = hasFunction(libc, "prlimit") && libc.prlimit?.(0, RLIMIT_NOFILE, null, limits) === 0;
   const bound = isKnown ? `; this process may have ${limits[0]} (\`ulimit -n\`)` : "";
   return Object.assign(new Error(`too many open files${bound}`), { code: "EMFILE" });
 }
 
-/** Descriptors that this process inherited are its own business: no child gets more than its stdin, stdout and stderr. */
-export function keepDescriptors(libc: Libc): void {
-  if (process.platform !== "linux") return; // macOS starts children with all others closed
-  for (const name of readdirSync("/proc/self/fd")) {
-    const fd = Number(name);
-    if (fd > 2) closeOnExec(libc, fd);
+/**
+ * No child started from now on, by whatever means, inherits a descriptor of this process that is open now, but for the
+ * standard streams. Linux; on macOS Node itself starts children with all others closed.
+ */
+export function closeInheritedOnExec(libc: Libc): void {
+  if (process.platform !== "linux") return;
+  for (const fd of listDescriptors(FIRST_AFTER_STREAMS)) closeOnExec(libc, fd);
+}
+
+/** Numbers of the open descriptors of this process from `least` on, that of the listing itself included. Linux; empty without /proc. */
+export function listDescriptors(least: number): number[] {
+  try {
+    return readdirSync("/proc/self/fd")
+      .map(Number)
+      .filter((fd) => fd >= least);
+  } catch {
+    return [];
   }
 }

@@ -32,6 +32,9 @@ export interface Libc {
   posix_spawn_file_actions_destroy(actions: Buffer): number;
   posix_spawn_file_actions_adddup2(actions: Buffer, from: number, to: number): number;
   posix_spawn_file_actions_addopen(actions: Buffer, fd: number, path: string, flags: number, mode: number): number;
+  posix_spawn_file_actions_addclose(actions: Buffer, fd: number): number;
+  /** glibc has it since 2.34; musl does not. */
+  posix_spawn_file_actions_addclosefrom_np(actions: Buffer, from: number): number;
   /** glibc has it since 2.29, musl since 1.1.24. */
   posix_spawn_file_actions_addchdir_np(actions: Buffer, path: string): number;
   posix_spawnattr_init(attributes: Buffer): number;
@@ -60,6 +63,8 @@ export const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
   posix_spawn_file_actions_adddup2: "int posix_spawn_file_actions_adddup2(void *actions, int from, int to)",
   posix_spawn_file_actions_addopen:
     "int posix_spawn_file_actions_addopen(void *actions, int fd, const char *path, int flags, unsigned int mode)",
+  posix_spawn_file_actions_addclose: "int posix_spawn_file_actions_addclose(void *actions, int fd)",
+  posix_spawn_file_actions_addclosefrom_np: "int posix_spawn_file_actions_addclosefrom_np(void *actions, int from)",
   posix_spawn_file_actions_addchdir_np: "int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)",
   posix_spawnattr_init: "int posix_spawnattr_init(void *attributes)",
   posix_spawnattr_setflags: "int posix_spawnattr_setflags(void *attributes, short flags)",

@@ -1,6 +1,7 @@
 import { closeSync } from "node:fs";
-import { bindLibc } from "../libc/bind.js";
+import { bindLibc, hasFunction } from "../libc/bind.js";
 import { duplicate } from "../libc/descriptors.js";
+import type { Library } from "../libc/koffi.js";
 import type { Libc } from "../libc/libc.js";
 import { MAX_BURST_READERS } from "../limits.js";
 import type { ChunkMemory } from "./chunk-memory.js";
@@ -12,7 +13,7 @@ export interface BurstSink {
   onDrained(): void;
 }
 
-/** Undefined where `MAX_BURST_READERS` are open, or no further descriptor is to be had. The descriptor stays the caller's. */
+/** Undefined where `MAX_BURST_READERS` are open, the C library cannot do it, or no further descriptor is to be had. The descriptor stays the caller's. */
 export type OpenBurstReader = (fd: number, chunks: ChunkMemory, sink: BurstSink) => BurstReader | undefined;
 
 /** `FILE *`. */
@@ -47,12 +48,14 @@ const PROTOTYPES: Readonly<Record<keyof Stdio, string>> = {
 const IONBF = 2;
 
 /** For descriptors that do not block. Linux. */
-export function bindBurstReader(libc: Pick<Libc, "fcntl">): OpenBurstReader {
-  let stdio: Stdio | undefined;
+export function bindBurstReader(libc: Libc, library?: Library): OpenBurstReader {
+  let bound: { stdio: Stdio | undefined } | undefined;
   let open = 0;
   return (fd, chunks, sink) => {
     if (open === MAX_BURST_READERS) return undefined;
-    stdio ??= bindLibc<Stdio>(PROTOTYPES);
+    bound ??= { stdio: bindStdio(libc, library) };
+    const { stdio } = bound;
+    if (stdio === undefined) return undefined;
     const { fread, clearerr, fclose } = stdio;
     const file = openFile(stdio, duplicate(libc, fd));
     if (file === undefined) return undefined;
@@ -70,6 +73,13 @@ export function bindBurstReader(libc: Pick<Libc, "fcntl">): OpenBurstReader {
     };
     return new BurstReader(source, chunks, sink);
   };
+}
+
+/** Undefined where the C library lacks one of the functions: bursts are read on the event loop then. */
+function bindStdio(libc: Libc, library: Library | undefined): Stdio | undefined {
+  const stdio = bindLibc<Stdio>(PROTOTYPES, library);
+  const names = Object.keys(PROTOTYPES) as (keyof Stdio)[]; // as its type says
+  return hasFunction(libc, "fcntl") && names.every((name) => hasFunction(stdio, name)) ? stdio : undefined;
 }
 
 /** Owns the descriptor. */

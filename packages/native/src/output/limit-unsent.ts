@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { bindLibc } from "../libc/bind.js";
+import type { Library } from "../libc/koffi.js";
 import { MAX_UNSENT_BYTES } from "../limits.js";
 
 interface Functions {
@@ -19,13 +20,13 @@ const TCP_NOTSENT_LOWAT = process.platform === "darwin" ? 0x201 : 25;
  * that were written before it. What is on its way is not bounded, so a connection that is far is as fast as without.
  * Begins once so much is sent that there is something to bound; where that cannot be, nothing happens.
  */
-export function createUnsentLimit(): (socket: Socket) => void {
+export function createUnsentLimit(library?: Library): (socket: Socket) => void {
   let functions: Functions | undefined;
   const limit = (socket: Socket) => {
     const fd = fdOf(socket);
     if (fd === undefined) return;
     try {
-      functions ??= bindLibc<Functions>(PROTOTYPES);
+      functions ??= bindLibc<Functions>(PROTOTYPES, library);
       functions.setsockopt(
         fd,
         IPPROTO_TCP,

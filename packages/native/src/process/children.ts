@@ -1,7 +1,8 @@
+import { hasFunction } from "../libc/bind.js";
 import type { Libc } from "../libc/libc.js";
 import { isMainThread } from "./main-thread.js";
 import { getSignalName } from "./signal-name.js";
-import { type ChildStart, createSpawn, type ExitStatus } from "./spawn.js";
+import { type ChildStart, createSpawn, type ExitStatus, SPAWN_FUNCTIONS } from "./spawn.js";
 
 /**
  * Starts programs with `posix_spawn` and reaps them when they end. Linux. Node's own `spawn` forks: it copies the page
@@ -19,7 +20,9 @@ const WNOHANG = 1;
 const REAP_INTERVAL_MS = 1_000;
 const WORKER_REAP_INTERVAL_MS = 5;
 
-export function createChildren(libc: Libc): Children {
+/** Undefined where the C library lacks a function that it takes. */
+export function createChildren(libc: Libc): Children | undefined {
+  if (!SPAWN_FUNCTIONS.every((name) => hasFunction(libc, name))) return undefined;
   const spawn = createSpawn(libc);
   const inMainThread = isMainThread();
   const running = new Map<number, ChildStart["onExit"]>();

@@ -1,3 +1,4 @@
+import { hasFunction } from "../libc/bind.js";
 import type { Libc } from "../libc/libc.js";
 import { getOwner, type NativeMarks } from "./marks.js";
 
@@ -6,7 +7,9 @@ import { getOwner, type NativeMarks } from "./marks.js";
  * looked at since Linux 2.4: no program sees a difference but one that asks for this very limit. It is set on this
  * process for as long as the call that starts another takes, and read with a system call of about a microsecond.
  */
-export function createNativeMarks({ prlimit }: Libc): NativeMarks | undefined {
+export function createNativeMarks(libc: Libc): NativeMarks | undefined {
+  if (!hasFunction(libc, "prlimit")) return undefined;
+  const { prlimit } = libc;
   const unused = new BigUint64Array(2);
   const own = new BigUint64Array(2);
   if (prlimit(0, RLIMIT_LOCKS, null, own) !== 0) return undefined;

@@ -1,11 +1,11 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { constants as numbers } from "node:os";
 import { hasFunction } from "../libc/bind.js";
-import { duplicate, FIRST_AFTER_STREAMS, tooManyFiles } from "../libc/descriptors.js";
+import { duplicate, FIRST_AFTER_STREAMS, listDescriptors, tooManyFiles } from "../libc/descriptors.js";
 import { lastErrno } from "../libc/koffi.js";
 import type { Libc } from "../libc/libc.js";
 
-/** A program to start as the leader of a new session. */
+/** A program to start as the leader of a new session. It inherits no descriptor but those named here. */
 export interface ChildStart {
   file: string;
   argv: readonly string[];
@@ -60,21 +60,34 @@ function createAttributes(libc: Libc): Buffer {
 
 /** Returns what starts a child and returns its pid; it throws an error with a `code` when nothing was started. */
 export function createSpawn(libc: Libc): (start: ChildStart) => number {
-  const attributes = createAttributes(libc);
-  return (start) => spawn(libc, attributes, start);
+  const host: SpawnHost = {
+    libc,
+    attributes: createAttributes(libc),
+    canChangeDirectory: hasFunction(libc, CHANGE_DIRECTORY),
+    canCloseFrom: hasFunction(libc, CLOSE_FROM),
+  };
+  return (start) => spawn(host, start);
 }
 
-function spawn(libc: Libc, attributes: Buffer, { file, argv, env, ...start }: ChildStart): number {
+/** What every child has in common, and what the C library can do. */
+interface SpawnHost {
+  libc: Libc;
+  attributes: Buffer;
+  canChangeDirectory: boolean;
+  canCloseFrom: boolean;
+}
+
+function spawn(host: SpawnHost, { file, argv, env, ...start }: ChildStart): number {
+  const { libc, attributes, canChangeDirectory } = host;
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const { given, close } = raiseDescriptors(libc, start);
-  const actions = createActions(libc, given);
-  const canChange = hasFunction(libc, CHANGE_DIRECTORY);
-  if (canChange) libc[CHANGE_DIRECTORY](actions, start.cwd);
+  const actions = createActions(host, given);
+  if (canChangeDirectory) libc[CHANGE_DIRECTORY](actions, start.cwd);
   const pid = new Int32Array(1);
   const runHere = (path: string, words: readonly string[]): number =>
     libc.posix_spawn(pid, path, actions, attributes, [...words, null], [...variables, null]);
   const run: typeof runHere = (path, words) =>
-    canChange ? runHere(path, words) : inDirectory(libc, start.cwd, () => runHere(path, words));
+    canChangeDirectory ? runHere(path, words) : inDirectory(libc, start.cwd, () => runHere(path, words));
   try {
     let error = run(file, argv);
     // A script without `#!` is run by the shell, as by execvp.
@@ -89,6 +102,7 @@ function spawn(libc: Libc, attributes: Buffer, { file, argv, env, ...start }: Ch
 
 const SHELL = "/bin/sh";
 const CHANGE_DIRECTORY = "posix_spawn_file_actions_addchdir_np";
+const CLOSE_FROM = "posix_spawn_file_actions_addclosefrom_np";
 
 /**
  * For libraries that cannot start a child in another directory: this process changes to it for the duration of the call.
@@ -149,7 +163,7 @@ const nameOf = (errno: number): string =>
   Object.entries(numbers.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`;
 
 /** What the child does between setsid and exec. A session leader that opens a terminal makes it its controlling terminal. */
-function createActions(libc: Libc, { stdio, descriptors }: Given): Buffer {
+function createActions({ libc, canCloseFrom }: SpawnHost, { stdio, descriptors }: Given): Buffer {
   const actions = Buffer.alloc(ACTIONS_BYTES);
   libc.posix_spawn_file_actions_init(actions);
   if ("terminal" in stdio) {
@@ -166,5 +180,25 @@ function createActions(libc: Libc, { stdio, descriptors }: Given): Buffer {
   descriptors.forEach((fd, index) => {
     libc.posix_spawn_file_actions_adddup2(actions, fd, index + FIRST_AFTER_STREAMS);
   });
+  // The program around this library may have inheritable descriptors of its own: they are none of the child's business.
+  const least = FIRST_AFTER_STREAMS + descriptors.length;
+  if (canCloseFrom) libc[CLOSE_FROM](actions, least);
+  else for (const fd of listDescriptors(least)) libc.posix_spawn_file_actions_addclose(actions, fd);
   return actions;
 }
+
+/** What starting and reaping children takes of the C library. */
+export const SPAWN_FUNCTIONS = [
+  "fcntl",
+  "pipe2",
+  "waitpid",
+  "posix_spawn",
+  "posix_spawn_file_actions_init",
+  "posix_spawn_file_actions_destroy",
+  "posix_spawn_file_actions_adddup2",
+  "posix_spawn_file_actions_addopen",
+  "posix_spawnattr_init",
+  "posix_spawnattr_setflags",
+  "posix_spawnattr_setsigdefault",
+  "posix_spawnattr_setsigmask",
+] as const satisfies readonly (keyof Libc)[];

@@ -1,19 +1,20 @@
 import { bindLibc } from "../libc/bind.js";
+import type { Library } from "../libc/koffi.js";
 
 /** Returns what gives free memory of the C library back to the system. Only glibc has it; elsewhere it does nothing. */
-export function createTrimMemory(): () => void {
+export function createTrimMemory(library?: Library): () => void {
   if (process.platform !== "linux") return () => {};
   let trim: ((keepBytes: number) => void) | undefined;
   return () => {
-    trim ??= bindTrim();
+    trim ??= bindTrim(library);
     trim(0);
   };
 }
 
-function bindTrim(): (keepBytes: number) => void {
+function bindTrim(library: Library | undefined): (keepBytes: number) => void {
   try {
-    return bindLibc<{ malloc_trim(keepBytes: number): void }>({ malloc_trim: "int malloc_trim(size_t keep)" })
-      .malloc_trim;
+    const prototypes = { malloc_trim: "int malloc_trim(size_t keep)" };
+    return bindLibc<{ malloc_trim(keepBytes: number): void }>(prototypes, library).malloc_trim;
   } catch {
     return () => {};
   }

@@ -66,10 +66,12 @@ export function createTerminals(getLibc: () => Libc): Terminals {
   };
   return {
     openTerminal(size) {
-      const { master, slave, pty: path } = openPty(load().module, size, getLibc());
+      const libc = getLibc();
+      const { fcntl } = libc; // where it is missing, nothing is opened
+      const { master, slave, pty: path } = openPty(load().module, size, libc);
       // openpty leaves both ends inheritable: every later child would hold this terminal open and could type into it.
-      closeOnExec(getLibc(), master);
-      closeOnExec(getLibc(), slave);
+      closeOnExec({ fcntl }, master);
+      closeOnExec({ fcntl }, slave);
       return { master, slave, path };
     },
     resizeTerminal(master, { rows, cols }) {
@@ -77,13 +79,17 @@ export function createTerminals(getLibc: () => Libc): Terminals {
     },
     forkTerminal({ file, args, env, cwd, size, onExit }) {
       const { dir, module } = load();
-      const helper = createRequire(import.meta.url).resolve(`node-pty/lib/${dir}/spawn-helper`);
+      const libc = { fcntl: getLibc().fcntl }; // before anything is started that could not be looked after
+      const helper = process.platform === "darwin" ? findHelper(dir) : "";
       const forked = module.fork(file, args, env, cwd, size.cols, size.rows, -1, -1, true, helper, onExit);
-      closeOnExec(getLibc(), forked.fd);
+      closeOnExec(libc, forked.fd);
       return { master: forked.fd, pid: forked.pid };
     },
   };
 }
+
+/** The program by which node-pty starts another one on macOS. */
+const findHelper = (dir: string): string => createRequire(import.meta.url).resolve(`node-pty/lib/${dir}/spawn-helper`);
 
 /** node-pty's error does not say what there is too little of: this one does. */
 function openPty({ open }: PtyBinding, { cols, rows }: TerminalSize, libc: Libc): ReturnType<PtyBinding["open"]> {

@@ -1,5 +1,4 @@
 import { realpathSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecBackend } from "@codex/exec-backend";
@@ -9,23 +8,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import { ENV, outputOf, STDIO } from "../../../process-host/test/support.js";
 import { NO_BUBBLEWRAP, READ_ALL, restrict } from "../../../sandbox/test/support.js";
 import { bindLibc } from "../../src/libc/bind.js";
-import type { Library } from "../../src/libc/koffi.js";
 import { createNative } from "../../src/native.js";
+import { lacking } from "../support.js";
 
 const isLinux = process.platform === "linux";
-
-/** The C library of this process as if it lacked functions, as glibc did before 2.29 and before 2.27. */
-function lacking(...names: readonly string[]): Library {
-  const { load } = createRequire(import.meta.url)("koffi") as { load(path: null): Library };
-  const library = load(null);
-  return {
-    func(prototype) {
-      const name = names.find((missing) => prototype.includes(` ${missing}(`));
-      if (name !== undefined) throw new Error(`Cannot find function '${name}' in shared library`);
-      return library.func(prototype);
-    },
-  };
-}
 
 const backends: ExecBackend[] = [];
 afterEach(async () => {

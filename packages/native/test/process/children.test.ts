@@ -48,7 +48,7 @@ it.runIf(process.platform === "linux")(
     const numbers = given.map((_, index) => String(index + 3));
     const exited = new Promise((resolve) => {
       const stdio = { stdin: null, stdout: output.write, stderr: output.write };
-      native.children.spawn({
+      native.children!.spawn({
         file: "/bin/bash",
         argv: ["bash", "-c", script, "bash", ...numbers],
         env: ENV,

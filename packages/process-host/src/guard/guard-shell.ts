@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
-import type { Native } from "@codex/native";
+import type { Children, Native } from "@codex/native";
 import { isMainThread } from "@codex/native";
 import { REMOVE_PLACEHOLDERS } from "./placeholder-list.js";
 
@@ -50,12 +50,12 @@ const PROGRAM = "/bin/sh";
 /** @throws a system error when it cannot be started; some are told with `onGone` */
 export const startGuardShell = ({ native, ...start }: GuardShellStart): GuardShell =>
   // With a worker only what Node opened is closed: the pipe has to be Node's.
-  native !== undefined && isMainThread() ? spawnShell(start, native) : forkShell(start);
+  native?.children !== undefined && isMainThread() ? spawnShell(start, native, native.children) : forkShell(start);
 
 type Start = Omit<GuardShellStart, "native">;
 
-function spawnShell({ places, names, markPrefix, onGone }: Start, { children, openPipe }: ShellHost): GuardShell {
-  const pipe = openPipe();
+function spawnShell({ places, names, markPrefix, onGone }: Start, host: ShellHost, children: Children): GuardShell {
+  const pipe = host.openPipe();
   let open = true;
   const end = () => {
     if (open) closeSync(pipe.write);

@@ -2,11 +2,11 @@ import { closeSync } from "node:fs";
 import type { ProcessSpec } from "@codex/exec-backend";
 import { DEFAULT_TERMINAL_SIZE, StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
-import type { ChildStart, ChildStdio, Native } from "@codex/native";
+import type { Children, ChildStart, ChildStdio, Native } from "@codex/native";
 import type { WrappedCommand } from "@codex/sandbox";
 import type { Launched } from "./attach.js";
 import { attachPipes, attachTerminal, type LaunchEvents } from "./attach.js";
-import { forkOnTerminal, spawnOnPipes } from "./launch-macos.js";
+import { forkOnTerminal, spawnOnPipes } from "./launch-by-node.js";
 import type { Program } from "./program.js";
 import { toProgram } from "./program.js";
 import { startError } from "./start-error.js";
@@ -20,22 +20,29 @@ export function launch(
   wrapped?: WrappedCommand,
 ): Launched | Promise<Launched> {
   const program = toProgram(spec, file, wrapped);
-  const isLinux = process.platform === "linux";
+  const { children } = native;
   if (spec.stdio.kind === "pipe") {
     const openStdin = spec.stdio.stdin === "open";
-    return isLinux
-      ? launchOnPipes(program, openStdin, native, events)
-      : spawnOnPipes(program, openStdin, native, events);
+    return children === undefined
+      ? spawnOnPipes(program, openStdin, native, events)
+      : launchOnPipes(program, openStdin, { native, children }, events);
   }
   const size = spec.stdio.size ?? DEFAULT_TERMINAL_SIZE;
-  if (!isLinux && spec.arg0 !== undefined && wrapped === undefined) {
+  if (children !== undefined) return launchOnTerminal(program, size, { native, children }, events);
+  if (spec.arg0 !== undefined && wrapped === undefined) {
     throw new StartError("no_terminal", "`arg0` on a terminal is not supported on this host");
   }
-  return isLinux ? launchOnTerminal(program, size, native, events) : forkOnTerminal(program, size, native, events);
+  return forkOnTerminal(program, size, native, events);
+}
+
+interface LaunchHost {
+  native: Native;
+  children: Children;
 }
 
 /** Real pipes: Node's own are sockets, and opening /dev/stdout or /dev/stderr fails on a socket. */
-function launchOnPipes(program: Program, openStdin: boolean, native: Native, events: LaunchEvents): Launched {
+function launchOnPipes(program: Program, openStdin: boolean, host: LaunchHost, events: LaunchEvents): Launched {
+  const { native } = host;
   const opened: number[] = [];
   const open = (openPipe: () => { read: number; write: number }) => {
     const pipe = orStartError(openPipe);
@@ -46,7 +53,7 @@ function launchOnPipes(program: Program, openStdin: boolean, native: Native, eve
     const input = openStdin ? open(native.openPipe) : undefined;
     const [output, errors] = [open(native.openOutputPipe), open(native.openOutputPipe)];
     const stdio = { stdin: input?.read ?? null, stdout: output.write, stderr: errors.write };
-    const pid = start(program, native, stdio, events, onExitOf(events));
+    const pid = start(program, host.children, stdio, events, onExitOf(events));
     for (const fd of Object.values(stdio)) if (fd !== null) closeSync(fd);
     return { pid, ...attachPipes({ stdin: input?.write, stdout: output.read, stderr: errors.read }, native, events) };
   } catch (error) {
@@ -65,11 +72,12 @@ function orStartError<T>(open: () => T): T {
 }
 
 /** This process holds the slave side until the process has exited: a terminal without any holder reports a hang-up. */
-function launchOnTerminal(program: Program, size: TerminalSize, native: Native, events: LaunchEvents): Launched {
+function launchOnTerminal(program: Program, size: TerminalSize, host: LaunchHost, events: LaunchEvents): Launched {
+  const { native } = host;
   const { master, slave, path } = openTerminal(native, size);
   try {
     const stdio = { terminal: path, controlled: !program.takesTerminal };
-    const pid = start(program, native, stdio, events, onExitOf(events, slave));
+    const pid = start(program, host.children, stdio, events, onExitOf(events, slave));
     return { pid, ...attachTerminal(master, native, events) };
   } catch (error) {
     closeSync(master);
@@ -90,13 +98,13 @@ function openTerminal(native: Native, size: TerminalSize) {
 /** Returns the pid. */
 function start(
   { descriptors, takesTerminal: _own, ...program }: Program,
-  native: Native,
+  children: Children,
   stdio: ChildStdio,
   events: LaunchEvents,
   onExit: ChildStart["onExit"],
 ): number {
   try {
-    return events.mark(() => native.children.spawn({ ...program, stdio, descriptors, onExit }));
+    return events.mark(() => children.spawn({ ...program, stdio, descriptors, onExit }));
   } catch (error) {
     throw startError(error);
   }

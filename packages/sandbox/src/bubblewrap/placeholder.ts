@@ -96,9 +96,14 @@ function tryHold(at: string, path: string, native: Native): Held | undefined {
     if (errnoOf(cause) === "ENOENT") return undefined;
     throw unprotected(path, isGitCommonFile(at) ? "it cannot be read" : "it is not a directory", cause);
   }
-  if (!native.lock(fd, "shared") || !isSame(fd, at)) {
+  try {
+    if (!native.lock(fd, "shared") || !isSame(fd, at)) {
+      closeSync(fd);
+      return undefined;
+    }
+  } catch (cause) {
     closeSync(fd);
-    return undefined;
+    throw unprotected(path, "it cannot be locked", cause);
   }
   return {
     async release() {

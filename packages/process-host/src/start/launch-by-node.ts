@@ -11,20 +11,22 @@ import { startError } from "./start-error.js";
 
 /** On pipes as Node makes them. @throws StartError */
 export async function spawnOnPipes(
-  { file, argv, cwd, env }: Program,
+  { file, argv, cwd, env, descriptors }: Program,
   openStdin: boolean,
   { readTurns }: Native,
   events: LaunchEvents,
 ): Promise<Launched> {
   const child = await spawnChild(
     () =>
-      spawn(file, argv.slice(1), {
-        argv0: argv[0]!,
-        cwd,
-        env,
-        detached: true,
-        stdio: [openStdin ? "pipe" : "ignore", "pipe", "pipe"],
-      }),
+      events.mark(() =>
+        spawn(file, argv.slice(1), {
+          argv0: argv[0]!,
+          cwd,
+          env,
+          detached: true,
+          stdio: [openStdin ? "pipe" : "ignore", "pipe", "pipe", ...descriptors],
+        }),
+      ),
     events,
   );
   return {
@@ -40,17 +42,18 @@ export async function spawnOnPipes(
 
 /** Only the process itself can take a controlling terminal here: node-pty's helper does. @throws StartError */
 export async function forkOnTerminal(
-  { file, argv, cwd, env: variables }: Program,
+  { file, argv, cwd, env: variables, descriptors }: Program,
   size: TerminalSize,
   native: Native,
   events: LaunchEvents,
 ): Promise<Launched> {
   const onExit = (code: number, signal: number) =>
     events.onExit(signal === 0 ? { code } : { signal: getSignalName(signal) });
+  if (descriptors.length > 0) throw new StartError("no_terminal", "no terminal in a sandbox: the C library is too old");
   const env = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   try {
     const args = argv.slice(1);
-    const { master, pid } = native.forkTerminal({ file, args, env, cwd, size, onExit });
+    const { master, pid } = events.mark(() => native.forkTerminal({ file, args, env, cwd, size, onExit }));
     return { pid, ...attachTerminal(master, native, events) };
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
