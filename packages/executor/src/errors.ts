@@ -1,9 +1,12 @@
 import type { ToolCallOutcome } from "@codex/executor-protocol";
 
-/** What a tool answers as an error outcome: a message the model can act on. */
+/**
+ * Thrown by a tool to answer its call with an error outcome: `message` is for the model, which should be able to act on it.
+ * `throw new ToolError("no such table", { code: "not_found", cause: error })`
+ */
 export class ToolError extends Error {
   override readonly name = "ToolError";
-  /** The same for programs. */
+  /** The same for programs: a word such as `not_found`. */
   readonly code: string | undefined;
   constructor(message: string, { code, ...options }: ErrorOptions & { code?: string } = {}) {
     super(message, options);
@@ -16,5 +19,3 @@ export const toErrorOutcome = ({ message, code }: ToolError): ToolCallOutcome =>
   message,
   ...(code === undefined ? {} : { code }),
 });
-
-/** The message of whatever was thrown. */

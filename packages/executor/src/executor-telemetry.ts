@@ -12,14 +12,14 @@ import { quote } from "./text.js";
 
 type CallMessage = Extract<OrchestratorMessage, { type: "call_tool" }>;
 
-/** What an executor tells about itself. Never what a tool was given, and never what it answered. */
+/** Logs, metrics and spans of an executor. Never arguments or results of a tool. */
 export interface ExecutorTelemetry {
   readonly log: Logger;
   /** Orchestrators with a channel, or without one while they may come back. */
   readonly connections: Gauge;
   readonly accepted: Counter;
   readonly resumed: Counter;
-  /** Connections that ended because nobody came back. */
+  /** Connections that expired: ended because they were not resumed in time. */
   readonly expired: Counter;
   /** Commands that were refused before anything was started. */
   readonly refused: Counter;
@@ -27,9 +27,9 @@ export interface ExecutorTelemetry {
   readonly pruned: Counter;
   /** Messages that could not be read. */
   readonly unreadable: Counter;
-  /** A call was taken. */
+  /** A call has arrived. */
   beginCall(message: CallMessage): CallWatch;
-  /** Number of sessions that run, asked for when somebody looks. */
+  /** Registers the gauge of running sessions; `count` is called when metrics are read. */
   observeSessions(count: () => number): void;
 }
 

@@ -24,7 +24,7 @@ export interface ExecutorOptions {
   backend: ExecBackend | (() => ExecBackend);
   /** Tools besides those for commands and sessions. */
   tools?: readonly ExecutorTool[];
-  /** What `initialize` tells about the host; default: of this process. */
+  /** The host as `initialize` describes it; default: the host of this process. */
   host?: HostInfo;
   /** The executor's own environment, the base of an `envPolicy`; default: of this process. */
   env?: Readonly<Record<string, string | undefined>>;
@@ -33,13 +33,13 @@ export interface ExecutorOptions {
   /** How the ceiling learns where paths lead; needed where commands run on another host. Default: on this one. */
   resolvePath?: ResolvePath;
   limits?: Partial<ExecutorLimits>;
-  /** How long everything lives on after a channel was lost, milliseconds; default 30000, 0: not at all. */
+  /** How long calls and sessions outlive a lost channel, waiting for a resume, milliseconds; default 30000, 0: not at all. */
   resumeGraceMs?: number;
   ids?: Ids;
   clock?: Clock;
   /** For the default `ids`; as `Math.random`. */
   random?: () => number;
-  /** Told what no orchestrator is told: that a tool has thrown, for example. */
+  /** Logs, metrics and spans, with what no orchestrator sees: that a tool has thrown, for example. */
   telemetry?: Telemetry;
 }
 
@@ -147,11 +147,11 @@ async function serveChannel(channel: Channel, isResumable: boolean, context: Ser
   try {
     end = await receiveMessages(attachment);
   } catch (error) {
-    telemetry.log.error?.("the receive loop failed", describeFault(error)); // a fault of ours; nothing is left behind for it
+    telemetry.log.error?.("the receive loop failed", describeFault(error)); // a defect of this package: everything is ended all the same
     end = "shut down";
   }
   const { connection } = attachment;
-  // One that another channel has taken over is none of ours any more.
+  // A connection that was resumed over another channel belongs to that one now.
   if (connection?.outbox.isLatest(channel)) {
     if (end === "lost" && connection.isResumable && !isClosed()) {
       connection.outbox.detach(channel);

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 
-/** Where ids come from. */
+/** Source of the ids that an executor mints; tests hand in `createCountingIds()`. */
 export interface Ids {
   /** A session id from 1000 to 99999 that `isTaken` does not know. */
   session(isTaken: (id: number) => boolean): number;
   /** Of one answer: 6 lowercase hex digits. */
   chunk(): string;
-  /** Of one orchestrator's life with this executor; not to be guessed. */
+  /** Of one connection; unguessable, as it is enough to resume the connection. */
   connection(): string;
 }
 

@@ -23,7 +23,7 @@ export interface ExecutorLimits {
   /** Answers kept for repeats of a keyed call, and their bytes together. */
   keptAnswers: number;
   keptAnswerBytes: number;
-  /** Keys remembered, so that a repeat whose answer is gone still does nothing. */
+  /** Keys remembered, so that a repeat whose answer is no longer kept still does nothing. */
   keptKeys: number;
   /** Digests of keys remembered beyond them, about 70 bytes each; when all are taken, calls with an unknown key are refused. */
   forgottenKeys: number;
@@ -33,7 +33,7 @@ export interface ExecutorLimits {
   unacknowledgedAnswers: number;
   unacknowledgedBytes: number;
   /**
-   * Orchestrators whose channel was lost and that may come back, of one executor; the one longest gone is ended. Those with
+   * Orchestrators of one executor whose channel was lost and that may resume; the one lost first is ended. Those with
    * work under way, those with results alone and those with nothing to lose are counted each for themselves.
    */
   lostChannels: number;
@@ -41,7 +41,7 @@ export interface ExecutorLimits {
   keyBytes: number;
   /** Approvals of which it is remembered what they were used for. */
   rememberedApprovals: number;
-  /** Terminals kept as they look, for `read_screen`; the one that was not asked for longest is made anew when it is. */
+  /** Rendered terminals kept for `read_screen`; the least recently read one is dropped, and rendered again when needed. */
   screens: number;
   /** Largest piece of live output in one binary frame, bytes. */
   binaryDeltaBytes: number;
@@ -80,13 +80,13 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
 /** Ids of former live output that are not given again; more than an orchestrator is to remember positions of. */
 export const FORMER_IDS = 4096;
 
-/** Milliseconds without output after an exit, while somebody else holds the streams, that end a wait. */
+/** Milliseconds without output after an exit, that end a wait while another process holds the streams open. */
 export const POST_EXIT_MS = 50;
 
 /** The same where the output comes over a network, behind the exit. */
 export const REMOTE_POST_EXIT_MS = 500;
 
-/** Milliseconds for the answer about input of a process that has ended. */
+/** Milliseconds that a call waits to learn what became of input to a process that has ended. */
 export const INPUT_ANSWER_MS = 1_000;
 
 /** Milliseconds after an exit that end it though output still comes. */
@@ -111,7 +111,7 @@ export const MAX_DELTA_BYTES = 8192;
 export const PRUNE_GRACE_MS = 500;
 export const SHUTDOWN_GRACE_MS = 300;
 
-/** Milliseconds for all sessions to be gone at the end; the ladder of a termination is shorter. */
+/** Milliseconds until all sessions have ended at shutdown; the steps of one termination take less. */
 export const LAST_SESSIONS_MS = 10_000;
 
 /** Milliseconds after the end of all sessions in which calls may still answer. */
@@ -137,14 +137,14 @@ export const MAX_RECORDED_CHUNKS = 4096;
 /** Bytes of a log read at once. */
 export const LOG_READ_BYTES = 256 * 1024;
 
-/** Milliseconds without output before a program is looked at for whether it waits for input. */
+/** Milliseconds without output before a program is checked for whether it waits for input. */
 export const PROMPT_QUIET_MS = 20;
 
 /** The same where input is one of the things it waits for, or where that cannot be seen. */
 export const PROMPT_LISTENS_MS = 300;
 export const PROMPT_GUESS_MS = 1_000;
 
-/** Each look at a program that is silent comes after a time this much longer than the one before. */
+/** Each further check of a silent program comes after a delay this many times the one before. */
 export const PROMPT_BACKOFF = 1.5;
 
 /** Bytes of a name or command that is quoted in a message. */

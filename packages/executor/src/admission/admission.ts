@@ -10,9 +10,9 @@ export interface AdmissionOptions {
   approvals: ApprovalLedger;
 }
 
-/** Decides what this executor starts at all, whoever asks for it. It never chooses a sandbox, and never leaves one out. */
+/** Decides what this executor starts at all, for any orchestrator. It never chooses a sandbox, and never omits one. */
 export interface Admission {
-  /** As `initialize` tells it; undefined for an executor that knows no sandbox and has no ceiling. */
+  /** For `initialize`; undefined for an executor that knows no sandbox and has no ceiling. */
   describe(): Promise<SandboxSupport | undefined>;
   /** Why a request must not run here, with what would have to change; undefined when it may. Never rejects. */
   getRefusal(request: ExecCommandRequest): Promise<string | undefined>;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ExecCommandRequest } from "@codex/executor-protocol";
 import { renderBoundRequest } from "@codex/permissions";
 
-/** What each approval was first used for: it is for that, and for nothing else. */
+/** Binds each approval to the request it was first used for; it approves nothing else. */
 export class ApprovalLedger {
   readonly #limit: number;
   readonly #digests = new Map<string, string>();

@@ -11,7 +11,7 @@ export interface CeilingOptions {
   mode?: SandboxMode;
   /** Absolute directories in which commands are started and, below `danger-full-access`, may write. Default any. */
   roots?: readonly string[];
-  /** Default: as the mode has it, which is only `danger-full-access`. */
+  /** Whether commands may use the network. Default: true for `danger-full-access`, else false. */
   network?: boolean;
 }
 
@@ -19,9 +19,9 @@ export interface CeilingOptions {
 export type ResolvePath = (path: string) => Promise<string>;
 
 export interface CeilingGuard {
-  /** As an orchestrator is told. */
+  /** As `initialize` describes it. */
   getCeiling(): Promise<Ceiling>;
-  /** Why a request is above the ceiling; undefined when it is not. Never rejects: what cannot be looked at is refused. */
+  /** Why a request is above the ceiling; undefined when it is not. Never rejects: a path that cannot be resolved is refused. */
   findExcess(request: Pick<ExecCommandRequest, "cwd" | "sandbox">): Promise<string | undefined>;
 }
 
@@ -45,7 +45,7 @@ export function createCeilingGuard(
     getCeiling,
     async findExcess(command) {
       try {
-        // Looked up each time: what a link leads to may have changed.
+        // Resolved each time: the target of a link may have changed.
         const paths = new Set(getBoundedPaths(command, places).filter((path) => posix.isAbsolute(path)));
         for (const path of paths) checkSteady(posix.normalize(path));
         const real = new Map(
@@ -54,7 +54,7 @@ export function createCeilingGuard(
         const resolve = (path: string) => real.get(path) ?? path;
         return findExcess(command, await getCeiling(), { ...places, resolve });
       } catch (error) {
-        return `a path in it cannot be looked at: ${messageOf(error)}`;
+        return `a path in it cannot be resolved: ${messageOf(error)}`;
       }
     },
   };
@@ -63,7 +63,7 @@ export function createCeilingGuard(
 /** Links that are followed on the way to one path. */
 const MAX_LINKS = 40;
 
-/** What leads elsewhere in every process: the one that asks, the one that starts a command, and the command. */
+/** Paths that mean another place in every process: this one, the one that starts a command, and the command. */
 const PROCESS_OWN = /^(?:\/proc\/(?:self|thread-self|\d+)|\/dev\/fd)(?:\/|$)/;
 
 function checkSteady(path: string): void {

@@ -6,14 +6,14 @@ import type { KeptOutput } from "../output/kept-output.js";
 export interface CallRecord {
   readonly requestId: string;
   readonly toolName: string;
-  /** Of the channel that brought it. */
+  /** Epoch of the outbox when it arrived. */
   readonly epoch: number;
   /** Ends its wait. */
   readonly wait: AbortController;
   /** Undefined while it is under way. */
   outcome: ToolCallOutcome | undefined;
   kept: KeptOutput | undefined;
-  /** The orchestrator has given it up: its answer goes nowhere. */
+  /** The orchestrator has given it up: its answer is not sent. */
   givenUp: boolean;
 }
 

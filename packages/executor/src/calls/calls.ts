@@ -123,20 +123,20 @@ export class Calls {
     }
   }
 
-  /** Nobody will ask for an answer any more. */
+  /** No answer will be asked for again. */
   forgetAll(): void {
     for (const record of this.#records.list()) if (record.outcome !== undefined) this.#records.remove(record);
   }
 
   /**
    * There is another channel. Live output goes on behind what was received; answers that are still waited for are given
-   * again by `answer`, which is to be called once the rest was told.
+   * again by `answer`, which is to be called once the rest was sent.
    */
   resume({ received = [], unanswered, givenUp = [] }: ResumedState): Resumed {
     const wanted = unanswered === undefined ? undefined : new Set(unanswered.map(({ requestId }) => requestId));
     const abandoned = new Set(givenUp);
     const positions = new Map(received.map(({ processId, offset }) => [processId, offset]));
-    // The newest first: what an answer told can be told again while no later one was given.
+    // Newest first: an answer can be undone only while no later one was given.
     for (const record of this.#records.list().reverse()) {
       if (wanted === undefined || wanted.has(record.requestId)) continue;
       if (record.outcome === undefined || abandoned.has(record.requestId)) this.#giveUp(record);
@@ -179,7 +179,7 @@ export class Calls {
     await sent;
   }
 
-  /** Nobody waits for the answer: what it told is told by the next one. */
+  /** The answer will not be received: the next one covers what it reported. */
   #giveUp(record: CallRecord): void {
     record.givenUp = true;
     record.wait.abort();
@@ -202,13 +202,13 @@ export class Calls {
     const watch = this.#options.telemetry.beginCall(message);
     const outcome = await this.#call(message, record, { answered, trace: watch.trace });
     watch.end(outcome);
-    // Before the answer is on its way: whoever reads it may use the id again at once.
+    // Before the answer is sent: its reader may use the id again at once.
     this.#underWay.delete(record.requestId);
     await this.#finish(record, outcome);
     resolveAnswered();
   }
 
-  /** The call has its outcome. Resolves when the answer is on its way. */
+  /** The call has its outcome. Resolves when the answer was sent. */
   async #finish(record: CallRecord, outcome: ToolCallOutcome): Promise<void> {
     record.outcome = outcome;
     if (record.givenUp) return this.#giveUp(record);
@@ -218,8 +218,8 @@ export class Calls {
   }
 
   /**
-   * Sends an answer behind the live output that belongs to it, which a channel that was lost may have taken along. Whoever
-   * comes back meanwhile is answered again in any case.
+   * Sends an answer behind the live output that belongs to it, which may have been lost with a channel. An orchestrator that
+   * resumes meanwhile is answered again in any case.
    */
   async #deliver(record: CallRecord, isWanted: () => boolean = () => true): Promise<void> {
     const { outbox } = this.#options;

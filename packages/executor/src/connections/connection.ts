@@ -29,12 +29,12 @@ export interface ConnectionOptions {
   telemetry: ExecutorTelemetry;
   /** The sessions of every orchestrator of this executor. */
   all: Set<UnifiedExec>;
-  /** How long it lives on once its channel was lost, milliseconds; 0: not at all. */
+  /** How long it outlives its channel, waiting to be resumed, milliseconds; 0: not at all. */
   graceMs: number;
 }
 
 /**
- * What an orchestrator that does not come back loses: `work` that is under way, `results` of work that is over (answers,
+ * What is lost when the orchestrator does not resume: `work` that is under way, `results` of work that is over (answers,
  * output, a server that was left running), or `nothing`.
  */
 export type Stake = "work" | "results" | "nothing";
@@ -49,9 +49,9 @@ interface Terms {
 
 type InitializeMessage = Extract<OrchestratorMessage, { type: "initialize" }>;
 
-/** One orchestrator's life with this executor: over one channel, and over those that take its place. */
+/** One orchestrator's connection: its calls and sessions, over one channel and those that it is resumed over. */
 export class Connection {
-  /** Not to be guessed: whoever knows it may take the connection over. */
+  /** A secret: knowing it is enough to resume the connection. */
   readonly id: string;
   /** Counts up; for logs. */
   readonly number: number;
@@ -62,7 +62,7 @@ export class Connection {
   readonly #admission: Admission;
   readonly #unifiedExec: UnifiedExec;
   readonly #unwatch: () => void;
-  /** How sessions ended that the orchestrator may not have been told of, newest last. */
+  /** Outcomes of sessions that the orchestrator may not have received, newest last. */
   readonly #exits = new Map<number, ProcessOutcome>();
   #ending: Promise<EndedSession[]> | undefined;
   /** The largest number of an attempt to resume. */
@@ -114,7 +114,7 @@ export class Connection {
     return this.calls.hasAnswers || this.#unifiedExec.wasUsed ? "results" : "nothing";
   }
 
-  /** An attempt to resume that a newer one has overtaken on the way. One without a number is never late. */
+  /** Whether a newer attempt to resume has arrived before this one. An attempt without a number is never late. */
   isLate({ attempt }: InitializeMessage): boolean {
     return attempt !== undefined && attempt <= this.#lastAttempt;
   }
@@ -127,7 +127,7 @@ export class Connection {
   async initialize(message: InitializeMessage): Promise<void> {
     const { requestId, acknowledges = false } = message;
     const host = await this.describeHost();
-    // After the answer, so that nothing unasked comes before it.
+    // Taken into effect after the answer, so that no notification is sent before it.
     const terms = this.#agree(message);
     const answered = this.#introduce(requestId, host, terms);
     this.#take(acknowledges, terms);
@@ -135,7 +135,7 @@ export class Connection {
   }
 
   /**
-   * Goes on over another channel from this call on, also while the one before seems to be open: that one is closed.
+   * Continues over another channel from this call on. The one before is closed, even if it seems to be open.
    * Resolves when the next message may be taken.
    */
   async resume(channel: Channel, message: InitializeMessage, host: HostInfo): Promise<void> {
@@ -148,7 +148,7 @@ export class Connection {
     const { answer, ...resumed } = this.calls.resume(message);
     const lastAttempt = this.#lastAttempt;
     const answered = this.#introduce(requestId, host, terms, { ...resumed, lastAttempt });
-    // An answer may be what tells that there is a session.
+    // After the answers: one of them may be the first to name the session.
     void answer().then(() => this.#repeatExits());
     await answered;
   }
@@ -157,7 +157,7 @@ export class Connection {
     this.calls.acknowledge(answers, output);
   }
 
-  /** Ends all there is of it; tells how the sessions ended that were running. Idempotent; never rejects. */
+  /** Ends its calls and sessions; resolves with how the running sessions ended. Idempotent; never rejects. */
   end(note?: string): Promise<EndedSession[]> {
     this.#ending ??= this.#end(note);
     return this.#ending;
@@ -189,7 +189,7 @@ export class Connection {
     return { flowControl, binary: binaryOutput && this.outbox.canSendBinary };
   }
 
-  /** Only one that was told to acknowledge does. */
+  /** An orchestrator acknowledges only when it was asked to. */
   #take(acknowledges: boolean, { flowControl, binary }: Terms): void {
     this.outbox.initialize({ acknowledges: flowControl || (acknowledges && this.#options.graceMs > 0), binary });
   }
@@ -238,7 +238,7 @@ export class Connection {
   }
 }
 
-/** Nobody listens there any more, or it is somebody who should know. */
+/** Usually nothing listens there any more; a client that still does learns why its channel ends. */
 function leave(channel: Channel): void {
   const message = "the connection was resumed over another channel";
   void sendOn(channel, { type: "error", requestId: null, message, code: "taken_over" });

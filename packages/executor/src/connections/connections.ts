@@ -24,7 +24,7 @@ interface Lost {
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #all = new Set<Connection>();
-  /** The one longest gone first. */
+  /** Lost first, first. */
   readonly #lost = new Map<Connection, Lost>();
 
   constructor(options: ConnectionsOptions) {
@@ -60,7 +60,7 @@ export class Connections {
     log.info?.("orchestrator came back", { connection: connection.number });
   }
 
-  /** Its channel was lost. Resolves when it has another, or when nobody came and it was ended. */
+  /** Its channel was lost. Resolves when it was resumed over another, or has expired and was ended. */
   async keep(connection: Connection): Promise<void> {
     const { clock, telemetry } = this.#options;
     telemetry.log.info?.("channel lost", { connection: connection.number });
@@ -93,7 +93,7 @@ export class Connections {
     lost?.stopClock();
     const ended = await connection.end(cause === undefined ? undefined : `the channel was lost, and ${cause}`);
     this.#forget(connection, cause);
-    if (cause !== undefined) for (const session of ended) this.#tellEnd(session, cause);
+    if (cause !== undefined) for (const session of ended) this.#logEnd(session, cause);
     lost?.resolve();
   }
 
@@ -105,8 +105,8 @@ export class Connections {
     log.info?.("orchestrator gone", { connection: connection.number, cause });
   }
 
-  /** The receipt of a session that nobody came back for. */
-  #tellEnd({ session, receipt }: EndedSession, cause: string): void {
+  /** Logs how a session ended whose connection expired. */
+  #logEnd({ session, receipt }: EndedSession, cause: string): void {
     this.#options.telemetry.log.warn?.("session ended with its channel", {
       sessionId: session.id,
       program: getProgramName(session.command),

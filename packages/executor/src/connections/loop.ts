@@ -8,7 +8,7 @@ import { SESSION_TOOLS } from "../tools/session-tools.js";
 import type { ToolRegistry } from "../tools/tool-registry.js";
 import type { Connection } from "./connection.js";
 
-/** A channel, and the connection it serves once its first message has told which. */
+/** A channel, and the connection it serves once its first message says which. */
 export interface Attachment {
   readonly channel: Channel;
   connection: Connection | undefined;
@@ -36,7 +36,7 @@ export async function receiveMessages(attachment: Attachment): Promise<"shut dow
     // What had arrived before another channel took over was sent again over that one, or is not wanted any more.
     if (received === undefined || attachment.connection?.outbox.isLatest(channel) === false) return "lost";
     if ((await handleReceived(received, attachment)) === "shut down") return "shut down";
-    // An orchestrator that floods must not keep timers and processes waiting.
+    // A burst of messages must not keep timers and processes waiting.
     if (count % MESSAGES_PER_TURN === 0) await nextTurn();
   }
 }

@@ -32,7 +32,7 @@ export class ForgottenKeys {
     }
   }
 
-  look(scope: string, key: string): KeyMemory {
+  get(scope: string, key: string): KeyMemory {
     const numbered = parseNumbered(key);
     const last = numbered === undefined ? undefined : this.#series.get(numbered.series);
     if (numbered !== undefined && last !== undefined) return numbered.number <= last ? "used" : "new";

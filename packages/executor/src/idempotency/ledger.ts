@@ -15,7 +15,7 @@ interface Entry {
   answer: Promise<ToolCallOutcome> | undefined;
   /** Bytes of the answer; undefined while the call is under way. */
   bytes: number | undefined;
-  /** Ends the wait of the call for all who wait for its answer; gone with the wait, as it leads to the whole session. */
+  /** Ends the wait of the call for every repeat; dropped with the wait, as it references the whole session. */
   wait: AbortController | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Ledger {
   /**
    * Starts `run` within this call unless the key is known in its scope. `signal` ends the wait of the first call and of
    * its repeats.
-   * @throws ToolError when the key is too long, its answer is not kept any longer, or that cannot be told.
+   * @throws ToolError when the key is too long, its answer is not kept any longer, or that is not known.
    */
   run(
     { scope, key }: { scope: string; key: string },
@@ -58,7 +58,7 @@ export class Ledger {
     const id = `${scope} ${key}`;
     const known = this.#entries.get(id);
     if (known?.answer !== undefined) return follow(known.answer, signal, known.wait);
-    const memory = known === undefined ? this.#forgotten.look(scope, key) : "used";
+    const memory = known === undefined ? this.#forgotten.get(scope, key) : "used";
     if (memory === "new") return this.#start(id, { scope, key }, signal, run);
     if (memory === "used") throw new ToolError(REPEATED);
     const { forgottenKeys } = this.#limits;
@@ -80,7 +80,7 @@ export class Ledger {
     entry.answer = answer;
     void answer.then(
       (outcome) => this.#keep(entry, outcome),
-      // A fault of ours: what was done is not known, and it is not done again.
+      // A defect of this package: what was done is not known, and it is not done again.
       () => this.#forgetAnswer(entry),
     );
     return follow(answer, signal, wait);
@@ -101,7 +101,7 @@ export class Ledger {
     this.#makeRoom();
   }
 
-  /** What it looks at it forgets, but for keys of calls that are under way: a call costs the same however many came before. */
+  /** Every entry it visits is dropped, except calls under way: amortized constant cost per call. */
   #makeRoom(): void {
     const { keptAnswers, keptAnswerBytes, keptKeys } = this.#limits;
     for (const old of this.#answered) {

@@ -1,4 +1,4 @@
-/** The output that an answer tells of. */
+/** The output that an answer covers, kept until the answer was received. */
 export interface KeptOutput {
   /** Bytes in memory. */
   readonly bytes: number;

@@ -12,13 +12,13 @@ export interface OutputDelta {
   bytes: Buffer;
 }
 
-/** Who live output goes to. */
+/** Where live output is sent. */
 export interface LiveReceiver {
   /** Rejects when the channel has ended; until then it resolves when there is room for the next one. */
   sendOutput(delta: OutputDelta): Promise<void>;
   /** After a rejection: true once there is another channel, false when there will be none or `signal` has aborted. */
   recover(error: unknown, signal: AbortSignal): Promise<boolean>;
-  /** It says what it has received. */
+  /** Whether it acknowledges what it has received. */
   readonly acknowledges: boolean;
   /** Most bytes of one `sendOutput`. */
   readonly maxDeltaBytes: number;
@@ -28,18 +28,18 @@ export interface LiveOptions {
   log: OutputLog;
   processId: number;
   receiver: LiveReceiver;
-  /** Bytes that may be on their way to a receiver that acknowledges; may change. */
+  /** Bytes that may be in flight to a receiver that acknowledges; may change. */
   getWindow: () => number;
   /** Called when more is known to have been received. */
   onReceived?: () => void;
 }
 
-/** A reason of our own: making the default one, with its stack, would cost more than the wait it ends. */
+/** An abort reason: creating the default one, with its stack, would cost more than the wait it ends. */
 const ENOUGH = "enough";
 
 export type Piece = Pick<OutputChunk, "stream" | "offset" | "bytes">;
 
-/** Output on its way on behalf of one call. */
+/** Output being sent on behalf of one call. */
 interface Delivery {
   requestId: string;
   /** It was sent before: comes before anything new. */
@@ -60,17 +60,17 @@ interface Delivery {
  * receiver holds the process back; what comes between two calls is sent by the next. Where a channel was lost, output
  * goes on over the next one, behind what was received.
  */
-export class LiveOutput {
+export class LiveOutputSender {
   readonly #options: LiveOptions;
   /** One at a time, in this order. */
   readonly #deliveries: Delivery[] = [];
   readonly #watchers = new Set<() => void>();
   #offset = 0;
   #acknowledged = 0;
-  /** Ranges between the two offsets that are gone, and so are not on their way. */
+  /** Evicted ranges between the two offsets: never sent, so not in flight. */
   #gaps: { from: number; to: number }[] = [];
   #seq = 0;
-  /** Counts rewinds: what was under way then begins again. */
+  /** Counts rewinds: an attempt of an earlier generation starts over. */
   #generation = 0;
   #working = false;
 
@@ -120,17 +120,17 @@ export class LiveOutput {
     if (offset <= this.#acknowledged) return;
     this.#acknowledged = Math.min(offset, this.#offset);
     this.#gaps = this.#gaps.filter(({ to }) => to > this.#acknowledged);
-    this.#tellReceived();
+    this.#notifyReceived();
   }
 
-  /** There is another channel: goes on from this offset, by default from what was acknowledged. */
+  /** After a resume: continues from this offset, by default from what was acknowledged. */
   rewind(offset = this.#acknowledged): void {
     this.#offset = Math.min(offset, this.#offset);
     this.#acknowledged = this.#offset;
     this.#gaps = [];
     this.#generation += 1;
     this.#deliveries[0]?.attempt.abort(ENOUGH);
-    this.#tellReceived();
+    this.#notifyReceived();
   }
 
   #add(start: Pick<Delivery, "requestId" | "isReplay" | "limit">): Delivery {
@@ -206,21 +206,21 @@ export class LiveOutput {
       this.#seq += 1;
       const sent = receiver.sendOutput({ requestId: delivery.requestId, processId, seq: this.#seq, ...part });
       if (part.offset > this.#offset) this.#gaps.push({ from: this.#offset, to: part.offset });
-      // It is on its way, and may be acknowledged before `sent` resolves.
+      // It is in flight, and may be acknowledged before `sent` resolves.
       this.#offset = part.offset + part.bytes.length;
       await sent;
       if (!receiver.acknowledges) this.#options.onReceived?.();
     }
   }
 
-  /** More may be on its way. */
+  /** Whether more may be in flight. */
   get #hasRoom(): boolean {
     const { receiver, getWindow } = this.#options;
-    return !receiver.acknowledges || this.#underWay < getWindow();
+    return !receiver.acknowledges || this.#inFlight < getWindow();
   }
 
   /** Bytes that were sent and not acknowledged. */
-  get #underWay(): number {
+  get #inFlight(): number {
     const gone = this.#gaps.reduce((sum, { from, to }) => sum + to - Math.max(from, this.#acknowledged), 0);
     return this.#offset - this.#acknowledged - gone;
   }
@@ -239,8 +239,8 @@ export class LiveOutput {
     }
   }
 
-  #tellReceived(): void {
-    for (const tell of [...this.#watchers]) tell();
+  #notifyReceived(): void {
+    for (const wake of [...this.#watchers]) wake();
     this.#options.onReceived?.();
   }
 

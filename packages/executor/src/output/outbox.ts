@@ -8,8 +8,8 @@ import type { LiveReceiver, OutputDelta } from "./live-output.js";
 type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;
 
 /**
- * What goes to one orchestrator, over the current channel. Nothing of it waits here: who sends is held back by the
- * channel. What is sent while there is no channel goes nowhere; whoever must not lose it sends it again later.
+ * Sends to one orchestrator, over the current channel. Nothing is queued here: the channel holds the sender back. What is
+ * sent while there is no channel is dropped; a sender that must not lose it sends it again after a resume.
  */
 export class Outbox implements LiveReceiver {
   #channel: Channel | undefined;
@@ -41,13 +41,13 @@ export class Outbox implements LiveReceiver {
     return this.#latest === channel;
   }
 
-  /** From now on everything goes to this channel. Answers the one whose place it takes. */
+  /** Everything is sent to this channel from now on. Returns the one that it replaces. */
   attach(channel: Channel): Channel | undefined {
     const before = this.#channel;
     this.#channel = channel;
     this.#latest = channel;
     this.#epoch += 1;
-    this.#tellWaiting(true);
+    this.#wakeWaiting(true);
     return before;
   }
 
@@ -59,14 +59,14 @@ export class Outbox implements LiveReceiver {
   /** No other channel will come. */
   end(): void {
     this.#over = true;
-    this.#tellWaiting(false);
+    this.#wakeWaiting(false);
   }
 
   async close(): Promise<void> {
     await this.#channel?.close();
   }
 
-  /** From now on the orchestrator may be told things it did not ask for. `binary`: it takes binary frames on this channel. */
+  /** From now on notifications may be sent. `binary`: the orchestrator accepts binary frames on this channel. */
   initialize({ acknowledges, binary }: { acknowledges: boolean; binary: boolean }): void {
     this.#initialized = true;
     this.#acknowledged = acknowledges;
@@ -90,7 +90,7 @@ export class Outbox implements LiveReceiver {
     return this.#acknowledged;
   }
 
-  /** Never rejects; answers why this message alone could not be sent. After the end of the channel it goes nowhere. */
+  /** Resolves with why this message alone could not be sent. Never rejects; after the end of the channel it is dropped. */
   async send(message: ExecutorMessage): Promise<string | undefined> {
     return this.#channel === undefined ? undefined : sendOn(this.#channel, message);
   }
@@ -113,7 +113,7 @@ export class Outbox implements LiveReceiver {
     return channel.binary.send(head, delta.bytes);
   }
 
-  /** After `sendOutput` threw: resolves with true once there is a channel again, with false when nothing will help. */
+  /** After `sendOutput` threw: resolves with true once there is a channel again, with false when there will be none. */
   recover(error: unknown, signal: AbortSignal): Promise<boolean> {
     if (!isOver(error) || this.#over || signal.aborted) return Promise.resolve(false);
     if (this.#channel !== undefined) return Promise.resolve(true);
@@ -129,17 +129,17 @@ export class Outbox implements LiveReceiver {
     });
   }
 
-  /** Something nobody asked for; only after `initialize`. */
+  /** Sends a notification; does nothing before `initialize`. */
   async notify(message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>): Promise<void> {
     if (this.#initialized) await this.send(message);
   }
 
-  #tellWaiting(isBack: boolean): void {
+  #wakeWaiting(isBack: boolean): void {
     for (const settle of [...this.#waiting]) settle(isBack);
   }
 }
 
-/** Never rejects; answers why this message alone could not be sent. After the end of the channel it goes nowhere. */
+/** Resolves with why this message alone could not be sent. Never rejects; after the end of the channel it is dropped. */
 export async function sendOn(channel: Channel, message: ExecutorMessage): Promise<string | undefined> {
   try {
     await channel.send(message);

@@ -11,11 +11,11 @@ export interface Retention {
   windowBytes: number;
   /** The same when the disk takes nothing. */
   memoryWindowBytes: number;
-  /** How far the program may be ahead of who receives its output; undefined where it is not paused for that. */
+  /** How far the program may be ahead of the receiver of its output; undefined where it is not paused for that. */
   pauseBytes: number | undefined;
 }
 
-/** `acknowledges`: who receives the output says what it has received. */
+/** @param acknowledges whether the receiver of the output acknowledges it. */
 export function getRetention(
   { lendsChunks = false, ...limits }: Partial<OutputLogLimits>,
   whenFull: WhenFull = "spill",
@@ -37,7 +37,7 @@ export function getAckBytes(limits: Partial<OutputLogLimits>): number {
   return Math.max(1, Math.floor(Math.min(pauseBytes, windowBytes) / 2));
 }
 
-/** Why output of a session is gone, as the end of a sentence. `spillProblem` is why the disk took no more. */
+/** Why output of a session was evicted, as the end of a sentence. `spillProblem` is why the disk took no more. */
 export function explainEviction(
   retention: Retention,
   whenFull: WhenFull = "spill",

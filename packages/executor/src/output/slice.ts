@@ -36,7 +36,7 @@ export async function readSlice(log: OutputLog, range: ByteRange, budget: SliceB
   const isCounted = evicted.length === 0 && range.to - range.from <= budget.countedBytes;
   const whole = isCounted ? (await log.read(range.from, range.to)).chunks : undefined;
   const head = whole ?? (await log.read(range.from, headTo)).chunks;
-  // One byte more tells whether the tail begins with a line of its own.
+  // One byte more shows whether the tail begins at the beginning of a line.
   const tail = whole ?? (await log.read(tailFrom - 1, range.to)).chunks;
   const from = snapForward(tail, tailFrom, range.to);
   const to = Math.min(from, snapBack(head, range.from, headTo));
@@ -82,7 +82,7 @@ export function getGaps(chunks: readonly OutputChunk[], range: ByteRange): ByteR
   return gaps;
 }
 
-/** What of a gap can still be read, and what is gone. */
+/** Splits a gap into what can still be read and what was evicted. */
 function classify(log: OutputLog, gap: ByteRange): OmittedRange[] {
   const parts: OmittedRange[] = [];
   let from = gap.from;
@@ -108,7 +108,7 @@ function snapBack(chunks: readonly OutputChunk[], from: number, to: number): num
 function snapForward(chunks: readonly OutputChunk[], from: number, to: number): number {
   const near = getNear(to - from);
   const stop = Math.min(to, from + Math.max(near, 3));
-  // The byte before is there to tell whether a line begins here already.
+  // The byte before shows whether a line begins here already.
   const edge = joinRun(cutChunks(chunks, from - 1, stop), stop);
   const line = edge.indexOf(LINE_FEED);
   const afterLine = stop - edge.length + line + 1;

@@ -2,14 +2,14 @@ import { createOutputLog, type WritableOutputLog } from "@codex/exec-backend";
 import type { OutputStream } from "@codex/executor-protocol";
 import { MAX_DELTA_BYTES, TOOL_OUTPUT_BYTES } from "../limits.js";
 import type { KeptOutput } from "./kept-output.js";
-import { type LiveFollower, LiveOutput, type LiveReceiver } from "./live-output.js";
+import { type LiveFollower, LiveOutputSender, type LiveReceiver } from "./live-output.js";
 import { getRetention } from "./retention.js";
 
 /** Live output of one call of a tool that has no sessions. What was sent is retained until it was received. */
 export class ToolOutput {
   /** Names it on the wire. */
   readonly processId: number;
-  readonly live: LiveOutput;
+  readonly live: LiveOutputSender;
   readonly #requestId: string;
   readonly #log: WritableOutputLog;
   readonly #follower: LiveFollower;
@@ -26,7 +26,7 @@ export class ToolOutput {
       this.#pressed = pause;
       if (!pause) this.#wake();
     });
-    this.live = new LiveOutput({ log: this.#log, processId, receiver, getWindow: () => windowBytes });
+    this.live = new LiveOutputSender({ log: this.#log, processId, receiver, getWindow: () => windowBytes });
     this.#follower = this.live.follow(requestId);
   }
 
@@ -65,5 +65,5 @@ export class ToolOutput {
   }
 }
 
-/** Small beside what is retained, so that nothing leaves it that is still on its way. */
+/** Small beside what is retained, so that nothing in flight is evicted. */
 const CHUNK_BYTES = 4 * MAX_DELTA_BYTES;

@@ -14,7 +14,7 @@ export interface ScreenView extends ScreenContent {
   gone: ByteRange[];
 }
 
-/** Ranges of lost output that are told apart. */
+/** Evicted ranges that are listed apart. */
 const MAX_GONE = 16;
 
 /** The terminal of one session, made from its output: from all that is retained, then from what came since. */
@@ -50,7 +50,7 @@ export class Screen {
       this.#deadline = performance.now() + ms;
       return this.#read(signal);
     });
-    this.#turn = view.catch(() => {}); // told whoever asked
+    this.#turn = view.catch(() => {}); // reported by `view`
     return view;
   }
 
@@ -99,7 +99,7 @@ export class Screen {
     this.#torn = true;
   }
 
-  /** False when the read gave up first; the position tells how far it came. */
+  /** False when the read gave up first; `position` is how far it came. */
   async #feed(bytes: Uint8Array, signal: AbortSignal): Promise<boolean> {
     let at = this.#torn ? getContinuation(bytes) : 0;
     this.#torn = false;

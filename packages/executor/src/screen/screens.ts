@@ -19,7 +19,7 @@ export interface ScreenOwner {
 /** The screens of one orchestrator's sessions: made when they are asked for, kept up to date while they are. */
 export class Screens {
   readonly #limit: number;
-  /** Sessions with a screen, the one asked for longest ago first. Not held: a screen goes with its session. */
+  /** Sessions with a screen, the one asked for longest ago first. Weak: a screen is dropped with its session. */
   #kept: WeakRef<ScreenOwner>[] = [];
   #create: Promise<(size: TerminalSize) => HeadlessTerminal> | undefined;
 

@@ -122,7 +122,7 @@ function limitRepeats(terminal: Terminal, core: Core): void {
   }
 }
 
-/** Title and cursor, which xterm.js does not tell; and nothing is kept of what is not shown here. */
+/** Tracks title and cursor visibility, which xterm.js does not expose, and discards sequences whose state is not shown here. */
 function watchState(terminal: Terminal, core: Core): { title: string; cursorVisible: boolean } {
   const state = { title: "", cursorVisible: true };
   for (const code of [0, 2]) {

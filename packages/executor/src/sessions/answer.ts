@@ -40,7 +40,7 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
   const follower = context.isLive() ? session.live.follow(poll.requestId) : undefined;
   try {
     const { input, bounds } = poll;
-    // Who follows live takes output as it comes.
+    // An orchestrator with live output takes it as it comes.
     const { outputFrom = follower === undefined ? session.pausedAt : undefined, untilPrompt = false } = poll;
     const waitEnded = await waitForWindow(session, context.clock, {
       ms: bounds.windowMs,
@@ -60,7 +60,7 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
     session.cursor = to;
     session.release();
     session.seenEnd = state.end;
-    session.outcomeTold ||= state.outcome.kind !== "running";
+    session.outcomeReported ||= state.outcome.kind !== "running";
     session.wasCut ||= slice.omitted.some(({ reason }) => reason === "budget");
     return createAnswer(session, { state, slice, notices, startedAt: poll.startedAt, waitEnded }, context);
   } finally {
@@ -130,7 +130,7 @@ function createAnswer(
   return { status: "success", content: [{ type: "input_text", text }], structured };
 }
 
-/** A guess is told as one. */
+/** A guess is marked as one. */
 function describeDenial(denial: SandboxDenial | undefined): string[] {
   if (denial === undefined) return [];
   return [denial.certain ? denial.reason : `going by the output alone: ${denial.reason}`];

@@ -6,10 +6,10 @@ export interface CallScope {
   requestId: string;
   /** Ends the wait of the call; what it started lives on. */
   signal: AbortSignal;
-  /** Resolves once the answer is on its way. */
+  /** Resolves once the answer was sent. */
   answered: Promise<void>;
   /** What the call is part of. */
   trace?: TraceContext | undefined;
-  /** Takes what belongs to the answer, which may have to be given again; undefined where nobody could ask for it. */
+  /** Takes the output that belongs to the answer, which may have to be sent again; undefined on a channel that cannot resume. */
   keep?: ((kept: KeptOutput) => void) | undefined;
 }

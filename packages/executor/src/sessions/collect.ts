@@ -18,13 +18,13 @@ export interface Window {
 /** Why a wait is aborted whose call was only for the input: it was taken, or never will be. */
 export const WRITTEN = "written";
 
-/** A reason of our own: making the default one, with its stack, would cost more than the wait it ends. */
+/** An abort reason: creating the default one, with its stack, would cost more than the wait it ends. */
 const ENOUGH = "enough";
 
 /**
  * Waits until the process has exited and its output is complete, or the window is over; never because output paused.
- * After an exit, output that somebody else still holds open is waited for until none comes for a moment, also past the
- * deadline: the last bytes of a process must not miss the answer that tells its end. A call that comes later and asks
+ * After an exit, output that another process holds open is waited for until it is quiet for a moment, also past the
+ * deadline: the last bytes of a process must not miss the answer that reports its end. A call that comes later and asks
  * for output waits for such a moment as well. One timer at a time, and one more for a prompt.
  */
 export async function waitForWindow(session: Session, clock: Clock, window: Window): Promise<WaitEnded> {
@@ -36,7 +36,7 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
   const postExitMs = session.isRemote ? REMOTE_POST_EXIT_MS : POST_EXIT_MS;
   const ended = await new Promise<WaitEnded>((resolve) => {
     let waitsForExit = true;
-    const look = () => {
+    const check = () => {
       if (session.state.closed) return resolve("exit");
       if (!waitsForExit || session.exitedAt === undefined) return;
       waitsForExit = false;
@@ -55,10 +55,10 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
       });
     };
     cancelTimer = clock.after(window.ms, () => {
-      // Exited, but not told yet: its own deadline follows within this turn.
+      // Exited, but not reported yet: its own deadline follows within this turn.
       if (session.process.outcome.kind === "running") resolve("window");
     });
-    unwatch = session.watch(look);
+    unwatch = session.watch(check);
     // `AbortSignal.any` would make a further one, and hold on to those that live longer than this call.
     for (const signal of window.signals) {
       signal.addEventListener("abort", () => resolve(getAbortCause(signal)), { once: true, signal: done.signal });
@@ -69,7 +69,7 @@ export async function waitForWindow(session: Session, clock: Clock, window: Wind
     if (window.untilPrompt) {
       void waitForPrompt(session, clock, done.signal).then((seen) => seen !== undefined && resolve(seen));
     }
-    look();
+    check();
   });
   done.abort(ENOUGH);
   cancelTimer();
@@ -86,8 +86,8 @@ function isOver(session: Session, { signals, outputFrom }: Window): WaitEnded | 
 
 const getAbortCause = (signal: AbortSignal): WaitEnded => (signal.reason === WRITTEN ? "written" : "cancelled");
 
-/** For whoever tells an end that nobody was told of: its last bytes are waited for whatever ended the wait before. */
+/** Before an answer reports an end for the first time: waits for the last bytes, whatever ended the wait before. */
 export async function waitForRest(session: Session, clock: Clock): Promise<void> {
-  if (session.outcomeTold || session.exitedAt === undefined || session.quietEnd !== undefined) return;
+  if (session.outcomeReported || session.exitedAt === undefined || session.quietEnd !== undefined) return;
   await waitForWindow(session, clock, { ms: 0, signals: [], outputFrom: undefined, untilPrompt: false });
 }

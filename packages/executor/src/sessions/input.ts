@@ -7,7 +7,7 @@ import { ToolError } from "../errors.js";
 import { WRITTEN } from "./collect.js";
 import type { Session } from "./session.js";
 
-/** Input on its way to a program, which may take longer than the call that brought it. */
+/** Input being written to a program, which may take longer than the call that sent it. */
 export interface SentInput {
   /** One aborts when a part of it can never be delivered. */
   readonly failures: readonly AbortSignal[];
@@ -130,12 +130,12 @@ function writeInput(session: Session, bytes: Buffer, maxWaiting: number): SentIn
   };
 }
 
-/** A host that cannot do it is told of: by an error where it is all that was asked, by a notice otherwise. */
+/** A host that cannot end input is reported: by an error where the call asks for nothing else, by a notice otherwise. */
 function closeInput(session: Session, isAll: boolean): SentInput {
   const failure = new AbortController();
   let problem: ProcessError | undefined;
   const settled = session.process.closeStdin().catch((error: unknown) => {
-    // Everything else is the end of the program or of its connection, which its outcome tells.
+    // Any other failure is the end of the program or of its connection, which the outcome reports.
     if (!(error instanceof ProcessError) || error.code !== "unsupported") return;
     problem = error;
     failure.abort(WRITTEN);

@@ -7,9 +7,8 @@ import type { Session } from "./session.js";
 export type PromptSeen = "prompt" | "quiet";
 
 /**
- * Resolves when the program of a session seems to wait for input, or when the signal aborts. A program is looked at when
- * it falls silent, and then ever more rarely until there is output again: there is no timer while it writes nothing for
- * long, and none that ticks.
+ * Resolves when the program of a session seems to wait for input, or when the signal aborts. A program is checked when
+ * its output pauses, and then ever more rarely until there is output again: no timer ticks at a fixed rate.
  */
 export async function waitForPrompt(
   session: Session,
@@ -22,7 +21,7 @@ export async function waitForPrompt(
     await untilOutput(session, end, { clock, ms: delay, signal });
     if (signal.aborted) break;
     if (log.end === end) {
-      const seen = await look(session, clock.now() - quietSince);
+      const seen = await checkPrompt(session, clock.now() - quietSince);
       // Output that was on its way belongs in front of the prompt.
       await nextTurn();
       if (typeof seen === "string" && log.end === end) return seen;
@@ -57,7 +56,7 @@ async function untilOutput(
 }
 
 /** What was seen; or milliseconds of silence until it can be said; or nothing. */
-async function look(session: Session, quietMs: number): Promise<PromptSeen | number | undefined> {
+async function checkPrompt(session: Session, quietMs: number): Promise<PromptSeen | number | undefined> {
   // It has not read what it was given before.
   if (session.waitingInput > 0) return undefined;
   const wait = (await session.process.getInputWait?.()) ?? "unknown";

@@ -56,7 +56,7 @@ function renderCut(sessionId: number, tokens: number, { omitted, lines }: Slice,
   return [`Warning: truncated output (original token count: ${tokens})`, size, ...ranges, "", ""].join("\n");
 }
 
-/** That a range is gone for good, and why. */
+/** Says that a range was evicted, and why. */
 export const renderGone = ({ from, to }: ByteRange, reason?: string): string =>
   `Bytes ${from}-${to} are gone: they were not retained${reason === undefined ? "" : `; ${reason}`}`;
 

@@ -13,8 +13,8 @@ interface Recent {
   session: Session | undefined;
   /** Of the session when its output was dropped. */
   last: { outcome: ProcessOutcome; unread: number; hasSent: boolean } | undefined;
-  /** It was ended to make room, and nobody was told yet. */
-  untold: boolean;
+  /** It was ended to make room, and no answer has reported that yet. */
+  unreported: boolean;
 }
 
 /**
@@ -32,8 +32,8 @@ export class SessionTable {
   readonly #outputs = new Set<number>();
   /**
    * Ids that live output was sent under and that name nothing any more, oldest first. An orchestrator may remember how far
-   * it received that output, and would say the same of a new session of this id: what a lost channel took along of that
-   * one would not be sent again.
+   * it received that output, and would claim the same of a new session of this id: what a lost channel dropped of that one
+   * would not be sent again.
    */
   readonly #former = new Set<number>();
 
@@ -68,7 +68,7 @@ export class SessionTable {
     return id;
   }
 
-  /** Nothing more is sent under an id that live output was sent under. */
+  /** Retires an id that live output was sent under. */
   leave(id: number): void {
     this.#outputs.delete(id);
     this.#former.delete(id);
@@ -96,18 +96,18 @@ export class SessionTable {
     if (this.#live.delete(session.id)) return this.#remember(session, false);
     const recent = this.#recent.get(session.id);
     if (recent === undefined) return;
-    recent.untold = false;
+    recent.unreported = false;
     if (!session.wasCut) drop(recent);
   }
 
-  /** The answer that told the end of a session was never received: it can be asked for once more. */
-  untell(session: Session): void {
-    session.outcomeTold = false;
+  /** The answer that reported the end of a session was never received: it can be asked for once more. */
+  unreport(session: Session): void {
+    session.outcomeReported = false;
     const recent = this.#recent.get(session.id);
     if (recent === undefined) return;
     recent.session = session;
     recent.last = undefined;
-    recent.untold = true;
+    recent.unreported = true;
   }
 
   /** Of those that have a place, the least recently used first. */
@@ -132,7 +132,7 @@ export class SessionTable {
     const session = this.#live.get(id);
     if (session !== undefined) return session;
     const recent = this.#recent.get(id);
-    if (recent?.untold && recent.session !== undefined) return recent.session;
+    if (recent?.unreported && recent.session !== undefined) return recent.session;
     throw new ToolError(this.#explain(id, recent));
   }
 
@@ -153,8 +153,8 @@ export class SessionTable {
     if (recent === undefined) return `unknown session ${id}; list_sessions lists those there are`;
     const { outcome, unread } = recent.last ?? { outcome: recent.session?.process.outcome, unread: 0 };
     const ended = outcome === undefined ? "" : `: ${renderOutcome(outcome, id)}`;
-    if (!recent.untold) return `unknown session ${id}; it has ended and its end was answered${ended}`;
-    recent.untold = false;
+    if (!recent.unreported) return `unknown session ${id}; it has ended and its end was answered${ended}`;
+    recent.unreported = false;
     return `session ${id} was ended to make room for another; ${describePlaces(this.#limits)}${ended}; ${unread} bytes of its output were dropped unread`;
   }
 
@@ -172,10 +172,10 @@ export class SessionTable {
     );
   }
 
-  #remember(session: Session, untold: boolean): void {
-    const recent: Recent = { session, last: undefined, untold };
+  #remember(session: Session, unreported: boolean): void {
+    const recent: Recent = { session, last: undefined, unreported };
     this.#recent.set(session.id, recent);
-    if (!untold && !session.wasCut) drop(recent);
+    if (!unreported && !session.wasCut) drop(recent);
     const retained = [...this.#recent.values()].filter((entry) => entry.session !== undefined);
     const idle = retained.filter((entry) => entry.session?.users === 0);
     for (const entry of idle.slice(0, Math.max(0, retained.length - this.#limits.retainedLogs))) drop(entry);

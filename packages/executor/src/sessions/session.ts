@@ -1,7 +1,7 @@
 import type { Clock } from "@codex/clock";
 import { DEFAULT_TERMINAL_SIZE, type ExecProcess, type LogHold, type ProcessStdio } from "@codex/exec-backend";
 import type { ProcessOutcome, TerminalSize, WhenFull } from "@codex/executor-protocol";
-import { LiveOutput, type LiveReceiver } from "../output/live-output.js";
+import { LiveOutputSender, type LiveReceiver } from "../output/live-output.js";
 import { explainEviction, type Retention } from "../output/retention.js";
 import type { Screen } from "../screen/screen.js";
 import { SizeHistory } from "../screen/size-history.js";
@@ -37,9 +37,9 @@ export class Session {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly stdio: ProcessStdio;
-  /** How its shell was started; undefined where nobody asked. */
+  /** How its shell was started; undefined when the request did not ask for a snapshot. */
   readonly startup: StartupNote | undefined;
-  readonly live: LiveOutput;
+  readonly live: LiveOutputSender;
   /** Of its terminal; undefined on pipes. */
   readonly sizes: SizeHistory | undefined;
   readonly turns = new TurnQueue();
@@ -51,8 +51,8 @@ export class Session {
   users = 0;
   /** It has outlived its first call. */
   established = false;
-  /** An answer has told how it ended. */
-  outcomeTold = false;
+  /** An answer has reported how it ended. */
+  outcomeReported = false;
   /** An answer has left out output that can still be read. */
   wasCut = false;
   /** Why this executor ended it. */
@@ -61,15 +61,15 @@ export class Session {
   timedOut = false;
   /** Bytes of input that the program has not read yet. */
   waitingInput = 0;
-  /** Where the log ended when nothing had come for a while after the exit, and somebody still held it open. */
+  /** End of the log once it was quiet for a while after the exit, with the output still held open. */
   quietEnd: number | undefined;
   /** Milliseconds, when its end was seen. */
   exitedAt: number | undefined;
-  /** Its terminal as it looks, while somebody asks for it. */
+  /** Its rendered terminal, while it is kept. */
   screen: Screen | undefined;
   readonly #explainEviction: () => string;
   readonly #clock: Clock;
-  /** Pauses the program while nobody receives its output. */
+  /** Pauses the program while its output is not received. */
   readonly #hold: LogHold | undefined;
   readonly #pauseBytes: number | undefined;
   readonly #receiver: LiveReceiver;
@@ -88,7 +88,7 @@ export class Session {
     this.startup = start.startup;
     const { stdio, process, retention, receiver } = start;
     this.sizes = stdio.kind === "pty" ? new SizeHistory(stdio.size ?? DEFAULT_TERMINAL_SIZE) : undefined;
-    this.live = new LiveOutput({
+    this.live = new LiveOutputSender({
       log: process.log,
       processId: start.id,
       receiver,
@@ -113,7 +113,7 @@ export class Session {
     return this.process.pid === undefined;
   }
 
-  /** Why output that is gone was not kept, as the end of a sentence. */
+  /** Why evicted output was not kept, as the end of a sentence. */
   get evictionReason(): string {
     return this.#explainEviction();
   }
@@ -128,12 +128,12 @@ export class Session {
     return this.process.log.end - this.cursor;
   }
 
-  /** Where the wait for more ends because the program is paused: nobody but an answer takes its output. */
+  /** Offset where the program is paused until an answer takes its output: waiting for more is no use there. */
   get pausedAt(): number | undefined {
     return this.#pauseBytes === undefined ? undefined : this.cursor + this.#pauseBytes;
   }
 
-  /** Lets a paused program go on as far as its output was received. */
+  /** Resumes a paused program as far as its output was received. */
   release(): void {
     this.#hold?.move(this.#receiver.acknowledges ? this.live.received : Math.max(this.cursor, this.live.received));
   }
@@ -147,7 +147,7 @@ export class Session {
     return Math.min(this.process.log.end, this.#memoryBytes);
   }
 
-  /** Keeps the output readable until the answer that tells it was received; the answer ends that. */
+  /** Keeps the output readable until the answer that covers it was received. Returns a function that releases it. */
   retain(): () => void {
     this.#retained += 1;
     let isRetained = true;
@@ -159,14 +159,14 @@ export class Session {
     };
   }
 
-  /** Gives back what is held for reading, once no answer retains it. What is in memory stays readable. */
+  /** Releases what is held for reading, once no answer retains it. Output in memory stays readable. */
   dispose(): void {
     this.screen = undefined;
     this.#disposing = true;
     if (this.#retained === 0) this.process.dispose();
   }
 
-  /** Calls `listener` when the process has exited and when its output is complete; the answer ends that. */
+  /** Calls `listener` when the process has exited and when its output is complete. Returns a function that stops it. */
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

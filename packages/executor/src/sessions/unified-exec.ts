@@ -42,7 +42,7 @@ export interface UnifiedExecOptions {
   all: Set<UnifiedExec>;
 }
 
-/** What an orchestrator may be told without asking. */
+/** Notifications to the orchestrator. */
 interface SessionEvents {
   /** Whether it asked for live output. */
   isLive(): boolean;
@@ -50,7 +50,7 @@ interface SessionEvents {
   sendExit(processId: number, outcome: ProcessOutcome): void;
 }
 
-/** How a session was ended that nobody came back for. */
+/** How a session ended that was closed with its connection. */
 export interface EndedSession {
   session: Session;
   /** Undefined when its host could not be asked. */
@@ -204,7 +204,7 @@ export class UnifiedExec {
         const from = session.cursor;
         const answer = await answerPoll(session, poll, this.#answers);
         call.keep?.(this.#keep(session, requestId, from));
-        if (!session.outcomeTold) this.#announceExit(session, call.answered);
+        if (!session.outcomeReported) this.#announceExit(session, call.answered);
         return answer;
       } finally {
         session.established = true;
@@ -241,7 +241,7 @@ export class UnifiedExec {
     });
   }
 
-  /** What an answer told that has just been made, from an offset on. */
+  /** The output that the answer just made covers, from an offset on. */
   #keep(session: Session, requestId: string, from: number): KeptOutput {
     const to = session.cursor;
     const stopRetaining = session.retain();
@@ -252,7 +252,7 @@ export class UnifiedExec {
       undo: () => {
         if (session.cursor !== to) return; // a later answer was given
         session.cursor = from;
-        this.#table.untell(session);
+        this.#table.unreport(session);
       },
       release: () => {
         stopRetaining();
@@ -289,7 +289,7 @@ export class UnifiedExec {
       if (session.process.outcome.kind !== "running") return;
       session.timedOut = true;
       session.endNote ??= `the time limit of ${timeoutMs} ms was reached, and the session was ended`;
-      // A host that cannot be asked has lost the process, and its outcome tells.
+      // A host that cannot be reached has lost the process: its outcome says so.
       this.#terminate(session, { by: "timeout" }).catch(() => {});
     });
     session.watch(cancel);
@@ -318,7 +318,7 @@ export class UnifiedExec {
 
   /** Gives up the place of a session whose end was answered with all of its output. */
   #settle(session: Session): void {
-    const isDone = session.outcomeTold && session.state.closed && session.unread === 0;
+    const isDone = session.outcomeReported && session.state.closed && session.unread === 0;
     if (isDone && session.users === 0) this.#table.retire(session);
   }
 

@@ -48,7 +48,7 @@ export function defineTool<Schema extends z.core.$ZodObject>(definition: ToolDef
   };
 }
 
-/** As a model is told of it: what it may send, before defaults are filled in. */
+/** The JSON Schema of what a model may send, before defaults are filled in. */
 function toInputSchema(schema: z.core.$ZodObject): Record<string, unknown> {
   const { $schema, ...inputSchema } = z.toJSONSchema(schema, { io: "input" });
   return inputSchema;

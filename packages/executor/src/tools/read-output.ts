@@ -46,7 +46,7 @@ const toRecordedRequest = (given: Readonly<Record<string, unknown>>, budgetBytes
 
 type Part = Awaited<ReturnType<typeof readPart>>;
 
-/** What is retained from an offset on, up to a budget of bytes, and what of it is gone. */
+/** What is retained from an offset on, up to a budget of bytes, and what of it was evicted. */
 async function readPart(session: Session, asked: number, budgetBytes: number) {
   const { log } = session.process;
   const { end, closed, outcome } = session.state;

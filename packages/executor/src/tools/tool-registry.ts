@@ -15,23 +15,23 @@ export interface ToolCallContext {
   /** Aborts when the orchestrator cancels the call, and when the executor ends. */
   readonly signal: AbortSignal;
   /**
-   * Live output of the call, in order; does nothing for an orchestrator that did not ask for it, or that is gone. Never
-   * rejects. Await it: a slow orchestrator holds the tool back instead of filling memory.
+   * Sends live output of the call, in order; does nothing for an orchestrator that did not send `initialize`, or has
+   * disconnected. Never rejects. Await it: a slow orchestrator holds the tool back instead of filling memory.
    */
   emitOutput(bytes: Uint8Array, stream?: OutputStream): Promise<void>;
 }
 
 export interface ToolRegistry {
-  /** Adds a tool; the answer removes it. @throws Error when the name is taken. */
+  /** Adds a tool. Returns a function that removes it. @throws Error when the name is taken or empty. */
   add(tool: ExecutorTool): () => void;
   get(name: string): ExecutorTool | undefined;
   /** In the order in which they were added. */
   list(): readonly ExecutorTool[];
-  /** Calls `listener` after each change; the answer ends that. */
+  /** Calls `listener` after each change. Returns a function that stops it. */
   watch(listener: () => void): () => void;
 }
 
-/** @param reserved names that belong to somebody else. */
+/** @param reserved names that no tool may take. */
 export function createToolRegistry(reserved: ReadonlySet<string> = new Set()): ToolRegistry {
   const tools = new Map<string, ExecutorTool>();
   const listeners = new Set<() => void>();

@@ -132,9 +132,9 @@ describe("a ceiling, on real directories", () => {
     ["in/dangling", /started in/],
     ["in/deep/relative", /started in/],
     ["in/deep/../../out", /started in/],
-    ["in/circle", /cannot be looked at/],
+    ["in/circle", /cannot be resolved/],
     ["in/around", /started in/],
-    ["in/own", /cannot be looked at: `\/proc\/self` is another place for every process/],
+    ["in/own", /cannot be resolved: `\/proc\/self` is another place for every process/],
     ["in/own/x", /another place for every process/],
     ["in/descriptor", /another place for every process/],
   ])("a start in %s", async (name, expected) => {
@@ -176,7 +176,7 @@ describe("a ceiling, on real directories", () => {
     "/dev/fd/3",
     "/proc//self/./cwd",
   ])("refuses %s, which leads elsewhere in the command", async (path) => {
-    const expected = /cannot be looked at: `.*` is another place for every process/;
+    const expected = /cannot be resolved: `.*` is another place for every process/;
     expect(await refusal({ cwd: path }, { ceiling: { roots: ["/"] } })).toMatch(expected);
     const sandbox = { ...writing(path), cwd: base, workspaceRoots: [base] };
     const ceiling: CeilingOptions = { mode: "workspace-write", roots: [base] };
