@@ -43,6 +43,7 @@ export interface Channel extends AsyncDisposable {
   readonly closed: Promise<ChannelEnd>;
 }
 
+/** Options of `Channel.close`. */
 export interface CloseOptions {
   /** Milliseconds for writing what was sent; after them it is dropped. Default 5000. */
   deadlineMs?: number;

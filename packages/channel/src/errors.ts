@@ -10,6 +10,7 @@ export class ChannelError extends Error {
   }
 }
 
+/** Why a channel failed, or refused one value; `ChannelError.code`. */
 export type ChannelErrorCode =
   /** The channel has ended, by our close or by the peer. */
   | "closed"

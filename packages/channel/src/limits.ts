@@ -16,6 +16,7 @@ export interface ChannelLimits {
   maxWaitingMessages: number;
 }
 
+/** The limits of a channel that is given none. */
 export const DEFAULT_CHANNEL_LIMITS: ChannelLimits = {
   maxMessageBytes: 64 * 1024 * 1024,
   maxSentMessageBytes: 64 * 1024 * 1024,

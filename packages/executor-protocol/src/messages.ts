@@ -10,12 +10,14 @@ export const EXECUTOR_PROTOCOL_VERSION = "1";
 /** Chosen by the sender of a request; the response echoes it. */
 export const requestIdSchema = keySchema;
 
+/** Asks for the tools; answered by `list_tools_response`. */
 export const listToolsRequestSchema = z.object({ type: z.literal("list_tools"), requestId: requestIdSchema });
 /** W3C trace context: what a call is part of. One that cannot be read counts as none. */
 const traceContextSchema = z.object({
   traceparent: z.optional(z.nullable(z.string())),
   tracestate: z.optional(z.nullable(z.string())),
 });
+/** Calls a tool; answered by `call_tool_response` with the same `requestId`. */
 export const callToolRequestSchema = z.object({
   type: z.literal("call_tool"),
   requestId: requestIdSchema,
@@ -29,9 +31,11 @@ export const callToolRequestSchema = z.object({
   sequence: z.optional(z.int().check(z.positive())),
   trace: z.optional(traceContextSchema),
 });
+/** Ends every session of the connection; answered by `shutdown_response`. */
 export const shutdownRequestSchema = z.object({ type: z.literal("shutdown"), requestId: requestIdSchema });
 /** Up to which byte of a session's output something is known. */
 export const outputPositionSchema = z.object({ processId: processIdSchema, offset: countSchema });
+/** A session, and the offset of the first byte of its output that is not known to have been received. */
 export type OutputPosition = z.infer<typeof outputPositionSchema>;
 
 /** A call without an answer. */
@@ -39,6 +43,7 @@ export const unansweredCallSchema = z.object({
   requestId: requestIdSchema,
   sequence: z.optional(z.int().check(z.positive())),
 });
+/** A call without an answer. */
 export type UnansweredCall = z.infer<typeof unansweredCallSchema>;
 
 /** Optional first message; without it the base messages apply and nothing unasked is sent. */
@@ -72,6 +77,7 @@ export const ackSchema = z.object({
   output: z.optional(z.array(outputPositionSchema)),
 });
 
+/** Messages from an orchestrator to an executor, by `type`. */
 export const orchestratorMessageSchema = z.discriminatedUnion("type", [
   listToolsRequestSchema,
   callToolRequestSchema,
@@ -80,19 +86,23 @@ export const orchestratorMessageSchema = z.discriminatedUnion("type", [
   cancelToolRequestSchema,
   ackSchema,
 ]);
+/** A message from an orchestrator to an executor. */
 export type OrchestratorMessage = z.infer<typeof orchestratorMessageSchema>;
 
+/** The tools of an executor, in the order in which they were added. */
 export const listToolsResponseSchema = z.object({
   type: z.literal("list_tools_response"),
   requestId: requestIdSchema,
   tools: z.array(executorToolSpecSchema),
 });
+/** The outcome of a call. */
 export const callToolResponseSchema = z.object({
   type: z.literal("call_tool_response"),
   requestId: requestIdSchema,
   toolName: z.string(),
   outcome: toolCallOutcomeSchema,
 });
+/** Answers `shutdown`; the channel closes once every session has ended. */
 export const shutdownResponseSchema = z.object({ type: z.literal("shutdown_response"), requestId: requestIdSchema });
 /** Answers what could not be read as a request; the channel stays open. */
 export const errorMessageSchema = z.object({
@@ -106,6 +116,7 @@ export const errorMessageSchema = z.object({
   code: z.optional(z.string()),
 });
 
+/** The capabilities this version knows. On the wire `capabilities` is a list of any strings. */
 export const capabilitySchema = z.enum([
   "tool_output",
   "cancel_tool",
@@ -114,6 +125,7 @@ export const capabilitySchema = z.enum([
   "flow_control",
   "binary_output",
 ]);
+/** What an executor may offer beyond the base messages; unknown names are ignored. */
 export type Capability = z.infer<typeof capabilitySchema>;
 
 /** The executor's host as the orchestrator needs it to resolve a call. */
@@ -128,8 +140,10 @@ export const hostInfoSchema = z.object({
   /** Absent: this executor knows no sandbox. */
   sandbox: z.optional(sandboxSupportSchema),
 });
+/** The host of an executor, as `initialize_response` describes it. */
 export type HostInfo = z.infer<typeof hostInfoSchema>;
 
+/** Answers `initialize`: the version, the connection id for a resume, capabilities and host. */
 export const initializeResponseSchema = z.object({
   type: z.literal("initialize_response"),
   requestId: requestIdSchema,
@@ -155,8 +169,11 @@ export const initializeResponseSchema = z.object({
     }),
   ),
 });
+/** Notification: `list_tools` would answer something else now. */
 export const toolsChangedSchema = z.object({ type: z.literal("tools_changed") });
+/** Where a byte of output came from: one of two pipes, or a terminal. */
 export const outputStreamSchema = z.enum(["stdout", "stderr", "pty"]);
+/** Where a byte of output came from: one of two pipes, or a terminal. */
 export type OutputStream = z.infer<typeof outputStreamSchema>;
 /** Live output of a call; `chunk` is base64, `offset` the byte offset of its first byte in the session's log. */
 export const toolOutputSchema = z.object({
@@ -168,12 +185,14 @@ export const toolOutputSchema = z.object({
   stream: outputStreamSchema,
   chunk: z.string(),
 });
+/** Notification: the process of a session has ended. Sent after the answer that names the session. */
 export const sessionExitedSchema = z.object({
   type: z.literal("session_exited"),
   processId: processIdSchema,
   outcome: processOutcomeSchema,
 });
 
+/** Messages from an executor to an orchestrator, by `type`. */
 export const executorMessageSchema = z.discriminatedUnion("type", [
   listToolsResponseSchema,
   callToolResponseSchema,
@@ -184,4 +203,5 @@ export const executorMessageSchema = z.discriminatedUnion("type", [
   toolOutputSchema,
   sessionExitedSchema,
 ]);
+/** A message from an executor to an orchestrator. */
 export type ExecutorMessage = z.infer<typeof executorMessageSchema>;

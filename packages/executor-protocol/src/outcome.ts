@@ -3,6 +3,7 @@ import { countSchema } from "./scalars.js";
 
 /** Who ended a process that died of a signal. `self` also covers a signal sent from outside of this system. */
 export const endedBySchema = z.enum(["self", "terminate", "timeout", "prune", "shutdown", "oom", "sandbox", "unknown"]);
+/** Who ended a process that died of a signal. */
 export type EndedBy = z.infer<typeof endedBySchema>;
 
 /**
@@ -16,4 +17,5 @@ export const processOutcomeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("failed_to_start"), reason: z.string() }),
   z.object({ kind: z.literal("lost"), reason: z.string(), lastSeq: countSchema }),
 ]);
+/** How a process ended, or that it has not. */
 export type ProcessOutcome = z.infer<typeof processOutcomeSchema>;

@@ -22,15 +22,19 @@ export type Parsed<T> =
 /** The arguments of a tool call, validated. */
 export type ParsedArguments<T> = { kind: "ok"; value: T } | { kind: "invalid"; problem: string };
 
+/** Validates a message from an orchestrator. Never throws. */
 export const parseOrchestratorMessage = (value: unknown): Parsed<OrchestratorMessage> =>
   parseMessage(orchestratorMessageSchema, value);
 
+/** Validates a message from an executor. Never throws. */
 export const parseExecutorMessage = (value: unknown): Parsed<ExecutorMessage> =>
   parseMessage(executorMessageSchema, value);
 
+/** Validates the wire arguments of `exec_command`. Never throws. */
 export const parseExecCommandRequest = (value: unknown): ParsedArguments<ExecCommandRequest> =>
   parseArguments(execCommandRequestSchema, value);
 
+/** Validates the wire arguments of `write_stdin`. Never throws. */
 export const parseWriteStdinRequest = (value: unknown): ParsedArguments<WriteStdinRequest> =>
   parseArguments(writeStdinRequestSchema, value);
 

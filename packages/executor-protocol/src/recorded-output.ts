@@ -32,4 +32,5 @@ export const recordedOutputSchema = z.object({
   /** Later sizes, from byte `offset` on, that are not before the range; after it only where it reaches the end. */
   resizes: z.array(z.object({ seq: countSchema, offset: countSchema, at: z.number(), size: terminalSizeSchema })),
 });
+/** Output as it was read, with times and terminal sizes. */
 export type RecordedOutput = z.infer<typeof recordedOutputSchema>;

@@ -48,9 +48,12 @@ export const sandboxSchema = z.object({
   /** What `tmpdir` names. */
   temporaryDirectories: z.optional(z.array(pathSchema)),
 });
+/** The sandbox that was selected for one command. */
 export type Sandbox = z.infer<typeof sandboxSchema>;
 
+/** How much a sandbox allows: reading, writing in the workspace, or everything. */
 export const sandboxModeSchema = z.enum(["read-only", "workspace-write", "danger-full-access"]);
+/** How much a sandbox allows: reading, writing in the workspace, or everything. */
 export type SandboxMode = z.infer<typeof sandboxModeSchema>;
 
 /** How an executor can hold commands back, as `initialize` tells it. */
@@ -69,4 +72,5 @@ export const sandboxSupportSchema = z.object({
     }),
   ),
 });
+/** How an executor can hold commands back. */
 export type SandboxSupport = z.infer<typeof sandboxSupportSchema>;

@@ -3,6 +3,7 @@ import { unifiedExecResultSchema } from "./unified-exec-result.js";
 
 /** Resolution that a tool asks of the orchestrator before its arguments go on the wire. */
 export const toolContractSchema = z.enum(["unified_exec.exec_command", "unified_exec.write_stdin"]);
+/** How the orchestrator resolves the arguments of a tool before they are sent. */
 export type ToolContract = z.infer<typeof toolContractSchema>;
 
 /** A tool as an executor advertises it. `inputSchema` is JSON schema of the model-facing arguments. */
@@ -12,9 +13,12 @@ export const executorToolSpecSchema = z.object({
   inputSchema: z.unknown(),
   contract: z.optional(z.string()),
 });
+/** A tool as an executor advertises it. */
 export type ExecutorToolSpec = z.infer<typeof executorToolSpecSchema>;
 
+/** A part of what a model reads as the result of a call: text. */
 export const toolCallContentSchema = z.object({ type: z.literal("input_text"), text: z.string() });
+/** A part of what a model reads as the result of a call. */
 export type ToolCallContent = z.infer<typeof toolCallContentSchema>;
 
 /** What a tool call came to. A command that exits with a code other than 0 is a `success` of the tool. */
@@ -31,4 +35,5 @@ export const toolCallOutcomeSchema = z.discriminatedUnion("status", [
     code: z.optional(z.string()),
   }),
 ]);
+/** What a tool call came to: content for the model and `structured` for programs, or an error. */
 export type ToolCallOutcome = z.infer<typeof toolCallOutcomeSchema>;

@@ -4,6 +4,7 @@ import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js"
 
 /** Proposed execution-policy amendment: an argv prefix. */
 export const execPolicyAmendmentSchema = z.array(z.string());
+/** Proposed execution-policy amendment: an argv prefix. */
 export type ExecPolicyAmendment = z.infer<typeof execPolicyAmendmentSchema>;
 
 const ONE_REQUIREMENT = "exactly one of `skip`, `needsApproval`, `forbidden`";
@@ -33,9 +34,12 @@ export const execApprovalRequirementSchema = z.union(
   ],
   ONE_REQUIREMENT,
 );
+/** The approval that the orchestrator found a command to need. An executor runs only what may be skipped. */
 export type ExecApprovalRequirement = z.infer<typeof execApprovalRequirementSchema>;
 
+/** What a command asks of its sandbox: the selected one, none, or more permissions within it. */
 export const sandboxPermissionsSchema = z.enum(["use_default", "require_escalated", "with_additional_permissions"]);
+/** What a command asks of its sandbox: the selected one, none, or more permissions within it. */
 export type SandboxPermissions = z.infer<typeof sandboxPermissionsSchema>;
 
 /**
@@ -49,12 +53,15 @@ export const envPolicySchema = z.object({
   set: z.record(z.string(), z.string()),
   includeOnly: z.array(z.string()),
 });
+/** How the executor makes the base environment of a command from its own. */
 export type EnvPolicy = z.infer<typeof envPolicySchema>;
 
+/** Rows and columns of a terminal, each 1 to 65,535. */
 export const terminalSizeSchema = z.object({
   rows: z.int().check(z.minimum(1), z.maximum(65_535)),
   cols: z.int().check(z.minimum(1), z.maximum(65_535)),
 });
+/** Rows and columns of a terminal, each 1 to 65,535. */
 export type TerminalSize = z.infer<typeof terminalSizeSchema>;
 
 /**
@@ -62,6 +69,7 @@ export type TerminalSize = z.infer<typeof terminalSizeSchema>;
  * program seems to wait for input, a hint.
  */
 export const waitUntilSchema = z.enum(["exit", "output", "prompt"]);
+/** What ends a wait before its window does. */
 export type WaitUntil = z.infer<typeof waitUntilSchema>;
 
 const ARGV = "a non-empty array of strings";
@@ -71,6 +79,7 @@ const ARGV = "a non-empty array of strings";
  * `spill`: the middle goes to a file of bounded size, and is dropped beyond that. `drop`: the middle is dropped.
  */
 export const whenFullSchema = z.enum(["pause", "spill", "drop"]);
+/** What happens when a session has more output than is kept in memory. */
 export type WhenFull = z.infer<typeof whenFullSchema>;
 
 /** Wire arguments of a tool with contract `unified_exec.exec_command`: resolved by the orchestrator. */
@@ -109,9 +118,12 @@ export const execCommandRequestSchema = z.object({
   /** Default `spill`. */
   whenFull: z.optional(whenFullSchema),
 });
+/** Wire arguments of `exec_command`, resolved: final argv, absolute directory, environment, sandbox. */
 export type ExecCommandRequest = z.infer<typeof execCommandRequestSchema>;
 
+/** A signal to a session by its purpose: SIGINT, SIGTERM, SIGKILL or SIGHUP. */
 export const sessionSignalSchema = z.enum(["interrupt", "terminate", "kill", "hangup"]);
+/** A signal to a session by its purpose: SIGINT, SIGTERM, SIGKILL or SIGHUP. */
 export type SessionSignal = z.infer<typeof sessionSignalSchema>;
 
 /** Wire arguments of a tool with contract `unified_exec.write_stdin`. */
@@ -130,4 +142,5 @@ export const writeStdinRequestSchema = z.object({
   /** Default `exit`. `written`: the program has taken all of `input`. */
   until: z.optional(z.enum([...waitUntilSchema.options, "written"])),
 });
+/** Wire arguments of `write_stdin`, resolved. */
 export type WriteStdinRequest = z.infer<typeof writeStdinRequestSchema>;

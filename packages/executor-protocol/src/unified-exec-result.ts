@@ -4,10 +4,12 @@ import { countSchema, processIdSchema } from "./scalars.js";
 
 /** A half-open range `[from, to)` of byte offsets in a session's output log. */
 export const byteRangeSchema = z.object({ from: countSchema, to: countSchema });
+/** A half-open range `[from, to)` of byte offsets in a session's output log. */
 export type ByteRange = z.infer<typeof byteRangeSchema>;
 
 /** A range the result does not carry: cut by the `budget` (still readable), or `evicted` from the log. */
 export const omittedRangeSchema = z.extend(byteRangeSchema, { reason: z.enum(["budget", "evicted"]) });
+/** A range of output that a result does not carry, and why. */
 export type OmittedRange = z.infer<typeof omittedRangeSchema>;
 
 /**
@@ -16,6 +18,7 @@ export type OmittedRange = z.infer<typeof omittedRangeSchema>;
  * was taken, or never will be. `window`: the time was over.
  */
 export const waitEndedSchema = z.enum(["exit", "output", "prompt", "quiet", "written", "window", "cancelled"]);
+/** What ended the wait of a call. */
 export type WaitEnded = z.infer<typeof waitEndedSchema>;
 
 /** The `structured` member of a successful unified-exec call. */
@@ -47,4 +50,5 @@ export const unifiedExecResultSchema = z.object({
   /** A safety bound of the executor that changed the request, one sentence each. */
   notices: z.optional(z.array(z.string())),
 });
+/** The `structured` member of a successful `exec_command` or `write_stdin` call. */
 export type UnifiedExecResult = z.infer<typeof unifiedExecResultSchema>;

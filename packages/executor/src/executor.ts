@@ -15,6 +15,7 @@ import type { UnifiedExec } from "./sessions/unified-exec.js";
 import { SESSION_TOOLS } from "./tools/session-tools.js";
 import { createToolRegistry, type ExecutorTool, type ToolRegistry } from "./tools/tool-registry.js";
 
+/** What `createExecutor` is made of; only `backend` is required. */
 export interface ExecutorOptions {
   /**
    * Where processes run. One that is handed in stays the caller's: close it after the last `serve` has ended. A function
@@ -43,6 +44,7 @@ export interface ExecutorOptions {
   telemetry?: Telemetry;
 }
 
+/** A running tool host: serves orchestrators over channels, each with sessions of its own. Made by `createExecutor`. */
 export interface Executor extends AsyncDisposable {
   /** The tools besides those for commands and sessions; changes are announced to orchestrators that initialized. */
   readonly tools: ToolRegistry;
@@ -55,6 +57,7 @@ export interface Executor extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Options of `Executor.serve` for one channel. */
 export interface ServeOptions {
   /**
    * Whether the orchestrator could come back over another channel. False: the end of this one ends everything. Default

@@ -52,6 +52,7 @@ export interface ExecutorLimits {
   log: Partial<OutputLogLimits>;
 }
 
+/** The limits of an executor that is given none. */
 export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
   inFlightCalls: 256,
   sessions: 64,

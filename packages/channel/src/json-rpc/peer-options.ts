@@ -11,6 +11,7 @@ export type RequestHandler = (params: unknown, context: RequestContext) => unkno
 /** A throw or rejection makes the notification malformed. */
 export type NotificationHandler = (params: unknown) => unknown;
 
+/** Handlers and limits of a `Peer`; all optional. */
 export interface PeerOptions {
   requests?: ReadonlyMap<string, RequestHandler>;
   notifications?: ReadonlyMap<string, NotificationHandler>;
@@ -25,11 +26,13 @@ export interface PeerOptions {
   limits?: Partial<PeerLimits>;
 }
 
+/** A message that nothing here waits for; see `PeerOptions.onUnexpected`. */
 export type UnexpectedMessage =
   | { kind: "notification"; method: string; params: unknown }
   | { kind: "response"; id: RpcId; result: unknown }
   | { kind: "error"; id: RpcId; error: RpcError };
 
+/** Bounds of a `Peer`: what the other end, and calls of this end, can make grow. */
 export interface PeerLimits {
   /** Requests of the peer that are handled at once. At the bound nothing more is read until one is answered. */
   maxHandledRequests: number;
@@ -41,6 +44,7 @@ export interface PeerLimits {
   drainMs: number;
 }
 
+/** The limits of a `Peer` that is given none. */
 export const DEFAULT_PEER_LIMITS: PeerLimits = {
   maxHandledRequests: 4096,
   maxHandledBytes: 128 * 1024 * 1024,

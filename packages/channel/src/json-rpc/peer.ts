@@ -9,6 +9,7 @@ import type { RpcError } from "./rpc-error.js";
 import type { RpcId } from "./rpc-id.js";
 import { WorkInProgress } from "./work-in-progress.js";
 
+/** Options of `Peer.request`. */
 export interface RequestOptions {
   /** Gives up waiting; the call rejects with the signal's reason. The peer is not told. */
   signal?: AbortSignal;

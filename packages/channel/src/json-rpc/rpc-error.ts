@@ -15,6 +15,9 @@ export class RpcError extends Error {
 
 /** Codes of JSON-RPC 2.0, section 5.1. */
 export const RPC_INVALID_REQUEST = -32600;
+/** JSON-RPC 2.0: no handler has this method. */
 export const RPC_METHOD_NOT_FOUND = -32601;
+/** JSON-RPC 2.0: the params do not fit the method. */
 export const RPC_INVALID_PARAMS = -32602;
+/** JSON-RPC 2.0: the handler failed. */
 export const RPC_INTERNAL_ERROR = -32603;

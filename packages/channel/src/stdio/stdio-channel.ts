@@ -10,6 +10,7 @@ import { rejected, SendGate } from "../queue/send-gate.js";
 import { LineSplitter } from "./line-splitter.js";
 import { LineWriter } from "./line-writer.js";
 
+/** The two streams of a stdio channel, and its limits. */
 export interface StdioStreams {
   /** Bytes, without an encoding. */
   input: Readable;

@@ -8,6 +8,7 @@ import { ChannelError } from "../errors.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
 import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
 
+/** Options of `connectWebSocketChannel`; all optional. */
 export interface ConnectOptions {
   /** Sent with the upgrade request, such as `Authorization`. */
   headers?: Readonly<Record<string, string>>;

@@ -11,6 +11,7 @@ import { answerPage, isNamedHost, type Page, type Refusal } from "./page.js";
 import type { PingOptions } from "./ping-options.js";
 import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
 
+/** Options of `createWebSocketListener`; only `onChannel` and an address are required. */
 export interface ListenOptions extends ListenAddress {
   /** The only path that upgrades. Default `/`. */
   path?: string;
@@ -34,8 +35,10 @@ export interface ListenOptions extends ListenAddress {
   maxChannels?: number;
 }
 
+/** Whether a request may upgrade; `status` and `message` are the HTTP answer to one that may not. */
 export type Authorization = { ok: true } | { ok: false; status: number; message: string };
 
+/** A listening socket whose clients become channels. */
 export interface WebSocketListener extends AsyncDisposable {
   /** `ws://ADDRESS:PORT` or `wss://ADDRESS:PORT` as bound, and the path unless it is `/`; `unix:///PATH` of a socket. */
   readonly url: string;

@@ -1,3 +1,4 @@
+/** How often a peer is asked for a sign of life, and when it counts as gone. */
 export interface PingOptions {
   /** Milliseconds between two pings. */
   intervalMs: number;

@@ -10,6 +10,7 @@ export interface ExecutorTool {
   call(args: unknown, context: ToolCallContext): Promise<ToolCallOutcome>;
 }
 
+/** What a tool knows of the call that it handles. */
 export interface ToolCallContext {
   readonly requestId: string;
   /** Aborts when the orchestrator cancels the call, and when the executor ends. */
@@ -21,6 +22,7 @@ export interface ToolCallContext {
   emitOutput(bytes: Uint8Array, stream?: OutputStream): Promise<void>;
 }
 
+/** The tools of an executor besides those for commands and sessions. Changes are announced as `tools_changed`. */
 export interface ToolRegistry {
   /** Adds a tool. Returns a function that removes it. @throws Error when the name is taken or empty. */
   add(tool: ExecutorTool): () => void;

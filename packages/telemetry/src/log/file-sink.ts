@@ -4,6 +4,7 @@ import { LOG_CLOSE_MS, MAX_LOG_FILE_BYTES, MAX_WAITING_LOG_BYTES } from "../limi
 import type { LogFormat } from "./format.js";
 import { formatDropped, type LogSink } from "./sink.js";
 
+/** Options of `createFileSink`; only `format` is required. */
 export interface FileSinkOptions {
   /** Of the line that tells of dropped ones. */
   format: LogFormat;

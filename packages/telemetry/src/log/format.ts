@@ -1,9 +1,12 @@
 import { MAX_LOG_FIELD_LENGTH } from "../limits.js";
 import type { LogFields, LogLevel } from "./logger.js";
 
+/** The forms of a log line: text for people, JSON for programs. */
 export const LOG_FORMATS = ["text", "json"] as const;
+/** The form of a log line: text for people, JSON for programs. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
+/** One event, before it is formatted. */
 export interface LogLine {
   /** Milliseconds since the epoch. */
   at: number;

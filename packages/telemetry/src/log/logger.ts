@@ -1,9 +1,12 @@
 /** What a log line says besides its event: ids, counts, names. Never what a command was given or has written. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** Logs one event: a short constant text, and fields that vary. Never secrets, arguments or output. */
 export type LogWrite = (event: string, fields?: LogFields) => void;
 
+/** The levels, most severe first. */
 export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+/** The severity of an event. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
@@ -12,6 +15,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
  */
 export type Logger = { readonly [Level in LogLevel]?: LogWrite | undefined };
 
+/** A logger with every level off. */
 export const silentLogger: Logger = {};
 
 /** @param write takes what is at this level or above */

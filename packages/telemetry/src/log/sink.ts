@@ -9,6 +9,7 @@ export interface LogSink {
   close(): Promise<void>;
 }
 
+/** Options of `createLineLogger`. */
 export interface LogOptions {
   level: LogLevel;
   format: LogFormat;

@@ -1,7 +1,9 @@
 import { type Counter, type Gauge, Histogram, SECONDS_BOUNDS } from "./instruments.js";
 
+/** Label names and values of one instrument. */
 export type Labels = Readonly<Record<string, string>>;
 
+/** Name, help and labels of an instrument. */
 export interface MetricOptions {
   /** As Prometheus names them: base units, `_total` for counters. */
   name: string;
@@ -11,6 +13,7 @@ export interface MetricOptions {
   labels?: Labels;
 }
 
+/** One instrument of a family, as it is read. */
 export type Metric =
   | { type: "counter" | "gauge"; labels: Labels; read(): number }
   | { type: "histogram"; labels: Labels; histogram: Histogram };
@@ -43,6 +46,7 @@ export interface Registry {
   list(): readonly MetricFamily[];
 }
 
+/** Makes an empty registry, which holds the metrics of one process until they are rendered. */
 export function createRegistry(): Registry {
   const families = new Map<string, Family>();
   const listeners = new Set<(family: MetricFamily, metric: Metric) => void>();

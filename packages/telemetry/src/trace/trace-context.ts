@@ -1,6 +1,7 @@
 import { MAX_TRACE_STATE_LENGTH } from "../limits.js";
 import type { TraceContext } from "./tracing.js";
 
+/** A W3C trace context, taken apart. */
 export interface ParsedTraceContext {
   /** 32 hexadecimal digits. */
   traceId: string;
@@ -23,6 +24,7 @@ export function parseTraceContext(context: TraceContext | null | undefined): Par
   return { traceId, spanId, flags: Number.parseInt(flags, 16), tracestate: isUsable ? tracestate : undefined };
 }
 
+/** The W3C `traceparent` and `tracestate` of a context, version 00. */
 export function formatTraceContext({ traceId, spanId, flags, tracestate }: ParsedTraceContext): TraceContext {
   const traceparent = `00-${traceId}-${spanId}-${(flags & 0xff).toString(16).padStart(2, "0")}`;
   return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };

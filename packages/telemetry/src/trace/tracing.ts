@@ -4,8 +4,10 @@ export interface TraceContext {
   tracestate?: string | null | undefined;
 }
 
+/** Attributes of a span; undefined ones are left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** Kind, parent and attributes of a span that begins. */
 export interface SpanOptions {
   kind: "internal" | "client" | "server";
   /** `active`: whatever the caller runs in. Undefined, or a context that cannot be read: the span begins a trace. */
