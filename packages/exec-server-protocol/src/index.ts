@@ -79,8 +79,10 @@ export {
   type SignalParams,
   type StartParams,
   type TerminateParams,
+  WRITE_STATUSES,
   type WriteParams,
   type WriteResult,
+  type WriteStatus,
 } from "./process.js";
 export { refuseSandbox } from "./refuse-sandbox.js";
 export type { Sandbox } from "./sandbox.js";

@@ -90,8 +90,12 @@ const writeSchema = lazily(() =>
 );
 export type WriteParams = z.output<ReturnType<typeof writeSchema>>;
 
+/** What became of a write: `accepted` means queued for the program, not read by it. */
+export const WRITE_STATUSES = ["accepted", "unknownProcess", "stdinClosed", "starting"] as const;
+export type WriteStatus = (typeof WRITE_STATUSES)[number];
+
 export interface WriteResult {
-  status: "accepted" | "unknownProcess" | "stdinClosed" | "starting";
+  status: WriteStatus;
 }
 
 const signalSchema = lazily(() =>

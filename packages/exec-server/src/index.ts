@@ -11,9 +11,9 @@ export {
   type ConnectionHttp,
   type ConnectionHttpOptions,
   createHttpClient,
-  type HttpAnswer,
   type HttpClient,
   type HttpClientOptions,
+  type HttpResponse,
 } from "./http/http-client.js";
 export { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./http/limits.js";
 

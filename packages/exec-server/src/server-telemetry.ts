@@ -3,19 +3,19 @@ import { METHODS } from "@codex/exec-server-protocol";
 import { type Counter, createRegistry, type Logger, type Registry, type Telemetry, withFields } from "@codex/telemetry";
 import type { Transport } from "./transport.js";
 
-/** Tells of the connections, sessions and requests of a server. */
+/** Metrics, logs and spans of the connections, sessions and requests of a server. */
 export interface ServerTelemetry {
   connections: Counter;
   sessions: Counter;
   resumes: Counter;
-  /** Sessions that nobody came back for. */
+  /** Sessions that were never resumed. */
   expiries: Counter;
-  /** Messages that could not be read. */
+  /** Messages that could not be parsed. */
   malformed: Counter;
   log: Logger;
   opened(transport: Transport): void;
-  /** The same handlers, watched; as they are where nobody would be told. */
-  watch(handlers: ReadonlyMap<string, RequestHandler>, log: Logger): ReadonlyMap<string, RequestHandler>;
+  /** Wraps handlers to measure them; returns them unchanged where nothing is recorded. */
+  instrument(handlers: ReadonlyMap<string, RequestHandler>, log: Logger): ReadonlyMap<string, RequestHandler>;
 }
 
 export function createServerTelemetry({ log = {}, metrics, tracing }: Telemetry): ServerTelemetry {
@@ -35,26 +35,30 @@ export function createServerTelemetry({ log = {}, metrics, tracing }: Telemetry)
       accepted.value += 1;
       log.info?.("connection opened", transport.kind === "stdio" ? { transport: "stdio" } : { ...transport });
     },
-    watch(handlers, own) {
+    instrument(handlers, own) {
       if (requests === undefined && tracing === undefined && own.debug === undefined) return handlers;
       return new Map(
         Array.from(handlers, ([method, handler]) => [
           method,
-          watchRequest(method, handler, { requests, tracing, log: own }),
+          instrumentRequest(method, handler, { requests, tracing, log: own }),
         ]),
       );
     },
   };
 }
 
-interface Watch {
+interface Instruments {
   requests: ReturnType<typeof createRequestMetrics> | undefined;
   tracing: Telemetry["tracing"];
   log: Logger;
 }
 
-/** Of the answer; it is on its way to the client then. */
-function watchRequest(method: string, handler: RequestHandler, { requests, tracing, log }: Watch): RequestHandler {
+/** Measures until the response is handed to the channel. */
+function instrumentRequest(
+  method: string,
+  handler: RequestHandler,
+  { requests, tracing, log }: Instruments,
+): RequestHandler {
   return async (params, context) => {
     const startedAt = performance.now();
     if (requests !== undefined) requests.inFlight.value += 1;
@@ -117,9 +121,9 @@ function createRequestMetrics(metrics: Registry) {
   };
 }
 
-/** Enough of an id to follow it; whoever has all of it and may connect can take the session over. */
+/** The first characters of a session id, for logs: whoever knows the whole id could take the session over. */
 export const shortId = (sessionId: string): string => sessionId.slice(0, 8);
 
-/** For the lines of one connection. */
+/** A logger that names the peer of a connection. */
 export const forConnection = (log: Logger, transport: Transport): Logger =>
   withFields(log, { peer: transport.kind === "stdio" ? "stdio" : transport.peer });

@@ -7,18 +7,19 @@ import { ByteBudget } from "./connection/byte-budget.js";
 import { Connection, type ConnectionContext } from "./connection/connection.js";
 import type { HostEnvironment } from "./environment/methods.js";
 import { createHttpClient, type HttpClient } from "./http/http-client.js";
-import { MAX_ANSWERED_BYTES_IN_ALL, SERVER_CLOSE_MS } from "./limits.js";
+import { MAX_TOTAL_RESPONSE_BYTES, SERVER_CLOSE_MS } from "./limits.js";
 import { createServerTelemetry } from "./server-telemetry.js";
 import { SessionTable, type SessionTableOptions } from "./session/session-table.js";
 import type { Transport } from "./transport.js";
 
+/** Collaborators of an exec-server. */
 export interface ExecServerOptions {
   /** Where processes run. Not owned. */
   backend: ExecBackend;
   environment: HostEnvironment;
   fileSystem?: FileSystem;
   http?: HttpClient;
-  /** The environment that an `envPolicy` starts from; default that of this process. */
+  /** Environment that an `envPolicy` inherits from; default that of this process. */
   env?: Readonly<Record<string, string | undefined>>;
   sessions?: Omit<SessionTableOptions, "backend" | "telemetry">;
   telemetry?: Telemetry | undefined;
@@ -26,12 +27,13 @@ export interface ExecServerOptions {
 
 /** Serves the exec-server protocol to any number of clients. */
 export interface ExecServer {
-  /** Takes over a channel. Resolves when its client is gone and everything of the connection is over; never rejects. */
+  /** Serves one client on a channel, which it owns. Resolves when the connection and its resources are gone; never rejects. */
   serve(channel: Channel, options: { transport: Transport }): Promise<void>;
   /** Ends every connection, session and process. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
+/** Creates a server; listeners hand it channels with `serve`. */
 export function createExecServer(options: ExecServerOptions): ExecServer {
   const {
     backend,
@@ -48,7 +50,7 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
     fileSystem,
     http,
     environment: { ...environment, infoJson: Buffer.from(JSON.stringify(environment.info)) },
-    answered: new ByteBudget(MAX_ANSWERED_BYTES_IN_ALL),
+    responseBudget: new ByteBudget(MAX_TOTAL_RESPONSE_BYTES),
     telemetry,
     defaults: { env, shell: environment.info.shell.path, snapshots },
   };
@@ -56,7 +58,7 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
   let closing: Promise<void> | undefined;
 
   const close = async () => {
-    // At once: who is asked to end may be killed if it takes long, and processes must not outlive it.
+    // Concurrently: this process may be killed if it takes long to exit, and its processes must not outlive it.
     await Promise.all([
       sessions.close(),
       snapshots.close(),

@@ -1,4 +1,4 @@
-import { decodeBase64 } from "@codex/exec-server-protocol";
+import { decodeBase64, WRITE_STATUSES } from "@codex/exec-server-protocol";
 import { outputStreamSchema, processOutcomeSchema } from "@codex/executor-protocol";
 import * as z from "zod/mini";
 import { ClientError } from "../errors.js";
@@ -22,8 +22,7 @@ export const readAnswer = z.object({
 });
 export type ReadAnswer = z.output<typeof readAnswer>;
 
-export const writeAnswer = z.object({ status: z.enum(["accepted", "unknownProcess", "stdinClosed", "starting"]) });
-export type WriteStatus = z.output<typeof writeAnswer>["status"];
+export const writeAnswer = z.object({ status: z.enum(WRITE_STATUSES) });
 
 /** All but `running` is told by servers of this project alone. */
 const processes = z.array(z.object({ pid: z.int(), name: z.string() }));

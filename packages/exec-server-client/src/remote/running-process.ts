@@ -1,5 +1,5 @@
 import { RpcError } from "@codex/channel";
-import { ERROR_CODES, METHODS } from "@codex/exec-server-protocol";
+import { ERROR_CODES, METHODS, type WriteStatus } from "@codex/exec-server-protocol";
 import type { TerminalSize } from "@codex/executor-protocol";
 import {
   parseAnswer,
@@ -7,7 +7,6 @@ import {
   readAnswer,
   type TerminateAnswer,
   terminateAnswer,
-  type WriteStatus,
   writeAnswer,
 } from "../connection/answers.js";
 import type { ProcessChannel } from "../events/process-channel.js";

@@ -1,14 +1,14 @@
-/** Bytes that may be in use at once, in the order of the calls. What is more than all of them is let in alone. */
+/** A semaphore counted in bytes, FIFO. A request for more than the capacity is granted when nothing else is in use. */
 export class ByteBudget {
-  readonly #most: number;
+  readonly #capacity: number;
   #used = 0;
   readonly #waiting = new Set<{ bytes: number; enter: () => void }>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(capacity: number) {
+    this.#capacity = capacity;
   }
 
-  /** Resolves once there is room, with a function that gives it back; with undefined when there was none in time. */
+  /** Resolves with a function that returns the bytes, or with undefined if there was no room within `waitMs`. */
   async take(bytes: number, waitMs?: number): Promise<(() => void) | undefined> {
     if (this.#waiting.size > 0 || !this.#fits(bytes)) {
       const hasRoom = await this.#wait(bytes, waitMs);
@@ -25,7 +25,7 @@ export class ByteBudget {
   }
 
   #fits(bytes: number): boolean {
-    return this.#used === 0 || this.#used + bytes <= this.#most;
+    return this.#used === 0 || this.#used + bytes <= this.#capacity;
   }
 
   #wait(bytes: number, waitMs: number | undefined): Promise<boolean> {

@@ -17,10 +17,10 @@ import type { HttpClient } from "../http/http-client.js";
 import {
   DRAIN_MS,
   LIVENESS_MS,
-  MAX_ANSWERED_BYTES,
   MAX_FILE_CALLS,
   MAX_HANDLED_REQUESTS,
-  MAX_UNSENT_COMPLAINTS,
+  MAX_RESPONSE_BYTES,
+  MAX_UNSENT_PARSE_ERRORS,
   MESSAGE_SLAB_BYTES,
   VIOLATION_CLOSE_MS,
 } from "../limits.js";
@@ -32,7 +32,7 @@ import type { Transport } from "../transport.js";
 import { ByteBudget } from "./byte-budget.js";
 import { Handshake } from "./handshake.js";
 import { PacedChannel } from "./paced-channel.js";
-import { PacedLane } from "./paced-lane.js";
+import { PacedQueue } from "./paced-queue.js";
 import type { SpecDefaults } from "./process-spec.js";
 import { createRequests } from "./requests.js";
 
@@ -42,15 +42,15 @@ export interface ConnectionContext {
   http: HttpClient;
   environment: HostEnvironment;
   defaults: SpecDefaults;
-  /** For the answers to all connections. */
-  answered: ByteBudget;
+  /** Memory for the responses of all connections. */
+  responseBudget: ByteBudget;
   telemetry: ServerTelemetry;
 }
 
-/** Version of the protocol of the first exec-servers; their clients look for it, all others ignore it. */
+/** Protocol version of the first exec-servers; their clients require it, all others ignore it. */
 const FIRST_PROTOCOL_VERSION = "exec-server.v0";
 
-/** One client: its handshake, its requests, its events. Owns the channel. */
+/** The connection of one client: handshake, requests and events. Owns the channel. */
 export class Connection implements Holder {
   readonly #context: ConnectionContext;
   readonly #transport: Transport;
@@ -59,13 +59,13 @@ export class Connection implements Holder {
   readonly #handshake: Handshake;
   readonly #log: Logger;
   readonly #ended = new AbortController();
-  /** For messages with much output. */
+  /** Reused buffers for output notifications. */
   readonly #messages = new ChunkMemory(MESSAGE_SLAB_BYTES);
   #session: Session | undefined;
-  /** The client asked for what Codex 0.169.0 does not tell. */
-  #tellsMore = false;
-  #unsentComplaints = 0;
-  /** Resolves when everything of the connection is over. Never rejects. */
+  /** The client asked for extensions that Codex 0.169.0 does not have. */
+  #isExtended = false;
+  #unsentParseErrors = 0;
+  /** Resolves when all resources of the connection are freed. Never rejects. */
   readonly closed: Promise<void>;
 
   constructor(channel: Channel, transport: Transport, context: ConnectionContext) {
@@ -84,10 +84,10 @@ export class Connection implements Holder {
     const requests = createRequests({
       ...context,
       handshake: this.#handshake,
-      reads: new PacedLane(this.#channel, 1),
-      fileLane: new PacedLane(this.#channel, MAX_FILE_CALLS, {
-        own: new ByteBudget(MAX_ANSWERED_BYTES),
-        all: context.answered,
+      reads: new PacedQueue(this.#channel, 1),
+      fileQueue: new PacedQueue(this.#channel, MAX_FILE_CALLS, {
+        connection: new ByteBudget(MAX_RESPONSE_BYTES),
+        total: context.responseBudget,
       }),
       ended: this.#ended.signal,
       files,
@@ -95,12 +95,12 @@ export class Connection implements Holder {
     });
     requests.set(METHODS.initialize, this.#initialize);
     this.#peer = new Peer(this.#channel, {
-      requests: context.telemetry.watch(requests, this.#log),
+      requests: context.telemetry.instrument(requests, this.#log),
       notifications: new Map([[NOTIFICATIONS.initialized, this.#initialized]]),
       unknownRequest: refuseMethod,
-      onMalformed: (problem) => this.#complain(problem),
+      onMalformed: (problem) => this.#answerMalformed(problem),
       onUnexpected: () => this.#violate("a message was not expected"),
-      errorOf: (error) => toRpcError(error, this.#tellsMore),
+      errorOf: (error) => toRpcError(error, this.#isExtended),
       limits: { maxHandledRequests: MAX_HANDLED_REQUESTS, drainMs: transport.kind === "stdio" ? DRAIN_MS : 0 },
     });
     this.closed = this.#end(async () => {
@@ -118,7 +118,7 @@ export class Connection implements Holder {
     void this.#peer.close({ reason, deadlineMs: 0 });
   }
 
-  /** Answers nothing more. Resolves when everything is over; never rejects. */
+  /** Stops answering requests. Resolves when all resources are freed; never rejects. */
   async close(deadlineMs: number): Promise<void> {
     await this.#peer.close({ reason: "the server is closing", deadlineMs });
     await this.closed;
@@ -127,21 +127,21 @@ export class Connection implements Holder {
   readonly #initialize: RequestHandler = async (params) => {
     const { resumeSessionId, outcomes = false } = decodeInitialize(params);
     const session = await this.#handshake.initialize(resumeSessionId);
-    session.tellsOutcomes = outcomes;
-    this.#tellsMore = outcomes;
+    session.reportsOutcomes = outcomes;
+    this.#isExtended = outcomes;
     const { id } = session;
     this.#log.info?.("session attached", { session: shortId(id), resumed: resumeSessionId !== undefined });
     return {
       sessionId: id,
       environmentInfo: this.#context.environment.info,
       protocolVersion: FIRST_PROTOCOL_VERSION,
-      // For clients of this project: a start with a sandbox is held by it, or refused.
+      // An extension for clients of this project: a start with a sandbox is sandboxed or refused.
       ...(outcomes ? { sandboxedProcess: true } : {}),
     };
   };
 
   readonly #initialized = (): unknown =>
-    this.#handshake.inTurn(() => {
+    this.#handshake.afterResume(() => {
       const session = this.#handshake.confirm();
       if (session === undefined) this.#violate("initialized was sent before initialize");
       else if (!this.#ended.signal.aborted) session.attach(this.#events);
@@ -153,8 +153,8 @@ export class Connection implements Holder {
       return this.#peer.sendEncoded(message, () => this.#messages.release(message));
     },
     onExited: (processId, seq, { outcome, ...exit }) => {
-      const told = this.#session?.tellsOutcomes === true && outcome !== undefined ? { outcome } : {};
-      return this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, ...exit, ...told });
+      const extension = this.#session?.reportsOutcomes === true && outcome !== undefined ? { outcome } : {};
+      return this.#peer.notify(NOTIFICATIONS.processExited, { processId, seq, ...exit, ...extension });
     },
     onClosed: (processId, seq) => this.#peer.notify(NOTIFICATIONS.processClosed, { processId, seq }),
   };
@@ -172,34 +172,34 @@ export class Connection implements Holder {
     });
   }
 
-  /** A message that cannot be read is answered, and the connection goes on. */
-  #complain(problem: string): void {
+  /** Answers a malformed message with an error; the connection continues. */
+  #answerMalformed(problem: string): void {
     this.#context.telemetry.malformed.value += 1;
-    // Before there is a session, a client may be finding out which protocol is spoken here.
+    // Before the handshake the client may be probing for the protocol.
     const level = this.#session === undefined ? "info" : "warn";
     this.#log[level]?.("message could not be read");
-    if (this.#unsentComplaints >= MAX_UNSENT_COMPLAINTS) {
-      this.#violate(`${MAX_UNSENT_COMPLAINTS} answers to malformed messages were not read`);
+    if (this.#unsentParseErrors >= MAX_UNSENT_PARSE_ERRORS) {
+      this.#violate(`${MAX_UNSENT_PARSE_ERRORS} answers to malformed messages were not read`);
       return;
     }
-    this.#unsentComplaints += 1;
+    this.#unsentParseErrors += 1;
     const source =
       this.#transport.kind === "stdio"
         ? "JSON-RPC message from exec-server stdio"
         : `websocket JSON-RPC message from exec-server websocket ${this.#transport.peer}`;
     const error = new RpcError(ERROR_CODES.invalidRequest, `failed to parse ${source}: ${problem}`);
     void this.#peer.sendError(-1, error).then(() => {
-      this.#unsentComplaints -= 1;
+      this.#unsentParseErrors -= 1;
     });
   }
 
   #violate(reason: string): void {
     this.#log.warn?.("connection ended for a violation", { reason });
-    // As Codex ends such a connection: its client takes that for a cut, and comes back.
+    // Codex ends such a connection abruptly; its client takes that for a disconnect and resumes.
     void this.#peer.close({ reason, deadlineMs: VIOLATION_CLOSE_MS, abrupt: true });
   }
 
-  /** A session that can be resumed is free at once; one that cannot ends when the last answer is written. */
+  /** A resumable session is released immediately; any other ends after the last response is written. */
   async #end(dispose: () => Promise<void>): Promise<void> {
     const { kind } = await this.#peer.ended;
     this.#log.info?.("connection ended", { session: this.#session && shortId(this.#session.id), end: kind });
@@ -216,10 +216,13 @@ const refuseMethod: RequestHandler = (_params, { method }) => {
   throw new RpcError(ERROR_CODES.methodNotFound, `exec-server stub does not implement \`${method}\` yet`);
 };
 
-/** To a client that wants more than Codex 0.169.0 tells, what went wrong is told by a word as well: no sentence has to be read. */
-function toRpcError(error: unknown, tellsMore: boolean): RpcError {
+/** Clients that asked for extensions also get the error as a code in `data`, so that they need not parse the message. */
+function toRpcError(error: unknown, isExtended: boolean): RpcError {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof ProcessError ? ERROR_CODES.invalidRequest : ERROR_CODES.internal;
   const isNamed = error instanceof ProcessError || error instanceof StartError || error instanceof WriteError;
-  return new RpcError(code, message, { cause: error, ...(tellsMore && isNamed ? { data: { code: error.code } } : {}) });
+  return new RpcError(code, message, {
+    cause: error,
+    ...(isExtended && isNamed ? { data: { code: error.code } } : {}),
+  });
 }

@@ -12,8 +12,8 @@ export type MethodFamily =
   | "environment config";
 
 /**
- * The order of a connection: `initialize`, then `initialized`, then everything else. All of it may be pipelined: what
- * comes while a session is being resumed waits for it, in the order of arrival.
+ * Enforces the order of a connection: `initialize`, then `initialized`, then everything else. Messages may be pipelined:
+ * those that arrive while a session is being resumed wait for it, in the order of arrival.
  */
 export class Handshake {
   readonly #join: (resumeSessionId: string | undefined) => Session | Promise<Session>;
@@ -27,9 +27,9 @@ export class Handshake {
     this.#join = join;
   }
 
-  /** @throws RpcError -32600 for a second one, or why the session is not to be had; it may be tried again then */
+  /** @throws RpcError -32600 for a second `initialize`, or the reason why there is no session; it may be retried then */
   initialize(resumeSessionId: string | undefined): Session | Promise<Session> {
-    return this.inTurn(() => {
+    return this.afterResume(() => {
       if (this.#session !== undefined) throw invalidState("initialize may only be sent once per connection");
       const joined = this.#join(resumeSessionId);
       if (!(joined instanceof Promise)) return this.#adopt(joined);
@@ -39,7 +39,7 @@ export class Handshake {
     });
   }
 
-  /** The session, or undefined when there was no successful `initialize`. A repeat changes nothing. */
+  /** Handles `initialized`: returns the session, or undefined without a successful `initialize`. Idempotent. */
   confirm(): Session | undefined {
     this.#isReady = this.#session !== undefined;
     return this.#session;
@@ -52,12 +52,12 @@ export class Handshake {
     return this.#session;
   }
 
-  /** Runs `work` once nothing that came before it is being resumed. */
-  inTurn<T>(work: () => T | Promise<T>): T | Promise<T> {
+  /** Runs `work` after a pending resume, and after everything that waits for it already. */
+  afterResume<T>(work: () => T | Promise<T>): T | Promise<T> {
     const before = this.#resuming;
-    // Kept after it is over: what comes now must not overtake what still waits for it.
+    // Kept after it has settled: a later message must not overtake those that still wait for it.
     if (before === undefined) return work();
-    return before.then(() => (this.#resuming === before ? work() : this.inTurn(work)));
+    return before.then(() => (this.#resuming === before ? work() : this.afterResume(work)));
   }
 
   #adopt(session: Session): Session {

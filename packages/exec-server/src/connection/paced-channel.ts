@@ -1,7 +1,7 @@
 import type { Channel, ChannelEnd, CloseOptions, Received } from "@codex/channel";
 import { ChannelError } from "@codex/channel";
 
-/** A channel that tells when it has room. */
+/** A channel whose back-pressure can be awaited without sending. */
 export class PacedChannel implements Channel {
   readonly #channel: Channel;
   readonly isPeerAlive?: (deadlineMs: number) => Promise<boolean>;
@@ -17,11 +17,11 @@ export class PacedChannel implements Channel {
   }
 
   send(value: unknown): Promise<void> {
-    return this.#watch(this.#channel.send(value));
+    return this.#track(this.#channel.send(value));
   }
 
   sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void> {
-    return this.#watch(this.#channel.sendEncoded(json, onWritten));
+    return this.#track(this.#channel.sendEncoded(json, onWritten));
   }
 
   receive(): Promise<Received | undefined> {
@@ -36,17 +36,15 @@ export class PacedChannel implements Channel {
     return this.close();
   }
 
-  /**
-   * Resolves when what was sent before is below the high-water mark. Rejects once nothing can be sent any more.
-   */
-  room(): Promise<void> {
+  /** Resolves when the messages sent so far are below the high-water mark. Rejects once the channel is closed. */
+  waitForRoom(): Promise<void> {
     return this.#lastSend.catch((error: unknown) => {
-      // What could not be sent for a reason of its own says nothing.
+      // A message that was refused for its content says nothing about the channel.
       if (error instanceof ChannelError && error.code === "closed") throw error;
     });
   }
 
-  #watch(sent: Promise<void>): Promise<void> {
+  #track(sent: Promise<void>): Promise<void> {
     this.#lastSend = sent;
     return sent;
   }

@@ -21,22 +21,22 @@ import {
 } from "@codex/exec-server-protocol";
 import type { ManagedProcess } from "../session/managed-process.js";
 import type { Session } from "../session/session.js";
-import type { PacedLane } from "./paced-lane.js";
+import type { PacedQueue } from "./paced-queue.js";
 import { applySnapshot, type SpecDefaults, toProcessSpec } from "./process-spec.js";
 
-/** What the process requests of one connection run on. */
+/** Collaborators of the process requests of one connection. */
 export interface ProcessHost {
   session: Session;
-  /** Where output is read. */
-  reads: PacedLane;
+  /** Queue of the reads of output. */
+  reads: PacedQueue;
   defaults: SpecDefaults;
-  /** Aborts when the client sends no more: nobody waits for news then. */
+  /** Aborts when the client sends nothing more, which ends long polls. */
   ended: AbortSignal;
-  /** What the request is part of. */
+  /** The trace that the request belongs to. */
   trace: TraceContext | undefined;
 }
 
-/** A request whose params are decoded. */
+/** A request with decoded params. */
 export type ProcessRequest = (host: ProcessHost) => unknown;
 
 /** The `process/*` requests by name. A function throws RpcError for bad params. */
@@ -79,12 +79,12 @@ function request<Params>(
   };
 }
 
-/** The answer comes before the first event of the process. */
+/** The response is sent before the first event of the process. */
 async function start({ session, defaults, trace }: ProcessHost, params: StartParams): Promise<unknown> {
-  const asked = { ...toProcessSpec(params, defaults), trace };
-  // The id is taken in this turn, whatever has to be waited for.
-  const applied = params.shellSnapshot === undefined ? undefined : applySnapshot(params, asked, defaults.snapshots);
-  const process = await session.start(params.processId, applied?.then(({ spec }) => spec) ?? asked);
+  const requested = { ...toProcessSpec(params, defaults), trace };
+  // `session.start` reserves the id in this turn, before anything is awaited.
+  const applied = params.shellSnapshot === undefined ? undefined : applySnapshot(params, requested, defaults.snapshots);
+  const process = await session.start(params.processId, applied?.then(({ spec }) => spec) ?? requested);
   const note = (await applied)?.note;
   const startup = note === undefined ? {} : { shellStartup: note };
   const result = { processId: params.processId, sandboxType: process.sandboxType, ...startup };
@@ -101,24 +101,24 @@ function read(host: ProcessHost, params: ReadParams): unknown {
 async function readOutput(process: ManagedProcess, host: ProcessHost, params: ReadParams): Promise<unknown> {
   const { session, reads, ended } = host;
   const { afterSeq, waitMs, maxBytes } = params;
-  if (waitMs > 0) await process.waitForNews(afterSeq, waitMs, ended);
+  if (waitMs > 0) await process.waitForEvents(afterSeq, waitMs, ended);
   return reads.run(async () => {
     const { chunks, truncated, outcome, ...state } = await process.read({ afterSeq, maxBytes });
     return encoded({
       chunks: chunks.map(({ seq, stream, bytes }) => ({ seq, stream, chunk: bytes.toString("base64") })),
       ...state,
       failure: null,
-      ...(session.tellsOutcomes && outcome !== undefined ? { outcome } : {}),
-      // Only where there is a gap: a client that knows no gaps sees the members it knows.
+      ...(session.reportsOutcomes && outcome !== undefined ? { outcome } : {}),
+      // An extension, present only where there is a gap.
       ...(truncated && chunks[0] !== undefined ? { truncatedBefore: chunks[0].seq } : {}),
     });
   });
 }
 
-/** An answer that tells when it was handed to the channel. */
+/** A response that calls `onSent` when it was handed to the channel. */
 function encoded(result: unknown, onSent: () => void = () => {}): EncodedResponse {
   return new EncodedResponse((id) => {
-    // The peer sends what this returns in the same turn.
+    // The peer sends the result in the same turn.
     queueMicrotask(onSent);
     return encodeResult(id, result);
   });
@@ -127,7 +127,7 @@ function encoded(result: unknown, onSent: () => void = () => {}): EncodedRespons
 function write({ session }: ProcessHost, { processId, chunk, writeId }: WriteParams): unknown {
   return session.use(processId, async (process): Promise<WriteResult & { accepted?: boolean }> => {
     const status = process === undefined ? "unknownProcess" : await process.write(writeId, chunk);
-    // The first exec-servers had no write ids, and told with `accepted`.
+    // The first exec-servers had no write ids and answered with `accepted`.
     return writeId === undefined ? { status, accepted: status === "accepted" } : { status };
   });
 }
@@ -148,7 +148,7 @@ function signal({ session }: ProcessHost, { processId, signal: name }: SignalPar
 
 async function terminate({ session }: ProcessHost, { processId, graceMs }: TerminateParams): Promise<unknown> {
   const receipt = await session.terminate(processId, graceMs);
-  // Who gives a grace knows more than Codex, and is told more.
+  // `graceMs` is an extension, so such a client understands the receipt.
   if (typeof receipt === "object") return describeReceipt(receipt);
   return { running: receipt === "cancelled" || receipt === "killed" };
 }

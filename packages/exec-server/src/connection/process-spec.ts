@@ -6,6 +6,7 @@ import { ERROR_CODES, METHODS, toNativeSandbox } from "@codex/exec-server-protoc
 import type { ShellSnapshots } from "@codex/shell-snapshot";
 import { RETAINED_BYTES } from "../limits.js";
 
+/** Defaults of this server for `process/start`. */
 export interface SpecDefaults {
   /** The environment that an `envPolicy` starts from. */
   env: Readonly<Record<string, string | undefined>>;
@@ -35,7 +36,7 @@ export async function applySnapshot(
   return { spec: { ...spec, argv: startup.argv, env: startup.env }, note: { kind: "snapshot" } };
 }
 
-/** What `process/start` asks for. @throws RpcError -32603 for a network that this host cannot make, -32602 for a bad path */
+/** Converts the params of `process/start`. @throws RpcError -32603 for a managed network, which this host cannot provide, -32602 for a bad path */
 export function toProcessSpec(params: StartParams, { env: own, shell }: SpecDefaults): ProcessSpec {
   refuseNetwork(params);
   const env = createEnvironment(params.envPolicy, own, { ...params.env, ...idsOf(params) });
@@ -45,14 +46,14 @@ export function toProcessSpec(params: StartParams, { env: own, shell }: SpecDefa
     cwd: params.cwd,
     env,
     stdio: stdioOf(params),
-    // Chunks stay whole and in memory: a reader asks for them by number.
+    // Chunks stay whole and in memory, because readers ask for them by number.
     log: { headBytes: 0, tailBytes: RETAINED_BYTES, spillBytes: 0, lendsChunks: true },
     ...(params.sandbox === undefined ? {} : { sandbox: toNativeSandbox(params.sandbox) }),
     ...(params.arg0 === undefined ? {} : { arg0: params.arg0 }),
   };
 }
 
-/** A process that was meant to have its network watched must not run without. */
+/** A process that requires a managed network must not run without one. */
 function refuseNetwork({ networkProxy, enforceManagedNetwork }: StartParams): void {
   if (networkProxy === undefined && !enforceManagedNetwork) return;
   const wanted = networkProxy === undefined ? "`enforceManagedNetwork`" : "`networkProxy`";
@@ -69,7 +70,7 @@ function idsOf({ metadata }: StartParams): Record<string, string> {
   };
 }
 
-/** Size of a terminal of which only one side is given; the figures are Codex's. */
+/** Default size of a terminal; the figures are Codex's. */
 const DEFAULT_ROWS = 24;
 const DEFAULT_COLS = 80;
 

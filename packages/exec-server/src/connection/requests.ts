@@ -6,22 +6,22 @@ import { ENVIRONMENT_REQUESTS, type HostEnvironment } from "../environment/metho
 import type { ConnectionHttp } from "../http/http-client.js";
 import { HTTP_REQUESTS } from "../http/methods.js";
 import type { Handshake, MethodFamily } from "./handshake.js";
-import type { PacedLane } from "./paced-lane.js";
+import type { PacedQueue } from "./paced-queue.js";
 import { PROCESS_REQUESTS, type ProcessHost } from "./process-requests.js";
 
-/** What the requests of one connection run on. */
+/** Collaborators of the requests of one connection. */
 export interface RequestHost extends Omit<ProcessHost, "session" | "trace"> {
   handshake: Handshake;
   files: ConnectionFileSystem;
-  /** Where files are read and written. */
-  fileLane: PacedLane;
+  /** Queue of the file calls. */
+  fileQueue: PacedQueue;
   http: ConnectionHttp;
   environment: HostEnvironment;
 }
 
-/** The handlers of everything but the handshake. Params are decoded first, then the state is looked at. */
+/** The handlers of all requests but `initialize`. Params are decoded before the state of the connection is checked. */
 export function createRequests(host: RequestHost): Map<string, RequestHandler> {
-  const { handshake, files, fileLane, http, environment, reads, defaults, ended } = host;
+  const { handshake, files, fileQueue, http, environment, reads, defaults, ended } = host;
   const handlers = new Map<string, RequestHandler>();
   const add = <Run>(
     requests: ReadonlyMap<string, (params: unknown) => Run>,
@@ -32,7 +32,7 @@ export function createRequests(host: RequestHost): Map<string, RequestHandler> {
       const family = familyOf(method);
       handlers.set(method, (params, context) => {
         const run = decode(params);
-        return handshake.inTurn(() => call(run, handshake.require(family), context));
+        return handshake.afterResume(() => call(run, handshake.require(family), context));
       });
     }
   };
@@ -44,7 +44,7 @@ export function createRequests(host: RequestHost): Map<string, RequestHandler> {
   add(
     FS_REQUESTS,
     () => "filesystem",
-    (run) => fileLane.run((reserve) => run(files, reserve)),
+    (run) => fileQueue.run((reserve) => run(files, reserve)),
   );
   add(
     HTTP_REQUESTS,

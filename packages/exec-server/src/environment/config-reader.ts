@@ -6,26 +6,28 @@ import { ERROR_CODES, toFileUrl } from "@codex/exec-server-protocol";
 import { readWholeFile } from "@codex/host-files";
 import { getHome } from "./environment-info.js";
 
-/** Reads and writes TOML. Values it does not change must come out as they went in: integers, floats and dates. */
+/** Parses and serializes TOML. Integers, floats and dates must survive a round trip. */
 export interface TomlCodec {
   parse(text: string): Record<string, unknown>;
   stringify(table: Record<string, unknown>): string;
 }
 
-/** Answers `environmentConfig/read`: the parts of this host's Codex configuration that a client asks for. */
+/** Serves `environmentConfig/read`: the requested parts of this host's Codex configuration. */
 export interface ConfigReader {
-  /** @throws RpcError -32603 for a file that cannot be read or is no TOML */
+  /** @throws RpcError -32603 for a file that cannot be read or parsed */
   read(params: ConfigReadParams): Promise<ConfigReadResult>;
 }
 
+/** Options of `createConfigReader`. */
 export interface ConfigReaderOptions {
   toml: TomlCodec;
-  /** Names the user's folder: `CODEX_HOME`, else `.codex` in `HOME`. Default: of this process. */
+  /** Environment that locates the user's folder: `CODEX_HOME`, else `.codex` in `HOME`. Default: that of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Configuration of the whole host. */
+  /** Directory of the configuration of the host; default `/etc/codex`. */
   systemDirectory?: string;
 }
 
+/** Creates a reader of the configuration files of this host. */
 export function createConfigReader(options: ConfigReaderOptions): ConfigReader {
   const { toml, env = process.env, systemDirectory = "/etc/codex" } = options;
   const home = getHome(env);
@@ -56,11 +58,11 @@ export function createConfigReader(options: ConfigReaderOptions): ConfigReader {
 interface LayerFile {
   file: string;
   source: string;
-  /** Weaker than what the client puts in. */
+  /** Has lower precedence than the layers that the client inserts. */
   isSystem: boolean;
 }
 
-/** Configuration files are small; bytes. */
+/** Largest configuration file, bytes. */
 const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
 
 async function readLayers(
@@ -86,7 +88,7 @@ async function readTable(toml: TomlCodec, file: string): Promise<Table | undefin
     return toml.parse((await readWholeFile(file, true, MAX_CONFIG_BYTES)).toString());
   } catch (error) {
     if (error instanceof RpcError && error.code === ERROR_CODES.notFound) return undefined;
-    // Further lines of a parser's message quote the file, which may hold secrets.
+    // Only the first line: the others quote the file, which may hold secrets.
     const reason = (error instanceof Error ? error.message : String(error)).split("\n", 1)[0];
     throw new RpcError(ERROR_CODES.internal, `failed to load executor-local config: ${file}: ${reason}`, {
       cause: error,
@@ -96,7 +98,7 @@ async function readTable(toml: TomlCodec, file: string): Promise<Table | undefin
 
 type Table = Record<string, unknown>;
 
-/** The values at the paths, within their tables; undefined when there are none. A path ends at what is no table. */
+/** The values at the paths, nested in their tables; undefined if there are none. A path ends at the first value that is no table. */
 export function selectPaths(table: Table, paths: readonly TomlPath[]): Table | undefined {
   const selected = createTable();
   for (const path of paths) selectPath(table, path, selected);
@@ -118,8 +120,8 @@ function selectPath(table: Table, [key, ...rest]: TomlPath, into: Table): boolea
   return found;
 }
 
-/** Without a prototype: a key may be named like one of its members. */
+/** Without a prototype, since a key may have the name of one of its members. */
 const createTable = (): Table => Object.create(null);
 
-/** Dates and arrays are values. */
+/** Dates and arrays are values, not tables. */
 const isTable = (value: unknown): value is Table => Object.prototype.toString.call(value) === "[object Object]";

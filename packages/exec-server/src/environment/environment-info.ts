@@ -10,20 +10,21 @@ import {
 import { getProviderId } from "./provider-id.js";
 import { detectShell } from "./shell.js";
 
+/** Options of `createEnvironmentInfo`. */
 export interface EnvironmentInfoOptions {
   /** Version of Codex that the server is compatible with; clients may compare it. */
   executorVersion: string;
-  /** What the server can do beyond `BASE_CAPABILITIES`; all else is false. */
+  /** Capabilities beyond `BASE_CAPABILITIES`; all others are false. */
   capabilities?: readonly CapabilityName[];
   /** Default: this process's. */
   cwd?: string;
   env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the calls of this package do by themselves. */
+/** Capabilities that this package provides by itself. */
 const BASE_CAPABILITIES: readonly CapabilityName[] = ["fsWatchMissing", "httpHeaderEnvVars", "fileWriteStreaming"];
 
-/** Looks at the host once. */
+/** Collects the facts about this host that `environment/info` returns. */
 export async function createEnvironmentInfo(options: EnvironmentInfoOptions): Promise<EnvironmentInfo> {
   const { executorVersion, capabilities = [], cwd = process.cwd(), env = process.env } = options;
   const temporary = env.TMPDIR === undefined || env.TMPDIR === "" ? undefined : posix.resolve(cwd, env.TMPDIR);

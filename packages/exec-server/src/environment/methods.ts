@@ -10,19 +10,19 @@ import {
 } from "@codex/exec-server-protocol";
 import type { ConfigReader } from "./config-reader.js";
 
-/** What the environment requests are answered from; the same for every connection. */
+/** Data of the environment requests, the same for every connection. */
 export interface HostEnvironment {
   info: EnvironmentInfo;
-  /** The same as JSON, so that it need not be made for each answer. */
+  /** `info` as JSON, encoded once. */
   infoJson?: Buffer;
-  /** Without one, `environmentConfig/read` is a method that is not there. */
+  /** Without it `environmentConfig/read` is an unknown method. */
   config?: ConfigReader;
 }
 
-/** A request whose params are decoded. */
+/** A request with decoded params. */
 export type EnvironmentRequest = (host: HostEnvironment) => unknown;
 
-/** The environment requests by name. A function throws RpcError for bad params; what it returns may reject with RpcError. */
+/** Decoders of the environment requests by method. Each throws RpcError for bad params; the returned request may reject with RpcError. */
 export const ENVIRONMENT_REQUESTS: ReadonlyMap<string, (params: unknown) => EnvironmentRequest> = new Map<
   string,
   (params: unknown) => EnvironmentRequest

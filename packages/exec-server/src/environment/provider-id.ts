@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { promisify } from "node:util";
 
-/** `sha256:` and a hash that is the same for every server of this host. The id it is made of cannot be told from it. */
+/** `sha256:` and a keyed hash of the machine id: the same for every server of this host, without revealing the id. */
 export async function getProviderId(): Promise<string> {
   const id = (await readMachineId()) ?? hostname();
   return `sha256:${createHmac("sha256", "exec-server provider").update(id).digest("hex")}`;
@@ -12,7 +12,7 @@ export async function getProviderId(): Promise<string> {
 
 const MACHINE_ID_FILES: readonly string[] = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
 
-/** Containers may have an empty one, or none. */
+/** Undefined if the file is empty or missing, as in some containers. */
 async function readMachineId(): Promise<string | undefined> {
   if (process.platform === "darwin") return readMacId();
   for (const path of MACHINE_ID_FILES) {

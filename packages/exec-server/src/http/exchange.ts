@@ -2,24 +2,25 @@ import type { IncomingMessage } from "node:http";
 import { RpcError } from "@codex/channel";
 import type { HttpHeader } from "@codex/exec-server-protocol";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
-import { MAX_TIMER_MS } from "./limits.js";
+import { MAX_TIMER_MS } from "../limits.js";
 import { displayUrl, type PreparedRequest } from "./prepare.js";
 import { findHeader, resolveRedirect } from "./redirect.js";
 import { readHeaders, type Senders, sendRequest } from "./send.js";
 
-export interface ExchangeAnswer {
+/** Status and headers of a response. */
+export interface ResponseHead {
   status: number;
   headers: HttpHeader[];
 }
 
-/** One request until the end of its answer's body: a time limit, redirects, and an end for any of several reasons. */
+/** One request with its redirects, until the end of the response body. Ends early at its time limit or by `cancel`. */
 export class Exchange {
   readonly #senders: () => Promise<Senders>;
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #response: IncomingMessage | undefined;
 
-  /** The time limit begins here. */
+  /** @param timeoutMs for the whole exchange, counted from here */
   constructor(senders: () => Promise<Senders>, timeoutMs: number | undefined) {
     this.#senders = senders;
     if (timeoutMs === undefined || timeoutMs > MAX_TIMER_MS) return;
@@ -28,20 +29,20 @@ export class Exchange {
     else this.#timer = setTimeout(expire, timeoutMs);
   }
 
-  /** Ends it; whoever waits gets an error with the reason. The first reason counts. */
+  /** Aborts the exchange: pending calls reject with the first reason. */
   cancel(reason: string): void {
     this.#controller.abort(new Cancelled(reason));
     this.#response?.destroy();
     this.end();
   }
 
-  /** Frees the timer. For an exchange that is over; idempotent. */
+  /** Frees the timer of a finished exchange. Idempotent. */
   end(): void {
     clearTimeout(this.#timer);
   }
 
   /** Sends the request and follows redirects. @throws RpcError -32603 */
-  async send(first: PreparedRequest, follow: boolean): Promise<ExchangeAnswer> {
+  async send(first: PreparedRequest, follow: boolean): Promise<ResponseHead> {
     let request = first;
     for (let followed = 0; ; followed += 1) {
       const response = await this.#sendOnce(request);
@@ -58,7 +59,7 @@ export class Exchange {
     }
   }
 
-  /** The body of the answer as it arrives; nothing is read ahead of the consumer. @throws RpcError -32603 */
+  /** The response body as it arrives, at the pace of the consumer. @throws RpcError -32603 */
   async *readBody(): AsyncGenerator<Buffer> {
     try {
       this.#controller.signal.throwIfAborted();
@@ -90,11 +91,11 @@ class Cancelled extends Error {}
 const internal = (message: string, cause?: unknown): RpcError =>
   new RpcError(ERROR_CODES.internal, message, cause === undefined ? {} : { cause });
 
-/** A host with several addresses fails with one error for each. */
+/** Describes an error; a host with several addresses fails with an AggregateError of one error for each. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(describe))].join("; ");
   if (!(error instanceof Error)) return String(error);
-  const [message = ""] = error.message.split("\n", 1); // that of TLS has more lines
+  const [message = ""] = error.message.split("\n", 1); // TLS errors have several lines
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return message.includes(code) ? message : `${message} (${code})`;
 }

@@ -6,24 +6,26 @@ import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
 import { prepareRequest } from "./prepare.js";
 import { loadSenders, type Senders } from "./send.js";
 
-/** HTTP from this host, as every connection may use it. */
+/** HTTP requests from this host, shared by all connections. */
 export interface HttpClient {
-  /** Makes what belongs to one connection; the connection ends it with `dispose`. */
+  /** Creates the state of one connection, which the connection ends with `dispose`. */
   createConnectionHttp(options: ConnectionHttpOptions): ConnectionHttp;
 }
 
+/** Callbacks of one connection. */
 export interface ConnectionHttpOptions {
   /**
-   * A piece of a streamed body, never before the answer was made. Awaited: the server that sends the body is held back
-   * by a slow reader. A rejection ends the stream.
+   * Called with each piece of a streamed body, never before `request` has resolved. Awaited, so a slow client slows the
+   * sending server down. A rejection ends the stream.
    */
   onBodyDelta(delta: BodyDelta): Promise<void>;
 }
 
-export interface HttpAnswer {
+/** Response to a request, after redirects. */
+export interface HttpResponse {
   status: number;
   headers: HttpHeader[];
-  /** Empty when it is streamed. */
+  /** Empty if the body is streamed. */
   body: Buffer;
 }
 
@@ -31,22 +33,24 @@ export interface HttpAnswer {
 export interface ConnectionHttp {
   /**
    * Sends a request. With `streamResponse` it resolves at the headers, and the body follows through `onBodyDelta`.
-   * `signal` cancels the exchange, its streamed body included; that body then ends with an error.
-   * @throws RpcError -32602 for what cannot be sent, -32603 for what failed
+   * `signal` cancels the exchange including a streamed body, which then ends with an error.
+   * @throws RpcError -32602 for an invalid request, -32603 for a failed exchange
    */
-  request(params: HttpRequestParams, signal?: AbortSignal): Promise<HttpAnswer>;
-  /** The connection is gone: ends every exchange, and nothing more is told. Idempotent. */
+  request(params: HttpRequestParams, signal?: AbortSignal): Promise<HttpResponse>;
+  /** Ends every exchange; `onBodyDelta` is not called any more. Idempotent. */
   dispose(): void;
 }
 
+/** Options of `createHttpClient`. */
 export interface HttpClientOptions {
-  /** The variables that `valueEnvVar` names; default those of this process. */
+  /** Environment that `valueEnvVar` refers to; default that of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Certificates in PEM that are trusted beside the usual ones. */
+  /** Certificates in PEM that are trusted in addition to the default ones. */
   ca?: string;
   limits?: Partial<HttpLimits>;
 }
 
+/** Creates the HTTP client of a server. `node:http` is loaded at the first request. */
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   const { env = process.env } = options;
   const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
@@ -76,13 +80,13 @@ class Connection implements ConnectionHttp {
     this.#with = collaborators;
   }
 
-  async request(params: HttpRequestParams, signal?: AbortSignal): Promise<HttpAnswer> {
+  async request(params: HttpRequestParams, signal?: AbortSignal): Promise<HttpResponse> {
     const prepared = prepareRequest(params, this.#with.env);
     const { exchange, end } = this.#begin(params, signal);
     try {
       const head = await exchange.send(prepared, params.redirectPolicy === "follow");
       if (params.streamResponse) {
-        // After the turn in which the caller gets the answer.
+        // Starts after the turn in which the caller gets the response.
         setImmediate(() => void this.#stream(exchange, params.requestId).finally(end));
         return { ...head, body: Buffer.alloc(0) };
       }
@@ -101,7 +105,7 @@ class Connection implements ConnectionHttp {
     for (const exchange of this.#exchanges) exchange.cancel("the connection is gone");
   }
 
-  /** Counts an exchange until `end`. */
+  /** Registers an exchange until `end`. */
   #begin({ requestId, streamResponse, timeoutMs }: HttpRequestParams, signal: AbortSignal | undefined) {
     const { senders, limits } = this.#with;
     if (this.#gone) throw new RpcError(ERROR_CODES.internal, "http/request failed: the connection is gone");
@@ -143,20 +147,20 @@ class Connection implements ConnectionHttp {
     return Buffer.concat(chunks, bytes);
   }
 
-  /** Never rejects: what goes wrong is in the last delta, as far as anybody still listens. */
+  /** Never rejects: an error is reported in the last delta. */
   async #stream(exchange: Exchange, requestId: string): Promise<void> {
     let seq = 0;
-    const tell = async (bytes: Buffer, done: boolean, error: string | null) => {
+    const sendDelta = async (bytes: Buffer, done: boolean, error: string | null) => {
       seq += 1;
       if (!this.#gone) await this.#with.onBodyDelta({ requestId, seq, bytes, done, error });
     };
     let problem: string | null = null;
     try {
-      for await (const chunk of exchange.readBody()) await tell(chunk, false, null);
+      for await (const chunk of exchange.readBody()) await sendDelta(chunk, false, null);
     } catch (error) {
       exchange.cancel("the exchange has failed");
       problem = error instanceof Error ? error.message : String(error);
     }
-    await tell(Buffer.alloc(0), true, problem).catch(() => {});
+    await sendDelta(Buffer.alloc(0), true, problem).catch(() => {});
   }
 }

@@ -1,11 +1,12 @@
-/** Bounds of the HTTP calls. */
+/** Limits of the HTTP calls. */
 export interface HttpLimits {
-  /** Largest body of an answer that is not streamed, bytes. Its base64 stays within the messages of a channel. */
+  /** Largest response body that is not streamed, bytes. Its base64 fits into one message of a channel. */
   maxBufferedBodyBytes: number;
-  /** Exchanges of one connection under way at once, streamed bodies included. */
+  /** Concurrent exchanges of one connection, streamed bodies included. */
   maxExchanges: number;
 }
 
+/** Default limits of the HTTP calls. */
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   maxBufferedBodyBytes: 32 * 1024 * 1024,
   maxExchanges: 256,
@@ -14,11 +15,8 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
 /** Redirects followed for one request; the figure is Codex's. */
 export const MAX_REDIRECTS = 10;
 
-/** Headers of one answer, bytes. */
+/** Headers of one response, bytes. */
 export const MAX_HEADER_BYTES = 256 * 1024;
 
-/** Milliseconds an address of a host has to accept before the next one is tried beside it. */
+/** Milliseconds after which the next address of a host is tried concurrently. */
 export const ADDRESS_ATTEMPT_MS = 1_000;
-
-/** The largest delay that a timer takes, milliseconds; a longer `timeoutMs` is as good as none. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;

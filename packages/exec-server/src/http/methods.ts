@@ -2,10 +2,10 @@ import { EncodedResponse } from "@codex/channel";
 import { decodeHttpRequest, encodeBytesResult, METHODS } from "@codex/exec-server-protocol";
 import type { ConnectionHttp } from "./http-client.js";
 
-/** A request whose params are decoded: runs on the HTTP of the connection and gives the result to answer with. */
+/** A request with decoded params: runs on the HTTP of the connection and resolves with the result. */
 export type HttpRequest = (http: ConnectionHttp, signal?: AbortSignal) => Promise<unknown>;
 
-/** The `http/*` requests by name. A function throws RpcError for bad params; what it returns rejects with RpcError. */
+/** Decoders of the `http/*` requests by method. Each throws RpcError for bad params; the returned request rejects with RpcError. */
 export const HTTP_REQUESTS: ReadonlyMap<string, (params: unknown) => HttpRequest> = new Map([
   [
     METHODS.httpRequest,

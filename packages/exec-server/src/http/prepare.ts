@@ -3,10 +3,10 @@ import { NEVER_PASSED } from "@codex/exec-backend";
 import type { HttpRequestParams } from "@codex/exec-server-protocol";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
 
-/** A request that is known to be valid. */
+/** A validated request. */
 export interface PreparedRequest {
   method: string;
-  /** Without user and fragment. */
+  /** Without credentials and fragment. */
   url: URL;
   headers: readonly PreparedHeader[];
   body: Buffer | undefined;
@@ -16,11 +16,11 @@ export interface PreparedHeader {
   name: string;
   /** One character for each byte on the wire. */
   value: string;
-  /** Holds a value of the server's own environment. */
+  /** Contains a value of the server's environment: must not be sent to another origin. */
   isSecret: boolean;
 }
 
-/** @throws RpcError -32602 that names what is wrong */
+/** Validates a request. @throws RpcError -32602 that names the invalid part */
 export function prepareRequest(
   { method, url: text, headers, bodyBase64: body }: HttpRequestParams,
   env: Readonly<Record<string, string | undefined>>,
@@ -37,7 +37,7 @@ export function prepareRequest(
 
 export const isName = (name: string, lowerCaseName: string): boolean => name.toLowerCase() === lowerCaseName;
 
-/** The URL as errors name it: without user, query and fragment, which may hold secrets. */
+/** The URL for error messages: without credentials, query and fragment, which may hold secrets. */
 export const displayUrl = ({ origin, pathname }: URL): string => `${origin}${pathname}`;
 
 export function withoutUser(url: URL): URL {
@@ -91,7 +91,7 @@ function prepareHeader(
   return { name, value: Buffer.from(text).toString("latin1"), isSecret: valueEnvVar !== undefined };
 }
 
-/** Headers that would make the body end elsewhere than it does are refused. */
+/** Refuses headers that contradict the length of the body. */
 function checkFraming(headers: readonly PreparedHeader[], body: Buffer | undefined): void {
   const valuesOf = (wanted: string) => headers.filter(({ name }) => isName(name, wanted)).map(({ value }) => value);
   const [lengths, codings] = [valuesOf("content-length"), valuesOf("transfer-encoding")];

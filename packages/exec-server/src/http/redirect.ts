@@ -1,13 +1,13 @@
 import { MAX_REDIRECTS } from "./limits.js";
 import { isName, type PreparedRequest, withoutUser } from "./prepare.js";
 
-/** What a redirect asks for. `stay`: it is an answer like any other. */
+/** How to handle a response: follow its redirect, return it (`stay`), or fail. */
 export type Redirect =
   | { kind: "follow"; request: PreparedRequest }
   | { kind: "stay" }
   | { kind: "refuse"; problem: string };
 
-/** @param followed redirects followed before this one */
+/** Decides about a response. @param followed number of redirects followed so far */
 export function resolveRedirect(
   request: PreparedRequest,
   status: number,
@@ -32,7 +32,7 @@ const BODY_HEADERS: ReadonlySet<string> = new Set([
   "content-encoding",
   "transfer-encoding",
 ]);
-/** Meant for the origin they were sent to. */
+/** Headers that must not be sent to another origin. */
 const ORIGIN_HEADERS: ReadonlySet<string> = new Set(["authorization", "cookie", "host", "proxy-authorization"]);
 
 function redirected({ method, url: from, headers, body }: PreparedRequest, status: number, url: URL): PreparedRequest {

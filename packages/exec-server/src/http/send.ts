@@ -5,7 +5,7 @@ import type { HttpHeader } from "@codex/exec-server-protocol";
 import { ADDRESS_ATTEMPT_MS, MAX_HEADER_BYTES } from "./limits.js";
 import { isName, type PreparedHeader, type PreparedRequest } from "./prepare.js";
 
-/** How requests are sent, by scheme. */
+/** Request functions and agents by scheme. */
 export interface Senders {
   http: Sender;
   https: Sender;
@@ -17,10 +17,10 @@ interface Sender {
 }
 
 /**
- * A connection serves one request: on a used one, a request that is lost cannot be told from one that was served, and
- * nothing is sent twice. Servers are not told to close it, since that changes what some of them answer.
- * The modules are loaded here, not at the start of a program that may never need them: that takes 7 ms.
- * @param ca certificates in PEM that are trusted beside the usual ones
+ * Loads the HTTP modules, which takes 7 ms, on first use. Connections are not reused: after a failure on a reused one it is
+ * unknown whether the request was processed, and requests are never sent twice. Agents keep `connection: keep-alive`,
+ * because `close` changes the responses of some servers.
+ * @param ca certificates in PEM that are trusted in addition to the default ones
  */
 export async function loadSenders(ca: string | undefined): Promise<Senders> {
   const [http, https, tls] = await Promise.all([import("node:http"), import("node:https"), import("node:tls")]);
@@ -37,7 +37,7 @@ export async function loadSenders(ca: string | undefined): Promise<Senders> {
   };
 }
 
-/** Sends a request; resolves at the headers of its answer. The body is the caller's to read or to destroy. */
+/** Sends a request; resolves at the response headers. The caller reads or destroys the body. */
 export function sendRequest(request: PreparedRequest, senders: Senders, signal: AbortSignal): Promise<IncomingMessage> {
   const { method, url, headers, body } = request;
   const sender = url.protocol === "https:" ? senders.https : senders.http;
@@ -52,7 +52,7 @@ export function sendRequest(request: PreparedRequest, senders: Senders, signal: 
     });
     sending.once("response", resolve);
     sending.on("error", reject);
-    // A switch of protocols ends without either.
+    // A protocol switch (101) ends without either event.
     sending.once("close", () => reject(new Error("the connection ended without an answer")));
     // Node writes methods in upper case unless they are set afterwards.
     sending.method = method;
@@ -61,7 +61,7 @@ export function sendRequest(request: PreparedRequest, senders: Senders, signal: 
   });
 }
 
-/** Values by name, in the order of the first of each name: repeated headers go out one after the other. */
+/** Groups repeated headers by name in the order of first occurrence, and adds the default headers. */
 function groupHeaders(headers: readonly PreparedHeader[], url: URL, body: Buffer | undefined): Map<string, string[]> {
   const has = (wanted: string) => headers.some(({ name }) => isName(name, wanted));
   const groups = new Map<string, { name: string; values: string[] }>();
@@ -79,7 +79,7 @@ function groupHeaders(headers: readonly PreparedHeader[], url: URL, body: Buffer
   return grouped;
 }
 
-/** Every header of an answer, in order, names in lower case. */
+/** Every response header in order, names in lower case. */
 export function readHeaders({ rawHeaders }: IncomingMessage): HttpHeader[] {
   const headers: HttpHeader[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -88,7 +88,7 @@ export function readHeaders({ rawHeaders }: IncomingMessage): HttpHeader[] {
   return headers;
 }
 
-/** Node gives one character for each byte. */
+/** Decodes a value, in which Node has one character for each byte. */
 function toText(value: string): string {
   const bytes = Buffer.from(value, "latin1");
   return isUtf8(bytes) ? bytes.toString() : value;

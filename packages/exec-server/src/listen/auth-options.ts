@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { errnoOf } from "@codex/exec-backend";
 import type { BearerAuth } from "./bearer-token.js";
 
-/** The `--ws-…` options, as they were given. */
+/** The `--ws-…` options as given on the command line. */
 export interface AuthOptions {
   wsAuth?: "capability-token" | "signed-bearer-token";
   wsTokenFile?: string;
@@ -19,7 +19,7 @@ const DEFAULT_CLOCK_SKEW_SECONDS = 30;
 /** Shorter keys of HMAC-SHA-256 are weaker than the hash (RFC 7518, section 3.2). */
 const MIN_SECRET_BYTES = 32;
 
-/** Who may connect; undefined for everybody. Reads the files. @throws Error that names the option or the file */
+/** Resolves the options and reads the secret files. Undefined means that everybody may connect. @throws Error that names the option or the file */
 export function resolveAuth(options: AuthOptions): BearerAuth | undefined {
   const { wsAuth, wsTokenFile, wsTokenSha256, wsSharedSecretFile, wsIssuer, wsAudience } = options;
   const hasToken = wsTokenFile !== undefined || wsTokenSha256 !== undefined;
@@ -84,7 +84,7 @@ const unlessBlank = (text: string | undefined): string | undefined => text?.trim
 
 const hash = (text: string): Uint8Array => createHash("sha256").update(text).digest();
 
-/** Without the blanks around it. */
+/** Reads a secret, trimmed. */
 function readSecret(file: string): string {
   let text: string;
   try {

@@ -27,22 +27,22 @@ export const authorizeBearer =
 
 function findProblem(auth: BearerAuth, header: string | undefined, nowSeconds: number): string | undefined {
   if (header === undefined) return "missing websocket bearer token";
-  // Trimmed first: a pattern that looks for the blanks at the end takes quadratic time for blanks inside.
+  // Trimmed first: matching trailing blanks in the pattern would take quadratic time.
   const token = /^bearer +(.+)$/i.exec(header.trim())?.[1];
   if (token === undefined) return "invalid authorization header";
   if (auth.kind === "signed") return findJwtProblem(auth, token, nowSeconds);
   return timingSafeEqual(digest(token), auth.sha256) ? undefined : "invalid websocket bearer token";
 }
 
-/** Digests have one length, and the time of a comparison says nothing about what they were made of. */
+/** Compared instead of the token: digests have equal length, and comparison time reveals nothing about the token. */
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Of any size: a token may be meant to live for ever. */
+/** Unbounded: a token may be valid forever. */
 const seconds = lazily(() => z.number().check(z.refine(Number.isInteger)));
 const headerSchema = lazily(() =>
   z.object({
     alg: z.literal("HS256"),
-    /** Extensions that must be understood: there are none here (RFC 7515, section 4.1.11). */
+    /** Critical extensions (RFC 7515, section 4.1.11); none are supported. */
     crit: z.optional(z.never()),
   }),
 );
@@ -76,7 +76,7 @@ function findJwtProblem(auth: SignedAuth, token: string, nowSeconds: number): st
 function parseJwt(token: string, secret: Uint8Array): Claims | undefined {
   const [header, payload, signature, ...more] = token.split(".");
   if (header === undefined || payload === undefined || signature === undefined || more.length > 0) return undefined;
-  // The text is compared, so that a signature has one form only.
+  // The text is compared, so that only the canonical encoding of a signature is accepted.
   const expected = createHmac("sha256", secret).update(`${header}.${payload}`).digest("base64url");
   if (!timingSafeEqual(digest(signature), digest(expected))) return undefined;
   if (!headerSchema().safeParse(parsePart(header)).success) return undefined;

@@ -4,10 +4,11 @@ import type { Readable, Writable } from "node:stream";
 import { createStdioChannel } from "@codex/channel";
 import type { ListenAddress, Page } from "@codex/channel/websocket";
 import { createUnsentLimit } from "@codex/native";
-import { MAX_ANSWER_BYTES, MAX_QUEUED_BYTES, MAX_REQUEST_BYTES, PING_MS, SERVER_CLOSE_MS } from "../limits.js";
+import { MAX_QUEUED_BYTES, MAX_REQUEST_BYTES, MAX_SENT_MESSAGE_BYTES, PING_MS, SERVER_CLOSE_MS } from "../limits.js";
 import type { ExecServer } from "../server.js";
 import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
 
+/** Where a server is reached: its stdio, or an address that accepts websockets. */
 export type ListenTarget = { kind: "stdio" } | ListenPlace;
 
 /** Where websockets are accepted. */
@@ -30,15 +31,17 @@ export function parseListenUrl(text: string): ListenTarget {
 
 const MAX_PORT = 65_535;
 
+/** Options of `listenWebSocket`. */
 export interface ListenWebSocketOptions extends ListenAddress {
-  /** Who may connect; default everybody who can reach the address. */
+  /** Who may connect; by default everybody who can reach the address. */
   auth?: BearerAuth;
   /** Listens beyond loopback without `auth`. */
   allowInsecure?: boolean;
-  /** Pages to read beside the socket, for who may connect to it. */
+  /** HTTP pages by path, served to clients that may connect. */
   pages?: ReadonlyMap<string, () => Page>;
 }
 
+/** A server that accepts websockets. */
 export interface ExecServerListener {
   /** `ws://IP:PORT` or `wss://IP:PORT` as bound, or `unix:///PATH`. */
   readonly url: string;
@@ -46,7 +49,7 @@ export interface ExecServerListener {
   close(): Promise<void>;
 }
 
-/** Serves a server on a websocket address. The server is not owned. @throws Error, ChannelError `listen_failed` */
+/** Accepts websocket connections for a server, which is not owned. @throws Error, ChannelError `listen_failed` */
 export async function listenWebSocket(
   server: ExecServer,
   { auth, allowInsecure = false, pages, ...address }: ListenWebSocketOptions,
@@ -59,14 +62,14 @@ export async function listenWebSocket(
         "give --ws-auth, or --allow-insecure-listen if something else guards it",
     );
   }
-  // Only here: a server on stdio starts without the websocket library.
+  // Loaded here, so that a server on stdio starts without the websocket library.
   const { createWebSocketListener } = await import("@codex/channel/websocket");
   const limitUnsent = createUnsentLimit();
   const listener = await createWebSocketListener({
     ...address,
     limits: {
       maxMessageBytes: MAX_REQUEST_BYTES,
-      maxSentMessageBytes: MAX_ANSWER_BYTES,
+      maxSentMessageBytes: MAX_SENT_MESSAGE_BYTES,
       highWaterBytes: MAX_QUEUED_BYTES,
     },
     ping: { intervalMs: PING_MS },
@@ -86,15 +89,15 @@ export async function listenWebSocket(
   };
 }
 
-/** Serves a server to the one client at two streams, and owns the streams. Resolves when that client is gone. */
+/** Connects a server to one client over two streams, which it owns. Resolves when that client is gone. */
 export function serveStdio(server: ExecServer, streams: { input: Readable; output: Writable }): Promise<void> {
-  const limits = { maxMessageBytes: MAX_REQUEST_BYTES, maxSentMessageBytes: MAX_ANSWER_BYTES };
+  const limits = { maxMessageBytes: MAX_REQUEST_BYTES, maxSentMessageBytes: MAX_SENT_MESSAGE_BYTES };
   return server.serve(createStdioChannel({ ...streams, limits }), { transport: { kind: "stdio" } });
 }
 
 const PROBES: ReadonlySet<string> = new Set(["/readyz", "/healthz"]);
 
-/** Probes of whoever watches over the server. They need no token and tell nothing. */
+/** Answers health probes, which need no token. */
 function answerProbe({ method, url = "" }: IncomingMessage, response: ServerResponse): boolean {
   if ((method !== "GET" && method !== "HEAD") || !PROBES.has(url.split("?", 1)[0]!)) return false;
   response.writeHead(200).end();

@@ -8,40 +8,42 @@ import type {
   TerminationReceipt,
 } from "@codex/exec-backend";
 import { getExitCode, WriteError } from "@codex/exec-backend";
+import type { WriteStatus } from "@codex/exec-server-protocol";
 import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 import {
-  AWAY_WINDOW_BYTES,
   CATCH_UP_MS,
+  DETACHED_WINDOW_BYTES,
   FOLLOW_WINDOW_BYTES,
   MAX_CHUNK_BYTES,
   MAX_READ_BYTES,
   MAX_REMEMBERED_WRITES,
+  MAX_TIMER_MS,
   RETAINED_BYTES,
 } from "../limits.js";
 
-/** What a process did, numbered from 1 without gaps over output, exit and close. */
+/** The events of a process, numbered from 1 without gaps across output, exit and close. */
 export interface ProcessEvents {
-  /** Awaited: a slow reader holds the process back. */
+  /** Awaited: a slow connection pauses the process. */
   onOutput(processId: string, seq: number, stream: OutputStream, bytes: Buffer): Promise<void>;
   onExited(processId: string, seq: number, exit: ExitFacts): Promise<void>;
   onClosed(processId: string, seq: number): Promise<void>;
 }
 
-/** What a process tells the session that keeps it. */
-export interface ProcessKeeper {
-  /** More of its output is in memory, bytes. */
-  onGrown(bytes: number): void;
+/** Callbacks to the session that owns a process. */
+export interface ProcessOwner {
+  /** Output was added to memory, bytes. */
+  onOutputRetained(bytes: number): void;
   /** Its output is complete. */
   onClosed(process: ManagedProcess): void;
 }
 
-/** How a process ended, as the protocol tells it. */
+/** How a process ended, in the terms of the protocol. */
 export interface ExitFacts {
-  /** -1 when the host could not tell. */
+  /** -1 when it is unknown. */
   exitCode: number;
-  /** Its sandbox refused something, as far as that is known. */
+  /** Whether a sandbox denial was detected. */
   sandboxDenied: boolean;
-  /** Only where the code does not say it all: a signal ended the process. Codex knows no such member. */
+  /** Only for a process that was ended by a signal. An extension of the protocol of Codex. */
   outcome?: ProcessOutcome;
 }
 
@@ -59,40 +61,38 @@ export interface ReadResult {
   sandboxDenied: boolean;
   outcome?: ProcessOutcome;
   closed: boolean;
-  /** Chunks between `afterSeq` and the first one here left memory and are gone. */
+  /** Chunks between `afterSeq` and the first one here were evicted. */
   truncated: boolean;
 }
 
-export type WriteStatus = "accepted" | "unknownProcess" | "stdinClosed" | "starting";
-
 /**
- * One process of a session as the protocol shows it. The output log numbers chunks; the exit takes a number among
- * them, so chunks that came after it are one further here.
+ * One process of a session, in the numbering of the protocol. The output log numbers chunks only; here the exit has a
+ * number as well, so the chunks after it are shifted by one.
  */
 export class ManagedProcess {
   readonly id: string;
   readonly #process: ExecProcess;
-  readonly #keeper: ProcessKeeper;
+  readonly #owner: ProcessOwner;
   /** Chunks of the log before the exit; undefined while it runs. */
   #chunksBeforeExit: number | undefined;
   #closed = false;
-  /** Answers of the last writes by their ids; a repeat gets the first answer. */
+  /** Results of the latest writes by write id; a repeated id gets the first result. */
   #writes: Map<string, Promise<WriteStatus>> | undefined;
   #detach: (() => void) | undefined;
-  /** Holds the process back until a client that was away has read what it missed. */
+  /** Limits the process until a resumed client has read the output it missed. */
   #catchUp: { end(): void } | undefined;
-  /** Offset up to which events were handed to a connection. */
+  /** Offset up to which output was handed to a connection. */
   #delivered = 0;
   #exitedDelivered = false;
   #closedDelivered = false;
-  /** It closed while nobody was attached, and that was not read. */
+  /** It closed while nobody was attached, and has not been read since. */
   #missed = false;
   #wakers: Set<() => void> | undefined;
 
-  constructor(id: string, process: ExecProcess, keeper: ProcessKeeper) {
+  constructor(id: string, process: ExecProcess, owner: ProcessOwner) {
     this.id = id;
     this.#process = process;
-    this.#keeper = keeper;
+    this.#owner = owner;
     void process.exited.then(() => {
       this.#chunksBeforeExit = process.log.lastSeq;
       this.#wake();
@@ -100,7 +100,7 @@ export class ManagedProcess {
     void process.closed.then(() => {
       this.#closed = true;
       this.#wake();
-      this.#keeper.onClosed(this);
+      this.#owner.onClosed(this);
     });
   }
 
@@ -120,19 +120,19 @@ export class ManagedProcess {
     return this.#closed;
   }
 
-  /** Bytes of its output in memory; at most, where that is not known. */
+  /** Bytes of its output in memory; an upper bound where the log does not report them. */
   get heldBytes(): number {
     const { heldBytes, end } = this.#process.log;
     return heldBytes ?? Math.min(end, RETAINED_BYTES);
   }
 
-  /** Keeps less output to read again; what no connection was handed is not touched. */
+  /** Retains less output; undelivered output is not dropped. */
   shrink(bytes: number): void {
     this.#process.log.shrink?.(bytes);
   }
 
-  /** Everything that happened was handed to a connection. */
-  get wasTold(): boolean {
+  /** Whether every event was handed to a connection. */
+  get isDelivered(): boolean {
     return this.#closedDelivered && !this.#missed;
   }
 
@@ -155,13 +155,13 @@ export class ManagedProcess {
   }
 
   /**
-   * Hands every event from now on to a connection, until `detach`. What happened while nobody was attached is not
-   * told again: it is read with `read`, and until that has happened the process is held back.
+   * Delivers events to a connection until `detach`. Without `fromStart`, earlier events are skipped: the client gets them
+   * with `read`, and until then the process may write only DETACHED_WINDOW_BYTES.
    */
   attach(events: ProcessEvents, { fromStart }: { fromStart: boolean }): void {
     this.detach();
     if (!fromStart) {
-      if (!this.#closed) this.#holdForReader();
+      if (!this.#closed) this.#holdForCatchUp();
       this.#delivered = this.#process.log.end;
       this.#exitedDelivered = !this.running;
       this.#missed ||= this.#closed && !this.#closedDelivered;
@@ -176,18 +176,18 @@ export class ManagedProcess {
         if (this.#detach === stop) this.#detach = undefined;
       },
       () => {
-        // The connection is gone: what it did not get is kept for the next one.
+        // The connection is gone: undelivered output is kept for the next one.
         if (!abort.signal.aborted) this.detach();
       },
     );
     former?.();
   }
 
-  /** Nobody listens: the process is held back before anything is lost. Idempotent. */
+  /** Stops delivery; the process is paused before output would be lost. Idempotent. */
   detach(): void {
     const former = this.#detach;
     const { log } = this.#process;
-    const hold = log.complete ? undefined : log.hold(this.#delivered, AWAY_WINDOW_BYTES);
+    const hold = log.complete ? undefined : log.hold(this.#delivered, DETACHED_WINDOW_BYTES);
     this.#detach = hold && (() => hold.release());
     former?.();
     this.#catchUp?.end();
@@ -223,7 +223,7 @@ export class ManagedProcess {
       () => "accepted" as const,
       (error: unknown) => {
         if (error instanceof WriteError && error.code === "stdin_closed") return "stdinClosed" as const;
-        // Accepted by the program that has ended meanwhile, as far as anybody can tell.
+        // The program exited during the write, so its stdin is closed too.
         if (error instanceof WriteError && error.code === "exited") return "stdinClosed" as const;
         throw error;
       },
@@ -248,7 +248,7 @@ export class ManagedProcess {
     return this.#process.terminate(options);
   }
 
-  /** Frees what is kept for reading. Only for one that has ended. */
+  /** Frees the output. Only for a process that has ended. */
   dispose(): void {
     this.#detach?.();
     this.#catchUp?.end();
@@ -270,9 +270,9 @@ export class ManagedProcess {
       if (signal.aborted) return;
       deliveredChunks = chunk.seq;
       this.#delivered = chunk.offset + chunk.bytes.length;
-      this.#keeper.onGrown(chunk.bytes.length);
+      this.#owner.onOutputRetained(chunk.bytes.length);
       const sent = events.onOutput(this.id, this.#toSeq(chunk.seq), chunk.stream, chunk.bytes);
-      if (chunk.seq === this.#chunksBeforeExit) void deliverExit().catch(() => {}); // told by `sent` as well
+      if (chunk.seq === this.#chunksBeforeExit) void deliverExit().catch(() => {}); // `sent` rejects as well
       await sent;
     }
     if (signal.aborted || this.#closedDelivered) return;
@@ -282,18 +282,18 @@ export class ManagedProcess {
     await events.onClosed(this.id, log.lastSeq + 2);
   }
 
-  /** Resolves at output after `afterSeq`, an exit that was not seen, the end, after the time, or when `outer` aborts. */
-  async waitForNews(afterSeq: number, waitMs: number, outer: AbortSignal | undefined): Promise<void> {
+  /** Resolves at an event after `afterSeq`, once closed, after `waitMs`, or when `outer` aborts. */
+  async waitForEvents(afterSeq: number, waitMs: number, outer: AbortSignal | undefined): Promise<void> {
     const { log } = this.#process;
     const abort = new AbortController();
     const stop = () => abort.abort();
     const timer = setTimeout(stop, Math.min(waitMs, MAX_TIMER_MS));
     outer?.addEventListener("abort", stop, { once: true });
-    const hasNews = () =>
+    const hasEvents = () =>
       this.#closed || log.lastSeq > this.#toLogSeq(afterSeq) || (!this.running && afterSeq < this.nextSeq - 1);
     try {
-      while (!hasNews() && !abort.signal.aborted && outer?.aborted !== true) {
-        await Promise.race([log.waitFor(log.end, abort.signal), this.#woken(abort.signal)]);
+      while (!hasEvents() && !abort.signal.aborted && outer?.aborted !== true) {
+        await Promise.race([log.waitFor(log.end, abort.signal), this.#waitForChange(abort.signal)]);
       }
     } finally {
       clearTimeout(timer);
@@ -302,8 +302,8 @@ export class ManagedProcess {
     }
   }
 
-  #holdForReader(): void {
-    const hold = this.#process.log.hold(this.#process.log.end, AWAY_WINDOW_BYTES);
+  #holdForCatchUp(): void {
+    const hold = this.#process.log.hold(this.#process.log.end, DETACHED_WINDOW_BYTES);
     const end = () => {
       clearTimeout(timer);
       hold.release();
@@ -315,7 +315,7 @@ export class ManagedProcess {
   }
 
   /** Resolves at the exit, at the close, or when `signal` aborts. */
-  #woken(signal: AbortSignal): Promise<void> {
+  #waitForChange(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         this.#wakers?.delete(done);
@@ -339,7 +339,7 @@ export class ManagedProcess {
       if (writes.size <= MAX_REMEMBERED_WRITES) break;
       writes.delete(oldest);
     }
-    // A write that failed in an unknown way may be tried again.
+    // A write that failed for another reason may be retried under its id.
     status.catch(() => writes.delete(writeId));
   }
 
@@ -352,10 +352,7 @@ export class ManagedProcess {
   }
 }
 
-/** The largest delay that `setTimeout` takes, ms. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** Chunks from an offset on, never split: the first one always, further ones while all together are within `maxBytes`. */
+/** Whole chunks from an offset: the first one always, further ones while their sum stays within `maxBytes`. */
 async function readWholeChunks(log: OutputLog, from: number, maxBytes: number): Promise<OutputChunk[]> {
   const { end } = log;
   const to = Math.min(end, from + maxBytes + MAX_CHUNK_BYTES);

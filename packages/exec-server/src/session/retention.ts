@@ -1,67 +1,67 @@
-import { CHECKED_GROWTH_BYTES, MAX_RETAINED_BYTES, MAX_RETAINED_BYTES_IN_ALL, MIN_RETAINED_BYTES } from "../limits.js";
+import { MAX_RETAINED_BYTES, MAX_TOTAL_RETAINED_BYTES, MIN_RETAINED_BYTES, RETENTION_CHECK_BYTES } from "../limits.js";
 
-/** What keeps output of processes in memory: a session. */
-export interface Retaining {
+/** The part of a session that the retention bounds. */
+export interface RetainingSession {
   list(): { readonly heldBytes: number; shrink(bytes: number): void }[];
-  /** Forgets the process with output that ended first of those that were told of to the end; returns its bytes, 0 for none. */
-  forgetOldest(): number;
+  /** Evicts the first closed process with output whose events are all delivered; returns its bytes, 0 for none. */
+  evictOldest(): number;
 }
 
+/** Limits of retained output, bytes. */
 export interface RetentionLimits {
-  /** Bytes of one session, and of all. */
-  one: number;
-  all: number;
-  /** Bytes of output after which it is looked at how much there is. */
-  growth: number;
+  perSession: number;
+  total: number;
+  /** New output after which the limits are checked. */
+  checkInterval: number;
 }
 
 const DEFAULTS: RetentionLimits = {
-  one: MAX_RETAINED_BYTES,
-  all: MAX_RETAINED_BYTES_IN_ALL,
-  growth: CHECKED_GROWTH_BYTES,
+  perSession: MAX_RETAINED_BYTES,
+  total: MAX_TOTAL_RETAINED_BYTES,
+  checkInterval: RETENTION_CHECK_BYTES,
 };
 
 /**
- * Bounds the output that all sessions keep to be read again. Where it is too much, ended processes whose clients were told
- * everything are forgotten first, then each process keeps less; what no client was handed is never touched.
+ * Bounds the output that all sessions retain. Over a limit, closed processes whose events are all delivered are evicted
+ * first, then the retention of each process shrinks; undelivered output is never dropped.
  */
 export class Retention {
   readonly #limits: RetentionLimits;
-  readonly #sessions = new Set<Retaining>();
+  readonly #sessions = new Set<RetainingSession>();
   #growth = 0;
 
   constructor(limits: Partial<RetentionLimits> = {}) {
     this.#limits = { ...DEFAULTS, ...limits };
   }
 
-  add(session: Retaining): void {
+  add(session: RetainingSession): void {
     this.#sessions.add(session);
   }
 
-  delete(session: Retaining): void {
+  delete(session: RetainingSession): void {
     this.#sessions.delete(session);
   }
 
-  /** So many bytes were added to what a session keeps. */
-  grew(session: Retaining, bytes: number): void {
+  /** Counts output that was added to a session, and enforces the limits from time to time. */
+  recordGrowth(session: RetainingSession, bytes: number): void {
     this.#growth += bytes;
-    if (this.#growth < this.#limits.growth) return;
+    if (this.#growth < this.#limits.checkInterval) return;
     this.#growth = 0;
-    const { one, all } = this.#limits;
-    relieve(session, one);
+    const { perSession, total } = this.#limits;
+    shrinkTo(session, perSession);
     const held = new Map(Array.from(this.#sessions, (each) => [each, sum(each)]));
-    let excess = [...held.values()].reduce((total, bytes) => total + bytes, 0) - all;
+    let excess = [...held.values()].reduce((sum, bytes) => sum + bytes, 0) - total;
     for (const [largest, bytes] of [...held].sort((a, b) => b[1] - a[1])) {
       if (excess <= 0) return;
-      excess -= bytes - relieve(largest, Math.max(0, bytes - excess));
+      excess -= bytes - shrinkTo(largest, Math.max(0, bytes - excess));
     }
   }
 }
 
-/** Returns how much is left, bytes. */
-function relieve(session: Retaining, most: number): number {
+/** Evicts and shrinks until a session retains at most `most` bytes; returns what it retains. */
+function shrinkTo(session: RetainingSession, most: number): number {
   let held = sum(session);
-  for (let freed = 1; held > most && freed > 0; held -= freed) freed = session.forgetOldest();
+  for (let freed = 1; held > most && freed > 0; held -= freed) freed = session.evictOldest();
   if (held <= most) return held;
   const processes = session.list();
   const share = Math.max(MIN_RETAINED_BYTES, Math.floor(most / processes.length));
@@ -69,4 +69,5 @@ function relieve(session: Retaining, most: number): number {
   return sum(session);
 }
 
-const sum = (session: Retaining): number => session.list().reduce((total, { heldBytes }) => total + heldBytes, 0);
+const sum = (session: RetainingSession): number =>
+  session.list().reduce((total, { heldBytes }) => total + heldBytes, 0);

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-backend";
+import { ERROR_CODES } from "@codex/exec-server-protocol";
 import { DETACHED_SESSION_MS, ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_SESSIONS } from "../limits.js";
 import { type ServerTelemetry, shortId } from "../server-telemetry.js";
 import { Retention } from "./retention.js";
-import { Session, type SessionStake } from "./session.js";
+import { Session, type SessionContent } from "./session.js";
 
+/** Limits and collaborators of a session table. */
 export interface SessionTableOptions {
   backend: ExecBackend;
   /** Milliseconds a session without a connection lives. */
@@ -14,7 +16,7 @@ export interface SessionTableOptions {
   endedRetentionMs?: number;
   /** Ended processes of one session that stay readable. */
   maxEnded?: number;
-  /** Bounds the output that all sessions keep. */
+  /** Bounds the output that all sessions retain. */
   retention?: Retention;
   newId?: () => string;
   /** Milliseconds on a clock that never goes back. */
@@ -22,11 +24,11 @@ export interface SessionTableOptions {
   telemetry: Pick<ServerTelemetry, "sessions" | "resumes" | "expiries" | "log">;
 }
 
-/** What a session needs to know of the connection that holds it. */
+/** The connection that a session is attached to. */
 export interface Holder {
-  /** Asks whether the other side is still there; resolves false when it does not answer. */
+  /** Resolves false when the client does not respond to a ping in time. */
   isAlive(): Promise<boolean>;
-  /** Another connection takes the session over. */
+  /** Closes the connection, because another one takes the session over. */
   drop(reason: string): void;
 }
 
@@ -35,15 +37,13 @@ interface Entry {
   holder: Holder | undefined;
   /** Ends the session when nobody resumes it. */
   expiry: NodeJS.Timeout | undefined;
-  /** Made at, and how long it was since then when the connection went, milliseconds. */
+  /** Time of creation, milliseconds of `now`. */
   readonly createdAt: number;
-  age: number;
+  /** How long its client was connected, from the creation to the last disconnect, milliseconds. */
+  connectedMs: number;
 }
 
-/** Error code of a session whose connection is still there; the official client tries again. */
-const RPC_SESSION_BUSY = -32010;
-
-/** The sessions of a server: made by a handshake, kept for a while without a connection, ended when never resumed. */
+/** The sessions of a server: created by a handshake, kept for `detachedMs` without a connection, then ended. */
 export class SessionTable {
   readonly #options: Required<SessionTableOptions>;
   readonly #entries = new Map<string, Entry>();
@@ -69,14 +69,14 @@ export class SessionTable {
       throw new RpcError(RPC_INVALID_REQUEST, `the limit of ${maxSessions} sessions is reached`);
     }
     const session = new Session({ id: newId(), backend, endedRetentionMs, maxEnded, retention });
-    this.#entries.set(session.id, { session, holder, expiry: undefined, createdAt: now(), age: 0 });
+    this.#entries.set(session.id, { session, holder, expiry: undefined, createdAt: now(), connectedMs: 0 });
     this.#options.telemetry.sessions.value += 1;
     return session;
   }
 
   /**
-   * Gives a session to a new connection. One whose holder does not answer any more is taken over.
-   * @throws RpcError -32600 for an unknown id, -32010 while its connection is there
+   * Attaches a session to a new connection, which takes over from one that does not respond.
+   * @throws RpcError -32600 for an unknown id, -32010 while its current connection responds
    */
   async resume(sessionId: string, holder: Holder): Promise<Session> {
     const entry = this.#entries.get(sessionId);
@@ -85,7 +85,7 @@ export class SessionTable {
     if (former !== undefined) {
       const alive = await former.isAlive();
       if (alive || (entry.holder !== undefined && entry.holder !== former)) {
-        throw new RpcError(RPC_SESSION_BUSY, `session ${sessionId} is already attached to another connection`);
+        throw new RpcError(ERROR_CODES.sessionBusy, `session ${sessionId} is already attached to another connection`);
       }
       former.drop("the session was resumed by another connection");
       entry.session.detach();
@@ -98,18 +98,18 @@ export class SessionTable {
     return entry.session;
   }
 
-  /** The connection is gone. Nothing happens when the session has another one by now. */
+  /** Called when a connection has ended. Does nothing if the session has another one by now. */
   release(session: Session, holder: Holder): void {
     const entry = this.#entries.get(session.id);
     if (entry?.holder !== holder) return;
     entry.holder = undefined;
-    entry.age = this.#options.now() - entry.createdAt;
+    entry.connectedMs = this.#options.now() - entry.createdAt;
     session.detach();
     entry.expiry = setTimeout(() => this.#expire(session.id), this.#options.detachedMs);
     entry.expiry.unref();
   }
 
-  /** Ends a session that nobody can resume. Resolves when its processes are gone. */
+  /** Ends a session that cannot be resumed. Resolves when its processes are gone. */
   async end(session: Session): Promise<void> {
     if (this.#entries.get(session.id)?.session !== session) return;
     await this.#end(session.id);
@@ -122,14 +122,14 @@ export class SessionTable {
   }
 
   /**
-   * Ends a session that waits for its client and has nothing to lose, or else one whose processes are over and were told of
-   * to the end. Of those alike the one whose client stayed shortest: a probe, and not a client that will be back.
+   * Ends a detached session: an empty one, or else one whose events are all delivered. Among equals the one whose client
+   * was connected for the shortest time, which was probably a probe and not a client that will be back.
    */
   #makeRoom(): boolean {
     const waiting = [...this.#entries.values()].filter(({ holder }) => holder === undefined);
-    const shortest = (stake: SessionStake) =>
-      waiting.filter(({ session }) => session.stake === stake).sort((a, b) => a.age - b.age)[0];
-    const found = shortest("nothing") ?? shortest("told");
+    const shortest = (content: SessionContent) =>
+      waiting.filter(({ session }) => session.content === content).sort((a, b) => a.connectedMs - b.connectedMs)[0];
+    const found = shortest("empty") ?? shortest("delivered");
     if (found === undefined) return false;
     const { id } = found.session;
     this.#options.telemetry.expiries.value += 1;

@@ -1,10 +1,11 @@
 import { RPC_INVALID_REQUEST, RpcError } from "@codex/channel";
 import type { ExecBackend, ProcessSpec, TerminationReceipt } from "@codex/exec-backend";
-import { ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_FORGOTTEN_IDS, MAX_LIVE_PROCESSES } from "../limits.js";
-import { ForgottenIds } from "./forgotten-ids.js";
-import { ManagedProcess, type ProcessEvents, type ProcessKeeper } from "./managed-process.js";
-import type { Retaining, Retention } from "./retention.js";
+import { ENDED_RETENTION_MS, MAX_ENDED_PROCESSES, MAX_EVICTED_IDS, MAX_LIVE_PROCESSES } from "../limits.js";
+import { EvictedIds } from "./evicted-ids.js";
+import { ManagedProcess, type ProcessEvents, type ProcessOwner } from "./managed-process.js";
+import type { RetainingSession, Retention } from "./retention.js";
 
+/** What a session is made of. */
 export interface SessionOptions {
   id: string;
   backend: ExecBackend;
@@ -17,32 +18,32 @@ export interface SessionOptions {
 }
 
 /**
- * What is lost with a session that nobody resumes: processes that are not over or were not told of to the end (`work`),
- * what can be read again of those that were (`told`), or `nothing`.
+ * What would be lost with a session: processes that run or whose events are not all delivered (`unfinished`), output that
+ * was delivered and could be read again (`delivered`), or nothing (`empty`).
  */
-export type SessionStake = "work" | "told" | "nothing";
+export type SessionContent = "unfinished" | "delivered" | "empty";
 
 /**
- * What survives a broken connection: the processes of one client, what they wrote, and which writes were taken.
- * At most one connection is attached; it is told everything that happens from then on.
+ * The state that survives a lost connection: the processes of one client, their output, and the ids of accepted writes.
+ * At most one connection is attached; it gets every event from then on.
  */
-export class Session implements Retaining {
+export class Session implements RetainingSession {
   readonly id: string;
-  /** Its client asked to be told of signals as such. */
-  tellsOutcomes = false;
+  /** The client asked for `outcome` members, which tell signals apart from exit codes. */
+  reportsOutcomes = false;
   readonly #backend: ExecBackend;
   readonly #endedRetentionMs: number;
   readonly #maxEnded: number;
   readonly #retention: Retention | undefined;
-  /** `starting`: the id is taken and the process is on its way. */
+  /** By id, which is taken as soon as a start is requested. */
   readonly #processes = new Map<string, ManagedProcess | StartingProcess>();
-  /** Ended ones in the order they closed, with the moment to forget them: ms of `performance.now()`. */
+  /** Closed processes in order, with the time to evict them: ms of `performance.now()`. */
   readonly #ended = new Map<string, number>();
-  /** Those of which no more is known than that they were started. */
-  readonly #forgotten: ForgottenIds;
-  /** Runs while one has ended. */
-  #forgetting: NodeJS.Timeout | undefined;
-  /** Started, and the answer that says so not sent. */
+  /** Ids of processes that were evicted early. */
+  readonly #evicted: EvictedIds;
+  /** Runs while there are closed processes. */
+  #evictionTimer: NodeJS.Timeout | undefined;
+  /** Started, but the response to the start is not sent yet. */
   readonly #unannounced = new Set<ManagedProcess>();
   #events: ProcessEvents | undefined;
   #closed = false;
@@ -55,16 +56,16 @@ export class Session implements Retaining {
     this.#maxEnded = maxEnded;
     this.#retention = options.retention;
     this.#retention?.add(this);
-    this.#forgotten = new ForgottenIds(endedRetentionMs);
+    this.#evicted = new EvictedIds(endedRetentionMs);
   }
 
-  get stake(): SessionStake {
-    if (this.#processes.size === 0) return "nothing";
-    if (this.#processes.size > this.#ended.size) return "work";
-    return this.list().every(({ wasTold }) => wasTold) ? "told" : "work";
+  get content(): SessionContent {
+    if (this.#processes.size === 0) return "empty";
+    if (this.#processes.size > this.#ended.size) return "unfinished";
+    return this.list().every(({ isDelivered }) => isDelivered) ? "delivered" : "unfinished";
   }
 
-  /** Tells a connection everything from now on. What it missed it reads. Idempotent. */
+  /** Delivers events to a connection from now on. Earlier ones it reads with `process/read`. Idempotent. */
   attach(events: ProcessEvents): void {
     if (this.#events === events) return;
     this.#events = events;
@@ -72,15 +73,16 @@ export class Session implements Retaining {
     for (const process of this.list()) process.attach(events, { fromStart: false });
   }
 
-  /** The processes run on; before any of their output would be lost they are held back. */
+  /** Processes keep running, and are paused before any of their output would be lost. */
   detach(): void {
     this.#events = undefined;
     for (const process of this.list()) process.detach();
   }
 
   /**
-   * Its events wait for `announce`: they must not come before the answer to the start.
-   * @throws RpcError -32600 when the id is in use, StartError when nothing was started */
+   * Starts a process. Its events are held until `announce`, so that none precedes the response to the start.
+   * @throws RpcError -32600 when the id is in use, StartError when nothing was started
+   */
   async start(processId: string, spec: ProcessSpec | Promise<ProcessSpec>): Promise<ManagedProcess> {
     this.#checkRoom(processId);
     const starting: StartingProcess = { cancelled: false, waiting: [] };
@@ -92,21 +94,21 @@ export class Session implements Retaining {
         process.dispose();
         throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} start was cancelled`);
       }
-      const managed = new ManagedProcess(processId, process, this.#keeper);
+      const managed = new ManagedProcess(processId, process, this.#owner);
       this.#processes.set(processId, managed);
       this.#unannounced.add(managed);
       managed.detach();
-      for (const go of starting.waiting) go(managed);
+      for (const settle of starting.waiting) settle(managed);
       return managed;
     } catch (error) {
-      // A failed id can be used again at once.
+      // The id of a failed start can be reused immediately.
       if (this.#processes.get(processId) === starting) this.#processes.delete(processId);
-      for (const go of starting.waiting) go(undefined);
+      for (const settle of starting.waiting) settle(undefined);
       throw error;
     }
   }
 
-  /** The start was answered: its events go to the connection, from the first one on. */
+  /** Called when the response to the start was sent: delivers the events of the process, from the first one on. */
   announce(process: ManagedProcess): void {
     if (this.#unannounced.delete(process) && this.#events !== undefined) {
       process.attach(this.#events, { fromStart: true });
@@ -114,8 +116,8 @@ export class Session implements Retaining {
   }
 
   /**
-   * Runs `work` with a process, or with undefined for an unknown id: at once, or as soon as the process has started or
-   * failed to. In the order of the calls.
+   * Calls `work` with a process, or with undefined for an unknown id: immediately, or once a pending start has settled.
+   * Calls for one id run in order.
    */
   use<T>(processId: string, work: (process: ManagedProcess | undefined) => T): T | Promise<Awaited<T>> {
     const found = this.#processes.get(processId);
@@ -137,10 +139,10 @@ export class Session implements Retaining {
   }
 
   /**
-   * Ends a process with everything it started, or cancels its start. Without a grace it does not wait for the end: `over`
-   * says that the process itself had ended before. Undefined when there was nothing to do: for an
-   * unknown id, and without a grace for a process that has closed. Codex says that after each one; a server that a
-   * command left running on purpose then lives on, as it does with Codex, until this host ends.
+   * Ends a process with everything it started, or cancels its start. Without `graceMs` it does not wait for the end, and
+   * `over` means that the process itself had exited before. Undefined when there was nothing to do: for an unknown id, and
+   * without `graceMs` for a process that has closed. Codex's client terminates every process in the end; a daemon that a
+   * command left behind survives that, as it does with Codex, until this host ends.
    */
   async terminate(
     processId: string,
@@ -155,7 +157,7 @@ export class Session implements Retaining {
     return "cancelled";
   }
 
-  /** Codex asks for no receipt: the group is killed at once, and what left it is looked for behind the answer. */
+  /** Codex needs no receipt: the group is killed, and strays that left it are searched for after the response. */
   async #kill(process: ManagedProcess): Promise<"killed" | "over" | undefined> {
     if (process.closed) return undefined;
     const { running } = process;
@@ -169,8 +171,8 @@ export class Session implements Retaining {
     if (this.#closed) return;
     this.#closed = true;
     this.#events = undefined;
-    clearTimeout(this.#forgetting);
-    this.#forgotten.close();
+    clearTimeout(this.#evictionTimer);
+    this.#evicted.close();
     this.#retention?.delete(this);
     this.#ended.clear();
     const processes = this.list();
@@ -182,11 +184,11 @@ export class Session implements Retaining {
 
   #checkRoom(processId: string): void {
     if (this.#closed) throw new RpcError(RPC_INVALID_REQUEST, `session ${this.id} has ended`);
-    if (this.#processes.has(processId) || this.#forgotten.has(processId)) {
+    if (this.#processes.has(processId) || this.#evicted.has(processId)) {
       throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} already exists`);
     }
-    if (this.#forgotten.isFull) {
-      const limit = `the limit of ${MAX_FORGOTTEN_IDS} ids of ended processes is reached`;
+    if (this.#evicted.isFull) {
+      const limit = `the limit of ${MAX_EVICTED_IDS} ids of ended processes is reached`;
       throw new RpcError(RPC_INVALID_REQUEST, `process ${processId} was not started: ${limit}; try again later`);
     }
     const live = this.#processes.size - Math.min(this.#ended.size, this.#maxEnded);
@@ -196,58 +198,58 @@ export class Session implements Retaining {
     }
   }
 
-  readonly #keeper: ProcessKeeper = {
-    onGrown: (bytes) => this.#retention?.grew(this, bytes),
+  readonly #owner: ProcessOwner = {
+    onOutputRetained: (bytes) => this.#retention?.recordGrowth(this, bytes),
     onClosed: (process) => this.#retire(process),
   };
 
-  forgetOldest(): number {
-    const oldest = this.#findTold(({ heldBytes }) => heldBytes > 0);
+  evictOldest(): number {
+    const oldest = this.#findDelivered(({ heldBytes }) => heldBytes > 0);
     const freed = oldest?.heldBytes ?? 0;
-    if (oldest !== undefined) this.#forgetEarly(oldest.id);
+    if (oldest !== undefined) this.#evictEarly(oldest.id);
     return freed;
   }
 
-  /** Who was not told how a process ended must be told before it is forgotten. */
-  #findTold(fits: (process: ManagedProcess) => boolean = () => true): ManagedProcess | undefined {
+  /** The oldest closed process whose events are all delivered: only such a process may be evicted early. */
+  #findDelivered(fits: (process: ManagedProcess) => boolean = () => true): ManagedProcess | undefined {
     for (const processId of this.#ended.keys()) {
       const process = this.#processes.get(processId);
-      if (process instanceof ManagedProcess && process.wasTold && fits(process)) return process;
+      if (process instanceof ManagedProcess && process.isDelivered && fits(process)) return process;
     }
     return undefined;
   }
 
-  /** Its output is complete: it stays readable for a while. */
+  /** Called when the output of a process is complete: it stays readable for `endedRetentionMs`. */
   #retire(process: ManagedProcess): void {
     if (this.#closed) return;
     this.#ended.set(process.id, performance.now() + this.#endedRetentionMs);
-    this.#forgetting ??= this.#forgetIn(this.#endedRetentionMs);
+    this.#evictionTimer ??= this.#evictIn(this.#endedRetentionMs);
     if (this.#ended.size > this.#maxEnded) {
-      const oldest = this.#findTold();
-      if (oldest !== undefined) this.#forgetEarly(oldest.id);
+      const oldest = this.#findDelivered();
+      if (oldest !== undefined) this.#evictEarly(oldest.id);
     }
   }
 
-  /** One timer for all: they are forgotten in the order they closed. */
-  #forgetIn(ms: number): NodeJS.Timeout {
+  /** One timer for all: processes are evicted in the order they closed. */
+  #evictIn(ms: number): NodeJS.Timeout {
     return setTimeout(() => {
       const now = performance.now();
       for (const [processId, at] of this.#ended) {
         if (at > now) break;
-        this.#forget(processId);
+        this.#evict(processId);
       }
       const [next] = this.#ended.values();
-      this.#forgetting = next === undefined ? undefined : this.#forgetIn(next - now);
+      this.#evictionTimer = next === undefined ? undefined : this.#evictIn(next - now);
     }, ms).unref();
   }
 
-  /** A start that is sent again must not start it again. */
-  #forgetEarly(processId: string): void {
-    this.#forgotten.add(processId);
-    this.#forget(processId);
+  /** Remembers the id, so that a repeated start does not run the program again. */
+  #evictEarly(processId: string): void {
+    this.#evicted.add(processId);
+    this.#evict(processId);
   }
 
-  #forget(processId: string): void {
+  #evict(processId: string): void {
     this.#ended.delete(processId);
     const process = this.#processes.get(processId);
     this.#processes.delete(processId);
@@ -259,6 +261,6 @@ export class Session implements Retaining {
 
 interface StartingProcess {
   cancelled: boolean;
-  /** Told when the start is over, with undefined when it failed. */
+  /** Called when the start has settled, with undefined if it failed. */
   waiting: ((process: ManagedProcess | undefined) => void)[];
 }

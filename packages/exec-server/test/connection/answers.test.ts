@@ -3,7 +3,7 @@ import { createMemoryChannelPair } from "@codex/channel";
 import { createFileSystem, type FileSystem } from "@codex/host-files";
 import { describe, expect, it } from "vitest";
 import { ByteBudget } from "../../src/connection/byte-budget.js";
-import { MAX_ANSWERED_BYTES } from "../../src/limits.js";
+import { MAX_RESPONSE_BYTES } from "../../src/limits.js";
 import { useServer } from "../support.js";
 
 describe("a budget of bytes", () => {
@@ -40,7 +40,7 @@ describe("answers with large files", () => {
     createConnectionFileSystem: (options) => ({
       ...real.createConnectionFileSystem(options),
       async readFile(_params, reserve) {
-        await reserve?.(MAX_ANSWERED_BYTES);
+        await reserve?.(MAX_RESPONSE_BYTES);
         reads.now += 1;
         reads.all += 1;
         reads.most = Math.max(reads.most, reads.now);

@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 const print = (bytes: number) => ["head", "-c", String(bytes), "/dev/zero"];
 
 describe("what is kept of output", () => {
-  const retention = new Retention({ one: 3 * MIB, all: 4 * MIB, growth: MIB });
+  const retention = new Retention({ perSession: 3 * MIB, total: 4 * MIB, checkInterval: MIB });
   const server = useServer({ sessions: { retention } });
 
   it("is bounded for all processes of a session together, and of all sessions", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { MAX_FORGOTTEN_IDS } from "../../src/limits.js";
-import { ForgottenIds } from "../../src/session/forgotten-ids.js";
+import { MAX_EVICTED_IDS } from "../../src/limits.js";
+import { EvictedIds } from "../../src/session/evicted-ids.js";
 import { paramsOf, startParams, useServer } from "../support.js";
 
 describe("sessions", () => {
@@ -185,11 +185,11 @@ describe("an ended process that others pushed out", () => {
 
 describe("ids of processes that were forgotten early", () => {
   it("are remembered for a time, and as many as there may be", async () => {
-    const ids = new ForgottenIds(20);
+    const ids = new EvictedIds(20);
     ids.add("one");
     expect([ids.has("one"), ids.has("two"), ids.isFull]).toEqual([true, false, false]);
     while (ids.has("one")) await nextTurn();
-    for (let count = 0; count < MAX_FORGOTTEN_IDS; count += 1) ids.add(String(count));
+    for (let count = 0; count < MAX_EVICTED_IDS; count += 1) ids.add(String(count));
     expect(ids.isFull).toBe(true);
     ids.close();
   });

@@ -1,29 +1,29 @@
 import { createHash } from "node:crypto";
-import { MAX_FORGOTTEN_IDS } from "../limits.js";
+import { MAX_EVICTED_IDS } from "../limits.js";
 
 /**
- * Ids of processes that were forgotten early: each is remembered for `ms` milliseconds at least and twice as long at most,
- * as a digest of some 60 bytes.
+ * Ids of processes that were evicted early. Each is remembered for `ms` to 2 × `ms` milliseconds, as a digest of some
+ * 60 bytes in memory.
  */
-export class ForgottenIds {
+export class EvictedIds {
   readonly #ms: number;
   #recent = new Set<string>();
   #earlier = new Set<string>();
-  /** Runs while there are any. */
+  /** Runs while there are ids. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor(ms: number) {
     this.#ms = ms;
   }
 
-  /** One more could not be remembered. */
+  /** Whether MAX_EVICTED_IDS are remembered. */
   get isFull(): boolean {
-    return this.#recent.size + this.#earlier.size >= MAX_FORGOTTEN_IDS;
+    return this.#recent.size + this.#earlier.size >= MAX_EVICTED_IDS;
   }
 
   add(id: string): void {
     this.#recent.add(digest(id));
-    this.#timer ??= setInterval(() => this.#age(), this.#ms).unref();
+    this.#timer ??= setInterval(() => this.#rotate(), this.#ms).unref();
   }
 
   has(id: string): boolean {
@@ -37,12 +37,12 @@ export class ForgottenIds {
     this.#timer = undefined;
   }
 
-  #age(): void {
+  #rotate(): void {
     this.#earlier = this.#recent;
     this.#recent = new Set();
     if (this.#earlier.size === 0) this.close();
   }
 }
 
-/** 96 bits: two of a million ids are alike once in 10^17 times. */
+/** 96 bits: the odds that two of a million ids collide are 1 in 10^17. */
 const digest = (id: string): string => createHash("sha256").update(id).digest("base64").slice(0, 16);
