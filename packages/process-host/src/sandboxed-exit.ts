@@ -1,9 +1,9 @@
-import { setTimeout } from "node:timers/promises";
 import type { OutputLog, SandboxDenial } from "@codex/exec-backend";
 import { getSignalNumber } from "@codex/exec-backend";
 import type { ExitStatus } from "@codex/native";
 import type { WrappedCommand } from "@codex/sandbox";
 import { DENIAL_OUTPUT_BYTES, DENIAL_OUTPUT_MS } from "./limits.js";
+import { settledWithin } from "./settled-within.js";
 
 /** How a command in a sandbox ended, told when nothing of it runs any more. */
 export interface SandboxedExit {
@@ -36,11 +36,4 @@ function getStatus({ status }: WrappedCommand, spawned: ExitStatus): ExitStatus 
 function getCode(status: ExitStatus | undefined): number | undefined {
   if (status === undefined || "code" in status) return status?.code;
   return 128 + (getSignalNumber(status.signal) ?? 0);
-}
-
-/** Resolves with the promise or after the time, and leaves no timer behind. */
-async function settledWithin(promise: Promise<void>, ms: number): Promise<void> {
-  const abort = new AbortController();
-  await Promise.race([promise, setTimeout(ms, undefined, { signal: abort.signal }).catch(() => {})]);
-  abort.abort();
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { MAX_STATE_BYTES } from "./limits.js";
+import { settlesWithin } from "./settles-within.js";
 import { NONCE, parseState, type ShellState } from "./shell-state.js";
 
 /** What a shell reports of itself, or why there is no report. Ends everything that it started. Never rejects. */
@@ -17,14 +17,11 @@ export async function captureState(
   try {
     const process = await backend.start({ argv, ...place, stdio: { kind: "pipe", stdin: "null" }, log });
     try {
-      const abort = new AbortController();
-      const late = setTimeout(deadlineMs, "late" as const, { signal: abort.signal }).catch(() => "late" as const);
-      const ended = await Promise.race([process.exited, late]);
-      abort.abort();
+      const hasEnded = await settlesWithin(deadlineMs, process.exited);
       // What it left running may hold its output open.
       await process.terminate({ graceMs: 0 });
       await process.closed;
-      if (ended === "late") return { reason: `they did not come to an end within ${deadlineMs} ms` };
+      if (!hasEnded) return { reason: `they did not come to an end within ${deadlineMs} ms` };
       if (process.log.end > MAX_STATE_BYTES)
         return { reason: `the shell told more than ${MAX_STATE_BYTES} bytes of itself` };
       const { chunks } = await process.log.read(0);

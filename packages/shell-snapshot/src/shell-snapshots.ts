@@ -6,6 +6,7 @@ import { BASH_REPORT, normalizeBash, renderBash } from "./bash.js";
 import { captureState } from "./capture.js";
 import { CAPTURE_MS, MAX_AGE_MS, MAX_SNAPSHOTS } from "./limits.js";
 import { createPrivateDirectory, type PrivateFiles } from "./private-directory.js";
+import { settlesWithin } from "./settles-within.js";
 import { findDifference, quote, type ShellState } from "./shell-state.js";
 import { fingerprintStartupFiles, type ShellKind } from "./startup-files.js";
 import { normalizeZsh, renderZsh, ZSH_REPORT } from "./zsh.js";
@@ -112,7 +113,7 @@ export function createShellSnapshots(options: ShellSnapshotsOptions): ShellSnaps
       snapshot = snapshots.get(key) ?? add(key, command, kind, fingerprint);
       snapshots.delete(key);
       snapshots.set(key, snapshot);
-      if (snapshot.state === undefined && waitMs > 0) await within(waitMs, snapshot.made);
+      if (snapshot.state === undefined && waitMs > 0) await settlesWithin(waitMs, snapshot.made);
       const { state } = snapshot;
       if (state === undefined)
         return { kind: "login", reason: changed ? "startup files have changed" : "the snapshot is being made" };
@@ -239,12 +240,3 @@ const KINDS: Readonly<Record<ShellKind, Kind>> = {
 
 const putBack = (name: string, env: Readonly<Record<string, string>>): string =>
   env[name] === undefined ? `unset -v ${name}` : `export ${name}=${quote(env[name])}`;
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}

@@ -1,4 +1,5 @@
 import { closeSync, read, writev } from "node:fs";
+import { messageOf } from "@codex/telemetry";
 import { MAX_SPILL_CHUNKS, MAX_SPILL_IN_FLIGHT_BYTES } from "../limits.js";
 import type { OutputChunk } from "./output-chunk.js";
 import { openUnnamed } from "./unnamed-file.js";
@@ -47,7 +48,7 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
 
   const refuse = (error: unknown) => {
     refused = true;
-    problem = `${options.directory}: ${error instanceof Error ? error.message : String(error)}`;
+    problem = `${options.directory}: ${messageOf(error)}`;
   };
   const open = (): number | undefined => {
     try {

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { Native } from "@codex/native";
-import { getOwner } from "@codex/native";
+import { getOwner, hasEnded, type Native, type ProcessStat, readProcessStat } from "@codex/native";
 import {
   KILL_NEWEST_MISSES,
   KILL_NEWEST_MS,
@@ -101,11 +100,11 @@ class Search {
         if (stat === undefined) continue;
         this.#note(pid, stat);
         const relative = { pid, name: stat.name, stopped: stat.state === "T" };
-        (stat.pgid === pgid ? family.members : family.strays).push(relative);
+        (stat.pgrp === pgid ? family.members : family.strays).push(relative);
         pending.push(...readChildren(pid));
       }
     };
-    const former = [...this.#found].filter(([pid, started]) => readStat(pid)?.started === started);
+    const former = [...this.#found].filter(([pid, started]) => readStat(pid)?.startTime === started);
     this.#found.clear();
     visit(former.map(([pid]) => pid));
     for (let inner = -1; inner < this.#countInner(); ) {
@@ -154,8 +153,8 @@ class Search {
     return owner === undefined || owner === this.#outer ? mark : held;
   }
 
-  #note(pid: number, { started }: Stat): void {
-    this.#found.set(pid, started);
+  #note(pid: number, { startTime }: ProcessStat): void {
+    this.#found.set(pid, startTime);
     const mark = this.#native.marks?.get(pid);
     const owner = getOwner(mark);
     const { marks } = this.#query;
@@ -180,28 +179,10 @@ function readLastPid(): number | undefined {
   return Number.isInteger(last) && last > 0 ? last : undefined;
 }
 
-interface Stat {
-  name: string;
-  state: string;
-  pgid: number;
-  /** Clock ticks since the start of the host. */
-  started: string;
-}
-
-/** Place of the time of the start among the fields after the name. */
-const STARTED = 19;
-
 /** Undefined for a process that is gone, or that has ended and waits for its parent. */
-function readStat(pid: number): Stat | undefined {
-  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
-  // `pid (name) state ppid pgrp …`; the name may hold blanks and parentheses.
-  const open = stat?.indexOf("(") ?? -1;
-  const close = stat?.lastIndexOf(")") ?? -1;
-  if (stat === undefined || open < 0 || close < open) return undefined;
-  const fields = stat.slice(close + 2).split(" ");
-  const [state, , pgid] = fields;
-  if (state === undefined || state === "Z" || state === "X") return undefined;
-  return { name: stat.slice(open + 1, close), state, pgid: Number(pgid), started: fields[STARTED] ?? "" };
+function readStat(pid: number): ProcessStat | undefined {
+  const stat = readProcessStat(pid);
+  return hasEnded(stat) ? undefined : stat;
 }
 
 function readChildren(pid: number): number[] {

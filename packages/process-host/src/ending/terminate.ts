@@ -3,6 +3,7 @@ import type { ProcessSignal, SentSignal, TerminationReceipt } from "@codex/exec-
 import { DEFAULT_TERMINATE_GRACE_MS, KILL_DEADLINE_MS } from "@codex/exec-backend";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import { MAX_KILL_ROUNDS, MAX_LISTED_PROCESSES } from "../limits.js";
+import { settledWithin } from "../settled-within.js";
 import type { Family, FamilyWatch, Relative } from "./family.js";
 import { signalProcess } from "./process-group.js";
 
@@ -31,7 +32,7 @@ export async function terminateFamily(target: TerminateFamily): Promise<Terminat
   const { running, graceMs = DEFAULT_TERMINATE_GRACE_MS } = target;
   const seen = createSightings();
   const signals: SentSignal[] = [];
-  const look = async () => seen.note(await target.family.list());
+  const list = async () => seen.note(await target.family.list());
   const send = (signal: SentSignal, family: Family | undefined) => {
     const reachedGroup = target.send(signal);
     const reached = (family?.strays ?? []).filter(({ pid }) => isForStrays(signal) && signalProcess(pid, signal));
@@ -39,16 +40,16 @@ export async function terminateFamily(target: TerminateFamily): Promise<Terminat
   };
   const receipt = (gone: boolean) => ({ running, ...seen.get(), signals, gone, outcome: target.getOutcome() });
 
-  const family = await look();
+  const family = await list();
   if (target.isGone() && !family?.strays.length) return receipt(true);
   if (graceMs > 0) {
     for (const signal of target.polite) send(signal, family);
-    // What is stopped hears no signal before it goes on.
+    // A stopped process handles no signal until it continues.
     if (listAll(family).some(({ stopped }) => stopped)) send("SIGCONT", family);
-    if (await waitUntilGone(target, look, graceMs)) return receipt(true);
+    if (await waitUntilGone(target, list, graceMs)) return receipt(true);
   }
   const kill = async () => {
-    const left = await look();
+    const left = await list();
     send("SIGKILL", left);
     target.family.killNewest?.();
     return left;
@@ -63,7 +64,7 @@ const isForStrays = (signal: SentSignal): boolean => signal !== "SIGHUP";
 const listAll = (family: Family | undefined): Relative[] =>
   family === undefined ? [] : [...family.members, ...family.strays];
 
-/** A process may start others between being seen and being killed: looks again at once while there are new ones. */
+/** A process may start others between being listed and being killed: lists again at once while there are new ones. */
 async function killUntilNothingNew(kill: () => Promise<Family | undefined>): Promise<void> {
   const killed = new Set<number>();
   for (let round = 0; round < MAX_KILL_ROUNDS; round += 1) {
@@ -73,7 +74,7 @@ async function killUntilNothingNew(kill: () => Promise<Family | undefined>): Pro
   }
 }
 
-/** What was seen over time; the first state of each process. */
+/** Every process that was listed over time, by the name that it had first. */
 function createSightings() {
   const members = new Map<number, string>();
   const strays = new Map<number, string>();
@@ -97,32 +98,25 @@ function createSightings() {
   };
 }
 
-const FIRST_LOOK_MS = 2;
-const LONGEST_LOOK_MS = 50;
+/** Milliseconds between two polls, at first and at most. */
+const FIRST_POLL_INTERVAL_MS = 2;
+const MAX_POLL_INTERVAL_MS = 50;
 
-/** The kernel tells when a child ends, but not when a family has: that has to be looked up, less and less often. */
+/** The kernel reports the end of a child but not that of a family, which is polled for with growing intervals. */
 async function waitUntilGone(
   target: TerminateFamily,
-  look: () => Promise<Family | undefined>,
+  list: () => Promise<Family | undefined>,
   deadlineMs: number,
 ): Promise<boolean> {
   const deadline = performance.now() + deadlineMs;
   if (target.getOutcome().kind === "running") await settledWithin(target.exited, deadlineMs);
   if (target.getOutcome().kind === "running") return false;
-  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 2, LONGEST_LOOK_MS)) {
-    const family = await look();
+  for (let pause = FIRST_POLL_INTERVAL_MS; ; pause = Math.min(pause * 2, MAX_POLL_INTERVAL_MS)) {
+    const family = await list();
     if (family?.members.length === 0) target.onGone();
     if (target.isGone() && !family?.strays.length) return true;
     const left = deadline - performance.now();
     if (left <= 0) return false;
     await setTimeout(Math.min(pause, left));
   }
-}
-
-/** Resolves with the promise or after the time. Leaves no timer behind: it would keep a host alive that is done. */
-async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
-  const abort = new AbortController();
-  const late = setTimeout(ms, undefined, { signal: abort.signal }).catch(() => {});
-  await Promise.race([promise, late]);
-  abort.abort();
 }

@@ -1,6 +1,7 @@
 import { closeSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { openUnnamed, type UnnamedFile } from "@codex/exec-backend";
+import { messageOf } from "@codex/telemetry";
 import { type GuardShell, type ShellHost, startGuardShell } from "./guard-shell.js";
 import { createPlaceholderList } from "./placeholder-list.js";
 
@@ -143,7 +144,7 @@ function openPlaces(directories: readonly string[], used: number): { file: numbe
       return { ...opened, size };
     } catch (error) {
       for (const fd of Object.values(opened ?? {})) closeSync(fd);
-      problems.push(`${directory}: ${error instanceof Error ? error.message : String(error)}`);
+      problems.push(`${directory}: ${messageOf(error)}`);
     }
   }
   throw new Error(problems.join("; "));

@@ -1,4 +1,5 @@
 import type { InputWait, ProcessStdio } from "@codex/exec-backend";
+import { readProcessStat } from "@codex/native";
 import { MAX_LOOKED_AT_PROCESSES, MAX_LOOKED_AT_THREADS, MAX_POLLED_DESCRIPTORS } from "../limits.js";
 import { isOwnProc } from "./namespaces.js";
 import {
@@ -8,7 +9,6 @@ import {
   readBlockedCall,
   readEpollTargets,
   readMemory,
-  readProcStat,
   readTarget,
 } from "./proc.js";
 
@@ -38,9 +38,9 @@ interface InputSource {
 
 /** Input on a terminal is for its foreground group. */
 function findTerminal(leader: number): InputSource | undefined {
-  const own = readProcStat(leader);
+  const own = readProcessStat(leader);
   if (own === undefined || own.tty === 0 || own.foreground <= 0) return undefined;
-  const isForeground = (pid: number) => readProcStat(pid)?.pgrp === own.foreground;
+  const isForeground = (pid: number) => readProcessStat(pid)?.pgrp === own.foreground;
   return { mayRead: isForeground, isAt: ({ rdev }) => rdev === own.tty || rdev === DEV_TTY };
 }
 

@@ -4,25 +4,6 @@ import { open, readFile, stat } from "node:fs/promises";
 // Linux's /proc. What the kernel answers at once is read at once; what can wait for the process, or for a file system
 // that hangs, is read on another thread. Undefined when the process is gone, or may not be looked at.
 
-/** Facts about one process. */
-export interface ProcStat {
-  ppid: number;
-  pgrp: number;
-  /** Device number of its controlling terminal; 0 for none. */
-  tty: number;
-  /** Foreground group of that terminal; -1 for none. */
-  foreground: number;
-}
-
-export function readProcStat(pid: number): ProcStat | undefined {
-  const text = readText(`/proc/${pid}/stat`);
-  // `pid (name) state ppid pgrp session tty tpgid …`; the name may hold blanks and parentheses.
-  const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
-  if (fields === undefined || fields.length < 6) return undefined;
-  const [, ppid, pgrp, , tty, foreground] = fields;
-  return { ppid: Number(ppid), pgrp: Number(pgrp), tty: Number(tty), foreground: Number(foreground) };
-}
-
 /** A process and those under it, at most `max` of them, parents first. */
 export function listDescendants(pid: number, max: number): number[] {
   const found = [pid];

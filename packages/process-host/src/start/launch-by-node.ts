@@ -3,6 +3,7 @@ import { StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { Native } from "@codex/native";
 import { getSignalName, readStream } from "@codex/native";
+import { messageOf } from "@codex/telemetry";
 import { closedStdin, createPipeWriter } from "../stdin-writer.js";
 import type { Launched } from "./attach.js";
 import { attachTerminal, type LaunchEvents, StreamSink } from "./attach.js";
@@ -56,8 +57,7 @@ export async function forkOnTerminal(
     const { master, pid } = events.mark(() => native.forkTerminal({ file, args, env, cwd, size, onExit }));
     return { pid, ...attachTerminal(master, native, events) };
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError("no_terminal", `no terminal could be opened: ${detail}`, { cause });
+    throw new StartError("no_terminal", `no terminal could be opened: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -4,6 +4,7 @@ import { DEFAULT_TERMINAL_SIZE, StartError } from "@codex/exec-backend";
 import type { TerminalSize } from "@codex/executor-protocol";
 import type { Children, ChildStart, ChildStdio, Native } from "@codex/native";
 import type { WrappedCommand } from "@codex/sandbox";
+import { messageOf } from "@codex/telemetry";
 import type { Launched } from "./attach.js";
 import { attachPipes, attachTerminal, type LaunchEvents } from "./attach.js";
 import { forkOnTerminal, spawnOnPipes } from "./launch-by-node.js";
@@ -66,8 +67,7 @@ function orStartError<T>(open: () => T): T {
   try {
     return open();
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError("os_error", `no pipe could be made: ${detail}`, { cause });
+    throw new StartError("os_error", `no pipe could be made: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -90,8 +90,7 @@ function openTerminal(native: Native, size: TerminalSize) {
   try {
     return native.openTerminal(size);
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError("no_terminal", `no terminal could be opened: ${detail}`, { cause });
+    throw new StartError("no_terminal", `no terminal could be opened: ${messageOf(cause)}`, { cause });
   }
 }
 

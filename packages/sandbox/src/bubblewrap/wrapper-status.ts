@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { setImmediate, setTimeout } from "node:timers/promises";
+import { hasEnded, readProcessStat } from "@codex/native";
 import { MAX_STATUS_BYTES, NAMESPACE_END_DEADLINE_MS } from "../limits.js";
 import type { WrapperStatus } from "../wrapped-command.js";
 
@@ -38,7 +39,7 @@ export function readWrapperStatus(fd: number): WrapperStatus {
 }
 
 /** The first process is gone, and by then so is every other one of its namespace. */
-export const hasNamespaceEnded = (init: number): boolean => /^(|.*\) [ZX] .*)$/s.test(readStat(init));
+export const hasNamespaceEnded = (init: number): boolean => hasEnded(readProcessStat(init));
 
 /**
  * Resolves when nothing but its first process is left of a sandbox whose wrapper has ended; false after the deadline. That one was
@@ -48,9 +49,9 @@ export async function untilNamespaceEnds(init: number): Promise<boolean> {
   // A wrapper that ends very early takes nothing along: what it started has not asked for that yet.
   if (!hasNamespaceEnded(init)) killProcess(init);
   const deadline = performance.now() + NAMESPACE_END_DEADLINE_MS;
-  for (let look = 0; listChildren(init).length > 0 && !hasNamespaceEnded(init); look += 1) {
+  for (let polls = 0; listChildren(init).length > 0 && !hasNamespaceEnded(init); polls += 1) {
     if (performance.now() > deadline) return false;
-    await (look < EAGER_LOOKS ? setImmediate() : setTimeout(LOOK_MS));
+    await (polls < IMMEDIATE_POLLS ? setImmediate() : setTimeout(POLL_INTERVAL_MS));
   }
   return true;
 }
@@ -63,8 +64,9 @@ function killProcess(pid: number): void {
   }
 }
 
-const EAGER_LOOKS = 20;
-const LOOK_MS = 2;
+/** Polls in following turns of the event loop before timers take over. */
+const IMMEDIATE_POLLS = 20;
+const POLL_INTERVAL_MS = 2;
 
 /** The program itself: the first child of the first process. Undefined before it is there and after it has ended. */
 export const findProgram = (init: number): number | undefined =>
@@ -78,25 +80,21 @@ function listChildren(pid: number): number[] {
     return toNumbers(readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" "));
   } catch {
     // A kernel without CONFIG_PROC_CHILDREN: every process is asked for its parent.
-    return toNumbers(readdirSync("/proc")).filter((child) => parentOf(child) === pid);
+    return toNumbers(readdirSync("/proc")).filter((child) => readProcessStat(child)?.ppid === pid);
   }
 }
 
 const toNumbers = (names: readonly string[]): number[] => names.map(Number).filter((pid) => pid > 0);
 
-const parentOf = (pid: number): number => Number(/\) . (\d+) /.exec(readStat(pid))?.[1]);
-
 function innerPid(pid: number): number | undefined {
-  const numbers = /^NSpid:\s*(.*)$/m.exec(readProc(pid, "status"))?.[1];
+  const numbers = /^NSpid:\s*(.*)$/m.exec(readStatus(pid))?.[1];
   return numbers === undefined ? undefined : Number(numbers.split(/\s+/).at(-1));
 }
 
-const readStat = (pid: number): string => readProc(pid, "stat");
-
 /** Empty for a process that is gone. */
-function readProc(pid: number, name: "stat" | "status"): string {
+function readStatus(pid: number): string {
   try {
-    return readFileSync(`/proc/${pid}/${name}`, "latin1");
+    return readFileSync(`/proc/${pid}/status`, "latin1");
   } catch {
     return "";
   }
