@@ -7,7 +7,7 @@ import type { AuditOptions } from "./audit/audit-trail.js";
 import type { CallToolOptions } from "./calls/call-tool.js";
 import type { ModelTool } from "./catalog/catalog.js";
 import type { OrchestratorDefaults } from "./config.js";
-import type { Connector, InitializeOptions } from "./executors/executor.js";
+import type { Connector, InitializeOptions } from "./executors/executor-connection.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { ProtocolProblem } from "./executors/problems.js";
 import type { RunCommandRequest, RunningCommand } from "./programs/run-command.js";

@@ -3,7 +3,7 @@ import { createLazyShellParser, createSandboxSelector, RuleBook } from "@codex/p
 import type { Orchestrator, OrchestratorOptions } from "./api.js";
 import { Approvals } from "./approvals/approvals.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
-import { type CallsContext, handleToolCall } from "./calls/call-tool.js";
+import { handleToolCall, type SharedContext } from "./calls/call-tool.js";
 import { OrchestratorError } from "./errors.js";
 import { type Collaborators, type HandleCall, OrchestratorCore, type Shared } from "./orchestrator.js";
 
@@ -38,7 +38,7 @@ function createHandler(
   { clock, ...shared }: Shared,
 ): HandleCall {
   const { limits, timings } = shared.config;
-  const context: CallsContext = {
+  const context: SharedContext = {
     ...shared,
     policy,
     rules: new RuleBook(policy.rules, policy.saveRule),

@@ -18,7 +18,7 @@ export { connectWebSocket, type WebSocketOptions } from "./connect/websocket.js"
 export { createOrchestrator } from "./create-orchestrator.js";
 export { createProgramRunner, type ProgramRunner, type ProgramRunnerOptions } from "./create-program-runner.js";
 export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
-export type { Connector, InitializeOptions } from "./executors/executor.js";
+export type { Connector, InitializeOptions } from "./executors/executor-connection.js";
 export type { LiveOutput } from "./executors/live-output.js";
 export type { ProblemKind, ProtocolProblem } from "./executors/problems.js";
 export { FORCED_ENVIRONMENT } from "./forced-environment.js";

@@ -12,11 +12,11 @@ import type {
   ToolCall,
 } from "./api.js";
 import { Auditor } from "./audit/audit-trail.js";
-import type { CallsContext, CallToolOptions } from "./calls/call-tool.js";
+import type { CallToolOptions, SharedContext } from "./calls/call-tool.js";
 import { Catalog, type ModelTool } from "./catalog/catalog.js";
 import { type Config, resolveConfig } from "./config.js";
 import { OrchestratorError } from "./errors.js";
-import { Executor } from "./executors/executor.js";
+import { ExecutorConnection } from "./executors/executor-connection.js";
 import { ProblemLog } from "./executors/problems.js";
 import { type SessionOwner, SessionTable } from "./executors/sessions.js";
 import { OutputStream } from "./output/output-stream.js";
@@ -41,7 +41,7 @@ export type HandleCall = (name: string, args: unknown, options: CallToolOptions)
 
 /** What calls share with everything else. */
 export type Shared = Pick<
-  CallsContext,
+  SharedContext,
   "config" | "catalog" | "sessions" | "newId" | "newKey" | "closing" | "auditor"
 > & { clock: Clock };
 
@@ -283,7 +283,7 @@ export class OrchestratorCore implements Orchestrator {
     return new OrchestratorError("closed", `attaching executor \`${name}\` was given up`);
   }
 
-  async #open(options: AttachOptions, channel: Channel, signal: AbortSignal): Promise<Executor> {
+  async #open(options: AttachOptions, channel: Channel, signal: AbortSignal): Promise<ExecutorConnection> {
     const { name, initialize = {} } = options;
     const { limits, timings } = this.#config;
     const { onProblem, onToolsChanged, onOffline, onOnline, jitter = Math.random } = this.#options;
@@ -291,7 +291,7 @@ export class OrchestratorCore implements Orchestrator {
     const owner: SessionOwner = (resumed ? this.#catalog.get(name)?.owner : undefined) ?? { name };
     const problems = new ProblemLog(name, limits, onProblem);
     const { reconnect: connect } = options;
-    const executor = await Executor.open({
+    const executor = await ExecutorConnection.open({
       name,
       channel,
       initialize,
@@ -325,7 +325,7 @@ export class OrchestratorCore implements Orchestrator {
   }
 
   /** One that was never seen here has no id for the model, and needs none. */
-  #endSession(from: Pick<Executor, "owner" | "problems">, processId: number, outcome: ProcessOutcome): void {
+  #endSession(from: Pick<ExecutorConnection, "owner" | "problems">, processId: number, outcome: ProcessOutcome): void {
     const session = this.#sessions.find(from.owner, processId);
     // After a resume an executor tells again what it may have told before.
     if (session === undefined || session.exitTold) return;
@@ -346,7 +346,7 @@ function closeLater(channel: Channel | Promise<Channel>): void {
   );
 }
 
-const describeExecutor = (executor: Executor): AttachedExecutor => ({
+const describeExecutor = (executor: ExecutorConnection): AttachedExecutor => ({
   name: executor.name,
   host: executor.host,
   get sessionId() {

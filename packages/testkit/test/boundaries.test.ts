@@ -67,7 +67,7 @@ const MAX_PACKAGE_LINES = 7_500;
 const EXCEPTIONS = {
   "circles of files": [],
   "circles of folders": [],
-  "long files": ["orchestrator"],
+  "long files": [],
   "too large": [],
 } satisfies Readonly<Record<string, readonly string[]>>;
 

@@ -35,13 +35,13 @@ export interface CallToolOptions {
   sessionScope?: "own" | "executor";
 }
 
-/** The collaborators of all calls. */
-export interface CallsContext extends Omit<CallContext, "trail" | "trace" | "progress"> {
+/** What all calls share. */
+export interface SharedContext extends Omit<HandlerContext, "trail" | "trace" | "progress"> {
   auditor: Auditor;
 }
 
-/** The collaborators of a call. */
-interface CallContext extends PermitContext {
+/** What the handling of one call needs. */
+interface HandlerContext extends PermitContext {
   config: Config;
   telemetry: CallTelemetry;
   progress: { isSent: boolean };
@@ -61,7 +61,7 @@ export async function handleToolCall(
   toolName: string,
   args: unknown,
   options: CallToolOptions,
-  context: CallsContext,
+  context: SharedContext,
 ): Promise<ToolCallResult> {
   const trail = context.auditor.begin(toolName);
   const watch = context.telemetry.begin(toolName);
@@ -84,7 +84,7 @@ async function routeCall(
   toolName: string,
   args: unknown,
   options: CallToolOptions,
-  context: CallContext,
+  context: HandlerContext,
 ): Promise<ToolCallResult> {
   if (options.signal?.aborted) return interrupted();
   const parsed = parseArguments(args, context.config.limits.argumentBytes);
@@ -105,7 +105,7 @@ async function execCommand(
   selected: Selected,
   args: Record<string, unknown>,
   options: CallToolOptions,
-  context: CallContext,
+  context: HandlerContext,
 ): Promise<ToolCallResult> {
   const { executor, tool } = selected;
   const { config } = context;
@@ -131,7 +131,7 @@ async function sendPermitted(
   resolved: ResolvedExec,
   permit: Granted,
   options: CallToolOptions,
-  context: CallContext,
+  context: HandlerContext,
   isBound = false,
 ): Promise<ToolCallResult> {
   const { request, notices } = resolved;
@@ -163,7 +163,7 @@ async function followSandboxed(
   run: SandboxedRun,
   result: ToolCallResult,
   options: CallToolOptions,
-  context: CallContext,
+  context: HandlerContext,
 ): Promise<ToolCallResult> {
   const session = runningSession(result, context);
   if (session !== undefined) context.sandboxed.set(session, run);
@@ -180,7 +180,7 @@ async function followSandboxed(
   return joinRuns(result, again, rerun.notice);
 }
 
-function runningSession({ structured }: ToolCallResult, { sessions }: CallContext): Session | undefined {
+function runningSession({ structured }: ToolCallResult, { sessions }: HandlerContext): Session | undefined {
   if (structured === undefined || !("processId" in structured)) return undefined;
   return typeof structured.processId === "number" ? sessions.get(structured.processId) : undefined;
 }
@@ -189,7 +189,7 @@ async function writeStdin(
   selected: Selected,
   args: Record<string, unknown>,
   options: CallToolOptions,
-  context: CallContext,
+  context: HandlerContext,
 ): Promise<ToolCallResult> {
   const { executor, tool, session } = selected;
   const { config, sandboxed, trail } = context;
@@ -217,7 +217,7 @@ function otherTool(
   selected: Selected,
   args: Record<string, unknown>,
   options: CallToolOptions,
-  context: CallContext,
+  context: HandlerContext,
 ): Promise<ToolCallResult> {
   context.trail.tool(selected.executor.name, args, selected.session?.id);
   const misspelt = findMisspelt(args, selected.tool);
@@ -246,7 +246,7 @@ async function send(
   { executor, tool, session }: Selected,
   { wireArguments, windowMs, notices, isBound = session !== undefined }: Outgoing,
   { signal, onOutput, sessionScope }: CallToolOptions,
-  { sessions, config, newKey, trail, telemetry, trace, progress }: CallContext,
+  { sessions, config, newKey, trail, telemetry, trace, progress }: HandlerContext,
 ): Promise<ToolCallResult> {
   const unrecorded = trail.sending(wireArguments.sandbox as Sandbox | null | undefined);
   const refusal = unrecorded === undefined ? undefined : await unrecorded;

@@ -1,5 +1,5 @@
 import type { TraceContext } from "@codex/telemetry";
-import type { Executor } from "../executors/executor.js";
+import type { ExecutorConnection } from "../executors/executor-connection.js";
 import { type IncomingOutput, type LiveOutput, OutputTracker } from "../executors/live-output.js";
 import type { OutputListener, OutputPiece } from "../executors/output-queue.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
@@ -10,7 +10,7 @@ import type { ToolCallResult } from "../result.js";
 
 /** A call as it goes on the wire, and who follows it. */
 export interface OutgoingCall {
-  executor: Executor;
+  executor: ExecutorConnection;
   tool: LearnedTool;
   arguments: unknown;
   /** How long the executor may take by the call's own terms, milliseconds. */

@@ -1,6 +1,6 @@
 import { sandboxPermissionsSchema, type ToolContract } from "@codex/executor-protocol";
 import type { Config } from "../config.js";
-import type { Executor } from "../executors/executor.js";
+import type { ExecutorConnection } from "../executors/executor-connection.js";
 import type { LearnedTool } from "../executors/tool-list.js";
 import { isObject } from "../json.js";
 import type { WindowBounds } from "../limits.js";
@@ -19,9 +19,9 @@ export const ENVIRONMENT_ID = "environment_id";
 /** The attached executors in order; the first that offers a tool is its default, also while it is offline. */
 export class Catalog {
   /** Undefined for a place that is kept. */
-  readonly #executors = new Map<string, Executor | undefined>();
+  readonly #executors = new Map<string, ExecutorConnection | undefined>();
 
-  get all(): Executor[] {
+  get all(): ExecutorConnection[] {
     return [...this.#executors.values()].filter((executor) => executor !== undefined);
   }
 
@@ -33,12 +33,12 @@ export class Catalog {
     };
   }
 
-  get(name: string): Executor | undefined {
+  get(name: string): ExecutorConnection | undefined {
     return this.#executors.get(name);
   }
 
   /** A known name keeps its place in the order. */
-  set(executor: Executor): void {
+  set(executor: ExecutorConnection): void {
     this.#executors.set(executor.name, executor);
   }
 
@@ -46,7 +46,7 @@ export class Catalog {
     this.#executors.delete(name);
   }
 
-  offering(toolName: string): Executor[] {
+  offering(toolName: string): ExecutorConnection[] {
     return this.all.filter((executor) => executor.tools.has(toolName));
   }
 

@@ -1,14 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Channel, ChannelEnd, Received, ReceivedBytes } from "@codex/channel";
+import type { Channel, ChannelEnd, Received } from "@codex/channel";
 import { type ExecutorMessage, parseExecutorMessage } from "@codex/executor-protocol";
-
 import { messageOf } from "@codex/telemetry";
-import { BinaryOutput } from "./binary-output.js";
-import { decodeOutput, type IncomingOutput, type ToolOutputMessage } from "./live-output.js";
 import { watchPeer } from "./liveness.js";
-import { OutputBudget, type OutputListener, OutputQueue } from "./output-queue.js";
+import { OutputReceiver } from "./output-receiver.js";
 import { type Pending, PendingRequest } from "./pending-request.js";
-import { Receipts } from "./receipts.js";
 import type {
   AckTerms,
   Answer,
@@ -33,13 +29,8 @@ export class Wire {
   /** Aborts when `close` is called: nobody's listener can keep it waiting. */
   readonly #closing = new AbortController();
   readonly #closed: Promise<void>;
-  readonly #receipts = new Receipts();
-  readonly #budget: OutputBudget;
-  /** Of the requests that are not replied to yet. */
-  readonly #queues = new Set<OutputQueue>();
+  readonly #output: OutputReceiver;
   #channel: Channel;
-  /** Of the present channel. */
-  #binary = new BinaryOutput();
   /** Why there is no channel at present. */
   #lostReason: string | undefined;
   /** Why this side gave up the current channel. */
@@ -56,7 +47,13 @@ export class Wire {
 
   constructor(options: WireOptions) {
     this.#options = options;
-    this.#budget = new OutputBudget(options.limits);
+    this.#output = new OutputReceiver({
+      limits: options.limits,
+      problems: options.problems,
+      findQueue: (requestId) => this.#pending.get(requestId)?.output,
+      isSettled: (requestId) => this.#settled.has(requestId),
+      onAckDue: () => this.#acknowledge(),
+    });
     this.#channel = options.channel;
     this.#closed = new Promise((resolve) => {
       this.#closing.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -75,7 +72,7 @@ export class Wire {
     if (terms === undefined) return;
     const { ackBytes, lastSequence } = terms;
     if (lastSequence !== undefined) this.#sequence = Math.max(this.#sequence ?? 0, lastSequence);
-    this.#receipts.acknowledgeEvery(ackBytes);
+    this.#output.acks.acknowledgeEvery(ackBytes);
   }
 
   get endReason(): string | undefined {
@@ -85,7 +82,7 @@ export class Wire {
   request<T extends AnswerType>(body: RequestBody, options: RequestOptions<T>): SentRequest<Answer<T>> {
     const requestId = `${this.#options.idPrefix}-${this.#nextId++}`;
     const sequence = this.#nextSequence(body);
-    const output = this.#openQueue(options.output);
+    const output = this.#output.open(options.output);
     const pending = new PendingRequest({
       message: { ...body, requestId, ...(sequence === undefined ? {} : { sequence }) },
       answer: options.answer,
@@ -98,7 +95,7 @@ export class Wire {
         this.#rememberSettled(requestId, kind !== "timeout");
       },
       onOver: () => {
-        if (output !== undefined) this.#queues.delete(output);
+        this.#output.forget(output);
       },
     });
     this.#pending.set(requestId, pending);
@@ -117,18 +114,9 @@ export class Wire {
   async close(reason = "it was closed by this side"): Promise<void> {
     this.#closeReason ??= reason;
     this.#closing.abort();
-    for (const queue of [...this.#queues]) queue.drop();
+    this.#output.drop();
     await this.#channel.close();
     await this.ended;
-  }
-
-  #openQueue(listener: OutputListener | undefined): OutputQueue | undefined {
-    if (listener === undefined) return undefined;
-    const queue = new OutputQueue(listener, this.#budget, ({ processId, offset, bytes }) =>
-      this.#noteTaken(processId, offset, bytes.length),
-    );
-    this.#queues.add(queue);
-    return queue;
   }
 
   #nextSequence(body: RequestBody): number | undefined {
@@ -197,12 +185,12 @@ export class Wire {
     if (this.#closeReason !== undefined) return this.#end(this.#closeReason);
     if (recovery.kind === "over") return this.#end(recovery.reason);
     this.#channel = recovery.channel;
-    this.#binary = new BinaryOutput();
+    this.#output.startChannel();
     this.#lostReason = undefined;
     if (recovery.kind === "renewed") this.#settleAll(recovery.reason, recovery.isSameHost);
     this.startAcknowledging(recovery.terms);
-    if (recovery.kind === "resumed") this.#goOn(recovery.resend);
-    else this.#sendAnew();
+    if (recovery.kind === "resumed") this.#resume(recovery.resend);
+    else this.#resendAll();
     return undefined;
   }
 
@@ -213,12 +201,12 @@ export class Wire {
       return [{ requestId, ...(sequence === undefined ? {} : { sequence }) }];
     });
     const givenUp = [...this.#settled].flatMap(([requestId, answered]) => (answered ? [] : [requestId]));
-    return { unanswered, givenUp, received: this.#receipts.positions };
+    return { unanswered, givenUp, received: this.#output.acks.positions };
   }
 
   /** Sends what did not arrive, in the order in which it was asked. */
-  #goOn(resend: ReadonlySet<string>): void {
-    this.#receipts.forgetUntold();
+  #resume(resend: ReadonlySet<string>): void {
+    this.#output.acks.forgetUnacknowledged();
     for (const pending of [...this.#pending.values()]) {
       const { requestId, type } = pending.message;
       if (!pending.sent || type !== "call_tool" || resend.has(requestId)) this.#send(pending);
@@ -239,11 +227,9 @@ export class Wire {
    * another instance of the executor can still be sent what was not sent.
    */
   #settleAll(reason: string, isSameHost?: boolean): void {
-    this.#receipts.clear();
     this.#sequence = undefined;
-    // Another instance of the executor need not be told what is taken later of what came.
     const unused = new Set([...this.#pending.values()].flatMap(({ sent, output }) => (sent ? [] : [output])));
-    for (const queue of this.#queues) if (!unused.has(queue)) queue.detach();
+    this.#output.startInstance(unused);
     for (const pending of [...this.#pending.values()]) {
       if (pending.sent) pending.settle({ kind: "ended", reason });
       else if (isSameHost === undefined || pending.isBound) {
@@ -256,7 +242,7 @@ export class Wire {
   }
 
   /** To another instance of the executor, where calls are numbered from the beginning. */
-  #sendAnew(): void {
+  #resendAll(): void {
     for (const pending of [...this.#pending.values()]) {
       const { message } = pending;
       if (message.type === "call_tool") {
@@ -269,7 +255,7 @@ export class Wire {
   }
 
   #acknowledge(): void {
-    const ack = this.#receipts.takeDue();
+    const ack = this.#output.acks.takeDue();
     if (ack !== undefined) this.#channel.send({ type: "ack", ...ack }).catch(() => {});
   }
 
@@ -280,7 +266,7 @@ export class Wire {
       this.#received += 1;
       const held = this.#handle(received);
       if (held !== undefined) await Promise.race([held, this.#closed]);
-      // A peer that floods must not keep timers and other executors waiting.
+      // A peer that sends without pause must not keep timers and other executors waiting.
       if (count % MESSAGES_PER_TURN === 0) await nextTurn();
     }
   }
@@ -288,7 +274,7 @@ export class Wire {
   #handle(received: Received): void | Promise<void> {
     if (this.#closeReason !== undefined) return;
     const { problems } = this.#options;
-    if (received.kind === "bytes") return this.#handleBytes(received);
+    if (received.kind === "bytes") return this.#output.handleBytes(received);
     if (received.kind === "malformed") return problems.note("malformed", received.problem);
     const parsed = parseExecutorMessage(received.value);
     if (parsed.kind === "unknown") return this.#handleUnknown(parsed.type);
@@ -299,7 +285,7 @@ export class Wire {
       case "session_exited":
         return this.#options.onUnasked(message);
       case "tool_output":
-        return this.#handleOutput(message);
+        return this.#output.handleMessage(message);
       case "error":
         return this.#handleError(message);
       default:
@@ -324,38 +310,6 @@ export class Wire {
     }
   }
 
-  #handleOutput(message: ToolOutputMessage): void | Promise<void> {
-    const output = decodeOutput(message);
-    if (typeof output !== "string") return this.#takeOutput(output);
-    this.#options.problems.note("invalid_output", output);
-  }
-
-  #handleBytes(received: ReceivedBytes): void | Promise<void> {
-    const pieces = this.#binary.read(received);
-    if (typeof pieces === "string") return this.#options.problems.note("malformed", pieces);
-    // They are of one call: the last is held back while any would be.
-    return pieces.map((piece) => this.#takeOutput(piece)).at(-1);
-  }
-
-  #takeOutput(output: IncomingOutput): void | Promise<void> {
-    const { processId, stream, offset, requestId, bytes } = output;
-    const { gap: dropped, seq } = this.#receipts.noteOutput(output);
-    const queue = this.#pending.get(requestId)?.output;
-    if (queue?.accept(output, seq)) {
-      queue.push({ processId, stream, offset, seq, bytes, ...(dropped === undefined ? {} : { dropped }) });
-      // Whoever follows the output slowly holds the executor back: by what is not acknowledged, and at the bound like this.
-      return this.#budget.waitForRoom(queue);
-    }
-    this.#noteTaken(processId, offset, bytes.length);
-    if (queue !== undefined || this.#settled.has(requestId)) return;
-    this.#options.problems.note("unknown_request", `tool_output for request \`${requestId}\``);
-  }
-
-  #noteTaken(processId: number, offset: number, length: number): void {
-    this.#receipts.noteTaken(processId, offset + length, length);
-    this.#acknowledge();
-  }
-
   #handleError({ requestId, message, code }: Extract<ExecutorMessage, { type: "error" }>): void {
     if (requestId === null && code === "taken_over") {
       this.#takenOver = message;
@@ -376,7 +330,7 @@ export class Wire {
   #handleAnswer(requestId: string, message: ExecutorMessage): void {
     const pending = this.#pending.get(requestId);
     if (message.type === "call_tool_response") {
-      this.#receipts.noteAnswer(requestId);
+      this.#output.acks.noteAnswer(requestId);
       this.#acknowledge();
     }
     if (pending === undefined) return this.#noteStray(requestId, message.type);

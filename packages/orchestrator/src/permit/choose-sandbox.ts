@@ -3,7 +3,7 @@ import { findExcess } from "@codex/permissions";
 import type { Policy, SandboxedCommand, SandboxSelector } from "@codex/policy";
 import { findNoSandbox } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
-import type { Executor } from "../executors/executor.js";
+import type { ExecutorConnection } from "../executors/executor-connection.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 
 /** What is to hold a command; `sandbox` is absent where the executor knows nothing of sandboxes. */
@@ -14,7 +14,7 @@ export type ChosenSandbox = { kind: "chosen"; sandbox?: Sandbox | null } | { kin
  * was chosen: what cannot be held is refused here, before anybody is asked.
  */
 export function chooseSandbox(
-  { name: environment, host }: Pick<Executor, "name" | "host">,
+  { name: environment, host }: Pick<ExecutorConnection, "name" | "host">,
   { request, workspaceRoots }: Pick<ResolvedExec, "request" | "workspaceRoots">,
   bypassSandbox: boolean,
   policy: Policy,

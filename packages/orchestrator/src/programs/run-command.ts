@@ -12,7 +12,7 @@ import { unifiedExecResultSchema } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import { safeParse } from "zod/mini";
 import { OrchestratorError } from "../errors.js";
-import { type CallReply, describeReply, type Executor } from "../executors/executor.js";
+import { type CallReply, describeReply, type ExecutorConnection } from "../executors/executor-connection.js";
 import { type IncomingOutput, type LiveOutput, OutputTracker } from "../executors/live-output.js";
 import type { OutputPiece } from "../executors/output-queue.js";
 import { OutputStream } from "../output/output-stream.js";
@@ -83,7 +83,7 @@ const WINDOW_MS = 300_000;
 const ABORT_GRACE_MS = 2_000;
 
 /** Starts a program that its user approved by asking for it. @throws OrchestratorError when the executor cannot stream. */
-export function runCommand(executor: Executor, request: RunCommandRequest, hooks: RunHooks): RunningCommand {
+export function runCommand(executor: ExecutorConnection, request: RunCommandRequest, hooks: RunHooks): RunningCommand {
   const exec = [...executor.tools.values()].find((tool) => tool.contract === "unified_exec.exec_command");
   const stdin = [...executor.tools.values()].find((tool) => tool.contract === "unified_exec.write_stdin");
   if (exec === undefined || stdin === undefined || !executor.can("tool_output") || executor.host === undefined) {
@@ -108,7 +108,7 @@ class CommandFollower implements RunningCommand {
   readonly output = new OutputStream();
   readonly #ended: Promise<RunOutcome>;
   readonly #onOutput: OnOutput;
-  readonly #executor: Executor;
+  readonly #executor: ExecutorConnection;
   readonly #tools: { exec: string; stdin: string };
   readonly #hooks: RunHooks;
   readonly #tracker = new OutputTracker();
@@ -119,7 +119,7 @@ class CommandFollower implements RunningCommand {
   #interruptWait: (() => void) | undefined;
   #waitsIdle = false;
 
-  constructor(executor: Executor, tools: { exec: string; stdin: string }, hooks: RunHooks) {
+  constructor(executor: ExecutorConnection, tools: { exec: string; stdin: string }, hooks: RunHooks) {
     this.#executor = executor;
     this.#tools = tools;
     this.#hooks = hooks;

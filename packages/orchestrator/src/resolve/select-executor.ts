@@ -1,5 +1,5 @@
 import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
-import type { Executor } from "../executors/executor.js";
+import type { ExecutorConnection } from "../executors/executor-connection.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import type { LearnedTool } from "../executors/tool-list.js";
 import { isObject } from "../json.js";
@@ -9,7 +9,7 @@ import { fail, refuse, type ToolCallResult } from "../result.js";
 /** Who gets a call. `session` is the one the arguments name, when it is known. */
 export interface Selected {
   kind: "selected";
-  executor: Executor;
+  executor: ExecutorConnection;
   tool: LearnedTool;
   session: Session | undefined;
 }
@@ -55,7 +55,7 @@ function selectOwner(session: Session, toolName: string, catalog: Catalog): Sele
 
 const GONE = "it was detached";
 
-function select(executor: Executor, toolName: string, session: Session | undefined): Selection {
+function select(executor: ExecutorConnection, toolName: string, session: Session | undefined): Selection {
   const tool = executor.tools.get(toolName);
   if (tool === undefined) return result(fail("unknown_tool", `\`${executor.name}\` has no tool \`${toolName}\``));
   if (executor.offlineReason !== undefined) return result(offline(executor.name, executor.offlineReason));
@@ -83,7 +83,7 @@ function unknownTool(toolName: string, catalog: Catalog): string {
   return `unknown tool \`${toolName.slice(0, NAME_SHOWN_CHARACTERS)}\`; ${known}`;
 }
 
-function unknownEnvironment(toolName: string, named: unknown, offering: readonly Executor[]): ToolCallResult {
+function unknownEnvironment(toolName: string, named: unknown, offering: readonly ExecutorConnection[]): ToolCallResult {
   const names = offering.map((executor) => `\`${executor.name}\``).join(", ");
   const shown = typeof named === "string" ? `\`${named.slice(0, NAME_SHOWN_CHARACTERS)}\`` : `a ${typeof named}`;
   const reason = `field \`${ENVIRONMENT_ID}\`: expected one of ${names} for \`${toolName}\`, got ${shown}`;

@@ -8,7 +8,7 @@ interface Position {
   continued: number;
 }
 
-/** How output follows on what came before. */
+/** How a piece of output relates to what came before it. */
 export interface OutputReceipt {
   /** The range that is missing before it. */
   gap: ByteRange | undefined;
@@ -16,33 +16,33 @@ export interface OutputReceipt {
   seq: number;
 }
 
-/** What was received of an executor, and what of it the executor was told. */
-export class Receipts {
+/** Tracks what was received from an executor, and what of it is to be acknowledged. */
+export class AckTracker {
   /** By the executor's ids; least recently used first. */
   readonly #positions = new Map<number, Position>();
   #ackBytes = Number.POSITIVE_INFINITY;
-  /** Offsets behind what was taken and the executor was not told of yet. */
-  readonly #moved = new Map<number, number>();
+  /** End of what was taken and is not acknowledged yet, by process id. */
+  readonly #taken = new Map<number, number>();
   #answers: string[] = [];
   #bytes = 0;
   /** Bytes since answers were acknowledged: the executor keeps output with an answer. */
   #bytesWithAnswers = 0;
 
-  /** Acknowledges at least each time so many bytes came. */
+  /** Makes an acknowledgement due whenever so many bytes were taken. */
   acknowledgeEvery(bytes: number): void {
     this.#ackBytes = bytes;
   }
 
-  /** Another instance of the executor: nothing was received. */
+  /** Starts over, for another instance of the executor. */
   clear(): void {
     this.#positions.clear();
     this.#ackBytes = Number.POSITIVE_INFINITY;
-    this.forgetUntold();
+    this.forgetUnacknowledged();
   }
 
-  /** The executor was told of all positions. */
-  forgetUntold(): void {
-    this.#moved.clear();
+  /** The executor knows all positions: they were sent when the connection was resumed. */
+  forgetUnacknowledged(): void {
+    this.#taken.clear();
     this.#answers = [];
     this.#bytes = 0;
     this.#bytesWithAnswers = 0;
@@ -52,7 +52,7 @@ export class Receipts {
     return [...this.#positions].map(([processId, { offset }]) => ({ processId, offset }));
   }
 
-  /** Output came. The first of a session says that an id names another one now. */
+  /** Records output that was received. The first piece of a session means that its id was given to a new session. */
   noteOutput({ processId, offset, seq, bytes, isContinued }: IncomingOutput): OutputReceipt {
     const isFirst = seq === 1 && !isContinued;
     const before = isFirst ? undefined : this.#positions.get(processId);
@@ -65,9 +65,9 @@ export class Receipts {
     return { gap: offset > expected ? { from: expected, to: offset } : undefined, seq: seq + continued };
   }
 
-  /** Output that came need not wait here any more: there is room for as much. */
+  /** Records that a listener took output: there is room for as many bytes more. */
   noteTaken(processId: number, end: number, bytes: number): void {
-    this.#moved.set(processId, end);
+    this.#taken.set(processId, end);
     this.#bytes += bytes;
     this.#bytesWithAnswers += bytes;
   }
@@ -77,15 +77,15 @@ export class Receipts {
     this.#answers.push(requestId);
   }
 
-  /** What the executor is to be told now; undefined while that can wait. */
+  /** The acknowledgement to send now; undefined while it can wait. */
   takeDue(): { answers: string[]; output: OutputPosition[] } | undefined {
     const many = this.#answers.length >= ANSWERS_PER_ACK;
     const large = this.#answers.length > 0 && this.#bytesWithAnswers >= this.#ackBytes;
     if (this.#bytes < this.#ackBytes && !many && !large) return undefined;
     const answers = this.#answers;
-    const output = [...this.#moved].map(([processId, offset]) => ({ processId, offset }));
+    const output = [...this.#taken].map(([processId, offset]) => ({ processId, offset }));
     if (answers.length > 0) this.#bytesWithAnswers = 0;
-    this.#moved.clear();
+    this.#taken.clear();
     this.#answers = [];
     this.#bytes = 0;
     return { answers, output };

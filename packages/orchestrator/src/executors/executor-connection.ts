@@ -27,7 +27,7 @@ export interface InitializeOptions {
   resumeSessionId?: string;
 }
 
-export interface ExecutorOptions {
+export interface ConnectionOptions {
   name: string;
   channel: Channel;
   /** False: only the base messages are spoken. */
@@ -79,8 +79,8 @@ export interface CallRequest {
   output: OutputListener;
 }
 
-/** One attached executor: what it said about itself, its tools, and calls to it. Owns its channel. */
-export class Executor {
+/** The connection to one attached executor: what it reported about itself, its tools, and calls to it. Owns its channel. */
+export class ExecutorConnection {
   readonly name: string;
   readonly problems: ProblemLog;
   /** Another one after the executor was reached again without its sessions. */
@@ -90,7 +90,7 @@ export class Executor {
   /** Of the executor, for a later resume. */
   sessionId: string | undefined;
   tools: ReadonlyMap<string, LearnedTool> = new Map();
-  readonly #options: ExecutorOptions;
+  readonly #options: ConnectionOptions;
   readonly #wire: Wire;
   readonly #capabilities = new Set<string>();
   #listing: Promise<void> | undefined;
@@ -102,7 +102,7 @@ export class Executor {
   #attempt = 0;
   #introduced = false;
 
-  private constructor(options: ExecutorOptions) {
+  private constructor(options: ConnectionOptions) {
     this.#options = options;
     this.name = options.name;
     this.problems = options.problems;
@@ -117,8 +117,8 @@ export class Executor {
   }
 
   /** Introduces itself and learns the tools. @throws OrchestratorError; the channel is closed then. */
-  static async open(options: ExecutorOptions): Promise<Executor> {
-    const executor = new Executor(options);
+  static async open(options: ConnectionOptions): Promise<ExecutorConnection> {
+    const executor = new ExecutorConnection(options);
     const { signal } = options;
     const giveUp = () => void executor.#wire.close("attaching it was given up");
     if (signal.aborted) giveUp();

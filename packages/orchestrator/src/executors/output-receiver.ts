@@ -1,0 +1,98 @@
+import type { ReceivedBytes } from "@codex/channel";
+import type { OrchestratorLimits } from "../limits.js";
+import { AckTracker } from "./ack-tracker.js";
+import { BinaryOutput } from "./binary-output.js";
+import { decodeOutput, type IncomingOutput, type ToolOutputMessage } from "./live-output.js";
+import { OutputBudget, type OutputListener, OutputQueue } from "./output-queue.js";
+import type { ProblemLog } from "./problems.js";
+
+export interface OutputReceiverOptions {
+  limits: OrchestratorLimits;
+  problems: ProblemLog;
+  /** The queue of a request that is open; undefined where nobody listens. */
+  findQueue: (requestId: string) => OutputQueue | undefined;
+  /** Whether a request of this id was made and is settled. */
+  isSettled: (requestId: string) => boolean;
+  /** An acknowledgement is due. */
+  onAckDue: () => void;
+}
+
+/** Receives the live output of all calls to one executor: decodes, orders, queues and acknowledges it. */
+export class OutputReceiver {
+  readonly acks = new AckTracker();
+  readonly #options: OutputReceiverOptions;
+  readonly #budget: OutputBudget;
+  /** Of the requests without a reply yet. */
+  readonly #queues = new Set<OutputQueue>();
+  /** Of the current channel. */
+  #binary = new BinaryOutput();
+
+  constructor(options: OutputReceiverOptions) {
+    this.#options = options;
+    this.#budget = new OutputBudget(options.limits);
+  }
+
+  /** Opens the queue of a request; undefined where nobody listens. */
+  open(listener: OutputListener | undefined): OutputQueue | undefined {
+    if (listener === undefined) return undefined;
+    const queue = new OutputQueue(listener, this.#budget, ({ processId, offset, bytes }) =>
+      this.#noteTaken(processId, offset, bytes.length),
+    );
+    this.#queues.add(queue);
+    return queue;
+  }
+
+  forget(queue: OutputQueue | undefined): void {
+    if (queue !== undefined) this.#queues.delete(queue);
+  }
+
+  /** Binary frames begin anew with each channel. */
+  startChannel(): void {
+    this.#binary = new BinaryOutput();
+  }
+
+  /** Another instance of the executor takes over: what listeners take from now on is not acknowledged to it. */
+  startInstance(unused: ReadonlySet<OutputQueue | undefined>): void {
+    this.acks.clear();
+    for (const queue of this.#queues) if (!unused.has(queue)) queue.detach();
+  }
+
+  /** Gives nothing more to any listener. */
+  drop(): void {
+    for (const queue of [...this.#queues]) queue.drop();
+  }
+
+  /** A promise is pending while a queue is full. */
+  handleMessage(message: ToolOutputMessage): void | Promise<void> {
+    const output = decodeOutput(message);
+    if (typeof output !== "string") return this.#receive(output);
+    this.#options.problems.note("invalid_output", output);
+  }
+
+  /** The same for a binary frame. */
+  handleBytes(received: ReceivedBytes): void | Promise<void> {
+    const pieces = this.#binary.read(received);
+    if (typeof pieces === "string") return this.#options.problems.note("malformed", pieces);
+    // They are of one call: the last is held back while any would be.
+    return pieces.map((piece) => this.#receive(piece)).at(-1);
+  }
+
+  #receive(output: IncomingOutput): void | Promise<void> {
+    const { processId, stream, offset, requestId, bytes } = output;
+    const { gap: dropped, seq } = this.acks.noteOutput(output);
+    const queue = this.#options.findQueue(requestId);
+    if (queue?.accept(output, seq)) {
+      queue.push({ processId, stream, offset, seq, bytes, ...(dropped === undefined ? {} : { dropped }) });
+      // A slow listener holds the executor back: by what is not acknowledged, and at the bound by not receiving.
+      return this.#budget.waitForRoom(queue);
+    }
+    this.#noteTaken(processId, offset, bytes.length);
+    if (queue !== undefined || this.#options.isSettled(requestId)) return;
+    this.#options.problems.note("unknown_request", `tool_output for request \`${requestId}\``);
+  }
+
+  #noteTaken(processId: number, offset: number, length: number): void {
+    this.acks.noteTaken(processId, offset + length, length);
+    this.#options.onAckDue();
+  }
+}
