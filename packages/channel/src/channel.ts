@@ -2,15 +2,15 @@
  * One end of an ordered, bounded pipe of JSON values. A channel knows no message: it frames, bounds and carries.
  *
  * Memory is bounded on both sides: `send` resolves only when the peer has room again, and nothing more is read from
- * the wire while received values wait to be taken by `receive`. Whoever holds a channel closes it, also after its end.
+ * the wire while received values wait to be taken by `receive`. The holder of a channel closes it, also after its end.
  */
 export interface Channel extends AsyncDisposable {
   /**
    * Sends one JSON value. Order is the order of the calls. Resolves at once below the high-water mark, else when the
-   * queue has drained to half of it: whoever awaits it is held back by a slow reader.
+   * queue has drained to half of it: a caller that awaits it is held back by a slow reader.
    * Rejects with ChannelError `closed` (nothing will be delivered from now on), `too_large`, `too_deep`,
    * `too_many_values` or `unserializable` (this value alone was not sent, the channel stays open). A rejection that
-   * nobody awaits is let go: it does not end the process.
+   * is not awaited is ignored: it does not end the process.
    */
   send(value: unknown): Promise<void>;
   /**
@@ -47,11 +47,11 @@ export interface Channel extends AsyncDisposable {
 export interface CloseOptions {
   /** Milliseconds for writing what was sent; after them it is dropped. Default 5000. */
   deadlineMs?: number;
-  /** End the wire without a word: a websocket sends no close frame, and its peer sees a broken connection. */
+  /** Drop the connection without a closing handshake: the peer of a websocket sees a broken connection. */
   abrupt?: boolean;
 }
 
-/** Frames of bytes between the JSON values, in one order with them. See `codec/binary-frame.ts` for how they look. */
+/** Frames of bytes between the JSON values, in one order with them. `codec/binary-frame.ts` describes their layout. */
 export interface BinaryFrames {
   /** From now on binary frames are read. Until then one is `malformed`, as it is to a peer that knows only JSON. */
   accept(): void;
@@ -62,7 +62,7 @@ export interface BinaryFrames {
   send(head: Uint8Array, body: Uint8Array, onWritten?: () => void): Promise<void>;
 }
 
-/** `malformed`: one frame was no JSON or over a limit; it was skipped and the channel goes on. */
+/** `malformed`: one frame was no JSON or over a limit; it was skipped, and the channel stays open. */
 export type Received = ReceivedValue | ReceivedBytes | Malformed;
 
 export interface Malformed {
@@ -79,7 +79,7 @@ export interface ReceivedValue {
   readonly bytes?: number;
 }
 
-/** A part of a binary frame. A body is handed out as it comes, in one part or several, in order. */
+/** A part of a binary frame. A body is delivered as it arrives, in one part or several, in order. */
 export interface ReceivedBytes {
   kind: "bytes";
   /** Of the frame; the same in all of its parts. */

@@ -12,18 +12,18 @@ export class ChannelError extends Error {
 
 /** Why a channel failed, or refused one value; `ChannelError.code`. */
 export type ChannelErrorCode =
-  /** The channel has ended, by our close or by the peer. */
+  /** The channel has ended, by `close` or by the peer. */
   | "closed"
   /** The wire broke: no orderly end was seen. */
   | "connection_lost"
   | "too_large"
   | "too_deep"
   | "too_many_values"
-  /** No JSON can be made of the value. */
+  /** The value cannot be encoded as JSON. */
   | "unserializable"
   | "connect_failed"
   | "connect_timeout"
-  /** The listener refused us with 401 or 403. */
+  /** The listener refused the connection with 401 or 403. */
   | "unauthorized"
   | "listen_failed"
   /** More requests would wait for an answer than the bound of the JSON-RPC peer. */

@@ -1,4 +1,4 @@
-/** Bounds of a channel. What a peer can make grow is measured in bytes of encoded JSON. */
+/** Bounds of a channel on everything a peer can make grow, in bytes of encoded JSON. */
 export interface ChannelLimits {
   /** Largest message that is received, bytes. */
   maxMessageBytes: number;
@@ -8,9 +8,9 @@ export interface ChannelLimits {
   maxDepth: number;
   /** Most values in one message: parsed they take many times their bytes. Counted as commas and opening brackets. */
   maxValues: number;
-  /** From this many bytes waiting to be written on, `send` holds its caller back until half of them are left. */
+  /** High-water mark, bytes waiting to be written: at or above it `send` resolves only once half of them are left. */
   highWaterBytes: number;
-  /** From this many received bytes waiting to be taken on, nothing more is read; one read may exceed it. */
+  /** Received bytes waiting for `receive`: at or above it nothing more is read; one read may exceed it. */
   maxWaitingBytes: number;
   /** The same for the number of received messages, or of the reads that hold them. */
   maxWaitingMessages: number;

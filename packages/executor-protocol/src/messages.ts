@@ -12,7 +12,7 @@ export const requestIdSchema = keySchema;
 
 /** Asks for the tools; answered by `list_tools_response`. */
 export const listToolsRequestSchema = z.object({ type: z.literal("list_tools"), requestId: requestIdSchema });
-/** W3C trace context: what a call is part of. One that cannot be read counts as none. */
+/** W3C trace context of a call. An invalid one counts as none. */
 const traceContextSchema = z.object({
   traceparent: z.optional(z.nullable(z.string())),
   tracestate: z.optional(z.nullable(z.string())),
@@ -27,13 +27,13 @@ export const callToolRequestSchema = z.object({
   sessionScope: z.optional(z.enum(["own", "executor"])),
   /** A repeat gets the first answer; for tools whose arguments have no key of their own. */
   idempotencyKey: z.optional(keySchema),
-  /** Rises with each call of one `sessionId`: a call whose number came before is a repeat, however old. */
+  /** Rises with each call of one `sessionId`: a call with a number that has arrived before is a repeat, however old. */
   sequence: z.optional(z.int().check(z.positive())),
   trace: z.optional(traceContextSchema),
 });
 /** Ends every session of the connection; answered by `shutdown_response`. */
 export const shutdownRequestSchema = z.object({ type: z.literal("shutdown"), requestId: requestIdSchema });
-/** Up to which byte of a session's output something is known. */
+/** A byte offset in a session's output. */
 export const outputPositionSchema = z.object({ processId: processIdSchema, offset: countSchema });
 /** A session, and the offset of the first byte of its output that is not known to have been received. */
 export type OutputPosition = z.infer<typeof outputPositionSchema>;
@@ -46,26 +46,26 @@ export const unansweredCallSchema = z.object({
 /** A call without an answer. */
 export type UnansweredCall = z.infer<typeof unansweredCallSchema>;
 
-/** Optional first message; without it the base messages apply and nothing unasked is sent. */
+/** Optional first message; without it the base messages apply and no notifications are sent. */
 export const initializeRequestSchema = z.object({
   type: z.literal("initialize"),
   requestId: requestIdSchema,
   clientName: z.string(),
   protocolVersion: z.string(),
   resumeSessionId: z.optional(z.nullable(z.string())),
-  /** With `resumeSessionId`: rises with each attempt to resume. One that is late, and not above the last, is refused. */
+  /** With `resumeSessionId`: rises with each attempt to resume. One that is not above the last is refused as late. */
   attempt: z.optional(z.int().check(z.positive())),
-  /** It will send `ack`: what it has not acknowledged can be had again after a resume. */
+  /** The orchestrator will send `ack`: what it has not acknowledged can be sent again after a resume. */
   acknowledges: z.optional(z.boolean()),
-  /** Live output is to wait for `ack`, also where nothing can be had again: a slow reader of one call harms no other. */
+  /** Live output waits for `ack`, also where nothing can be sent again: a slow reader of one call does not delay others. */
   flowControl: z.optional(z.boolean()),
-  /** Live output may come in binary frames on this channel. */
+  /** Live output may be sent in binary frames on this channel. */
   binaryOutput: z.optional(z.boolean()),
   /** With `resumeSessionId`: the calls that are still waited for. Absent: each whose answer was not acknowledged. */
   unanswered: z.optional(z.array(unansweredCallSchema)),
-  /** With `resumeSessionId`: calls that nobody waits for any more and whose answer was not received. */
+  /** With `resumeSessionId`: calls that are no longer waited for and whose answer was not received. */
   givenUp: z.optional(z.array(requestIdSchema)),
-  /** With `resumeSessionId`: what live output was received. Of a session that is not named, what was acknowledged. */
+  /** With `resumeSessionId`: how much live output was received. Default for a session not named: what was acknowledged. */
   received: z.optional(z.array(outputPositionSchema)),
 });
 /** Ends the wait of the call with this `requestId`; its session lives and its id is in the response. */
@@ -110,7 +110,7 @@ export const errorMessageSchema = z.object({
   requestId: nullable(z.string()),
   message: z.string(),
   /**
-   * `taken_over`: another channel goes on with the connection, and this one ends. `late_attempt`: a newer attempt to
+   * `taken_over`: the connection was resumed over another channel, and this one ends. `late_attempt`: a newer attempt to
    * resume came before this one.
    */
   code: z.optional(z.string()),

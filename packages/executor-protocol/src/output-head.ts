@@ -1,6 +1,6 @@
 import type { OutputStream } from "./messages.js";
 
-/** What a binary frame of live output says of its body: a `tool_output` without its chunk. */
+/** The head of a binary frame of live output: a `tool_output` without its chunk, which is the body. */
 export interface OutputHead {
   requestId: string;
   processId: number;
@@ -20,7 +20,7 @@ const FIXED_BYTES = 26;
 /** Longest request id that a head can hold, bytes. */
 const MAX_REQUEST_ID_BYTES = 1024;
 
-/** Undefined where a head cannot say it: the request id is too long, or not ASCII. Such output goes as JSON. */
+/** Undefined when the request id does not fit: too long, or not ASCII. Such output is sent as JSON. */
 export function encodeOutputHead({ requestId, processId, seq, offset, stream }: OutputHead): Uint8Array | undefined {
   if (requestId.length > MAX_REQUEST_ID_BYTES) return undefined;
   const head = new Uint8Array(FIXED_BYTES + requestId.length);
@@ -63,7 +63,7 @@ const TWO_TO_32 = 2 ** 32;
 
 const beyond = (name: string, value: number): string => `binary frame with ${name} ${value}, beyond 2^53 - 1`;
 
-/** In 64 bits; faster than with a bigint. */
+/** 64 bits, big endian; faster than `setBigInt64`. */
 function writeInteger(view: DataView, at: number, value: number): void {
   view.setInt32(at, Math.floor(value / TWO_TO_32));
   view.setUint32(at + 4, value >>> 0);

@@ -5,7 +5,7 @@ const pathSchema = z.string();
 
 const sandboxPathSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("path"), path: pathSchema }),
-  /** `*`, `?`, `**` and classes; matched when the sandbox is made. */
+  /** `*`, `?`, `**` and classes; matched when the sandbox is set up. */
   z.object({ type: z.literal("glob_pattern"), pattern: z.string() }),
   z.object({
     type: z.literal("special"),
@@ -22,7 +22,7 @@ const fileSystemSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("restricted"),
     entries: z.array(z.object({ path: sandboxPathSchema, access: z.enum(["read", "write", "deny", "none"]) })),
-    /** Directories below the fixed part of a pattern that are looked at. */
+    /** Levels of directories below the fixed part of a pattern that are scanned. */
     glob_scan_max_depth: z.optional(z.int().check(z.nonnegative())),
   }),
 ]);
@@ -36,7 +36,7 @@ const networkSchema = z.enum(["restricted", "enabled"]);
 export const sandboxSchema = z.object({
   permissions: z.discriminatedUnion("type", [
     z.object({ type: z.literal("disabled") }),
-    /** Something outside holds the command already. */
+    /** The command is sandboxed from outside already. */
     z.object({ type: z.literal("external"), network: networkSchema }),
     z.object({ type: z.literal("managed"), file_system: fileSystemSchema, network: networkSchema }),
   ]),
@@ -56,11 +56,11 @@ export const sandboxModeSchema = z.enum(["read-only", "workspace-write", "danger
 /** How much a sandbox allows: reading, writing in the workspace, or everything. */
 export type SandboxMode = z.infer<typeof sandboxModeSchema>;
 
-/** How an executor can hold commands back, as `initialize` tells it. */
+/** How an executor can sandbox commands, as `initialize_response` describes it. */
 export const sandboxSupportSchema = z.object({
   /** `none`: not at all on this host. */
   kind: z.enum(["bubblewrap", "seatbelt", "none"]),
-  /** Why there is none, and what would mend it. */
+  /** Why there is none, and how to fix that. */
   problem: z.optional(z.string()),
   /** The most this executor lets any command do. */
   ceiling: z.optional(
@@ -72,5 +72,5 @@ export const sandboxSupportSchema = z.object({
     }),
   ),
 });
-/** How an executor can hold commands back. */
+/** How an executor can sandbox commands. */
 export type SandboxSupport = z.infer<typeof sandboxSupportSchema>;

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 /** An integer of at least 0: milliseconds, tokens, byte offsets, numbers of chunks. */
 export const countSchema = z.int().check(z.nonnegative());
 
-/** Chosen by a caller so that a repeat can be told. */
+/** Chosen by a caller so that a repeat can be recognized. */
 export const keySchema = z.string().check(z.minLength(1));
 
 /** Names a session; minted by the executor. */

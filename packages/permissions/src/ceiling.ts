@@ -126,7 +126,7 @@ function getEntries({ permissions }: Sandbox): readonly SandboxEntry[] {
   return permissions.file_system.entries;
 }
 
-/** Whatever looks at such a path may see another place than whatever uses it. */
+/** A path that may mean another place to the program that uses it than to the one that checks it. */
 function findOddPath(path: string): string | undefined {
   if (!path.startsWith("/")) return `\`${path}\` is not absolute`;
   if (path.split("/").includes("..")) return `\`${path}\` has a \`..\` in it`;

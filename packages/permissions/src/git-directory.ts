@@ -1,6 +1,6 @@
 /**
  * What a commit writes in a git directory, each with what lies below it. Everything else there is closed: git runs it,
- * believes it, or writes where it leads.
+ * trusts it, or writes where it points.
  */
 export const WRITTEN_IN_GIT_DIRECTORY: readonly string[] = [
   "objects",
@@ -10,7 +10,7 @@ export const WRITTEN_IN_GIT_DIRECTORY: readonly string[] = [
   "index",
   "COMMIT_EDITMSG",
   "ORIG_HEAD",
-  // What a merge or a cherry-pick left for the commit that concludes it, which takes it away.
+  // Left by a merge or cherry-pick for the commit that concludes it, which removes them.
   "MERGE_HEAD",
   "MERGE_MSG",
   "MERGE_MODE",
@@ -43,5 +43,5 @@ export const CLOSED_IN_GIT_DIRECTORY: readonly string[] = [
   "rebase-apply",
 ];
 
-/** Names below a writable directory that stay read-only: what is in them is run or believed outside the sandbox. */
+/** Names below a writable directory that stay read-only: their contents are run or trusted outside the sandbox. */
 export const PROTECTED_NAMES: readonly string[] = [".git", ".agents", ".codex", ".aws"];

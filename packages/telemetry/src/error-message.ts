@@ -1,2 +1,2 @@
-/** What an error says, in its own words; of anything else that was thrown, the text of it. */
+/** The message of an error; of any other thrown value, `String(value)`. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

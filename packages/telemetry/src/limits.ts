@@ -1,7 +1,7 @@
 /** Longest text of one field of a log line, UTF-16 units; the rest is cut. */
 export const MAX_LOG_FIELD_LENGTH = 1024;
 
-/** Bytes of log lines that wait for a slow reader or disk; further lines are dropped, and their number is told. */
+/** Bytes of log lines that wait for a slow reader or disk; further lines are dropped, and their number is logged. */
 export const MAX_WAITING_LOG_BYTES = 1024 * 1024;
 
 /** Size at which a log file becomes `FILE.1` and a new one is begun, bytes. */

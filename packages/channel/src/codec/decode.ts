@@ -18,7 +18,7 @@ export function decodeFrame(json: Buffer, limits: ChannelLimits): ReceivedValue 
   }
 }
 
-/** Its source is not a property of its own: it neither shows in comparisons nor in what is printed. */
+/** The source text is not an own property: it shows neither in comparisons nor when printed. */
 class DecodedValue implements ReceivedValue {
   readonly kind = "value";
   readonly value: unknown;

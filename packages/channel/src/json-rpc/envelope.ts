@@ -19,7 +19,7 @@ export interface TraceContext {
 }
 
 /**
- * What a parsed value is. `method` makes it a request or, without `id`, a notification, whatever else is there; then
+ * The kind of message that a parsed value is. `method` makes it a request or, without `id`, a notification, whatever else is there; then
  * `result` makes it a response; all else must be an error response. `text` is its JSON: repeated keys are found in it.
  */
 export function parseEnvelope(value: unknown, text?: string): Envelope {

@@ -19,7 +19,7 @@ export interface PeerOptions {
   unknownRequest?: RequestHandler;
   /** A frame that is no JSON-RPC message. Default: closes the peer. */
   onMalformed?: (problem: string) => void;
-  /** A notification without a handler, or an answer to no request of ours. Default: ignored. */
+  /** Called for a notification without a handler, or a response to no pending request. Default: ignored. */
   onUnexpected?: (message: UnexpectedMessage) => void;
   /** The answer for what a handler threw that is no RpcError. Default: -32603 and the error's message. */
   errorOf?: (error: unknown, context: RequestContext) => RpcError;
@@ -36,9 +36,9 @@ export type UnexpectedMessage =
 export interface PeerLimits {
   /** Requests of the peer that are handled at once. At the bound nothing more is read until one is answered. */
   maxHandledRequests: number;
-  /** The same for the sum of their bytes. One request is always let in. */
+  /** The same for the sum of their bytes. One request is always admitted. */
   maxHandledBytes: number;
-  /** Requests of ours that wait for an answer; one more is rejected with `too_many_requests`. */
+  /** Requests of this end that wait for a response; one more is rejected with `too_many_requests`. */
   maxPendingRequests: number;
   /** Milliseconds that requests in work have left to be answered once the peer sends no more. */
   drainMs: number;
@@ -52,7 +52,7 @@ export const DEFAULT_PEER_LIMITS: PeerLimits = {
   drainMs: 5_000,
 };
 
-/** What a handler returns to answer with an error as if it threw an RpcError, without the price of a stack. */
+/** Returned by a handler to answer with an error as if it threw an RpcError, without the cost of a stack trace. */
 export class ErrorResponse {
   readonly code: number;
   readonly message: string;
@@ -63,7 +63,7 @@ export class ErrorResponse {
   }
 }
 
-/** What a handler returns to answer with bytes of its own making. */
+/** Returned by a handler whose result is already encoded as JSON. */
 export class EncodedResponse {
   /** The whole message for an id: `{"id":…,"result":…}` in UTF-8, without a line feed. */
   readonly encode: (id: RpcId) => Uint8Array;

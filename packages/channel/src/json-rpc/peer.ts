@@ -11,15 +11,15 @@ import { WorkInProgress } from "./work-in-progress.js";
 
 /** Options of `Peer.request`. */
 export interface RequestOptions {
-  /** Gives up waiting; the call rejects with the signal's reason. The peer is not told. */
+  /** Stops waiting; the call rejects with the signal's reason. The peer is not notified. */
   signal?: AbortSignal;
-  /** What the request is part of. */
+  /** Trace context that is sent with the request. */
   trace?: TraceContext | undefined;
 }
 
 /**
  * One end of JSON-RPC over a channel: both ends may send requests. Owns the channel and closes it: by `close`, or on
- * its own after the peer's end, once the requests in work are answered.
+ * itself after the peer's end, once the requests being handled are answered.
  */
 export class Peer implements AsyncDisposable {
   readonly #channel: Channel;
@@ -101,7 +101,7 @@ export class Peer implements AsyncDisposable {
     return end;
   }
 
-  /** In a call of its own, so that no message is kept in memory until the next one comes. */
+  /** A separate function, so that no message stays in memory until the next one arrives. */
   async #receive(): Promise<boolean> {
     const received = await this.#channel.receive();
     if (received !== undefined) this.#dispatch(received);
@@ -163,7 +163,7 @@ export class Peer implements AsyncDisposable {
     this.#callHook(() => this.#options.onUnexpected?.(message));
   }
 
-  /** A hook that throws leaves nobody to decide: the peer is closed. */
+  /** When a hook throws, the peer is closed. */
   #callHook(hook: () => void): void {
     try {
       hook();
@@ -209,7 +209,7 @@ export class Peer implements AsyncDisposable {
   }
 }
 
-/** Resolves with the promise or after the time, whatever comes first. */
+/** Resolves with the promise or after the time, whichever is first. */
 function before(promise: Promise<void>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

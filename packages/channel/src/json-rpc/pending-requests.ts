@@ -29,7 +29,7 @@ export class PendingRequests {
     return { id, answer };
   }
 
-  /** False when nobody asked. An answer to a request that was given up is dropped. */
+  /** False for a response to no request. A response to a request that was given up is dropped. */
   resolve(id: RpcId, result: unknown): boolean {
     const pending = this.#take(id);
     pending?.resolve(result);
@@ -42,7 +42,7 @@ export class PendingRequests {
     return pending !== undefined || this.#forget(id);
   }
 
-  /** The caller does not want the answer any more; it may still come. */
+  /** The caller no longer waits for the response, which may still arrive. */
   abandon(id: number, reason: unknown): void {
     const pending = this.#take(id);
     if (pending === undefined) return;

@@ -70,7 +70,7 @@ export class RequestAnswers {
       const told = this.#options.errorOf?.(error, context);
       if (told !== undefined) return told;
     } catch {
-      // What it throws says less about the request than the error at hand.
+      // The error at hand says more about the request than what the hook threw.
     }
     return new RpcError(RPC_INTERNAL_ERROR, messageOf(error), { cause: error });
   }

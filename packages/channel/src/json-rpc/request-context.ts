@@ -5,7 +5,7 @@ import type { RpcId } from "./rpc-id.js";
 export class RequestContext {
   readonly id: RpcId;
   readonly method: string;
-  /** What its handling is part of: as the peer has sent it, or as who follows the handling has replaced it. */
+  /** Trace context: as the peer sent it, or as the code that traces the handling replaced it. */
   trace: TraceContext | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
@@ -16,7 +16,7 @@ export class RequestContext {
     this.trace = trace;
   }
 
-  /** Aborts when nobody waits for the answer any more. Made when first asked for: most handlers never do. */
+  /** Aborts when the answer is no longer waited for. Created on first use: most handlers need none. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();

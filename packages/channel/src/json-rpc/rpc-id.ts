@@ -13,7 +13,7 @@ export function parseId(value: unknown, text: string | undefined): RpcId | undef
   return Number.isSafeInteger(value) ? value : parseLongId(text);
 }
 
-/** Parsing has rounded the number: its digits are taken from the text. */
+/** Parsing may have rounded the number: the digits come from the source text. */
 function parseLongId(text: string | undefined): bigint | undefined {
   const digits = text === undefined ? undefined : getInteger(text, "id");
   if (digits === undefined) return undefined;

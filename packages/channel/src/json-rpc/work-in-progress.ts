@@ -5,7 +5,7 @@ export interface Work {
   abort(reason: Error): void;
 }
 
-/** What messages of the peer have set off, requests until their answers are written: bounded in number and bytes. */
+/** Messages of the peer being handled, requests until their responses are written: bounded in number and bytes. */
 export class WorkInProgress {
   readonly #work = new Map<Work, number>();
   readonly #limits: PeerLimits;

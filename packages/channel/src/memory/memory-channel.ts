@@ -9,7 +9,7 @@ import { rejected, SendGate } from "../queue/send-gate.js";
 
 /**
  * Two ends of one channel in this process. Values go through JSON as on a wire, so nothing is shared between the
- * ends, but the body of a binary frame: it is handed over as it is. What waits to be received is what holds the sender back.
+ * ends, but the body of a binary frame: it is handed over as it is. What has not been received holds the sender back.
  */
 export function createMemoryChannelPair(limits?: Partial<ChannelLimits>): [Channel, Channel] {
   const resolved = resolveLimits(limits);
@@ -71,7 +71,7 @@ class MemoryChannel implements Channel {
   async close(): Promise<void> {
     if (this.#ending.end?.kind === "closed") return;
     this.#frames.clear();
-    // What we sent lies with the peer already, who may take it after our end.
+    // What was sent is in the peer's queue already, and may be received after this end is closed.
     this.#gate.open();
     this.#end({ kind: "closed" });
     this.#peer.#end({ kind: "peer_closed" });

@@ -24,7 +24,7 @@ export class Ending {
   }
 }
 
-/** What a sender gets after the end. */
+/** The error that a sender gets after the end. */
 export function closedError(end: ChannelEnd | undefined): ChannelError {
   if (end?.kind === "failed") {
     return new ChannelError("closed", `channel has failed: ${end.error.message}`, { cause: end.error });

@@ -7,7 +7,7 @@ import { Fifo } from "./fifo.js";
 /** JSON, a binary frame as it came, or one that never was on a wire. */
 type Waiting = Buffer | { kind: "frame"; message: Buffer } | ReceivedBytes;
 
-/** Received frames that wait to be taken; JSON is still encoded. */
+/** Received frames that wait for `receive`; JSON is still encoded. */
 export class FrameQueue {
   readonly #frames = new Fifo<Waiting>();
   readonly #limits: ChannelLimits;

@@ -6,7 +6,7 @@ import { TURN_MS, Turns } from "./turns.js";
 export type TakeReceived = () => Received | undefined;
 
 /**
- * Joins what has arrived with those who wait for it. Values are decoded when taken, not when they arrive. A receiver that
+ * Matches what has arrived with the receivers that wait for it. Values are decoded when taken, not when they arrive. A receiver that
  * is kept busy by values that came together gets the next one in a later turn of the event loop.
  */
 export class Inbox {
@@ -42,7 +42,7 @@ export class Inbox {
     }
   }
 
-  /** Nothing more will arrive: `receive` answers undefined once everything was taken. */
+  /** Nothing more will arrive: `receive` resolves with undefined once everything was taken. */
   end(): void {
     this.#ended = true;
     this.wake();

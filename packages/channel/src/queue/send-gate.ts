@@ -4,7 +4,7 @@ export interface SendBacklog {
   hasRoom(): boolean;
 }
 
-/** Holds senders back while the backlog is full, and lets all of them go once it has room. */
+/** Holds senders back while the backlog is full, and releases all of them once it has room. */
 export class SendGate {
   readonly #backlog: SendBacklog;
   #held: { resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -14,7 +14,7 @@ export class SendGate {
     this.#backlog = backlog;
   }
 
-  /** What a send returns once its message is in the backlog. */
+  /** The promise that a send returns once its message is in the backlog. */
   pass(): Promise<void> {
     if (this.#error !== undefined) return rejected(this.#error);
     if (!this.#backlog.isFull()) return PASSED;
@@ -26,12 +26,12 @@ export class SendGate {
     if (this.#held.length > 0 && this.#backlog.hasRoom()) this.open();
   }
 
-  /** Everything in the backlog is certain to be delivered: lets all held senders go. */
+  /** Everything in the backlog is certain to be delivered: releases all held senders. */
   open(): void {
     for (const sender of this.#takeHeld()) sender.resolve();
   }
 
-  /** From now on nothing is delivered: rejects the held senders, and those to come. */
+  /** Nothing is delivered from now on: rejects the held senders, and all later ones. */
   fail(error: Error): void {
     this.#error ??= error;
     for (const sender of this.#takeHeld()) sender.reject(error);

@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 /** Bytes that are held together at most. */
 const MAX_HELD_BYTES = 256 * 1024;
 
-/** What a process writes to a stream in one turn of the loop goes out in one system call, within bounds. */
+/** Joins what is written to a stream within one turn of the event loop into one system call, within bounds. */
 export class TurnCork {
   readonly #stream: Writable;
   /** Bytes that are held; undefined while nothing is. */

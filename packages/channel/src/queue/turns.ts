@@ -4,8 +4,8 @@ import { Fifo } from "./fifo.js";
 export const TURN_MS = 2;
 
 /**
- * Turns of the event loop for channels whose messages keep their receivers busy: one of them goes on in each turn, in the
- * order in which they asked. Between two of them everybody else is read and answered.
+ * Turns of the event loop for channels whose messages keep their receivers busy: one of them continues in each turn, in the
+ * order in which they asked. Between two of them all other work gets its turn.
  */
 export class Turns {
   readonly #waiting = new Fifo<() => void>();

@@ -8,7 +8,7 @@ const CARRIAGE_RETURN = 0x0d;
 /** The buffer for a line that spans reads is kept for the next one up to this size, bytes. */
 const KEPT_CARRY_BYTES = 256 * 1024;
 
-/** A frame that cannot be read to its end: nothing behind it can be told apart. */
+/** A frame that cannot be read to its end: the boundaries of everything after it are unknown. */
 export interface BrokenFrame {
   kind: "broken";
   /** As the end of a sentence. */
@@ -67,7 +67,7 @@ export class LineSplitter {
     this.#waitingBytes += chunk.length;
   }
 
-  /** What follows the last line feed is a line as well. */
+  /** The rest after the last line feed is a line as well. */
   end(): void {
     this.#ended = true;
   }
@@ -84,7 +84,7 @@ export class LineSplitter {
   /**
    * The next line that is not blank, without LF or CRLF; its bytes are valid until the next call. Or as much of a frame's
    * body as is there. `too_long` stands for a line over the limit, as soon as that is known; the rest of it is skipped as it
-   * comes. After a broken frame nothing comes any more.
+   * arrives. After a broken frame nothing is returned any more.
    */
   next(): Buffer | "too_long" | ReceivedBytes | BrokenFrame | undefined {
     while (!this.#broken) {
@@ -158,7 +158,7 @@ export class LineSplitter {
       this.#skipping = feed === -1;
       return "partial";
     }
-    // One byte more than the limit is let through: it may be the CR of the line end.
+    // One byte more than the limit is accepted: it may be the CR of the line end.
     if (this.#carried + end - start > this.#maxLineBytes + 1) {
       this.#skipping = feed === -1;
       this.#dropCarry();

@@ -60,7 +60,7 @@ export class LineWriter {
     this.#page[this.#pageEnd++] = LINE_FEED;
   }
 
-  /** `onWritten` is called once nothing looks at `json` any more; only a socket's write says that of what it was handed. */
+  /** `onWritten` is called once `json` is no longer read; only a write to a socket reports that. */
   writeEncoded(json: Uint8Array, onWritten?: () => void): void {
     if (json.length > MAX_COPIED_BYTES) {
       this.#writeThrough([json, LINE_END], this.#output instanceof Socket ? onWritten : undefined);

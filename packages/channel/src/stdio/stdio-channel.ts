@@ -132,7 +132,7 @@ class StdioChannel implements Channel {
     return { kind: "malformed", problem: next.problem };
   }
 
-  /** Nothing that comes can be told apart any more. */
+  /** Frame boundaries are lost: nothing that arrives can be read any more. */
   #failReading(problem: string): void {
     const error = new ChannelError("connection_lost", `reading the channel failed: ${problem}`);
     this.#ending.settle({ kind: "failed", error });
@@ -170,7 +170,7 @@ class StdioChannel implements Channel {
     this.#gate.fail(this.#sendError);
     this.#input.off("data", this.#onData);
     this.#input.destroy();
-    // What is written whole ends by itself: destroying a pipe in this process would drop what its reader has not read.
+    // A fully written stream ends by itself: destroying a pipe of this process would drop what its reader has not read.
     if (!this.#output.writableFinished) this.#output.destroy();
   }
 }

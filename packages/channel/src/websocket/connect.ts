@@ -15,7 +15,7 @@ export interface ConnectOptions {
   limits?: Partial<ChannelLimits>;
   /** Milliseconds from the call to the open channel. Default 10000. */
   connectTimeoutMs?: number;
-  /** Milliseconds between two pongs that nobody asked for, while nothing is read and no ping is seen. Default 10000. */
+  /** Milliseconds between unsolicited pongs while nothing is read, and so no ping is seen. Default 10000. */
   heartbeatMs?: number;
   /** Certificates (PEM) of issuers that are trusted beside those that Node knows. For `wss:`. */
   ca?: string | Uint8Array;
@@ -134,7 +134,7 @@ async function readRefusal(response: IncomingMessage): Promise<string> {
       if (body.length >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // The status alone tells enough.
+    // The status alone is enough.
   }
   return body.subarray(0, MAX_REFUSAL_BYTES).toString().trim();
 }

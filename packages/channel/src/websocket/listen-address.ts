@@ -72,7 +72,7 @@ function findPathProblem(path: string): string | undefined {
   return `the path has ${bytes} bytes, and that of a unix socket at most ${MAX_SOCKET_PATH_BYTES}`;
 }
 
-/** The socket is made by `listen` itself, before it returns: nobody else may connect at any moment. */
+/** The umask applies while `listen` creates the socket: at no moment may another user connect. */
 function listenPrivately(server: Server, path: string): void {
   const before = process.umask(0o177);
   try {

@@ -16,9 +16,9 @@ export interface ListenOptions extends ListenAddress {
   /** The only path that upgrades. Default `/`. */
   path?: string;
   limits?: Partial<ChannelLimits>;
-  /** Asked before the upgrade. A rejection or a throw refuses with 500. Default: everybody. */
+  /** Called before the upgrade. A rejection or a throw refuses with 500. Default: every request is authorized. */
   authorize?: (request: IncomingMessage) => Authorization | Promise<Authorization>;
-  /** Values of `Origin` that are let in. Any other, and every other request with one, is refused with 403. */
+  /** Accepted values of `Origin`; a request with any other is refused with 403. Default: none. */
   allowOrigin?: readonly string[];
   /** Takes over the channel, and closes it. A throw closes the channel. */
   onChannel: (channel: Channel, request: IncomingMessage) => void;
@@ -48,7 +48,7 @@ export interface WebSocketListener extends AsyncDisposable {
   close(options?: { deadlineMs?: number }): Promise<void>;
 }
 
-/** One that vanished without a word is noticed after 40 to 60 s. */
+/** A peer that vanished without closing is noticed after 40 to 60 s. */
 export const DEFAULT_PING: PingOptions = { intervalMs: 20_000, maxMissedPongs: 2 };
 const DEFAULT_MAX_CHANNELS = 1024;
 
@@ -167,7 +167,10 @@ class Listener implements WebSocketListener {
 
   async #checkPage(request: IncomingMessage): Promise<Refusal | undefined> {
     if (this.#options.authorize !== undefined || !isNamedHost(request.headers.host)) return this.#authorize(request);
-    return { status: 403, message: "without a token this is only told to who asks by address, not by name" };
+    return {
+      status: 403,
+      message: "without a token this page is served only to requests that name the host by its address",
+    };
   }
 
   async #authorize(request: IncomingMessage): Promise<Refusal | undefined> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 
-/** What can be read from a listener by plain HTTP. */
+/** A page that a listener serves over plain HTTP. */
 export interface Page {
   contentType: string;
   body: string;
@@ -30,7 +30,7 @@ export async function answerPage(
     const { contentType, body } = render();
     answer(response, 200, contentType, body);
   } catch {
-    answer(response, 500, TEXT, "the page could not be made");
+    answer(response, 500, TEXT, "the page could not be rendered");
   }
 }
 

@@ -1,4 +1,4 @@
-/** How often a peer is asked for a sign of life, and when it counts as gone. */
+/** How often a peer is asked for a sign of life, and when it counts as lost. */
 export interface PingOptions {
   /** Milliseconds between two pings. */
   intervalMs: number;

@@ -16,7 +16,7 @@ import type { PingOptions } from "./ping-options.js";
 
 /** Which end of a websocket this is, and how it behaves. */
 export interface WebSocketEnd {
-  /** What it sends is not masked. */
+  /** Whether this end is the server: what it sends is not masked. */
   isServer: boolean;
   /** Milliseconds between two pongs while nothing is read. */
   heartbeatMs?: number | undefined;
@@ -164,7 +164,7 @@ export class WebSocketChannel implements Channel {
       };
       const onSign = () => settle(true);
       const onClose = () => settle(false);
-      // What is read no further may hold the sign.
+      // The sign of life may be in what is not being read.
       const timer = setTimeout(() => settle(this.#socket.isPaused), deadlineMs);
       this.#socket.on("pong", onSign).on("message", onSign).on("close", onClose);
       this.#socket.ping();
@@ -248,7 +248,7 @@ export class WebSocketChannel implements Channel {
     return received;
   }
 
-  /** Pings are not seen meanwhile: pongs that nobody asked for tell the peer that we are there (RFC 6455, section 5.5.3). */
+  /** Pings are not seen meanwhile: unsolicited pongs show the peer that this end is alive (RFC 6455, section 5.5.3). */
   #pause(): void {
     this.#socket.pause();
     this.#heartbeat ??= setInterval(() => {
@@ -300,7 +300,7 @@ export class WebSocketChannel implements Channel {
   }
 }
 
-/** Silence after which the system asks whether a peer is still there, ms: one that vanished without a word is noticed. */
+/** TCP keep-alive, ms of silence: a peer that vanished without closing is noticed. */
 export const KEEP_ALIVE_MS = 30_000;
 
 /** Shorter than the time in which a listener gives a silent peer up. */
@@ -309,7 +309,7 @@ const DEFAULT_HEARTBEAT_MS = 10_000;
 const TEXT_FRAME = { binary: false, compress: false };
 const BINARY_FRAME = { binary: true, compress: false };
 
-/** A longer text that comes encoded is not copied behind its header, bytes. */
+/** Bytes: a longer encoded text is written separately from its header instead of being copied behind it. */
 const MAX_COPIED_BYTES = 4096;
 
 /** RFC 6455, 5.2: the whole of a text or binary message, and its length in 0, 2 or 8 further bytes. */
@@ -363,7 +363,7 @@ const cutSocket = (socket: WebSocket, deadlineMs: number): Promise<void> =>
 /** Sends what is queued and a close frame, and waits for the peer's, up to the deadline. */
 const closeSocket = (socket: WebSocket, deadlineMs: number): Promise<void> =>
   endSocket(socket, deadlineMs, () => {
-    // The close frame of the peer comes behind what it has sent.
+    // The close frame of the peer arrives after everything it has sent.
     socket.resume();
     socket.close(NORMAL_CLOSURE);
   });

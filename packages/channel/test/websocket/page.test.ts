@@ -78,7 +78,7 @@ describe("a page of a listener", () => {
 
   it("that cannot be made says nothing of why", async () => {
     await listen();
-    expect(await ask("/broken")).toMatchObject({ status: 500, body: "the page could not be made" });
+    expect(await ask("/broken")).toMatchObject({ status: 500, body: "the page could not be rendered" });
   });
 
   it("is not there unless it was asked for", async () => {

@@ -6,13 +6,13 @@ import { formatDropped, type LogSink } from "./sink.js";
 
 /** Options of `createFileSink`; only `format` is required. */
 export interface FileSinkOptions {
-  /** Of the line that tells of dropped ones. */
+  /** Format of the line that reports dropped lines. */
   format: LogFormat;
   /** Size at which the file becomes `FILE.1`, in place of an older one. Default 64 MiB. */
   maxBytes?: number;
   /** Bytes of lines that may wait for the disk. Default 1 MiB. */
   maxWaiting?: number;
-  /** Told once when writing begins to fail, again after it worked in between, and at the end of what is lost. */
+  /** Called once when writing begins to fail, again after it worked in between, and at the end with what was lost. */
   onProblem?: (message: string) => void;
 }
 
@@ -23,7 +23,7 @@ const statFile = promisify(fstat);
 const writeFile = promisify(write) as (fd: number, bytes: Buffer, from: number) => Promise<{ bytesWritten: number }>;
 
 /**
- * Appends lines to a file, which is made with mode 600 when it is missing. A disk that refuses a write costs the lines of
+ * Appends lines to a file, which is created with mode 600 when it is missing. A disk that refuses a write costs the lines of
  * that write, which are counted; the next ones are tried again. For one process: two that share a file set each other's aside.
  * @throws Error when the file cannot be opened
  */
@@ -121,7 +121,7 @@ class FileSink implements LogSink, AsyncDisposable {
     const fd = this.#fd;
     this.#fd = undefined;
     if (fd !== undefined) await closeFile(fd);
-    await renameFile(this.#path, `${this.#path}.1`).catch(() => {}); // somebody else has moved it
+    await renameFile(this.#path, `${this.#path}.1`).catch(() => {}); // another process has moved it
     this.#fd = await openFile(this.#path, "a", 0o600);
     this.#size = (await statFile(this.#fd)).size;
   }

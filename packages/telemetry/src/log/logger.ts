@@ -1,4 +1,4 @@
-/** What a log line says besides its event: ids, counts, names. Never what a command was given or has written. */
+/** Fields of a log line: ids, counts, names. Never arguments, environment or output of a command. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Logs one event: a short constant text, and fields that vary. Never secrets, arguments or output. */
@@ -10,8 +10,8 @@ export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * A method is missing where its level is off: `log.debug?.("event", { … })` then makes nothing, not even the fields.
- * Never throws. `console` is one, too.
+ * A method is missing where its level is off: `log.debug?.("event", { … })` then does nothing, and the fields are not even
+ * evaluated. Methods never throw. `console` is a `Logger`, too.
  */
 export type Logger = { readonly [Level in LogLevel]?: LogWrite | undefined };
 
@@ -29,7 +29,7 @@ export function createLogger(
   );
 }
 
-/** The same logger with fields of its own in every line. */
+/** A logger that adds these fields to every line. */
 export function withFields(logger: Logger, fields: LogFields): Logger {
   const enabled = LOG_LEVELS.flatMap((name): [LogLevel, LogWrite][] => {
     const write = logger[name];

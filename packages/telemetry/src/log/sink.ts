@@ -1,11 +1,11 @@
 import { formatLine, type LogFormat } from "./format.js";
 import { createLogger, type Logger, type LogLevel } from "./logger.js";
 
-/** Where log lines go. Nothing that goes wrong there is anybody else's problem: no method throws or rejects. */
+/** Where log lines are written. Failures stay within it: no method throws or rejects. */
 export interface LogSink {
-  /** Never waits: what cannot be taken is dropped, and counted. */
+  /** Never waits: a line that cannot be taken is dropped, and counted. */
   write(line: string): void;
-  /** Writes what waits, for a while. Idempotent. */
+  /** Writes the lines that wait, up to a deadline. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -26,6 +26,6 @@ export function createLineLogger({ level, format, sink, now = Date.now }: LogOpt
   );
 }
 
-/** What stands for lines that were dropped; `format` is that of the sink's lines. */
+/** The line that reports dropped lines; `format` is that of the sink's lines. */
 export const formatDropped = (dropped: number, format: LogFormat): string =>
   formatLine({ at: Date.now(), level: "warn", event: "log lines were dropped", fields: { dropped } }, format);

@@ -3,7 +3,7 @@ import { LOG_CLOSE_MS, MAX_WAITING_LOG_BYTES } from "../limits.js";
 import type { LogFormat } from "./format.js";
 import { formatDropped, type LogSink } from "./sink.js";
 
-/** Lines to a stream such as stderr. The stream is not owned; one that is gone takes nothing more. */
+/** Lines to a stream such as stderr. The stream is not owned; once it has failed or ended, lines are dropped. */
 export function createStreamSink(
   stream: Writable,
   format: LogFormat,

@@ -3,7 +3,7 @@ export interface Counter {
   value: number;
 }
 
-/** Goes up and down. */
+/** A value that rises and falls. */
 export interface Gauge {
   value: number;
 }

@@ -1,6 +1,6 @@
 import type { Registry } from "./registry.js";
 
-/** What every process tells about itself, under the names that Prometheus clients use. */
+/** Registers memory, CPU and start time of this process, under the names that Prometheus clients use. */
 export function observeProcess(registry: Registry, build: { version: string; role: string }): void {
   registry.gauge({ name: "codex_build_info", help: "Always 1; the labels tell what runs.", labels: build }).value = 1;
   const started = Date.now() / 1000 - process.uptime();

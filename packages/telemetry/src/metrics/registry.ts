@@ -18,7 +18,7 @@ export type Metric =
   | { type: "counter" | "gauge"; labels: Labels; read(): number }
   | { type: "histogram"; labels: Labels; histogram: Histogram };
 
-/** Who adds to a metric: whoever holds it, or functions that are called when somebody looks. */
+/** Where the value of a metric comes from: held by the instrument, or read from functions when metrics are rendered. */
 type Source = "held" | "read";
 
 /** Every metric of one name. */
@@ -38,11 +38,14 @@ export interface Registry {
   gauge(options: MetricOptions): Gauge;
   /** Values in seconds unless `bounds` are given. */
   histogram(options: MetricOptions & { bounds?: readonly number[] }): Histogram;
-  /** Read when somebody looks; a second `read` for the same name and labels is added to the first. The answer ends it. */
+  /**
+   * Calls `read` when metrics are rendered; a second `read` of the same name and labels is added to the first. Returns a
+   * function that stops it.
+   */
   observe(type: "counter" | "gauge", options: MetricOptions, read: () => number): () => void;
-  /** Calls `listener` with each metric there is, and with each that is made later; the answer ends that. */
+  /** Calls `listener` with each metric there is, and each that is created later. Returns a function that stops it. */
   watch(listener: (family: MetricFamily, metric: Metric) => void): () => void;
-  /** In the order in which they were made. */
+  /** In the order in which they were created. */
   list(): readonly MetricFamily[];
 }
 
@@ -58,7 +61,7 @@ export function createRegistry(): Registry {
     if (family.source !== kind.source) throw new Error(`metric \`${name}\` is ${family.source}, not ${kind.source}`);
     families.set(name, family);
     const key = JSON.stringify(Object.entries(labels).sort());
-    // What is kept under a key was made for the same type and source.
+    // The instrument under a key was created for the same type and source.
     if (family.made.has(key)) return family.made.get(key) as Made;
     const { metric, made } = make();
     family.metrics.push(metric);

@@ -2,8 +2,8 @@ import { type Histogram, type Meter, metrics, type Observable, type ObservableRe
 import type { MetricFamily, Registry } from "../metrics/registry.js";
 
 /**
- * Gives every metric of a registry, also of those that come later, to the meter provider that is registered with
- * `@opentelemetry/api`. Counters and gauges are read when that one collects. The answer ends it.
+ * Exports every metric of a registry, also those created later, through the meter provider that is registered with
+ * `@opentelemetry/api`. Counters and gauges are read when that one collects. Returns a function that stops it.
  */
 export function observeRegistry(registry: Registry, scope = "codex"): () => void {
   const meter = metrics.getMeter(scope);

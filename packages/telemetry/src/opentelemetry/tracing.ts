@@ -13,7 +13,7 @@ import type { Span, SpanOptions, Tracing } from "../trace/tracing.js";
 
 const KINDS = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, server: SpanKind.SERVER };
 
-/** Spans by the tracer provider that is registered with `@opentelemetry/api`, also by one that comes later. */
+/** Spans of the tracer provider that is registered with `@opentelemetry/api`, also one registered later. */
 export function createTracing(scope = "codex"): Tracing {
   const tracer = trace.getTracer(scope);
   return {

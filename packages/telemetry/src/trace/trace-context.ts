@@ -12,7 +12,7 @@ export interface ParsedTraceContext {
   tracestate: string | undefined;
 }
 
-/** Undefined for what is no trace context: whoever gets it begins a trace. As https://www.w3.org/TR/trace-context/ says. */
+/** Undefined for an invalid trace context: the receiver then begins a trace, as https://www.w3.org/TR/trace-context/ requires. */
 export function parseTraceContext(context: TraceContext | null | undefined): ParsedTraceContext | undefined {
   const [, version, traceId, spanId, flags, rest] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(context?.traceparent?.trim() ?? "") ?? [];
