@@ -50,7 +50,7 @@ function renderDoor(packageName, title, file) {
     else exported.set(name, found);
   }
   for (const [name, { declarations }] of exported) {
-    if (!declarations.some(({ documented }) => documented)) undocumented.push(`${packageName} ${name}`);
+    if (!isDocumented(declarations)) undocumented.push(`${packageName} ${name}`);
   }
   const hidden = namedBy([...exported.values()]);
   return [
@@ -66,6 +66,15 @@ function renderDoor(packageName, title, file) {
     ...[...exported].sort(byName).map(([name, found]) => `### ${name}\n\n${renderDeclarations(found)}`),
     ...(hidden.length > 0 ? ["### Named above, not exported", hidden.map(renderDeclarations).join("\n\n")] : []),
   ].join("\n\n");
+}
+
+/** A type that is inferred from a schema has the docstring of the schema. */
+function isDocumented(declarations) {
+  if (declarations.some(({ documented }) => documented)) return true;
+  const [{ text, names }] = declarations;
+  const schema = /= z\.(?:infer|output)<typeof (\w+)>;$/.exec(text)?.[1];
+  const found = schema === undefined ? undefined : resolveName(names[0].file, schema);
+  return found?.declarations?.some(({ documented }) => documented) ?? false;
 }
 
 function renderDeclarations({ declarations }) {

@@ -19,6 +19,7 @@ export interface EnvironmentInfo {
   capabilities: EnvironmentCapabilities;
 }
 
+/** What an exec-server may be able to do beyond the base methods, by the names of Codex 0.169.0. */
 export const CAPABILITY_NAMES = [
   "networkProxyLaunch",
   "networkProxyReviewDomains",
@@ -36,9 +37,12 @@ export const CAPABILITY_NAMES = [
   "linuxRootWritePreservesDevices",
   "linuxApprovedRootWritePreservesRestrictions",
 ] as const;
+/** One of `CAPABILITY_NAMES`. */
 export type CapabilityName = (typeof CAPABILITY_NAMES)[number];
+/** For each capability, whether the server has it. */
 export type EnvironmentCapabilities = Record<CapabilityName, boolean>;
 
+/** The answer to `environment/status`. */
 export interface EnvironmentStatusResult {
   status: "ready";
 }
@@ -64,8 +68,10 @@ const configReadSchema = lazily(() =>
     }),
   ),
 );
+/** Which keys of the host's configuration and requirements are asked for; `cwd` decides which projects count. */
 export type ConfigReadParams = z.output<ReturnType<typeof configReadSchema>>;
 
+/** The answer to `environmentConfig/read`: the asked keys, layer by layer, as TOML. */
 export interface ConfigReadResult {
   userHomeDir: string;
   codexHomeDir: string;
@@ -81,7 +87,9 @@ export interface ConfigLayers {
   cloudInsertionIndex: number;
 }
 
+/** Validates the parameters of methods that have none. @throws RpcError `invalidParams` */
 export const decodeEnvironmentParams = decodeNoParams;
 
+/** Validates the parameters of `environmentConfig/read`. @throws RpcError `invalidParams` */
 export const decodeConfigRead = (params: unknown): ConfigReadParams =>
   decodeParams(configReadSchema, params, "EnvironmentConfigReadParams");

@@ -6,6 +6,7 @@ export type ParsedFileUrl =
   | { kind: "invalid"; problem: string }
   | { kind: "foreign"; problem: string };
 
+/** How `parseFileUrl` reads a path member. */
 export interface FileUrlOptions {
   /** Absolute paths are taken as they are; the first exec-servers had no URIs. Default false. */
   allowNative?: boolean;

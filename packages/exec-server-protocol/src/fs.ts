@@ -73,20 +73,35 @@ const watchMissingSchema = lazily(() =>
   z.object({ watchId: unsigned, missing: z.array(pathMember), present: optional(pathMember) }),
 );
 
+/** Parameters of `fs/readFile`. */
 export type ReadFileParams = z.output<ReturnType<typeof readFileSchema>>;
+/** Parameters of `fs/writeFile`. */
 export type WriteFileParams = z.output<ReturnType<typeof writeFileSchema>>;
+/** Parameters of `fs/createDirectory`. */
 export type CreateDirectoryParams = z.output<ReturnType<typeof createDirectorySchema>>;
+/** Parameters of `fs/getMetadata`. */
 export type GetMetadataParams = z.output<ReturnType<typeof getMetadataSchema>>;
+/** Parameters of `fs/canonicalize`. */
 export type CanonicalizeParams = z.output<ReturnType<typeof canonicalizeSchema>>;
+/** Parameters of `fs/readDirectory`. */
 export type ReadDirectoryParams = z.output<ReturnType<typeof readDirectorySchema>>;
+/** Parameters of `fs/remove`. */
 export type RemoveParams = z.output<ReturnType<typeof removeSchema>>;
+/** Parameters of `fs/copy`. */
 export type CopyParams = z.output<ReturnType<typeof copySchema>>;
+/** Parameters of `fs/walk`. */
 export type WalkParams = z.output<ReturnType<typeof walkSchema>>;
+/** How far a walk goes. */
 export type WalkOptions = WalkParams["options"];
+/** Parameters of `fs/open`; the client chooses `handleId`. */
 export type OpenParams = z.output<ReturnType<typeof openSchema>>;
+/** Parameters of `fs/readBlock`: `offset` and `len` in bytes. */
 export type ReadBlockParams = z.output<ReturnType<typeof readBlockSchema>>;
+/** Parameters of `fs/writeBlock`: `offset` in bytes. */
 export type WriteBlockParams = z.output<ReturnType<typeof writeBlockSchema>>;
+/** Parameters of `fs/close`. */
 export type CloseParams = z.output<ReturnType<typeof closeSchema>>;
+/** Parameters of `fs/watchMissing`: paths that are not there, or one that is, to be watched for a change. */
 export type WatchMissingParams = z.output<ReturnType<typeof watchMissingSchema>>;
 
 /** Of the target where the path is a symbolic link; `isSymlink` alone is of the path itself. */
@@ -103,6 +118,7 @@ export interface Metadata {
   mode?: number;
 }
 
+/** One entry of a directory. The kinds are those of the target where the entry is a symbolic link. */
 export interface DirectoryEntry {
   fileName: string;
   isDirectory: boolean;
@@ -115,10 +131,12 @@ export interface ReadDirectoryResult {
   entries: DirectoryEntry[];
 }
 
+/** The answer to `fs/canonicalize`: a `file:` URI without links. */
 export interface CanonicalizeResult {
   path: string;
 }
 
+/** The answer to `fs/walk`; paths are `file:` URIs. */
 export interface WalkResult {
   entries: { path: string; kind: "file" | "directory" }[];
   /** Directories that could not be read. */
@@ -131,31 +149,46 @@ export interface OpenResult {
   handleId: string;
 }
 
+/** The answer to `fs/watchMissing`: whether the paths are watched from now on. */
 export interface WatchMissingResult {
   watching: boolean;
 }
 
+/** Validates the parameters of `fs/readFile`. @throws RpcError `invalidParams` */
 export const decodeReadFile = (params: unknown): ReadFileParams =>
   decodePlainParams(params, { followSymlinks: true }) ?? decodeParams(readFileSchema, params, "FsReadFileParams");
+/** Validates the parameters of `fs/writeFile`. @throws RpcError `invalidParams` */
 export const decodeWriteFile = (params: unknown): WriteFileParams =>
   decodeParams(writeFileSchema, params, "FsWriteFileParams");
+/** Validates the parameters of `fs/createDirectory`. @throws RpcError `invalidParams` */
 export const decodeCreateDirectory = (params: unknown): CreateDirectoryParams =>
   decodeParams(createDirectorySchema, params, "FsCreateDirectoryParams");
+/** Validates the parameters of `fs/getMetadata`. @throws RpcError `invalidParams` */
 export const decodeGetMetadata = (params: unknown): GetMetadataParams =>
   decodePlainParams(params, { followSymlinks: true, extended: false }) ??
   decodeParams(getMetadataSchema, params, "FsGetMetadataParams");
+/** Validates the parameters of `fs/canonicalize`. @throws RpcError `invalidParams` */
 export const decodeCanonicalize = (params: unknown): CanonicalizeParams =>
   decodeParams(canonicalizeSchema, params, "FsCanonicalizeParams");
+/** Validates the parameters of `fs/readDirectory`. @throws RpcError `invalidParams` */
 export const decodeReadDirectory = (params: unknown): ReadDirectoryParams =>
   decodePlainParams(params, { extended: false }) ?? decodeParams(readDirectorySchema, params, "FsReadDirectoryParams");
+/** Validates the parameters of `fs/remove`. @throws RpcError `invalidParams` */
 export const decodeRemove = (params: unknown): RemoveParams => decodeParams(removeSchema, params, "FsRemoveParams");
+/** Validates the parameters of `fs/copy`. @throws RpcError `invalidParams` */
 export const decodeCopy = (params: unknown): CopyParams => decodeParams(copySchema, params, "FsCopyParams");
+/** Validates the parameters of `fs/walk`. @throws RpcError `invalidParams` */
 export const decodeWalk = (params: unknown): WalkParams => decodeParams(walkSchema, params, "FsWalkParams");
+/** Validates the parameters of `fs/open`. @throws RpcError `invalidParams` */
 export const decodeOpen = (params: unknown): OpenParams => decodeParams(openSchema, params, "FsOpenParams");
+/** Validates the parameters of `fs/readBlock`. @throws RpcError `invalidParams` */
 export const decodeReadBlock = (params: unknown): ReadBlockParams =>
   decodeParams(readBlockSchema, params, "FsReadBlockParams");
+/** Validates the parameters of `fs/writeBlock`. @throws RpcError `invalidParams` */
 export const decodeWriteBlock = (params: unknown): WriteBlockParams =>
   decodeParams(writeBlockSchema, params, "FsWriteBlockParams");
+/** Validates the parameters of `fs/close`. @throws RpcError `invalidParams` */
 export const decodeClose = (params: unknown): CloseParams => decodeParams(closeSchema, params, "FsCloseParams");
+/** Validates the parameters of `fs/watchMissing`. @throws RpcError `invalidParams` */
 export const decodeWatchMissing = (params: unknown): WatchMissingParams =>
   decodeParams(watchMissingSchema, params, "FsWatchMissingParams");

@@ -27,8 +27,10 @@ const httpRequestSchema = lazily(() =>
     redirectPolicy: withDefault(z.enum(["follow", "stop"]), "follow"),
   }),
 );
+/** Parameters of `http/request`. */
 export type HttpRequestParams = z.output<ReturnType<typeof httpRequestSchema>>;
 
+/** One header of an answer. */
 export interface HttpHeader {
   /** In lower case. */
   name: string;
@@ -54,5 +56,6 @@ export interface BodyDelta {
   error: string | null;
 }
 
+/** Validates the parameters of `http/request`. @throws RpcError `invalidParams` */
 export const decodeHttpRequest = (params: unknown): HttpRequestParams =>
   decodeParams(httpRequestSchema, params, "HttpRequestParams");

@@ -22,5 +22,6 @@ export interface InitializeResult {
   environmentInfo: EnvironmentInfo;
 }
 
+/** Validates the parameters of `initialize`. @throws RpcError `invalidParams` */
 export const decodeInitialize = (params: unknown): InitializeParams =>
   decodeParams(initializeSchema, params, "InitializeParams");

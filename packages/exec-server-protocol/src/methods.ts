@@ -39,6 +39,7 @@ export const NOTIFICATIONS = {
   httpBodyDelta: "http/request/bodyDelta",
 } as const;
 
+/** Codes of the errors that an exec-server answers. */
 export const ERROR_CODES = {
   /** The request does not fit the state, or the host refuses it. */
   invalidRequest: -32600,

@@ -44,6 +44,7 @@ const startSchema = lazily(() =>
     cols: optional(terminalSizeSchema.shape.cols),
   }),
 );
+/** Parameters of `process/start`; the client chooses `processId`. */
 export type StartParams = z.output<ReturnType<typeof startSchema>>;
 
 export interface StartResult {
@@ -61,6 +62,7 @@ const readSchema = lazily(() =>
     waitMs: withDefault(unsigned, 0),
   }),
 );
+/** Parameters of `process/read`. */
 export type ReadParams = z.output<ReturnType<typeof readSchema>>;
 
 export interface ReadResult {
@@ -88,12 +90,15 @@ const writeSchema = lazily(() =>
     ),
   }),
 );
+/** Parameters of `process/write`. */
 export type WriteParams = z.output<ReturnType<typeof writeSchema>>;
 
 /** What became of a write: `accepted` means queued for the program, not read by it. */
 export const WRITE_STATUSES = ["accepted", "unknownProcess", "stdinClosed", "starting"] as const;
+/** What became of a write to stdin. */
 export type WriteStatus = (typeof WRITE_STATUSES)[number];
 
+/** The answer to `process/write`: whether the bytes were taken, and why not. */
 export interface WriteResult {
   status: WriteStatus;
 }
@@ -105,6 +110,7 @@ const signalSchema = lazily(() =>
     signal: z.enum(["interrupt", "terminate", "hangup"]),
   }),
 );
+/** Parameters of `process/signal`. */
 export type SignalParams = z.output<ReturnType<typeof signalSchema>>;
 
 const terminateSchema = lazily(() =>
@@ -114,6 +120,7 @@ const terminateSchema = lazily(() =>
     graceMs: optional(unsigned),
   }),
 );
+/** Parameters of `process/terminate`. */
 export type TerminateParams = z.output<ReturnType<typeof terminateSchema>>;
 
 export interface TerminateResult {
@@ -127,14 +134,21 @@ export type ResizeParams = z.output<ReturnType<typeof resizeSchema>>;
 const closeStdinSchema = lazily(() => z.object({ processId: z.string() }));
 export type CloseStdinParams = z.output<ReturnType<typeof closeStdinSchema>>;
 
+/** Validates the parameters of `process/start`. @throws RpcError `invalidParams` */
 export const decodeStart = (params: unknown): StartParams => decodeParams(startSchema, params, "ExecParams");
+/** Validates the parameters of `process/read`. @throws RpcError `invalidParams` */
 export const decodeRead = (params: unknown): ReadParams =>
   takePlainRead(params) ?? decodeParams(readSchema, params, "ReadParams");
+/** Validates the parameters of `process/write`. @throws RpcError `invalidParams` */
 export const decodeWrite = (params: unknown): WriteParams => decodeParams(writeSchema, params, "WriteParams");
+/** Validates the parameters of `process/signal`. @throws RpcError `invalidParams` */
 export const decodeSignal = (params: unknown): SignalParams => decodeParams(signalSchema, params, "SignalParams");
+/** Validates the parameters of `process/terminate`. @throws RpcError `invalidParams` */
 export const decodeTerminate = (params: unknown): TerminateParams =>
   decodeParams(terminateSchema, params, "TerminateParams");
+/** Validates the parameters of `process/resize`. @throws RpcError `invalidParams` */
 export const decodeResize = (params: unknown): ResizeParams => decodeParams(resizeSchema, params, "ResizeParams");
+/** Validates the parameters of `process/closeStdin`. @throws RpcError `invalidParams` */
 export const decodeCloseStdin = (params: unknown): CloseStdinParams =>
   decodeParams(closeStdinSchema, params, "CloseStdinParams");
 

@@ -52,6 +52,7 @@ const sandboxSchema = lazily(() =>
     useLegacyLandlock: optional(z.boolean()),
   }),
 );
+/** The sandbox chosen by the client for one request. */
 export type Sandbox = z.output<ReturnType<typeof sandboxSchema>>;
 
 /** A `sandbox` member of a request; null and absent ask for none. */
