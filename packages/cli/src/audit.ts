@@ -2,7 +2,7 @@ import { createAuditLog, createFileSink } from "@codex/audit";
 import type { AuditOptions } from "@codex/orchestrator";
 import type { Settings } from "./config/settings.js";
 
-/** The audit log that was configured; undefined for none. What goes wrong with it is said on stderr. */
+/** Opens the configured audit log; undefined when there is none. Problems are reported on stderr. */
 export function openAudit({
   enabled,
   path,

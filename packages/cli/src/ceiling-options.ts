@@ -12,18 +12,18 @@ export interface CeilingArguments {
 
 /**
  * The ceiling that the options ask for; undefined for none.
- * @param isHere directories are of this host, and are looked at
+ * @param isLocal the directories are on this host, where they are checked
  * @throws CommandError naming the option and its value
  */
 export function readCeiling(
   { maxSandbox, allowedRoot, maxNetwork }: CeilingArguments,
-  isHere: boolean,
+  isLocal: boolean,
 ): CeilingOptions | undefined {
   if (maxSandbox === "workspace-write" && allowedRoot.length === 0) {
     throw usage("--max-sandbox workspace-write needs --allowed-root: the directories that commands may write");
   }
   if (maxSandbox === undefined && allowedRoot.length === 0 && maxNetwork === undefined) return undefined;
-  const roots = allowedRoot.map((root) => (isHere ? readRoot(root) : readRemoteRoot(root)));
+  const roots = allowedRoot.map((root) => (isLocal ? readRoot(root) : readRemoteRoot(root)));
   return {
     ...(maxSandbox === undefined ? {} : { mode: maxSandbox }),
     roots,
@@ -31,17 +31,17 @@ export function readCeiling(
   };
 }
 
-/** Fixed now: what `/proc/self/cwd` means is this process's own affair, and changes. */
+/** Resolved now: `/proc/self/cwd` means something else in every process, and changes. */
 function readRoot(root: string): string {
   const path = resolve(root);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return IS_OWN.test(path) ? realpathSync(path) : path;
   throw usage(
-    `--allowed-root ${JSON.stringify(root)}: ${found === undefined ? "there is no such directory" : "it is no directory"}`,
+    `--allowed-root ${JSON.stringify(root)}: ${found === undefined ? "there is no such directory" : "it is not a directory"}`,
   );
 }
 
-/** What `/proc` and `/dev/fd` show of the process that looks. */
+/** Paths that mean something else in every process. */
 const IS_OWN = /^\/(?:proc|dev\/fd)(?:\/|$)/;
 
 function readRemoteRoot(root: string): string {

@@ -2,8 +2,8 @@ import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 
 /**
  * Takes the variables that look like secrets out of /proc/PID/environ, where every program of the same user
- * could read them. `process.env` keeps them. Linux; where it cannot be done nothing changes, and the rest of the
- * defence stands (docs/security.md).
+ * could read them. `process.env` keeps them. Linux only; elsewhere, and where /proc does not allow it, nothing changes
+ * (docs/security.md).
  */
 export function concealEnvironment(isSecret: (name: string) => boolean): void {
   if (process.platform !== "linux") return;
@@ -22,7 +22,7 @@ function overwriteSecrets(isSecret: (name: string) => boolean): void {
   const memory = openSync("/proc/self/mem", "r+");
   try {
     for (const { name, from, to } of secrets) {
-      // The C library makes a copy of what is set, and that is what this process reads from now on.
+      // The C library copies what is set; this process reads the copy from now on.
       const value = process.env[name];
       if (value === undefined) continue;
       process.env[name] = "";
@@ -34,7 +34,7 @@ function overwriteSecrets(isSecret: (name: string) => boolean): void {
   }
 }
 
-/** Where the secrets lie in `NAME=value` entries that each end with a zero byte. */
+/** Ranges of the secrets in a block of `NAME=value` entries, each of which ends with a zero byte. */
 function findSecrets(block: Buffer, isSecret: (name: string) => boolean) {
   const found: { name: string; from: number; to: number }[] = [];
   for (let at = 0; at < block.length; ) {
@@ -48,7 +48,7 @@ function findSecrets(block: Buffer, isSecret: (name: string) => boolean) {
   return found;
 }
 
-/** `env_start`, the 50th field of proc_pid_stat(5); 0 when it is not told. */
+/** `env_start`, the 50th field of proc_pid_stat(5); 0 when it is hidden. */
 function readEnvironmentStart(): number {
   const stat = readFileSync("/proc/self/stat", "latin1");
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[50 - 3] ?? 0);

@@ -26,18 +26,18 @@ export interface ConnectOptions extends CredentialArguments {
 }
 
 export interface AttachHooks extends OwnExecutorOptions {
-  /** What the command ends with when there is no such executor; default 1. */
+  /** Exit code when the executor cannot be reached; default 1. */
   exitCode?: number;
-  /** An exec-server is an error as well, for what is only asked of an executor that runs already. */
+  /** Refuse an exec-server: the command needs an executor that is running already. */
   onlyExecutor?: boolean;
-  /** The connection of an exec-server, below the executor, was lost and is made again. */
+  /** The connection to the exec-server below the executor was lost and is being restored. */
   onInterrupted?: () => void;
   onResumed?: () => void;
 }
 
 /**
- * Attaches the executor that the options name. One on a websocket is reached again when its channel is lost. What turns
- * out to be an exec-server is used through an executor in this process.
+ * Attaches the executor that the options name. One on a websocket is reconnected when its channel is lost. An exec-server
+ * at the address is used through an executor in this process.
  * @throws CommandError naming the executor
  */
 export async function attachExecutor(
@@ -48,7 +48,7 @@ export async function attachExecutor(
 ): Promise<AttachedExecutor> {
   const { executor } = options;
   if (executor === undefined) {
-    // Which shields this process when it starts the first program.
+    // Starting its first program shields this process.
     const { startOwnExecutor } = await import("./own-executor.js");
     return orchestrator.attach({ name, channel: startOwnExecutor(hooks) });
   }
@@ -67,7 +67,7 @@ export async function attachExecutor(
   }
 }
 
-/** The option that is missing. */
+/** Names the option that is probably missing. */
 function hintFor(detail: string): string {
   if (/self-signed certificate|unable to (verify the first|get local issuer) certificate/.test(detail)) {
     return "; --ca-file names the certificates to trust";
@@ -75,16 +75,16 @@ function hintFor(detail: string): string {
   return detail.endsWith("a bearer token is needed") ? "; give it with --token-file" : "";
 }
 
-/** A host whose C library cannot be called runs no programs of ours, but may have an executor elsewhere. */
+/** Without a usable C library no program can be started here, but an executor on another host works. */
 function shieldIfPossible(): void {
   try {
     shieldProcess();
   } catch {
-    // As it was.
+    // This process stays unshielded.
   }
 }
 
-/** What the executor runs may run on this host as well: before the first call this process is shielded. */
+/** The executor may run programs on this host: this process is shielded before the first call. */
 async function attachAddress(
   orchestrator: Pick<ProgramRunner, "attach">,
   name: string,
@@ -109,7 +109,7 @@ async function attachAddress(
   }
 }
 
-/** Loading what calls the C library takes milliseconds: while the executor makes its answer to `initialize`, they cost nothing. */
+/** Loading the C library bindings takes milliseconds, which cost nothing while the executor answers `initialize`. */
 async function shieldWhileAnswering(): Promise<void> {
   await setImmediate();
   shieldIfPossible();
@@ -142,14 +142,14 @@ function connect(
 async function startCommand(line: string): Promise<Channel> {
   const problem = findCommandProblem(line);
   if (problem !== undefined) throw new Error(problem);
-  // The user's own command line, for a shell to read. What it says on stderr is for the user.
+  // The user's own command line, parsed by a shell. Its stderr goes to the user.
   const onStderr = (bytes: Uint8Array) => void process.stderr.write(bytes);
   const env = withoutNodeOptions();
   return connectStdio({ command: "/bin/sh", args: ["-c", replacingShell(line)], env, onStderr });
 }
 
 /**
- * A line of plain words runs in place of the shell, which would wait for its end with all of the environment on show to
- * what the executor runs.
+ * A line of plain words replaces the shell, which would otherwise wait with its whole environment readable by the programs
+ * of the executor.
  */
 const replacingShell = (line: string): string => (getProgram(line) === undefined ? line : `exec ${line}`);

@@ -4,20 +4,20 @@ import { CommandError, EXIT } from "./exit-codes.js";
 import { checkTlsIdentity } from "./tls-identity.js";
 
 export interface CredentialArguments {
-  /** File with the token that is sent to a websocket. */
+  /** File with the bearer token for a websocket. */
   tokenFile?: string;
-  /** File with certificates (PEM) of issuers that are trusted as well. */
+  /** File with further trusted certificates (PEM). */
   caFile?: string;
 }
 
-/** What a connection to a websocket takes. */
+/** Credentials for a websocket connection. */
 export interface Credentials {
   token?: string;
   /** PEM. */
   ca?: string;
 }
 
-/** Has the token where there is no `--token-file`. */
+/** Environment variable with the token, used without `--token-file`. */
 const TOKEN_VARIABLE = "CODEX_EXECUTOR_TOKEN";
 
 /** @throws CommandError naming the file that cannot be read */
@@ -30,7 +30,7 @@ export function readCredentials({ tokenFile, caFile }: CredentialArguments): Cre
   return { ...(token === undefined ? {} : { token }), ...(ca === undefined ? {} : { ca }) };
 }
 
-/** The token in a file, without the blanks around it; undefined without a file. @throws CommandError */
+/** The token in a file, trimmed; undefined without a file. @throws CommandError */
 export function readToken(path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   const text = readText(path, "--token-file").trim();

@@ -3,17 +3,17 @@ import { renderAllowRule } from "@codex/policy";
 import { describeSandbox } from "./describe-sandbox.js";
 import { quoteWords, visible } from "./visible.js";
 
-/** The terminal that a question is shown at. */
+/** Size of the terminal that a question is shown on. */
 export interface QuestionSize {
-  /** Columns; default without end. */
+  /** Columns; unlimited by default. */
   width?: number | undefined;
-  /** Rows; what would push the beginning off the screen is left out. Default without end. */
+  /** Rows; lines that would scroll the beginning off the screen are left out. Unlimited by default. */
   rows?: number | undefined;
 }
 
 /**
- * What a person needs for deciding. What others wrote stays in its column and in bounds: a command must not repaint the
- * question, nor look like a line of it, nor push its own beginning off the screen.
+ * What a person needs to decide. Untrusted text stays in its column and within bounds: a command must not repaint the
+ * question, imitate one of its lines, or scroll its own beginning off the screen.
  */
 export function describeRequest(
   request: ApprovalRequest,
@@ -36,14 +36,14 @@ export function describeRequest(
   return ["", ...above, ...below, ""].join("\n");
 }
 
-/** Rows of the question itself: an empty one in front and behind, and the choices. */
+/** Rows of the question itself: an empty one before and after, and the choices. */
 const RESERVED_ROWS = 5;
 const MIN_COMMAND_ROWS = 5;
 /** Rows of anything but the command. */
 const MAX_OTHER_ROWS = 4;
-/** Extra permissions of one kind or another that are listed. */
+/** Most extra permissions of all kinds that are listed. */
 const MAX_EXTRAS = 3;
-/** How the rest is seen. */
+/** How to see the rest. */
 const ALL = "[v]iew shows all of it";
 
 interface Field {
@@ -84,7 +84,7 @@ function limitExtras(fields: readonly Shown[]): Shown[] {
   return [...fields.slice(0, first + MAX_EXTRAS), more, ...fields.slice(first + count)];
 }
 
-/** In at most so many rows, the last `tail` of them from its end. What is left out is said where no value can say it. */
+/** In at most `rows` rows, the last `tail` of them from its end. The notice of omitted lines stands in a column that no value reaches. */
 function renderField({ label, lines }: Shown, rows: number, tail: number, paint = (line: string) => line): string[] {
   const render = (line: string, at: number) => `  ${at === 0 ? label.padEnd(13) : CONTINUED}${paint(line)}`;
   if (lines.length <= rows) return lines.map(render);
@@ -105,7 +105,7 @@ const MARGIN = 15;
 /** In front of every further line of a value. */
 const CONTINUED = "           | ";
 
-/** Lines that a terminal does not fold again; what is not plain ASCII may take two columns. */
+/** Lines short enough not to wrap; a character that is not ASCII counts as two columns. */
 function foldLines(text: string, width: number): string[] {
   if (width < MIN_WIDTH) return foldLines(text, MIN_WIDTH);
   return text.split("\n").flatMap((line) => {
@@ -126,7 +126,7 @@ function foldLines(text: string, width: number): string[] {
 
 const MIN_WIDTH = 20;
 
-/** What is told beside a command must not push it off the screen. */
+/** Text beside a command must not scroll it off the screen. */
 const shorten = (text: string): string =>
   text.length <= MAX_TOLD ? text : `${text.slice(0, MAX_TOLD)}… (${text.length - MAX_TOLD} more characters)`;
 

@@ -1,7 +1,7 @@
 import type { Sandbox } from "@codex/executor-protocol";
 import { describeEntry } from "@codex/permissions";
 
-/** What a sandbox lets a command do, in a few words for a person. */
+/** What a sandbox permits, in a few words for a person. */
 export function describeSandbox(sandbox: Sandbox | null): string {
   const permissions = sandbox?.permissions;
   if (sandbox === null || permissions === undefined || permissions.type === "disabled") {
@@ -18,7 +18,7 @@ export function describeSandbox(sandbox: Sandbox | null): string {
   return `writes ${[...new Set(writes)].join(", ") || "nothing"}; ${network}${unread}`;
 }
 
-/** The workspace by the names of its directories; a person does not know the name that stands for them. */
+/** Shows the workspace by its directories instead of its symbolic name. */
 function describePlaces(entry: Parameters<typeof describeEntry>[0], { workspaceRoots }: Sandbox): string[] {
   const { path } = entry;
   if (path.type !== "special") return [path.type === "path" ? path.path : describeEntry(entry)];

@@ -3,16 +3,16 @@ const TILDE = 0x7e;
 const DOT = 0x2e;
 const isLineEnd = (byte: number): boolean => byte === 0x0d || byte === 0x0a;
 
-/** What was found in what was typed: Ctrl-C alone, or what leaves: Ctrl-C a second time in a row, or `~.` where a line begins. */
+/** A key sequence in typed input: Ctrl-C; or one that gives up: Ctrl-C twice in a row, or `~.` at the beginning of a line. */
 export type Escape = "interrupt" | "interrupt twice" | "tilde";
 
-/** Looks for keys that are meant for this command while nobody takes what is typed. A line begins where looking does. */
+/** Detects keys that are meant for this command while the executor does not take input. The first byte counts as the beginning of a line. */
 export class EscapeKeys {
   #beforeTilde = true;
   #afterTilde = false;
   #interrupts = 0;
 
-  /** The strongest there is in these bytes, after those before. */
+  /** The strongest sequence in these bytes, which follow those of earlier calls. */
   read(bytes: Uint8Array): Escape | undefined {
     let found: Escape | undefined;
     for (const byte of bytes) {

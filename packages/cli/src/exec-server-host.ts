@@ -15,19 +15,19 @@ import type { Credentials } from "./credentials.js";
 import { type ExecutorAddress, toUrl } from "./executor-address.js";
 import { withoutNodeOptions } from "./node-options.js";
 
-/** A host behind an exec-server, ours or Codex's. */
+/** A host behind an exec-server, of this project or of Codex. */
 export interface RemoteHost {
   host: HostInfo;
-  /** Processes of one orchestrator; closing it ends them. */
+  /** Backend for the processes of one orchestrator; closing it ends them. */
   createBackend: () => ExecBackend;
-  /** Where a path of that host leads. */
+  /** Resolves links in a path of that host. */
   resolvePath(path: string): Promise<string>;
   close(): Promise<void>;
 }
 
 export interface ExecServerOptions extends Credentials {
   telemetry?: Telemetry | undefined;
-  /** The connection was lost, and is made again. */
+  /** The connection was lost and is being restored. */
   onInterrupted?: () => void;
   onResumed?: () => void;
 }
@@ -60,7 +60,7 @@ function connect(address: ExecutorAddress, options: ExecServerOptions): Promise<
   return ExecServerClient.connectWebSocket(toUrl(address), options);
 }
 
-/** Also of what does not exist yet. @throws Error for a link that leads to nothing: what it will mean is not known. */
+/** Also resolves paths that do not exist yet. @throws Error for a dangling link, whose target may appear later */
 async function resolveRemotePath(files: RemoteFileSystem, path: string): Promise<string> {
   const real = await unlessMissing(files.canonicalize(path));
   if (real !== undefined) return toPath(real);
@@ -80,7 +80,7 @@ async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The protocol tells neither architecture nor user. */
+/** The protocol reports neither architecture nor user. */
 function toHostInfo({ shell, cwd, userHomeDir, platformOs }: RemoteEnvironmentInfo): HostInfo {
   const home = toPath(userHomeDir);
   return { os: toNodePlatform(platformOs), arch: "", shell, cwd: toPath(cwd ?? userHomeDir), home, user: "" };

@@ -3,7 +3,7 @@ import { CommandError, EXIT } from "./exit-codes.js";
 import { findExecutable } from "./find-executable.js";
 import { splitWords } from "./split-words.js";
 
-/** Where an executor or an exec-server is reached, as an option names it. */
+/** Address of an executor or exec-server, as given in an option. */
 export type ExecutorAddress =
   /** `ws:` or `wss:`. */
   | { kind: "websocket"; url: string }
@@ -12,7 +12,7 @@ export type ExecutorAddress =
   /** A command line for a shell, whose program speaks the protocol on its stdin and stdout. */
   | { kind: "command"; line: string };
 
-/** As channels are opened to it. */
+/** The URL that channels are opened with. */
 export const toUrl = (address: Exclude<ExecutorAddress, { kind: "command" }>): string =>
   address.kind === "unix" ? `unix://${address.path}` : address.url;
 
@@ -22,7 +22,7 @@ const EXPECTED =
 /**
  * Reads an address as people type it: a URL, `HOST:PORT`, a port of this machine, or a command.
  * @param option names it in errors, such as `--executor`
- * @throws CommandError for what is none of them; what to write instead is said where it is known
+ * @throws CommandError for anything else, with a suggestion where there is one
  */
 export function parseExecutorAddress(given: string, option: string): ExecutorAddress {
   const text = given.trim();
@@ -36,24 +36,24 @@ export function parseExecutorAddress(given: string, option: string): ExecutorAdd
   return parseHost(text, refuse) ?? { kind: "command", line: text };
 }
 
-/** Why the program of a command line cannot be started; undefined where only a shell can tell. */
+/** Why the program of a command line cannot be started; undefined when only a shell can find out. */
 export function findCommandProblem(line: string): string | undefined {
   const program = getProgram(line);
   const problem = program === undefined ? undefined : findExecutable(program);
   return problem === undefined ? undefined : `${problem}; ${EXPECTED}`;
 }
 
-/** The first of plain words; undefined for a line that only a shell understands. */
+/** The program of a line of plain words; undefined for a line that needs a shell. */
 export const getProgram = (line: string): string | undefined =>
   new RegExp(PLAIN_WORDS, "u").test(line) && !FOR_SHELLS.test(line) ? splitWords(line)?.[0] : undefined;
 
-/** In which a shell finds nothing to expand. */
+/** A word that a shell does not expand. */
 const QUOTED = `'[^']*'|"[^"$\`\\\\]*"`;
 
 /** Words, quoted or not; the first is no assignment. */
 const PLAIN_WORDS = `^(?:[\\p{L}\\p{N}_@%+:,./-]|${QUOTED})+(?:[ \\t]+(?:[\\p{L}\\p{N}_@%+=:,./-]|${QUOTED})+)*$`;
 
-/** First words that only a shell knows. */
+/** Keywords and builtins of shells. */
 const FOR_SHELLS =
   /^(builtin|case|cd|command|eval|exec|export|for|if|set|time|trap|ulimit|umask|until|wait|while)(\s|$)/;
 
@@ -84,7 +84,7 @@ function parseUrl(scheme: string, text: string, refuse: Refuse): ExecutorAddress
   return { kind: "websocket", url };
 }
 
-/** What names a host, or a port of this one; undefined for what may be the name of a command. */
+/** A host or a local port; undefined for text that may be the name of a command. */
 function parseHost(text: string, refuse: Refuse): ExecutorAddress | undefined {
   if (isIP(text) === 6) throw refuse(`the port is missing, and an IPv6 address is in brackets: [${text}]:PORT`);
   const [, host = "", port, path = ""] = /^(\[[^\]]*\]|[\w.-]*)(?::(\d+))?(\/.*)?$/.exec(text) ?? [];

@@ -6,11 +6,11 @@ export const EXIT = {
   ok: 0,
   /** The command ran into an error of its own or of its peer. */
   failure: 1,
-  /** Arguments that make no sense. */
+  /** Invalid arguments. */
   usage: 2,
   /** `codex run`: `--timeout` ended the program, whatever its own code was then. */
   timedOut: 124,
-  /** `codex run`: the executor was not reached, failed, or was lost before the outcome was known; or what a program that succeeded wrote could not be written. */
+  /** `codex run`: the executor could not be reached, failed or was lost before the outcome was known; or the output of a successful program could not be written. */
   lost: 125,
   /** `codex run`: found, but could not be started; or not allowed. */
   notStarted: 126,

@@ -7,7 +7,7 @@ import { isProgram } from "./doctor/find-program.js";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { quoteWords } from "./visible.js";
 
-/** What a sandbox comes to on this host, and how the program would be started in it; nothing runs. @throws CommandError */
+/** Describes the effect of a sandbox on this host and the command line of the program in it, without running anything. @throws CommandError */
 export async function explainSandbox(sandbox: Sandbox | null, argv: readonly string[], cwd: string): Promise<string> {
   const host = createCommandSandbox();
   if (sandbox === null) return "no sandbox: every path may be written, the network is open\n";
@@ -25,7 +25,7 @@ function explainPaths(sandbox: Sandbox, host: CommandSandbox) {
     NAMES[access],
     path,
     [
-      ...(missing ? ["not there, and cannot be made"] : []),
+      ...(missing ? ["missing, and cannot be created"] : []),
       pin ? "keeps its name: something below it is closed" : whyOf(path, access, causes),
     ].join("; "),
   ]);
@@ -47,7 +47,7 @@ interface Cause {
   paths: ReadonlySet<string>;
 }
 
-/** What each entry comes to by itself, beside what may be written: a path that is not there matters only then. */
+/** The effect of each entry alone, together with the writable ones: missing paths matter only below those. */
 function listCauses(sandbox: Sandbox, host: CommandSandbox): Cause[] {
   const { permissions } = sandbox;
   if (permissions.type !== "managed" || permissions.file_system.type !== "restricted") return [];
@@ -80,7 +80,7 @@ function whyOf(path: string, access: "read" | "write" | "deny", causes: readonly
     : "the git directory of what may be written";
 }
 
-/** The command line of the wrapper, with the options that it is given by a descriptor; without the environment. */
+/** The command line of the wrapper, including the options that it reads from a descriptor, without the environment. */
 async function explainCommand(
   sandbox: Sandbox,
   argv: readonly string[],
@@ -105,7 +105,7 @@ async function explainCommand(
 
 const readOptions = (fd: number): string[] => readFileSync(`/proc/self/fd/${fd}`, "utf8").split("\0").filter(Boolean);
 
-/** As a shell finds it. @throws CommandError */
+/** Looks up a program as a shell does. @throws CommandError */
 function findProgram(name: string, cwd: string): string {
   const directories = name.includes("/") ? [""] : (process.env.PATH ?? "/usr/bin:/bin").split(":");
   const found = directories.map((directory) => resolve(cwd, directory, name)).find(isProgram);

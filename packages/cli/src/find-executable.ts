@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Why a shell could not start a program by this name; undefined where it could. */
+/** Why a shell could not start a program of this name; undefined when it could. */
 export function findExecutable(name: string): string | undefined {
   if (name.includes("/")) return describeFile(name);
   const directories = (process.env.PATH ?? "").split(delimiter);

@@ -10,29 +10,29 @@ import { isOutputLost, written } from "./standard-output.js";
 
 export interface FollowOptions {
   recording?: RunRecording | undefined;
-  /** Whether the executor is reached; default: always. */
+  /** Tracks whether the executor can be reached; default: always. */
   outages?: Outages;
 }
 
-/** How a program ended, and how this command ends then: with `code`, or by `signal` where there is one. */
+/** How a program ended, and how this command ends: with `code`, or by `signal` where it is set. */
 export interface Followed {
   outcome: RunOutcome;
   code: number;
   signal: NodeJS.Signals | undefined;
-  /** The person did not want to wait for an executor that does not answer. */
+  /** The person gave up on an executor that does not answer. */
   isLeft: boolean;
 }
 
 /**
- * Runs a program as if it ran here: streams, signals and the terminal are passed through. Says on stderr what `code`,
- * which this command ends with, would not say.
+ * Runs a program as if it were local: streams, signals and the terminal are passed through. Reports on stderr what the exit
+ * code alone would not convey.
  */
 export async function followProgram(
   orchestrator: Pick<ProgramRunner, "runCommand">,
   request: RunCommandRequest,
   { recording, outages = createOutages(() => {}, "") }: FollowOptions = {},
 ): Promise<Followed> {
-  // Whatever ends this process before it knows: nobody is to take that for a success.
+  // Whatever ends this process before the outcome is known must not look like a success.
   process.exitCode = EXIT.lost;
   const output = createOutput(() => void running.signal("hangup").catch(() => {}));
   const running = orchestrator.runCommand(request, {
@@ -56,7 +56,7 @@ export async function followProgram(
   return { outcome, code: output.isLost && code === EXIT.ok ? EXIT.lost : code, signal, isLeft };
 }
 
-/** A program that SIGINT ended ends its caller in the same way: a loop of a shell stops then. */
+/** After a program that was ended by SIGINT this command ends by SIGINT too, so that shell loops stop. */
 const endingSignal = (outcome: RunOutcome): NodeJS.Signals | undefined =>
   outcome.kind === "ended" &&
   !outcome.timedOut &&
@@ -65,11 +65,11 @@ const endingSignal = (outcome: RunOutcome): NodeJS.Signals | undefined =>
     ? "SIGINT"
     : undefined;
 
-/** Closes what is left, and ends this process as `followed` says. */
+/** Closes the connection, and ends this process as `followed` says. */
 export async function endAs({ code, signal, isLeft }: Followed, close: () => Promise<void>): Promise<void> {
   process.exitCode = code;
   const closed = close();
-  // Whoever does not answer is not waited for.
+  // Do not wait for an executor that does not answer.
   await (isLeft ? Promise.race([closed, sleep(LEAVE_GRACE_MS)]) : closed);
   if (signal !== undefined) process.kill(process.pid, signal);
   if (isLeft) process.exit();
@@ -78,13 +78,12 @@ export async function endAs({ code, signal, isLeft }: Followed, close: () => Pro
 /**
  * Standard output and error of this process, written in order.
  *
- * @param onGone called once, for a reader that went away, as in `codex run … | head`: what was written would have ended
- *   the program itself here.
+ * @param onGone called once when the reader has gone, as in `codex run … | head`: a local program would have got SIGPIPE.
  */
 function createOutput(onGone: () => void) {
   let isLost = false;
   let isGone = false;
-  /** What is never written to need not be open. */
+  /** Opened with the first write: a stream that is never written to may be closed. */
   const used = new Set<Writable>();
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error) => {
@@ -98,7 +97,7 @@ function createOutput(onGone: () => void) {
     get isLost() {
       return isLost;
     },
-    /** A promise is until it is written: a reader that is slow holds the program back. */
+    /** Returns a promise while the write is pending: a slow reader applies back-pressure to the program. */
     write({ stream, bytes, dropped }: LiveOutput): Promise<void> | undefined {
       if (dropped !== undefined) {
         const range = `bytes ${dropped.from}-${dropped.to} of the output are gone: they were not retained`;
@@ -114,13 +113,13 @@ function createOutput(onGone: () => void) {
   };
 }
 
-/** Undefined when it is written: its memory may be used again. */
+/** Undefined when the bytes are written and their memory may be reused. */
 function writeTo(stream: Writable, bytes: Uint8Array): Promise<void> | undefined {
   stream.write(bytes);
   return stream.writableLength === 0 ? undefined : written(stream);
 }
 
-/** Executors that name no code say it in a sentence. */
+/** Executors without error codes say it in a sentence. */
 const isNotFound = ({ code, reason }: Extract<RunOutcome, { kind: "refused" }>): boolean =>
   code === undefined ? /(^|: )program `[^`]*` was not found/.test(reason) : code === "program_not_found";
 

@@ -3,15 +3,15 @@ import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { createPipeSink, createStreamSink, type LogFormat, type LogSink } from "@codex/telemetry";
 
-/** Not process.stdout for a pipe: that writes synchronously there, and a peer that does not read would stop everything. */
+/** Not process.stdout, which writes to pipes synchronously: a peer that does not read would block this process. */
 export function openStdout(): Writable {
   const info = fstatSync(1);
   return info.isFIFO() || info.isSocket() ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout;
 }
 
 /**
- * Where log lines go that nobody may have to wait for. process.stderr writes to a pipe synchronously, and a second stream on
- * its descriptor would break it; Linux can open a pipe again. To be called before the process is shielded.
+ * A sink for log lines that never blocks. process.stderr writes to a pipe synchronously, and a second stream on its descriptor
+ * would break it; Linux can reopen a pipe. Call it before the process is shielded.
  */
 export function openStderrSink(format: LogFormat): LogSink {
   const again = process.platform === "linux" && fstatSync(2).isFIFO() ? openAgain(2) : undefined;
@@ -20,7 +20,7 @@ export function openStderrSink(format: LogFormat): LogSink {
     : createPipeSink(again, format);
 }
 
-/** Undefined where that is not allowed: the pipe belongs to another user. */
+/** Undefined where reopening is not allowed: the pipe belongs to another user. */
 function openAgain(fd: number): number | undefined {
   try {
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
@@ -29,7 +29,7 @@ function openAgain(fd: number): number | undefined {
   }
 }
 
-/** A command that has nothing to say does not make a stream of its stderr. */
+/** Opens the sink with the first line. */
 function createLazySink(open: () => LogSink): LogSink {
   let sink: LogSink | undefined;
   return {
@@ -39,13 +39,13 @@ function createLazySink(open: () => LogSink): LogSink {
     },
     async close() {
       await sink?.close();
-      // A parent that does not read must not keep this process from ending; its command is over.
+      // A parent that does not read must not keep this process from ending.
       if (sink !== undefined && process.stderr.writableLength > 0) setImmediate(() => process.exit());
     },
   };
 }
 
-/** Calls back at the first signal that asks for an end; a second one is not held back. Returns what undoes it. */
+/** Calls `stop` at the first SIGINT, SIGTERM or SIGHUP; a second one has its default effect. Returns a function that removes the handlers. */
 export function onStopSignal(stop: () => void): () => void {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const off = () => {

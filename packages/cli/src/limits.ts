@@ -1,17 +1,17 @@
-/** Input that is kept for a program while its executor cannot be reached, bytes. More than that is dropped as a whole. */
+/** Input buffered for a program while its executor cannot be reached, in bytes. Input beyond it is dropped as a whole. */
 export const MAX_HELD_INPUT_BYTES = 64 * 1024;
 
-/** After this the executor counts as one that does not answer, and Ctrl-C is looked for in what is typed, milliseconds. */
+/** Milliseconds after which an executor counts as unresponsive, and Ctrl-C in typed input is handled by this command. */
 export const UNANSWERED_MS = 2_000;
 
-/** How long a program may run on, whose input is over but could not be ended, before the person is told, milliseconds. */
+/** Milliseconds that a program may keep running after its input could not be closed before the person is notified. */
 export const OPEN_INPUT_MS = 500;
 
-/** How long a command that was given up waits for its executor to hear of that, milliseconds. */
+/** Milliseconds that a command that was given up waits for its executor to acknowledge that. */
 export const LEAVE_GRACE_MS = 2_000;
 
-/** What an output pipe of our own program holds and one read of it gives, bytes: at 64 KiB each byte costs more than twice as much. */
+/** Capacity of an output pipe of a local program and size of one read, in bytes: with 64 KiB each byte costs more than twice as much. */
 export const OWN_PIPE_BYTES = 256 * 1024;
 
-/** What is kept of its output beside the beginning, bytes: all that may be under way, and a last read of both pipes. */
+/** Retained end of its output, in bytes: everything that may be in flight, and a last read of both pipes. */
 export const OWN_LOG_TAIL_BYTES = 4 * OWN_PIPE_BYTES;

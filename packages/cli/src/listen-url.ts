@@ -23,7 +23,7 @@ export function parseListenUrl(text: string): ListenTarget {
   return { kind: "websocket", host, port };
 }
 
-/** What was meant, as far as that can be told. */
+/** A suggestion, where there is one. */
 function hintFor(text: string): string {
   if (/^wss:/i.test(text)) return "; a listener speaks TLS on ws:// with --tls-cert and --tls-key";
   const address = /^\d+$/.test(text) ? `:${text}` : text;
@@ -32,7 +32,7 @@ function hintFor(text: string): string {
   return text.startsWith("/") ? `; did you mean unix://${text}?` : "";
 }
 
-/** Whether an address is reached from this machine only. */
+/** Whether an address can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith("127.");
   return host === "::1" || host === "localhost";

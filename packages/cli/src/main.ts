@@ -13,19 +13,19 @@ import { VERSION_LINE } from "./version.js";
 takeNodeOptions();
 refuseInspector();
 
-/** A file of its own beside this one. */
+/** A separate file beside this one. */
 interface Part {
   run(name: string, options: unknown, words: string[]): Promise<void>;
 }
 
-/** Put in by the build. */
+/** Defined by the build. */
 declare const QUICK_COMMANDS: Readonly<Record<string, QuickCommand>>;
 
 const line = process.argv.slice(2);
 const problem = findRuntimeProblem();
 if (!isVersionPrinted()) problem === undefined ? runCommand() : refuseRuntime(problem);
 
-/** Asked often, and known without loading anything. What cannot be written is left to who tells of it. */
+/** Prints the version without loading anything else. A write that fails is left to the regular path, which reports it. */
 function isVersionPrinted(): boolean {
   if (line.length !== 1 || (line[0] !== "--version" && line[0] !== "-V")) return false;
   try {
@@ -66,7 +66,7 @@ function load(file: string): unknown {
     keepCompiledCode();
     return require(file);
   }
-  // The build leaves nothing but ASCII in it: a byte each in memory.
+  // The build emits ASCII only: one byte per character in memory.
   const script = new Script(readFileSync(file, "latin1"), { filename: file, cachedData: readFileSync(compiled) });
   const loaded = { exports: {} };
   script.runInThisContext()(loaded.exports, module.createRequire(file), loaded, file, dirname(file));

@@ -3,7 +3,7 @@ import { visible } from "./visible.js";
 
 type NetworkRule = RulePolicy["networkRules"][number];
 
-/** Rules for the hosts that a command spells out in addresses. They are reported: there is no proxy that would hold it to them. */
+/** Rules for the hosts in addresses of a command. They are only reported: no proxy enforces them. */
 export function findNamedHosts({ networkRules }: RulePolicy, { commands, inside }: Explanation): NetworkRule[] {
   const words = [...commands, ...inside].flatMap((command) => command.words);
   const hosts = new Set(words.flatMap(hostsIn));

@@ -28,15 +28,15 @@ export interface TelemetryArguments {
 
 export interface OpenedTelemetry extends Telemetry {
   log: Logger;
-  /** Pages of a listener; undefined where metrics were not asked for. */
+  /** HTTP pages of a listener; undefined unless metrics were requested. */
   pages: ReadonlyMap<string, () => { contentType: string; body: string }> | undefined;
-  /** Writes what waits. Never rejects. */
+  /** Flushes pending records. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * What a serving command tells of itself, as its options and `CODEX_LOG` say. `role` is the name of the command.
- * @throws CommandError for a level or format that there is none of, or a file that cannot be opened
+ * Opens logs, metrics and spans of a serving command by its options and `CODEX_LOG`. `role` is the name of the command.
+ * @throws CommandError for an unknown level or format, or a file that cannot be opened
  */
 export async function openTelemetry(
   role: string,
@@ -44,7 +44,7 @@ export async function openTelemetry(
   isSocket: boolean,
 ): Promise<OpenedTelemetry> {
   if (options.metrics && !isSocket) {
-    throw new CommandError("--metrics is for a websocket listener; on stdio nobody could read them", EXIT.usage);
+    throw new CommandError("--metrics needs a websocket listener: on stdio nobody could read them", EXIT.usage);
   }
   const { log, sink } = openLog(options);
   const { metrics, tracing, stop } = await openMetrics(role, options.metrics === true, log);
@@ -104,7 +104,7 @@ async function openMetrics(role: string, asked: boolean, log: Logger) {
   return { metrics, tracing, stop: api?.observeRegistry(metrics) ?? (() => {}) };
 }
 
-/** Only where an SDK was registered before this command began, as `NODE_OPTIONS="--import …"` does. */
+/** Loaded only when an SDK was registered before this command, as with `NODE_OPTIONS="--import …"`. */
 async function loadOpenTelemetry(log: Logger) {
   if (!Reflect.has(globalThis, Symbol.for("opentelemetry.js.api.1"))) return undefined;
   try {

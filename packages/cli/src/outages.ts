@@ -1,6 +1,6 @@
 import type { OrchestratorOptions } from "@codex/orchestrator";
 
-/** Whether the executor is reached at present. A person is told when it is not, and when it is again. */
+/** Tracks whether the executor can be reached, and notifies the person when that changes. */
 export interface Outages {
   readonly isLost: boolean;
   /** For `createOrchestrator`. */
@@ -36,7 +36,7 @@ export function createOutages(say: (line: string) => void, hint: string): Outage
         if (reconnecting) lose(reason);
       },
       onOnline(_executor, { resumed }) {
-        // Where what ran is gone, its outcome tells.
+        // If the program is gone, its outcome says so.
         if (resumed) restore();
       },
     },

@@ -6,13 +6,13 @@ import type { RemoteHost } from "./exec-server-host.js";
 import { OWN_LOG_TAIL_BYTES, OWN_PIPE_BYTES } from "./limits.js";
 
 export interface OwnExecutorOptions {
-  /** Nothing will ask for a sandbox: whether this host has one is not tried out, and a command that asks is refused. */
+  /** Skip probing this host for a sandbox; a command that asks for one is refused. */
   withoutSandbox?: boolean | undefined;
-  /** Nobody looks at live output once it counts as taken: its memory is used again. */
+  /** Reuse the memory of live output once it is consumed. */
   lendsOutput?: boolean | undefined;
 }
 
-/** An executor of this host in this process. Closing the channel ends it and everything it started. */
+/** Starts an executor for this host in this process. Closing the channel ends it and everything it started. */
 export const startOwnExecutor = ({ withoutSandbox = false, lendsOutput = false }: OwnExecutorOptions = {}): Channel =>
   start({
     limits: {
@@ -26,7 +26,7 @@ export const startOwnExecutor = ({ withoutSandbox = false, lendsOutput = false }
     },
   });
 
-/** An executor in this process whose programs run behind an exec-server. Owns that; closing the channel ends both. */
+/** Starts an executor in this process whose programs run on an exec-server. Takes ownership of it; closing the channel ends both. */
 export const startExecutorOver = ({ createBackend, host, resolvePath, close }: RemoteHost): Channel =>
   start({ backend: createBackend, host, resolvePath }, close);
 

@@ -10,29 +10,29 @@ import { dropTyped, getTerminalSize, type TakenTerminal, takeTerminal } from "./
 import { type InputTarget, passTyped, type TypedInputOptions } from "./typed-input.js";
 
 export interface PassOptions {
-  /** That the terminal of the program was started with; undefined on pipes. */
+  /** Initial size of the program's terminal; undefined on pipes. */
   size: TerminalSize | undefined;
-  /** False: the program has no input, and nothing is read here. */
+  /** False: the program has no input, and stdin is not read. */
   hasInput: boolean;
   recording?: RunRecording | undefined;
   outages: Outages;
 }
 
-/** The person gave up an executor that does not answer. */
+/** The person gave up on an executor that does not answer. */
 interface Left {
   kind: "left";
   how: string;
-  /** What they did it with, where that ends programs. */
+  /** The signal that it corresponds to; undefined for a key sequence. */
   signal?: NodeJS.Signals;
 }
 
 export interface Passing {
   left: Promise<Left>;
-  /** Gives the terminal back. Keys for a program whose end was not seen are nobody's: they are dropped. */
+  /** Restores the terminal. Pending keys for a program whose end was not seen are dropped. */
   release(isProgramLost: boolean): void;
 }
 
-/** Input, signals and the size of the window go to the program. */
+/** Passes input, signals and the window size to the program. */
 export function passThrough(running: RunningCommand, options: PassOptions): Passing {
   const { size, hasInput, recording, outages } = options;
   const resize = (next: TerminalSize) => {
@@ -40,7 +40,7 @@ export function passThrough(running: RunningCommand, options: PassOptions): Pass
     void running.resize(next).catch(() => {});
   };
   const terminal = size === undefined ? undefined : takeTerminal(resize);
-  // It may have changed since the program was started with it.
+  // The size may have changed since the program was started.
   const now = size === undefined ? undefined : getTerminalSize();
   if (now !== undefined && (now.rows !== size?.rows || now.cols !== size.cols)) resize(now);
 
@@ -67,7 +67,7 @@ export function passThrough(running: RunningCommand, options: PassOptions): Pass
   };
 }
 
-/** Returns what gives stdin back. */
+/** Returns a function that restores stdin. */
 function passInput(typed: TypedInputOptions): (isProgramLost: boolean, terminal: TakenTerminal | undefined) => void {
   const { stdin } = process;
   const stopTyped = stdin.isTTY ? passTyped(stdin, typed) : undefined;
@@ -87,7 +87,7 @@ const PASSED: readonly [NodeJS.Signals, SessionSignal][] = [
   ["SIGHUP", "hangup"],
 ];
 
-/** To the program; to this command while the executor does not answer, SIGINT at the second time. */
+/** Passes signals to the program. While the executor does not answer they end this command, SIGINT at the second one. */
 function passSignals(running: RunningCommand, outages: Outages, leave: (left: Left) => void): () => void {
   let interrupts = 0;
   let waitsSince = 0;
@@ -115,17 +115,17 @@ function passSignals(running: RunningCommand, outages: Outages, leave: (left: Le
   };
 }
 
-/** Where the host cannot send a signal that is to end the program, as that of Codex 0.169.0 cannot send SIGTERM. */
+/** Kills the program when the host cannot send the signal: an exec-server of Codex 0.169.0 cannot send SIGTERM. */
 async function kill(running: RunningCommand, signal: NodeJS.Signals, error: unknown): Promise<void> {
   try {
     await running.signal("kill");
     say(`${signal} was not sent: ${messageOf(error)}; the program is killed instead`);
   } catch {
-    // It has ended, which is told by its outcome.
+    // It has ended, which its outcome reports.
   }
 }
 
-/** A host that cannot end the input is told of when the program goes on: it may wait for that end. */
+/** Notifies the person that the host cannot close the input, if the program keeps running: it may be waiting for that. */
 async function tellOpenInput({ ended }: RunningCommand, error: unknown): Promise<void> {
   if (!(error instanceof OrchestratorError) || error.code !== "unsupported") throw error;
   const late = sleep(OPEN_INPUT_MS, "late", { ref: false });
@@ -139,6 +139,6 @@ async function passPiped({ write, closeStdin }: InputTarget): Promise<void> {
     for await (const bytes of process.stdin) await write(bytes as Buffer);
     await closeStdin();
   } catch {
-    // The program does not read any more, or has ended: that is told by its outcome.
+    // The program has closed its input or ended; its outcome reports the latter.
   }
 }

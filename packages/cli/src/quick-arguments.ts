@@ -1,19 +1,19 @@
-/** A command whose options need no more than their text, and how its options are called and begin. */
+/** A command whose options can be parsed without commander: their names and defaults. */
 export interface QuickCommand {
-  /** Name of the file that it is in. */
+  /** Name of its file. */
   part: string;
   /** By flag, such as `--listen`. */
   flags: Readonly<Record<string, { name: string; takesValue: boolean }>>;
   /** JSON of the options when none is given. */
   defaults: string;
-  /** Whether words follow the options: those of a program, which are not looked at. */
+  /** Whether the command line of a program follows the options; it is passed on unparsed. */
   takesWords: boolean;
 }
 
 export interface QuickArguments {
-  /** As commander would give them. */
+  /** As commander would return them. */
   options: Record<string, unknown>;
-  /** Behind the options. */
+  /** Words after the options. */
   words: string[];
 }
 
@@ -30,8 +30,8 @@ export function findQuickCommand(
 }
 
 /**
- * A plain command line, as commander would read it; undefined for everything that is not plain: help, what is wrong, repeated
- * or checked. That is left to commander, which takes longer to load than everything else.
+ * Parses a plain command line as commander would; undefined for help, errors, repeated options and options with validation.
+ * Those are left to commander, which takes longer to load than everything else.
  */
 export function parseQuickly(command: QuickCommand, line: readonly string[]): QuickArguments | undefined {
   const options = JSON.parse(command.defaults) as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { QuickCommand } from "./quick-arguments.js";
 
-/** The commands that are started often and waited for, and the file each is in. */
+/** The commands whose start time matters most, and the file of each. */
 const PARTS = {
   executor: "executor",
   "exec-server": "exec-server",
@@ -9,7 +9,7 @@ const PARTS = {
   "tools list": "client",
 } as const;
 
-/** What `parseQuickly` needs to know of them, taken from the tree of commands when the command is built. */
+/** What `parseQuickly` needs to know of them, derived from the tree of commands by the build. */
 export const describeQuickCommands = (program: Command): Record<string, QuickCommand> =>
   Object.fromEntries(Object.entries(PARTS).map(([name, part]) => [name, describe(find(program, name), part)]));
 
@@ -17,7 +17,7 @@ const find = (program: Command, name: string): Command =>
   name.split(" ").reduce((above, word) => above.commands.find((command) => command.name() === word)!, program);
 
 function describe(command: Command, part: string): QuickCommand {
-  // What is checked or collected is commander's business.
+  // Options with validation or collection are left to commander.
   const plain = command.options.filter((option) => !option.parseArg && !option.argChoices && !option.negate);
   const flags = plain.flatMap((option) =>
     option.long == null || option.optional

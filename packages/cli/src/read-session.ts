@@ -4,8 +4,8 @@ import { safeParse } from "zod/mini";
 import { CommandError, EXIT } from "./exit-codes.js";
 
 /**
- * What a session of a running executor wrote from an offset on, when and how it ended. Takes nothing away from its own
- * orchestrator. @param waitMs the longest wait for output where there is none yet
+ * Reads the output of a session of a running executor from an offset, with timestamps and outcome, without consuming it.
+ * @param waitMs longest wait for output, milliseconds
  */
 export async function readSession(
   orchestrator: Orchestrator,
@@ -17,9 +17,9 @@ export async function readSession(
   if (result.isError) throw sessionError(result.text);
   const parsed = safeParse(recordedOutputSchema, result.structured);
   if (parsed.success) return parsed.data;
-  throw new CommandError("this executor does not tell when output was written", EXIT.failure);
+  throw new CommandError("this executor does not report when output was written", EXIT.failure);
 }
 
-/** An executor names the tools of a model; a person has commands. */
+/** Replaces the names of model tools by those of commands. */
 export const sessionError = (text: string): CommandError =>
-  new CommandError(text.replace("list_sessions lists", "`codex sessions list` tells"));
+  new CommandError(text.replace("list_sessions lists", "`codex sessions list` shows"));

@@ -1,6 +1,6 @@
 import { CommandError, EXIT } from "./exit-codes.js";
 
-/** Tells the person at the shell; returns the exit code. */
+/** Prints an error for the person at the shell; returns the exit code. */
 export function reportError(error: unknown): number {
   if (error instanceof CommandError) {
     process.stderr.write(`codex: ${error.message}\n`);

@@ -6,12 +6,12 @@ import type { LoadedConfig } from "./config/load-config.js";
 import { ruleDirectories } from "./config/open-config.js";
 import { CommandError } from "./exit-codes.js";
 
-/** Where saved rules go. */
+/** The file that saved rules are appended to. */
 export const savedRulesFile = (): string => join(codexHome(), "rules", "default.rules");
 
 /**
  * The rules of these files in their order; without any, those of the system, the user and the trusted project. What the
- * administrator requires comes with both. What does not load is said on stderr, and what it may have restricted is asked.
+ * administrator requires is added to both. Files that do not load are reported on stderr; commands that they may restrict need approval.
  * @throws CommandError for a file that cannot be read
  */
 export async function loadRules(files: readonly string[], config: LoadedConfig): Promise<RulePolicy> {
@@ -47,6 +47,6 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** As Codex puts it, so that what reads it finds the same lines. */
+/** The wording of Codex, for programs that parse it. */
 export const describePolicyError = (what: "read" | "parse", file: string, reason: string): string =>
   `failed to ${what} policy at ${file}\n\nCaused by:\n    ${reason.replaceAll("\n", "\n    ")}`;

@@ -3,19 +3,19 @@ import type { SandboxDenial } from "@codex/orchestrator";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { openSandbox } from "./sandbox-selector.js";
 
-/** Where a program is to run that a person named. */
+/** Where a program that a person started is to run. */
 export interface RunPlace {
-  /** Of the executor; undefined when it does not tell. */
+  /** Host of the executor; undefined when it does not report it. */
   host: HostInfo | undefined;
   /** Absolute, on the executor's host; undefined for the executor's own directory. */
   cwd: string | undefined;
-  /** The executor is one of our own, on this host. */
+  /** The executor is in this process. */
   isOwn: boolean;
 }
 
 /**
- * The sandbox of a mode for such a program, with the rest as configured; undefined for none. Without a mode there is
- * none, unless the executor demands one, which is said before anything is started.
+ * The sandbox of a mode for such a program, with the other settings as configured; undefined for none. Without a mode there is
+ * none; if the executor requires one, this fails before anything is started.
  * @throws CommandError, ConfigError
  */
 export async function chooseRunSandbox(
@@ -37,7 +37,7 @@ export async function chooseRunSandbox(
       EXIT.notStarted,
     );
   }
-  // Most runs need no configuration, and should not wait for it to load.
+  // Loaded on demand: most runs need no configuration.
   const { openConfig } = await import("./config/open-config.js");
   const { settings } = await openConfig({ sandbox: mode }, isOwn ? directory : undefined);
   const chosen = openSandbox(settings.sandbox, isOwn).select({
@@ -53,7 +53,7 @@ export async function chooseRunSandbox(
   return chosen ?? undefined;
 }
 
-/** The widest mode that the ceiling of an executor leaves; undefined where it needs no sandbox. */
+/** The widest mode that the ceiling of an executor permits; undefined when it requires no sandbox. */
 function findDemandedMode(host: HostInfo | undefined): Exclude<SandboxMode, "danger-full-access"> | undefined {
   const ceiling = host?.sandbox?.ceiling;
   if (ceiling === undefined) return undefined;
@@ -63,4 +63,4 @@ function findDemandedMode(host: HostInfo | undefined): Exclude<SandboxMode, "dan
 
 /** What a sandbox refused, for a person. A guess is shown as one. */
 export const describeDenial = ({ certain, reason }: SandboxDenial): string =>
-  certain ? reason : `${reason}; that is a guess, made from what the program printed`;
+  certain ? reason : `${reason}; this is a guess from the program's output`;

@@ -1,10 +1,10 @@
 import { EXIT } from "./exit-codes.js";
 import { watchOutput } from "./standard-output.js";
 
-/** Runs a command of a person. Sets the exit code; never rejects. @param report tells of an error; its exit code */
+/** Runs a command. Sets the exit code; never rejects. @param report prints an error and returns the exit code */
 export async function runToEnd(command: () => Promise<unknown>, report: (error: unknown) => number): Promise<void> {
   watchOutput();
-  // Node ends once there is nothing left to wait for, whether or not the command has come to its end.
+  // Node exits when nothing is left to wait for, even if the command has not finished.
   process.once("beforeExit", failUnfinished);
   try {
     await command();
@@ -15,6 +15,6 @@ export async function runToEnd(command: () => Promise<unknown>, report: (error: 
 }
 
 function failUnfinished(): void {
-  process.stderr.write("codex: the command has not come to its end: what it waited for cannot come any more\n");
+  process.stderr.write("codex: the command did not finish: what it waited for cannot happen any more\n");
   process.exitCode ||= EXIT.failure;
 }

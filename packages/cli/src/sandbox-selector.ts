@@ -11,7 +11,7 @@ import { codexHome } from "./config/codex-home.js";
 import { CommandError } from "./exit-codes.js";
 
 /**
- * The sandbox that was configured. Git directories are only known of an executor of our own, on this host.
+ * The configured sandbox. Git directories are known only for an executor in this process.
  * @throws CommandError for settings that make none
  */
 export function openSandbox(settings: SandboxSettings, isOwn: boolean): SandboxSelector {
@@ -27,7 +27,7 @@ export function openSandbox(settings: SandboxSettings, isOwn: boolean): SandboxS
   }
 }
 
-/** Of a workspace on this host; undefined where there is none that surely belongs to it. */
+/** Git directories of a workspace on this host; undefined unless they certainly belong to it. */
 function findGitDirectories(workspaceRoot: string): GitDirectories | undefined {
   try {
     const git = join(workspaceRoot, ".git");
@@ -40,7 +40,7 @@ function findGitDirectories(workspaceRoot: string): GitDirectories | undefined {
     const commonDirectory = realpathSync(
       resolve(gitDirectory, readFileSync(join(gitDirectory, "commondir"), "utf8").trim()),
     );
-    // The checkout has to know of the worktree: anybody can write a file that names a directory.
+    // The checkout has to list the worktree: anybody can write a `.git` file that names a directory.
     const back = realpathSync(readFileSync(join(gitDirectory, "gitdir"), "utf8").trim());
     const isOurs = back === realpathSync(git) && dirname(dirname(gitDirectory)) === commonDirectory;
     return isOurs ? { gitDirectory, commonDirectory } : undefined;

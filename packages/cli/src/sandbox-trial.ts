@@ -52,10 +52,10 @@ export async function chooseTrialSandbox(cwd: string, options: TrialOptions): Pr
   return selected;
 }
 
-/** A `sandbox` as an executor is sent it; directories that it leaves out are the one where the program starts. */
+/** A `sandbox` in the form that is sent to an executor; directories default to the one where the program starts. */
 function readProfile(file: string, cwd: string, { sandbox, writableRoot, network, deny }: TrialOptions): Sandbox {
   if (sandbox !== undefined || writableRoot.length > 0 || network || deny.length > 0) {
-    throw new CommandError("--profile-json is the whole sandbox: no other flag of it can be given", EXIT.usage);
+    throw new CommandError("--profile-json is the complete sandbox: it excludes the other sandbox options", EXIT.usage);
   }
   let value: unknown;
   try {
@@ -71,7 +71,7 @@ function readProfile(file: string, cwd: string, { sandbox, writableRoot, network
   return { cwd, workspaceRoots: [cwd], ...parsed.data };
 }
 
-/** This host, but for its sandbox. */
+/** Describes this host, without its sandbox. */
 export function describeHost(cwd: string): HostInfo {
   const path = process.env.SHELL ?? "/bin/sh";
   const shell = { name: basename(path), path };

@@ -2,12 +2,12 @@ import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { EXIT } from "./exit-codes.js";
 
-/** An output of this process. Of a file Node makes one that writes at once, and takes no notice of how much was taken. */
+/** An output stream of this process. For a file Node uses synchronous writes and ignores partial ones. */
 type Output = NodeJS.WriteStream & { fd: number };
 
 /**
- * A disk that becomes full is told, once, and makes the command fail; a reader that went away, as in `codex … | head`, ends
- * the output alone. Called once, before anything is written.
+ * Reports a full disk once and makes the command fail; a reader that has gone, as in `codex … | head`, only ends the output.
+ * Call it once, before anything is written.
  */
 export function watchOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -25,11 +25,11 @@ export function watchOutput(): void {
   }
 }
 
-/** Whether somebody misses what could not be written: not the reader that went away, nor one who was told already. */
+/** Whether lost output is a failure: not when its reader has gone, or when it was reported already. */
 export const isOutputLost = (error: Error): boolean =>
   !("code" in error) || (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED");
 
-/** Resolves when all that was handed to a stream is written, or cannot be. */
+/** Resolves when everything given to a stream is written or has failed. */
 export const written = (stream: Writable): Promise<void> => new Promise((resolve) => stream.write("", () => resolve()));
 
 function isFile(fd: number): boolean {
@@ -40,7 +40,7 @@ function isFile(fd: number): boolean {
   }
 }
 
-/** A disk that becomes full takes a part of a write without an error. */
+/** Repeats partial writes: a disk that becomes full accepts a part of a write without an error. */
 function writeWhole(stream: Output): void {
   stream._write = (chunk: Buffer, _encoding, done) => {
     try {

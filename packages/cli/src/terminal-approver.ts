@@ -11,7 +11,7 @@ import { describeRequest } from "./describe-approval.js";
 import { splitWords } from "./split-words.js";
 import { quoteWords, visible } from "./visible.js";
 
-/** Answers, decisions and how they are offered, in the order of the question. Nothing else counts: `stop` is no `s`. */
+/** Answers, their decisions and labels, in the order of the question. Only exact answers count: `stop` is not `s`. */
 const CHOICES: readonly { answers: readonly string[]; decision: ApprovalDecision; label: string }[] = [
   { answers: ["y", "yes"], decision: "accept", label: "[y]es" },
   { answers: ["s", "session"], decision: "accept_for_session", label: "for the [s]ession" },
@@ -21,7 +21,7 @@ const CHOICES: readonly { answers: readonly string[]; decision: ApprovalDecision
   { answers: ["q", "quit"], decision: "cancel", label: "[q]uit" },
 ];
 
-/** Where the person is. */
+/** Terminal of the person. */
 export interface ApproverTerminal {
   input: NodeJS.ReadableStream & { isTTY?: boolean };
   output: NodeJS.WritableStream & { isTTY?: boolean; columns?: number; rows?: number; hasColors?: () => boolean };
@@ -38,7 +38,7 @@ export function createTerminalApprover(
   let last: Promise<unknown> = Promise.resolve();
   return {
     requestApproval(request, { signal }) {
-      // One at a time: what is typed answers the question that is seen, and no other.
+      // One at a time: what is typed must answer the visible question.
       const turn = last.then(() => askAtTerminal(request, rulesFile, terminal, signal));
       last = turn.catch(() => {});
       return turn;
@@ -54,7 +54,7 @@ async function askAtTerminal(
 ): Promise<ApprovalAnswer> {
   signal.throwIfAborted();
   if (!input.isTTY || !output.isTTY) throw new Error(describeNoTerminal(request, rulesFile));
-  // Only where the terminal can, and its user has not asked for plain text.
+  // Only if the terminal supports it and its user has not asked for plain text.
   const paint = (text: string) => (output.hasColors?.() ? `\u001b[1m${text}\u001b[22m` : text);
   const prompt = createInterface({ input, output });
   const ask = async (question: string, prefill = "") => {
@@ -78,7 +78,7 @@ async function askAtTerminal(
   }
 }
 
-/** Of a terminal that does not tell. */
+/** Size of a terminal that does not report one. */
 const DEFAULT_ROWS = 24;
 
 /** A text of complete lines, a screen at a time. */
@@ -99,9 +99,9 @@ async function showPages(
   }
 }
 
-/** Questions and remarks to the person. */
+/** Dialog with the person. */
 interface Talk {
-  /** Shows what the question leaves out; only where it does. */
+  /** Shows the whole request; set only when the question omits something. */
   viewAll?: () => Promise<void>;
   ask(question: string, prefill?: string): Promise<string>;
   tell(text: string): void;
@@ -125,10 +125,10 @@ async function askUntilDecided(request: ApprovalRequest, talk: Talk): Promise<Ap
   }
 }
 
-/** The rule as the person wants it, seen once more before it counts; undefined for going back. */
+/** Lets the person edit the rule and confirm it; undefined for going back. */
 async function editRule({ proposedAmendment, plainCommands }: ApprovalRequest, talk: Talk) {
   const proposed = proposedAmendment ?? [];
-  // What is written to the line counts as typed: a line end in it would be an answer.
+  // Text put on the line counts as typed: a line end in it would be an answer.
   let text = proposed.every((word) => !/\n/.test(word) && visible(word) === word) ? quoteWords(proposed) : "";
   for (;;) {
     text = await talk.ask("Allow commands that begin with (nothing goes back): ", text);

@@ -2,12 +2,12 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { ReadStream } from "node:tty";
 import type { TerminalSize } from "@codex/executor-protocol";
 
-/** This terminal, handed over to a program that runs elsewhere: every key goes there, and the size with it. */
+/** This terminal in raw mode, for a program that runs elsewhere: it receives every key and the window size. */
 export interface TakenTerminal {
   restore(): void;
 }
 
-/** Of a terminal that nobody sees. */
+/** Size of a terminal that is not displayed. */
 export const DEFAULT_SIZE: TerminalSize = { rows: 24, cols: 80 };
 
 /** The size of the terminal at stdout, else at stderr; undefined when neither is one. */
@@ -18,7 +18,7 @@ export function getTerminalSize(): TerminalSize | undefined {
   return undefined;
 }
 
-/** Puts stdin into raw mode, if it is a terminal, and tells changes of the size. `restore` is idempotent. */
+/** Puts stdin into raw mode, if it is a terminal, and reports changes of its size. `restore` is idempotent. */
 export function takeTerminal(onResize: (size: TerminalSize) => void): TakenTerminal {
   const stdin: ReadStream = process.stdin;
   const wasRaw = stdin.isTTY ? stdin.isRaw : undefined;
@@ -42,11 +42,10 @@ export function takeTerminal(onResize: (size: TerminalSize) => void): TakenTermi
 }
 
 /**
- * Drops what was typed and not read yet, so that nobody who reads this terminal later takes it for a command. Leaves the
- * terminal raw.
+ * Discards unread input, so that a later reader of this terminal does not take it for a command. Leaves the terminal raw.
  */
 export function dropTyped(stdin: ReadStream): void {
-  // What is not a whole line yet can be read in this mode as well.
+  // In raw mode an incomplete line can be read as well.
   stdin.setRawMode(true);
   const terminal = openTerminal();
   if (terminal === undefined) return;
@@ -60,13 +59,13 @@ export function dropTyped(stdin: ReadStream): void {
   }
 }
 
-/** Stdin once more, in a way that does not wait. */
+/** Opens the terminal again in non-blocking mode. */
 function openTerminal(): number | undefined {
   for (const path of ["/proc/self/fd/0", "/dev/tty"]) {
     try {
       return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch {
-      // Not on this system, or not of this process.
+      // Not available on this system, or not permitted.
     }
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { CommandError, EXIT } from "./exit-codes.js";
 
-/** A file with PEM, and the option that names it. */
+/** A PEM file and the option that names it. */
 export interface PemFile {
   option: string;
   path: string;
@@ -20,7 +20,7 @@ export function checkTlsIdentity(cert: PemFile, key: PemFile): void {
     key: PRIVATE_KEY.test(text),
   })) as [Holding, Holding]; // of two come two
   if (!certHolds.certificate && !keyHolds.key && certHolds.key && keyHolds.certificate) {
-    throw refusal(`${name(cert)} holds a private key and ${name(key)} a certificate: they are exchanged`);
+    throw refusal(`${name(cert)} holds a private key and ${name(key)} a certificate: they are swapped`);
   }
   if (!certHolds.certificate) throw refusal(`${name(cert)} holds no certificate in PEM form${instead(certHolds)}`);
   if (!keyHolds.key) throw refusal(`${name(key)} holds no private key in PEM form${instead(keyHolds)}`);

@@ -3,9 +3,9 @@ import { type Escape, EscapeKeys } from "./escape-keys.js";
 import { MAX_HELD_INPUT_BYTES, UNANSWERED_MS } from "./limits.js";
 import type { Outages } from "./outages.js";
 
-/** Who takes what is typed. */
+/** Receiver of typed input. */
 export interface InputTarget {
-  /** Resolves when it was taken; rejects when nothing is taken any more. */
+  /** Resolves when the input was accepted; rejects when no more input is accepted. */
   write(bytes: Uint8Array): Promise<void>;
   closeStdin(): Promise<void>;
 }
@@ -20,20 +20,20 @@ export interface TypedInputOptions {
 }
 
 /**
- * Hands what is typed at a terminal on, no faster than it is taken. While the executor is not reached, what is typed is
- * held, and delivered if it is reached again: a shell must not find it in the terminal later. Ctrl-C drops what is held;
- * Ctrl-C twice, or `~.` where a line begins, leaves. Returns a function that stops it.
+ * Forwards typed input with back-pressure. While the executor cannot be reached, input is buffered and delivered after
+ * reconnecting: a shell must not find it in the terminal later. Ctrl-C drops the buffer; Ctrl-C twice, or `~.` at the beginning
+ * of a line, gives up. Returns a function that stops it.
  */
 export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: TypedInputOptions): () => void {
   let held: Buffer[] = [];
   let heldBytes = 0;
-  /** Handed on, and not known to be taken. */
+  /** Forwarded, not acknowledged yet. */
   let onItsWay = Buffer.alloc(0);
   let writing = false;
   let ended = false;
   let atEnd = false;
   let isFull = false;
-  /** While what is typed may be meant for this command. */
+  /** Set while typed input may be meant for this command. */
   let escapes: EscapeKeys | undefined;
 
   const drop = () => {
@@ -56,7 +56,7 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
       const bytes = Buffer.concat(held);
       onItsWay = bytes;
       drop();
-      // What is taken late may be on its way to somebody who is gone.
+      // Unacknowledged input may be on its way to an executor that is gone.
       const timer = setTimeout(attend, UNANSWERED_MS);
       await target.write(bytes).catch(stop);
       clearTimeout(timer);
@@ -64,12 +64,12 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
     }
     writing = false;
     if (ended || outages.isLost) return;
-    if (atEnd) return void target.closeStdin().catch(() => {}); // it has ended: its outcome tells
+    if (atEnd) return void target.closeStdin().catch(() => {}); // it has ended, which its outcome reports
     escapes = undefined;
     stdin.resume();
   };
 
-  /** Reads on, to find what is meant for this command. */
+  /** Keeps reading, to find keys that are meant for this command. */
   const attend = () => {
     if (ended) return;
     if (escapes === undefined) {
@@ -79,7 +79,7 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
     stdin.resume();
   };
 
-  /** Does what keys ask of this command; undefined when they leave. */
+  /** Handles keys that are meant for this command; undefined when the person gives up. */
   const obey = (bytes: Buffer): Escape | "nothing" | undefined => {
     const found = escapes?.read(bytes);
     if (found === "interrupt twice" || (found === "tilde" && outages.isLost)) {
@@ -104,7 +104,7 @@ export function passTyped(stdin: ReadStream, { target, outages, say, onLeave }: 
 
   const hold = (bytes: Buffer) => {
     if (outages.isLost && (isFull || heldBytes + bytes.length > MAX_HELD_INPUT_BYTES)) {
-      // A part of it could mean something else than the whole.
+      // A part of the input could mean something else than the whole.
       isFull = true;
       return drop();
     }

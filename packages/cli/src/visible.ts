@@ -1,6 +1,6 @@
 /**
- * Characters that draw nothing, or draw elsewhere, as escapes: text of others must not repaint the terminal, nor look like
- * another text. Line ends and tabs stay.
+ * Escapes invisible and control characters: untrusted text must not repaint the terminal or imitate other text. Line ends and
+ * tabs are kept.
  */
 export const visible = (text: string): string =>
   text.replace(new RegExp(UNSEEN, "gu"), (character) => {
@@ -9,20 +9,20 @@ export const visible = (text: string): string =>
   });
 
 /**
- * Characters that are blank, or join others, though their categories do not say so: blank hieroglyphs, the null notehead,
- * fillers, the blank Braille pattern, the place of an object, and marks that only stack letters.
+ * Characters that are blank, or join others, although their categories do not say so: blank hieroglyphs, the null notehead,
+ * fillers, the blank Braille pattern, the object replacement character, and marks that stack letters.
  */
 const BLANK =
   "\\u2800\\ufffc\\u{1d159}\\u{13441}\\u{13442}\\u{16fe4}\\u2d7f\\u1039\\u17d2\\u1a60\\u{10a3f}\\u{1107f}\\u{11133}\\u{113d0}\\u{1193e}\\u{11a47}\\u{11a99}\\u{11d45}\\u{11d97}\\u{11f42}";
 
 /**
- * Those, controls, format and direction characters, what may be left out of a drawing, spaces but the usual one, halves of
- * pairs, what is private or no character yet, and marks heaped on one letter. Compiled where it is used: classes of letters
- * take half a millisecond, and most commands print none of it.
+ * The blanks above, control, format and bidirectional characters, default ignorables, spaces other than U+0020, lone surrogates,
+ * private and unassigned code points, and piles of combining marks. Compiled on first use: Unicode classes take half a
+ * millisecond, and most commands print none of these.
  */
 const UNSEEN = `(?![\\n\\t ])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}${BLANK}]|(?<=\\p{M}{4})\\p{M}`;
 
-/** A command as a person would type it. */
+/** A command line as a person would type it. */
 export const quoteWords = (words: readonly string[]): string => words.map(quoteWord).join(" ");
 
 const quoteWord = (word: string) =>

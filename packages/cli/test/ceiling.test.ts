@@ -20,7 +20,7 @@ describe("codex executor with a ceiling", () => {
     [["--max-sandbox", "workspace-write"], /--max-sandbox workspace-write needs --allowed-root/],
     [["--max-sandbox", "none"], /--max-sandbox <mode>.*'none' is invalid/],
     [["--allowed-root", "/not/there"], /--allowed-root "\/not\/there": there is no such directory/],
-    [["--allowed-root", "FILE"], /--allowed-root ".*file": it is no directory/],
+    [["--allowed-root", "FILE"], /--allowed-root ".*file": it is not a directory/],
     [["--max-network", "maybe"], /--max-network <on\|off>.*'maybe' is invalid/],
     [["--exec-server", "false", "--allowed-root", "rel"], /"rel": with --exec-server/],
     [

@@ -94,7 +94,7 @@ describe("credentials of an executor", () => {
     });
 
     it.each([
-      ["key", "cert", /--tls-cert \S*key holds a private key and --tls-key \S*cert a certificate: they are exchanged/],
+      ["key", "cert", /--tls-cert \S*key holds a private key and --tls-key \S*cert a certificate: they are swapped/],
       ["text", "text", /--tls-cert \S*text holds no certificate in PEM form\n/],
       ["key", "key", /--tls-cert \S*key holds no certificate in PEM form, but a private key/],
       ["cert", "cert", /--tls-key \S*cert holds no private key in PEM form, but a certificate/],

@@ -53,13 +53,13 @@ describe("help", () => {
   });
 
   it.each([
-    [["-c", "model=x", "sandbox", "true"], "-c is one of codex sandbox, codex tools call, "],
-    [["--config=model=x", "sandbox"], "--config is one of "],
-    [["--executor", "ws://127.0.0.1:1", "run", "true"], "--executor is one of codex run, "],
-    [["tools", "--executor", "x", "list"], "--executor is one of codex tools list, "],
-  ])("says where an option stands: %j", async (args, told) => {
+    [["-c", "model=x", "sandbox", "true"], "-c belongs to codex sandbox, codex tools call, "],
+    [["--config=model=x", "sandbox"], "--config belongs to "],
+    [["--executor", "ws://127.0.0.1:1", "run", "true"], "--executor belongs to codex run, "],
+    [["tools", "--executor", "x", "list"], "--executor belongs to codex tools list, "],
+  ])("says where an option belongs: %j", async (args, message) => {
     const { code, stderr } = await useOnce()(args);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`\nAn option stands behind its command; ${told}`)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`\nOptions follow their command; ${message}`)]);
   });
 
   it.each([
@@ -71,17 +71,17 @@ describe("help", () => {
     [["sessions", "kill", "x"], /^codex: argument 'id': expected a whole number of at least 1, got "x"\n/],
     [["run", "-s", "none", "true"], /^codex: option '-s, --sandbox <mode>' argument 'none' is invalid\. Allowed/],
     [["run", "--no-such", "true"], /^codex: unknown option '--no-such'\nTry: /],
-  ])("shows a value once: %j", async (args, told) => {
+  ])("shows a value once: %j", async (args, message) => {
     const { code, stderr } = await useOnce()(args);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(told)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 
   it.each([
     [["exec", "fix it"], "OpenAI's codex has `exec`; this is another program"],
     [["fix my tests"], "takes no prompt"],
-  ])("says whose command %j is", async (args, told) => {
+  ])("says whose command %j is", async (args, message) => {
     const { code, stderr } = await useOnce()(args);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(told)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
   const { run } = useCommand();

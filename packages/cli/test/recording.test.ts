@@ -223,7 +223,7 @@ describe("codex sessions record", () => {
   it("says that there is no such session, and makes no file", async () => {
     const { url } = await command.listen();
     const { code, stderr } = await command.run(["sessions", "record", "77", "-o", file(), "--executor", url]);
-    expect([code, stderr]).toEqual([1, "codex: unknown session 77; `codex sessions list` tells those there are\n"]);
+    expect([code, stderr]).toEqual([1, "codex: unknown session 77; `codex sessions list` shows those there are\n"]);
     expect(() => statSync(file())).toThrow();
   });
 });

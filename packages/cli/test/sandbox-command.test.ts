@@ -61,7 +61,7 @@ describe.skipIf(kind === "none")(`codex sandbox (${problem ?? kind})`, () => {
     expect(stdout).toMatch(/^read {4}\/ +`root`$/m);
     expect(stdout).toMatch(/^write {3}ROOT\/w +`project_roots`$/m);
     expect(stdout).toMatch(/^read {4}ROOT\/w\/\.git +.*never written$/m);
-    expect(stdout).toMatch(/^read {4}ROOT\/w\/\.codex +not there, and cannot be made; /m);
+    expect(stdout).toMatch(/^read {4}ROOT\/w\/\.codex +missing, and cannot be created; /m);
     expect(stdout).toMatch(/^closed {2}ROOT\/w\/prod\.env +pattern `ROOT\/w\/\*\*\/\*\.env`$/m);
     expect(stdout).toMatch(/^network {2}closed$/m);
     expect(stdout).toMatch(kind === "bubblewrap" ? /\/bwrap .*--unshare-net .* -- \S*\/touch x$/m : /sandbox-exec -p /);
@@ -85,7 +85,7 @@ describe.skipIf(kind === "none")(`codex sandbox (${problem ?? kind})`, () => {
     [["--network", "--", "true"], 2, "--network needs mode workspace-write; the mode is read-only"],
     [["--writable-root", "/", "-s", "workspace-write", "--", "true"], 1, "`/` is everything"],
     [["--profile-json", "nowhere.json", "--", "true"], 1, 'codex: --profile-json "nowhere.json": ENOENT'],
-    [["--profile-json", "prod.env", "--deny", "x", "--", "true"], 2, "no other flag"],
+    [["--profile-json", "prod.env", "--deny", "x", "--", "true"], 2, "it excludes the other sandbox options"],
     [["--", "no-such-program"], 127, "`no-such-program` was not found"],
     [["--explain", "--", "no-such-program"], 127, "`no-such-program` was not found"],
     [["--check", "true"], 2, "--check takes no program"],

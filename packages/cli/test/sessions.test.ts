@@ -44,7 +44,7 @@ describe("codex sessions", () => {
     const unknown = {
       code: 1,
       stdout: "",
-      stderr: "codex: unknown session 999; `codex sessions list` tells those there are\n",
+      stderr: "codex: unknown session 999; `codex sessions list` shows those there are\n",
     };
     for (const name of ["read", "kill", "attach"]) expect(await run(name, "999", ...address)).toEqual(unknown);
     expect(await run("read", "999", "--json", ...address)).toEqual(unknown);
@@ -67,14 +67,14 @@ describe("codex sessions", () => {
     expect([code, stdout.toString()]).toEqual([3, "ready\r\nover\r\n"]);
   });
 
-  it("go on after Ctrl-C", async () => {
+  it("keep running after Ctrl-C", async () => {
     const { host, run } = await start();
     const attached = command.start(["sessions", "attach", "1000", "--executor", host]);
     const finished = finish(attached);
     await new Promise((resolve) => attached.stdout.once("data", resolve));
     attached.kill("SIGINT");
     const { code, stderr } = await finished;
-    expect([code, stderr]).toEqual([0, "codex: session 1000 goes on\n"]);
+    expect([code, stderr]).toEqual([0, "codex: session 1000 keeps running\n"]);
     expect((await run("list", "--executor", host)).stdout).toContain("1000");
   });
 

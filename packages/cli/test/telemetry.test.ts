@@ -85,7 +85,7 @@ describe.each(["executor", "exec-server"])("codex %s", (name) => {
     [["--log-format", "xml"], {}, '--log-format "xml": expected text, json'],
     [["--log-file", "/nonexistent/x.log"], {}, "--log-file: ENOENT"],
     [[], { CODEX_LOG: "loud" }, 'CODEX_LOG "loud": expected off, error, warn, info, debug'],
-    [["--listen", "stdio://", "--metrics"], {}, "--metrics is for a websocket listener"],
+    [["--listen", "stdio://", "--metrics"], {}, "--metrics needs a websocket listener"],
   ])("refuses %j with %j", async (args, env, problem) => {
     const child = command.start([name, ...args], env);
     child.stdin.end();

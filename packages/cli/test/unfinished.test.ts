@@ -20,13 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => void silent.close());
 
-it("a command that cannot come to its end any more fails, and says so", async () => {
+it("a command that can no longer finish fails, and says so", async () => {
   const preload = ["--import", `data:text/javascript,${encodeURIComponent(WAITS_FOR_NOTHING)}`];
   const url = `ws://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const argv = [...preload, codex, "tools", "list", "--executor", url];
   const ended = await new Promise((resolve) => {
     execFile(process.execPath, argv, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }));
   });
-  const stderr = "codex: the command has not come to its end: what it waited for cannot come any more\n";
+  const stderr = "codex: the command did not finish: what it waited for cannot happen any more\n";
   expect(ended).toEqual({ code: 1, stdout: "", stderr });
 });

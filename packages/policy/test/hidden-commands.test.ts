@@ -175,6 +175,10 @@ const SANDBOX_ONLY: Record<string, string[]> = {
     ],
   ],
   "only known at run time": [...["bash f", "/bin/r* x", "/usr/bin/r? x"]],
+  "a computed argument of a program that is no shell": [
+    ...["gcc -wrapper $(sed s/q/r/ <<< qm) x.c", "docker run x $(cat f)", "own-wrapper $(cat f)"],
+  ],
+  "text piped into a program with commands of its own": ["cat f | psql", "psql < f", "sqlite3 db < f"],
   "another program under this name, or this one under another": [
     ...["LD_PRELOAD=./x.so ls", "BASH_ENV=f bash -c ls", "ENV=f sh -i", "PATH=.:$PATH ls", "export PATH=.; ls"],
     ...["NODE_OPTIONS='--require ./x' node", "PYTHONSTARTUP=f python", "enable -f ./x.so ls; ls"],

@@ -8,10 +8,10 @@ import { readSession } from "../read-session.js";
 import { written } from "../standard-output.js";
 import { checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
-/** The longest wait for output of one call, ms; the next one follows it. */
+/** Longest wait for output of one call, milliseconds; the next call follows at once. */
 const WAIT_MS = 60_000;
 
-/** Shows what a session writes until it ends or Ctrl-C. The session goes on; its exit code is that of this command. */
+/** Prints the output of a session until it ends or Ctrl-C, which leaves the session running. Ends with the session's exit code. */
 export async function runAttachSession(id: number, options: SessionsAddress): Promise<void> {
   const address = checkSessionsAddress(options);
   const outages = createOutages(say, "Ctrl-C leaves");
@@ -26,21 +26,24 @@ export async function runAttachSession(id: number, options: SessionsAddress): Pr
       stop.signal.addEventListener("abort", () => resolve(undefined)),
     );
     let part: RecordedOutput | undefined;
-    /** Of the session, once it was there: it is forgotten when its own orchestrator was told all of it. */
+    /** Set once the session was found: the executor forgets a session when its own orchestrator has received all of it. */
     const forget = (error: unknown) => {
       if (part === undefined || !(error instanceof CommandError)) throw error;
-      throw new CommandError(`session ${id} has ended, and its exit code was told to whoever started it`, EXIT.lost);
+      throw new CommandError(
+        `session ${id} has ended, and its exit code was reported to whoever started it`,
+        EXIT.lost,
+      );
     };
     do {
       const from: number = part?.range.to ?? 0;
       const waitMs = part === undefined ? 0 : WAIT_MS;
       const next = readSession(orchestrator, { id, from, waitMs }, stop.signal).catch(forget);
-      // Nobody answers while the connection is lost: a person need not wait for that.
+      // There is no answer while the connection is lost: do not make the person wait for one.
       next.catch(() => {});
       part = await Promise.race([next, stopped]);
       if (part !== undefined) await show(part);
     } while (part !== undefined && !isOver(part));
-    if (part === undefined) say(`session ${id} goes on`);
+    if (part === undefined) say(`session ${id} keeps running`);
     else process.exitCode = part.exitCode ?? EXIT.failure;
   } finally {
     process.off("SIGINT", onStop);

@@ -7,7 +7,7 @@ import { describePlace, type Origin } from "../config/origin.js";
 import { HIDDEN } from "../config/secrets.js";
 import { visible } from "../visible.js";
 
-/** Prints every setting, what it is, and where that was said. */
+/** Prints every setting with its value and where it was set. */
 export async function runConfigShow(options: ConfigFlags & { json: boolean }): Promise<void> {
   const config = await openConfig(options);
   process.stdout.write(options.json ? `${JSON.stringify(describe(config), null, 2)}\n` : render(config));
@@ -26,7 +26,7 @@ function listShown({ values }: LoadedConfig): Shown[] {
   });
 }
 
-/** The names are shown; the values may be secrets, whatever they are called. */
+/** Names are shown; any of the values may be a secret. */
 const hideValues = (value: unknown) =>
   Object.fromEntries(Object.keys(Object(value)).map((name) => [name, HIDDEN] as const));
 

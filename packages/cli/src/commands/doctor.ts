@@ -30,7 +30,7 @@ const CHECKS = [
   checkAuditLog,
 ];
 
-/** Looks at all that commands need of this host, and says how to mend what is wrong. Exit code 1 for a problem. */
+/** Checks what commands need of this host, and says how to fix what is wrong. Exit code 1 for a problem. */
 export async function runDoctor({ json }: { json: boolean }): Promise<void> {
   const rows = await runChecks(CHECKS);
   const problems = rows.filter(({ status }) => status === "problem").length;

@@ -27,15 +27,15 @@ export interface ExecServerCommandOptions extends AuthOptions, TelemetryArgument
   allowInsecureListen: boolean;
 }
 
-/** Version of Codex whose protocol this is; its clients are told. */
+/** Version of Codex whose protocol this is; reported to clients. */
 const COMPATIBLE_VERSION = "0.169.0";
 
-/** Serves this host to Codex clients until a signal comes or, on stdio, the client is gone. */
+/** Serves this host to Codex clients until a signal or, on stdio, the end of input. */
 export async function runExecServer(options: ExecServerCommandOptions): Promise<void> {
   try {
     await serve(options);
   } catch (error) {
-    // The form of Codex: who starts exec-servers may look for it.
+    // The format of Codex: whoever starts exec-servers may parse it.
     process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = error instanceof CommandError ? error.exitCode : EXIT.failure;
   }
@@ -63,7 +63,7 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   });
   const info = await createEnvironmentInfo({
     executorVersion: COMPATIBLE_VERSION,
-    // Not tried out before a client asks for it: that would take longer than the start of the server.
+    // Not probed before a client asks for it: that would take longer than starting the server.
     capabilities: ["environmentConfigRead", ...(sandbox.isLikely() ? (["sandboxedFileStreaming"] as const) : [])],
   });
   const sandboxed = createSandboxedFiles({ sandbox, getHelper: getFileHelper });
@@ -120,7 +120,7 @@ async function serveWebSocket(
   options: ListenWebSocketOptions,
   { log }: OpenedTelemetry,
 ): Promise<void> {
-  // Before the address is told: a signal may follow at once.
+  // Before the address is printed: a signal may follow at once.
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const listener = await listenWebSocket(server, options);
   process.stdout.write(`${listener.url}\n`);

@@ -38,7 +38,7 @@ export async function runExecPolicyCheck(argv: readonly string[], options: Check
   process.stdout.write(`${JSON.stringify(result, null, options.pretty ? 2 : undefined)}\n`);
 }
 
-/** As Codex says it: whatever reads this finds the same first line. */
+/** The wording of Codex, for programs that parse the first line. */
 function refuse(problem: string): void {
   process.stderr.write(`Error: ${problem}\n`);
   process.exitCode = EXIT.failure;
@@ -51,7 +51,7 @@ export interface ExplainOptions extends ConfigFlags {
   json: boolean;
 }
 
-/** Prints how a command is judged: one word is a script, several are an argv. */
+/** Prints how policy evaluates a command: one word is a script, several are an argv. */
 export async function runExecPolicyExplain(words: readonly string[], options: ExplainOptions): Promise<void> {
   const config = await openConfig(options);
   const { approvalPolicy } = config.settings;
@@ -82,7 +82,7 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
   process.stdout.write(options.json ? `${JSON.stringify(json, null, 2)}\n` : render(argv, explanation, network));
 }
 
-/** Whether it can sandbox takes a trial, which is only made where it matters. */
+/** Finding out whether this host can sandbox takes a trial run, which is made only where it matters. */
 async function describeOwnExecutor(cwd: string, { unrestricted, whenUnavailable }: SandboxSelector): Promise<HostInfo> {
   const host = describeHost(cwd);
   if (unrestricted || whenUnavailable !== "ask") return host;

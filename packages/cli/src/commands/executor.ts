@@ -19,25 +19,25 @@ export interface ExecutorCommandOptions extends CeilingArguments, TelemetryArgum
   allowInsecureListen: boolean;
   maxSessions: number;
   deterministicIds: boolean;
-  /** Seconds that everything lives on after a websocket was lost. */
+  /** Seconds for which sessions are kept after a websocket was lost. */
   resumeGrace: number;
-  /** Where programs run instead of here. */
+  /** Address of the exec-server that programs run on, instead of this host. */
   execServer?: string;
 }
 
-/** Calls at once beside those that wait for a session. */
+/** Concurrent calls, beyond one waiting call per session. */
 const SPARE_CALLS = 192;
 
-/** Serves this host until it is told to shut down, its channel ends, or a signal comes. */
+/** Serves this host until a shutdown request, the end of its channel, or a signal. */
 export async function runExecutor(options: ExecutorCommandOptions): Promise<void> {
   const target = parseListenUrl(options.listen);
   if (target.kind === "stdio") refuseOnStdio(options);
   const ceiling = readCeiling(options, options.execServer === undefined);
   const telemetry = await openTelemetry("executor", options, target.kind !== "stdio");
   const remote = options.execServer === undefined ? undefined : await connectExecServer(options.execServer, telemetry);
-  // Programs of this host may be among those that run there.
+  // The exec-server may be on this host.
   if (remote !== undefined) shieldProcess();
-  // One for all orchestrators: what this host can do is tried once.
+  // Shared by all orchestrators: the host is probed once.
   const sandbox = createCommandSandbox({ native: createNative(undefined, { closeInheritedOnExec: true }) });
   const executor = createExecutor({
     backend:
@@ -74,7 +74,7 @@ function refuseOnStdio({ tokenFile, tlsCert, tlsKey }: ExecutorCommandOptions): 
   if (option !== undefined) throw new CommandError(`${option} is for a listener; stdio needs none`, EXIT.usage);
 }
 
-/** Loaded only where it is asked for: a local executor should not pay for it at start. */
+/** Loaded on demand: it would slow the start of a local executor. */
 async function connectExecServer(text: string, telemetry: OpenedTelemetry) {
   const { connectExecServer: connect } = await import("../exec-server-host.js");
   const { findCommandProblem, parseExecutorAddress } = await import("../executor-address.js");
@@ -91,7 +91,7 @@ async function connectExecServer(text: string, telemetry: OpenedTelemetry) {
 async function serveStdio(executor: Executor): Promise<void> {
   const channel = createStdioChannel({ input: process.stdin, output: openStdout() });
   const stop = onStopSignal(() => void channel.close());
-  // Nobody can come back over another channel: its end ends everything.
+  // Nobody can reconnect over stdio: the end of the channel ends everything.
   await executor.serve(channel, { resumable: false });
   stop();
 }
@@ -115,7 +115,7 @@ async function serveWebSocket(
     );
   }
   const { createWebSocketListener } = await import("@codex/channel/websocket");
-  // Before the address is told: a signal may follow at once.
+  // Before the address is printed: a signal may follow at once.
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const serving = new Set<Promise<void>>();
   const limitUnsent = createUnsentLimit();
@@ -142,7 +142,7 @@ async function serveWebSocket(
 const isOpen = (place: ListenPlace): place is Extract<ListenPlace, { host: string }> =>
   place.kind === "websocket" && !isLoopback(place.host);
 
-/** Compares digests: they have one length, and the time says nothing about the token. */
+/** Compares digests, which have one length, in constant time. */
 function bearer(token: string) {
   const expected = digest(token);
   return (request: IncomingMessage) => {

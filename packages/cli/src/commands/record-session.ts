@@ -10,16 +10,16 @@ import { checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 export interface RecordSessionOptions extends SessionsAddress {
   output?: string;
   follow: boolean;
-  /** Of the command above; of no use here. */
+  /** Options of the parent command, which do not apply here. */
   kill?: number;
   read?: number;
   json?: boolean;
 }
 
-/** The longest wait for output of one call, ms; the next one follows it. */
+/** Longest wait for output of one call, milliseconds; the next call follows at once. */
 const WAIT_MS = 60_000;
 
-/** Writes what a running executor has of a session as a recording; with `follow` also what comes, until its end. */
+/** Writes the retained output of a session as a recording; with `follow` also further output, until the session ends. */
 export async function runRecordSession(id: number, options: RecordSessionOptions): Promise<void> {
   const address = checkSessionsAddress(options);
   if (options.kill !== undefined || options.read !== undefined || options.json) {
@@ -59,7 +59,7 @@ interface RecordContext {
 async function record(context: RecordContext, first: RecordedOutput): Promise<void> {
   const { orchestrator, id, sink, follow, signal } = context;
   const recording = createSessionRecording();
-  // Without `follow`, what comes after the beginning is left out: a busy program would never come to its end.
+  // Without `follow`, output that arrives meanwhile is left out: with a busy program this would never end.
   const isLast = ({ range, end, closed, outcome }: RecordedOutput) => {
     if (follow) return closed && range.to === end && outcome.kind !== "running";
     return closed ? range.to === end : range.to >= first.end;

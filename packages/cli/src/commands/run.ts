@@ -27,12 +27,12 @@ export interface RunOptions {
 const STDIN = 0;
 const STDOUT = 1;
 
-/** Runs a program through an executor, as if it ran here. */
+/** Runs a program through an executor as if it were a local one. */
 export async function runRun(argv: string[], options: RunOptions): Promise<void> {
-  // `process.stdin` is a stream, which is made only where there is something to read.
+  // Accessing `process.stdin` creates a stream: only where there is something to read.
   const isTyped = isatty(STDIN);
   const tty = options.tty ?? (isTyped && isatty(STDOUT));
-  // An executor of our own is on this host: the program starts where the user is, with all the user has.
+  // An executor in this process is on this host: the program starts in the user's directory, with the user's environment.
   const own = options.executor === undefined;
   const cwd = options.cwd === undefined ? (own ? process.cwd() : undefined) : own ? resolve(options.cwd) : options.cwd;
   const size = getTerminalSize() ?? DEFAULT_SIZE;
@@ -42,7 +42,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   try {
     const { host } = await attachExecutor(orchestrator, "run", options, {
       exitCode: EXIT.lost,
-      onInterrupted: () => outages.lose("the exec-server is not reached"),
+      onInterrupted: () => outages.lose("the exec-server cannot be reached"),
       onResumed: outages.restore,
       withoutSandbox: options.sandbox === undefined,
       lendsOutput: true,
@@ -71,7 +71,7 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   }
 }
 
-/** Before anything is started: a program that was to be recorded must not run without. @throws CommandError */
+/** Called before the program starts: it must not run unrecorded. @throws CommandError */
 async function openRecording(
   argv: readonly string[],
   size: TerminalSize,
@@ -97,7 +97,7 @@ function parseEnv(pairs: readonly string[], tty: boolean): Record<string, string
   return env;
 }
 
-/** Input that is over before it begins: not every host can end the input of a program later. */
+/** Whether stdin is the null device: the program then starts without input, because not every host can end input later. */
 function isNullDevice(fd: number): boolean {
   try {
     const given = fstatSync(fd);

@@ -18,7 +18,7 @@ export interface SandboxCommandOptions extends TrialOptions {
   check: boolean;
 }
 
-/** Runs a program in a sandbox of this host, or shows what that sandbox is. */
+/** Runs a program in a sandbox of this host, or describes that sandbox. */
 export async function runSandbox(argv: readonly string[], options: SandboxCommandOptions): Promise<void> {
   if (options.check) return check(argv);
   const cwd = resolve(options.cd ?? ".");

@@ -4,7 +4,7 @@ import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { sessionError } from "../read-session.js";
 
-/** Where the executor is. */
+/** Address of the executor. */
 export type SessionsAddress = ConnectOptions;
 
 export interface SessionsOptions extends SessionsAddress {
@@ -13,7 +13,7 @@ export interface SessionsOptions extends SessionsAddress {
   json?: boolean;
 }
 
-/** Looks at the sessions of a running executor, whoever started them. */
+/** Lists, reads or kills sessions of a running executor, whoever started them. */
 export async function runSessions(options: SessionsOptions): Promise<void> {
   const address = checkSessionsAddress(options);
   if (options.kill !== undefined && options.read !== undefined) {
@@ -25,7 +25,7 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
     const [tool, args] = toCall(options);
     const result = await orchestrator.callTool(tool, args, { sessionScope: "executor" });
     if (result.isError) throw sessionError(result.text);
-    // What was written is in the text alone.
+    // The output is only in the text.
     const told = options.read === undefined ? result.structured : { ...Object(result.structured), text: result.text };
     const text = options.json ? JSON.stringify(told ?? null, null, 2) : result.text;
     process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);

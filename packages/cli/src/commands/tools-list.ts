@@ -10,7 +10,7 @@ export async function runToolsList(options: ConnectOptions & { json?: boolean })
   for (const { name, description } of tools) print(`${name.padEnd(width)}  ${description.split("\n")[0]}`);
 }
 
-/** Prints the tools, or one of them, as a model is shown them. */
+/** Prints the tools, or one of them, as they are sent to a model. */
 export async function runToolsSpec(name: string | undefined, options: ConnectOptions): Promise<void> {
   const tools = await listTools(options);
   printJson(name === undefined ? tools : findTool(tools, name));

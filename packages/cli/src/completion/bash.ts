@@ -1,8 +1,8 @@
 import { type CompletedCommand, listValued, type Values } from "./describe.js";
 
 /**
- * For bash. A function walks over the words: values of options are passed over, commands make the path, and the first word of
- * a program hands the rest to the completion of that.
+ * For bash. A function walks the words: it skips values of options, collects the path of the command, and delegates to the
+ * completion of a program at its first word.
  */
 export function renderBash(commands: readonly CompletedCommand[]): string {
   return `_codex() {

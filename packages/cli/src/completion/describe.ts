@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What a word may be: one of some, the name of a file, of a tool of the executor, or anything. */
+/** What may complete a word: fixed choices, file names, names of the executor's tools, or anything. */
 export type Values = { kind: "choices"; choices: readonly string[] } | { kind: "file" | "tool" | "any" };
 
 export interface CompletedOption {
@@ -18,9 +18,9 @@ export interface CompletedCommand {
   description: string;
   children: readonly { name: string; description: string }[];
   options: readonly CompletedOption[];
-  /** What stands where its first word is expected; undefined for none. */
+  /** Values of its first argument; undefined when it takes none. */
   words: Values | undefined;
-  /** Its first word begins the command line of a program. */
+  /** Its first argument begins the command line of a program. */
   takesProgram: boolean;
 }
 
@@ -63,7 +63,7 @@ function describeOption({ short, long, description, required, optional, argChoic
 
 const FILE_PLACEHOLDERS = /^(path|file|dir)\b/;
 
-/** Where the words are not checked before the command runs. */
+/** Arguments that are not validated before the command runs. */
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   "--log-level": ["off", "error", "warn", "info", "debug"],
   "--log-format": ["text", "json"],

@@ -1,7 +1,7 @@
 import { type CompletedCommand, type CompletedOption, listValued, type Values } from "./describe.js";
 import { quote } from "./quote.js";
 
-/** For fish: lines, each with the condition under which it counts. */
+/** For fish: lines, each with the condition under which it applies. */
 export function renderFish(commands: readonly CompletedCommand[]): string {
   const lines = commands.flatMap((command) => [
     ...renderWords(command),

@@ -1,6 +1,6 @@
 import { parseKeyPath } from "./key-path.js";
 
-/** Where in a TOML text something stands; lines and columns count from 1. */
+/** A position in a TOML text; lines and columns count from 1. */
 export interface Place {
   line: number;
   column: number;
@@ -8,7 +8,7 @@ export interface Place {
 
 /**
  * Where a key is set, or the nearest table or inline table around it. It reads lines, so a key inside a value of several
- * lines is found at the beginning of that value. Undefined when it is nowhere.
+ * lines is reported at the beginning of that value. Undefined when the key is not set.
  */
 export function findKey(text: string, path: readonly string[]): Place | undefined {
   let best: { depth: number; place: Place } | undefined;
@@ -47,13 +47,13 @@ function readLine(line: string, table: readonly string[]): Found | undefined {
   return path === undefined ? undefined : { path: [...table, ...path], isTable: false, column };
 }
 
-/** The closing quotes of a string of several lines that begins here and does not end here. */
+/** The closing quotes of a multi-line string that begins on this line and does not end on it. */
 function openString(line: string): string | undefined {
   for (const quotes of ['"""', "'''"]) if (line.split(quotes).length % 2 === 0) return quotes;
   return undefined;
 }
 
-/** How many parts of the path this line names; 0 when it is about something else. */
+/** How many parts of the path this line names; 0 when it names another key. */
 function sharedDepth({ path: found, isTable }: Found, path: readonly string[]): number {
   const depth = Math.min(found.length, path.length);
   if (found.slice(0, depth).some((part, index) => part !== path[index])) return 0;

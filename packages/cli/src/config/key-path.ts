@@ -18,7 +18,7 @@ export function parseKeyPath(text: string): string[] | undefined {
 
 const PART = /^(?:([A-Za-z0-9_-]+)|'([^'\n]*)'|("(?:[^"\\\n]|\\.)*"))/;
 
-/** What TOML escapes otherwise than JSON does not occur in keys that anybody writes. */
+/** TOML's escapes that JSON lacks do not occur in keys in practice. */
 function readBasic(quoted: string | undefined): string | undefined {
   try {
     const value: unknown = JSON.parse(quoted ?? "");

@@ -12,7 +12,7 @@ import {
   unite,
 } from "./tighten.js";
 
-/** One setting: what it may be, and what it is when nobody says. Its name is a dotted key of `config.toml`. */
+/** One setting: its schema and its default. Its name is a dotted key of `config.toml`. */
 export interface Key<T> {
   readonly name: string;
   readonly schema: z.ZodMiniType<T>;
@@ -26,8 +26,8 @@ export interface Key<T> {
   /** Strings in it are paths: a relative one starts where the file is. `~/` is the home of this host or the executor's. */
   readonly paths?: "own" | "executor";
   /**
-   * What is taken of a trusted project's wish: at most as much as `base` gives, which is what counts without it.
-   * Without this a project has no say.
+   * Combines `base`, the effective value, with the value of a trusted project, so that the result permits no more than `base`.
+   * Without this function a project cannot set the key.
    */
   tighten?(base: T, wish: T, project: string): T;
 }

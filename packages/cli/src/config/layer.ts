@@ -51,7 +51,7 @@ const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([
   [":danger-full-access", "danger-full-access"],
 ]);
 
-/** Codex's other way to name a sandbox mode. A profile of the user's own may restrict, so it is not passed over. */
+/** Codex's other way to name a sandbox mode. Custom profiles are an error rather than ignored, because they may restrict. */
 function usePermissions(table: Table, origin: Origin): Table {
   const { default_permissions: name, ...rest } = table;
   if (name === undefined) return table;
@@ -92,7 +92,7 @@ function resolvePaths(value: unknown, directory: string, whose: "own" | "executo
   return value === "~" || value.startsWith("~/") ? resolve(homedir(), value.slice(2)) : resolve(directory, value);
 }
 
-/** As Codex has it: the two ways to name variables do not mix. */
+/** As in Codex: the two ways to name variables are mutually exclusive. */
 function checkFilters(entries: readonly Entry[]): void {
   const find = (key: Key<never> | Key<unknown> | { name: string }) =>
     entries.find((entry) => entry.key.name === key.name);

@@ -17,13 +17,13 @@ export interface ConfigSources {
   homeOrigin: Origin;
   /** `/etc/codex`. */
   system: string;
-  /** Where the user is. */
+  /** The user's working directory. */
   directory: string;
-  /** Where commands run, whose project counts; default `directory`. */
+  /** Directory that commands run in, which determines the project; default `directory`. */
   projectDirectory?: string | undefined;
   /** `--profile`. */
   profile?: string | undefined;
-  /** Settings given as flags, `key=value` each, in their order; the last one counts. */
+  /** Settings given as flags, `key=value` each; the last one wins. */
   flags?: readonly { flag: string; setting: string }[];
 }
 
@@ -32,17 +32,17 @@ export interface LoadedConfig {
   values: Values;
   layers: readonly { layer: FileLayer; file: string; state: "used" | "missing" | "not trusted" }[];
   project: Project;
-  /** Keys nobody reads here. */
+  /** Keys that this program does not use. */
   unused: Layer["unused"];
-  /** What was asked for and is not done, for the user to see. */
+  /** Settings that were ignored, as messages for the user. */
   notices: readonly string[];
   requirements: Requirements | undefined;
   sources: ConfigSources;
 }
 
 /**
- * All settings: defaults, system, user, profile, trusted project, flags; each over the ones before, all within the
- * requirements.
+ * All settings from defaults, system, user, profile, trusted project and flags, the later over the earlier, and all within
+ * the requirements.
  * @throws ConfigError for a file that cannot be read or a value that does not fit
  */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
@@ -94,7 +94,7 @@ class Stack {
     this.values.set(key.name, { value: merged, origin });
   }
 
-  /** What would count with these on top. */
+  /** The values with these on top. */
   with({ entries }: Layer): Values {
     const copy = new Stack();
     for (const [name, value] of this.values) copy.values.set(name, value);
@@ -102,7 +102,7 @@ class Stack {
     return copy.values;
   }
 
-  /** Defaults that are no constants. */
+  /** Defaults that depend on the host or the project. */
   setDefaults({ trust }: Project, home: string): void {
     const offer = <T>(key: Key<T>, value: T, why: string) => {
       if (!this.values.has(key.name)) this.values.set(key.name, { value, origin: { kind: "default", why } });
@@ -112,7 +112,7 @@ class Stack {
     if (trust === "untrusted") offer(KEYS.approvalPolicy, "untrusted", "the project is marked untrusted");
   }
 
-  /** A project's wish, as far as it takes something away. */
+  /** Applies a setting of a project, as far as it restricts. */
   narrow({ key, value, origin }: Entry, project: string): void {
     const base = this.values.get(key.name)?.value ?? key.fallback;
     const taken = key.tighten?.(base, value, project) ?? base;
@@ -126,7 +126,7 @@ class Stack {
   }
 }
 
-/** Nothing of a list that was wished for is lost. */
+/** Whether all elements of a requested list are in the result. */
 const isAdded = (taken: unknown, wish: unknown): boolean =>
   Array.isArray(taken) && Array.isArray(wish) && wish.every((one) => taken.includes(one));
 

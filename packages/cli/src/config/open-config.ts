@@ -7,7 +7,7 @@ import { type LoadedConfig, loadConfig } from "./load-config.js";
 const SYSTEM_DIRECTORY = "/etc/codex";
 
 /**
- * The configuration as it counts for a command with these flags, here or in another directory. What is ignored is said on
+ * The effective configuration for a command with these flags, in this or another directory. Reports ignored settings on
  * stderr. @throws ConfigError
  */
 export async function openConfig(flags: ConfigFlags, projectDirectory?: string): Promise<LoadedConfig> {
@@ -16,7 +16,7 @@ export async function openConfig(flags: ConfigFlags, projectDirectory?: string):
   return config;
 }
 
-/** The same, with what is ignored in `notices` alone. @throws ConfigError */
+/** The same without writing to stderr: ignored settings are in `notices`. @throws ConfigError */
 export const loadQuietly = (flags: ConfigFlags, projectDirectory?: string): Promise<LoadedConfig> =>
   loadConfig({
     home: codexHome(),

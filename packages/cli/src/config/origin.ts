@@ -1,6 +1,6 @@
 /** Where a value comes from. Lines and columns count from 1. */
 export type Origin =
-  /** `why`: what the default depends on, where it does. */
+  /** `why`: what the default follows from, unless it is a constant. */
   | { kind: "default"; why?: string }
   | { kind: "file"; layer: FileLayer; file: string; line?: number; column?: number }
   | { kind: "flag"; flag: string }
@@ -21,6 +21,6 @@ export function describeOrigin(origin: Origin): string {
   }
 }
 
-/** Says where something stands, without the column. */
+/** Describes a place, without the column. */
 export const describePlace = (origin: Origin): string =>
   origin.kind === "file" && origin.line !== undefined ? `${origin.file}:${origin.line}` : describeOrigin(origin);

@@ -8,7 +8,7 @@ import type { FileLayer, Origin } from "./origin.js";
 
 export type Table = Readonly<Record<string, unknown>>;
 
-/** A table of settings, and where each of its keys stands. */
+/** A table of settings, and the position of each of its keys. */
 export interface Source {
   table: Table;
   locate(path: readonly string[]): Origin;
@@ -45,14 +45,14 @@ function parseTable(text: string, file: string): Table {
     return parse(text, { integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" });
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    // Its message goes on with the lines around the error, which may hold secrets.
+    // Its message continues with the lines around the error, which may hold secrets.
     const [first = ""] = error.message.split("\n");
     const reason = first.replace(/^Invalid TOML document: /, "");
     throw new ConfigError(`${file}:${error.line}:${error.column}: ${explain(reason, text, error)}`);
   }
 }
 
-/** The reason, and what a person most often did. Nothing of the text is repeated. */
+/** The reason, and the most likely mistake. Nothing of the text is repeated. */
 function explain(reason: string, text: string, { line, column }: TomlError): string {
   const rest = (text.split("\n")[line - 1] ?? "").replace(/\r$/, "").slice(column - 1);
   if (reason === "unfinished string") return "the string that begins here is not closed: its last quotes are missing";

@@ -11,7 +11,7 @@ import { readToml, type Source } from "./read-toml.js";
 type ApprovalPolicy = z.infer<typeof approvalPolicySchema>;
 type SandboxMode = z.infer<typeof sandboxModeSchema>;
 
-/** What the administrator of this host demands, whatever anybody configures. */
+/** What the administrator of this host enforces over every configuration. */
 export interface Requirements {
   /** Undefined: any. */
   approvalPolicies?: { allowed: readonly ApprovalPolicy[]; origin: Origin };
@@ -26,7 +26,7 @@ export interface Requirements {
 
 /**
  * Reads `requirements.toml`.
- * @throws ConfigError for anything in it that cannot be held to, such as rules for hosts
+ * @throws ConfigError for anything in it that cannot be enforced, such as rules for hosts
  */
 export async function readRequirements(directory: string): Promise<Requirements | undefined> {
   const file = join(directory, "requirements.toml");
@@ -65,7 +65,7 @@ function readOne(name: string, value: unknown, reading: Reading): Partial<Requir
       return { audit: readLayer({ table: { audit: value }, locate: source.locate }, directory) };
     case "experimental_network":
       throw new ConfigError(
-        `${describePlace(origin)}: \`${name}\` cannot be held to here: access to the network is on or off, not by host`,
+        `${describePlace(origin)}: \`${name}\` cannot be enforced here: access to the network is on or off, not by host`,
       );
     default:
       return undefined;

@@ -1,2 +1,2 @@
-/** Stands in place of a secret value. */
+/** Shown in place of a secret value. */
 export const HIDDEN = "<hidden>";

@@ -4,7 +4,7 @@ import type { ApprovalPolicy, SandboxSettings, WhenUnavailable } from "@codex/po
 import { KEYS, type Key } from "./keys.js";
 import type { Origin } from "./origin.js";
 
-/** What counts, by the name of the key, after all layers. */
+/** Effective values after all layers, by the name of the key. */
 export type Values = ReadonlyMap<string, { value: unknown; origin: Origin }>;
 
 /** The value of a key; every value in the map has passed the key's schema. */
@@ -13,7 +13,7 @@ export const readSetting = <T>(values: Values, key: Key<T>): T => {
   return found === undefined ? key.fallback : (found.value as T);
 };
 
-/** The same, typed, for those who use it. */
+/** The effective settings, typed. */
 export interface Settings {
   approvalPolicy: ApprovalPolicy;
   sandbox: SandboxSettings;
@@ -56,7 +56,7 @@ export function createSettings(values: Values, allowedModes?: readonly SandboxMo
   };
 }
 
-/** A mode that somebody asked for, or that an administrator demands, is held to; the default gives way to a question. */
+/** A mode that was configured or is required is enforced; where only the default asks for a sandbox, a person is asked. */
 function chooseWhenUnavailable(values: Values, allowedModes: readonly SandboxMode[] | undefined): WhenUnavailable {
   const origin = values.get(KEYS.sandboxMode.name)?.origin.kind ?? "default";
   return origin === "default" && (allowedModes?.includes("danger-full-access") ?? true) ? "ask" : "refuse";

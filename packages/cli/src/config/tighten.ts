@@ -2,13 +2,13 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
 import type { ApprovalPolicy, GranularPolicy } from "@codex/policy";
 
-// What a project's own configuration may change: it comes with the repository, so it can only take away.
+// How settings of a project combine with those of the user: they come with the repository, so they can only restrict.
 
 export const onlyTrue = (base: boolean, wish: boolean): boolean => base || wish;
 export const onlyFalse = (base: boolean, wish: boolean): boolean => base && wish;
 export const unite = (base: string[], wish: string[]): string[] => [...new Set([...base, ...wish])];
 
-/** What lets something be read again loosens. A later entry counts, so one that is there already is added again. */
+/** Exceptions would loosen, so they are dropped. Later entries win, so entries that are present already are added again. */
 export const denyMore = (base: string[], wish: string[]): string[] => [
   ...base,
   ...wish.filter((pattern) => !pattern.startsWith("!")),
@@ -40,7 +40,7 @@ const both = (base: GranularPolicy, wish: GranularPolicy): GranularPolicy => ({
   rules: base.rules && wish.rules,
 });
 
-/** Roots of its own inside the project, beside those that are given anyway. */
+/** Further roots, as far as they are inside the project. */
 export const rootsWithin = (base: string[], wish: string[], project: string): string[] =>
   unite(
     base,
@@ -58,7 +58,7 @@ function isWithin(directory: string, path: string): boolean {
   return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
 }
 
-/** A link in a repository may lead anywhere. */
+/** With links resolved: one in a repository may lead anywhere. */
 function isReallyWithin(directory: string, path: string): boolean {
   try {
     return isWithin(realpathSync(directory), realpathSync(path));

@@ -3,15 +3,15 @@ import { dirname, join, resolve } from "node:path";
 
 type TrustLevel = "trusted" | "untrusted";
 
-/** The project around a directory, and what the user said about it. */
+/** The project around a directory, and whether the user trusts it. */
 export interface Project {
   /** The nearest directory upwards with a marker, else the directory itself; without links. */
   root: string;
-  /** From the root to the directory, both included, each with what was said about it. */
+  /** From the root to the directory, both included, each with its trust level. */
   directories: readonly { path: string; trust: TrustLevel | undefined }[];
-  /** Of the directory itself. Undefined: nobody said. */
+  /** Of the directory itself; undefined where the user has not marked it. */
   trust: TrustLevel | undefined;
-  /** What would have to be marked. */
+  /** The path that the user would mark. */
   toMark: string;
 }
 
@@ -35,7 +35,7 @@ export async function findProject(directory: string, markers: readonly string[],
   return { root, directories, trust: levelOf(start), toMark: main ?? root };
 }
 
-/** Marks by real paths; one as it is written goes before one that only leads to the same place. */
+/** Trust levels by real path; an exact entry wins over one that resolves to the same path. */
 async function realTrust(trust: TrustTable): Promise<Map<string, TrustLevel>> {
   const levels = new Map<string, TrustLevel>();
   const add = (path: string, level: TrustLevel | undefined) => {
@@ -69,7 +69,7 @@ async function mainCheckout(root: string): Promise<string | undefined> {
   if (gitDirectory === undefined) return undefined;
   const main = /^(.+)\/\.git\/worktrees\/[^/]+$/.exec(resolve(root, gitDirectory))?.[1];
   if (main === undefined) return undefined;
-  // The checkout has to know of this worktree: anybody can write such a file.
+  // The checkout has to list this worktree: anybody can write such a `.git` file.
   const back = await readFile(join(resolve(root, gitDirectory), "gitdir"), "utf8").catch(() => "");
   const known = await realpath(back.trim()).catch(() => "");
   if (known !== join(root, ".git")) return undefined;

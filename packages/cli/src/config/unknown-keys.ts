@@ -10,10 +10,10 @@ const READ_WHOLE = ["sandbox_workspace_write", "shell_environment_policy", "audi
 /** Keys of Codex in those, which are not read here. */
 const PASSED_OVER = ["shell_environment_policy.experimental_use_profile"];
 
-/** Longest distance of what may have been meant, in letters put in, left out or exchanged. */
+/** Largest edit distance of a suggestion. */
 const MAX_DISTANCE = 3;
 
-/** A warning for each key that neither this nor Codex has: a slip leaves a setting as it was. */
+/** A warning for each key that neither this program nor Codex has: a typo would otherwise be ignored in silence. */
 export const describeUnknownKeys = (unused: Layer["unused"]): string[] =>
   unused
     .filter(({ key }) => isUnknown(key))

@@ -10,29 +10,29 @@ export const checkHome: Check = {
     const home = codexHome();
     const existing = nearestExisting(home);
     if (existing !== home) {
-      if (isWritable(existing)) return ok(`${home} is not there yet`);
+      if (isWritable(existing)) return ok(`${home} does not exist yet`);
       return warning(
-        `${home} is not there and cannot be made`,
-        "make it, or point CODEX_HOME elsewhere: rules are saved in it",
+        `${home} does not exist and cannot be created`,
+        "create it, or point CODEX_HOME elsewhere: rules are saved in it",
       );
     }
     const { mode, uid } = statSync(home);
     const isShared = (mode & 0o022) !== 0;
     if (isShared) {
       return problem(
-        `${home} can be written by others (mode ${(mode & 0o777).toString(8)})`,
-        `chmod go-w ${home}: who writes there allows commands`,
+        `${home} is writable by others (mode ${(mode & 0o777).toString(8)})`,
+        `chmod go-w ${home}: whoever can write there can allow commands`,
       );
     }
     if (uid !== process.getuid?.() && uid !== 0) {
       return problem(
         `${home} belongs to user ${uid}`,
-        `chown it, or point CODEX_HOME elsewhere: its owner allows commands`,
+        `chown it, or point CODEX_HOME elsewhere: its owner can allow commands`,
       );
     }
     return isWritable(home)
       ? ok(home)
-      : warning(`${home} cannot be written in`, "give this user the right to: rules are saved in it");
+      : warning(`${home} is not writable`, "make it writable for this user: rules are saved in it");
   },
 };
 
@@ -40,7 +40,7 @@ export const checkConfiguration: Check = {
   name: "configuration",
   async run() {
     const config = await loadQuietly({}).catch((error: unknown) => error as Error);
-    if (config instanceof Error) return problem(`it does not load: ${config.message}`, "mend that setting");
+    if (config instanceof Error) return problem(`it does not load: ${config.message}`, "fix that setting");
     const { notices } = config;
     const [first] = notices;
     if (first === undefined) return ok("it loads");
@@ -48,7 +48,7 @@ export const checkConfiguration: Check = {
       notices.length === 1
         ? `a setting is ignored: ${first}`
         : `${notices.length} settings are ignored; the first: ${first}`,
-      "`codex config show` tells all of it",
+      "`codex config show` lists them",
     );
   },
 };
@@ -57,11 +57,12 @@ export const checkAuditLog: Check = {
   name: "audit log",
   async run() {
     const config = await loadQuietly({}).catch(() => undefined);
-    if (config === undefined) return warning("whether there is one is not known", "mend the configuration first");
+    if (config === undefined)
+      return warning("unknown, because the configuration does not load", "fix the configuration first");
     const { enabled, required, path } = config.settings.audit;
     if (!enabled && !required) return ok("off");
     if (couldWrite(path)) return ok(path);
-    const fix = "give this user the right to write there, or set audit.path";
+    const fix = "make it writable for this user, or set audit.path";
     return required
       ? problem(`${path} cannot be written: nothing will be run`, fix)
       : warning(`${path} cannot be written`, fix);

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Where a program is in `PATH`, or in the directories that every host has. */
+/** Finds a program in `PATH` or in the standard directories. */
 export function findProgram(name: string): { path: string; isOnPath: boolean } | undefined {
   const onPath = (process.env.PATH ?? "").split(delimiter).filter((directory) => directory.startsWith("/"));
   for (const directory of onPath) {

@@ -71,7 +71,7 @@ function judge(found: number, { few, tooFew, fix }: Limit): Finding {
   return found < few ? warning(detail, fix) : ok(detail);
 }
 
-/** The soft limit of this process, which Node raises to the hard one where it can; infinite for none. */
+/** The soft limit of this process, which Node raises to the hard limit where it can; `Infinity` for none. */
 async function readUlimit(flag: string, name: string): Promise<number> {
   if (process.platform === "linux") {
     const line = readFileSync("/proc/self/limits", "utf8")
@@ -83,7 +83,7 @@ async function readUlimit(flag: string, name: string): Promise<number> {
   return toNumber(stdout.trim());
 }
 
-/** Of the container or service, where it can be seen. */
+/** Limit of the container or service, where it is visible. */
 function readCgroupLimit(): number {
   try {
     const path = readFileSync("/proc/self/cgroup", "utf8").match(/^0::(.*)$/m)?.[1] ?? "/";

@@ -3,23 +3,23 @@ import { withoutNodeOptions } from "../node-options.js";
 import { type Check, type Finding, ok, problem, warning } from "./check.js";
 import { runProgram } from "./run-program.js";
 
-/** The command itself: what loads native code does so in another process, whose crash is a finding. */
+/** Runs this command in another process, so that a crash in native code is a finding. */
 const runCodex = (args: readonly string[], input = "") =>
   runProgram(process.execPath, [process.argv[1] ?? "", ...args], { input, env: withoutNodeOptions() });
 
 const REINSTALL =
   "install again on this host, for this Node and libc: `npm rebuild node-pty koffi`; on musl node-pty has to be built from source";
 
-/** What loading native code fails with. */
+/** Messages of a failure to load native code. */
 const NATIVE_FAULT = /cannot find|dlopen|ELF|GLIBC|musl|native module|koffi|node-pty/i;
 
 async function roundTrip(kind: "--tty" | "--no-tty", script: string, expected: RegExp): Promise<Finding> {
   const { code, signal, timedOut, stdout, stderr } = await runCodex(["run", kind, "--", "/bin/sh", "-c", script]);
-  if (timedOut) return problem("a command did not come back", "see what on this host keeps /bin/sh from ending");
+  if (timedOut) return problem("a command did not end", "find out what keeps /bin/sh from ending on this host");
   if (signal !== undefined) return problem(`the process host was ended by ${signal}`, REINSTALL);
   if (code !== 0) {
     const said = stderr.trim().split("\n").at(-1) || `a command failed with ${code}`;
-    return problem(said, NATIVE_FAULT.test(stderr) ? REINSTALL : "mend what the message names");
+    return problem(said, NATIVE_FAULT.test(stderr) ? REINSTALL : "fix what the message names");
   }
   if (!expected.test(stdout)) return problem("the output of a command was not what it wrote", REINSTALL);
   return ok("a command ran, and its output and status came back");
@@ -38,7 +38,7 @@ export const checkPipes: Check = {
 const WITHOUT_SANDBOX =
   "none: where a sandbox mode is configured commands are refused, elsewhere all that is not known to be safe is asked about";
 
-/** As an orchestrator is told. */
+/** As reported to an orchestrator. */
 export const checkSandbox: Check = {
   name: "sandbox",
   async run() {
@@ -46,7 +46,7 @@ export const checkSandbox: Check = {
     const { stdout, signal } = await runCodex(["executor", "--log-level", "off"], `${JSON.stringify(hello)}\n`);
     if (signal !== undefined) return problem(`the executor was ended by ${signal}`, REINSTALL);
     const support = readSupport(stdout);
-    if (support === undefined) return problem("the executor does not tell of a sandbox", REINSTALL);
+    if (support === undefined) return problem("the executor does not report a sandbox", REINSTALL);
     if (support.kind !== "none") return ok(support.kind);
     return warning(WITHOUT_SANDBOX, support.problem ?? "use a host that has one");
   },
@@ -55,7 +55,7 @@ export const checkSandbox: Check = {
 function readSupport(stdout: string): SandboxSupport | undefined {
   const [line = ""] = stdout.split("\n");
   try {
-    // Our own executor has written it.
+    // Written by our own executor.
     return (JSON.parse(line) as { host?: { sandbox?: SandboxSupport } }).host?.sandbox;
   } catch {
     return undefined;

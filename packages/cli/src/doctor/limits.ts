@@ -4,33 +4,33 @@ export const CHECK_MS = 20_000;
 /** Milliseconds that one program started by a check may take. */
 export const PROGRAM_MS = 10_000;
 
-/** Milliseconds after its end in which its output may still come. */
+/** Milliseconds after the end of a program in which its output may still arrive. */
 export const OUTPUT_MS = 500;
 
-/** Bytes of output of such a program that are looked at. */
+/** Bytes of output of such a program that are read. */
 export const MAX_OUTPUT_BYTES = 64 * 1024;
 
-/** Milliseconds of a login shell's start that are worth a word: each command of a model that asks for one pays them. */
+/** Start of a login shell, in milliseconds, above which there is a warning: each command with a login shell pays it. */
 export const SLOW_LOGIN_MS = 500;
 
-/** Open files below which few sessions fit (each takes about five), and below which hardly any does. */
+/** Limits of open files for a warning and for a problem; a session takes about five. */
 export const FEW_FILES = 1024;
 export const TOO_FEW_FILES = 128;
 
-/** The same for processes of the user. */
+/** Limits of processes of the user for a warning and for a problem. */
 export const FEW_PROCESSES = 512;
 export const TOO_FEW_PROCESSES = 64;
 
-/** Terminals that are free. */
+/** Free terminals below which there is a warning. */
 export const FEW_TERMINALS = 64;
 
-/** inotify watches and instances of the user. */
+/** inotify watches and instances of the user below which there is a warning. */
 export const FEW_WATCHES = 8192;
 export const FEW_WATCH_INSTANCES = 64;
 
-/** Bytes that are free where output is spilled: 64 sessions of 16 MiB, and one. */
+/** Free bytes where output is spilled, for a warning (64 sessions of 16 MiB) and for a problem (one session). */
 export const LITTLE_SPACE = 1024 * 1024 * 1024;
 export const TOO_LITTLE_SPACE = 16 * 1024 * 1024;
 
-/** Seconds that the clock of a file system may be off. */
+/** Most seconds between the clock of a file system and that of the host. */
 export const CLOCK_SKEW_S = 5;

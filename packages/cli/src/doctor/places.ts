@@ -11,14 +11,14 @@ export const checkTemporaryFiles: Check = {
   run() {
     const allowsPrograms = withTrialDirectory(({ directory }) => tryProgram(join(directory, "program")));
     const directory = tmpdir();
-    const fix = "point TMPDIR at a directory that this user may write in";
-    if (allowsPrograms === undefined) return problem(`${directory} cannot be written in`, fix);
+    const fix = "point TMPDIR at a directory that this user can write to";
+    if (allowsPrograms === undefined) return problem(`${directory} is not writable`, fix);
     const found = judgeSpace(directory);
     if (found.status !== "ok") return found;
     if (!allowsPrograms) {
       return warning(
-        `${directory} lets no program run (noexec)`,
-        "mount it without noexec, or point TMPDIR elsewhere: what is built there cannot be tried there",
+        `${directory} does not allow programs to run (noexec)`,
+        "mount it without noexec, or point TMPDIR elsewhere: programs built there cannot run there",
       );
     }
     return found;
@@ -30,7 +30,7 @@ function tryProgram(file: string): boolean {
   writeFileSync(file, "#!/bin/sh\n");
   chmodSync(file, 0o700);
   try {
-    accessSync(file, constants.X_OK); // says no on a file system that is mounted with noexec
+    accessSync(file, constants.X_OK); // fails on a file system that is mounted with noexec
     return true;
   } catch {
     return false;
@@ -55,12 +55,12 @@ function describeBytes(bytes: number): string {
 export const checkSharedMemory: Check = {
   name: "shared memory",
   run() {
-    if (process.platform !== "linux") return ok("no directory of its own on this system");
+    if (process.platform !== "linux") return ok("not used on this system");
     const fix = "mount a tmpfs at /dev/shm (`--shm-size=256m` of a container): browsers and build tools need it";
     try {
       accessSync("/dev/shm", constants.W_OK);
     } catch {
-      return warning("/dev/shm is missing, or cannot be written in", fix);
+      return warning("/dev/shm is missing or not writable", fix);
     }
     const { bavail, bsize } = statfsSync("/dev/shm");
     const free = bavail * bsize;
@@ -82,7 +82,7 @@ export const checkLoopback: Check = {
     }),
 };
 
-/** The nearest that exists of a path and the directories above it. */
+/** The nearest existing path among `path` and its ancestors. */
 export function nearestExisting(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     try {
@@ -94,7 +94,7 @@ export function nearestExisting(path: string): string {
   }
 }
 
-/** Whether a file could be written at a path, with the directories above it made where they are missing. */
+/** Whether a file could be written at a path, creating missing directories. */
 export function couldWrite(path: string): boolean {
   const existing = nearestExisting(path);
   return (existing === path || statSync(existing).isDirectory()) && isWritable(existing);

@@ -5,7 +5,7 @@ export interface Finished {
   /** Undefined when a signal ended it. */
   code: number | undefined;
   signal: NodeJS.Signals | undefined;
-  /** It was ended at its deadline. */
+  /** It was killed at its deadline. */
   timedOut: boolean;
   stdout: string;
   stderr: string;
@@ -19,7 +19,7 @@ export interface RunOptions {
   timeoutMs?: number;
 }
 
-/** Runs a program as leader of its own group, and ends the group at the deadline. @throws Error when it cannot be started */
+/** Runs a program as the leader of its own process group, and kills the group at the deadline. @throws Error when it cannot be started */
 export function runProgram(file: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const { input = "", env = process.env, timeoutMs = PROGRAM_MS } = options;
   const startedAt = performance.now();
@@ -47,7 +47,7 @@ export function runProgram(file: string, args: readonly string[], options: RunOp
         const outcome = { code: code ?? undefined, signal: signal ?? undefined, timedOut, ms };
         resolve({ ...outcome, stdout: stdout(), stderr: stderr() });
       };
-      // What it left behind may hold its output open.
+      // Background children may hold its output open.
       const late = setTimeout(finish, OUTPUT_MS);
       child.once("close", finish);
     });
@@ -71,6 +71,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It is gone.
+    // It has ended already.
   }
 }

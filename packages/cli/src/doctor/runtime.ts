@@ -4,7 +4,7 @@ import { CLOCK_SKEW_S } from "./limits.js";
 import { runProgram } from "./run-program.js";
 import { withTrialDirectory } from "./trial-directory.js";
 
-/** The least version of Node, as in package.json. */
+/** Minimum version of Node, as in package.json. */
 const LEAST_NODE = [20, 19] as const;
 
 export const checkNode: Check = {
@@ -13,7 +13,7 @@ export const checkNode: Check = {
     const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
     const detail = `${process.versions.node} on ${process.platform} ${process.arch}`;
     if (process.platform !== "linux" && process.platform !== "darwin") {
-      return problem(detail, "use Linux or macOS: there is no code for the processes of other systems");
+      return problem(detail, "use Linux or macOS: processes of other systems are not supported");
     }
     const [leastMajor, leastMinor] = LEAST_NODE;
     const isOld = major < leastMajor || (major === leastMajor && minor < leastMinor);
@@ -40,22 +40,23 @@ export const checkLocale: Check = {
     const locale = LC_ALL || LC_CTYPE || LANG || "";
     if (/utf-?8/i.test(locale)) return ok("UTF-8");
     const shown = locale === "" ? "none is set" : "the locale is not UTF-8";
-    return warning(shown, "export LANG=C.UTF-8: programs write other bytes, or `?`, for what is not ASCII");
+    return warning(shown, "export LANG=C.UTF-8: programs garble text that is not ASCII");
   },
 };
 
-/** Before this version was made no clock can be right, ms since the epoch. */
+/** A clock before the release of this version is wrong; milliseconds since the epoch. */
 const MADE_AT = Date.UTC(2025, 0, 1);
 
 export const checkClock: Check = {
   name: "clock",
   run() {
     const now = Date.now();
-    const fix = "set the clock, and keep it by NTP: tokens and certificates are refused, and records are dated wrongly";
+    const fix =
+      "set the clock and keep it in sync by NTP: otherwise tokens and certificates are refused, and records are dated wrongly";
     if (now < MADE_AT) return problem(`it is ${new Date(now).toISOString()} here`, fix);
     const skew = withTrialDirectory(({ writtenAt }) => Math.abs(writtenAt - Date.now()) / 1000);
     if (skew !== undefined && skew > CLOCK_SKEW_S) {
-      return warning(`files are dated ${Math.round(skew)} s off the clock`, fix);
+      return warning(`file times differ from the clock by ${Math.round(skew)} s`, fix);
     }
     return ok(new Date(now).toISOString());
   },

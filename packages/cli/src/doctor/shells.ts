@@ -6,7 +6,7 @@ import { findProgram } from "./find-program.js";
 import { SLOW_LOGIN_MS } from "./limits.js";
 import { runProgram } from "./run-program.js";
 
-/** Shells that commands are written for. */
+/** Shells that models write commands for. */
 export const SHELL_CHECKS: readonly Check[] = ["bash", "zsh", "sh"].map((name) => ({
   name: `shell ${name}`,
   run: () => checkShell(name),
@@ -23,9 +23,12 @@ async function checkShell(name: string): Promise<Finding> {
   const detail = `${await describeVersion(name, path)} at ${path}`;
   const login = await runProgram(path, ["-lc", ":"]);
   const files = STARTUP_FILES[name] ?? "the startup files of the shell";
-  if (login.timedOut) return problem(`${detail}; a login shell does not start`, `see what in ${files} waits`);
+  if (login.timedOut) return problem(`${detail}; a login shell does not start`, `find out what waits in ${files}`);
   if (login.code !== 0) {
-    return warning(`${detail}; a login shell ends with ${login.code ?? login.signal}`, `see what in ${files} fails`);
+    return warning(
+      `${detail}; a login shell ends with ${login.code ?? login.signal}`,
+      `find out what fails in ${files}`,
+    );
   }
   const ms = Math.round(login.ms);
   if (login.stdout !== "") {
@@ -34,7 +37,7 @@ async function checkShell(name: string): Promise<Finding> {
   if (ms > SLOW_LOGIN_MS) {
     return warning(
       `${detail}; a login shell starts in ${ms} ms`,
-      `see what in ${files} takes long: each command pays it`,
+      `find out what is slow in ${files}: each command pays for it`,
     );
   }
   if (!isOnPath) return warning(`${detail}; not in PATH`, `add ${path.slice(0, path.lastIndexOf("/"))} to PATH`);
@@ -47,7 +50,7 @@ function missing(name: string): Finding {
   return name === "bash" ? warning("not found", "install bash: models write commands for it") : ok("not installed");
 }
 
-/** sh has no option that tells; what it is in truth does. */
+/** `sh` has no option for it: the program that it links to is asked. */
 async function describeVersion(name: string, path: string): Promise<string> {
   const real = basename(realpathSync(path));
   if (real !== "bash" && real !== "zsh") return real === name ? name : `${name} (${real})`;
@@ -55,7 +58,7 @@ async function describeVersion(name: string, path: string): Promise<string> {
   return `${real} ${/\d+(?:\.\d+)+/.exec(stdout)?.[0] ?? ""}`.trim();
 }
 
-/** Of the user database; a user who is not in it has none. */
+/** Login shell in the user database; undefined for a user who is not in it. */
 function getUserShell(): string | undefined {
   try {
     const { shell } = userInfo();

@@ -4,11 +4,11 @@ import { join } from "node:path";
 
 export interface Trial {
   directory: string;
-  /** When its first file was written, by the file system, ms since the epoch. */
+  /** Modification time of its first file, by the clock of the file system; milliseconds since the epoch. */
   writtenAt: number;
 }
 
-/** Runs `use` with a new temporary directory, and removes that; undefined where none can be made. */
+/** Runs `use` with a new temporary directory, which is removed afterwards; undefined where none can be created. */
 export function withTrialDirectory<T>(use: (trial: Trial) => T): T | undefined {
   let directory: string;
   try {

@@ -1,4 +1,4 @@
 import { refuseInspector } from "@codex/native";
 
-// Of a part that is a program of its own: before everything else is loaded.
+// Imported first by parts that are programs of their own.
 refuseInspector();

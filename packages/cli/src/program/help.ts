@@ -10,10 +10,10 @@ export interface Notes {
   examples?: readonly string[];
 }
 
-/** Columns of a help text that nobody sees on a terminal. */
+/** Columns of a help text that is not written to a terminal. */
 const DEFAULT_WIDTH = 80;
 
-/** One style for all help texts. To be called before commands are added: they take it over. */
+/** One style for all help texts. Call it before adding commands, which inherit it. */
 export const styleHelp = (program: Command): Command =>
   program
     .helpOption("-h, --help", "Print help")
@@ -25,7 +25,7 @@ export const styleHelp = (program: Command): Command =>
       outputError: (text, write) => write(`${renderError(text)}${explainUnknown(text)}`),
     });
 
-/** After an error each command names its own help, and where an option stands. To be called once all commands are there. */
+/** After an error each command names its own help and where the option belongs. Call it once all commands are added. */
 export function nameHelpAfterErrors(command: Command, path = command.name()): void {
   command.showHelpAfterError(`Try: ${path} --help`);
   const { outputError = () => {} } = command.configureOutput();
@@ -65,7 +65,7 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** A default is told where it says something. */
+/** Description of an option with its choices and its default, unless that is obvious. */
 function describeOption({ description, argChoices, defaultValue, defaultValueDescription }: Option | Argument): string {
   const isSaid = defaultValue !== undefined && defaultValue !== false && !Array.isArray(defaultValue);
   const fallback = defaultValueDescription ?? (isSaid ? String(defaultValue) : undefined);
@@ -76,7 +76,7 @@ function describeOption({ description, argChoices, defaultValue, defaultValueDes
   return more.length === 0 ? description : `${description} (${more.join("; ")})`;
 }
 
-/** A value that does not fit is shown once, by what says why. */
+/** Removes the invalid value from commander's prefix: the reason shows it. */
 const renderError = (text: string): string =>
   text
     .replace(/^error: /, "codex: ")
@@ -86,7 +86,7 @@ const renderError = (text: string): string =>
       "codex: $1: expected $2",
     );
 
-/** Of an option that only commands below this one take: it was typed too early. */
+/** For an option that was typed before the command that takes it. */
 function explainPlace(error: string, command: Command, path: string): string {
   const typed = /^error: unknown option '(--[^=']+|-[^-'])/.exec(error)?.[1];
   if (typed === undefined) return "";
@@ -94,10 +94,10 @@ function explainPlace(error: string, command: Command, path: string): string {
   if (takers.length === 0) return "";
   const names = takers.slice(0, MAX_TAKERS).join(", ");
   const more = takers.length > MAX_TAKERS ? ` and ${takers.length - MAX_TAKERS} more` : "";
-  return `An option stands behind its command; ${typed} is one of ${names}${more}\n`;
+  return `Options follow their command; ${typed} belongs to ${names}${more}\n`;
 }
 
-/** Commands that are named as taking an option. */
+/** Most commands that are named as taking an option. */
 const MAX_TAKERS = 4;
 
 const listTakers = (command: Command, flag: string, path: string): string[] =>
@@ -107,7 +107,7 @@ const listTakers = (command: Command, flag: string, path: string): string[] =>
     return [...(takes ? [name] : []), ...listTakers(child, flag, name)];
   });
 
-/** For who takes this for OpenAI's `codex`. */
+/** For users who expect OpenAI's `codex`. */
 function explainUnknown(error: string): string {
   const name = /^error: unknown command '([^']*)'/.exec(error)?.[1] ?? "";
   if (CODEX_COMMANDS.has(name)) return `OpenAI's codex has \`${name}\`; this is another program, without a model\n`;

@@ -5,12 +5,12 @@ import { addNotes } from "./help.js";
 export function addHostCommands(program: Command, createProgram: () => Command): void {
   const doctor = program
     .command("doctor")
-    .description("Check what commands need of this host, and say how to mend what is wrong")
+    .description("Check what commands need of this host, and say how to fix what is wrong")
     .option("--json", "Print JSON", false);
   addNotes(doctor, {
     exitCodes: [
       ["0", "there is no problem; there may be warnings"],
-      ["1", "there is one"],
+      ["1", "there is a problem"],
     ],
   }).action(async (options) => (await import("../commands/doctor.js")).runDoctor(options));
 

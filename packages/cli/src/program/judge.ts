@@ -8,9 +8,9 @@ export function addJudging(program: Command): void {
 
   const show = program
     .command("config")
-    .description("Look at the configuration")
+    .description("Show the configuration")
     .command("show")
-    .description("Print every setting, what it is, and where that was said")
+    .description("Print every setting, its value, and where it was set")
     .option("--json", "Print JSON", false);
   addNotes(addConfigOptions(show), {
     text: [
@@ -32,7 +32,7 @@ export function addJudging(program: Command): void {
 function addExecPolicy(program: Command): void {
   const execPolicy = program
     .command("execpolicy")
-    .description("Look at what rules and policy say about a command")
+    .description("Check commands against rules and policy")
     .enablePositionalOptions();
   const check = execPolicy
     .command("check")
@@ -52,29 +52,31 @@ function addExecPolicy(program: Command): void {
   }).action(async (words, options) => (await import("../commands/execpolicy.js")).runExecPolicyCheck(words, options));
   const explain = execPolicy
     .command("explain")
-    .description("Print how a command is judged: how it splits, which rules match, whether it is asked about, and why")
+    .description(
+      "Explain what policy decides about a command: how it splits, which rules match, whether it needs approval, and why",
+    )
     .argument("<command...>", "One word is a script for bash -lc; several are the words of one command")
     .addOption(rulesOption("File of rules, repeatable (default: those of system, user and trusted project)"))
     .option("--json", "Print JSON", false)
     .passThroughOptions();
   addNotes(addConfigOptions(explain), {
-    text: ["Options stand before the command; -- may stand between them."],
+    text: ["Options come before the command; -- may separate them."],
     examples: ["codex execpolicy explain rm -rf build", "codex execpolicy explain 'cd src && git push'"],
   }).action(async (words, options) => (await import("../commands/execpolicy.js")).runExecPolicyExplain(words, options));
 }
 
 function addAudit(program: Command): void {
-  const audit = program.command("audit").description("Look at the audit log");
+  const audit = program.command("audit").description("Verify and print the audit log");
   const verify = audit
     .command("verify")
     .description("Check that no record was changed, removed, added or moved")
     .argument("[file]", "The log (default: audit.path of the configuration)")
-    .option("--expect <record>", "NUMBER:SHA-256 of a record that was there, as an earlier check printed it")
+    .option("--expect <record>", "NUMBER:SHA-256 of a record that must exist, as an earlier check printed it")
     .option("--json", "Print JSON", false);
   addNotes(addConfigOptions(verify), {
     exitCodes: [
       ["0", "the chain is intact"],
-      ["1", "it breaks: the first such place is printed, and why"],
+      ["1", "it is broken: the first broken record is printed, with the reason"],
     ],
   }).action(async (file, options) => (await import("../commands/audit.js")).runAuditVerify(file, options));
   const show = audit

@@ -6,7 +6,7 @@ const APPROVAL_POLICIES = ["never", "on-request", "on-failure", "untrusted"];
 export const listenOption = (description: string, value: string) =>
   new Option("--listen <url>", description).default(value);
 
-/** Of the commands that serve. What is wrong with them is found when they are used. */
+/** Options of the commands that serve. Their values are validated when they are used. */
 export const addServingOptions = (command: Command) =>
   command
     .option("--tls-cert <path>", "Websocket: speak TLS with this certificate (PEM, with its chain)")
@@ -17,9 +17,9 @@ export const addServingOptions = (command: Command) =>
     )
     .option("--log-file <path>", "Append logs to this file instead of stderr; at 64 MiB it becomes <path>.1")
     .option("--log-format <format>", "Format of the logs: text or json (default: text on stderr, json in a file)")
-    .option("--metrics", "Websocket: serve GET /metrics in the form of Prometheus, to whoever may connect");
+    .option("--metrics", "Websocket: serve GET /metrics in Prometheus format to every client that may connect");
 
-/** Of the commands that connect to an executor. */
+/** Options of the commands that connect to an executor. */
 export const addExecutorOptions = (command: Command) =>
   addCredentialOptions(
     command.option(
@@ -28,19 +28,19 @@ export const addExecutorOptions = (command: Command) =>
     ),
   );
 
-/** What a connection to an executor may need. */
+/** Credentials of a connection to an executor. */
 export const addCredentialOptions = (command: Command) =>
   command
     .option("--token-file <path>", "Bearer token for the executor (default: $CODEX_EXECUTOR_TOKEN)")
     .option("--ca-file <path>", "wss://: trust certificates of these issuers as well (PEM)");
 
-/** What a command that decides about commands takes; without them, the configuration counts. */
+/** Options that override the configuration, for commands that evaluate policy. */
 export const addConfigOptions = (command: Command) =>
   command
     .addOption(
       new Option(
         "-c, --config <key=value>",
-        "A setting for this once, repeatable; the value is TOML, else a string",
+        "Override a setting, repeatable; a value that is not TOML is a string",
       ).argParser(append),
     )
     .option("-p, --profile <name>", "Settings of $CODEX_HOME/<name>.config.toml over those of config.toml")
@@ -52,15 +52,15 @@ export const addConfigOptions = (command: Command) =>
 
 export const addTerminalOptions = (command: Command) =>
   command
-    .option("-t, --tty", "Give it a terminal (default when stdin and stdout are one)")
-    .option("-T, --no-tty", "Give it pipes");
+    .option("-t, --tty", "Use a terminal (default when stdin and stdout are one)")
+    .option("-T, --no-tty", "Use pipes");
 
 export const sandboxOption = (description: string, flags = "-s, --sandbox <mode>") =>
   new Option(flags, description).choices(SANDBOX_MODES);
 
 export const rulesOption = (description: string) => new Option("-r, --rules <file>", description).argParser(append);
 
-/** The list is made here: one in the option itself would be shared by all parses. */
+/** Creates a new list for each parse: a default in the option would be shared by all of them. */
 export const append = (value: string, values: string[] = []) => [...values, value];
 
 export function parseCount(value: string): number {

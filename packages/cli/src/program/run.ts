@@ -20,26 +20,29 @@ export function addRunning(program: Command): void {
     .option("-C, --cwd <dir>", "Directory on the executor's host")
     .option("-e, --env <name=value>", "Variable, repeatable", append, [])
     .addOption(
-      sandboxOption("Hold it in a sandbox of this mode, with the rest as configured").default(undefined, "none"),
+      sandboxOption("Run it in a sandbox of this mode, with the other settings as configured").default(
+        undefined,
+        "none",
+      ),
     )
-    .option("--timeout <seconds>", "End it after this time", parseSeconds)
-    .option("--record <file>", "Record what it writes as an asciicast, the format of asciinema; the file must be new")
-    .option("--record-input", "Record what is typed as well, passwords too", false)
+    .option("--timeout <seconds>", "End the program after this time", parseSeconds)
+    .option("--record <file>", "Record its output as an asciicast, the format of asciinema; the file must not exist")
+    .option("--record-input", "Also record what is typed, including passwords", false)
     .passThroughOptions();
   addNotes(run, {
     text: [
-      "Options stand before the program; -- may stand between them.",
+      "Options come before the program; -- may separate them.",
       "A program whose output nobody reads any more, as in codex run … | head, is sent a hang-up.",
-      "A websocket that is lost is connected again: the program runs on, and nothing of its output is lost or repeated. What is typed meanwhile is delivered then; Ctrl-C twice, or ~. at the beginning of a line, gives up.",
+      "A lost websocket is reconnected: the program keeps running, and no output is lost or repeated. What is typed meanwhile is delivered afterwards; Ctrl-C twice, or ~. at the beginning of a line, gives up.",
     ],
     exitCodes: [
-      ["0-255", "that of the program"],
+      ["0-255", "exit code of the program"],
       ["2", "bad arguments"],
       ["124", "--timeout ended it"],
       ["125", "the executor cannot be reached, refuses, failed or was lost, or the output could not be written"],
       ["126", "it could not be started, or is not allowed"],
       ["127", "it was not found"],
-      ["128+n", "signal n ended it; for SIGINT codex run ends by SIGINT itself, so that loops of a shell stop"],
+      ["128+n", "signal n ended it; after SIGINT codex run ends by SIGINT itself, so that shell loops stop"],
     ],
     examples: [
       "codex run make test",
@@ -52,7 +55,7 @@ export function addRunning(program: Command): void {
 
   const sandbox = program
     .command("sandbox")
-    .description("Run a program in a sandbox of this host, by hand, or show what the sandbox is")
+    .description("Run a program in a sandbox of this host, or describe that sandbox")
     .argument("[command...]", "Program and arguments")
     .option("-C, --cd <dir>", "Directory of the program, and the workspace")
     .option(
@@ -61,19 +64,19 @@ export function addRunning(program: Command): void {
       append,
       [],
     )
-    .option("--network", "With workspace-write: with the network", false)
-    .option("--deny <path|pattern>", "What cannot be read, beside deny_read; repeatable", append, [])
-    .option("--profile-json <file>", "The whole sandbox, as an executor is sent it");
+    .option("--network", "With workspace-write: allow the network", false)
+    .option("--deny <path|pattern>", "Paths that cannot be read, in addition to deny_read; repeatable", append, [])
+    .option("--profile-json <file>", "The complete sandbox, in the form that is sent to an executor");
   addTerminalOptions(sandbox)
-    .option("--explain", "Print every path, what it may be used for and why, and the command line; run nothing", false)
-    .option("--check", "Tell whether this host has a sandbox, or why not and what would mend it", false)
+    .option("--explain", "Print the access to each path and its reason, and the command line; run nothing", false)
+    .option("--check", "Say whether this host has a sandbox, or why not and how to fix that", false)
     .passThroughOptions();
   addNotes(addConfigOptions(sandbox), {
     text: [
-      "The mode is that of --sandbox, else of the configuration: without any, workspace-write in a trusted project and read-only elsewhere. What the sandbox refused is said on stderr.",
+      "The mode is that of --sandbox, else of the configuration: by default workspace-write in a trusted project and read-only elsewhere. What the sandbox refused is reported on stderr.",
     ],
     exitCodes: [
-      ["0-255", "that of the program"],
+      ["0-255", "exit code of the program"],
       ["2", "bad arguments"],
       ["125", "it was lost"],
       ["126", "it could not be started, or not in this sandbox"],

@@ -16,11 +16,11 @@ export function addServing(program: Command): void {
     .command("executor")
     .description("Serve the tools of this host to an orchestrator")
     .addOption(
-      listenOption("Where to be reached: stdio://, ws://HOST:PORT (port 0: a free one) or unix:///PATH", "stdio://"),
+      listenOption("Address to listen on: stdio://, ws://HOST:PORT (port 0: a free one) or unix:///PATH", "stdio://"),
     )
     .option("--token-file <path>", "Websocket: only peers with the bearer token in this file may connect")
     .option("--allow-insecure-listen", "Websocket: listen beyond loopback without a token", false)
-    .option("--max-sessions <n>", "Sessions at once", parseCount, 64)
+    .option("--max-sessions <n>", "Most concurrent sessions", parseCount, 64)
     .option(
       "--exec-server <address>",
       "Run programs on this exec-server: HOST:PORT, ws://, wss://, or a command that speaks on its stdin and stdout",
@@ -42,7 +42,7 @@ export function addServing(program: Command): void {
     )
     .option(
       "--resume-grace <seconds>",
-      "Websocket: how long everything lives on after a connection was lost; 0: not at all",
+      "Websocket: how long sessions are kept after a connection was lost; 0: not at all",
       parseGrace,
       30,
     )
@@ -63,7 +63,10 @@ export function addServing(program: Command): void {
     .command("exec-server")
     .description("Serve processes, files and HTTP of this host to Codex clients (the exec-server protocol)")
     .addOption(
-      listenOption("Where to be reached: ws://IP:PORT (port 0: a free one), unix:///PATH or stdio", "ws://127.0.0.1:0"),
+      listenOption(
+        "Address to listen on: ws://IP:PORT (port 0: a free one), unix:///PATH or stdio",
+        "ws://127.0.0.1:0",
+      ),
     )
     .addOption(
       new Option("--concurrent-requests <count>", "Accepted for compatibility: requests never wait for each other")
@@ -71,7 +74,7 @@ export function addServing(program: Command): void {
         .default(1),
     )
     .addOption(
-      new Option("--ws-auth <mode>", "How websocket clients show who they are").choices([
+      new Option("--ws-auth <mode>", "How websocket clients authenticate").choices([
         "capability-token",
         "signed-bearer-token",
       ]),
@@ -79,8 +82,8 @@ export function addServing(program: Command): void {
     .option("--ws-token-file <path>", "capability-token: file with the token")
     .option("--ws-token-sha256 <hex>", "capability-token: SHA-256 of the token")
     .option("--ws-shared-secret-file <path>", "signed-bearer-token: file with the key of HS256, at least 32 bytes")
-    .option("--ws-issuer <issuer>", "signed-bearer-token: `iss` the tokens must have")
-    .option("--ws-audience <audience>", "signed-bearer-token: `aud` the tokens must have")
+    .option("--ws-issuer <issuer>", "signed-bearer-token: required `iss` of the tokens")
+    .option("--ws-audience <audience>", "signed-bearer-token: required `aud` of the tokens")
     .option("--ws-max-clock-skew-seconds <seconds>", "signed-bearer-token: tolerance, 30 unless given", parseWhole)
     .option("--allow-insecure-listen", "Listen beyond loopback without --ws-auth", false);
   addNotes(addServingOptions(execServer), {

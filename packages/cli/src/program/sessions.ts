@@ -6,8 +6,8 @@ import { addCredentialOptions, parseCount } from "./options.js";
 export function addSessions(program: Command): void {
   const sessions = program
     .command("sessions")
-    .description("Look after the sessions of a running executor, whoever started them");
-  // How it was spelled before there were commands below it; options here count for those as well.
+    .description("List, read, end and record the sessions of a running executor");
+  // The spelling before there were subcommands; options given here apply to those as well.
   const isOld = (option: Option) => option.hideHelp();
   for (const flags of ["--executor <address>", "--token-file <path>", "--ca-file <path>", "--json"]) {
     sessions.addOption(isOld(new Option(flags)));
@@ -39,36 +39,36 @@ export function addSessions(program: Command): void {
     .action(async (id, _options, command) =>
       (await import("../commands/sessions.js")).runSessions({ ...command.optsWithGlobals(), kill: id }),
     );
-  addNotes(add("attach", "Show what a session writes, from its beginning on, until it ends or Ctrl-C"), {
+  addNotes(add("attach", "Print the output of a session, from its beginning, until it ends or Ctrl-C"), {
     text: [
-      "The session goes on after Ctrl-C. Nothing can be typed: a session takes input from its own orchestrator alone, whose answers stay complete.",
+      "The session keeps running after Ctrl-C. Nothing can be typed: a session takes input only from its own orchestrator, which still receives all output.",
     ],
     exitCodes: [
-      ["0-255", "that of the program, once it has ended"],
+      ["0-255", "exit code of the program, once it has ended"],
       ["0", "after Ctrl-C"],
       ["1", "an error"],
-      ["125", "it has ended, and its exit code was told to whoever started it"],
+      ["125", "it has ended, and its exit code was reported to whoever started it"],
     ],
   }).action(async (id, _options, command) =>
     (await import("../commands/attach-session.js")).runAttachSession(id, command.optsWithGlobals()),
   );
-  const record = add("record", "Write what a session has shown as an asciicast, the format of asciinema")
-    .option("-o, --output <file>", "Where to; the file must be new (default: stdout)")
-    .option("--follow", "Go on until the session has ended, or Ctrl-C", false);
+  const record = add("record", "Write the output of a session as an asciicast, the format of asciinema")
+    .option("-o, --output <file>", "File to write, which must not exist (default: stdout)")
+    .option("--follow", "Continue until the session ends, or Ctrl-C", false);
   addNotes(record, { examples: ["codex sessions record 1000 --executor 127.0.0.1:7000 -o demo.cast"] }).action(
     async (id, _options, command) =>
       (await import("../commands/record-session.js")).runRecordSession(id, command.optsWithGlobals()),
   );
 }
 
-/** A command that does something by itself takes what is no command below it for an argument. */
+/** Commander takes an unknown subcommand for an argument when the command itself has an action. */
 function refuseCommand(command: Command, name: string): never {
   const known = command.commands.map((child) => child.name()).join(", ");
   command.error(`error: unknown command '${name}'; it is one of ${known}`, { code: "commander.unknownCommand" });
 }
 
 function addAddress(command: Command, hasSession: boolean): Command {
-  if (hasSession) command.argument("<id>", "Session, as list names it", parseCount);
+  if (hasSession) command.argument("<id>", "Session id, as printed by list", parseCount);
   return addCredentialOptions(
     command.option("--executor <address>", "HOST:PORT, ws://, wss:// or unix:///PATH of the executor; required"),
   );

@@ -4,12 +4,12 @@ import { addConfigOptions, addExecutorOptions, rulesOption } from "./options.js"
 
 /** `codex tools`. */
 export function addTools(program: Command): void {
-  const tools = program.command("tools").description("Look at and call the tools of an executor");
+  const tools = program.command("tools").description("List and call the tools of an executor");
   addExecutorOptions(tools.command("list").description("List the tools"))
     .option("--json", "Print JSON", false)
     .action(async (options) => (await import("../commands/tools-list.js")).runToolsList(options));
   addExecutorOptions(
-    tools.command("spec").description("Print the tools as a model is shown them").argument("[name]", "One tool"),
+    tools.command("spec").description("Print the tools as they are sent to a model").argument("[name]", "One tool"),
   ).action(async (name, options) => (await import("../commands/tools-list.js")).runToolsSpec(name, options));
   const call = tools
     .command("call")
@@ -25,7 +25,7 @@ export function addTools(program: Command): void {
     .option("--json", "Print all of the result as JSON", false);
   addNotes(addConfigOptions(call), {
     text: [
-      "A session that the call leaves behind ends with this command, which ends its connection. To go on with one, keep an orchestrator of your own attached (see the examples of the library).",
+      "A session that the call starts ends with this command, which closes its connection. To keep sessions, use an orchestrator of your own (see the examples of the library).",
     ],
     exitCodes: [
       ["0", "the tool succeeded, whatever the exit code of the command it ran"],

@@ -2,7 +2,7 @@ import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
 
 /** What the first line of a recording says. */
 interface CastHeader {
-  /** Of the terminal; for a program on pipes, of the one the recording is meant for. */
+  /** Size of the terminal; for a program on pipes, of the terminal that the recording is played on. */
   size: TerminalSize;
   /** When it began: Unix time, milliseconds. */
   startedAt: number;
@@ -14,18 +14,18 @@ interface CastHeader {
 
 /**
  * Writes an asciicast v3, the format of asciinema 3 (docs.asciinema.org/manual/asciicast/v3): a line for the header, then one
- * for each event, with the seconds since the one before. Each function answers with whole lines, or with nothing.
+ * for each event, with the seconds since the previous one. Each function returns complete lines, or an empty string.
  * Times are milliseconds since the recording began, and do not go back.
  *
- * A recording is text: a character that is split over two pieces waits for its rest, and bytes that are none become
- * U+FFFD. Lines of a program on pipes end with "\n" alone; they are given the "\r" that a terminal would have added.
+ * A recording is text: a character that is split over two pieces is held until it is complete, and invalid bytes become
+ * U+FFFD. Lines of a program on pipes end with "\n" alone; the "\r" that a terminal would add is inserted.
  */
 export interface CastEncoder {
   header(header: CastHeader): string;
   output(stream: OutputStream, bytes: Uint8Array, at: number): string;
   input(bytes: Uint8Array, at: number): string;
   resize(size: TerminalSize, at: number): string;
-  /** A note about what is not there. */
+  /** A marker for missing output. */
   marker(label: string, at: number): string;
   /** The last events; without an exit code for a program whose end is not known. */
   end(exitCode: number | undefined, at: number): string;
@@ -36,7 +36,7 @@ type Source = OutputStream | "input";
 const createDecoder = () => new TextDecoder("utf-8", { ignoreBOM: true });
 
 export function createCastEncoder(): CastEncoder {
-  /** Of the last event, microseconds. */
+  /** Time of the last event, microseconds. */
   let last = 0;
   let afterReturn = false;
   const decoders = new Map<Source, ReturnType<typeof createDecoder>>();
@@ -58,7 +58,7 @@ export function createCastEncoder(): CastEncoder {
   };
   const output = (stream: OutputStream, text: string, at: number) =>
     text === "" ? "" : event("o", stream === "pty" ? text : addReturns(text), at);
-  /** What waits for a rest that does not come. */
+  /** Flushes an incomplete character. */
   const flush = (at: number) => {
     const streams = [...decoders.keys()].filter((source) => source !== "input");
     return streams.map((stream) => output(stream, decode(stream, undefined), at)).join("");

@@ -3,15 +3,15 @@ import { createWriteStream, openSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { CommandError, EXIT } from "../exit-codes.js";
 
-/** Where a recording goes. */
+/** Destination of a recording. */
 export interface CastSink {
-  /** Undefined when there is room for more; else a promise for it. What cannot be written is told once, and dropped. */
+  /** Undefined when there is room for more; else a promise for it. Data that cannot be written is dropped, and reported once. */
   write(lines: string): Promise<void> | undefined;
-  /** Resolves when all was written. Idempotent. */
+  /** Resolves when everything is written. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Makes a file, for its owner alone: what a terminal showed may be secret. @throws CommandError */
+/** Creates a file with mode 600, because terminal output may be secret. @throws CommandError */
 export function createCastFile(path: string, onProblem: (problem: string) => void): CastSink {
   let fd: number;
   try {
@@ -44,7 +44,7 @@ export function createSink(stream: Writable, onProblem: (problem: string) => voi
       if (failed || lines === "" || stream.write(lines)) return undefined;
       return once(stream, "drain").then(
         () => {},
-        () => {}, // told by the listener above
+        () => {}, // reported by the listener above
       );
     },
     close() {

@@ -3,7 +3,7 @@ import { quoteWords } from "../visible.js";
 import { createCastEncoder } from "./asciicast.js";
 import type { CastSink } from "./cast-file.js";
 
-/** A recording of a program while it runs. What is handed in is written at once; a promise is for more room. */
+/** A recording of a running program. Data is written at once; a returned promise applies back-pressure. */
 export interface RunRecording {
   output(stream: OutputStream, bytes: Uint8Array): Promise<void> | undefined;
   input(bytes: Uint8Array): void;

@@ -2,11 +2,11 @@ import type { RecordedOutput } from "@codex/executor-protocol";
 import { quoteWords } from "../visible.js";
 import { createCastEncoder } from "./asciicast.js";
 
-/** A recording of what an executor has of a session. Answers with lines. */
+/** Turns the retained output of a session into lines of a recording. */
 export interface SessionRecording {
-  /** The parts come in order, each from where the one before ended. */
+  /** Adds a part of the output, which starts where the previous one ended. */
   add(part: RecordedOutput): string;
-  /** Nothing more is added; tells how the program ended if the last part did. */
+  /** Ends the recording, with the outcome if the last part had one. */
   end(last: RecordedOutput): string;
 }
 
@@ -14,7 +14,7 @@ export interface SessionRecording {
 const PIPES_SIZE = { rows: 24, cols: 80 };
 
 interface PlacedEvent {
-  /** In the output of the session; of those at one place the lower rank comes first. */
+  /** Byte offset in the output of the session; at the same offset, the lower rank comes first. */
   offset: number;
   rank: number;
   encode(): string;

@@ -292,11 +292,11 @@ describe("the sandbox mode", () => {
     ["is read-only where nobody said anything", "", {}, "on-request", "read-only", "ask"],
     ["is workspace-write in a trusted project", TRUSTED, {}, "on-request", "workspace-write", "ask"],
     ["is read-only in an untrusted project", marked("untrusted"), {}, "untrusted", "read-only", "ask"],
-    ["is held to where it was asked for", 'sandbox_mode = "read-only"\n', {}, "on-request", "read-only", "refuse"],
+    ["is enforced where it was configured", 'sandbox_mode = "read-only"\n', {}, "on-request", "read-only", "refuse"],
     ["is what a project may lower", TRUSTED, { project: "read-only" }, "on-request", "read-only", "refuse"],
-    ["is held to where it is demanded", TRUSTED, { required: '"read-only"' }, "on-request", "read-only", "refuse"],
+    ["is enforced where it is required", TRUSTED, { required: '"read-only"' }, "on-request", "read-only", "refuse"],
     [
-      "is held to where none is not allowed",
+      "is enforced where no sandbox is not allowed",
       TRUSTED,
       { required: '"read-only", "workspace-write"' },
       "on-request",
@@ -362,7 +362,7 @@ x = true
   });
 
   it.each([
-    ["experimental_network = { enabled = true }", "`experimental_network` cannot be held to here"],
+    ["experimental_network = { enabled = true }", "`experimental_network` cannot be enforced here"],
     ['allowed_sandbox_modes = ["workspace-write"]', 'expected a list with "read-only"'],
     ["allowed_approval_policies = []", "expected a list, not empty"],
     [
