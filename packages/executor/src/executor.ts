@@ -36,10 +36,10 @@ export interface ExecutorOptions {
   limits?: Partial<ExecutorLimits>;
   /** How long calls and sessions outlive a lost channel, waiting for a resume, milliseconds; default 30000, 0: not at all. */
   resumeGraceMs?: number;
+  /** Default: `createRandomIds()`. */
   ids?: Ids;
+  /** Default: `systemClock` of `@codex/clock`. */
   clock?: Clock;
-  /** For the default `ids`; as `Math.random`. */
-  random?: () => number;
   /** Logs, metrics and spans, with what no orchestrator sees: that a tool has thrown, for example. */
   telemetry?: Telemetry;
 }
@@ -88,7 +88,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     env,
     ceiling: ceiling === undefined ? undefined : createCeilingGuard(ceiling, temporaryDirectories, resolvePath),
     limits,
-    ids: options.ids ?? createRandomIds(options.random),
+    ids: options.ids ?? createRandomIds(),
     clock,
     getHost: () => options.host ?? getHostInfo(env),
     telemetry,

@@ -5,8 +5,8 @@ import type { ExecCommandRequest, Sandbox, SandboxSupport } from "@codex/executo
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAdmission } from "../../src/admission/admission.js";
 import { ApprovalLedger } from "../../src/admission/approval-ledger.js";
-import { type CeilingOptions, createCeilingGuard } from "../../src/admission/ceiling.js";
-import { createExecutor, resolveLocalPath } from "../../src/index.js";
+import { type CeilingOptions, createCeilingGuard, resolveLocalPath } from "../../src/admission/ceiling.js";
+import { createExecutor } from "../../src/index.js";
 import { execRequest } from "../support/client.js";
 
 const BUBBLEWRAP: SandboxSupport = { kind: "bubblewrap" };

@@ -1,6 +1,6 @@
 import { type Channel, createStdioChannel } from "@codex/channel";
 import { createWebSocketListener } from "@codex/channel/websocket";
-import { createExecutor, type Executor } from "@codex/executor";
+import { createExecutor, createRandomIds, type Executor } from "@codex/executor";
 import { connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { createLocalBackend } from "@codex/process-host";
 import type { Random } from "../random.js";
@@ -49,7 +49,7 @@ const newExecutor = (resumeGraceMs: number): Executor =>
   createExecutor({
     backend: () => createLocalBackend(),
     resumeGraceMs,
-    random: () => 0,
+    ids: createRandomIds(() => 0),
     limits: { sessions: 64, recentSessions: 1 },
   });
 
