@@ -11,7 +11,7 @@ export const MAX_BURST_READERS = 4;
 export const MAX_FREE_SLAB_BYTES = 1024 * 1024;
 
 /** Largest file that is read without the thread pool where it is in the page cache, bytes. */
-export const AT_ONCE_BYTES = 64 * 1024;
+export const MAX_CACHED_READ_BYTES = 64 * 1024;
 
 /** Bytes of a connection that the kernel takes before it can send them; by default Linux takes up to 4 MB. */
 export const MAX_UNSENT_BYTES = 64 * 1024;

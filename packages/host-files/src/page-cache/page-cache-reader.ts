@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { GetMetadataParams, HostPath, Metadata, ReadFileParams } from "@codex/exec-server-protocol";
-import { AT_ONCE_BYTES, createKernel, type Kernel } from "@codex/native";
+import { createKernel, type Kernel, MAX_CACHED_READ_BYTES } from "@codex/native";
 import { toMetadata } from "../operations/metadata.js";
 import { createMounts, type MountKind, type Mounts } from "./mounts.js";
 
@@ -67,7 +67,7 @@ function bindFiles(kernel: Kernel, mounts: Mounts): PageCacheReader {
   const readFound = (found: number, kind: MountKind, maxBytes: number) => {
     // The content of a file on overlayfs comes from a lower file system, which may be remote.
     const status = kind === "layered" ? undefined : kernel.getStatus(found);
-    if (status?.kind !== "file" || status.size > Math.min(maxBytes, AT_ONCE_BYTES)) return undefined;
+    if (status?.kind !== "file" || status.size > Math.min(maxBytes, MAX_CACHED_READ_BYTES)) return undefined;
     const fd = kernel.open(found);
     if (fd === undefined) return undefined;
     const bytes = kernel.readAll(fd, status.size, kind === "memory");

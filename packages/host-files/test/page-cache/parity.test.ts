@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { AT_ONCE_BYTES } from "@codex/native";
+import { MAX_CACHED_READ_BYTES } from "@codex/native";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callFiles, useFiles } from "../support.js";
 import { type CountedFiles, connect, countFiles, isEverAnswered, kindOf, settle } from "./support.js";
@@ -16,8 +16,8 @@ let socket: ReturnType<typeof createServer>;
 
 beforeEach(async () => {
   writeFileSync(files.path("empty.txt"), "");
-  writeFileSync(files.path("fits"), Buffer.alloc(AT_ONCE_BYTES, "f"));
-  writeFileSync(files.path("too much"), Buffer.alloc(AT_ONCE_BYTES + 1, "t"));
+  writeFileSync(files.path("fits"), Buffer.alloc(MAX_CACHED_READ_BYTES, "f"));
+  writeFileSync(files.path("too much"), Buffer.alloc(MAX_CACHED_READ_BYTES + 1, "t"));
   writeFileSync(files.path("sparse"), "");
   truncateSync(files.path("sparse"), 5000);
   writeFileSync(Buffer.concat([Buffer.from(files.path("bad")), Buffer.from([0xff])]), "no text");

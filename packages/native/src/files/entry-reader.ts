@@ -3,20 +3,20 @@ import { promisify } from "node:util";
 import { bindLibc } from "../libc/bind.js";
 import type { Library } from "../libc/koffi.js";
 
-/** Reads directories in the kernel's own form, thousands of entries at a time and none of them an object. */
+/** Reads directories in the kernel's own format: thousands of entries per call, without an object for each. */
 export interface EntryReader {
-  /** False where directories cannot be read so, and until what it takes is loaded, which the first question starts. */
+  /** False where directories cannot be read this way, and until native code is loaded, which the first call starts. */
   isReady(): boolean;
   /**
-   * The next entries of an open directory, on the thread pool: records of getdents64(2), and how many bytes they are;
-   * 0 at the end, less for an error. Never rejects.
+   * Reads the next entries of an open directory on the thread pool, as records of getdents64(2). Resolves with their size in
+   * bytes; 0 at the end, negative for an error. Never rejects.
    */
   read(directory: number, into: Buffer): Promise<number>;
 }
 
 type Read = EntryReader["read"];
 
-/** Linux; elsewhere it is never ready. */
+/** For Linux; elsewhere it is never ready. */
 export function createEntryReader(library?: Library): EntryReader {
   let read: Read | undefined;
   let isAsked = process.platform !== "linux";
@@ -34,7 +34,7 @@ export function createEntryReader(library?: Library): EntryReader {
   };
 }
 
-/** Called on the thread pool; `then` on the loop. */
+/** Runs on the thread pool; `then` is called on the event loop. */
 type Getdents = (directory: number, into: Buffer, bytes: number, then: (error: unknown, bytes: number) => void) => void;
 
 /** @throws where the C library has no such function */

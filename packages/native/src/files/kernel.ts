@@ -2,30 +2,30 @@ import { endianness } from "node:os";
 import { bindLibc } from "../libc/bind.js";
 import type { Library } from "../libc/koffi.js";
 import { addressOf } from "../libc/koffi.js";
-import { AT_ONCE_BYTES } from "../limits.js";
+import { MAX_CACHED_READ_BYTES } from "../limits.js";
 import { parseStatus, STATX_BYTES, type Status } from "./status.js";
 
-/** A path of the host: bytes where it is no text. */
+/** A path of the host; a buffer where it is not valid UTF-8. */
 type RawPath = string | Buffer;
 
-/** Calls of Linux that answer from memory or not at all. Descriptors are the caller's to close. Nothing throws. */
+/** System calls of Linux that answer from memory or not at all. The caller closes descriptors. Nothing throws. */
 export interface Kernel {
   /**
-   * A descriptor that stands for what is there and opens nothing (`O_PATH`). Undefined where the way there is not in
-   * memory, and for every error.
+   * A descriptor that refers to a file without opening it (`O_PATH`). Undefined where the path is not in the kernel's
+   * cache as a whole, and for every error.
    */
   find(path: RawPath, way: Way): number | undefined;
-  /** Opens for reading what was found. For regular files alone: others may make one wait, or do something. */
+  /** Opens for reading what was found. For regular files only: opening others may block, or have side effects. */
   open(found: number): number | undefined;
-  /** The mount that a descriptor lies on, as `/proc/self/mountinfo` numbers them. No file system is asked. */
+  /** Id of the mount that holds a descriptor, as in `/proc/self/mountinfo`. No file system is asked. */
   getMount(fd: number): number | undefined;
-  /** Whether mounts have changed since this was last asked of an open `/proc/self/mountinfo`. */
+  /** Whether mounts have changed since the last call for this open `/proc/self/mountinfo`. */
   haveMountsChanged(mountInfo: number): boolean;
-  /** As the file system has it in memory. */
+  /** What the file system has in memory. */
   getStatus(fd: number): Status | undefined;
   /**
-   * All that a file holds that has this size, at most AT_ONCE_BYTES. Undefined when it has another, or is not in memory
-   * as a whole; with `isInMemory` it always is, and the file system need not know how to tell.
+   * The content of a file of this size, at most MAX_CACHED_READ_BYTES. Undefined when its size is another one, or when it is
+   * not in the page cache as a whole. `isInMemory` is for file systems that always are: they need not support the check.
    */
   readAll(fd: number, size: number, isInMemory: boolean): Buffer | undefined;
   close(fd: number): void;
@@ -48,7 +48,7 @@ export function createKernel(library?: Library): Kernel | undefined {
     kernel.close(root);
     return kernel;
   } catch {
-    return undefined; // a C library that lacks a function
+    return undefined; // the C library lacks a function
   }
 }
 
@@ -122,10 +122,10 @@ function bindKernel(library: Library | undefined): Kernel {
   };
 }
 
-/** Links of /proc lead to what a process has open. */
+/** Not by magic links, which are those of /proc to what a process has open. */
 const RESOLVE = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS;
 
-/** `struct open_how`: flags, mode and how the way is taken. */
+/** `struct open_how`: flags, mode and how the path is resolved. */
 const createHows = (flags: number) => ({
   anywhere: BigUint64Array.of(BigInt(flags), 0n, BigInt(RESOLVE)),
   onRoot: BigUint64Array.of(BigInt(flags), 0n, BigInt(RESOLVE | RESOLVE_NO_XDEV)),
@@ -152,10 +152,10 @@ function parseDigits(text: Uint8Array, from: number): number {
 
 /** One buffer for all: what is read is copied out at once. */
 function bindReadAll({ preadv2 }: Functions): Kernel["readAll"] {
-  const buffer = Buffer.allocUnsafeSlow(AT_ONCE_BYTES + 1);
+  const buffer = Buffer.allocUnsafeSlow(MAX_CACHED_READ_BYTES + 1);
   const vector = new BigUint64Array([addressOf(buffer), BigInt(buffer.length)]);
   return (fd, size, isInMemory) => {
-    // More is asked for than there is: what has grown since is seen.
+    // One byte more than the size is read, so that growth since shows.
     const bytes = preadv2(fd, vector, 1, 0, isInMemory ? 0 : RWF_NOWAIT);
     return bytes === size ? Buffer.from(buffer.subarray(0, size)) : undefined;
   };

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 
-/** What the system tells of a file. */
+/** What stat(2) says of a file. */
 export interface Status {
   kind: "file" | "directory" | "symlink" | "other";
   /** `st_mode`. */
@@ -9,7 +9,7 @@ export interface Status {
   size: number;
   /** Milliseconds since 1970, rounded down. */
   modifiedAtMs: number;
-  /** The same. Undefined where it is not known at once. */
+  /** In the same unit; undefined where the file system does not have it in memory. */
   createdAtMs: number | undefined;
 }
 
@@ -23,7 +23,7 @@ const SIZE = 10;
 const CREATED = 20;
 const MODIFIED = 28;
 
-/** Everything but the time of creation, and that. */
+/** Everything but the time of creation; the time of creation. */
 const STATX_BASIC_STATS = 0x7ff;
 const STATX_BTIME = 0x800;
 
@@ -42,7 +42,7 @@ export function parseStatus(statx: Uint32Array): Status | undefined {
   };
 }
 
-/** Of times before 1970 and after 2106 there are several opinions: undefined. */
+/** Undefined for times before 1970 and after 2106, which file systems and Node interpret differently. */
 function parseTime(statx: Uint32Array, at: number): number | undefined {
   const seconds = getLong(statx, at);
   if (seconds > 0xffffffff) return undefined;
@@ -52,6 +52,7 @@ function parseTime(statx: Uint32Array, at: number): number | undefined {
 
 const getLong = (words: Uint32Array, at: number): number => words[at]! + words[at + 1]! * 2 ** 32;
 
+/** The kind of a file by its `st_mode`. */
 export function kindOf(mode: number): Status["kind"] {
   switch (mode & constants.S_IFMT) {
     case constants.S_IFREG:

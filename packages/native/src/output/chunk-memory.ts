@@ -1,8 +1,8 @@
 import { MAX_FREE_SLAB_BYTES } from "../limits.js";
 
 /**
- * Memory for chunks of output, or for messages that hold one. Each lies alone in a slab, and slabs are used again once
- * what was in them is released: output that flows leaves little to collect.
+ * Memory for chunks of output, or for messages that hold one. Each chunk has a slab of its own, and slabs are reused when
+ * their chunk is released: streaming leaves little for the garbage collector.
  */
 export class ChunkMemory {
   readonly #slabBytes: number;
@@ -12,11 +12,12 @@ export class ChunkMemory {
     this.#slabBytes = slabBytes;
   }
 
+  /** A whole slab, to be passed to `fill`. */
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#slabBytes);
   }
 
-  /** The first bytes of a slab that was taken, as a chunk. A slab that would be mostly empty is free again. */
+  /** Makes a chunk of the first bytes of a slab. Bytes that fill at most half of it are copied, and the slab is free again. */
   fill(slab: Buffer, used: number): Buffer {
     const bytes = slab.subarray(0, used);
     if (this.#isWorthASlab(used)) return bytes;
@@ -24,7 +25,7 @@ export class ChunkMemory {
     return Buffer.from(bytes);
   }
 
-  /** Room for that many bytes: in a slab, unless it would be mostly empty or is too small. */
+  /** A chunk of that many bytes: in a slab, unless that would be mostly empty or is too small. */
   readonly allocate = (bytes: number): Buffer =>
     this.#isWorthASlab(bytes) ? this.take().subarray(0, bytes) : Buffer.allocUnsafe(bytes);
 
@@ -34,7 +35,7 @@ export class ChunkMemory {
     return chunk;
   }
 
-  /** Nobody looks at this chunk any more. */
+  /** Nobody reads this chunk any more: its slab may be reused. */
   release(chunk: Buffer): void {
     if (chunk.buffer.byteLength === this.#slabBytes && this.#isWorthASlab(chunk.length)) {
       this.#giveBack(Buffer.from(chunk.buffer));

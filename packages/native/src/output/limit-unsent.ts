@@ -16,9 +16,9 @@ const IPPROTO_TCP = 6;
 const TCP_NOTSENT_LOWAT = process.platform === "darwin" ? 0x201 : 25;
 
 /**
- * Bounds what the kernel takes of a connection before it can be sent: an answer need not wait behind megabytes of output
- * that were written before it. What is on its way is not bounded, so a connection that is far is as fast as without.
- * Begins once so much is sent that there is something to bound; where that cannot be, nothing happens.
+ * Bounds the bytes that the kernel accepts on a connection before it can send them, so that an answer does not wait behind
+ * megabytes of output. Bytes in flight are not bounded: a connection with a long round trip is as fast as without.
+ * Takes effect when the socket first drains; where the option cannot be set, nothing happens.
  */
 export function createUnsentLimit(library?: Library): (socket: Socket) => void {
   let functions: Functions | undefined;
@@ -35,7 +35,7 @@ export function createUnsentLimit(library?: Library): (socket: Socket) => void {
         Int32Array.BYTES_PER_ELEMENT,
       );
     } catch {
-      // no such function, or no koffi: slower answers are no reason to end anything
+      // no such function, or no koffi: slower answers are no reason to fail
     }
   };
   return (socket) => socket.once("drain", () => limit(socket));

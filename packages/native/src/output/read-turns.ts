@@ -1,16 +1,16 @@
 import { SOURCES_PER_TURN } from "../limits.js";
 
 /**
- * Turns of the event loop for sources that have more than one read gives. Those that find no room wait, unread, so their
- * programs wait as well: everybody else is answered, and has a processor, however many programs write without end.
+ * Shares the turns of the event loop among sources that have more than one read gives. At most `SOURCES_PER_TURN` read on in
+ * a turn; the others wait unread, and so do their programs: requests are answered however many programs write without end.
  */
 export class ReadTurns {
   readonly #waiting = new Set<() => void>();
-  /** Those that had room in this turn. */
+  /** Those admitted in this turn. */
   readonly #entered = new Set<() => void>();
   #scheduled = false;
 
-  /** Whether there is room in this turn; else `go` is called in a later one, in the order of the calls. */
+  /** Whether the source may read on in this turn; if not, `go` is called in a later one, in the order of the calls. */
   enter(go: () => void): boolean {
     if (this.#entered.has(go)) return true;
     if (this.#entered.size < SOURCES_PER_TURN && this.#waiting.size === 0) {
@@ -28,6 +28,7 @@ export class ReadTurns {
     this.#waiting.add(go);
   }
 
+  /** `go` is not called any more. */
   leave(go: () => void): void {
     this.#waiting.delete(go);
   }

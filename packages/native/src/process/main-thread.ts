@@ -1,14 +1,14 @@
 import { readlinkSync } from "node:fs";
 
-/** Whether signals arrive here, and what is opened stays open until this process ends: not in a worker. */
+/** Whether this is the main thread. In a worker no signals arrive, and descriptors that Node opened are closed at its end. */
 export function isMainThread(): boolean {
   try {
-    // The thread that leads a process has its number, and is never a worker.
+    // The id of the main thread is that of the process.
     const [pid, , tid] = readlinkSync("/proc/thread-self").split("/");
     if (pid === tid) return true;
   } catch {
     // Not Linux, or without /proc.
   }
-  // Not imported: loading it takes longer than all the rest of this.
+  // Not imported: loading it takes longer than the rest of this function.
   return process.getBuiltinModule("node:worker_threads").isMainThread;
 }

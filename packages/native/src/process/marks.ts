@@ -1,31 +1,31 @@
 import { randomInt } from "node:crypto";
 
 /**
- * A mark is a number that a process is started with and that everything it starts has too, whatever it does to its group,
- * session, parent, environment or name. See docs/decisions/ending.md.
+ * Makes marks. A mark is a number that a process and everything it starts carry, whatever they do to their group, session,
+ * parent, environment or name. See docs/decisions/ending.md.
  */
 export interface Marks {
-  /** What the decimal digits of all marks of this owner begin with, and of nobody else's. */
+  /** The leading decimal digits of all marks of this owner, and of no other. */
   readonly prefix: string;
-  /** A mark that was not given before. */
+  /** A new mark. */
   next(): bigint;
-  /** Whether a mark is of this owner. */
+  /** Whether a mark belongs to this owner. */
   isOwn(mark: bigint | undefined): boolean;
-  /** Whether an owner is one of this process: another connection's, whose processes are none of this one's business. */
+  /** Whether an owner is another one of this same process, such as that of another connection, whose processes it ends itself. */
   isNeighbour(owner: bigint): boolean;
-  /** Nothing has a mark of this owner any more. */
+  /** Forgets the owner: no process carries a mark of it any more. */
   release(): void;
 }
 
-/** How marks are given to processes and read from them; the host must be Linux. */
+/** Gives marks to processes and reads them. Linux. */
 export interface NativeMarks {
-  /** What `start` starts before it returns has the mark. */
+  /** Processes that `start` starts before it returns carry the mark. */
   give<T>(mark: bigint, start: () => T): T;
-  /** Undefined for a process without one, and for one that is gone or may not be looked at. */
+  /** Undefined for a process without a mark, and for one that is gone or may not be inspected. */
   get(pid: number): bigint | undefined;
 }
 
-/** A mark has 19 digits: 10 of its owner, chosen at random, and a count of 9. */
+/** A mark has 19 digits: 10 for its owner, chosen at random, and 9 for a count. */
 const COUNT = 1_000_000_000n;
 const MIN_OWNER = 1_000_000_000;
 const MAX_OWNER = 9_000_000_000;
@@ -47,7 +47,7 @@ export function createMarks(random: (min: number, max: number) => number = rando
   };
 }
 
-/** Who gave a mark: two marks of one owner have the same. Undefined for a number that is no mark. */
+/** The owner of a mark; undefined for a number that is not a mark. */
 export function getOwner(mark: bigint | undefined): bigint | undefined {
   const owner = (mark ?? 0n) / COUNT;
   return owner >= MIN_OWNER && owner < MAX_OWNER ? owner : undefined;

@@ -3,9 +3,9 @@ import type { Libc } from "../libc/libc.js";
 import { getOwner, type NativeMarks } from "./marks.js";
 
 /**
- * Linux. The mark is the soft limit of RLIMIT_LOCKS, which the kernel hands down at every fork and exec and has not
- * looked at since Linux 2.4: no program sees a difference but one that asks for this very limit. It is set on this
- * process for as long as the call that starts another takes, and read with a system call of about a microsecond.
+ * Linux; undefined where the host does not support marks. The mark is the soft limit of RLIMIT_LOCKS, which is inherited at
+ * every fork and exec and which the kernel has ignored since Linux 2.4: only a program that asks for this very limit sees a
+ * difference. It is set on this process during the call that starts another, and read in about a microsecond.
  */
 export function createNativeMarks(libc: Libc): NativeMarks | undefined {
   if (!hasFunction(libc, "prlimit")) return undefined;

@@ -1,20 +1,21 @@
-/** Node has this without a type: it ends an inspector, loads nothing for that, and does nothing where there is none. */
+/** Node has this without a type: it ends an inspector, and does nothing where there is none. Unlike `node:inspector` it loads nothing. */
 type Inspected = typeof process & { _debugEnd?(): void };
 
-/** Milliseconds after which an inspector that was asked for before this process could refuse has started. */
+/** Milliseconds within which an inspector starts that was requested before this process could refuse. */
 const LATEST_START_MS = 1_024;
 
 /**
- * From now on this process has no inspector, whoever asks for one: SIGUSR1, which every program of the same user may send, or
- * `NODE_OPTIONS`. Over an inspector, any program of this host reads memory and runs code here. For a process that does nothing
- * else, to be called before anything else; `NODE_OPTIONS` loses those options for what this process starts. Idempotent.
+ * From now on this process opens no inspector, whether by SIGUSR1, which every program of the same user may send, or by
+ * `NODE_OPTIONS`. Through an inspector, any program of this host could read memory and run code here. It is for a process
+ * that does nothing else, and is to be called first; those options are also removed from `NODE_OPTIONS` in `env`, for what
+ * this process starts. Idempotent.
  */
 export function refuseInspector(env: Record<string, string | undefined> = process.env): void {
   const isFirst = !process.listeners("SIGUSR1").includes(ignore);
   if (isFirst) process.on("SIGUSR1", ignore); // in place of Node's own handler
   const inspected: Inspected = process;
   inspected._debugEnd?.();
-  // A signal that came before that is answered by a thread of its own, in its own time.
+  // A signal that came before is handled by a thread of its own, some time later.
   for (let ms = 1; isFirst && ms <= LATEST_START_MS; ms *= 2) setTimeout(() => inspected._debugEnd?.(), ms).unref();
   const { NODE_OPTIONS } = env;
   if (NODE_OPTIONS === undefined) return;
@@ -25,7 +26,7 @@ export function refuseInspector(env: Record<string, string | undefined> = proces
 
 const ignore = () => {};
 
-/** `NODE_OPTIONS` without those of the inspector; a value may follow an option as a word of its own. */
+/** `NODE_OPTIONS` without inspector options; the value of an option may be the next word. */
 export function withoutInspector(options: string): string {
   if (!/inspect|debug.port/.test(options)) return options;
   const words = options.match(/(?:"(?:\\.|[^"\\])*"|[^\s"])+/g) ?? [];
@@ -40,6 +41,6 @@ export function withoutInspector(options: string): string {
   return kept.join(" ");
 }
 
-/** Options of Node that start a program which refuses its inspector from before its first line on; none where Node is older. */
+/** Options of Node for a program that must have no inspector from its start on; empty where Node is too old to have one. */
 export const noInspectorOptions = (): readonly string[] =>
   process.allowedNodeEnvironmentFlags.has("--disable-sigusr1") ? ["--disable-sigusr1"] : [];

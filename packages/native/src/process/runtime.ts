@@ -1,7 +1,7 @@
-/** Runtimes that say they are Node, and are not where descriptors, terminals and signals are concerned. */
+/** Runtimes that claim to be Node, and differ in descriptors, terminals and signals. */
 const OTHERS = { bun: "Bun", deno: "Deno" } as const;
 
-/** Why programs cannot be run on this runtime, as a sentence; undefined where they can. */
+/** Why programs cannot be run on this JavaScript runtime, as a sentence; undefined where they can. */
 export function findRuntimeProblem(
   versions: Readonly<Record<string, string | undefined>> = process.versions,
 ): string | undefined {
