@@ -1,24 +1,24 @@
-/** Memory of forgotten processes after which garbage is collected, bytes, and how it is counted for one without output. */
+/** Bytes of disposed processes after which garbage is collected, and what each counts for besides its output. */
 export const RECLAIM_BYTES = 8 * 1024 * 1024;
 export const FORGOTTEN_PROCESS_BYTES = 2 * 1024;
 
-/** Milliseconds from then until it is, and at least between two such collections. */
+/** Milliseconds from then until the collection, and the least time between two collections. */
 export const RECLAIM_DELAY_MS = 1_000;
 export const RECLAIM_PAUSE_MS = 10_000;
 
-/** Times that a family is looked at and killed in a row, while new processes turn up in it. */
+/** Times in a row that a family is listed and killed while new processes turn up in it. */
 export const MAX_KILL_ROUNDS = 64;
 
-/** Looks at all processes that find nothing, while very many come, until a family counts as gone. */
-export const MAX_EMPTY_LOOKS = 16;
+/** Scans of all processes without a result, while very many are started, after which a family counts as gone. */
+export const MAX_EMPTY_SCANS = 16;
 
-/** Looks at those that came since a look at all, and how many they may be. */
-export const MAX_LATER_LOOKS = 64;
+/** Scans of the processes started since the last full scan, and the most that one such scan takes. */
+export const MAX_LATER_SCANS = 64;
 export const MAX_LATER_PIDS = 4_096;
 
 /**
- * Processes that start the next one and end are killed by looking at this many of the newest numbers, for so many milliseconds
- * at most, and until so many looks in a row found none.
+ * For processes that start their successor and end: how many of the newest pids are checked at a time, for how many
+ * milliseconds at most, and how many checks in a row must find none.
  */
 export const KILL_NEWEST_PIDS = 64;
 export const KILL_NEWEST_MS = 20;
@@ -27,19 +27,19 @@ export const KILL_NEWEST_MISSES = 16;
 /** Processes that a termination receipt names, of the group and outside of it each. */
 export const MAX_LISTED_PROCESSES = 1_000;
 
-/** Threads of one process whose children are looked at. */
-export const MAX_THREADS_LOOKED_AT = 256;
+/** Threads of one process whose children are listed. */
+export const MAX_SCANNED_THREADS = 256;
 
-/** Ancestors of a process that are looked at for who holds its namespace. */
+/** Ancestors of a process that are searched for the one that created its namespace. */
 export const MAX_ANCESTORS = 1_024;
 
-/** Processes of a session, threads of each and descriptors of one call that are looked at for who waits for input. */
-export const MAX_LOOKED_AT_PROCESSES = 256;
-export const MAX_LOOKED_AT_THREADS = 64;
+/** Processes of a session, threads of each and descriptors of one call that are inspected for a wait for input. */
+export const MAX_INSPECTED_PROCESSES = 256;
+export const MAX_INSPECTED_THREADS = 64;
 export const MAX_POLLED_DESCRIPTORS = 1024;
 
-/** Milliseconds that the exit of a failed command in a sandbox waits for its last output, which tells what was refused. The figure is Codex's. */
+/** Milliseconds that the exit of a failed sandboxed command waits for its last output, which may name what was refused. The figure is Codex's. */
 export const DENIAL_OUTPUT_MS = 20;
 
-/** Bytes from the end of the output in which errors are looked for. */
+/** Bytes at the end of the output that are searched for errors. */
 export const DENIAL_OUTPUT_BYTES = 64 * 1024;

@@ -13,27 +13,28 @@ import { createProcessTelemetry } from "./process-telemetry.js";
 import { createReclaim } from "./reclaim.js";
 import { resolveProgram } from "./start/resolve-program.js";
 
+/** Collaborators of a local backend; each has a real default. */
 export interface LocalBackendOptions {
   native?: Native;
   guard?: Guard;
-  /** What makes the sandboxes of `ProcessSpec.sandbox`. */
+  /** Applies `ProcessSpec.sandbox`. */
   sandbox?: CommandSandbox;
-  /** Milliseconds that processes have to end by themselves when the backend is closed. */
+  /** Milliseconds between SIGTERM and SIGKILL when the backend is closed. Default 500. */
   closeGraceMs?: number;
   /**
-   * Linux: from the first start on, no program of the same user may read the memory or the environment of this process. It
-   * leaves no core dump then, and no debugger attaches to it. For a process that does nothing else. Default false.
+   * Linux: from the first start on, no program of the same user can read the memory or the environment of this process; it
+   * leaves no core dump, and no debugger attaches to it. For a process that does nothing else. Default false.
    */
   shielded?: boolean;
   /** Called once, before the first process is started. */
   onFirstStart?: () => void;
   /**
-   * Collects the garbage of this process: called some time after processes with much output were disposed of. Default: V8
-   * does it when it next has to.
+   * Collects the garbage of this process; called some time after processes with much output were disposed of. Default: V8
+   * collects when it next allocates much.
    */
   collectGarbage?: () => void;
   telemetry?: Telemetry | undefined;
-  /** Of the runtime; default those of this one. */
+  /** Versions of the JavaScript runtime. Default `process.versions`. */
   versions?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -42,8 +43,8 @@ const DEFAULT_CLOSE_GRACE_MS = 500;
 const isLinux = process.platform === "linux";
 
 /**
- * Runs processes on this host. They are owned by the backend, with everything they start: `close` ends all of it, and so
- * does the death of this process, by whatever cause.
+ * Runs processes on this host. The backend owns them and everything they start: `close` ends all of it, and so does the
+ * death of this process, whatever its cause.
  */
 export function createLocalBackend(options: LocalBackendOptions = {}): ExecBackend {
   const native = options.native ?? createNative();
@@ -54,7 +55,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   /** Processes whose group is not known to be empty. */
   const owned = new Set<LocalProcess>();
   const starting = new Set<Promise<unknown>>();
-  /** Sandboxes of processes that have ended, whose last process may not be gone yet. */
+  /** Sandboxes being released: their program has ended, their last process may not be gone yet. */
   const releasing = new Set<Promise<void>>();
   const problem = findRuntimeProblem(options.versions);
   let used = false;
@@ -128,7 +129,7 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
   };
 }
 
-/** What commands left behind that have ended: no group is known to be theirs any more. */
+/** Ends what exited commands left behind: no group is known to be theirs any more. */
 const LEFT_BEHIND = {
   running: false,
   polite: ["SIGTERM"],

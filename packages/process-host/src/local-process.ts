@@ -34,9 +34,9 @@ import type { LaunchEvents, Launched } from "./start/attach.js";
 import { launch } from "./start/launch.js";
 import { closedStdin, type StdinWriter } from "./stdin-writer.js";
 
-/** A process of this host, and what its backend needs to look after it. */
+/** A process of this host, with what its backend needs to manage it. */
 export interface LocalProcess extends ExecProcess {
-  /** Looks whether the group is empty by now; true once it is. */
+  /** Checks whether the group is empty; true once it is. */
   checkGroup(): boolean;
 }
 
@@ -47,13 +47,13 @@ export interface LocalContext {
   sandbox: CommandSandbox;
   outputBytes: Counter;
   onExit(): void;
-  /** Nobody reads the output of a process any more; so many bytes of it are in memory. */
+  /** A process was disposed of that holds so many bytes of output in memory. */
   onDispose(heldBytes: number): void;
-  /** What still has to be given back after the end of a process; never rejects. */
+  /** The sandbox of an ended process is being released; the promise never rejects. */
   onRelease(released: Promise<void>): void;
 }
 
-/** Starts a process of its own session. @throws StartError */
+/** Starts a process in a session of its own. @throws StartError */
 export async function startLocalProcess(spec: ProcessSpec, file: string, context: LocalContext): Promise<LocalProcess> {
   const wrapped = guardPlaceholders(await wrapSpec(spec, file, context.sandbox), context.guard);
   try {
@@ -66,7 +66,7 @@ export async function startLocalProcess(spec: ProcessSpec, file: string, context
   }
 }
 
-/** @throws StartError for a sandbox that cannot be made */
+/** @throws StartError for a sandbox that cannot be set up */
 async function wrapSpec(spec: ProcessSpec, file: string, sandbox: CommandSandbox): Promise<WrappedCommand | undefined> {
   if (spec.sandbox === undefined) return undefined;
   const session = spec.stdio.kind === "pty" ? "terminal" : "new";
@@ -86,8 +86,8 @@ async function startWrapped(
 }
 
 /**
- * There may be thousands, most of them ended and kept for their output. So they share one class, keep of their spec what
- * they need, and give up what is of no use after their end.
+ * There may be thousands, most of them ended and kept for their output. So it is a class, keeps only what it needs of its
+ * spec, and drops what is of no use after its end.
  */
 class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   readonly #context: LocalContext;
@@ -111,7 +111,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   #init: number | undefined;
   #outcome: ProcessOutcome = { kind: "running" };
   #denial: SandboxDenial | undefined;
-  /** Who asked for the end first; what a death by signal is put down to. */
+  /** Who asked for the end first; a death by signal is attributed to them. */
   #cause: EndedBy | undefined;
   /** Signals that were sent before the end. */
   #sent: Set<string> | undefined;
@@ -301,7 +301,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
     if (this.#init !== undefined) this.#context.guard.removeProcess(this.#init);
   }
 
-  /** A command can keep the first process of its sandbox from ending with the wrapper: it is ended by its number. */
+  /** A command can keep the init process of its sandbox alive after the wrapper: the guard ends it by its pid. */
   #guardInit(init: number): void {
     try {
       this.#context.guard.addProcess(init);
@@ -327,7 +327,8 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
       if (first !== undefined) return this.#finishPlain({ signal: first });
       return this.#finish({ kind: "failed_to_start", reason: denial?.reason ?? "in the sandbox" });
     }
-    // A death by signal is told as 128 + its number, as programs do that exit so themselves: taken for what was sent.
+    // The wrapper reports a death by signal as 128 + its number, which a program may also exit with: it counts as a signal
+    // if that one was sent.
     const signal = "code" in status && status.code > 128 ? getSignalName(status.code - 128) : "";
     this.#finishPlain(this.#sent?.has(signal) ? { signal } : status);
   }
@@ -335,7 +336,7 @@ class LocalChild implements LocalProcess, LaunchEvents, LogHost {
   #blame(signal: string): EndedBy {
     if (this.#cause !== undefined) return this.#cause;
     if (this.#sent?.has(signal)) return "terminate";
-    // A process cannot be its own cause of SIGKILL: somebody else, or the kernel short of memory, was.
+    // A process does not kill itself by SIGKILL: another process did, or the kernel when it was out of memory.
     return signal === "SIGKILL" ? "unknown" : "self";
   }
 

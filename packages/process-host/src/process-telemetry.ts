@@ -11,7 +11,7 @@ import {
   type Telemetry,
 } from "@codex/telemetry";
 
-/** Tells of the processes of a backend: that they were started, and how they ended. Never what they were given. */
+/** Reports that processes of a backend were started and how they ended, but never their arguments, environment or output. */
 export interface ProcessTelemetry {
   /** Grows with each byte of output. */
   readonly outputBytes: Counter;

@@ -1,11 +1,11 @@
 import { FORGOTTEN_PROCESS_BYTES, RECLAIM_BYTES, RECLAIM_DELAY_MS, RECLAIM_PAUSE_MS } from "./limits.js";
 
 /**
- * Gives back the memory of processes that were forgotten. V8 collects when something is allocated: a host that has become
- * idle would hold the output of its last hour for as long as it lives.
+ * Frees the memory of disposed processes. V8 collects when it allocates: an idle host would keep the output of its last hour
+ * for as long as it lives.
  */
 export interface Reclaim {
-  /** The output of a process, of that many bytes, can be read no longer. */
+  /** A process was disposed of that held this many bytes of output. */
   forgot(bytes: number): void;
   close(): void;
 }
@@ -13,7 +13,7 @@ export interface Reclaim {
 export interface ReclaimOptions {
   /** Collects the garbage of this process. */
   collect(): void;
-  /** Gives what was collected back to the system. Called a while after `collect`. */
+  /** Returns freed memory to the system. Called some time after `collect`. */
   trim(): void;
   delayMs?: number;
   pauseMs?: number;
@@ -37,7 +37,7 @@ export function createReclaim({
     after(delayMs, () => {
       forgotten = 0;
       collect();
-      // What was collected is freed on other threads, in a while.
+      // Other threads free what was collected, some time later.
       after(delayMs, () => {
         trim();
         after(pauseMs, () => {

@@ -8,7 +8,7 @@ export interface StdinWriter {
   write(bytes: Uint8Array): Promise<void>;
   /** End of input, after what was written before. Later writes fail with `stdin_closed`. */
   end(): Promise<void>;
-  /** Fails what still waits: the process is gone, or nobody reads any more. Returns what answers later writes. Idempotent. */
+  /** Rejects pending writes: the process is gone, or nobody reads any more. Returns the writer for later writes. Idempotent. */
   close(): StdinWriter;
 }
 
@@ -24,14 +24,14 @@ const goneTerminal: StdinWriter = {
   close: () => goneTerminal,
 };
 
-/** Bytes handed to a stream at a time, so that an interrupted write knows how far it came. */
+/** Bytes passed to a stream at a time, so that an interrupted write knows how many were taken. */
 const PIPE_SLICE_BYTES = 64 * 1024;
 
 /** Writes to a pipe or socket. Owns the stream. */
 export function createPipeWriter(stream: Writable): StdinWriter {
   let broken = false;
   let tail: Promise<void> = Promise.resolve();
-  stream.on("error", () => {}); // told to the write that failed
+  stream.on("error", () => {}); // reported by the write that failed
   stream.once("close", () => {
     broken = true;
   });
@@ -89,19 +89,19 @@ interface TerminalWrite {
   reject(error: WriteError): void;
 }
 
-/** The same terminal's side that is read. */
+/** The reading side of the same terminal. */
 interface EchoSource {
-  /** Whether the descriptor is still ours: its number may be given to another file the moment it is closed. */
+  /** Whether the descriptor is still open: once it is closed, its number may refer to another file. */
   readonly open: boolean;
   poll(): void;
 }
 
 /**
- * Writes to the master side of a terminal. Does not own the descriptor. The kernel has most often echoed what was
- * written by the time that the write returns: it is read at once, and goes out together with the answer to the write.
+ * Writes to the master side of a terminal. Does not own the descriptor. The kernel has usually echoed the input by the time
+ * the write returns: the echo is read immediately, and goes out together with the answer to the write.
  *
- * libuv would spin on a terminal whose program does not read (it takes a master for a blocking stream), and Node offers
- * no event for "writable again"; so a full terminal is tried again, at once at first and then with growing pauses.
+ * libuv would spin on a terminal whose program does not read (it takes a master for a blocking stream), and Node has no event
+ * for "writable again"; so a write to a full terminal is retried, immediately at first and then with growing pauses.
  */
 export class TerminalWriter implements StdinWriter {
   readonly #fd: number;

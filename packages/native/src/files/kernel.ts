@@ -32,9 +32,9 @@ export interface Kernel {
 }
 
 interface Way {
-  /** Whether a link at the end is followed, or found itself. */
+  /** Whether a symbolic link at the end of the path is followed, or found itself. */
   followsLast: boolean;
-  /** Whether it must not leave the mount of the root. */
+  /** Whether the path must not leave the mount of the root. */
   staysOnRoot: boolean;
 }
 

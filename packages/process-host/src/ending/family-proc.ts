@@ -5,16 +5,16 @@ import {
   KILL_NEWEST_MS,
   KILL_NEWEST_PIDS,
   MAX_ANCESTORS,
-  MAX_EMPTY_LOOKS,
-  MAX_LATER_LOOKS,
+  MAX_EMPTY_SCANS,
   MAX_LATER_PIDS,
-  MAX_THREADS_LOOKED_AT,
+  MAX_LATER_SCANS,
+  MAX_SCANNED_THREADS,
 } from "../limits.js";
 import { isOwnProc, type Place, readPlace } from "../proc/namespaces.js";
 import type { Family, FamilyQuery, FamilyWatch } from "./family.js";
 import { signalProcess } from "./process-group.js";
 
-/** Linux. Synchronous within: between the look at a process and a signal to it, nothing else should run. */
+/** Linux. Synchronous inside: nothing else must run between inspecting a process and signalling it. */
 export function watchByProc(query: FamilyQuery, native: Native): FamilyWatch {
   const search = new Search(query, native);
   return { list: async () => search.list(), killNewest: () => search.killNewest() };
@@ -23,14 +23,14 @@ export function watchByProc(query: FamilyQuery, native: Native): FamilyWatch {
 class Search {
   readonly #query: FamilyQuery;
   readonly #native: Native;
-  /** When those that were found were started: the number of one that is gone may be another's by now. */
+  /** Processes that were found, with their start times: the pid of one that is gone may have been reused. */
   readonly #found = new Map<number, string>();
-  /** Owners of other marks in the family, and the users who have them: an executor inside of it marks what it starts itself. */
+  /** Owners of other marks in the family, and the users they run as: a nested executor marks what it starts itself. */
   readonly #inner = new Map<bigint, Set<number>>();
-  /** Owner of the mark of this process, when it runs inside of another's session. */
+  /** Owner of the mark of this process, when it runs in a session of another executor. */
   readonly #outer: bigint | undefined;
   readonly #self: Place | undefined;
-  /** Something of the family was gone before it could be looked at. */
+  /** Some process of the family was gone before it could be inspected. */
   #missedSome = false;
 
   constructor(query: FamilyQuery, native: Native) {
@@ -41,30 +41,30 @@ class Search {
   }
 
   list(): Family | undefined {
-    // Numbers of another namespace would be those of strangers.
+    // Pids of another namespace would be those of unrelated processes.
     if (this.#self === undefined) return undefined;
     for (let round = 1; ; round += 1) {
       const last = readLastPid();
       const pids = attempt(() => readdirSync("/proc").map(Number).filter(Number.isInteger));
       if (pids === undefined) return undefined;
-      const family = this.#look(pids);
-      if (!isEmpty(family) || round === MAX_EMPTY_LOOKS || last === undefined) return family;
-      const later = this.#lookAtLater(last);
+      const family = this.#scan(pids);
+      if (!isEmpty(family) || round === MAX_EMPTY_SCANS || last === undefined) return family;
+      const later = this.#scanLater(last);
       if (later !== undefined) return later;
     }
   }
 
   /**
-   * What was listed and has ended since may have been of the family, with a child that came after the list was made: those
-   * that came since are looked at, until there are none. Undefined where they are too many, or their numbers began anew.
+   * A listed process that has ended since may have left a child that started after the list was made. So the processes
+   * started since are scanned, until there are none. Undefined where they are too many, or pids have wrapped around.
    */
-  #lookAtLater(from: number): Family | undefined {
+  #scanLater(from: number): Family | undefined {
     let last = from;
-    for (let round = 0; round < MAX_LATER_LOOKS; round += 1) {
+    for (let round = 0; round < MAX_LATER_SCANS; round += 1) {
       const now = readLastPid();
       if (now === undefined || now < last || now - last > MAX_LATER_PIDS) return undefined;
       const first = last + 1;
-      const family = this.#look(Array.from({ length: now - last }, (_, index) => first + index));
+      const family = this.#scan(Array.from({ length: now - last }, (_, index) => first + index));
       if (now === last || !isEmpty(family)) return family;
       last = now;
     }
@@ -86,7 +86,7 @@ class Search {
     }
   }
 
-  #look(pids: readonly number[]): Family {
+  #scan(pids: readonly number[]): Family {
     const pgid = this.#query.getGroup();
     const family: Family = { members: [], strays: [] };
     const seen = new Set([process.pid]);
@@ -137,8 +137,8 @@ class Search {
   }
 
   /**
-   * A program may take any mark. In a namespace of its own, such as that of a sandbox, that must not make it somebody else's: there the mark
-   * of what holds the namespace counts, as long as that is there.
+   * A program may give itself any mark. In a namespace of its own, such as that of a sandbox, this must not assign it to
+   * another owner: there the mark of the process that holds the namespace counts, as long as that process lives.
    */
   #getTrueMark(pid: number, mark: bigint | undefined): bigint | undefined {
     let place = readPlace(pid);
@@ -160,7 +160,7 @@ class Search {
     const { marks } = this.#query;
     if (owner === undefined || owner === this.#outer || marks.isOwn(mark) || marks.isNeighbour(owner)) return;
     const place = readPlace(pid);
-    // On its word nothing is ended that it could not end by itself.
+    // A mark of its own must not get processes ended that it could not end itself.
     if (place?.depth !== this.#self!.depth) return;
     const users = this.#inner.get(owner) ?? new Set();
     this.#inner.set(owner, users.add(place.uid));
@@ -172,7 +172,7 @@ const NOBODY_KNOWN = -1;
 
 const isEmpty = ({ members, strays }: Family): boolean => members.length + strays.length === 0;
 
-/** The number that was given to a process last. */
+/** The pid that was assigned last. */
 function readLastPid(): number | undefined {
   const loads = attempt(() => readFileSync("/proc/loadavg", "latin1"));
   const last = Number(loads?.trim().split(" ").at(-1));
@@ -187,13 +187,13 @@ function readStat(pid: number): ProcessStat | undefined {
 
 function readChildren(pid: number): number[] {
   const threads = attempt(() => readdirSync(`/proc/${pid}/task`)) ?? [];
-  return threads.slice(0, MAX_THREADS_LOOKED_AT).flatMap((thread) => {
+  return threads.slice(0, MAX_SCANNED_THREADS).flatMap((thread) => {
     const children = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1")) ?? "";
     return children.split(" ").filter(Boolean).map(Number);
   });
 }
 
-/** Processes go while they are looked at. */
+/** Undefined when the process is gone by then. */
 function attempt<T>(look: () => T): T | undefined {
   try {
     return look();

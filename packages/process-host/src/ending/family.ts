@@ -1,6 +1,6 @@
 import type { Marks } from "@codex/native";
 
-/** The living processes that one start, or several, brought about. */
+/** The living processes that descend from one start, or from several. */
 export interface Family {
   /** Those of the group. */
   members: Relative[];
@@ -24,16 +24,16 @@ export interface FamilyQuery {
 }
 
 /**
- * The group, everything marked, and all of their descendants; what has ended and was not collected yet is left out. What
- * was found once is found again as long as it lives, also when nothing but a parent that is gone told of it. Without marks a
- * process that left its group is found only while its parents live.
+ * Lists the group, everything marked, and all of their descendants, zombies left out. A process that was found once is found
+ * again as long as it lives, even if only a parent that is gone led to it. Without marks a process that left its group is
+ * found only while its ancestors live.
  */
 export interface FamilyWatch {
   /** Undefined where the host cannot list processes. */
   list(): Promise<Family | undefined>;
   /**
-   * Kills what was started last, as long as more of it turns up, for some milliseconds: a process that starts the next one and ends is gone
-   * when a list is complete. Only where there are marks. Synchronous.
+   * Kills the newest processes of the family for some milliseconds, as long as more turn up: a process that starts its
+   * successor and ends would be gone before a list is complete. Only where there are marks. Synchronous.
    */
   killNewest?(): void;
 }

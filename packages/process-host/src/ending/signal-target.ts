@@ -5,7 +5,7 @@ import type { FamilyQuery, FamilyWatch, Relative } from "./family.js";
 import { groupExists, signalGroup, signalProcess } from "./process-group.js";
 import { watchFamily } from "./watch-family.js";
 
-/** What stands for a command among the processes of this host. */
+/** The processes of this host that represent a command. */
 export interface SignalTarget {
   /** Signals the group. False when there is none. */
   send(signal: SentSignal): boolean;
@@ -48,8 +48,8 @@ export class GroupTarget implements SignalTarget {
 }
 
 /**
- * A program behind the wrapper of its sandbox. The wrapper leads a group of its own, which gets SIGKILL alone: with it dies
- * everything in the sandbox. Other signals are for the program, and for the wrapper as long as there is no program.
+ * A program behind the wrapper of its sandbox. The wrapper leads a group of its own, to which only SIGKILL is sent: everything
+ * in the sandbox dies with it. Other signals go to the program, or to the wrapper as long as there is no program.
  */
 export function createSandboxTarget(wrapper: number, status: WrapperStatus, ownsSession: boolean): SignalTarget {
   const within = () => status.init !== undefined && !hasNamespaceEnded(status.init);
@@ -74,14 +74,14 @@ export function createSandboxTarget(wrapper: number, status: WrapperStatus, owns
     getProgram,
     watch(query, native) {
       const all = watchFamily(query, native);
-      // The processes of the wrapper are not the command's: a polite signal to them would be the end of everything.
+      // The wrapper's processes do not belong to the command: a polite signal to them would end everything.
       const isInner = ({ pid, name }: Relative) =>
         pid !== wrapper && pid !== status.init && (status.init !== undefined || name !== WRAPPER_NAME);
       const isLeft = ({ pid }: Relative) => pid !== status.init || !hasNamespaceEnded(pid);
       return {
         async list() {
           const family = await all.list();
-          // Without the wrapper nothing of it is of use any more.
+          // Once the wrapper is gone, every process of the sandbox is to be ended.
           const keep = groupExists(wrapper) ? isInner : isLeft;
           return family && { members: family.members.filter(keep), strays: family.strays.filter(keep) };
         },
@@ -90,5 +90,5 @@ export function createSandboxTarget(wrapper: number, status: WrapperStatus, owns
   };
 }
 
-/** What its processes are called before their numbers are known. */
+/** The command name of its processes, which identifies them before their pids are known. */
 const WRAPPER_NAME = "bwrap";

@@ -6,14 +6,14 @@ import { REMOVE_PLACEHOLDERS } from "./placeholder-list.js";
 
 /** The shell of a guard. Neither it nor its pipe keeps this process alive. */
 export interface GuardShell {
-  /** Ends its pipe: it kills what stands in its files, and ends. Idempotent. */
+  /** Ends its pipe: the shell kills what its file lists, and exits. Idempotent. */
   end(): void;
 }
 
 export type ShellHost = Pick<Native, "children" | "openPipe">;
 
 export interface GuardShellStart {
-  /** Descriptors of the files that it reads. They are copied: the caller closes them. */
+  /** Descriptors of the files that it reads. The caller closes them. */
   places: number;
   names: number | undefined;
   markPrefix: string;
@@ -22,7 +22,7 @@ export interface GuardShellStart {
   onGone(ran: boolean): void;
 }
 
-/** Marks are looked for only where the numbers in /proc are those that can be signalled. */
+/** Searches for marks only where the pids in /proc are those that can be signalled. */
 const SCRIPT = `trap '' INT HUP TERM QUIT
 inits=
 read -r nothing
@@ -47,9 +47,9 @@ ${REMOVE_PLACEHOLDERS}`;
 
 const PROGRAM = "/bin/sh";
 
-/** @throws a system error when it cannot be started; some are told with `onGone` */
+/** @throws a system error when it cannot be started; some failures are reported by `onGone` instead */
 export const startGuardShell = ({ native, ...start }: GuardShellStart): GuardShell =>
-  // With a worker only what Node opened is closed: the pipe has to be Node's.
+  // The end of a worker closes only what Node opened: there the pipe has to be Node's.
   native?.children !== undefined && isMainThread() ? spawnShell(start, native, native.children) : forkShell(start);
 
 type Start = Omit<GuardShellStart, "native">;

@@ -6,20 +6,21 @@ import { type GuardShell, type ShellHost, startGuardShell } from "./guard-shell.
 import { createPlaceholderList } from "./placeholder-list.js";
 
 /**
- * Ends process groups, first processes of sandboxes, and on Linux everything that left them, when this process dies of any cause, SIGKILL included.
+ * Ends process groups, init processes of sandboxes, and on Linux everything that left them, when this process dies of any
+ * cause, SIGKILL included.
  *
- * The numbers of the living groups stand in a file without a name. A small shell of its own session holds the file, and a
- * pipe from us that carries nothing: when the pipe ends, because this process closed it or is gone, the shell
- * kills what stands in the file, and then whatever has a mark of this owner. Costs one sleeping process, started with the first group, and one small write to the
- * page cache for each start and end.
+ * The ids of the living groups are in a file without a name. A small shell in a session of its own holds the file and the
+ * reading end of a pipe from us that carries nothing. When the pipe ends, because this process closed it or died, the shell
+ * kills what the file lists, and then whatever carries a mark of this owner. This costs one sleeping process, started with
+ * the first group, and one small write to the page cache for each start and end.
  */
 export interface Guard {
-  /** Starts the shell, if it does not run yet. @throws a system error when it cannot be made */
+  /** Starts the shell if it does not run yet. @throws a system error when it cannot be started */
   open(): void;
-  /** @throws a system error when the group cannot be written down */
+  /** @throws a system error when the group cannot be recorded */
   add(pgid: number): void;
   remove(pgid: number): void;
-  /** As `add`, of one process alone: the first of a sandbox, with which all others of it end. */
+  /** As `add`, for one process alone: the init process of a sandbox, with which all others of it end. */
   addProcess(pid: number): void;
   removeProcess(pid: number): void;
   /** A placeholder of a sandbox, to be removed if nobody else does. Counted: call `removePlaceholder` as often. */
@@ -32,27 +33,27 @@ export interface Guard {
 /** `p` for a process alone, a number and a line feed; numbers of processes have at most 7 digits on Linux and fewer on macOS. */
 const SLOT_BYTES = 11;
 
-/** Places that the file grows by, a page: they are on the disk before they are used, which may be full when they are. */
+/** Slots that the file grows by, one page: they are allocated before they are used, as the disk may be full by then. */
 const SLOTS_AT_ONCE = 372;
 
 export interface GuardOptions {
-  /** Where the file is, which has no name there: the first of these that takes it. */
+  /** Directories for the unnamed file; the first one that works is taken. */
   directories?: readonly string[];
-  /** What the digits of the marks of this owner begin with; see `Marks`. */
+  /** `Marks.prefix` of this owner. */
   markPrefix?: string;
   /** Starts the shell without a copy of this process. Linux; absent: Node starts it. */
   native?: ShellHost | undefined;
 }
 
-/** A disk for temporary files that is full is no reason to start nothing. */
+/** The second is for when the disk for temporary files is full. */
 const DIRECTORIES = process.platform === "linux" ? [tmpdir(), "/dev/shm"] : [tmpdir()];
 
 export function createGuard({ directories = DIRECTORIES, markPrefix = "", native }: GuardOptions = {}): Guard {
-  /** What is written of groups and processes, and the places where it stands. */
+  /** Entries for groups and processes, and their slots in the file. */
   const slots = new Map<string, number>();
   const free: number[] = [];
   let used = 0;
-  /** Places that are in the file. */
+  /** Slots that the file has. */
   let size = 0;
   let file: number | undefined;
   let shell: GuardShell | undefined;
@@ -66,7 +67,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "", native
     for (; file !== undefined && size <= slot; size += SLOTS_AT_ONCE) writeBlank(file, size);
   };
   const start = () => {
-    const opened = openPlaces(directories, used);
+    const opened = openSlots(directories, used);
     ({ file, size } = opened);
     for (const [text, slot] of slots) write(slot, text);
     const list = names.open(directories);
@@ -91,7 +92,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "", native
     try {
       if (ran && !closed) start();
     } catch {
-      // The next group tries again, and is told.
+      // The next start tries again, and gets the error.
     }
   };
   const open = () => {
@@ -114,7 +115,7 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "", native
     try {
       write(slot, "");
     } catch {
-      // A file system that copies on write may be full: the next group takes this place.
+      // A copy-on-write file system may be full: the next group takes this slot.
     }
   };
   return {
@@ -132,8 +133,8 @@ export function createGuard({ directories = DIRECTORIES, markPrefix = "", native
   };
 }
 
-/** With `used` places and more, open for us and for the shell, in the first directory that takes it. */
-function openPlaces(directories: readonly string[], used: number): { file: number; reader: number; size: number } {
+/** Opens the file with more than `used` slots, for us and for the shell, in the first directory where that works. */
+function openSlots(directories: readonly string[], used: number): { file: number; reader: number; size: number } {
   const problems: string[] = [];
   for (const directory of directories) {
     let opened: UnnamedFile | undefined;
@@ -154,7 +155,7 @@ function writeBlank(file: number, slot: number): void {
   writeWhole(file, `${" ".repeat(SLOT_BYTES - 1)}\n`.repeat(SLOTS_AT_ONCE), slot * SLOT_BYTES);
 }
 
-/** A disk that becomes full takes a part, and refuses the rest. */
+/** A disk that fills up accepts a part and refuses the rest. */
 function writeWhole(file: number, text: string, position: number): void {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, position + at);

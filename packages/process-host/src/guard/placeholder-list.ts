@@ -2,22 +2,22 @@ import { closeSync, writeSync } from "node:fs";
 import { openUnnamed } from "@codex/exec-backend";
 import { MARK_S } from "@codex/sandbox";
 
-/** Directories that stand for names which must not come into being, as the guard's shell reads them: a line each. */
+/** The file that lists placeholders of sandboxes for the guard's shell, one path per line. */
 export interface PlaceholderList {
-  /** Makes the file anew, and returns the descriptor to read it; undefined where there is none. The caller closes it. */
+  /** Creates the file anew. Returns a descriptor to read it, which the caller closes; undefined where no directory takes it. */
   open(directories: readonly string[]): number | undefined;
-  /** Counted: it is to be removed as often. */
+  /** Counted: call `remove` as often. */
   add(path: string): void;
   remove(path: string): void;
   close(): void;
 }
 
-/** One path and line feeds; longer ones are left to the next sandbox. */
+/** One path, padded with line feeds; the next sandbox removes placeholders with longer paths. */
 const SLOT_BYTES = 4_096;
 
 /**
- * Removes what is listed on descriptor 4, unless a process has hold of it, somebody put something there or it is not marked. First the
- * processes in `$inits` have to be gone: a name must not be free while its sandbox runs.
+ * Removes the placeholders listed on descriptor 4 that nobody has locked, that are empty and that have the time of a
+ * placeholder. The processes in `$inits` have to be gone first: a path stays reserved while its sandbox runs.
  */
 export const REMOVE_PLACEHOLDERS = `for pid in $inits; do
   tries=0
@@ -41,7 +41,7 @@ export function createPlaceholderList(): PlaceholderList {
   const write = (slot: number, text: string) => {
     if (file === undefined) return;
     try {
-      // Whole or not at all is not promised: what is no marked directory is left alone.
+      // A torn write does no harm: only paths of placeholders are removed.
       writeSync(
         file,
         Buffer.from(text.padEnd(SLOT_BYTES - Buffer.byteLength(text) + text.length, "\n")),
@@ -67,7 +67,7 @@ export function createPlaceholderList(): PlaceholderList {
           for (const [path, { slot }] of places) write(slot, path);
           return opened.reader;
         } catch {
-          // The next one may take it.
+          // The next directory may work.
         }
       }
       return undefined;

@@ -1,6 +1,6 @@
 import type { InputWait, ProcessStdio } from "@codex/exec-backend";
 import { readProcessStat } from "@codex/native";
-import { MAX_LOOKED_AT_PROCESSES, MAX_LOOKED_AT_THREADS, MAX_POLLED_DESCRIPTORS } from "../limits.js";
+import { MAX_INSPECTED_PROCESSES, MAX_INSPECTED_THREADS, MAX_POLLED_DESCRIPTORS } from "../limits.js";
 import { isOwnProc } from "./namespaces.js";
 import {
   type BlockedCall,
@@ -12,7 +12,7 @@ import {
   readTarget,
 } from "./proc.js";
 
-/** Looks at the process that leads a session, and at those under it. Linux alone tells. Never rejects. */
+/** Inspects the process that leads a session and its descendants. `unknown` elsewhere than on Linux. Never rejects. */
 export async function getInputWait(pid: number, stdio: ProcessStdio): Promise<InputWait> {
   if (stdio.kind === "pipe" && stdio.stdin === "null") return "busy";
   const calls = CALLS[process.arch];
@@ -20,9 +20,9 @@ export async function getInputWait(pid: number, stdio: ProcessStdio): Promise<In
   const source = stdio.kind === "pty" ? findTerminal(pid) : await findPipe(pid);
   if (source === undefined) return "unknown";
   let answer: InputWait = "busy";
-  for (const reader of listDescendants(pid, MAX_LOOKED_AT_PROCESSES)) {
+  for (const reader of listDescendants(pid, MAX_INSPECTED_PROCESSES)) {
     if (!source.mayRead(reader)) continue;
-    const found = await lookAtProcess(reader, calls, source);
+    const found = await inspectProcess(reader, calls, source);
     if (found === "waits") return found;
     if (found === "listens" || answer === "busy") answer = found;
   }
@@ -53,9 +53,9 @@ async function findPipe(leader: number): Promise<InputSource | undefined> {
   return { mayRead: () => true, isAt: ({ dev, ino }) => dev === stdin.dev && ino === stdin.ino };
 }
 
-async function lookAtProcess(pid: number, calls: Calls, source: InputSource): Promise<InputWait> {
+async function inspectProcess(pid: number, calls: Calls, source: InputSource): Promise<InputWait> {
   let answer: InputWait = "busy";
-  for (const thread of listThreads(pid, MAX_LOOKED_AT_THREADS)) {
+  for (const thread of listThreads(pid, MAX_INSPECTED_THREADS)) {
     const call = await readBlockedCall(pid, thread);
     if (call === undefined) answer = answer === "busy" ? "unknown" : answer;
     if (call === undefined || call === "running") continue;
@@ -68,7 +68,7 @@ async function lookAtProcess(pid: number, calls: Calls, source: InputSource): Pr
   return answer;
 }
 
-/** The descriptors whose input ends a call. */
+/** The descriptors whose input a system call waits for. */
 async function findAwaited(pid: number, { number, args }: BlockedCall, calls: Calls): Promise<number[]> {
   const [first = 0, second = 0] = args;
   switch (calls.get(number)) {
@@ -99,7 +99,7 @@ async function readPolled(pid: number, address: number, count: number): Promise<
     .map((at) => bytes.readInt32LE(at));
 }
 
-/** The bits of an `fd_set`; while the call is blocked it still holds what was asked. */
+/** The bits of an `fd_set`, which still holds the request while the call is blocked. */
 async function readSelected(pid: number, count: number, address: number): Promise<number[]> {
   if (count === 0 || count > MAX_POLLED_DESCRIPTORS || address === 0) return [];
   const bytes = await readMemory(pid, address, Math.ceil(count / 8));

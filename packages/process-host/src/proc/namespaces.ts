@@ -1,11 +1,11 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** What the kernel tells of where a process lives. */
+/** Where a process stands: parent, user and namespace. */
 export interface Place {
   ppid: number;
   /** Real user id. */
   uid: number;
-  /** Namespaces of processes between that of /proc and its own: 1 in the former. */
+  /** Depth of its pid namespace below that of /proc, which counts as 1. */
   depth: number;
 }
 
@@ -19,11 +19,11 @@ export function readPlace(pid: number | "self"): Place | undefined {
   }
   const find = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, "m").exec(status)?.[1]?.split(/\s+/) ?? [];
   const [ppid, uid] = [find("PPid")[0], find("Uid")[0]];
-  // Before Linux 4.1 nothing is told of namespaces.
+  // Before Linux 4.1 there is no `NSpid`.
   return { ppid: Number(ppid), uid: Number(uid), depth: find("NSpid").length || 1 };
 }
 
-/** Whether the numbers in /proc are those that this process signals: it may be that of another namespace. */
+/** Whether /proc shows the pid namespace of this process, so that its pids can be signalled. */
 export function isOwnProc(): boolean {
   try {
     return readlinkSync("/proc/self") === String(process.pid);

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { open, readFile, stat } from "node:fs/promises";
 
-// Linux's /proc. What the kernel answers at once is read at once; what can wait for the process, or for a file system
-// that hangs, is read on another thread. Undefined when the process is gone, or may not be looked at.
+// Linux's /proc. What the kernel answers immediately is read synchronously; what may block on the process, or on a file
+// system that hangs, is read on the thread pool. Undefined when the process is gone or may not be inspected.
 
 /** A process and those under it, at most `max` of them, parents first. */
 export function listDescendants(pid: number, max: number): number[] {
@@ -31,7 +31,7 @@ export interface BlockedCall {
   args: readonly number[];
 }
 
-/** `running` when it is not blocked in a system call; undefined when this process may not look, or it is gone. */
+/** `running` when it is not blocked in a system call; undefined when it is gone or may not be inspected. */
 export async function readBlockedCall(pid: number, thread: number): Promise<BlockedCall | "running" | undefined> {
   const text = await readFile(`/proc/${pid}/task/${thread}/syscall`, "latin1").catch(() => undefined);
   if (text === undefined) return undefined;

@@ -26,7 +26,7 @@ export interface LaunchEvents {
   mark<T>(start: () => T): T;
 }
 
-/** Our ends of its pipes. Owns them from now on. */
+/** Attaches our ends of the pipes of a process, and owns them from then on. */
 export function attachPipes(
   { stdin, stdout, stderr }: { stdin: number | undefined; stdout: number; stderr: number },
   native: Native,
@@ -64,7 +64,7 @@ export class StreamSink implements ByteSink {
   }
 }
 
-/** The master side of its terminal. Owns it from now on. */
+/** Attaches the master side of the terminal of a process, and owns it from then on. */
 export function attachTerminal(master: number, native: Native, events: LaunchEvents): Attached {
   const source = readTerminal(master, native.readMemory, new StreamSink("pty", events));
   return {

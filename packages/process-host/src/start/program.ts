@@ -2,9 +2,9 @@ import type { ProcessSpec } from "@codex/exec-backend";
 import type { ChildStart } from "@codex/native";
 import type { WrappedCommand } from "@codex/sandbox";
 
-/** What is really started for a spec. */
+/** What is spawned for a spec: its program, or the wrapper of its sandbox. */
 export type Program = Omit<ChildStart, "stdio" | "onExit"> & {
-  /** It takes the terminal at its stdin by itself, or what it starts does. */
+  /** Whether it, or a program it starts, makes the terminal at its stdin its controlling terminal. */
   takesTerminal: boolean;
 };
 

@@ -1,7 +1,7 @@
 import { errnoOf, StartError } from "@codex/exec-backend";
 import { messageOf } from "@codex/telemetry";
 
-/** What a system error of a start says. */
+/** The StartError for a system error. */
 export function startError(cause: unknown): StartError {
   const detail = START_FAILURES[errnoOf(cause) ?? ""] ?? messageOf(cause);
   return new StartError("os_error", `the process could not be started: ${detail}`, { cause });
