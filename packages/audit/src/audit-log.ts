@@ -3,7 +3,7 @@ import type { TimedEvent } from "./chain.js";
 import type { AuditEvent } from "./event.js";
 import { MAX_AUDIT_BATCH, MAX_AUDIT_QUEUE } from "./limits.js";
 
-/** Where records go. It makes the chain of them, also when several processes append to the same place. */
+/** Destination of records. It links them into one chain, also when several processes append to it. */
 export interface AuditSink {
   /** Appends all or nothing; a rejection means that none of them counts. Called once at a time. */
   append(events: readonly TimedEvent[]): Promise<void>;
@@ -17,14 +17,16 @@ export interface AuditLog {
   flush(): Promise<void>;
 }
 
+/** Where an audit log writes, and who hears of its problems. */
 export interface AuditLogOptions {
   sink: AuditSink;
-  /** Told once when writing begins to fail, and again after it worked in between. */
+  /** Called once when writing begins to fail, and again after it worked in between. */
   onProblem?: (message: string) => void;
   /** Milliseconds since 1970. */
   now?: () => number;
 }
 
+/** A log that queues at most `MAX_AUDIT_QUEUE` events and writes them in order, in the background. */
 export const createAuditLog = (options: AuditLogOptions): AuditLog => new QueuedLog(options);
 
 interface Waiting extends TimedEvent {

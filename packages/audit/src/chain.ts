@@ -31,6 +31,7 @@ export interface AuditRecord {
   [member: string]: unknown;
 }
 
+/** SHA-256 of `data` (text as UTF-8), in lower-case hex. */
 export const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 
 /** The lines of these events after `head`, each with its end, and the new head. Pure. */

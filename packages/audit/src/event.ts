@@ -39,6 +39,7 @@ export interface CallEvent {
 /** `session`: remembered from an earlier answer. `nobody`: there was no one to ask. `failure`: the asking failed. */
 export type DecidedBy = "policy" | "rule" | "user" | "session" | "nobody" | "timeout" | "failure" | "interrupt";
 
+/** The sandbox of a call, as far as it is recorded. */
 export interface SandboxSummary {
   type: "disabled" | "external" | "managed";
   network?: "restricted" | "enabled";

@@ -7,6 +7,7 @@ import { findTail, type Tail } from "./file-tail.js";
 import { readHead, writeHead } from "./head-file.js";
 import { DEFAULT_AUDIT_MAX_BYTES } from "./limits.js";
 
+/** Options of `createFileSink`. */
 export interface FileSinkOptions {
   /** Size at which the file is set aside, under its name and the number of its last record. Default 64 MiB. */
   maxBytes?: number;
@@ -34,7 +35,7 @@ export function createFileSink(file: string, options: FileSinkOptions = {}): Aud
   };
 }
 
-/** A write that is refused does not tell which file it was. */
+/** Adds the name of the file, which errors of writes lack. */
 function nameFile(file: string, error: unknown): unknown {
   if (!(error instanceof Error) || error.message.includes(file)) return error;
   return new Error(`${file}: ${error.message}`, { cause: error });

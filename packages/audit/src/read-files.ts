@@ -25,7 +25,7 @@ export interface AuditLine {
   isOpen: boolean;
 }
 
-/** A line that is far longer than any record comes in pieces. */
+/** Yields the lines of a file; a line far longer than any record is yielded in pieces. */
 export async function* readAuditLines(file: string): AsyncGenerator<AuditLine> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
@@ -46,6 +46,7 @@ export async function* readAuditLines(file: string): AsyncGenerator<AuditLine> {
 const LINE_END = 0x0a;
 const LONGEST_LINE_BYTES = 64 * MAX_AUDIT_RECORD_BYTES;
 
+/** Result of `verifyAuditFiles`. */
 export interface AuditFiles {
   check: ChainCheck;
   /** Where the check ended. */

@@ -55,7 +55,7 @@ const TABLE: readonly SecretOptions[] = [
 /** What of a word is a secret: the end of it from some place on, or the next word, or nothing. */
 export type SecretPart = { kind: "from"; at: number } | { kind: "next" };
 
-/** Looks at the words of one command, and tells which of them hold secrets by where they stand. */
+/** Finds the words of one command that hold secrets, by their position behind options. */
 export function findSecretParts(words: readonly string[]): ReadonlyMap<number, SecretPart> {
   const names = new Set(words.map((word) => (word.split("/").pop() ?? "").toLowerCase()));
   const tables = TABLE.filter(

@@ -7,7 +7,7 @@ export type ChainCheck =
 
 /**
  * Follows a chain line by line, over files in their order. What it cannot see without a noted record: that the end was
- * cut off, or that somebody wrote all of it anew.
+ * cut off, or that the whole log was rewritten.
  */
 export class ChainVerifier {
   readonly #noted: ChainHead | undefined;
@@ -86,7 +86,7 @@ export class ChainVerifier {
     if (record.seq === 1) return GENESIS;
     if (record.type === "rotated") return { seq: record.seq - 1, hash: record.prev };
     this.#fail(
-      `record ${record.seq} is the first; expected record 1, or one that tells which file came before`,
+      `record ${record.seq} is the first; expected record 1, or one that names the file before it`,
       this.#line,
     );
     return undefined;

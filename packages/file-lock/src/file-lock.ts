@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { SAVE_LOCK_RETRY_MS, SAVE_LOCK_STALE_MS, SAVE_LOCK_TIMEOUT_MS } from "./limits.js";
 
+/** How long to wait for a lock. */
 export interface FileLockOptions {
   /** Longest wait, in milliseconds. */
   readonly timeoutMs?: number;
@@ -10,7 +11,7 @@ export interface FileLockOptions {
   readonly now?: () => number;
 }
 
-/** The lock is held by somebody else for longer than the wait. */
+/** Another process held the lock for longer than the timeout. */
 export class FileLockError extends Error {
   readonly code = "lock_timeout";
 
@@ -21,7 +22,7 @@ export class FileLockError extends Error {
 }
 
 /**
- * Runs `body` while this process alone holds the lock file `path`, and removes the file afterwards, whatever happens.
+ * Runs `body` while this process alone holds the lock file `path`, and removes the file afterwards, also on failure.
  * A lock whose owner has ended, or that is old and belongs to another host, is broken.
  */
 export async function withFileLock<T>(path: string, options: FileLockOptions, body: () => Promise<T>): Promise<T> {
@@ -43,14 +44,14 @@ async function acquireLock(path: string, options: FileLockOptions): Promise<void
   }
 }
 
-/** False when somebody holds it. */
+/** Returns false when the lock is held. */
 async function createLock(path: string): Promise<boolean> {
   try {
     const handle = await open(path, "wx");
     try {
       await handle.writeFile(`${process.pid} ${hostname()}\n`);
     } catch (cause) {
-      await rm(path, { force: true }); // without its owner nobody could tell that it is abandoned
+      await rm(path, { force: true }); // a lock without an owner could never be recognized as abandoned
       throw new Error(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
     } finally {
       await handle.close();
@@ -83,13 +84,13 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * One process at a time looks again and removes: else one of two that saw the same dead owner could remove the lock that
- * the other took meanwhile.
+ * Only one process at a time checks again and removes: otherwise one of two that saw the same dead owner could remove the lock
+ * that the other has acquired meanwhile.
  */
 async function breakLock(path: string, now: () => number): Promise<void> {
   const breaking = `${path}.break`;
   if (!(await createLock(breaking))) {
-    // Held for an instant; what is old was left by a process that died in between.
+    // Held only briefly: an old one was left by a process that died.
     if (now() - (await modifiedAt(breaking)) > SAVE_LOCK_STALE_MS) await rm(breaking, { force: true });
     return wait(SAVE_LOCK_RETRY_MS);
   }

@@ -9,6 +9,7 @@ export interface DangerousEntry {
   what: string;
 }
 
+/** The commands that always need approval, unless a rule decides about them. */
 export const DANGEROUS_COMMANDS: readonly DangerousEntry[] = [
   { name: "rm-force", program: "rm", when: hasForceFlag, what: "`rm` with a force flag deletes without asking" },
 ];
@@ -17,7 +18,7 @@ export const DANGEROUS_COMMANDS: readonly DangerousEntry[] = [
 export const HOW_TO_OVERRIDE =
   "a rule that allows the command replaces this check, and under approval policy `on-request` a person is asked";
 
-/** The entry that this very command falls under; wrappers such as `sudo` are looked through by `findLiteralCommands`. */
+/** The entry that this command falls under. Wrappers such as `sudo` are not unwrapped; `findLiteralCommands` does that. */
 export function findDangerousEntry(command: readonly string[]): DangerousEntry | undefined {
   const [program, ...args] = command;
   if (program === undefined) return undefined;

@@ -6,7 +6,7 @@ import { createEffectiveRules, RuleBook } from "./rule-book.js";
 import type { RulePolicy } from "./rules/policy.js";
 import type { RuleMatch } from "./rules-port.js";
 
-/** How a command is judged, step by step. */
+/** How policy decides about a command, step by step. */
 export interface Explanation {
   /** The plain commands, or the whole argv as the only one. */
   readonly commands: readonly ExplainedCommand[];
@@ -27,6 +27,7 @@ export interface Explanation {
   readonly proposedAmendment: readonly string[] | null;
 }
 
+/** How policy decides about one command within a larger one. */
 export interface ExplainedCommand {
   readonly words: readonly string[];
   readonly matches: readonly RuleMatch[];
@@ -35,13 +36,14 @@ export interface ExplainedCommand {
   readonly why: string;
 }
 
+/** The context of `evaluateRequirement`, with all rules instead of those for one directory. */
 export interface ExplainContext extends Omit<RequirementContext, "rules"> {
   readonly rules: RulePolicy;
   /** Absolute, for programs named by a relative path. */
   readonly cwd: string;
 }
 
-/** The same answer as a call gets, and how it comes about. Pure. */
+/** The decision that a call would get, and how it results. Pure. */
 export function explainCommand(command: AnalyzedCommand, context: ExplainContext): Explanation {
   const rules = createEffectiveRules(context.rules, context.cwd);
   const judging: RequirementContext = { ...context, rules };

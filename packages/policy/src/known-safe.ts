@@ -11,6 +11,7 @@ export interface KnownSafeEntry {
 
 const plain = (names: string): KnownSafeEntry[] => names.split(" ").map((program) => ({ program }));
 
+/** The commands that run without approval under policy `untrusted`, and where a sandbox is missing. */
 export const KNOWN_SAFE_COMMANDS: readonly KnownSafeEntry[] = [
   ...plain("cat cd cut echo expr false grep head id ls nl paste pwd rev seq stat tail tr true uname wc which whoami"),
   { program: "numfmt", os: "linux" },

@@ -4,6 +4,7 @@ import type { SaveRule } from "./rule-book.js";
 import type { RulePolicy } from "./rules/policy.js";
 import type { SandboxSelector } from "./sandbox/sandbox-selector.js";
 
+/** What may run, and in which sandbox. */
 export interface PolicyOptions {
   approvalPolicy: ApprovalPolicy;
   /** As `loadRulePolicy` reads them. What its `broken` files may have forbidden is asked. */

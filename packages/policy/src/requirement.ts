@@ -6,6 +6,7 @@ import { findKnownSafeEntry } from "./known-safe.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
 import type { MissingSandbox } from "./sandbox/missing-sandbox.js";
 
+/** Everything besides the command that `evaluateRequirement` depends on. */
 export interface RequirementContext {
   approvalPolicy: ApprovalPolicy;
   sandboxPermissions: SandboxPermissions;
@@ -14,7 +15,7 @@ export interface RequirementContext {
   /** Set where a sandbox is wanted, and the executor has none. */
   missingSandbox?: MissingSandbox | undefined;
   rules?: RulesPort | undefined;
-  /** `os` of the executor's host; undefined when it does not tell. */
+  /** `os` of the executor's host; undefined when it does not report it. */
   os?: string | undefined;
 }
 
@@ -25,10 +26,11 @@ export type Requirement =
   | { kind: "needsApproval"; reason: string; cause: Cause; asking: readonly string[] | null }
   | { kind: "forbidden"; reason: string; cause: Cause };
 
+/** What a requirement results from. */
 export type Cause =
   | { kind: "rule"; rule: string }
   | { kind: "dangerous"; entry: string }
-  /** The command is more than could be looked through. */
+  /** The command is too large, or too deeply nested, to be analyzed completely. */
   | { kind: "too_complex" }
   | { kind: "override" }
   /** The executor cannot sandbox it. */

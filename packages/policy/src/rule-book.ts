@@ -10,7 +10,7 @@ import { addRule, createRulePolicy, type RulePolicy } from "./rules/policy.js";
 import type { RuleOrigin } from "./rules/rule.js";
 import type { RuleMatch, RulesPort } from "./rules-port.js";
 
-/** Saves a rule that allows every command with this prefix, and tells where it is now. A rejection: it is not saved. */
+/** Saves a rule that allows every command with this prefix, and resolves to its place. Rejects when it is not saved. */
 export type SaveRule = (prefix: readonly string[]) => Promise<RuleOrigin>;
 
 /** The rules in force: those that were handed in, and those that were saved since. */
@@ -67,7 +67,7 @@ export class RuleBook {
 }
 
 /**
- * Rules as commands are judged by them: a path to a program also falls under the rules for its name. One that allows
+ * Rules as they apply to commands: a path to a program also falls under the rules for its name. One that allows
  * does so only where that name means this program: in a directory of the system, or declared by `host_executable`. One
  * that asks or forbids does so wherever the program lies, and whatever else is said of that path.
  */

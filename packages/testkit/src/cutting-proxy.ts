@@ -10,7 +10,7 @@ export interface CuttingProxy {
   cutAfterReceived(bytes: number): void;
   /** The same for bytes that went to the server. */
   cutAfterSent(bytes: number): void;
-  /** From now on the connections of now carry nothing, and neither end is told. */
+  /** Current connections carry nothing from now on, and neither end is notified. */
   stall(): void;
   /** True: the connections of now break, and no other is let through until false. */
   setDown(isDown: boolean): void;

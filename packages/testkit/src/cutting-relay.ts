@@ -23,7 +23,7 @@ export interface CuttingRelay {
   cutAt(cut: Cut): void;
   /** Breaks the connections of now. */
   cutNow(): void;
-  /** Nothing passes over the connections of now any more, and neither end is told. */
+  /** Current connections carry nothing any more, and neither end is notified. */
   stall(): void;
   /** Calls `listener` for each message before it is passed on. */
   watch(listener: (direction: Direction, value: unknown) => void): void;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** A file system of a few bytes, in memory, that nobody else sees mounted. */
+/** A small file system in memory, in a private mount namespace. */
 export interface SmallDisk {
   /** Its root, for any process of this user for as long as the disk is open. */
   readonly path: string;

@@ -1,6 +1,6 @@
 import type { Channel } from "@codex/channel";
 
-/** The same channel to somebody who knows only JSON: what goes over it is what it was before there were binary frames. */
+/** The same channel without binary frames, for a peer that knows only JSON. */
 export const withoutBinary = (channel: Channel): Channel => ({
   send: (value) => channel.send(value),
   sendEncoded: (json, onWritten) => channel.sendEncoded(json, onWritten),

@@ -4,7 +4,7 @@ import { type FileLockOptions, withFileLock } from "@codex/file-lock";
 import { quoteString, StarlarkError } from "@codex/starlark";
 import { parseRuleFile } from "./parse-rule-file.js";
 
-/** A rule that could not be saved; the file is as it was. */
+/** A rule that could not be saved; the file is unchanged. */
 export class SaveRuleError extends Error {
   readonly code = "rule_not_saved";
 

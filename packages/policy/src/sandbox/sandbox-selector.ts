@@ -1,11 +1,12 @@
 import type { HostInfo, Sandbox, SandboxPermissions } from "@codex/executor-protocol";
 import type { DeniedRead } from "./deny-read.js";
 
-/** What becomes of a command that is to run in a sandbox, on an executor that has none. */
+/** How to treat a command that needs a sandbox on an executor without one. */
 export type WhenUnavailable = "refuse" | "ask";
 
+/** Selects the sandbox of each command. */
 export interface SandboxSelector {
-  /** True when what is selected holds nothing back. */
+  /** True when the selected sandboxes restrict nothing. */
   readonly unrestricted: boolean;
   /** Default `refuse`. */
   readonly whenUnavailable?: WhenUnavailable;
@@ -21,9 +22,10 @@ export interface SandboxRefusal {
   refused: string;
 }
 
+/** A command that a sandbox is selected for. */
 export interface SandboxedCommand {
   environment: string;
-  /** Of the executor; undefined when it does not tell. */
+  /** Host of the executor; undefined when it does not report it. */
   host: HostInfo | undefined;
   /** Where the command starts. */
   cwd: string;

@@ -1,7 +1,7 @@
 /** Largest script that is parsed, in bytes. A single argument of a Linux process is at most twice as long. */
 export const MAX_SCRIPT_BYTES = 64 * 1024;
 
-/** Longest one script may keep the parser busy, in milliseconds; ordinary scripts take well under one. */
+/** Most time to parse one script, in milliseconds; ordinary scripts take well under one. */
 export const MAX_PARSE_MS = 250;
 
 /** Most nodes of one syntax tree. */
@@ -19,7 +19,7 @@ export const MAX_LITERAL_COMMANDS = 4_096;
 /** Most work for one command: words of commands that are visited, and half of the characters of scripts that are read. */
 export const MAX_EFFORT = 200_000;
 
-/** How much of a script is looked at that the parser does not take, in UTF-16 units. */
+/** How much is read of a script that the parser rejects, in UTF-16 units. */
 export const MAX_ROUGH_SCRIPT = 1024 * 1024;
 
 /** Most words the braces of one word may expand to. */

@@ -37,8 +37,8 @@ export interface LiteralCommands {
 }
 
 /**
- * Every command that running `argv` may come to, as far as it is spelled out: behind wrappers, in scripts, loops,
- * functions and substitutions, in what is piped or written into a shell. Restrictive decisions rest on this.
+ * Every command that `argv` may execute, as far as it is spelled out: behind wrappers, in scripts, loops, functions and
+ * substitutions, and in text that is piped or written into a shell. Restrictive decisions rely on this.
  */
 export function findLiteralCommands(parser: ShellParser, argv: readonly string[]): LiteralCommands {
   const collector = new CommandCollector(parser);
@@ -53,7 +53,7 @@ export function findLiteralCommands(parser: ShellParser, argv: readonly string[]
   return listFound(collector);
 }
 
-/** The same for a script that some shell reads. */
+/** The same for the text of a script. */
 export function findScriptCommands(parser: ShellParser, script: string): LiteralCommands {
   const collector = new CommandCollector(parser);
   collector.visitScript(script, INITIAL_VARIABLES);

@@ -1,7 +1,7 @@
 import { type Inner, toCommand, toScript } from "./inner.js";
 
 /**
- * What the options of a program that is no wrapper run all the same: a proxy of `ssh`, a pager of `man`. Only counted
+ * Commands in options of programs that are not wrappers, such as a proxy of `ssh` or a pager of `man`. Only counted
  * against a command. Programs with a language of their own (`awk`, `python -c`, `sed`) are not read.
  */
 export function listOptionCommands(name: string, args: readonly string[]): Inner[] {

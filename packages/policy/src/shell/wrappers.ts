@@ -11,7 +11,7 @@ import { RUNNERS, SU_OPTIONS, WRAPPERS, type Wrapper } from "./wrapper-table.js"
 
 export { SHELLS };
 
-/** Everything a command may run in turn, by the tables of programs; an unknown program may run any of its arguments. */
+/** Everything that a command may run in turn, by the tables of programs; an unknown program may run any of its arguments. */
 export function findInnerCommands(argv: readonly string[]): Runs {
   const [program, ...args] = argv;
   if (program === undefined) return RUNS_NOTHING;
@@ -25,7 +25,7 @@ export function isWrapper(name: string): boolean {
   return name !== "git" && (WRAPPERS.has(name) || SPECIAL.has(name));
 }
 
-/** Whether options and input of the program may be code, in what language ever: it is in no table that says otherwise. */
+/** Whether options and input of the program may be code, in any language: true unless a table says otherwise. */
 export function mayTakeCode(program: string): boolean {
   const name = toKnownName(program);
   const isShell = SHELLS.has(name) || SHELLS.has(plainName(name));

@@ -49,6 +49,7 @@ interface ConditionalExpression {
   readonly alternate: Expression;
 }
 
+/** `callee(args)` */
 export interface CallExpression {
   readonly kind: "call";
   readonly at: number;
@@ -56,6 +57,7 @@ export interface CallExpression {
   readonly args: readonly Argument[];
 }
 
+/** An argument of a call. */
 export type Argument =
   | { readonly kind: "positional" | "star" | "double-star"; readonly at: number; readonly value: Expression }
   | { readonly kind: "named"; readonly at: number; readonly name: string; readonly value: Expression };
@@ -107,6 +109,7 @@ export type Target =
   | { readonly kind: "index"; readonly at: number; readonly object: Expression; readonly index: Expression }
   | { readonly kind: "unpack"; readonly at: number; readonly targets: readonly Target[] };
 
+/** A statement; `at` is its UTF-16 offset. */
 export type Statement =
   | { readonly kind: "expression"; readonly at: number; readonly expression: Expression }
   | { readonly kind: "assign"; readonly at: number; readonly target: Target; readonly value: Expression }

@@ -14,18 +14,18 @@ export interface Delivered {
 export interface ProcessRecord {
   name: string;
   program: Program;
-  /** Undefined: the start failed, or nobody knows whether it did. */
+  /** Undefined: the start failed, or its outcome is unknown. */
   outcome: ProcessOutcome | undefined;
   /** `refused`: nothing was started. `unknown`: the answer was lost. */
   start: "started" | "refused" | "unknown";
   /** The output is complete. */
   closed: boolean;
   chunks: readonly Delivered[];
-  /** Ranges of `chunks` that were told to be gone. */
+  /** Ranges of `chunks` that were reported as dropped. */
   evicted: readonly { from: number; to: number }[];
   /** What a follower got that was there from the beginning; undefined without one. */
   followed: Buffer | undefined;
-  /** Pieces of output that the peer told to be gone, of unknown size. */
+  /** Pieces of output, of unknown size, that the peer reported as dropped. */
   missing: number;
   lines: readonly { text: string; accepted: boolean }[];
   signals: { sent: number; answered: number };
@@ -35,7 +35,7 @@ export interface ProcessRecord {
   ended: boolean;
   /** The connection was treated so that a process may be lost. */
   mayBeLost: boolean;
-  /** The peer tells deaths by signal as exit codes, as Codex does. */
+  /** The peer reports deaths by signal as exit codes, as Codex does. */
   codesOnly: boolean;
 }
 
@@ -108,7 +108,7 @@ function checkInput({ name, lines, signals, outcome }: ProcessRecord, effects: E
   );
 }
 
-/** In their order, and none twice; of two that come at once the kernel may tell the second only, and tell it twice. */
+/** In order and without repetition; of two sizes at the same time the kernel may report only the second, and twice. */
 function checkSizes({ name, resizes }: ProcessRecord, effects: Effects, history: History): void {
   const asked = resizes.sizes;
   history.check(
@@ -158,7 +158,7 @@ function checkOutput(record: ProcessRecord, effects: Effects, history: History):
   checkBytes(`${name} followed`, followed, stdout, whole, history);
 }
 
-/** Offsets have no gap but those that were told, and no overlap. */
+/** Offsets have no overlap, and no gap except reported ones. */
 function checkAccounted({ name, chunks, evicted }: ProcessRecord, history: History): void {
   const pieces = [...chunks.map(({ offset, bytes }) => ({ from: offset, to: offset + bytes.length })), ...evicted].sort(
     (a, b) => a.from - b.from,

@@ -19,7 +19,7 @@ export interface Drive {
   codesOnly: boolean;
 }
 
-/** Starts one program, does a random script of operations with it, and tells what came of it once `finish` is called. */
+/** Starts one program, performs random operations on it, and checks the result once `finish` is called. */
 export async function driveProcess(drive: Drive): Promise<{ file: string; finish(): Promise<ProcessRecord> }> {
   const { random, history, name } = drive;
   const program = createProgram(random.fork("program"));
@@ -226,7 +226,7 @@ class ProcessScript {
     history.note(`${name}: terminate within ${graceMs} ms`);
     const receipt = await process.terminate({ graceMs });
     history.note(`${name}: terminate: ${JSON.stringify({ ...receipt, members: receipt.members?.length })}`);
-    // A follower that lags behind is told of the end later.
+    // A follower that lags behind receives the end later.
     const isUnknown = receipt.gone && receipt.outcome.kind === "running" && this.#followed === undefined;
     history.check(!isUnknown, () => `${name}: terminate says that it is gone and running`);
   }

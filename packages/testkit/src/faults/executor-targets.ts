@@ -89,7 +89,7 @@ export async function openResumed(url: string, { random, history }: TargetContex
   };
 }
 
-/** Over one websocket: its end is the end of everything, and is told as a loss. */
+/** Over one websocket: its end ends everything, and is reported as a loss. */
 export async function openOnce(url: string, { random, history }: TargetContext): Promise<ExecutorTarget> {
   const form = createForm(random, (text) => history.note(text));
   const plan = createWirePlan(random.fork("wire"), { halfOpen: false });

@@ -65,7 +65,7 @@ async function openOverSocket({ random, history, directory }: TargetContext): Pr
 /** Another one at the same address: it knows nothing of what was started, and must not be asked to start it. */
 async function openRestarted({ random, history, directory }: TargetContext): Promise<ExecutorTarget> {
   let server = await startPeerServer(LISTEN_COMMAND);
-  // Keeps the address, which somebody else could take between the two.
+  // Keeps the address, which another process could take in between.
   const proxy = await createFaultProxy(server.url, [], (text) => history.note(text));
   const orchestrator = createOrchestrator({
     policy: { approvalPolicy: "never", sandbox: "danger-full-access" },

@@ -10,7 +10,7 @@ export type ChildMessage =
   | { kind: "note"; text: string }
   | { kind: "event"; name: string; event: DriveEvent };
 
-/** An orchestrator that drives the programs of a seed and is killed meanwhile; it tells what it does before it does it. */
+/** An orchestrator that drives the programs of a seed and is killed meanwhile; it reports each step before taking it. */
 async function main([seed, kind, directory, programs, url]: string[]): Promise<void> {
   const random = createRandom(Number(seed), kind);
   const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
@@ -36,7 +36,7 @@ async function main([seed, kind, directory, programs, url]: string[]): Promise<v
   setInterval(() => {}, 1_000);
 }
 
-/** A write to a pipe is done when it returns: what was told is not lost with the process. */
+/** Writes to a pipe are synchronous: reported steps are not lost with the process. */
 function tell(message: ChildMessage): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }

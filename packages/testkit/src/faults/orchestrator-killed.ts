@@ -81,7 +81,7 @@ class KilledRun {
     }
   }
 
-  /** By what the orchestrator had told before its death. */
+  /** Checks by the steps that the orchestrator reported before its death. */
   async check(): Promise<void> {
     const { history, directory, processes } = this.#context;
     for (let index = 1; index <= processes; index += 1) {

@@ -3,7 +3,7 @@ import type { Random } from "../random.js";
 /** Which way the bytes go: `sent` from the client to the server, `received` back. */
 export type Direction = "sent" | "received";
 
-/** What happens to a connection once `afterBytes` more bytes have passed in a direction. */
+/** A fault of a connection after `afterBytes` more bytes have passed in a direction. */
 export type WireFault = { direction: Direction; afterBytes: number } & (
   | { kind: "cut" /** Both ends see a broken connection, perhaps in the middle of a frame. */ }
   | {
@@ -17,7 +17,7 @@ export type WireFault = { direction: Direction; afterBytes: number } & (
 /** The faults of each connection, in order; connections beyond the last have none. */
 export type WirePlan = readonly (readonly WireFault[])[];
 
-/** Bytes after which something happens: handshakes are some 300 bytes long, floods a megabyte. */
+/** Bytes after which a fault happens: handshakes are some 300 bytes long, bursts a megabyte. */
 const REACHES = [1, 60, 400, 2_000, 20_000, 400_000];
 
 export function createWirePlan(random: Random, { halfOpen = true } = {}): WirePlan {

@@ -13,7 +13,7 @@ export interface RunContext {
 /** Milliseconds that a script may take; one that is ended then has the code of SIGKILL. */
 export const SCRIPT_TIMEOUT_MS = 20_000;
 
-/** Runs a script without us: as a child on pipes, or under `script` of util-linux, which has a terminal of its own. */
+/** Runs a script directly: as a child on pipes, or under `script` of util-linux, which provides a terminal. */
 export function runDirect(oracle: OracleScript, { cwd, env }: RunContext): Promise<OracleResult> {
   const argv = oracle.tty ? underScript(oracle) : [`/bin/${oracle.shell}`, "-c", oracle.script];
   const child = spawn(argv[0]!, argv.slice(1), {

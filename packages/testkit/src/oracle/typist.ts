@@ -1,12 +1,12 @@
 import type { OracleScript } from "./oracle-script.js";
 
-/** Types at a program: each text once what it waits for was seen after the one before, and nothing came for a moment. */
+/** Types into a program: each text once the expected output has appeared and the program has been quiet for `QUIET_MS`. */
 export interface Typist {
   receive(bytes: Uint8Array): void;
   stop(): void;
 }
 
-/** Milliseconds without output: the program has drawn what it had to. */
+/** Milliseconds without output after which a program has finished drawing. */
 const QUIET_MS = 60;
 
 export function createTypist(steps: NonNullable<OracleScript["steps"]>, type: (text: string) => void): Typist {
