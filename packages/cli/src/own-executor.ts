@@ -22,7 +22,9 @@ export const startOwnExecutor = ({ withoutSandbox = false, lendsOutput = false }
     backend() {
       const native = createNative(undefined, { outputPipeBytes: OWN_PIPE_BYTES, closeInheritedOnExec: true });
       const backend = createLocalBackend({ shielded: true, native });
-      return withoutSandbox ? { start: (spec) => backend.start(spec), close: () => backend.close() } : backend;
+      if (!withoutSandbox) return backend;
+      const close = () => backend.close();
+      return { start: (spec) => backend.start(spec), close, [Symbol.asyncDispose]: close };
     },
   });
 

@@ -25,6 +25,8 @@ export interface ExecBackend {
   start(spec: ProcessSpec): Promise<ExecProcess>;
   /** Ends every process of this backend and frees it. Idempotent. */
   close(): Promise<void>;
+  /** `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface ProcessSpec {

@@ -185,6 +185,11 @@ export class ExecServerClient {
     return this.#closing;
   }
 
+  /** `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #close(): Promise<void> {
     await this.#link.settle(CLOSE_DEADLINE_MS);
     const { attached, clock } = this.#link;

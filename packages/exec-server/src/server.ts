@@ -31,6 +31,8 @@ export interface ExecServer {
   serve(channel: Channel, options: { transport: Transport }): Promise<void>;
   /** Ends every connection, session and process. Idempotent; never rejects. */
   close(): Promise<void>;
+  /** `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Creates a server; listeners hand it channels with `serve`. */
@@ -79,6 +81,9 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
     close() {
       closing ??= close();
       return closing;
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
     },
   };
 }

@@ -5,6 +5,7 @@ import { fail } from "./result.js";
 /** An orchestrator for a person: lists tools and runs programs, and carries out no calls of a model. */
 export type ProgramRunner = Omit<Orchestrator, "callTool" | "startCall">;
 
+/** The options of an orchestrator that do not concern calls of a model. */
 export type ProgramRunnerOptions = Pick<
   OrchestratorOptions,
   "executors" | "defaults" | "onProblem" | "onOffline" | "onOnline"

@@ -10,8 +10,11 @@ export class OrchestratorError extends Error {
   }
 }
 
+/** What failed, for programs; the message is for people and names the executor and the limit. */
 export type OrchestratorErrorCode =
+  /** An option has no meaning, such as a limit below 1. */
   | "bad_option"
+  /** The orchestrator is closed, or attaching was aborted. */
   | "closed"
   /** The executor lacks what was asked of it. */
   | "unsupported"

@@ -37,6 +37,7 @@ export interface OrchestratorLimits {
   problemsUntilClosed: number;
 }
 
+/** What applies where `defaults.limits` says nothing. */
 export const DEFAULT_ORCHESTRATOR_LIMITS: OrchestratorLimits = {
   executors: 64,
   inFlightCalls: 256,
@@ -83,6 +84,7 @@ export interface OrchestratorTimings {
   livenessMs: number;
 }
 
+/** What applies where `defaults.timings` says nothing, milliseconds. */
 export const DEFAULT_ORCHESTRATOR_TIMINGS: OrchestratorTimings = {
   connectMs: 30_000,
   initializeMs: 10_000,
@@ -112,6 +114,7 @@ export interface WindowBounds {
   pollMaxMs: number;
 }
 
+/** What applies where `defaults.windows` says nothing, milliseconds. */
 export const DEFAULT_WINDOW_BOUNDS: WindowBounds = {
   execMinMs: 250,
   execMaxMs: 30_000,

@@ -38,6 +38,7 @@ export interface RefusedCall {
   structured: Refusal;
 }
 
+/** Why a call was not carried out, for programs. */
 export interface Refusal {
   code: RefusalCode;
   /** Path of the argument that is wrong. */
@@ -48,6 +49,7 @@ export interface Refusal {
   reason: string;
 }
 
+/** Why a call was not carried out; `RefusedCall.status` is the coarser view. */
 export type RefusalCode =
   | "invalid_arguments"
   | "unknown_tool"

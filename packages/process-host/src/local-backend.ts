@@ -126,6 +126,9 @@ export function createLocalBackend(options: LocalBackendOptions = {}): ExecBacke
       closing ??= close();
       return closing;
     },
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
   };
 }
 

@@ -101,6 +101,9 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
       closing ??= close();
       return closing;
     },
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
   };
 }
 

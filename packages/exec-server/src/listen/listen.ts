@@ -47,6 +47,8 @@ export interface ExecServerListener {
   readonly url: string;
   /** Stops listening and closes the connections. Idempotent; never rejects. */
   close(): Promise<void>;
+  /** `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Accepts websocket connections for a server, which is not owned. @throws Error, ChannelError `listen_failed` */
@@ -83,10 +85,8 @@ export async function listenWebSocket(
     },
     ...(auth === undefined ? {} : { authorize: authorizeBearer(auth) }),
   });
-  return {
-    url: listener.url,
-    close: () => listener.close({ deadlineMs: SERVER_CLOSE_MS }),
-  };
+  const close = () => listener.close({ deadlineMs: SERVER_CLOSE_MS });
+  return { url: listener.url, close, [Symbol.asyncDispose]: close };
 }
 
 /** Connects a server to one client over two streams, which it owns. Resolves when that client is gone. */

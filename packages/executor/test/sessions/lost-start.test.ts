@@ -12,6 +12,7 @@ function failing(error: Error) {
       return Promise.reject(error);
     },
     close: async () => {},
+    [Symbol.asyncDispose]: async () => {},
   };
   return { client: new Client(createExecutor({ backend })), count: () => starts };
 }

@@ -174,5 +174,6 @@ export function createScriptedBackend(clock: Clock, limits: Partial<OutputLogLim
       return process;
     },
     async close() {},
+    async [Symbol.asyncDispose]() {},
   };
 }

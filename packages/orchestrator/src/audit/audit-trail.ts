@@ -8,7 +8,9 @@ import type { ApprovalResult } from "../approvals/approvals.js";
 import { fail, type RefusedCall, type ToolCallResult } from "../result.js";
 import { cutToBytes } from "../text.js";
 
+/** Where calls are recorded, and how much of them. */
 export interface AuditOptions {
+  /** Such as `createAuditLog` of `@codex/audit` makes. Not closed by the orchestrator, but flushed by its `close`. */
   log: AuditLog;
   /** A call whose record cannot be written is refused. Default false: it runs, and the record counts as lost. */
   required?: boolean;

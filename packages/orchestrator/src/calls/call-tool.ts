@@ -22,16 +22,17 @@ import { fail, interrupted, type RefusalCode, type RefusedCall, refuse, type Too
 import type { CallTelemetry } from "./call-telemetry.js";
 import { sendCall } from "./send-call.js";
 
+/** How one tool call is carried out. */
 export interface CallToolOptions {
-  /** Ends the wait; what was started lives on, and its session id is in the result. */
+  /** Ends the wait: the result is `interrupted`, with the session id of what was started, which goes on running. */
   signal?: AbortSignal;
-  /** Called in order; a promise holds the executor back until it settles, all else is ignored. */
+  /** Called with live output in order, from the first byte on. A promise it returns holds the executor back until it settles. */
   onOutput?: (output: LiveOutput) => unknown;
   /** Absolute directory of this turn, on the executor's host. */
   cwd?: string;
   /** Absolute directories that belong to this turn, for the sandbox; default `cwd`. */
   workspaceRoots?: readonly string[];
-  /** `executor`: tools that look at sessions see those of every orchestrator of the executor. Default `own`. */
+  /** `executor`: tools that list or read sessions see those of every orchestrator of the executor. Default `own`. */
   sessionScope?: "own" | "executor";
 }
 

@@ -3,14 +3,16 @@ import type { Readable, Writable } from "node:stream";
 import { messageOf } from "@codex/telemetry";
 import { OrchestratorError } from "../errors.js";
 
+/** A command that speaks the executor protocol on its stdin and stdout, such as `codex executor`. */
 export interface StdioCommand {
+  /** A program, looked up in `PATH`; no shell reads it. */
   command: string;
   args?: readonly string[];
   /** Default: the directory of this process. */
   cwd?: string;
   /** The complete environment; default that of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** What the executor writes to stderr, as it comes. Only its last words are kept otherwise. */
+  /** Called with what the executor writes to stderr. Without it the last 2 KiB are kept for error messages. */
   onStderr?: (bytes: Buffer) => void;
   /** Milliseconds for ending by itself once its stdin has ended. Default 5000. */
   endGraceMs?: number;

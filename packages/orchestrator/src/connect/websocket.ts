@@ -2,6 +2,7 @@ import type { Channel } from "@codex/channel";
 import { messageOf } from "@codex/telemetry";
 import { OrchestratorError } from "../errors.js";
 
+/** How `connectWebSocket` connects. */
 export interface WebSocketOptions {
   /** Sent as `Authorization: Bearer …`; over `ws://` only to this machine. */
   token?: string;
@@ -10,12 +11,13 @@ export interface WebSocketOptions {
   ca?: string | Uint8Array;
   /** Milliseconds until the connection must be open. Default 10000. */
   timeoutMs?: number;
-  /** Gives up the attempt. */
+  /** Aborts connecting; has no effect once it is connected. */
   signal?: AbortSignal;
 }
 
 /**
- * Connects to an executor that listens on a websocket.
+ * Connects to an executor that listens on a websocket: `connectWebSocket("wss://build.example:7000", { token })`. The
+ * caller owns the channel until it is attached.
  * @throws OrchestratorError `connect_failed` or `connect_timeout`, and `bad_option` for a token that would go over an
  *   open network in the clear.
  */

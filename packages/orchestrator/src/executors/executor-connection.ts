@@ -20,8 +20,9 @@ import { type LearnedTool, parseToolList } from "./tool-list.js";
 import { Wire } from "./wire.js";
 import type { AckTerms, Loss, Recovery, Reply, SentRequest } from "./wire-types.js";
 
+/** What an orchestrator says about itself when it attaches an executor. */
 export interface InitializeOptions {
-  /** Default `codex-orchestrator`. */
+  /** For the logs of the executor; default `codex-orchestrator`. */
   clientName?: string;
   /** `sessionId` of an executor whose channel was lost: gets its sessions back. */
   resumeSessionId?: string;

@@ -10,6 +10,7 @@ export interface ProtocolProblem {
   detail: string;
 }
 
+/** What was wrong with a message of an executor, or with a callback. */
 export type ProblemKind =
   /** A frame that is no JSON or over a limit of the channel. */
   | "malformed"

@@ -112,4 +112,15 @@ describe("the end of an executor process", () => {
     await waitUntilGone(executor);
     expect(await child.exited).toBe("was ended by SIGKILL");
   });
+
+  it("is not started, or not kept, when that is aborted", async () => {
+    const command = { command: process.execPath, args: ["-e", "process.stdin.resume()"] };
+    await expect(connectStdio({ ...command, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "connect_failed",
+    });
+    const abort = new AbortController();
+    const connecting = connectStdio({ ...command, signal: abort.signal });
+    abort.abort();
+    await expect(connecting).rejects.toMatchObject({ code: "connect_failed", message: expect.stringMatching(/abort/) });
+  });
 });
