@@ -64,6 +64,7 @@ export interface ReconnectOptions {
 }
 
 export type CallAnswer = Extract<ExecutorMessage, { type: "call_tool_response" }>;
+type ToolListAnswer = Extract<ExecutorMessage, { type: "list_tools_response" }>;
 export type CallReply = Reply<CallAnswer>;
 
 export interface CallRequest {
@@ -125,9 +126,7 @@ export class ExecutorConnection {
     if (signal.aborted) giveUp();
     signal.addEventListener("abort", giveUp, { once: true });
     try {
-      if (options.initialize !== false) await executor.#initialize(options.initialize);
-      executor.#introduced = true;
-      await executor.#learnTools();
+      await executor.#introduce(options.initialize);
       return executor;
     } catch (error) {
       await executor.#wire.close();
@@ -180,6 +179,19 @@ export class ExecutorConnection {
       await this.#wire.request({ type: "shutdown" }, { answer: "shutdown_response", deadlineMs }).reply;
     }
     await this.#wire.close("it was detached");
+  }
+
+  /** Both are asked for at once: an executor answers in order, and a way to it and back takes time. */
+  async #introduce(options: InitializeOptions | false): Promise<void> {
+    const initialized = options === false ? undefined : this.#initialize(options);
+    // What is resumed has more to say first.
+    if (options !== false && options.resumeSessionId !== undefined) await initialized;
+    const { initializeMs, listToolsMs } = this.#options.timings;
+    const listed = this.#listTools(initializeMs + listToolsMs);
+    await initialized;
+    listed.expire(listToolsMs);
+    this.#introduced = true;
+    this.#learnTools(await listed.reply);
   }
 
   async #initialize(options: InitializeOptions): Promise<void> {
@@ -292,15 +304,13 @@ export class ExecutorConnection {
     return { kind: "renewed", channel, reason, terms, isSameHost: isDeepStrictEqual(before, this.host) };
   }
 
-  async #learnTools(): Promise<void> {
-    const reply = await this.#listTools();
+  #learnTools(reply: Reply<ToolListAnswer>): void {
     if (reply.kind !== "answer") throw this.#failure("list_tools", reply);
     this.tools = parseToolList(reply.message.tools, this.#options.limits, this.problems);
   }
 
-  #listTools() {
-    const deadlineMs = this.#options.timings.listToolsMs;
-    return this.#wire.request({ type: "list_tools" }, { answer: "list_tools_response", deadlineMs }).reply;
+  #listTools(deadlineMs: number): SentRequest<ToolListAnswer> {
+    return this.#wire.request({ type: "list_tools" }, { answer: "list_tools_response", deadlineMs });
   }
 
   #handleUnasked(message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>): void {
@@ -317,7 +327,8 @@ export class ExecutorConnection {
   async #relearnTools(): Promise<void> {
     do {
       this.#listAgain = false;
-      const reply = await this.#listTools();
+      const { reply: listed } = this.#listTools(this.#options.timings.listToolsMs);
+      const reply = await listed;
       if (reply.kind === "answer") {
         this.tools = parseToolList(reply.message.tools, this.#options.limits, this.problems);
         this.#options.onToolsChanged();

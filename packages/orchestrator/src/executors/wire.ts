@@ -296,13 +296,13 @@ export class Wire {
   #handleUnknown(type: string): void {
     this.#options.problems.note("unknown_type", `unknown message type \`${type}\``);
     if (type === "initialize") {
-      this.#onlyInitialize()?.settle({ kind: "unreadable", problem: "it sends back what it is sent" });
+      this.#firstInitialize()?.settle({ kind: "unreadable", problem: "it sends back what it is sent" });
     }
   }
 
   #handleInvalid(value: unknown, requestId: string | null, problem: string): void {
     const type = typeOf(value);
-    if (type === undefined && isJsonRpc(value)) this.#onlyInitialize()?.settle({ kind: "foreign" });
+    if (type === undefined && isJsonRpc(value)) this.#firstInitialize()?.settle({ kind: "foreign" });
     this.#options.problems.note("invalid_message", `${type ?? "a message"}: ${problem}`);
     const pending = requestId === null ? undefined : this.#pending.get(requestId);
     if (pending !== undefined && (type === pending.answer || type === "error")) {
@@ -315,16 +315,16 @@ export class Wire {
       this.#takenOver = message;
       return;
     }
-    const pending = requestId === null ? this.#onlyInitialize() : this.#pending.get(requestId);
+    const pending = requestId === null ? this.#firstInitialize() : this.#pending.get(requestId);
     if (pending !== undefined) return pending.settle({ kind: "refused", message });
     if (requestId === null) return this.#options.problems.note("unassigned_error", message);
     this.#noteStray(requestId, "error");
   }
 
-  /** A peer that cannot read `initialize` may be unable to read its id as well. Nothing else is asked meanwhile. */
-  #onlyInitialize(): Pending | undefined {
-    const [only] = this.#pending.values();
-    return only?.answer === "initialize_response" ? only : undefined;
+  /** A peer that cannot read `initialize` may be unable to read its id as well. It comes before everything else. */
+  #firstInitialize(): Pending | undefined {
+    const [first] = this.#pending.values();
+    return first?.answer === "initialize_response" ? first : undefined;
   }
 
   #handleAnswer(requestId: string, message: ExecutorMessage): void {
