@@ -195,6 +195,11 @@ export class WebSocketChannel implements Channel {
     return this.#closing === undefined && this.#socket.readyState === WebSocket.OPEN;
   }
 
+  /** Its close frame has come, and ws has answered it. */
+  get #hasPeerClosed(): boolean {
+    return this.#error === undefined && this.#socket.readyState === WebSocket.CLOSING;
+  }
+
   #write(json: Buffer, onWritten?: () => void): void {
     if (!this.#corked) this.#cork();
     this.#socket.send(json, TEXT_FRAME, this.#onceWritten(onWritten));
@@ -295,7 +300,9 @@ export class WebSocketChannel implements Channel {
     this.#ending.settle({ kind: "closed" });
     this.#frames.clear();
     this.#inbox.end();
-    await (abrupt ? cutSocket(this.#socket, deadlineMs) : closeSocket(this.#socket, deadlineMs));
+    if (abrupt) await cutSocket(this.#socket, deadlineMs);
+    else if (this.#hasPeerClosed) await concludeSocket(this.#socket, this.#wire, deadlineMs);
+    else await closeSocket(this.#socket, deadlineMs);
     this.#end({ kind: "closed" });
   }
 }
@@ -359,6 +366,16 @@ const ABNORMAL_CLOSURE = 1006;
 const cutSocket = (socket: WebSocket, deadlineMs: number): Promise<void> =>
   // Frames leave in order: when this one is written, everything before it is.
   endSocket(socket, deadlineMs, () => socket.ping(undefined, undefined, () => socket.terminate()));
+
+/**
+ * After the close frame of the peer nothing comes any more: with the answer to it sent, up to the deadline, the connection is over. That
+ * a server ends its side first is not waited for.
+ */
+const concludeSocket = (socket: WebSocket, wire: Duplex, deadlineMs: number): Promise<void> =>
+  endSocket(socket, deadlineMs, () => {
+    if (wire.writableFinished) socket.terminate();
+    else wire.once("finish", () => socket.terminate());
+  });
 
 /** Sends what is queued and a close frame, and waits for the peer's, up to the deadline. */
 const closeSocket = (socket: WebSocket, deadlineMs: number): Promise<void> =>

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
@@ -87,4 +88,26 @@ test("errors do not tell the secrets of a URL", async () => {
 test("a header that HTTP does not allow is an error of the connect", async () => {
   const attempt = connectWebSocketChannel("ws://127.0.0.1:1", { headers: { authorization: "a\r\nb: c" } });
   await expectRejection(attempt, "connect_failed", /[Ii]nvalid character/);
+});
+
+test("after the close frame of a server, only the answer to it is sent: its end is not waited for", async () => {
+  const received: Buffer[] = [];
+  const url = await serve((socket) => {
+    socket.once("data", (request) => {
+      const key = /^sec-websocket-key: (.+)\r$/im.exec(request.toString())?.[1];
+      const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+      socket.on("data", (bytes) => received.push(bytes));
+      const head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n";
+      socket.write(`${head}Sec-WebSocket-Accept: ${accept}\r\n\r\n`);
+      socket.write(Buffer.from([0x81, 0x01, 0x31, 0x88, 0x02, 0x03, 0xe8])); // the text "1", and a close frame with 1000
+    });
+  });
+  const channel = await connectWebSocketChannel(url);
+  expect(await channel.receive()).toMatchObject({ kind: "value", value: 1 });
+  // The server never ends: at the deadline this would come too late for the test.
+  await channel.close({ deadlineMs: 2 ** 30 });
+  const [socket] = sockets;
+  if (socket?.readableEnded === false) await once(socket, "end");
+  const [opcode, length, ...rest] = Buffer.concat(received);
+  expect([opcode, length, rest.length]).toEqual([0x88, 0x80 + 2, 4 + 2]); // masked
 });
