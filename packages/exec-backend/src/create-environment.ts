@@ -22,7 +22,7 @@ export interface RemovedVariable {
   by: string;
 }
 
-/** What a policy leaves out of the host's own environment, by name and in the order of names; values are never told. */
+/** The variables of the host that a policy leaves out, sorted by name; never their values. */
 export function listRemoved(
   { inherit, ignoreDefaultExcludes, exclude, set, includeOnly }: EnvPolicy,
   own: Readonly<Record<string, string | undefined>>,
@@ -43,8 +43,8 @@ export function listRemoved(
 }
 
 /**
- * Whether the policy has decided about a variable: it forces a value, or leaves the variable out. What else gives a process
- * variables, such as the startup files of a shell, must leave those alone.
+ * Whether the policy decides about a variable: it forces a value, or leaves the variable out. Other sources of variables, such
+ * as the startup files of a shell, must not change those.
  */
 export function isDecided(
   policy: EnvPolicy | undefined,
@@ -59,7 +59,7 @@ export function isDecided(
   return includeOnly.length > 0 && !matchesAny(name, includeOnly);
 }
 
-/** Of the server itself; no process gets them, not even when a client names them. */
+/** Settings of the server itself; no process gets them, not even when a client asks for them. */
 export const NEVER_PASSED: readonly string[] = [
   "CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN",
   "CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE",
@@ -103,7 +103,7 @@ function isInherited(name: string, inherit: EnvPolicy["inherit"]): boolean {
 const matchesAny = (name: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) => matchesGlob([...name.toLowerCase()], [...pattern.toLowerCase()]));
 
-/** Greedy, going back to the last `*` alone: no pattern takes longer than the product of both lengths. */
+/** Backtracks to the last `*` only: takes at most the product of both lengths. */
 function matchesGlob(name: readonly string[], pattern: readonly string[]): boolean {
   let at = 0;
   let next = 0;

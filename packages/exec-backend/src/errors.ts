@@ -1,4 +1,4 @@
-/** Nothing was started. The message names what was missing. */
+/** Nothing was started. The message names what is missing or wrong; `code` is stable. */
 export class StartError extends Error {
   override readonly name = "StartError";
   constructor(
@@ -11,8 +11,8 @@ export class StartError extends Error {
 }
 
 /**
- * `sandbox_unavailable`: this host has no sandbox. `sandbox_invalid`: this one cannot be enforced as it is meant, or leaves
- * the program no way to start. `unreachable`: the host was not reached. They cross the wire as `data.code` of an error.
+ * `sandbox_unavailable`: this host has no sandbox. `sandbox_invalid`: this one cannot be enforced as specified, or does not
+ * let the program start. `unreachable`: the host was not reached. They cross the wire as `data.code` of an error.
  */
 export const START_ERROR_CODES = [
   "empty_argv",
@@ -31,14 +31,15 @@ export const START_ERROR_CODES = [
   "os_error",
 ] as const;
 
+/** One of `START_ERROR_CODES`. */
 export type StartErrorCode = (typeof START_ERROR_CODES)[number];
 
-/** The host did not answer: whether anything was started is not known. Of any other failure of a start nothing was. */
+/** The host did not answer: it is not known whether anything was started. With any other failure of a start nothing was. */
 export class UnknownStartError extends Error {
   override readonly name = "UnknownStartError";
 }
 
-/** A write that was not taken whole. `written` bytes were. */
+/** A write that was not taken as a whole; the first `written` bytes were. */
 export class WriteError extends Error {
   override readonly name = "WriteError";
   constructor(
@@ -51,7 +52,7 @@ export class WriteError extends Error {
   }
 }
 
-/** An operation that this process cannot do. */
+/** An operation that this process does not support, or no longer. */
 export class ProcessError extends Error {
   override readonly name = "ProcessError";
   constructor(

@@ -11,9 +11,9 @@ import type { OutputLogLimits } from "./limits.js";
 
 import type { OutputLog } from "./output-log/output-log.js";
 
-/** Where processes run: in this process (`LocalBackend`) or behind an exec-server client. */
+/** Where processes run: on this host (`createLocalBackend`), or behind an exec-server client. */
 export interface ExecBackend {
-  /** Makes environments of its host's own (`ProcessSpec.envPolicy`); others get the finished environment. */
+  /** Applies `ProcessSpec.envPolicy` to the environment of its host. Without it the caller passes the finished environment. */
   readonly appliesEnvPolicy?: true;
   /** Whether `ProcessSpec.sandbox` can be applied here. Absent: it cannot, and such a start is refused. Never rejects. */
   getSandboxSupport?(): Promise<SandboxSupport>;
@@ -29,6 +29,7 @@ export interface ExecBackend {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** What to start, and how. */
 export interface ProcessSpec {
   /** Program and arguments. The program is looked up in the `PATH` of `env` unless it has a slash. */
   argv: readonly string[];
@@ -36,22 +37,28 @@ export interface ProcessSpec {
   arg0?: string;
   /** Absolute directory. */
   cwd: string;
-  /** Exactly the environment of the process; laid over what `envPolicy` makes where that is given. */
+  /** Exactly the environment of the process. With `envPolicy` it is laid over what that makes. */
   env: Readonly<Record<string, string>>;
-  /** Only for a backend that applies it: how to make a base of the host's own environment. */
+  /** Only for a backend with `appliesEnvPolicy`: how to derive a base from the environment of its host. */
   envPolicy?: EnvPolicy;
   stdio: ProcessStdio;
-  /** What the process may touch; absent for no limit. What cannot be enforced is a StartError, never run without. */
+  /** What the process may access; absent for no restriction. One that cannot be enforced is a StartError, and nothing runs. */
   sandbox?: Sandbox;
-  /** What the start is part of. */
+  /** The trace that the start belongs to. */
   trace?: TraceContext | undefined;
+  /** Retention of its output; see `DEFAULT_LOG_LIMITS`. */
   log?: Partial<OutputLogLimits>;
 }
 
+/**
+ * `pty`: a terminal, whose output is one stream. `pipe`: stdout and stderr apart, and a stdin that is `/dev/null` or open.
+ * The default size of a terminal is 24 rows of 80 columns.
+ */
 export type ProcessStdio = { kind: "pty"; size?: TerminalSize } | { kind: "pipe"; stdin: "null" | "open" };
 
+/** One process, with everything that it starts. */
 export interface ExecProcess {
-  /** On the host where it runs; undefined when that host does not tell. */
+  /** On the host where it runs; undefined when that host does not report it. */
   readonly pid: number | undefined;
   /** Milliseconds, `performance.now()` clock: when the process was started. */
   readonly startedAt: number;
@@ -79,11 +86,11 @@ export interface ExecProcess {
   signal(name: ProcessSignal): Promise<boolean>;
   /** @throws ProcessError `no_terminal` for a process on pipes. */
   resize(size: TerminalSize): Promise<void>;
-  /** The termination ladder: SIGTERM, grace, SIGKILL; to the group and what left it. Resolves when all of it is gone. */
+  /** SIGTERM, grace, SIGKILL, to the group and to what left it. Resolves when all of it is gone, or the last deadline has passed. */
   terminate(options?: TerminateOptions): Promise<TerminationReceipt>;
   /**
-   * Gives back what is held for reading: the spill file, and streams that somebody outside the group still holds. What
-   * is in memory stays readable. For a process that has ended; idempotent.
+   * Frees what is kept for reading: the spill file, and streams that a process outside the group still holds open. Output in
+   * memory stays readable. For a process that has ended; idempotent.
    */
   dispose(): void;
 }
@@ -91,18 +98,21 @@ export interface ExecProcess {
 /** Named as the exec-server protocol does. */
 export type SandboxType = "linuxSeccomp" | "macosSeatbelt";
 
+/** Something that a sandbox refused a command. */
 export interface SandboxDenial {
-  /** False: guessed from the output alone. */
+  /** False for a guess from the output alone. */
   certain: boolean;
   /** One sentence for a person: what was refused. */
   reason: string;
 }
 
+/** Signals that a caller may send. */
 export type ProcessSignal = "SIGINT" | "SIGTERM" | "SIGKILL" | "SIGHUP";
 
-/** SIGCONT goes with what asks a stopped process to end. */
+/** SIGCONT accompanies a signal that asks a stopped process to end. */
 export type SentSignal = ProcessSignal | "SIGCONT";
 
+/** Who ends a process, and how long it may take. */
 export interface TerminateOptions {
   /** Who asked; it becomes `by` of the outcome. Default `terminate`. */
   by?: EndedBy;
@@ -110,17 +120,17 @@ export interface TerminateOptions {
   graceMs?: number;
 }
 
-/** What ending a process did, as seen afterwards. */
+/** What was found and done when a process was ended. */
 export interface TerminationReceipt {
-  /** It had not exited when the request came. */
+  /** Whether it had not exited when the request came. */
   running: boolean;
   /** Processes of the group: pid and command name; undefined where the host cannot list them. */
   members: readonly { pid: number; name: string }[] | undefined;
-  /** What it started and had left the group (`setsid`, daemons), in the same way. */
+  /** The same for what it started and what has left its group (`setsid`, daemons). */
   strays: readonly { pid: number; name: string }[] | undefined;
   /** Signals that were sent, in order. */
   signals: readonly SentSignal[];
-  /** No process of the group is left, nor any that left it. */
+  /** Whether no process of the group is left, nor any that left it. */
   gone: boolean;
   outcome: ProcessOutcome;
 }

@@ -7,11 +7,11 @@ export interface OutputLogLimits {
   headBytes: number;
   /** Kept from the end. */
   tailBytes: number;
-  /** What leaves memory goes to a file of at most this size; 0 for none. */
+  /** Size of the file that takes what leaves memory; 0 for none. */
   spillBytes: number;
   /** Directory of the spill file. */
   spillDir: string;
-  /** A follower looks at the bytes of a chunk only until it asks for the next one: their memory is used again. */
+  /** Followers read the bytes of a chunk only until they ask for the next one: the memory is reused. */
   lendsChunks?: boolean;
 }
 
@@ -38,13 +38,13 @@ export const DEFAULT_FOLLOW_WINDOW_BYTES = 256 * 1024;
 /** Bytes that one `write` takes; a longer input is written in several. */
 export const MAX_WRITE_BYTES = 64 * 1024 * 1024;
 
-/** Milliseconds after which the name of a file that should have none was left behind by a process that was killed. */
+/** Age in milliseconds from which a temporary name counts as left behind by a process that was killed. */
 export const STALE_NAME_MS = 60_000;
 
 /** Milliseconds between SIGTERM and SIGKILL. */
 export const DEFAULT_TERMINATE_GRACE_MS = 2_000;
 
-/** Size of a terminal that is asked for without one. */
+/** Size of a terminal when none is given. */
 export const DEFAULT_TERMINAL_SIZE: TerminalSize = { rows: 24, cols: 80 };
 
 /** Characters of a program's name in logs and spans. */

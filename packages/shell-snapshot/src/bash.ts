@@ -9,7 +9,7 @@ import {
   type ShellState,
 } from "./shell-state.js";
 
-/** Run by `bash -c` and `bash -lc`: prints what the shell is like. Nothing in it trusts a setting or a name. */
+/** Run by `bash -c` and `bash -lc`: prints the state of the shell. It relies on no setting, alias or function of the shell. */
 export const BASH_REPORT = String.raw`
 __codex_s=$? __codex_o=$(builtin set +o) __codex_i=$IFS
 builtin set +eux; builtin set +o pipefail; IFS=$' \t\n' __codex_d=(/proc/$$/fd/*)
@@ -32,7 +32,7 @@ builtin printf '%s\0' '@NONCE@'
   .replaceAll("\\$", "$")
   .replaceAll("@NONCE@", NONCE);
 
-/** What cannot be made again by a file that is read: a login shell must do it. */
+/** State that a sourced file cannot restore: a login shell has to set it up. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   directory: "they change the directory",
   stack: "they use the stack of directories",
@@ -42,9 +42,9 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
 };
 
 /**
- * A file that makes a shell what its startup files made it, given what it is like without them.
+ * Renders a file that gives a shell the state `now`, in which its startup files left it, from the state `base` without them.
  * @param keeps whether a variable must stay as it is in the environment of the command
- * @returns a string, or why it cannot be done
+ * @returns the file, or why it cannot be done
  */
 export function renderBash(
   base: ShellState,
@@ -68,7 +68,7 @@ export function renderBash(
     ...[...base.functions.keys()]
       .filter((name) => !now.functions.has(name))
       .map((name) => `builtin unset -f ${quote(name)}`),
-    // Before the functions, while aliases are not looked at: a body must not be expanded a second time.
+    // Before the functions and while aliases are off: a function body must not be expanded a second time.
     ...aliases,
     ...functions.map(([, body]) => body),
     ...attributes.map((line) => `builtin ${line}`),
@@ -81,22 +81,22 @@ export function renderBash(
   ].join("\n");
 }
 
-/** Of the shell itself, or different in every process. */
-const OF_THE_SHELL =
+/** Variables of the shell itself, or different in every process. */
+const SHELL_VARIABLES =
   /^(BASH|BASHOPTS|BASHPID|BASH_(ALIASES|ARGC|ARGV|ARGV0|CMDS|COMMAND|ENV|EXECUTION_STRING|LINENO|REMATCH|SOURCE|SUBSHELL|VERSINFO|VERSION)|COMP_\w+|DIRSTACK|EPOCH\w+|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|COLUMNS|LINES|_|__codex_\w+)$/;
 
 function renderVariables(base: ShellState, now: ShellState, keeps: (name: string) => boolean): string[] {
-  const isOurs = (name: string) => !OF_THE_SHELL.test(name) && !keeps(name);
+  const isOurs = (name: string) => !SHELL_VARIABLES.test(name) && !keeps(name);
   const gone = [...base.variables.keys()].filter((name) => !now.variables.has(name) && isOurs(name));
   const changed = listChanged(base.variables, now.variables).filter(([name, line]) => isOurs(name) && line !== "");
   return [
     ...gone.map((name) => `builtin unset -v ${name}`),
-    // Assigned anew, so that no attribute of the old one stays, such as that it is exported.
+    // Unset first, so that no attribute remains, such as export.
     ...changed.flatMap(([name, line]) => [...(base.variables.has(name) ? [`builtin unset -v ${name}`] : []), line]),
   ];
 }
 
-/** What is different in every bash, or between a login shell and one that is not, is made the same. */
+/** Removes what differs in every bash, or between a login shell and another one. */
 export function normalizeBash({ texts, variables, functions }: ShellState): ShellState {
   const without = (text: string | undefined, lines: RegExp) => (text ?? "").replace(lines, "");
   return {
@@ -106,10 +106,10 @@ export function normalizeBash({ texts, variables, functions }: ShellState): Shel
       ["soft", without(texts.get("soft"), MARK_LINE)],
       ["hard", without(texts.get("hard"), MARK_LINE)],
     ]),
-    variables: new Map([...variables].filter(([name]) => !OF_THE_SHELL.test(name))),
+    variables: new Map([...variables].filter(([name]) => !SHELL_VARIABLES.test(name))),
     functions,
   };
 }
 
-/** Of the limit by which processes are marked. */
+/** The limit that holds the mark of a process. */
 const MARK_LINE = /^.*-x\).*$/gm;

@@ -4,7 +4,7 @@ import { MAX_STATE_BYTES } from "./limits.js";
 import { settlesWithin } from "./settles-within.js";
 import { NONCE, parseState, type ShellState } from "./shell-state.js";
 
-/** What a shell reports of itself, or why there is no report. Ends everything that it started. Never rejects. */
+/** The state that a shell reports, or why there is no report. Ends everything that was started. Never rejects. */
 export async function captureState(
   backend: ExecBackend,
   spec: Pick<ProcessSpec, "cwd" | "env" | "sandbox"> & { shell: string; flags: string; report: string },
@@ -18,7 +18,7 @@ export async function captureState(
     const process = await backend.start({ argv, ...place, stdio: { kind: "pipe", stdin: "null" }, log });
     try {
       const hasEnded = await settlesWithin(deadlineMs, process.exited);
-      // What it left running may hold its output open.
+      // A process that it left running may hold its output open.
       await process.terminate({ graceMs: 0 });
       await process.closed;
       if (!hasEnded) return { reason: `they did not come to an end within ${deadlineMs} ms` };

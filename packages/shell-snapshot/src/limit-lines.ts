@@ -1,8 +1,8 @@
 import { listNewLines } from "./shell-state.js";
 
 /**
- * `ulimit` commands for the limits that startup files have changed, from the reports of `ulimit -a`. Not for `-x`, by which
- * processes are marked, nor for `-p`, which cannot be set.
+ * `ulimit` commands for the limits that startup files have changed, from the reports of `ulimit -a`. Not for `-x`, which holds
+ * the mark of a process, nor for `-p`, which cannot be set.
  */
 export function renderLimits(kind: "S" | "H", base: string | undefined, now: string | undefined): string[] {
   return listNewLines(base, now).flatMap((line) => {

@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { MAX_AGE_MS } from "./limits.js";
 
 /**
- * Files that this process alone writes and that a sandbox lets be read but not be written: below XDG_RUNTIME_DIR or
- * $CODEX_HOME, never in a directory for temporary files. Made with the first file.
+ * Files that only this process writes and that a sandboxed command can read but not write: below XDG_RUNTIME_DIR or
+ * $CODEX_HOME, never in a directory for temporary files. Created with the first file.
  */
 export interface PrivateDirectory {
   /**
@@ -30,7 +30,7 @@ export interface PrivateDirectory {
 
 export interface PrivateFiles {
   path: string;
-  /** They are as they were written. */
+  /** Whether they are as they were written. */
   isIntact(): boolean;
   remove(): void;
 }
@@ -38,7 +38,7 @@ export interface PrivateFiles {
 export function createPrivateDirectory(env: Readonly<Record<string, string | undefined>>): PrivateDirectory {
   let own: string | undefined;
   const open = () => {
-    // Whoever tidies up may have taken it away.
+    // A cleanup job may have removed it.
     if (own !== undefined && lstatSync(own, { throwIfNoEntry: false })?.isDirectory()) return own;
     const base = join(findBase(env), "shell-snapshots");
     mkdirSync(base, { recursive: true, mode: 0o700 });
@@ -85,8 +85,8 @@ function findBase(env: Readonly<Record<string, string | undefined>>): string {
 }
 
 /**
- * Left by processes that were killed; their numbers stand in the names. Those of another host or namespace, who have the same
- * home, cannot be asked for: theirs are old when nothing in them is used any more.
+ * Removes directories of processes that were killed, whose pids are in the names. Processes of another host or namespace with
+ * the same home cannot be checked: their directories are removed when no snapshot in them can still be valid.
  */
 function removeOrphans(base: string, ownPlace: string): void {
   for (const name of readdirSync(base)) {
@@ -97,18 +97,18 @@ function removeOrphans(base: string, ownPlace: string): void {
   }
 }
 
-/** Where numbers of processes mean the same, for as long as they do. */
+/** Identifies the pid namespace and boot in which a pid is meaningful. */
 function getPlace(): string {
   const facts = [hostname()];
   try {
     facts.push(readFileSync("/proc/sys/kernel/random/boot_id", "latin1"), readlinkSync("/proc/self/ns/pid"));
   } catch {
-    // Not Linux: there is one for each host.
+    // Not Linux: there is one per host.
   }
   return createHash("sha256").update(facts.join("\n")).digest("hex").slice(0, 12);
 }
 
-/** A directory is as old as the last snapshot that was made in it. */
+/** The age of a directory is that of the last snapshot created in it. */
 function isOld(path: string): boolean {
   const there = lstatSync(path, { throwIfNoEntry: false });
   return there !== undefined && Date.now() - there.mtimeMs > 2 * MAX_AGE_MS;

@@ -13,35 +13,41 @@ import { normalizeZsh, renderZsh, ZSH_REPORT } from "./zsh.js";
 
 /** A command as it would be started. */
 export interface ShellCommand extends Pick<ProcessSpec, "argv" | "cwd" | "env" | "sandbox"> {
-  /** What made `env`: variables that it forces or leaves out stay so, whatever startup files say. */
+  /** The policy that made `env`: startup files do not change variables that it forces or leaves out. */
   envPolicy?: EnvPolicy | undefined;
   overlay?: Readonly<Record<string, string>>;
-  /** Commands of different scopes have no snapshot in common. */
+  /** Commands of different scopes do not share snapshots. */
   scope?: string;
 }
 
-/** How the shell of a command gets what its startup files make. `login`: it reads them; the reason is for a person. */
+/**
+ * How the shell of a command gets the state that its startup files set up: from a snapshot, or, with `login`, by reading them;
+ * the reason is for a person.
+ */
 export type ShellStartup =
   | { kind: "snapshot"; argv: readonly string[]; env: Readonly<Record<string, string>> }
   | { kind: "login"; reason: string };
 
 /**
- * What login shells are after their startup files, kept so that they need not be read for each command. Bash and zsh.
- * See docs/decisions/shell-snapshot.md.
+ * Snapshots of the state of login shells after their startup files, so that those need not be read for each command. Bash
+ * and zsh. See docs/decisions/shell-snapshot.md.
  */
 export interface ShellSnapshots {
-  /** Does not wait unless told: where there is no snapshot yet, one is made in the background for later commands. */
+  /** Waits at most `waitMs`, default 0: where there is no snapshot yet, one is made in the background for later commands. */
   find(command: ShellCommand, options?: { waitMs?: number }): Promise<ShellStartup>;
-  /** Ends what is being made, and removes the files. Idempotent. */
+  /** Waits for snapshots that are being made, and removes the files. Idempotent. */
   close(): Promise<void>;
 }
 
+/** Collaborators and limits of `createShellSnapshots`. */
 export interface ShellSnapshotsOptions {
-  /** Where startup files are read: in the sandbox of the command. Not owned. */
+  /** Runs the shells that read startup files, in the sandbox of the command. Not owned. */
   backend: ExecBackend;
-  /** Of the host: where the files go. */
+  /** Environment of the host, which decides where the files are kept. */
   env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds that startup files may run. Default 10 s. */
   captureMs?: number;
+  /** Milliseconds that a snapshot is valid. Default 5 min. */
   maxAgeMs?: number;
   /** Milliseconds, monotonic. */
   now?: () => number;
@@ -54,10 +60,11 @@ interface Snapshot {
   state: { files: PrivateFiles } | { reason: string } | undefined;
 }
 
+/** Snapshots are made with the first command that needs one. */
 export function createShellSnapshots(options: ShellSnapshotsOptions): ShellSnapshots {
   const { backend, captureMs = CAPTURE_MS, maxAgeMs = MAX_AGE_MS, now = () => performance.now() } = options;
   const directory = createPrivateDirectory(options.env);
-  /** The one used last is the last. */
+  /** Least recently used first. */
   const snapshots = new Map<string, Snapshot>();
   let closed = false;
 
@@ -139,10 +146,10 @@ function getKind(argv: readonly string[]): ShellKind | undefined {
   return name === "bash" || name === "zsh" ? name : undefined;
 }
 
-/** Names of one call, which startup files have no business with. */
-const OF_A_CALL: ReadonlySet<string> = new Set(["CODEX_TOOL_CALL_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID"]);
+/** Variables of a single call, which startup files must not depend on. */
+const PER_CALL_VARIABLES: ReadonlySet<string> = new Set(["CODEX_TOOL_CALL_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID"]);
 
-/** Startup files may look at anything in the environment: a snapshot is for one alone. */
+/** Startup files may read anything in the environment: a snapshot is for exactly one environment. */
 function toKey({ argv, env, sandbox, envPolicy, overlay, scope }: ShellCommand): string {
   const forced = Object.keys(withoutCall(overlay ?? {})).sort();
   return JSON.stringify([argv[0], Object.entries(withoutCall(env)).sort(), sandbox, envPolicy, forced, scope]);
@@ -152,7 +159,7 @@ function toKey({ argv, env, sandbox, envPolicy, overlay, scope }: ShellCommand):
 const getKept =
   ({ envPolicy, overlay = {} }: ShellCommand) =>
   (name: string): boolean =>
-    OF_A_CALL.has(name) || isDecided(envPolicy, overlay, name);
+    PER_CALL_VARIABLES.has(name) || isDecided(envPolicy, overlay, name);
 
 async function capture(
   backend: ExecBackend,
@@ -174,7 +181,7 @@ async function capture(
   return typeof content === "string" ? { content, state } : content;
 }
 
-/** Starts a shell by the snapshot, and compares it with the login shell: what is not the same is not used. */
+/** Starts a shell from the snapshot and compares its state with that of the login shell: a snapshot that differs is not used. */
 async function check(
   backend: ExecBackend,
   command: ShellCommand,
@@ -194,7 +201,7 @@ async function check(
 }
 
 const withoutCall = (env: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !OF_A_CALL.has(name)));
+  Object.fromEntries(Object.entries(env).filter(([name]) => !PER_CALL_VARIABLES.has(name)));
 
 interface Kind {
   report: string;
@@ -210,8 +217,8 @@ interface Kind {
 }
 
 /**
- * Both shells are led to the snapshot by a variable, which it puts back: the script stays what it is, with its lines,
- * names and messages.
+ * A variable makes both shells read the snapshot, which restores that variable: the script itself is unchanged, and so are its
+ * line numbers, names and messages.
  */
 const KINDS: Readonly<Record<ShellKind, Kind>> = {
   bash: {
@@ -219,7 +226,7 @@ const KINDS: Readonly<Record<ShellKind, Kind>> = {
     bare: "-c",
     render: renderBash,
     normalize: normalizeBash,
-    files: (content, env) => ({ snapshot: `${putBack("BASH_ENV", env)}\n${content}\n` }),
+    files: (content, env) => ({ snapshot: `${restoreVariable("BASH_ENV", env)}\n${content}\n` }),
     start: ({ argv, env }, path) => ({
       argv: [argv[0]!, "-c", ...argv.slice(2)],
       env: { ...env, BASH_ENV: `${path}/snapshot` },
@@ -232,11 +239,11 @@ const KINDS: Readonly<Record<ShellKind, Kind>> = {
     normalize: normalizeZsh,
     files: (content, env) => ({
       ".zshenv": "setopt noglobalrcs\n",
-      ".zlogin": `${putBack("ZDOTDIR", env)}\n${content}\n`,
+      ".zlogin": `${restoreVariable("ZDOTDIR", env)}\n${content}\n`,
     }),
     start: ({ argv, env }, path) => ({ argv, env: { ...env, ZDOTDIR: path } }),
   },
 };
 
-const putBack = (name: string, env: Readonly<Record<string, string>>): string =>
+const restoreVariable = (name: string, env: Readonly<Record<string, string>>): string =>
   env[name] === undefined ? `unset -v ${name}` : `export ${name}=${quote(env[name])}`;

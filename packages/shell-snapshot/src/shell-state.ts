@@ -1,4 +1,4 @@
-/** What a shell has been made into by its startup files: texts by kind, and by kind and name. */
+/** The state of a shell after its startup files. */
 export interface ShellState {
   /** `status`, `options`, `umask` and the like; what there is depends on the shell. */
   texts: ReadonlyMap<string, string>;
@@ -6,15 +6,15 @@ export interface ShellState {
   functions: ReadonlyMap<string, string>;
 }
 
-/** Put in scripts where the mark that begins and ends the report goes. */
+/** Placeholder in report scripts for the nonce that begins and ends the report. */
 export const NONCE = "@NONCE@";
 
-/** Names of variables of the scripts themselves. */
+/** Prefix of the variables of the report scripts themselves. */
 export const OWN_PREFIX = "__codex_";
 
 /**
- * Reads a report: kind, name and text in turn, each with a zero byte after it, between two marks that nobody can know
- * beforehand. What startup files print comes before. Undefined for a report that is not whole.
+ * Parses a report: kind, name and text in turn, each followed by a NUL byte, between two nonces that cannot be guessed. Output
+ * of startup files comes before. Undefined for an incomplete report.
  */
 export function parseState(output: Buffer, nonce: string): ShellState | undefined {
   const begin = Buffer.from(`\n${nonce}\0`);
@@ -40,7 +40,7 @@ export function listChanged(base: ReadonlyMap<string, string>, now: ReadonlyMap<
   return [...now].filter(([name, text]) => base.get(name) !== text);
 }
 
-/** Lines of a text that is a list, those that another does not have. */
+/** Lines of a list that are not in the base. */
 export function listNewLines(base: string | undefined, now: string | undefined): string[] {
   const known = new Set(base?.split("\n"));
   return (now ?? "").split("\n").filter((line) => line !== "" && !known.has(line));
@@ -56,8 +56,8 @@ export function findUnsupported(
 }
 
 /**
- * The first thing in which two shells differ, by kind and name; undefined for none. What is different in every shell, or
- * meant to be different, is left out before.
+ * The first difference between two shells, by kind and name; undefined for none. The caller normalizes what differs in every
+ * shell, and excludes what is meant to differ by `isCompared`.
  */
 export function findDifference(
   one: ShellState,
@@ -73,5 +73,5 @@ export function findDifference(
   return undefined;
 }
 
-/** For any shell. */
+/** Quotes a word for any POSIX shell. */
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

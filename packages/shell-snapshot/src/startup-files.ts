@@ -3,14 +3,14 @@ import { join } from "node:path";
 
 export type ShellKind = "bash" | "zsh";
 
-/** The state of the files that a login shell reads by itself, there or not: one that differs means a file has changed. */
+/** Identifies the state of the files that a login shell reads, missing ones included: it changes when one of them does. */
 export function fingerprintStartupFiles(kind: ShellKind, env: Readonly<Record<string, string>>): string {
   const home = kind === "zsh" ? (env.ZDOTDIR ?? env.HOME ?? "/") : (env.HOME ?? "/");
   const own = OWN_FILES[kind].map((name) => join(home, name));
   return [...SYSTEM_FILES[kind], ...listDirectory("/etc/profile.d"), ...own].map(describe).join("\n");
 }
 
-/** With those that they read by custom. */
+/** With the files that those usually read. */
 const SYSTEM_FILES: Readonly<Record<ShellKind, readonly string[]>> = {
   bash: ["/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/bashrc", "/etc/environment"],
   zsh: ["/etc", "/etc/zsh"].flatMap((directory) =>

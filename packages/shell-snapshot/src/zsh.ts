@@ -2,8 +2,8 @@ import { renderLimits } from "./limit-lines.js";
 import { findUnsupported, listChanged, listNewLines, NONCE, quote, type ShellState } from "./shell-state.js";
 
 /**
- * Run by `zsh -fc` and `zsh -lc`: prints what the shell is like. The descriptors are listed by the shell itself: a
- * `$(…)` may still see its pipe at the shell's end, or not.
+ * Run by `zsh -fc` and `zsh -lc`: prints the state of the shell. The shell itself lists the descriptors: in a `$(…)` its pipe
+ * may still be open, or not.
  */
 export const ZSH_REPORT = String.raw`
 () {
@@ -52,7 +52,7 @@ export function renderZsh(
   return [
     ...changed("modules"),
     ...renderVariables(base, now, keeps),
-    // While aliases are not looked at: a body must not be expanded a second time.
+    // While aliases are off: a function body must not be expanded a second time.
     "builtin setopt noaliases",
     ...[...base.functions.keys()]
       .filter((name) => !now.functions.has(name))
@@ -71,8 +71,8 @@ export function renderZsh(
   ].join("\n");
 }
 
-/** Of how the shell was called, not of its startup files. */
-const OF_THE_CALL = [
+/** Options that depend on how the shell was called, not on its startup files. */
+const INVOCATION_OPTIONS = [
   "interactive",
   "login",
   "rcs",
@@ -88,20 +88,20 @@ const OF_THE_CALL = [
 
 function renderOption(line: string): string[] {
   const [name = "", state] = line.split("=");
-  return OF_THE_CALL.includes(name) ? [] : [`builtin ${state === "on" ? "setopt" : "unsetopt"} ${name}`];
+  return INVOCATION_OPTIONS.includes(name) ? [] : [`builtin ${state === "on" ? "setopt" : "unsetopt"} ${name}`];
 }
 
-const OF_THE_SHELL =
+const SHELL_VARIABLES =
   /^(_|0|ARGC|argv|status|pipestatus|ERRNO|EGID|EUID|GID|UID|USERNAME|HISTCMD|LINENO|PPID|PWD|OLDPWD|RANDOM|SECONDS|SHLVL|TTY|TTYIDLE|TRY_\w+|ZSH_\w+|ZDOTDIR|EPOCH\w+|COLUMNS|LINES|LOGNAME|CPUTYPE|MACHTYPE|OSTYPE|VENDOR|HOST|KEYTIMEOUT|__codex_\w+|[^A-Za-z_].*)$/;
 
 function renderVariables(base: ShellState, now: ShellState, keeps: (name: string) => boolean): string[] {
-  const isOurs = (name: string) => !OF_THE_SHELL.test(name) && !keeps(name);
+  const isOurs = (name: string) => !SHELL_VARIABLES.test(name) && !keeps(name);
   const gone = [...base.variables.keys()].filter((name) => !now.variables.has(name) && isOurs(name));
   const changed = listChanged(base.variables, now.variables).filter(([name, line]) => isOurs(name) && line !== "");
   return [...gone.map((name) => `builtin unset -v ${quote(name)}`), ...changed.map(([, line]) => line)];
 }
 
-/** What is different in every zsh is made the same. */
+/** Removes what differs in every zsh. */
 export function normalizeZsh({ texts, variables, functions }: ShellState): ShellState {
   const without = (text: string | undefined) => (text ?? "").replace(MARK_LINE, "");
   return {
@@ -110,13 +110,13 @@ export function normalizeZsh({ texts, variables, functions }: ShellState): Shell
       ["soft", without(texts.get("soft"))],
       ["hard", without(texts.get("hard"))],
     ]),
-    variables: new Map([...variables].filter(([name]) => !OF_THE_SHELL.test(name))),
-    // One that is loaded when it is called is told in two ways.
+    variables: new Map([...variables].filter(([name]) => !SHELL_VARIABLES.test(name))),
+    // An autoloaded function is reported in two ways.
     functions: new Map(
       [...functions].map(([name, body]) => [name, body.includes("builtin autoload -X") ? "autoload" : body]),
     ),
   };
 }
 
-/** Of the limit by which processes are marked. */
+/** The limit that holds the mark of a process. */
 const MARK_LINE = /^-x:.*$/gm;

@@ -14,7 +14,7 @@ export class ChunkQueue {
     return this.#bytes;
   }
 
-  /** In order, oldest first, after some that stand for what was dropped and hold no byte. */
+  /** Oldest first, after empty entries in place of chunks that were shifted. */
   get chunks(): readonly OutputChunk[] {
     return this.#chunks;
   }
@@ -40,12 +40,12 @@ export class ChunkQueue {
     return chunk;
   }
 
-  /** Gives back what an array keeps for growing. */
+  /** Frees the spare capacity of the array. */
   trim(): void {
     this.#chunks = this.#chunks.slice(this.#first);
     this.#first = 0;
   }
 }
 
-/** Stands where a dropped chunk was, so that its bytes are freed at once. */
+/** Takes the place of a shifted chunk, so that its bytes can be collected. */
 const EMPTY: OutputChunk = Object.freeze({ seq: 0, stream: "stdout", offset: 0, at: 0, bytes: Buffer.alloc(0) });

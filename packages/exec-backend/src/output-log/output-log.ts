@@ -17,9 +17,9 @@ export interface OutputLog {
   readonly lastSeq: number;
   /** No byte will follow. */
   readonly complete: boolean;
-  /** The source is to pause: a follower lags behind, or the disk does. What the process wrote may not be here yet. */
+  /** The source is paused because a follower or the disk lags behind. What the process wrote may not be here yet. */
   readonly isPaused: boolean;
-  /** Why no more can be spilled, with the directory: the disk is full, say. Undefined when it was not refused. */
+  /** Why the disk took no more, with the directory, such as that it is full. Undefined while it does. */
   readonly spillProblem: string | undefined;
   /**
    * The retained bytes of `[from, to)`, in order, and the ranges in it that are gone for good.
@@ -36,31 +36,37 @@ export interface OutputLog {
    * consumer returns. An offset that jumps says that the bytes between were evicted before they could be followed.
    */
   follow(options?: FollowOptions): AsyncIterable<OutputChunk>;
-  /** Holds the process back like a follower that does not move: while more than `windowBytes` came after `from`. */
+  /** Pauses the process like a follower that does not move: while more than `windowBytes` follow `from`. */
   hold(from: number, windowBytes: number): LogHold;
-  /** Bytes of output that are in memory; undefined where that is not known. */
+  /** Bytes of output in memory; undefined where that is not known. */
   readonly heldBytes?: number;
   /**
-   * Keeps less in memory from now on: what nobody follows or holds any more beyond so many bytes at the end leaves it, as if
-   * it were over the limit.
+   * Keeps less in memory from now on: output beyond the last `tailBytes` that nobody follows or holds is evicted, as if it
+   * were over the limit.
    */
   shrink?(tailBytes: number): void;
   /** Offset of the byte after chunk `seq`; when that chunk left memory, of the oldest byte after it that did not. */
   offsetAfter(seq: number): number;
 }
 
+/** Back-pressure without reading; see `OutputLog.hold`. */
 export interface LogHold {
-  /** Holds back from this offset on. */
+  /** Moves on to this offset. */
   move(from: number): void;
+  /** Ends it. Idempotent. */
   release(): void;
 }
 
+/** Where and how to follow an output log. */
 export interface FollowOptions {
+  /** Byte offset. Default 0. */
   from?: number;
+  /** Bytes that the follower may lag behind before the process is paused. Default 256 KiB. */
   windowBytes?: number;
   signal?: AbortSignal;
 }
 
+/** What `OutputLog.read` found of a range. */
 export interface LogSlice {
   chunks: OutputChunk[];
   /** Ranges that were evicted, in order. */
@@ -82,10 +88,10 @@ interface Follower {
 }
 
 /**
- * @param onPressure told when the source should pause (true) and when it may go on (false): a follower lags behind, or
- *   the spill file is slower than the process.
+ * @param onPressure called when the source should pause (true), because a follower or the spill file lags behind, and when it
+ *   may go on (false).
  * @param now milliseconds, the clock of `ExecProcess.startedAt`.
- * @param onDropped handed what left memory for good and nobody can look at any more; only of a log that lends its chunks.
+ * @param onDropped called with bytes that left memory and that nobody reads any more; only with `lendsChunks`.
  */
 export const createOutputLog = (
   limits: OutputLogLimits,
@@ -94,14 +100,14 @@ export const createOutputLog = (
   onDropped: (bytes: Buffer) => void = ignore,
 ): WritableOutputLog => new RetainedLog(limits, { onPressure, now, onDropped });
 
-/** What a log belongs to; see `createOutputLog`. */
+/** The owner of a log; see the parameters of `createOutputLog`. */
 export interface LogHost {
   onPressure(pause: boolean): void;
   now(): number;
   onDropped(bytes: Buffer): void;
 }
 
-/** There may be thousands, most of them small and over: what a log may never need is made when it is. */
+/** There may be thousands, most of them small and complete: members are created when they are needed. */
 export class RetainedLog implements WritableOutputLog {
   readonly #limits: OutputLogLimits;
   readonly #host: LogHost;
@@ -118,7 +124,7 @@ export class RetainedLog implements WritableOutputLog {
   #complete = false;
   #closed = false;
   #pressed = false;
-  /** Chunks up to this one were handed out by `read`, for as long as their reader wants. */
+  /** Chunks up to this one were returned by `read`, whose caller may keep them. */
   #lastSeqRead = 0;
 
   constructor(limits: OutputLogLimits, host: LogHost) {
@@ -280,7 +286,7 @@ export class RetainedLog implements WritableOutputLog {
     return chunk.seq === seq ? chunk.offset + chunk.bytes.length : chunk.offset;
   }
 
-  /** What is not followed yet stays in memory, also where less is kept than was meant. */
+  /** What is not followed yet stays in memory, also after `shrink`. */
   #clampWindow(windowBytes: number): number {
     return this.#tailBytes < this.#limits.tailBytes ? Math.min(windowBytes, this.#tailBytes / 2) : windowBytes;
   }
@@ -384,5 +390,5 @@ export class RetainedLog implements WritableOutputLog {
 const ignore = (): void => {};
 const readClock = (): number => performance.now();
 
-/** A call, because the flow analysis of the compiler does not see that it changes while a generator is suspended. */
+/** A function, because the compiler does not see that it changes while a generator is suspended. */
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;

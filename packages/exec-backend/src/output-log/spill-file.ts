@@ -9,7 +9,7 @@ import { openUnnamed } from "./unnamed-file.js";
  * Keeps what came first; when it is full, or the disk is, later chunks are not taken.
  */
 export interface SpillFile {
-  /** More is on its way to the disk than should be held in memory. */
+  /** Too many bytes wait to be written; see `MAX_SPILL_IN_FLIGHT_BYTES`. */
   readonly busy: boolean;
   /** Offset of the byte after the last one that the file holds; 0 when it holds none. */
   readonly end: number;
@@ -78,14 +78,14 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
       if (inFlight <= MAX_SPILL_IN_FLIGHT_BYTES / 2) options.onIdle();
     });
   };
-  /** The disk refused: this entry and all later ones are not held. */
+  /** The disk failed: this entry and all later ones are dropped. */
   const refuseFrom = (index: number, error: Error) => {
     refuse(error);
     entries.splice(index);
     inFlight = 0;
     options.onIdle();
   };
-  /** Not while the number of the descriptor is on its way to the kernel: it could belong to another file by then. */
+  /** Not during a read or write on the thread pool, which could meet another file under the same descriptor number. */
   const closeNow = () => {
     if (fd !== undefined && !writing && reading === 0) {
       closeSync(fd);

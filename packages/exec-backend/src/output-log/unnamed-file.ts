@@ -10,8 +10,8 @@ export interface UnnamedFile {
 }
 
 /**
- * For this user alone. On Linux it never has a name, so that nothing is left whenever this process is killed; where the file
- * system cannot do that, it has one for a moment, and what an earlier moment left is swept away first.
+ * Opens a new unnamed file that only this user can read. On Linux it never has a name, so that nothing is left when this
+ * process is killed; where the file system does not support that, it has one for a moment, and stale names are removed first.
  * @throws a system error
  */
 export function openUnnamed(directory: string, isSupported = process.platform === "linux"): UnnamedFile {
@@ -52,7 +52,7 @@ function sweep(directory: string): void {
   try {
     for (const name of readdirSync(directory)) if (name.startsWith(PREFIX)) removeStale(join(directory, name));
   } catch {
-    // It will be told when a file is made.
+    // Creating the file will report it.
   }
 }
 
