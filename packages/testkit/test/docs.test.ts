@@ -61,6 +61,26 @@ describe.each(["README.md", "AGENTS.md", "docs/architecture.md", "docs/decisions
   });
 });
 
+describe("docs/protocol.md", () => {
+  const page = read("docs/protocol.md");
+  const listMatches = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, name]) => name!);
+
+  it("has every message", () => {
+    const types = listMatches("packages/executor-protocol/src/messages.ts", /type: z\.literal\("([a-z_]+)"\)/g);
+    expect(types).toContain("call_tool");
+    expect(types.filter((type) => !page.includes(`\`${type}\``))).toEqual([]);
+  });
+
+  it("has every argument of the unified-exec tools", () => {
+    const source = read("packages/executor-protocol/src/unified-exec-request.ts").split(
+      "execCommandRequestSchema = ",
+    )[1]!;
+    const members = [...source.matchAll(/^ {2}([a-zA-Z]+): /gm)].map(([, name]) => name!);
+    expect(members).toContain("yieldTimeMs");
+    expect(members.filter((name) => !page.includes(`\`${name}`))).toEqual([]);
+  });
+});
+
 describe("the diagram of packages", () => {
   const diagram = /```mermaid\n([\s\S]*?)```/.exec(read("docs/architecture.md"))?.[1] ?? "";
   const arrows = diagram.split("\n").flatMap((line) => {
