@@ -54,8 +54,8 @@ export interface AttachOptions {
   /** Owned from now on: closed when attaching fails, by `detach` and by `close`. Default: `reconnect` opens it. */
   channel?: Channel | Promise<Channel>;
   /**
-   * Opens another channel when the current one is lost; it is asked again, after waits with full jitter, for as long as
-   * the executor keeps the sessions. Their output goes on without loss or repetition; calls wait meanwhile.
+   * Opens another channel when the current one is lost. Called again, with exponential backoff and full jitter, for as
+   * long as the executor keeps the sessions. Output continues without loss or repetition; calls wait meanwhile.
    */
   reconnect?: Connector;
   /** `false`: speak the base messages only. */
@@ -73,13 +73,13 @@ export interface AttachedExecutor {
   readonly host: HostInfo | undefined;
   /** For `initialize.resumeSessionId`, after the channel was lost. */
   readonly sessionId: string | undefined;
-  /** Undefined while the channel is open, or while another is looked for. */
+  /** Why it is offline; undefined while it is connected or reconnecting. */
   readonly offlineReason: string | undefined;
-  /** Why there is no channel while another is looked for. */
+  /** Why the channel was lost, while reconnecting; otherwise undefined. */
   readonly reconnectingReason: string | undefined;
-  /** The newest protocol problems. */
+  /** The newest protocol violations, at most `limits.problemsKept`. */
   readonly problems: readonly ProtocolProblem[];
-  /** All of them, the forgotten ones included. */
+  /** Number of all of them, those included that are not kept. */
   readonly problemCount: number;
 }
 
@@ -92,7 +92,7 @@ export interface Orchestrator {
   attach(options: AttachOptions): Promise<AttachedExecutor>;
   /** Ends the connection to an executor; false when there is none of that name. */
   detach(name: string): Promise<boolean>;
-  /** The tools of all executors as a model is told of them. */
+  /** The tools of all executors, described for a model. */
   listTools(): ModelTool[];
   /**
    * Carries out a tool call of a model: resolves it, applies the policy, asks the approver, forwards it to an executor.

@@ -8,7 +8,7 @@ import { OrchestratorError } from "./errors.js";
 import { type Collaborators, type HandleCall, OrchestratorCore, type Shared } from "./orchestrator.js";
 
 /**
- * Creates an orchestrator. Whoever creates it closes it.
+ * Creates an orchestrator. The caller owns it and closes it.
  *
  * ```ts
  * const orchestrator = createOrchestrator({ policy: { approvalPolicy: "on-request", sandbox: "workspace-write" } });

@@ -33,7 +33,7 @@ export interface OrchestratorLimits {
   problemsKept: number;
   /** Bytes of the text of one problem. */
   problemBytes: number;
-  /** Problems after which an executor is not listened to any more: its channel is closed. */
+  /** Protocol violations after which the channel of an executor is closed. */
   problemsUntilClosed: number;
 }
 
@@ -75,12 +75,12 @@ export interface OrchestratorTimings {
   approvalMs: number;
   /** For the answer to `shutdown`. */
   shutdownMs: number;
-  /** For reaching an executor again that does not tell how long it keeps what a lost channel leaves. */
+  /** For reconnecting to an executor that does not say how long it keeps the state of a lost connection. */
   reconnectMs: number;
   /** The wait before attempt n to reach it is drawn from 0 to `reconnectBaseMs` · 2ⁿ, at most `reconnectMaxMs`. */
   reconnectBaseMs: number;
   reconnectMaxMs: number;
-  /** Silence after which an executor with calls under way is asked for a sign of life, and for that sign. */
+  /** Silence after which an executor with open calls is pinged, and the time it has to answer. */
   livenessMs: number;
 }
 

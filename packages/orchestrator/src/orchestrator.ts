@@ -45,7 +45,7 @@ export type Shared = Pick<
   "config" | "catalog" | "sessions" | "newId" | "newKey" | "closing" | "auditor"
 > & { clock: Clock };
 
-/** Everything but what judges calls, which is handed in: `runCommand` and `listTools` need none of it. */
+/** Everything except the handling of tool calls, which is handed in: `runCommand` and `listTools` do not need it. */
 export class OrchestratorCore implements Orchestrator {
   readonly ready: Promise<void>;
   readonly #options: CoreOptions;
@@ -83,7 +83,7 @@ export class OrchestratorCore implements Orchestrator {
       auditor: this.#auditor,
     });
     this.ready = this.#attachAll(options.executors ?? []);
-    // Whoever does not wait for it learns of the failure from the calls.
+    // Callers that do not await `ready` learn of the failure from their calls.
     void this.ready
       .catch(() => {})
       .then(() => {
@@ -209,7 +209,7 @@ export class OrchestratorCore implements Orchestrator {
     return this.close();
   }
 
-  /** Keys that count up: an executor tells a repeat of one that it has forgotten by its number. */
+  /** Keys that count up: an executor recognizes a repeat of a key it has forgotten by its number. */
   #createKeys(): () => string {
     const series = this.#newId();
     let number = 0;
@@ -234,7 +234,7 @@ export class OrchestratorCore implements Orchestrator {
     await this.#auditor.flush();
   }
 
-  /** Something that was handed in may keep a call for ever, but not everybody else. */
+  /** Waits for open calls, but not forever: a collaborator may never settle. */
   async #settleCalls(): Promise<void> {
     await waitAtMost(this.#clock, this.#config.timings.shutdownMs, Promise.allSettled(this.#inFlight));
   }
@@ -259,7 +259,7 @@ export class OrchestratorCore implements Orchestrator {
     );
   }
 
-  /** The channel, once it is there; one that comes too late is closed. */
+  /** Waits for the channel; one that comes too late is closed. */
   async #connected({ name, channel: given, reconnect }: AttachOptions, signal: AbortSignal): Promise<Channel> {
     const { connectMs } = this.#config.timings;
     const attempt = new AbortController();
@@ -327,9 +327,9 @@ export class OrchestratorCore implements Orchestrator {
   /** One that was never seen here has no id for the model, and needs none. */
   #endSession(from: Pick<ExecutorConnection, "owner" | "problems">, processId: number, outcome: ProcessOutcome): void {
     const session = this.#sessions.find(from.owner, processId);
-    // After a resume an executor tells again what it may have told before.
-    if (session === undefined || session.exitTold) return;
-    session.exitTold = true;
+    // After a resume an executor repeats what may not have been received.
+    if (session === undefined || session.isExitReported) return;
+    session.isExitReported = true;
     session.state = { kind: "ended", outcome };
     const exited = { executor: from.owner.name, sessionId: session.id, outcome };
     from.problems.guard("onSessionExited", () => this.#options.onSessionExited?.(exited));
@@ -338,7 +338,7 @@ export class OrchestratorCore implements Orchestrator {
 
 const closedError = () => new OrchestratorError("closed", "the orchestrator is closed");
 
-/** A channel nobody uses; it may not even be there yet. */
+/** Closes a channel that is not used, once it is open. */
 function closeLater(channel: Channel | Promise<Channel>): void {
   Promise.resolve(channel).then(
     (opened) => opened.close(),

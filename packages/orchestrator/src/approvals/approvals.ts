@@ -58,7 +58,7 @@ export class Approvals {
     return saved === null ? { kind: "approved", by: "user" } : { kind: "approved", by: "user", rule: saved };
   }
 
-  /** The decision, or what came in its place. */
+  /** The decision, or why there is none. */
   async #ask(approver: Approver, request: ApprovalRequest, signal?: AbortSignal): Promise<Answer | ApprovalResult> {
     const { clock, timeoutMs } = this.#options;
     const given = new AbortController();

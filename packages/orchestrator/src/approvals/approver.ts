@@ -1,10 +1,10 @@
 import type { Sandbox, SandboxPermissions } from "@codex/executor-protocol";
 import type { Cause } from "@codex/policy";
 
-/** Somebody who may say yes. Handed in; the orchestrator asks, and remembers what it is told to remember. */
+/** Decides what the policy leaves open, such as a person at a prompt. */
 export interface Approver {
   /**
-   * A person's decision. The signal aborts when nobody waits for it any more; the answer is ignored then.
+   * Asks for a decision. The signal aborts when the decision is not waited for any more; it is ignored then.
    * A rejection counts as no decision, and the command does not run.
    */
   requestApproval(request: ApprovalRequest, options: { signal: AbortSignal }): Promise<ApprovalAnswer>;
@@ -20,7 +20,7 @@ export type ApprovalDecision = "accept" | "accept_for_session" | "accept_and_sav
 /** A decision, or one with a rule that the person changed: the prefix of the commands that are allowed. */
 export type ApprovalAnswer = ApprovalDecision | { decision: "accept_and_save"; rule: readonly string[] };
 
-/** Everything a person needs for deciding: a copy that cannot be changed. What is run is what was shown, or nothing. */
+/** Everything needed to decide, frozen. What runs is exactly what is shown here, or nothing. */
 export interface ApprovalRequest {
   /** Unique; also sent to the executor as `approvalId`. */
   id: string;
@@ -51,7 +51,7 @@ export interface ApprovalRequest {
   availableDecisions: readonly ApprovalDecision[];
 }
 
-/** A run that the sandbox did not let through. */
+/** A run that failed because of its sandbox. */
 export interface AfterDenial {
   /** False: that the sandbox is the cause is guessed from the output. */
   certain: boolean;

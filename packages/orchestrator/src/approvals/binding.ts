@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { type BoundRequest, renderBoundRequest } from "@codex/permissions";
 
-/** Of what an approval is for, and of where it runs. */
+/** SHA-256 of what an approval covers, and of where it runs. */
 export const digestRequest = (environment: string, request: BoundRequest): string =>
   createHash("sha256")
     .update(JSON.stringify([environment, renderBoundRequest(request)]))
     .digest("hex");
 
-/** A copy that nobody can change: not whoever is shown it, and not whoever made it. */
+/** A deeply frozen copy: neither the approver nor the caller can change it. */
 export function copyFrozen<T>(value: T): T {
   return freeze(structuredClone(value));
 }

@@ -18,7 +18,7 @@ export interface AuditOptions {
   includeArgv?: boolean;
 }
 
-/** What one call leaves in the audit log. Methods are called as the call goes on; none of them throws. */
+/** The audit records of one call. Methods are called as the call proceeds; none of them throws. */
 export interface Trail {
   /** A command, and where it would run. */
   command(
@@ -126,7 +126,7 @@ class CallTrail implements Trail {
     if (!this.#isSent) void this.#record({ ...this.#call, status: result.status, ...codeOf(result) });
   }
 
-  /** Why it could not be written. */
+  /** Resolves with the reason when it could not be written. */
   async #record(event: AuditEvent): Promise<string | undefined> {
     try {
       await this.#options.log.record(event);
@@ -146,10 +146,10 @@ function refuseUnrecorded(reason: string | undefined): RefusedCall | undefined {
 const codeOf = (result: ToolCallResult) =>
   result.isError && "code" in result.structured ? { code: result.structured.code } : {};
 
-/** Cut before it is looked through, which takes its time, and after: what is hidden may get longer. */
+/** Cut before the search for secrets, which is slow on long text, and after it, since a redaction may be longer. */
 const short = (text: string) => cutToBytes(redact(cutToBytes(text, MAX_AUDIT_TEXT_BYTES)), MAX_AUDIT_TEXT_BYTES);
 
-/** Half a secret is not known for one. */
+/** Cuts between words: half a secret would not be recognized as one. */
 function cutBetweenWords(text: string, bytes: number): string {
   const cut = cutToBytes(text, bytes);
   return cut === text ? text : cut.replace(/\S+$/, "");
@@ -190,7 +190,7 @@ function summarize(sandbox: Sandbox | null): SandboxSummary | null {
   return summary;
 }
 
-/** No reason of an outcome: an executor words it, and may repeat what it was given. */
+/** Without the reason of an outcome: an executor words it, and may repeat secrets that it was given. */
 function describeResult({ status, structured }: ToolCallResult): Partial<ResultEvent> {
   if (status === "lost") return { outcome: { kind: "lost" } };
   const parsed = safeParse(unifiedExecResultSchema, structured);

@@ -1,16 +1,16 @@
 import { type Counter, createRegistry, type Telemetry, type TraceContext } from "@codex/telemetry";
 import type { ToolCallResult } from "../result.js";
 
-/** What an orchestrator tells about the calls of a model. Never what was asked for, and never what came back. */
+/** Metrics, spans and logs of tool calls: never their arguments, never their results. */
 export interface CallTelemetry {
-  /** A call of a tool, and everything that is done for it. */
+  /** Begins a tool call, with everything that is done for it. */
   begin(toolName: string): CallWatch;
-  /** The call as it goes to an executor. */
+  /** Begins the part of a call that an executor carries out. */
   send(executor: string, parent: TraceContext | undefined): CallWatch;
 }
 
 interface CallWatch {
-  /** What is done for it is part of. */
+  /** Parent of the spans that belong to it. */
   readonly trace: TraceContext | undefined;
   end(result: ToolCallResult): void;
 }

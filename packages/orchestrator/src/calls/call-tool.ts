@@ -57,7 +57,7 @@ interface HandlerContext extends PermitContext {
   typedShells: TypedShells;
 }
 
-/** One tool call of a model, from its words to its result. Never rejects for anything a model or executor did. */
+/** Carries out one tool call of a model, from its arguments to its result. Never rejects for what a model or executor did. */
 export async function handleToolCall(
   toolName: string,
   args: unknown,
@@ -75,7 +75,7 @@ export async function handleToolCall(
   return result;
 }
 
-/** Something that was handed in has thrown, such as rules or a sandbox selector. */
+/** The result when a collaborator has thrown, such as rules or a sandbox selector. */
 function failed(error: unknown, isSent: boolean): RefusedCall {
   const what = isSent ? "What the call did is unknown." : "Nothing was run.";
   return fail("internal", `The call failed in the orchestrator: ${messageOf(error)}. ${what}`);
@@ -208,12 +208,12 @@ async function writeStdin(
   const run = session === undefined ? undefined : sandboxed.get(session);
   const isOver = !result.isError && runningSession(result, context) === undefined;
   if (run === undefined || session === undefined || !isOver) return result;
-  // One answer tells the end, and once is it asked about.
+  // The end is reported once, so it is asked about once.
   sandboxed.delete(session);
   return followSandboxed(run, result, options, context);
 }
 
-/** A tool of the executor's own gets what the model said, without what was only for us. */
+/** Other tools get the model's arguments as they are, without those that are for the orchestrator. */
 function otherTool(
   selected: Selected,
   args: Record<string, unknown>,
@@ -258,7 +258,7 @@ async function send(
     return result;
   }
   progress.isSent = true;
-  // Not before it is sent: keys count up, and one that many others have overtaken passes for a repeat.
+  // Made right before sending: keys count up, and one that many later ones have overtaken counts as a repeat.
   const keyed = executor.initialized ? addKey(tool.contract, wireArguments, newKey) : { arguments: wireArguments };
   const { answerMarginMs, toolAnswerMs } = config.timings;
   const waits =
@@ -274,7 +274,7 @@ async function send(
   return result;
 }
 
-/** Names the call, so that a repeat of it does nothing; tools of the contract take that among their arguments. */
+/** Adds an idempotency key, so that a repeat does nothing; unified-exec tools take it among their arguments. */
 function addKey(contract: ToolContract | undefined, args: Record<string, unknown>, newKey: () => string) {
   switch (contract) {
     case "unified_exec.exec_command":

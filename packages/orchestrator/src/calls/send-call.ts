@@ -8,14 +8,14 @@ import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
 import { respond } from "../respond/respond.js";
 import type { ToolCallResult } from "../result.js";
 
-/** A call as it goes on the wire, and who follows it. */
+/** A call as it is sent, and what follows its output. */
 export interface OutgoingCall {
   executor: ExecutorConnection;
   tool: LearnedTool;
   arguments: unknown;
   /** How long the executor may take by the call's own terms, milliseconds. */
   windowMs: number;
-  /** Milliseconds beyond that until an answer is not waited for any longer. */
+  /** Milliseconds beyond that until the answer is given up. */
   marginMs: number;
   notices: readonly string[];
   /** The session the arguments name. */
@@ -24,7 +24,7 @@ export interface OutgoingCall {
   onOutput: ((output: LiveOutput) => unknown) | undefined;
   sessionScope: "own" | "executor" | undefined;
   idempotencyKey?: string | undefined;
-  /** It is for this instance of the executor, and not for one that takes its place. */
+  /** It is only for this instance of the executor, not for one that replaces it. */
   isBound: boolean;
   /** What it is part of. */
   trace: TraceContext | undefined;
@@ -36,17 +36,17 @@ export interface SendContext {
   timings: OrchestratorTimings;
 }
 
-/** Sends a call and waits for what becomes of it. Always ends, never rejects. */
+/** Sends a call and waits for its result. Always ends, never rejects. */
 export async function sendCall(call: OutgoingCall, context: SendContext): Promise<ToolCallResult> {
   const { executor, tool } = call;
   const { sessions } = context;
   const followed = new FollowedOutput(call, sessions);
-  // The executor may be another one, by the same name, when the answer comes.
+  // When the answer comes, another executor may have the same name.
   const { owner } = executor;
   const sent = executor.call({
     toolName: tool.name,
     arguments: call.arguments,
-    // Calls before it on the same session come first.
+    // Earlier calls on the same session come first.
     deadlineMs: followed.aheadMs + call.windowMs + call.marginMs,
     isBound: call.isBound,
     output: followed,
@@ -85,10 +85,10 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
   });
 }
 
-/** Live output on its way to the caller; it also tells which session a call belongs to before its answer does. */
+/** Passes live output on to the caller, and learns from it which session a call belongs to before the answer comes. */
 class FollowedOutput implements OutputListener {
   session: Session | undefined;
-  /** Windows of the calls that are under way on the session already, milliseconds. */
+  /** Sum of the windows of earlier calls on the session that are not answered yet, milliseconds. */
   readonly aheadMs: number;
   readonly #call: OutgoingCall;
   readonly #sessions: SessionTable;

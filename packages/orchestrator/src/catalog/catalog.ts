@@ -5,7 +5,7 @@ import type { LearnedTool } from "../executors/tool-list.js";
 import { isObject } from "../json.js";
 import type { WindowBounds } from "../limits.js";
 
-/** A tool as a model is told of it. */
+/** A tool as it is described to a model. */
 export interface ModelTool {
   name: string;
   description: string;
@@ -18,7 +18,7 @@ export const ENVIRONMENT_ID = "environment_id";
 
 /** The attached executors in order; the first that offers a tool is its default, also while it is offline. */
 export class Catalog {
-  /** Undefined for a place that is kept. */
+  /** Undefined for a name that is reserved. */
   readonly #executors = new Map<string, ExecutorConnection | undefined>();
 
   get all(): ExecutorConnection[] {

@@ -22,7 +22,7 @@ export interface StdioCommand {
   signal?: AbortSignal;
 }
 
-/** A started executor process. Whoever holds it ends it with `end`. */
+/** A started executor process. Its owner ends it with `end`. */
 export class ExecutorChild {
   /** Resolves with how it ended. */
   readonly exited: Promise<string>;

@@ -28,7 +28,7 @@ class ChildChannel implements Channel {
     this.#child = child;
     this.#inner = createStdioChannel({ input, output });
     this.closed = this.#inner.closed.then((end) => this.#explain(end));
-    // A grandchild may hold stdout open: once the executor is gone nobody answers any more.
+    // A grandchild may hold stdout open after the executor has exited; no answer can come from it.
     void child.exited.then(() => {
       if (input.closed) return;
       const timer = setTimeout(() => input.destroy(), REST_OF_STDOUT_MS);
@@ -61,7 +61,7 @@ class ChildChannel implements Channel {
     return this.close();
   }
 
-  /** An end that was not ours is told with the exit of the process and its last words. */
+  /** Adds the exit of the process and the end of its stderr to an end that was not ours. */
   async #explain(end: ChannelEnd): Promise<ChannelEnd> {
     if (end.kind !== "peer_closed") return end;
     const exited = await this.#child.exitsWithin(EXIT_AFTER_STDOUT_MS);

@@ -2,7 +2,7 @@ import type { ReceivedBytes } from "@codex/channel";
 import { decodeOutputHead, type OutputHead } from "@codex/executor-protocol";
 import type { IncomingOutput } from "./live-output.js";
 
-/** Reads the binary frames of one channel. What a frame holds is passed on as it comes, and no character is torn by that. */
+/** Reads the binary frames of one channel. Parts of a frame are passed on as they arrive, cut between characters. */
 export class BinaryOutput {
   #head: Buffer | undefined;
   #output: OutputHead | undefined;
@@ -10,7 +10,7 @@ export class BinaryOutput {
   /** The beginning of a character whose rest is still to come. */
   #torn: Buffer = NOTHING;
 
-  /** The pieces there are now, or what is wrong with the frame, told once. */
+  /** The pieces that are complete now, or what is wrong with the frame, reported once. */
   read({ head, at, bytes, isLast }: ReceivedBytes): IncomingOutput[] | string {
     if (head !== this.#head) {
       const problem = this.#begin(head);

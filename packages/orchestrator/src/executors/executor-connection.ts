@@ -48,7 +48,7 @@ export interface ConnectionOptions {
   signal: AbortSignal;
   onToolsChanged: () => void;
   onSessionExited: (owner: SessionOwner, processId: number, outcome: ProcessOutcome) => void;
-  /** The channel was lost, and another is looked for. */
+  /** The channel was lost; reconnecting begins. */
   onInterrupted: (reason: string) => void;
   /** There is another channel. `lost`: why the sessions there were are gone, and whose they were. */
   onRestored: (lost: { owner: SessionOwner; reason: string } | undefined) => void;
@@ -145,7 +145,7 @@ export class ExecutorConnection {
     return this.#wire.endReason;
   }
 
-  /** Why there is no channel while another is looked for. */
+  /** Why the channel was lost, while reconnecting. */
   get lostReason(): string | undefined {
     return this.#wire.lostReason;
   }
@@ -232,7 +232,7 @@ export class ExecutorConnection {
     return this.can("flow_control") && ackBytes !== undefined ? { ackBytes, lastSequence: undefined } : undefined;
   }
 
-  /** Looks for another channel, and for what the executor has kept. */
+  /** Reconnects, and resumes what the executor has kept. */
   async #recover(loss: Loss, reconnect: ReconnectOptions): Promise<Recovery> {
     const { clock, timings } = this.#options;
     if (!this.#introduced) return { kind: "over", reason: loss.reason };
@@ -255,7 +255,7 @@ export class ExecutorConnection {
     const lost = tried.value.kind === "renewed" ? { owner: this.owner, reason: tried.value.reason } : undefined;
     if (lost !== undefined) this.owner = { name: this.name };
     this.#options.onRestored(lost);
-    // Whether they have changed meanwhile was told to nobody.
+    // Changes of the tools in the meantime were not announced.
     queueMicrotask(() => this.#handleUnasked({ type: "tools_changed" }));
     return tried.value;
   }

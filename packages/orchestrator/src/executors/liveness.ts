@@ -13,7 +13,7 @@ export interface LivenessOptions {
   onDead: () => void;
 }
 
-/** Looks whether a silent peer is still there, where the channel can ask; the answer ends that. */
+/** Pings a peer that is silent, where the channel can. Returns a function that stops it. */
 export function watchPeer(
   channel: Channel,
   { clock, ms, getReceived, isWaiting, onDead }: LivenessOptions,

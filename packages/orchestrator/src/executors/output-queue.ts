@@ -8,7 +8,7 @@ export interface OutputPiece extends Omit<IncomingOutput, "requestId" | "isConti
   dropped?: ByteRange;
 }
 
-/** Whoever follows the output of a call. */
+/** The listener of the output of a call. */
 export interface OutputListener {
   /** Checks output when it is received, the piece number `seq` of its session: false when it is to be left out. */
   accept(output: IncomingOutput, seq: number): boolean;
@@ -75,10 +75,10 @@ export class OutputQueue {
     if (this.#current !== undefined) this.#onTaken(this.#current);
     for (const waiting of this.#waiting.splice(0)) this.#onTaken(join(waiting));
     this.#hold(-this.#bytes);
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 
-  /** Nobody is to be told any more what the listener takes. */
+  /** From now on what the listener takes is not reported. */
   detach(): void {
     this.#onTaken = () => {};
   }
@@ -93,7 +93,7 @@ export class OutputQueue {
       this.#release(this.#current);
     }
     this.#working = false;
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 
   #wait(piece: OutputPiece): void {
@@ -121,8 +121,8 @@ export class OutputQueue {
     this.#budget.add(bytes);
   }
 
-  #tellDrained(): void {
-    for (const tell of this.#drainWatchers.splice(0)) tell();
+  #notifyDrained(): void {
+    for (const notify of this.#drainWatchers.splice(0)) notify();
   }
 }
 
@@ -132,7 +132,7 @@ type OutputLimits = Pick<OrchestratorLimits, "queuedOutputBytes" | "queuedOutput
 export class OutputBudget {
   readonly #limits: OutputLimits;
   #bytes = 0;
-  #tellChange = () => {};
+  #notifyChange = () => {};
 
   constructor(limits: OutputLimits) {
     this.#limits = limits;
@@ -140,7 +140,7 @@ export class OutputBudget {
 
   add(bytes: number): void {
     this.#bytes += bytes;
-    if (bytes < 0) this.#tellChange();
+    if (bytes < 0) this.#notifyChange();
   }
 
   /** Resolves when a queue, and all of them together, are below their bounds; undefined when they are. */
@@ -151,7 +151,7 @@ export class OutputBudget {
   async #untilRoom(queue: OutputQueue): Promise<void> {
     while (this.#isFull(queue)) {
       await new Promise<void>((resolve) => {
-        this.#tellChange = resolve;
+        this.#notifyChange = resolve;
       });
     }
   }

@@ -13,7 +13,7 @@ export interface PendingOptions<T extends AnswerType> {
   isBound: boolean;
   clock: Clock;
   output: OutputQueue | undefined;
-  /** It is known what becomes of it; `reply` may still wait for whoever follows its output. */
+  /** It is settled; `reply` may still wait for the listener of its output. */
   onSettled: (reply: Reply<unknown>) => void;
   /** Nothing of it is left. */
   onOver: () => void;
@@ -25,9 +25,9 @@ export type Pending = Pick<
   "message" | "answer" | "output" | "isBound" | "sent" | "cancelled" | "accept" | "settle"
 >;
 
-/** A request from its sending until its reply, which comes after the live output before it was taken. */
+/** A request from its sending to its reply, which waits until the live output before it was taken. */
 export class PendingRequest<T extends AnswerType> {
-  /** Numbered anew for another instance of the executor. */
+  /** Renumbered for another instance of the executor. */
   message: RequestMessage;
   readonly answer: T;
   readonly isBound: boolean;
@@ -40,7 +40,7 @@ export class PendingRequest<T extends AnswerType> {
   #resolve!: (reply: Reply<Answer<T>>) => void;
   #hasHarmlessOutput = false;
   #isOver = false;
-  /** The deadline waits for nobody. */
+  /** The deadline does not wait for the listener. */
   #isUrgent = false;
   #stopClock = () => {};
 
@@ -67,7 +67,7 @@ export class PendingRequest<T extends AnswerType> {
     this.#settle(reply);
   }
 
-  /** Replaces the deadline by one that begins now. After it, whoever follows the output is not waited for either. */
+  /** Replaces the deadline by one that begins now and does not wait for the listener of the output. */
   expire(ms: number): void {
     if (this.#isOver) return;
     // There is nothing to wait for.
@@ -85,7 +85,7 @@ export class PendingRequest<T extends AnswerType> {
     this.#stopClock = clock.after(ms, () => void this.#endDeadline(ms));
   }
 
-  /** An executor that is held back by whoever follows the output may be unable to answer. */
+  /** An executor that is held back by a slow listener may be unable to answer. */
   async #endDeadline(ms: number): Promise<void> {
     if (!this.sent) return this.#settle({ ...UNSENT, reason: `it was not reached again within ${ms} ms` });
     if (this.output === undefined || this.output.isIdle) return this.#settle({ kind: "timeout", ms });

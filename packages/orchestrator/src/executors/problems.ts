@@ -70,7 +70,7 @@ export class ProblemLog {
     this.#onFull?.();
   }
 
-  /** Runs a callback that was handed in: what it throws, or its promise rejects with, is noted and harms nobody. */
+  /** Runs a callback of the user: what it throws or rejects with is recorded as a problem and goes no further. */
   guard(name: string, run: () => unknown): void | Promise<void> {
     const failed = (error: unknown) => this.note("callback_failed", `${name}: ${messageOf(error)}`);
     try {
@@ -87,7 +87,7 @@ export class ProblemLog {
     try {
       this.#report?.(problem);
     } catch {
-      // A reporter that throws has nobody left to tell.
+      // There is nowhere to report a reporter that throws.
     }
   }
 }

@@ -17,8 +17,8 @@ export interface Session {
   /** The last output chunk that was seen, and the offset behind it. */
   lastSeq: number;
   lastOffset: number;
-  /** Whoever is told of ends was told of this one. */
-  exitTold: boolean;
+  /** Its end was reported to `onSessionExited`. */
+  isExitReported: boolean;
   /** Windows of the calls under way, milliseconds: the executor takes the calls of one session one after the other. */
   pendingMs: number;
 }
@@ -55,7 +55,7 @@ export class SessionTable {
     if (known !== undefined) {
       if (known.state.kind !== "live") {
         known.state = { kind: "live" };
-        known.exitTold = false;
+        known.isExitReported = false;
       }
       return known;
     }
@@ -66,7 +66,7 @@ export class SessionTable {
       state: { kind: "live" },
       lastSeq: 0,
       lastOffset: 0,
-      exitTold: false,
+      isExitReported: false,
       pendingMs: 0,
     };
     this.#byId.set(session.id, session);

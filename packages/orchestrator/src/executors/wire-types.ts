@@ -5,14 +5,14 @@ import type { OrchestratorLimits } from "../limits.js";
 import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
 
-/** What became of a request. Waiting for it always ends, and never rejects. */
+/** The reply to a request. Waiting for it always ends, and never rejects. */
 export type Reply<M> =
   | { kind: "answer"; message: M }
   /** An `error` message for this request. */
   | { kind: "refused"; message: string }
   /** An answer came, but it could not be read. */
   | { kind: "unreadable"; problem: string }
-  /** Whoever answered speaks JSON-RPC. */
+  /** The peer speaks JSON-RPC. */
   | { kind: "foreign" }
   | { kind: "timeout"; ms: number }
   /** The channel ended first. */
@@ -36,16 +36,16 @@ export type RequestBody = RequestMessage extends infer R
 export interface RequestOptions<T extends AnswerType> {
   answer: T;
   deadlineMs: number;
-  /** Only the executor that is attached at present can carry it out, not one that is started in its place. */
+  /** Only the current instance of the executor can carry it out, not one that replaces it. */
   isBound?: boolean;
-  /** Follows the live output; the reply comes after it has taken what came before. */
+  /** Receives the live output; the reply comes after it has taken the output before it. */
   output?: OutputListener;
 }
 
 export interface SentRequest<M> {
   requestId: string;
   reply: Promise<Reply<M>>;
-  /** Replaces the deadline by one that begins now, and that does not wait for whoever follows the output. */
+  /** Replaces the deadline by one that begins now and does not wait for the listener of the output. */
   expire(ms: number): void;
 }
 
@@ -66,7 +66,7 @@ export interface WireOptions {
 /** A channel has ended, and requests may be without an answer. */
 export interface Loss {
   reason: string;
-  /** What an executor has to be told that may have kept everything. */
+  /** The state to send to an executor that may have kept the connection. */
   getState(): { unanswered: UnansweredCall[]; givenUp: string[]; received: OutputPosition[] };
   /** Aborts when the wire is closed. */
   signal: AbortSignal;

@@ -24,14 +24,14 @@ export class Wire {
   readonly ended: Promise<string>;
   readonly #options: WireOptions;
   readonly #pending = new Map<string, Pending>();
-  /** True for the answered ones, false for those given up: their late answer is no fault of the executor. */
+  /** Settled requests: true for answered ones, false for those given up, whose late answer is legal. */
   readonly #settled = new Map<string, boolean>();
-  /** Aborts when `close` is called: nobody's listener can keep it waiting. */
+  /** Aborts when `close` is called: no listener can delay it. */
   readonly #closing = new AbortController();
   readonly #closed: Promise<void>;
   readonly #output: OutputReceiver;
   #channel: Channel;
-  /** Why there is no channel at present. */
+  /** Why there is no channel now. */
   #lostReason: string | undefined;
   /** Why this side gave up the current channel. */
   #abandonReason: string | undefined;
@@ -62,12 +62,12 @@ export class Wire {
     this.ended = this.#receiveAll();
   }
 
-  /** Why there is no channel while another is looked for. */
+  /** Why the channel was lost, while reconnecting. */
   get lostReason(): string | undefined {
     return this.#lostReason;
   }
 
-  /** What comes is acknowledged from now on; for an executor that keeps what was not, calls are numbered. */
+  /** From now on output is acknowledged; for an executor that keeps what is not, calls are numbered as well. */
   startAcknowledging(terms: AckTerms | undefined): void {
     if (terms === undefined) return;
     const { ackBytes, lastSequence } = terms;

@@ -43,7 +43,7 @@ export class OutputStream implements AsyncIterableIterator<LiveOutput, undefined
     for (const read of this.#readers.splice(0)) read(DONE);
   }
 
-  /** Output that nobody reads holds nothing back from now on; with `never` nor does output that is read slowly. */
+  /** From now on unread output holds nothing back; with `never` slow reading does not either. */
   stopHolding(hold: "while read" | "never"): void {
     if (this.#hold !== "never") this.#hold = hold;
     if (!this.#isRead || hold === "never") this.#letGo();

@@ -50,7 +50,7 @@ function findMissingSupport(sandbox: Sandbox | null, host: HostInfo | undefined)
 const WITHOUT_SANDBOX =
   'A command runs there only outside the sandbox: with sandbox_permissions "require_escalated" where the approval policy asks, by a rule that allows it, or under sandbox mode `danger-full-access`';
 
-/** Where places lead is for the executor to tell, which looks again; what is plain without it is refused here. */
+/** The executor checks again with links resolved; what exceeds its ceiling without that is refused here. */
 function findAboveCeiling(sandbox: Sandbox | null, cwd: string, host: HostInfo | undefined): string | undefined {
   const ceiling = host?.sandbox?.ceiling;
   if (ceiling === undefined) return undefined;

@@ -42,11 +42,11 @@ export interface Granted {
   approval: { id: string; digest: string } | undefined;
   proposedAmendment: readonly string[] | null;
   notices: readonly string[];
-  /** How policy saw it. */
+  /** The command as policy analyzed it. */
   command: AnalyzedCommand;
 }
 
-/** Policy, and where it asks, a person. */
+/** Evaluates the policy, and asks the approver where the policy requires it. */
 export async function obtainPermit(
   selected: Selected,
   resolved: ResolvedExec,
@@ -96,7 +96,7 @@ export async function obtainPermit(
 const escalates = ({ sandboxPermissions }: ResolvedExec["request"]): boolean =>
   sandboxPermissions === "require_escalated";
 
-/** A command that somebody has to decide about, and how it would be sent. */
+/** A command that needs approval, and how it would be sent. */
 export interface Asked {
   command: AnalyzedCommand;
   needed: Pick<Extract<Requirement, { kind: "needsApproval" }>, "reason" | "cause" | "asking">;
@@ -105,7 +105,7 @@ export interface Asked {
   afterDenial?: ApprovalRequest["afterDenial"];
 }
 
-/** Asks. What is approved is fixed before: the answer is for that, whatever changes meanwhile. */
+/** Asks for approval. The digest of what is approved is taken before, so that the decision covers exactly that. */
 export async function askForPermit(
   selected: Selected,
   resolved: ResolvedExec,
@@ -145,7 +145,7 @@ export async function askForPermit(
   }
 }
 
-/** The command is approved either way: that a rule could not be saved is only told. */
+/** The command is approved either way: a rule that could not be saved becomes a notice. */
 async function saveRule(
   prefix: readonly string[] | undefined,
   command: AnalyzedCommand,

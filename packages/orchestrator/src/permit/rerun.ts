@@ -21,7 +21,7 @@ export interface SandboxedRun {
 export type Rerun =
   /** Run it again, outside. */
   | { kind: "again"; permit: Granted; notice: string }
-  /** What the model is told instead. */
+  /** The result for the model instead. */
   | { kind: "result"; result: ToolCallResult };
 
 /**
@@ -68,7 +68,7 @@ function findDenial({ status, structured }: ToolCallResult): AfterDenial | undef
   return denial === undefined ? undefined : { ...denial, exitCode };
 }
 
-/** What a model is told under a policy that asks nobody about this; undefined where somebody is asked. */
+/** A hint for the model under a policy that does not ask in this case; undefined where it asks. */
 function adviceInstead(policy: ApprovalPolicy): string | undefined {
   if (policy === "on-request") {
     return 'if the command has to run outside the sandbox, call again with sandbox_permissions "require_escalated"';
@@ -85,7 +85,7 @@ function describeDenial({ certain, reason, exitCode }: AfterDenial): string {
 const describeRerun = (denial: AfterDenial): string =>
   `this is a second run, outside the sandbox, as approved; of the first: ${describeDenial(denial)}`;
 
-/** The first run stands: what it wrote is told, whatever was decided about a second. */
+/** The first run stands: its output is returned whatever was decided about a second. */
 function afterRefusal(result: ToolCallResult, refusal: RefusedCall): ToolCallResult {
   const { reason } = refusal.structured;
   const told = withNotice(result, `it did not run again outside the sandbox: ${reason}`);
@@ -114,7 +114,7 @@ const joinNotices = (notice: string, { notices }: Record<string, unknown> | Unif
   ...(Array.isArray(notices) ? notices : []),
 ];
 
-/** In front: the text ends with output that is nobody's to change. */
+/** In front: the text ends with the output of the program, which must not be changed. */
 export function withNotice(result: ToolCallResult, notice: string): ToolCallResult {
   if (result.isError) return result;
   const { structured } = result;

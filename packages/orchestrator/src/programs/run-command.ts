@@ -115,7 +115,7 @@ class CommandFollower implements RunningCommand {
   readonly #queue: QueuedStep[] = [];
   #end!: (outcome: RunOutcome) => void;
   #over: RunOutcome | undefined;
-  /** Ends the present wait early; undefined while none is under way. */
+  /** Ends the current wait early; undefined while there is none. */
   #interruptWait: (() => void) | undefined;
   #waitsIdle = false;
 
@@ -152,7 +152,7 @@ class CommandFollower implements RunningCommand {
     let stopClock = () => {};
     const send = (name: SessionSignal) => void this.signal(name).catch(() => {});
     const onAbort = () => {
-      // Whoever reads slowly must not keep the signal from the program.
+      // A slow reader must not delay the signal.
       this.output.stopHolding("never");
       send("terminate");
       stopClock = this.#hooks.clock.after(ABORT_GRACE_MS, () => send("kill"));
@@ -218,7 +218,7 @@ class CommandFollower implements RunningCommand {
     if (result !== undefined) await this.#followRest(result);
   }
 
-  /** After the end, until the output is complete, or nothing comes of what somebody else holds open. */
+  /** Reads the rest of the output after the exit, until it is complete or a process that still holds it is silent. */
   async #followRest(last: UnifiedExecResult): Promise<void> {
     const { processId } = this.#tracker;
     for (let rest: UnifiedExecResult | undefined = last; rest !== undefined && !rest.closed; ) {
@@ -244,7 +244,7 @@ class CommandFollower implements RunningCommand {
     const sent = this.#executor.call({
       toolName,
       arguments: body,
-      // Whatever comes after the start names the session.
+      // Every call after the start names the session.
       isBound: "processId" in body,
       deadlineMs: windowMs + this.#hooks.answerMarginMs,
       output: { accept: (output) => this.#accept(output), deliver: (piece) => this.#deliver(piece) },
@@ -265,7 +265,7 @@ class CommandFollower implements RunningCommand {
     return this.#executor.problems.guard("onOutput", () => this.#onOutput({ ...piece, sessionId }));
   }
 
-  /** The result of a call; undefined when there is none, and the end has been told then. */
+  /** The result of a call. Undefined when there is none: then the end was reported. */
   #read(reply: CallReply): UnifiedExecResult | undefined {
     const failure = failureOf(reply);
     if (failure !== undefined) {

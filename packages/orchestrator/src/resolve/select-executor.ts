@@ -18,7 +18,7 @@ type Selection = Selected | { kind: "result"; result: ToolCallResult };
 
 /**
  * The executor of a call: the owner of the session it names, else the one `environment_id` names, else the first that
- * offers the tool. One that is offline is not replaced by another: a command must not run where nobody meant it to.
+ * offers the tool. One that is offline is not replaced by another: a command must not run on a host it was not meant for.
  */
 export function selectExecutor(
   toolName: string,

@@ -10,7 +10,7 @@ const MAX_DISTANCE = 3;
 const MAX_NAMED = 5;
 const NAME_SHOWN_CHARACTERS = 60;
 
-/** A note for a model about each field that is passed over. @param onlySlips only of what looks like another name */
+/** A notice for the model about each unknown field. @param onlySlips only for those that resemble a known name */
 export function describeUnknownFields(
   args: Readonly<Record<string, unknown>>,
   names: readonly string[],

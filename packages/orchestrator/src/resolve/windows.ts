@@ -1,7 +1,7 @@
 import type { Config } from "../config.js";
 import type { WindowBounds } from "../limits.js";
 
-/** A number as it is used, and what the model is told when it is not the one that was asked for. */
+/** A number within its bounds, with a notice for the model when it asked for another one. */
 export interface Bounded {
   value: number;
   notice: string | undefined;

@@ -7,7 +7,7 @@ import { cutToBytes } from "../text.js";
 import { checkResult } from "./check-result.js";
 import { explainSessions, runningSession, translateResult, translateSentence } from "./session-text.js";
 
-/** A reply and what is needed to put it into the model's terms. */
+/** A reply and what is needed to translate it for the model. */
 export interface Response {
   reply: CallReply;
   toolName: string;
@@ -21,7 +21,7 @@ export interface Response {
   notices: readonly string[];
   /** Set when the caller's signal ended the wait: what that means if no answer comes. */
   interruption: string | undefined;
-  /** Why there is no channel at present, while another is looked for. */
+  /** Why the channel was lost, while reconnecting. */
   outage: string | undefined;
   /** The session of the call as far as it is known without the answer. */
   session: Session | undefined;
@@ -150,7 +150,7 @@ const addNotices = (structured: UnifiedExecResult | Record<string, unknown>, not
   notices: [...notices, ...(Array.isArray(structured.notices) ? structured.notices : [])],
 });
 
-/** In front, because the executor's text ends with output that is nobody's to change. */
+/** In front, because the executor's text ends with the output of the program, which must not be changed. */
 const withNotices = (text: string, notices: readonly string[]): string =>
   [...notices.map((notice) => `Note: ${notice}`), text].join("\n");
 

@@ -37,7 +37,7 @@ export function explainSessions(text: string, renamed: readonly Session[]): stri
 const SESSION = /(\bsession(?:[ _]id)?:? [`'"]?)(\d{1,15})(?!\d)/gi;
 const RUNNING = /^Process running with session ID (\d{1,15})$/m;
 
-/** The fields up to the line `Output:`, and the paragraph behind it that tells what was cut. */
+/** The fields up to the line `Output:`, and the paragraph after it that describes what was cut. */
 function endOfPreamble(text: string, wasCut: boolean): number {
   const header = /^Output:(\n|$)/m.exec(text);
   if (header === null) return text.length;
