@@ -9,13 +9,10 @@ import { parseSync } from "oxc-parser";
 const UPDATE = "npx pnpm@10.34.8 run api";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = join(root, "docs/api");
-/** Exported names that may lack a docstring, one `package name` a line: only ever shrinks, and ends with the file gone. */
-const undocumentedFile = join(pages, "undocumented.txt");
 const write = process.argv.includes("--write");
 const modules = new Map();
 const problems = [];
 
-const undocumented = [];
 const written = new Set();
 for (const name of readdirSync(join(root, "packages")).sort()) {
   const directory = join(root, "packages", name);
@@ -28,7 +25,6 @@ for (const file of existsSync(pages) ? readdirSync(pages) : []) {
   if (write) rmSync(join(pages, file));
   else problems.push(`docs/api/${file} belongs to no published package: \`${UPDATE}\` removes it`);
 }
-checkUndocumented();
 for (const problem of problems) console.error(`scripts/api.mjs: ${problem}`);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
@@ -50,7 +46,8 @@ function renderDoor(packageName, title, file) {
     else exported.set(name, found);
   }
   for (const [name, { declarations }] of exported) {
-    if (!isDocumented(declarations)) undocumented.push(`${packageName} ${name}`);
+    if (!isDocumented(declarations))
+      problems.push(`@codex/${packageName} exports ${name} without a docstring: say what it is, with units and errors`);
   }
   const hidden = namedBy([...exported.values()]);
   return [
@@ -228,21 +225,6 @@ function checkPage(name, text) {
     `docs/api/${name}.md is stale: the public surface of @codex/${name} has changed. Run \`${UPDATE}\` and review the ` +
       `difference, which begins at line ${at + 1}:\n  - ${old[at] ?? ""}\n  + ${now[at] ?? ""}`,
   );
-}
-
-function checkUndocumented() {
-  const listed = existsSync(undocumentedFile) ? readFileSync(undocumentedFile, "utf8").split("\n").filter(Boolean) : [];
-  for (const entry of undocumented.filter((candidate) => !listed.includes(candidate))) {
-    const [name, exported] = entry.split(" ");
-    problems.push(`@codex/${name} exports ${exported} without a docstring: say what it is, with units and errors`);
-  }
-  const left = listed.filter((entry) => undocumented.includes(entry));
-  if (left.length === listed.length) return;
-  if (!write) {
-    const gone = listed.filter((entry) => !left.includes(entry)).join(", ");
-    problems.push(`docs/api/undocumented.txt lists what has a docstring or is gone: ${gone}. Run \`${UPDATE}\``);
-  } else if (left.length > 0) writeFileSync(undocumentedFile, `${left.join("\n")}\n`);
-  else rmSync(undocumentedFile);
 }
 
 function readJson(file) {

@@ -12,6 +12,7 @@ export class ClientError extends Error {
   }
 }
 
+/** Why a call to an exec-server has no answer. */
 export type ClientErrorCode =
   /** The client was closed, or its only connection has ended. */
   | "closed"

@@ -38,6 +38,7 @@ export interface Native extends Terminals, Pipes, MemoryFiles, FileLocks {
   getGroup(pid: number): number | undefined;
 }
 
+/** What of the system is used, and how. */
 export interface NativeOptions {
   /**
    * Capacity of the pipes for output, bytes, and the most that one read of them gives; where the system does not allow it,

@@ -30,6 +30,7 @@ export interface CommandSandbox {
   wrap(command: SandboxableCommand, sandbox: Sandbox): Promise<WrappedCommand | undefined>;
 }
 
+/** The collaborators of `createCommandSandbox`, each with its default. */
 export interface CommandSandboxOptions {
   native?: Native;
   files?: HostFiles;
@@ -38,6 +39,7 @@ export interface CommandSandboxOptions {
   preflight?: (native: Native) => Promise<Preflight>;
 }
 
+/** The sandbox of this host: bubblewrap on Linux, seatbelt on macOS, none where the host lacks what it needs. */
 export function createCommandSandbox({
   native = createNative(),
   files = createHostFiles(),

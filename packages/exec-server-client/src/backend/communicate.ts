@@ -9,6 +9,7 @@ export async function wait(process: ExecProcess): Promise<ProcessOutcome> {
   return outcome;
 }
 
+/** What a program that ran to its end came to. */
 export interface Communicated {
   outcome: ProcessOutcome;
   /** Retained output; that of a terminal is in `stdout`. */

@@ -11,6 +11,7 @@ import type { ExecServerClient } from "../exec-server-client.js";
 import { RemoteProcess } from "./remote-process.js";
 import { checkRemoteDirectory, classifyFailure, toStartError } from "./start-failure.js";
 
+/** How `RemoteBackend` names and ends processes. */
 export interface RemoteBackendOptions {
   /** Default: random UUIDs. */
   newId?: () => string;

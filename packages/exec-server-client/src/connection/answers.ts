@@ -20,6 +20,7 @@ export const readAnswer = z.object({
   sandboxDenied: z.nullish(z.boolean()),
   outcome: outcomeMember,
 });
+/** The answer to `process/read`. */
 export type ReadAnswer = z.output<typeof readAnswer>;
 
 export const writeAnswer = z.object({ status: z.enum(WRITE_STATUSES) });
@@ -33,6 +34,7 @@ export const terminateAnswer = z.object({
   members: z.optional(processes),
   strays: z.optional(processes),
 });
+/** The answer to `process/terminate`; whether the process was still running. */
 export type TerminateAnswer = Omit<z.output<typeof terminateAnswer>, "running"> & { running: boolean };
 
 export const listAnswer = z.object({
@@ -47,6 +49,7 @@ export const listAnswer = z.object({
     }),
   ),
 });
+/** A process of the session, as `process/list` names it. */
 export type ListedProcess = z.output<typeof listAnswer>["processes"][number];
 
 export const initializeAnswer = z.object({

@@ -10,6 +10,7 @@ export interface Connector {
   close?(): Promise<void>;
 }
 
+/** How to connect to a websocket. */
 export interface WebSocketTarget {
   /** Sent with each upgrade request. */
   headers?: Readonly<Record<string, string>>;
@@ -20,6 +21,7 @@ export interface WebSocketTarget {
   connectTimeoutMs?: number;
 }
 
+/** Opens connections to an exec-server that listens on a websocket; lost ones can be opened again. */
 export function createWebSocketConnector(url: string, target: WebSocketTarget = {}): Connector {
   return {
     canReopen: true,

@@ -1,6 +1,7 @@
 import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 import type { ClientError } from "../errors.js";
 
+/** How a process ended, as the server tells it. */
 export interface Exit {
   /** 128 + the number of a signal, as servers tell it. */
   exitCode: number;

@@ -28,6 +28,7 @@ const answers = {
   }),
 };
 
+/** The host of an exec-server, as it describes itself. */
 export type RemoteEnvironmentInfo = z.output<typeof answers.info>;
 
 /** What an exec-server tells of its host. All of it is asked again after a cut. */

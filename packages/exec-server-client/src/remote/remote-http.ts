@@ -6,6 +6,7 @@ import { ClientError } from "../errors.js";
 import type { Calls } from "../session/calls.js";
 import { HttpBody } from "./http-body.js";
 
+/** A request that an exec-server makes from its host. */
 export interface RemoteHttpRequest {
   /** Sent as it is; default `GET`. */
   method?: string;
@@ -19,6 +20,7 @@ export interface RemoteHttpRequest {
   redirectPolicy?: "follow" | "stop";
 }
 
+/** The answer to a request made by an exec-server. Status codes of failure are answers, not errors. */
 export interface RemoteHttpResponse<Body> {
   status: number;
   headers: HttpHeader[];

@@ -19,6 +19,7 @@ import { catchUp, fillGap } from "./catch-up.js";
 import { ClientSession } from "./client-session.js";
 import { createLinkTelemetry, type LinkTelemetry } from "./link-telemetry.js";
 
+/** How a client introduces itself, and how it resumes a session whose connection was lost. */
 export interface LinkOptions {
   /** Default `codex-ts`. */
   clientName?: string;

@@ -4,6 +4,7 @@ export interface SandboxProfile {
   network: "restricted" | "enabled";
 }
 
+/** What a command may see of the file system. */
 export interface RestrictedFiles {
   /** Outer paths before inner ones, each path once. What no entry covers does not exist. */
   entries: readonly ProfileEntry[];
