@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { createCommandSandbox } from "@codex/sandbox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { finish, useCommand } from "./support.js";
+import { finish, useCommand } from "../support.js";
 
 const { kind, problem } = await createCommandSandbox().getSupport();
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawn } from "node-pty";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codex, finish, useCommand } from "./support.js";
+import { codex, finish, useCommand } from "../support.js";
 
 const RULES = `prefix_rule(pattern=["git", ["push", "pull"]], decision="prompt", justification="net é")
 prefix_rule(pattern=["git", "status"], decision="allow")

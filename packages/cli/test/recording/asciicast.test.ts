@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createCastEncoder } from "../src/recording/asciicast.js";
-import { createSessionRecording } from "../src/recording/session-recording.js";
-import { dataOf, parseCast } from "./cast.js";
+import { createCastEncoder } from "../../src/recording/asciicast.js";
+import { createSessionRecording } from "../../src/recording/session-recording.js";
+import { dataOf, parseCast } from "../cast.js";
 
 const HEADER = { size: { rows: 24, cols: 80 }, startedAt: 1_700_000_000_900, command: "make" };
 const bytes = (text: string) => Buffer.from(text);

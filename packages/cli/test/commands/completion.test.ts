@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { renderBash } from "../src/completion/bash.js";
-import { describeCommands } from "../src/completion/describe.js";
-import { renderFish } from "../src/completion/fish.js";
-import { renderZsh } from "../src/completion/zsh.js";
-import { createProgram } from "../src/program.js";
-import { codex } from "./support.js";
+import { renderBash } from "../../src/completion/bash.js";
+import { describeCommands } from "../../src/completion/describe.js";
+import { renderFish } from "../../src/completion/fish.js";
+import { renderZsh } from "../../src/completion/zsh.js";
+import { createProgram } from "../../src/program.js";
+import { codex } from "../support.js";
 
 const SCRIPTS = { bash: renderBash, zsh: renderZsh, fish: renderFish };
 const commands = describeCommands(createProgram());

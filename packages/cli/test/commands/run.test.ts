@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { codex, codexWords, finish, useCommand } from "./support.js";
+import { codex, codexWords, finish, useCommand } from "../support.js";
 
 describe("codex run", () => {
   const command = useCommand();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { connectWebSocket, createOrchestrator } from "@codex/orchestrator";
 import { afterEach, describe, expect, it } from "vitest";
-import { finish, useCommand } from "./support.js";
+import { finish, useCommand } from "../support.js";
 
 describe("codex sessions", () => {
   const command = useCommand();
