@@ -13,4 +13,4 @@ export { createFileSink, type FileSinkOptions } from "./file-sink.js";
 export { MAX_AUDIT_ARGV_BYTES, MAX_AUDIT_LIST, MAX_AUDIT_TEXT_BYTES } from "./limits.js";
 export { type AuditFiles, listAuditFiles, readAuditLines, verifyAuditFiles } from "./read-files.js";
 export { redact, redactWords } from "./redact.js";
-export { type ChainCheck, ChainVerifier } from "./verify.js";
+export type { ChainCheck } from "./verify.js";

@@ -1,10 +1,8 @@
 export { analyzeCommand, type GetShellParser } from "./analyze-command.js";
 export type { AnalyzedCommand } from "./analyzed-command.js";
 export { type ApprovalPolicy, type GranularPolicy, refusingPolicy } from "./approval-policy.js";
-export { DANGEROUS_COMMANDS, type DangerousEntry } from "./dangerous.js";
 export { PolicyError } from "./errors.js";
 export { type ExplainContext, type ExplainedCommand, type Explanation, explainCommand } from "./explain.js";
-export { KNOWN_SAFE_COMMANDS, type KnownSafeEntry } from "./known-safe.js";
 export type { Policy, PolicyOptions } from "./policy-options.js";
 export { type Cause, evaluateRequirement, type Requirement, type RequirementContext } from "./requirement.js";
 export { createEffectiveRules, RuleBook, type SaveRule } from "./rule-book.js";
