@@ -50,4 +50,5 @@ export {
 } from "./output-log/output-log.js";
 export { openUnnamed, type UnnamedFile } from "./output-log/unnamed-file.js";
 export { getProgramName } from "./program-name.js";
+export { detectShell, type Shell } from "./shell.js";
 export { getExitCode, getSignalNumber } from "./signals.js";

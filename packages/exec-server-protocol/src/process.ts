@@ -93,9 +93,9 @@ const writeSchema = lazily(() =>
 /** Parameters of `process/write`. */
 export type WriteParams = z.output<ReturnType<typeof writeSchema>>;
 
-/** What became of a write: `accepted` means queued for the program, not read by it. */
+/** Every `WriteStatus`. */
 export const WRITE_STATUSES = ["accepted", "unknownProcess", "stdinClosed", "starting"] as const;
-/** What became of a write to stdin. */
+/** What became of a write: `accepted` means queued for the program, not read by it. */
 export type WriteStatus = (typeof WRITE_STATUSES)[number];
 
 /** The answer to `process/write`: whether the bytes were taken, and why not. */

@@ -1,5 +1,6 @@
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { posix } from "node:path";
+import { detectShell } from "@codex/exec-backend";
 import {
   CAPABILITY_NAMES,
   type CapabilityName,
@@ -8,7 +9,6 @@ import {
   toFileUrl,
 } from "@codex/exec-server-protocol";
 import { getProviderId } from "./provider-id.js";
-import { detectShell } from "./shell.js";
 
 /** Options of `createEnvironmentInfo`. */
 export interface EnvironmentInfoOptions {
@@ -29,7 +29,7 @@ export async function createEnvironmentInfo(options: EnvironmentInfoOptions): Pr
   const { executorVersion, capabilities = [], cwd = process.cwd(), env = process.env } = options;
   const temporary = env.TMPDIR === undefined || env.TMPDIR === "" ? undefined : posix.resolve(cwd, env.TMPDIR);
   return {
-    shell: detectShell(),
+    shell: detectShell(getUserShell()),
     executorVersion,
     providerId: await getProviderId(),
     cwd: toFileUrl(cwd),
@@ -45,6 +45,15 @@ export async function createEnvironmentInfo(options: EnvironmentInfoOptions): Pr
 /** The home directory of the environment, else that of the user database. */
 export const getHome = (env: Readonly<Record<string, string | undefined>>): string =>
   env.HOME !== undefined && env.HOME !== "" ? posix.resolve(env.HOME) : homedir();
+
+/** From the passwd database, which has no entry for the user of some containers. */
+function getUserShell(): string | undefined {
+  try {
+    return userInfo().shell ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 const PLATFORM_NAMES: Partial<Record<NodeJS.Platform, string>> = { darwin: "macos", win32: "windows" };
 

@@ -1,10 +1,9 @@
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { accessSync, constants } from "node:fs";
+import { homedir } from "node:os";
+
 import { CAPABILITY_NAMES } from "@codex/exec-server-protocol";
 import { expect, it } from "vitest";
 import { createEnvironmentInfo } from "../../src/environment/environment-info.js";
-import { detectShell } from "../../src/environment/shell.js";
 
 const create = (options = {}) => createEnvironmentInfo({ executorVersion: "1.2.3", cwd: "/a b", env: {}, ...options });
 
@@ -56,20 +55,4 @@ it("takes home and temporary directory from the environment", async () => {
     tempDir: "file:///tmp",
     temporaryDirectories: [],
   });
-});
-
-it("prefers the user's shell if it can be called, and falls back to one that is there", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "exec-server-shell-"));
-  const own = join(directory, "zsh");
-  writeFileSync(own, "#!/bin/sh\n", { mode: 0o755 });
-  writeFileSync(join(directory, "bash"), "not executable", { mode: 0o644 });
-  writeFileSync(join(directory, "fish"), "#!/bin/sh\n", { mode: 0o755 });
-  expect(await detectShell(own)).toEqual({ name: "zsh", path: own });
-  for (const other of ["bash", "fish", "missing/sh"]) {
-    const { path } = await detectShell(join(directory, other));
-    expect(path).not.toContain(directory);
-    accessSync(path, constants.X_OK);
-  }
-  expect((await detectShell("/usr/sbin/nologin")).name).toMatch(/^(ba|z)?sh$/);
-  rmSync(directory, { recursive: true });
 });

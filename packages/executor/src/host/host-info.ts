@@ -1,6 +1,6 @@
 import { homedir, userInfo } from "node:os";
+import { detectShell } from "@codex/exec-backend";
 import type { HostInfo } from "@codex/executor-protocol";
-import { isExecutable, resolveShell } from "./shell.js";
 
 /** The host of this process, as an orchestrator needs it to resolve a call. */
 export function getHostInfo(env: Readonly<Record<string, string | undefined>>): HostInfo {
@@ -8,12 +8,7 @@ export function getHostInfo(env: Readonly<Record<string, string | undefined>>): 
   return {
     os: process.platform,
     arch: process.arch,
-    shell: resolveShell({
-      platform: process.platform,
-      passwdShell: user?.shell ?? undefined,
-      searchPath: env.PATH,
-      isExecutable,
-    }),
+    shell: detectShell(user?.shell ?? undefined, env.PATH),
     cwd: attempt(process.cwd) ?? "/",
     home: attempt(homedir) ?? "/",
     user: user?.username ?? env.USER ?? "",

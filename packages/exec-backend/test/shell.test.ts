@@ -1,6 +1,8 @@
+import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { getHostInfo } from "../../src/host/host-info.js";
-import { resolveShell } from "../../src/host/shell.js";
+import { detectShell, resolveShell } from "../src/shell.js";
 
 const resolve = (platform: string, passwdShell: string | undefined, present: string[], searchPath?: string) =>
   resolveShell({ platform, passwdShell, searchPath, isExecutable: (path) => present.includes(path) }).path;
@@ -24,11 +26,20 @@ describe("the shell of a host", () => {
     expect(resolve("linux", undefined, ["/opt/bin/bash", "/bin/bash"], "/opt/bin:/bin")).toBe("/opt/bin/bash");
     expect(resolve("linux", undefined, ["bash", "./bash", "/bin/bash"], ".::bin")).toBe("/bin/bash");
   });
+});
 
-  it("is told with the rest of this host", () => {
-    const host = getHostInfo(process.env);
-    expect(host).toMatchObject({ os: process.platform, arch: process.arch, cwd: process.cwd() });
-    expect(host.shell.path.endsWith(`/${host.shell.name}`)).toBe(true);
-    expect(["bash", "zsh", "sh", "pwsh"]).toContain(host.shell.name);
-  });
+it("prefers the user's shell if it can be called, and falls back to one that is there", () => {
+  const directory = mkdtempSync(join(tmpdir(), "codex-shell-"));
+  const own = join(directory, "zsh");
+  writeFileSync(own, "#!/bin/sh\n", { mode: 0o755 });
+  writeFileSync(join(directory, "bash"), "not executable", { mode: 0o644 });
+  writeFileSync(join(directory, "fish"), "#!/bin/sh\n", { mode: 0o755 });
+  expect(detectShell(own)).toEqual({ name: "zsh", path: own });
+  for (const other of ["bash", "fish", "missing/sh"]) {
+    const { path } = detectShell(join(directory, other));
+    expect(path).not.toContain(directory);
+    accessSync(path, constants.X_OK);
+  }
+  expect(detectShell("/usr/sbin/nologin").name).toMatch(/^(ba|z)?sh$/);
+  rmSync(directory, { recursive: true });
 });

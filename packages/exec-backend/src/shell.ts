@@ -1,20 +1,32 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { basename, delimiter, isAbsolute, join } from "node:path";
 
+/** A shell program. */
 export interface Shell {
+  /** Base name without `.exe`, such as `zsh`. */
   name: string;
+  /** Absolute, but for `cmd.exe` where nothing else was found. */
   path: string;
 }
 
+/** What `resolveShell` asks of a host. */
 export interface ShellHost {
   /** `linux`, `darwin` or `win32`. */
   platform: string;
   /** The user's shell in the passwd database. */
   passwdShell: string | undefined;
-  /** `PATH`. */
+  /** `PATH`; without it only the usual directories are searched. */
   searchPath: string | undefined;
   isExecutable(path: string): boolean;
 }
+
+/**
+ * The shell of this host for scripts.
+ * @param passwdShell the user's shell in the passwd database, if any
+ * @param searchPath `PATH`; without it only the usual directories are searched
+ */
+export const detectShell = (passwdShell: string | undefined, searchPath?: string): Shell =>
+  resolveShell({ platform: process.platform, passwdShell, searchPath, isExecutable });
 
 const USER_SHELLS: ReadonlySet<string> = new Set(["bash", "zsh", "sh", "pwsh"]);
 const FALLBACKS: Readonly<Record<string, readonly string[]>> = {
@@ -24,7 +36,7 @@ const FALLBACKS: Readonly<Record<string, readonly string[]>> = {
 const POSIX_FALLBACKS = ["bash", "zsh", "sh"];
 const POSIX_DIRECTORIES = ["/bin", "/usr/bin", "/usr/local/bin"];
 
-/** The shell for scripts: the user's own if it is one that is known, else the first that the host has. */
+/** The user's shell if its syntax is known, else the first of the usual shells that the host has. */
 export function resolveShell(host: ShellHost): Shell {
   const own = host.passwdShell;
   if (own !== undefined && USER_SHELLS.has(basename(own)) && host.isExecutable(own)) return describe(own);
@@ -43,7 +55,8 @@ const isIn = (directory: string, name: string, host: ShellHost): boolean =>
 
 const describe = (path: string): Shell => ({ name: basename(path).replace(/\.exe$/i, ""), path });
 
-export function isExecutable(path: string): boolean {
+/** Synchronous, because the threads of asynchronous calls take longer to start than this. */
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
