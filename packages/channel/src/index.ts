@@ -21,6 +21,6 @@ export {
   RpcError,
 } from "./json-rpc/rpc-error.js";
 export { encodeId, type RpcId } from "./json-rpc/rpc-id.js";
-export { type ChannelLimits, DEFAULT_CHANNEL_LIMITS, DEFAULT_CLOSE_DEADLINE_MS, resolveLimits } from "./limits.js";
+export { type ChannelLimits, DEFAULT_CHANNEL_LIMITS, resolveLimits } from "./limits.js";
 export { createMemoryChannelPair } from "./memory/memory-channel.js";
 export { createStdioChannel, type StdioStreams } from "./stdio/stdio-channel.js";

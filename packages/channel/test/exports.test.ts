@@ -6,7 +6,6 @@ test("the names exported are these", () => {
   expect(Object.keys(channel).sort()).toEqual([
     "ChannelError",
     "DEFAULT_CHANNEL_LIMITS",
-    "DEFAULT_CLOSE_DEADLINE_MS",
     "DEFAULT_PEER_LIMITS",
     "EncodedResponse",
     "ErrorResponse",

@@ -1,6 +1,6 @@
 export { messageOf } from "./error-message.js";
 export { createFileSink, type FileSinkOptions } from "./log/file-sink.js";
-export { formatLine, LOG_FORMATS, type LogFormat, type LogLine } from "./log/format.js";
+export { LOG_FORMATS, type LogFormat } from "./log/format.js";
 export {
   createLogger,
   describeFault,
@@ -16,7 +16,7 @@ export { createPipeSink } from "./log/pipe-sink.js";
 export { createLineLogger, type LogOptions, type LogSink } from "./log/sink.js";
 export { createStreamSink } from "./log/stream-sink.js";
 export { METRICS_CONTENT_TYPE, renderMetrics } from "./metrics/exposition.js";
-export { type Counter, type Gauge, type Histogram, SECONDS_BOUNDS } from "./metrics/instruments.js";
+export type { Counter, Gauge, Histogram } from "./metrics/instruments.js";
 export { observeProcess } from "./metrics/process-metrics.js";
 export {
   createRegistry,

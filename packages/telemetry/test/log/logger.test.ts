@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import {
   createLineLogger,
   describeFault,
-  formatLine,
   LOG_LEVELS,
   type LogFields,
   type LogFormat,
   silentLogger,
   withFields,
 } from "../../src/index.js";
+import { formatLine } from "../../src/log/format.js";
 
 function record(level: (typeof LOG_LEVELS)[number], format: LogFormat = "json") {
   const lines: string[] = [];
