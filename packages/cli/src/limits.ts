@@ -10,7 +10,7 @@ export const OPEN_INPUT_MS = 500;
 /** Milliseconds that a command that was given up waits for its executor to acknowledge that. */
 export const LEAVE_GRACE_MS = 2_000;
 
-/** Capacity of an output pipe of a local program and size of one read, in bytes: with 64 KiB each byte costs more than twice as much. */
+/** Capacity of an output pipe of a local program and size of one read, in bytes: JavaScript works per read. */
 export const OWN_PIPE_BYTES = 256 * 1024;
 
 /** Retained end of its output, in bytes: everything that may be in flight, and a last read of both pipes. */
