@@ -3,7 +3,7 @@ import type { Sandbox, SandboxSupport } from "@codex/executor-protocol";
 import { createNative, type Native } from "@codex/native";
 import { mirrorClosed } from "./bubblewrap/mirror.js";
 import { PathsChangedError } from "./bubblewrap/open-sources.js";
-import { checkBubblewrap, looksUsable, type Preflight } from "./bubblewrap/preflight.js";
+import { checkBubblewrap, isProbablyUsable, type Preflight } from "./bubblewrap/preflight.js";
 import { wrapWithBubblewrap } from "./bubblewrap/wrap-command.js";
 import { MAX_RESOLVE_TRIES } from "./limits.js";
 import { createHostFiles, type HostFiles } from "./profile/host-files.js";
@@ -13,18 +13,18 @@ import { type FoundPatterns, resolveProfile } from "./profile/resolve-profile.js
 import { wrapWithSeatbelt } from "./seatbelt/wrap-command.js";
 import type { SandboxableCommand, WrappedCommand } from "./wrapped-command.js";
 
-/** Makes sandboxes of this host. */
+/** Wraps commands into the sandbox of this host. */
 export interface CommandSandbox {
-  /** Found once, by trying; tried again when the host was too short of something to tell. Never rejects. */
+  /** Determined once by a trial run; tried again if the host was short of a resource. Never rejects. */
   getSupport(): Promise<SandboxSupport>;
-  /** What a look at the host says, without trying: fast, and in rare cases too hopeful. */
+  /** A guess from files of the host, without a trial run: fast, and in rare cases wrongly true. */
   isLikely(): boolean;
-  /** What its patterns name, without keeping this thread busy. Rejects with a StartError `sandbox_invalid`. */
+  /** Expands its patterns without blocking this thread. Rejects with a StartError `sandbox_invalid`. */
   search(sandbox: Sandbox): Promise<FoundPatterns>;
-  /** What a sandbox means here at this moment; patterns that were not searched for are on this thread. @throws StartError `sandbox_invalid` */
+  /** Resolves a sandbox on this host; patterns that are not in `found` are expanded on this thread. @throws StartError `sandbox_invalid` */
   resolve(sandbox: Sandbox, found?: FoundPatterns): SandboxProfile;
   /**
-   * Undefined where the sandbox limits nothing: the command may run as it is.
+   * What to spawn in place of the command; undefined where the sandbox restricts nothing: the command may run as it is.
    * @throws StartError `sandbox_unavailable`, `sandbox_invalid`: it must not run
    */
   wrap(command: SandboxableCommand, sandbox: Sandbox): Promise<WrappedCommand | undefined>;
@@ -35,7 +35,7 @@ export interface CommandSandboxOptions {
   native?: Native;
   files?: HostFiles;
   platform?: NodeJS.Platform;
-  /** How a Linux host is examined. */
+  /** Checks what a Linux host supports. */
   preflight?: (native: Native) => Promise<Preflight>;
 }
 
@@ -62,7 +62,7 @@ export function createCommandSandbox({
       const found = await check();
       return found.kind === "ok" ? { kind: "bubblewrap" } : { kind: "none", problem: found.problem };
     },
-    isLikely: () => platform === "darwin" || (platform === "linux" && looksUsable()),
+    isLikely: () => platform === "darwin" || (platform === "linux" && isProbablyUsable()),
     search,
     resolve: (sandbox, found) => resolveProfile(sandbox, files, found),
     async wrap(command, sandbox) {

@@ -13,15 +13,15 @@ export interface EndedCommand {
   cwd: string;
 }
 
-/** What the host itself would have allowed. */
+/** What the host would allow without a sandbox. */
 export interface HostPermissions {
   canRead(path: string): boolean;
   canWrite(path: string): boolean;
 }
 
 /**
- * What the sandbox refused a command that failed. Certain: its start, a system call that ended it, or an error about a path that
- * the sandbox closes and the host does not. An error without such a path, or about the network, is a guess.
+ * What the sandbox refused a failed command. Certain are its start, a system call that killed it, and an error about a path that
+ * the sandbox denies and the host allows. An error without such a path, or about the network, is a guess.
  */
 export function findDenial(
   { exitCode, output, cwd }: EndedCommand,
@@ -65,21 +65,21 @@ const isReadClosed: Test = (path, { fileSystem }, files, host) =>
   getAccess(fileSystem, toReal(path, files)) === "deny" &&
   host.canRead(files.real(path) ?? "");
 
-/** The directory that keeps a name free is what is in the way. */
-const isKeptFree: Test = (path, { fileSystem }) =>
+/** A placeholder is in the way. */
+const isReserved: Test = (path, { fileSystem }) =>
   fileSystem !== "unrestricted" && fileSystem.entries.some((entry) => entry.missing && entry.path === path);
 
 const PATH_ERRORS: readonly { text: string; find: Test }[] = [
   { text: "Read-only file system", find: isWriteClosed },
   { text: "EROFS", find: isWriteClosed },
   { text: "Device or resource busy", find: (...test) => isWriteClosed(...test) || isReadClosed(...test) },
-  { text: "File exists", find: isKeptFree },
-  { text: "Is a directory", find: isKeptFree },
+  { text: "File exists", find: isReserved },
+  { text: "Is a directory", find: isReserved },
   { text: "Permission denied", find: isReadClosed },
   { text: "EACCES", find: isReadClosed },
 ];
 
-/** The part of a path that exists, without links, and the rest as it is. */
+/** A path with the part that exists resolved, and the rest as it is. */
 function toReal(path: string, files: HostFiles): string {
   const real = files.real(path);
   if (real !== undefined || path === "/") return real ?? path;
@@ -87,8 +87,8 @@ function toReal(path: string, files: HostFiles): string {
 }
 
 /**
- * What may be a path in a line about an error, the likeliest first: what is quoted, the name in `program: name: error`, and what
- * has a slash, from behind. A program begins the line with its own name.
+ * Candidates for paths in an error line, the likeliest first: what is quoted, the name in `program: name: error`, and words
+ * with a slash, the last one first, as a program begins the line with its own name.
  */
 function listPaths(line: string, error: string, cwd: string): string[] {
   const quoted = [...line.matchAll(/['"`\u2018\u201c]([^'"`\u2019\u201d]+)['"`\u2019\u201d]/g)].map(
@@ -106,7 +106,7 @@ function listPaths(line: string, error: string, cwd: string): string[] {
 const MAX_PATH = 4_096;
 const MAX_CANDIDATES = 32;
 
-/** Texts that come of a sandbox, and of much else. */
+/** Texts that a sandbox may cause, as may much else. */
 const HINTS = ["Read-only file system", "Operation not permitted", "Permission denied", "EROFS", "EPERM", "EACCES"];
 const NETWORK_HINTS = [
   "Could not resolve host",
@@ -117,7 +117,7 @@ const NETWORK_HINTS = [
   "EAI_AGAIN",
 ];
 
-/** A shell tells with these that it found no program, or could not run what it found. */
+/** Exit codes of a shell that found no program, or could not run the one it found. */
 const SHELL_REFUSALS = [126, 127];
 
 function findHint(lines: readonly string[], exitCode: number, { network }: SandboxProfile): string | undefined {

@@ -5,8 +5,8 @@ import { dirname, isAbsolute, join } from "node:path/posix";
 const SYSTEM_PATHS = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
 
 /**
- * A `bwrap` that nobody but root and this user can replace. `refused` tells of those that were left out. In a user
- * namespace root of the host may have no id of its own: an installed file of such an owner counts as root's.
+ * A `bwrap` that only root and this user can replace; `refused` says why others were not taken. In a user namespace root of the
+ * host may have no id: an installed file of an unmapped owner counts as root's.
  */
 export function findBubblewrap(
   path: string = process.env.PATH ?? "",
@@ -39,7 +39,7 @@ function toReal(path: string): string | undefined {
 
 const OTHERS_MAY_WRITE = 0o022;
 
-/** What the kernel shows for a user without an id in the user namespace of this process: none outside of one. */
+/** The id that the kernel shows for users who have none in the user namespace of this process; none outside of one. */
 function unmappedIds(): number[] {
   try {
     const [, , count] = readFileSync("/proc/self/uid_map", "latin1").trim().split(/\s+/);

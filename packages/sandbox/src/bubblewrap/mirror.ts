@@ -11,10 +11,10 @@ import {
 import { isFresh } from "./render-arguments.js";
 
 /**
- * Closes directories instead of files. A mount on a file goes with the file: when a program outside renames another one over it, that
- * one is open to a sandbox that runs. So a readable directory with a closed file in it is made anew, empty, and everything else of it is
- * mounted there: nothing that comes later is seen, under whatever name. Directories that may be written stay as they
- * are: what a command makes has to get there.
+ * Protects denied files by their directories. A mount on a file goes away with the file: when a program outside renames another
+ * one over it, a running sandbox can read that one. So an empty directory takes the place of a readable directory that contains
+ * a denied file, and everything else of it is mounted there: later additions are not visible under any name. Writable
+ * directories stay as they are: what a command creates has to reach the host.
  */
 export function mirrorClosed(profile: SandboxProfile, files: HostFiles): SandboxProfile {
   const { fileSystem, network } = profile;
@@ -33,7 +33,7 @@ export function mirrorClosed(profile: SandboxProfile, files: HostFiles): Sandbox
   return { network, fileSystem: { ...fileSystem, entries: [...entries.values()].sort(byDepth) } };
 }
 
-/** Outer ones first. A socket is of no use to who may not connect. */
+/** Outer ones first. Without a network a socket needs no protection: nobody can connect to it. */
 function listParents(fileSystem: RestrictedFiles, files: HostFiles, hasNetwork: boolean): string[] {
   const parents = fileSystem.entries
     .filter(({ access, kind, missing }) => access === "deny" && kind === "file" && missing === undefined)

@@ -6,18 +6,17 @@ import { isWithin, type RestrictedFiles, type SandboxProfile } from "../profile/
 import type { WrapperStatus } from "../wrapped-command.js";
 import { findOddMount, hasAllMounts, readMounts } from "./mount-table.js";
 
-/** Holds the program of a sandbox back until its mounts were looked at: by then nothing can change them any more. */
+/** Blocks the program of a sandbox until its mounts have been verified; from then on nothing can change them. */
 export interface MountGate {
-  /** Why the program was not let through; undefined as long as it is not known, and where it was. */
+  /** Why the program was not started; undefined before the decision, and where it was started. */
   readonly problem: string | undefined;
-  /** Resolves when it was decided, or there is nothing left to hold back. Never rejects. */
+  /** Resolves with the decision, or when the sandbox has ended. Never rejects. */
   readonly passed: Promise<void>;
 }
 
 /**
- * Undefined where nothing could bend what is mounted. It can where a directory that may be written lies in another one: a
- * command that may write there already exchanges names for links until everything is in place. The descriptor for the
- * wrapper is appended to `opened`.
+ * Undefined where nothing could redirect a mount. A running command could where one writable directory is inside of another: it
+ * may replace names by symbolic links until every mount is in place. The descriptor for the wrapper is appended to `opened`.
  */
 export function openGate(
   { fileSystem }: SandboxProfile,
@@ -46,7 +45,7 @@ function isNested({ entries }: RestrictedFiles): boolean {
   return writable.some(({ path }) => writable.some((outer) => outer.path !== path && isWithin(path, outer.path)));
 }
 
-/** Lets it start, or ends the sandbox. Owns the descriptor. Resolves with what was wrong. */
+/** Lets the program start, or ends the sandbox. Owns the descriptor. Resolves with the problem. */
 async function decide(fd: number, files: RestrictedFiles, status: WrapperStatus): Promise<string | undefined> {
   try {
     const problem = await findProblem(files, status);
@@ -54,7 +53,7 @@ async function decide(fd: number, files: RestrictedFiles, status: WrapperStatus)
     else if (status.init !== undefined) process.kill(status.init, "SIGKILL");
     return problem;
   } catch {
-    return undefined; // the sandbox has ended by itself, and tells why
+    return undefined; // the sandbox has ended by itself, and reports why
   } finally {
     closeSync(fd);
   }
@@ -74,7 +73,7 @@ async function findProblem(files: RestrictedFiles, status: WrapperStatus): Promi
       wholeSince ??= now;
       const odd = findOddMount(files, readMounts("self") ?? [], mounts);
       if (odd === undefined) return undefined;
-      // Some are still there only because the last one that clears them away is on its way.
+      // Some may still be there because their removal has not finished.
       if (now - wholeSince > SETTLE_DEADLINE_MS)
         return `something else was put in the place of \`${odd}\` while it was made`;
     }

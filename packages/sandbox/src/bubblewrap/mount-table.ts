@@ -6,13 +6,13 @@ import { isEmptyDirectory, isFresh, isMounted } from "./render-arguments.js";
 export interface Mount {
   /** Number of the file system, `major:minor`. */
   device: string;
-  /** The part of the file system. */
+  /** Directory of the file system that is mounted. */
   root: string;
   path: string;
   type: string;
 }
 
-/** Of a process, the last one on a path being the one that is seen; undefined when the process is gone. */
+/** Mounts of a process; the last one on a path is the visible one. Undefined when the process is gone. */
 export function readMounts(pid: number | "self"): Mount[] | undefined {
   try {
     return readFileSync(`/proc/${pid}/mountinfo`, "utf8").split("\n").filter(Boolean).map(parseMount);
@@ -29,13 +29,13 @@ function parseMount(line: string): Mount {
 const decodeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_match, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** Every entry has its mount, whatever is there. */
+/** Whether every entry has a mount, whatever is mounted. */
 export function hasAllMounts({ entries }: RestrictedFiles, mounts: readonly Mount[]): boolean {
   const paths = new Set(mounts.map(({ path }) => path));
   return entries.filter((entry) => isMounted(entry, entries) && !entry.mirrored).every(({ path }) => paths.has(path));
 }
 
-/** The first mount of a sandbox that is not what an entry or the host has there; undefined when all are. */
+/** The first mount of a sandbox that neither an entry nor the host accounts for; undefined when there is none. */
 export function findOddMount(
   { entries }: RestrictedFiles,
   host: readonly Mount[],
@@ -62,7 +62,7 @@ function isAsMeant(entry: ProfileEntry, mount: Mount | undefined, host: readonly
   return isSame(locate(entry.path, host), mount);
 }
 
-/** What a path without links is, as a mount of it would show. */
+/** The mount that binding a path without symbolic links would show. */
 function locate(path: string, host: readonly Mount[]): Mount {
   const around = host.reduce((best, mount) =>
     isWithin(path, mount.path) && (mount.path.length >= best.path.length || !isWithin(path, best.path)) ? mount : best,

@@ -2,9 +2,9 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync } from "node:fs
 import { StartError } from "@codex/exec-backend";
 
 /**
- * Gets hold of what paths without links lead to, in their order, so that nothing else can be put in their place before it is mounted. The
+ * Opens paths without symbolic links, in their order, so that nothing else can take their place before they are mounted. The
  * caller closes the descriptors; on a throw there are none.
- * @throws PathsChangedError for a path that leads elsewhere by now
+ * @throws PathsChangedError for a path that refers to something else by now
  */
 export function openSources(paths: readonly string[]): number[] {
   const sources: number[] = [];
@@ -20,7 +20,7 @@ export function openSources(paths: readonly string[]): number[] {
 /** O_PATH of asm-generic/fcntl.h, which Node does not name: nothing is read, and no permission to read is needed. */
 const O_PATH = 0o10000000;
 
-/** As `openSources`, of one path. */
+/** As `openSources`, for one path. */
 export function openSource(path: string): number {
   let fd: number;
   try {
@@ -38,7 +38,7 @@ export function openSource(path: string): number {
 const isTooMany = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "EMFILE" || error.code === "ENFILE");
 
-/** Paths are not what they were a moment ago: another sandbox comes or goes, or somebody is at work. */
+/** Paths have changed since they were resolved: another sandbox started or ended, or somebody works there. */
 export class PathsChangedError extends StartError {
   constructor(problem: string, cause?: unknown) {
     super("sandbox_invalid", `the sandbox cannot be enforced: ${problem}`, { cause });

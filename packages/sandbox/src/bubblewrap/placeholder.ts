@@ -22,10 +22,10 @@ import { isGitCommonFile, MARK_S, OWN_COMMON_DIRECTORY } from "../profile/placeh
 import { openSource } from "./open-sources.js";
 
 /**
- * Keeps a name free while a sandbox runs: a mount needs something to lie on, so an empty directory is made on the host, or
- * a file where a directory would disturb programs outside.
- * Everybody who relies on it holds a shared lock of it, in whatever process; it goes with the last of them. One that was
- * left behind by a host that died is known by its time, and goes with the next sandbox.
+ * Reserves a path while a sandbox runs: a mount needs a mount point, so an empty directory is created on the host, or a file
+ * where a directory would disturb programs outside. Every sandbox that relies on it, in whatever process, holds a shared lock
+ * on it, and the last one removes it. One that a killed host left behind is recognized by its time, and the next sandbox
+ * removes it.
  */
 export interface Placeholder {
   path: string;
@@ -34,9 +34,9 @@ export interface Placeholder {
 }
 
 /**
- * Undefined where nobody can make the name: the directory around it cannot be written by this user. The directory is held
- * on to, so that nothing is made elsewhere when a link takes its place.
- * @throws StartError when the name is taken by something else, or is locked for too long
+ * Undefined where the command cannot create the path either: this user cannot write to its directory. That directory is kept
+ * open, so that nothing is created elsewhere if a link takes its place.
+ * @throws StartError when something else is at the path, or it stays locked for too long
  */
 export async function holdPlaceholder(path: string, native: Native): Promise<Placeholder | undefined> {
   const around = openSource(dirname(path));
@@ -50,7 +50,7 @@ export async function holdPlaceholder(path: string, native: Native): Promise<Pla
   }
 }
 
-/** @param path as it is told; `at` is the same by way of the directory that is held. */
+/** @param path for messages; `at` is the same path through the open directory. */
 async function holdWithin(at: string, path: string, native: Native): Promise<Held | undefined> {
   for (let tries = 0; tries < MAX_PLACEHOLDER_TRIES; tries += 1) {
     try {
@@ -75,7 +75,7 @@ function make(path: string): void {
     utimesSync(path, MARK_S, MARK_S);
     return;
   }
-  // At no time is there a file of this name with anything else in it.
+  // Linked when it is complete: nobody sees it with other content.
   const draft = `${path}.${randomUUID()}`;
   try {
     writeFileSync(draft, `${OWN_COMMON_DIRECTORY}\n`, { flag: "wx", mode: 0o644 });
@@ -86,7 +86,7 @@ function make(path: string): void {
   }
 }
 
-/** Undefined when it went away or is just being removed. */
+/** Undefined when it is gone or being removed. */
 function tryHold(at: string, path: string, native: Native): Held | undefined {
   let fd: number;
   try {
@@ -110,7 +110,7 @@ function tryHold(at: string, path: string, native: Native): Held | undefined {
       try {
         if (native.lock(fd, "exclusive") && isSame(fd, at) && isUnused(fd, at)) await remove(at);
       } catch {
-        // It changes under our eyes: whoever does that owns it.
+        // Somebody else is changing it, and owns it by now.
       } finally {
         closeSync(fd);
       }
@@ -118,7 +118,7 @@ function tryHold(at: string, path: string, native: Native): Held | undefined {
   };
 }
 
-/** What is at the path is the one that was opened. */
+/** Whether the path still refers to the file that was opened. */
 function isSame(fd: number, path: string): boolean {
   const there = lstatSync(path, { throwIfNoEntry: false });
   const held = fstatSync(fd);
@@ -128,8 +128,8 @@ function isSame(fd: number, path: string): boolean {
 const isUnused = (fd: number, path: string): boolean =>
   Math.floor(fstatSync(fd).mtimeMs / 1000) === MARK_S && (isGitCommonFile(path) || readdirSync(path).length === 0);
 
-/** The kernel takes milliseconds where a mount on it is still being cleared away: not on this thread. */
-const remove = (path: string): Promise<void> => (isGitCommonFile(path) ? rm(path) : rmdir(path)).catch(() => {}); // somebody put something there just now: it is theirs
+/** Not on this thread: the kernel takes milliseconds while a mount on it is still being removed. */
+const remove = (path: string): Promise<void> => (isGitCommonFile(path) ? rm(path) : rmdir(path)).catch(() => {}); // somebody has just put something there, and owns it
 
 const unprotected = (path: string, problem: string, cause?: unknown) =>
   new StartError("sandbox_invalid", `the sandbox cannot keep \`${path}\` from being made: ${problem}`, { cause });

@@ -8,7 +8,7 @@ import { findBubblewrap } from "./find-bubblewrap.js";
 import { renderBubblewrap } from "./render-arguments.js";
 import { spawnWith } from "./spawn-with.js";
 
-/** What a Linux host offers, found once by trying it. */
+/** What a Linux host supports, determined by a trial run. */
 export type Preflight =
   | {
       kind: "ok";
@@ -21,7 +21,7 @@ export type Preflight =
   | {
       kind: "missing";
       problem: string;
-      /** The host was short of something when it was tried: it says nothing of the next time. */
+      /** The host was short of a resource: the next attempt may succeed. */
       isTransient: boolean;
     };
 
@@ -47,8 +47,8 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
     : missing(explainFailure(path, failure.text), failure.isTransient);
 }
 
-/** What a look at files says, without a trial. */
-export function looksUsable(): boolean {
+/** A guess from files of the host, without a trial run. */
+export function isProbablyUsable(): boolean {
   const stopped = process.getuid?.() === 0 ? ["everybody"] : ["everybody", "users"];
   const isOff = SETTINGS.some(({ file, refuses, stops }) => stopped.includes(stops) && refuses(readSetting(file)));
   return !isOff && findBubblewrap().path !== undefined;
@@ -62,7 +62,7 @@ const NEEDED_OPTIONS = ["--args", "--clearenv", "--json-status-fd", "--die-with-
 
 interface Help {
   text: string;
-  /** Why it was not told; undefined when it was, and for a program that tells something else. */
+  /** The resource that was short; undefined when the program ran, whatever it printed. */
   shortage: string | undefined;
 }
 
@@ -79,7 +79,7 @@ const readHelp = (path: string): Promise<Help> =>
     }
   });
 
-/** What was short when a program could not be started or came to no end in its time; undefined for all other failures. */
+/** The shortage for which a program could not be started or did not end in time; undefined for other failures. */
 function findShortage(error: Error): string | undefined {
   if ("killed" in error && error.killed === true) return `it did not answer within ${TRIAL_DEADLINE_MS} ms`;
   const code = "code" in error ? error.code : undefined;
@@ -88,17 +88,17 @@ function findShortage(error: Error): string | undefined {
 
 const SHORTAGES: ReadonlySet<string> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "ETXTBSY"]);
 
-/** The same as the C library says it, in what a trial prints. */
+/** The same shortages in the words of the C library, as a trial run prints them. */
 const SHORTAGE_TEXT =
   /resource temporarily unavailable|too many open files|cannot allocate memory|out of memory|no space left on device/i;
 
-/** Everything that a sandbox may need, all at once. */
+/** A profile that takes everything a sandbox may need. */
 const TRIAL: SandboxProfile = {
   fileSystem: { entries: [{ path: "/", access: "read", kind: "directory" }], minimal: false },
   network: "restricted",
 };
 
-/** What the trial printed when it failed. */
+/** Undefined when the trial run succeeds, else what it printed. */
 async function tryOut(bubblewrap: string, native: Native): Promise<{ text: string; isTransient: boolean } | undefined> {
   const { args, options } = renderBubblewrap(
     { argv: ["/bin/sh", "-c", ":"], cwd: "/", env: {}, session: "new" },
@@ -115,15 +115,15 @@ async function tryOut(bubblewrap: string, native: Native): Promise<{ text: strin
       isTransient: SHORTAGE_TEXT.test(stderr) && !areNamespacesOff(),
     };
   } catch (error) {
-    // It was not even started.
+    // It could not be started.
     return { text: error instanceof Error ? error.message : String(error), isTransient: true };
   }
 }
 
-/** Namespaces that may not be made at all are told as a lack of room for them. */
+/** Where namespaces are forbidden altogether, the kernel reports a lack of space for them. */
 const areNamespacesOff = (): boolean => SETTINGS.some(({ file, refuses }) => refuses(readSetting(file)));
 
-/** What a failed trial run means by the settings of the host, in the order of how often they are the cause. */
+/** Explains a failed trial run by the settings of the host, the most frequent cause first. */
 export function explainFailure(path: string, failure: string, read: (file: string) => string = readSetting): string {
   const [line] = failure.split("\n");
   const text = `a trial run of ${path} failed (${line})`;

@@ -5,27 +5,27 @@ export interface BubblewrapCommand {
   argv: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** `new`: away from any terminal. `keep`: the program in front takes care of that. */
+  /** `new`: detached from any terminal. `keep`: the program before it in argv takes care of that. */
   session: "new" | "keep";
   /** argv[0] as the program sees it; bubblewrap 0.9 and newer. */
   argv0?: string;
 }
 
-/** Numbers of descriptors in bubblewrap, and what is read from or written to them. */
+/** Descriptor numbers in bubblewrap, and what it reads from or writes to them. */
 export interface BubblewrapDescriptors {
-  /** The options that `renderBubblewrap` makes, each ended by NUL. */
+  /** The options of `renderBubblewrap`, each followed by NUL. */
   options: number;
   seccomp: number;
   status: number;
-  /** Where a byte is awaited once all mounts are made, before the program starts. */
+  /** Bubblewrap waits for a byte on it after all mounts are made, before the program starts. */
   gate?: number;
-  /** What paths led to when they were looked at, by path; the others are mounted by their path. */
+  /** Descriptors of resolved paths, by path; other paths are mounted by name. */
   sources?: ReadonlyMap<string, number>;
 }
 
 /**
- * The arguments of `bwrap` for a command, and the options that it reads from a descriptor: nothing of the environment
- * shows in the list of processes.
+ * The arguments of `bwrap` for a command, and the options that it reads from a descriptor, so that the environment does not
+ * show in the list of processes.
  */
 export function renderBubblewrap(
   command: BubblewrapCommand,
@@ -33,7 +33,7 @@ export function renderBubblewrap(
   descriptors: BubblewrapDescriptors,
 ): { args: string[]; options: Buffer } {
   const options = [
-    // Ends with whoever started it, and takes every process within along.
+    // Ends with its parent, and kills every process inside.
     "--die-with-parent",
     ...[
       "--unshare-user",
@@ -72,7 +72,7 @@ function renderRoot({ entries, minimal }: RestrictedFiles): string[] {
     root === undefined || root.access === "deny"
       ? ["--tmpfs", "/", ...(minimal ? renderMinimal() : [])]
       : [root.access === "write" ? "--bind" : "--ro-bind", "/", "/"];
-  // The host's own /dev and /proc reach further than this sandbox.
+  // The host's own /dev and /proc give access beyond this sandbox.
   return [
     ...base,
     "--dev",
@@ -84,7 +84,7 @@ function renderRoot({ entries, minimal }: RestrictedFiles): string[] {
   ];
 }
 
-/** Whoever writes into the memory of the sandbox's first process decides what it does when the wrapper dies. */
+/** A process that can write to the memory of the init process could keep it alive when the wrapper dies. */
 const CLOSED_INIT = ["--ro-bind", "/dev/null", "/proc/1/mem", "--perms", "0555", "--tmpfs", "/proc/1/task"];
 
 /**
@@ -101,7 +101,7 @@ const KERNEL_SETTINGS = [
   "/proc/scsi",
 ];
 
-/** What `minimal` lets be read, as Codex: programs, libraries and their settings. */
+/** What `minimal` makes readable, as in Codex: programs, libraries and their settings. */
 export const MINIMAL_PATHS = [
   "/usr",
   "/bin",
@@ -140,10 +140,10 @@ const SHARED = ["/dev/shm", "/dev/mqueue", "/dev/hugepages"];
 /** Whether it has to be mounted with its devices, which goes by path alone. */
 const isDevice = (path: string): boolean => isWithin(path, "/dev") && !isShared(path);
 
-/** Whether nothing of the host is seen at a path but what an entry mounts there. */
+/** Whether a path shows nothing of the host but what an entry mounts there. */
 export const isFresh = (path: string): boolean => isWithin(path, "/dev") || isWithin(path, "/proc");
 
-/** The paths that are mounted from the host as they are. */
+/** The paths of the host that are mounted as they are. */
 export const listSources = ({ fileSystem }: SandboxProfile): string[] =>
   fileSystem === "unrestricted"
     ? []
@@ -171,7 +171,7 @@ function renderEntry(
   if (access === "deny") {
     // A device on a mount without devices: it cannot be opened.
     if (kind === "file") return ["--ro-bind", "/dev/null", path];
-    // What is opened again within must be reached.
+    // Entries inside that allow access must be reachable.
     const hasInner = mounted.some((inner) => inner.path !== path && isWithin(inner.path, path));
     return ["--perms", hasInner ? "0111" : "0000", "--tmpfs", path];
   }
@@ -181,7 +181,7 @@ function renderEntry(
   return ["--perms", "0555", "--tmpfs", path, ...links];
 }
 
-/** Directories that stand for others are closed once everything within is in place. */
+/** Directories that replace others become read-only once everything inside is mounted. */
 function renderEnd({ entries }: RestrictedFiles): string[] {
   const bare = !entries.some(({ path, access }) => path === "/" && access !== "deny");
   const closed = entries.filter(

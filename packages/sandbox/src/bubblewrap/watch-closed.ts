@@ -4,7 +4,7 @@ import { CLOSED_IN_GIT_DIRECTORY } from "@codex/permissions";
 import { MAX_WATCHED } from "../limits.js";
 import { getAccess, type ProfileEntry, type RestrictedFiles } from "../profile/profile.js";
 
-/** Looks after closed paths that something else could be put in the place of while a sandbox runs. */
+/** Watches protected paths that could be replaced while a sandbox runs. */
 export interface ClosedWatch {
   /** The path that was replaced; undefined as long as none was. */
   readonly replaced: string | undefined;
@@ -13,8 +13,8 @@ export interface ClosedWatch {
 }
 
 /**
- * Tells once when one of these paths is not any more what it was: its mount went with it, and what is there now is open. That is known
- * after the fact. What cannot be watched (a limit of the host) is not.
+ * Calls `onReplaced` once when one of the paths was replaced: its mount is gone with it, and what is there now is accessible.
+ * This is noticed after the fact. Paths beyond a limit of the host are not watched.
  */
 export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, onReplaced: () => void): ClosedWatch {
   const watchers: FSWatcher[] = [];
@@ -22,7 +22,7 @@ export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, 
   const close = () => {
     for (const watcher of watchers.splice(0)) watcher.close();
   };
-  // Everybody tidies up there, and a name that is kept free for nobody's project is no reason to end a command.
+  // Cleanup jobs work there, and a placeholder outside of any project is no reason to end a command.
   const isTemporary = (path: string) => dirname(path) === "/tmp" || dirname(path) === tmpDir;
   const watched = listReplaceable(files, isTemporary);
   const around = new Set(listAround(files).filter((path) => !watched.includes(path)));
@@ -30,7 +30,7 @@ export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, 
     const before = identify(path);
     if (before === undefined) continue;
     const check = (_event?: unknown, name?: unknown) => {
-      // What happens in a directory has another name; a busy one is not looked at each time.
+      // Changes inside of a directory have another name: a busy one is not checked each time.
       if (around.has(path) && typeof name === "string" && name !== basename(path)) return;
       if (replaced !== undefined || identify(path) === before) return;
       replaced = path;
@@ -42,7 +42,7 @@ export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, 
       watcher.on("error", () => check());
       watchers.push(watcher);
     } catch {
-      // Too many watches, or it is gone: the same holds as without.
+      // Too many watches, or it is gone: it is not watched.
     }
   }
   return {
@@ -53,13 +53,13 @@ export function watchClosed(files: RestrictedFiles, tmpDir: string | undefined, 
   };
 }
 
-/** Closed in a directory that stays that of the host. */
+/** Protected paths in directories of the host, where they can be replaced. */
 const listReplaceable = (files: RestrictedFiles, isTemporary: (path: string) => boolean): string[] =>
   files.entries
     .filter((entry) => isReplaceable(entry, files) && !(entry.missing && isTemporary(entry.path)))
     .map(({ path }) => path);
 
-/** Directories around what is closed: with one of them its mounts go, and the new one has none. Those in the root are taken to stay. */
+/** Directories around protected paths: a replaced one has none of their mounts. Those in the root are assumed to stay. */
 function listAround(files: RestrictedFiles): string[] {
   const around = new Set<string>();
   for (const { path, access, missing } of files.entries) {
@@ -73,14 +73,14 @@ function isReplaceable({ path, access, mirror, mirrored }: ProfileEntry, files: 
   if (access === "write" || mirror !== undefined || mirrored || path === "/") return false;
   const around = dirname(path);
   if (getAccess(files, around) === "write") {
-    // What is closed in a git directory for being unknown to a commit runs nothing.
+    // Of the names that are read-only in a git directory, only these make git run something.
     return !files.commits?.includes(around) || CLOSED_IN_GIT_DIRECTORY.includes(basename(path));
   }
   const isRemade = files.entries.some((entry) => entry.path === around && entry.mirror !== undefined);
   return access === "deny" && !isRemade && getAccess(files, around) === "read";
 }
 
-/** Differs for what was made later, with the same number too. */
+/** Differs for a file created later, even with the same inode number. */
 function identify(path: string): string | undefined {
   try {
     const there = lstatSync(path, { throwIfNoEntry: false, bigint: true });

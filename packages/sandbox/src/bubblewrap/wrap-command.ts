@@ -135,23 +135,23 @@ function openWrapper(
   }
 }
 
-/** Times of files are those of the last tick of the kernel, up to 10 ms ago. */
+/** File times are those of the last kernel tick, up to 10 ms ago. */
 const CLOCK_GRAIN_MS = 20;
 
 const DESCRIPTORS = { options: 3, seccomp: 4, status: 5 } as const;
 const FIRST_SOURCE = 6;
 
-/** The wrapper is found outside of what any command may write; a profile may still open its place. */
+/** No command can normally write where the wrapper is installed, but a profile may allow it. */
 function checkWrapper(bubblewrap: string, { fileSystem }: SandboxProfile): void {
   if (fileSystem === "unrestricted") return;
   if (process.getuid?.() !== 0 && !isAllowed(bubblewrap, constants.W_OK)) return;
-  // Whoever may write everywhere has no need of it.
+  // A command that may write everywhere gains nothing by it.
   if (getAccess(fileSystem, "/") === "write") return;
   if (getAccess(fileSystem, bubblewrap) === "write")
     throw invalid(`it makes ${bubblewrap} writable, which makes the sandbox`);
 }
 
-/** What the wrapper would find out too late, in the output of the command. */
+/** Reports before the start what the wrapper would report in the output of the command. */
 function checkVisible({ argv, file, cwd }: SandboxableCommand, { fileSystem }: SandboxProfile, files: HostFiles): void {
   if (fileSystem === "unrestricted") return;
   if (!isVisible(fileSystem, files.real(file) ?? file)) {
@@ -164,16 +164,16 @@ function checkVisible({ argv, file, cwd }: SandboxableCommand, { fileSystem }: S
 function isVisible(fileSystem: RestrictedFiles, path: string): boolean {
   const access = getAccess(fileSystem, path);
   if (access === "deny") return false;
-  // What is fresh there is not what the host has.
+  // The sandbox has a fresh one, without the files of the host.
   if (isWithin(path, "/dev/shm"))
     return fileSystem.entries.some((entry) => entry.path !== "/" && isWithin(path, entry.path));
   if (access !== "none") return true;
   return fileSystem.minimal && MINIMAL_PATHS.some((root) => isWithin(path, root));
 }
 
-/** What bubblewrap itself is to start. */
+/** What bubblewrap itself starts. */
 function toInner({ argv, file, arg0, env, session }: SandboxableCommand, { argv0 }: BubblewrapHost) {
-  // Given by name it is found again on the same PATH, and sees the name as its argv[0].
+  // By name it is found again on the same PATH, and gets the name as its argv[0].
   const named = env.PATH === undefined ? [file, ...argv.slice(1)] : argv;
   if (arg0 !== undefined && argv0 && session !== "terminal") return { argv: named, argv0: arg0, session };
   const inner = arg0 === undefined ? named : ["/bin/bash", "-c", 'exec -a "$0" "$@"', arg0, file, ...argv.slice(1)];
@@ -201,7 +201,7 @@ async function reservePaths(profile: SandboxProfile, { native, files }: Bubblewr
     for (const entry of fileSystem.entries) {
       const placeholder = mayVanish(entry, fileSystem, files) ? await holdPlaceholder(entry.path, native) : undefined;
       if (placeholder !== undefined) placeholders.push(placeholder);
-      // Nobody can make it: there is nothing to mount on.
+      // The command cannot create it either, and there is no mount point.
       if (placeholder !== undefined || !entry.missing) entries.push(entry);
     }
   } catch (error) {

@@ -23,7 +23,7 @@ export function readWrapperStatus(fd: number): WrapperStatus {
     const init = find("child-pid");
     if (init !== undefined) onStarted(init);
   });
-  socket.on("error", () => {}); // the end is told either way
+  socket.on("error", () => {}); // `close` follows
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   void ended.then(() => onStarted(undefined));
   return {
@@ -38,15 +38,15 @@ export function readWrapperStatus(fd: number): WrapperStatus {
   };
 }
 
-/** The first process is gone, and by then so is every other one of its namespace. */
+/** Whether the init process is gone, and so every other process of its namespace. */
 export const hasNamespaceEnded = (init: number): boolean => hasEnded(readProcessStat(init));
 
 /**
- * Resolves when nothing but its first process is left of a sandbox whose wrapper has ended; false after the deadline. That one was
- * killed with the wrapper and takes milliseconds to clear its mounts away; only then are others killed, if there are any.
+ * Resolves when nothing but its init process is left of a sandbox whose wrapper has ended; false after the deadline. The init
+ * process was killed with the wrapper, and takes milliseconds to remove its mounts before the kernel kills the others.
  */
 export async function untilNamespaceEnds(init: number): Promise<boolean> {
-  // A wrapper that ends very early takes nothing along: what it started has not asked for that yet.
+  // A wrapper that ends very early kills nothing: its child has not asked to die with it yet.
   if (!hasNamespaceEnded(init)) killProcess(init);
   const deadline = performance.now() + NAMESPACE_END_DEADLINE_MS;
   for (let polls = 0; listChildren(init).length > 0 && !hasNamespaceEnded(init); polls += 1) {
@@ -60,7 +60,7 @@ function killProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has just gone.
+    // It is gone.
   }
 }
 
@@ -72,14 +72,14 @@ const POLL_INTERVAL_MS = 2;
 export const findProgram = (init: number): number | undefined =>
   listChildren(init).find((pid) => innerPid(pid) === FIRST_PROGRAM);
 
-/** Process 1 of a sandbox collects orphans; the program is what it starts first. */
+/** Process 1 of a sandbox reaps orphans, and starts the program first. */
 const FIRST_PROGRAM = 2;
 
 function listChildren(pid: number): number[] {
   try {
     return toNumbers(readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" "));
   } catch {
-    // A kernel without CONFIG_PROC_CHILDREN: every process is asked for its parent.
+    // A kernel without CONFIG_PROC_CHILDREN: reads the parent of every process.
     return toNumbers(readdirSync("/proc")).filter((child) => readProcessStat(child)?.ppid === pid);
   }
 }

@@ -1,7 +1,7 @@
 import type { SandboxProfile } from "./profile.js";
 import { isUnlimited } from "./profile.js";
 
-/** What Codex tells programs that have no network. */
+/** The environment of a sandboxed command: without a network it has the variable that Codex sets. */
 export const getEnvironment = (
   env: Readonly<Record<string, string>>,
   profile: SandboxProfile,

@@ -15,8 +15,9 @@ export const createPatternBudget = (maxDepth: number | undefined): PatternBudget
 });
 
 /**
- * The paths that exist and match a pattern below `base`, in whose own name nothing is special: `*`, `?` and `[…]` within a name, `**` over directories, `{a,b}`. Links are
- * matched but not entered. @throws Error when more is there than the budget allows: a part would be left open.
+ * The existing paths below `base` that match a pattern: `*`, `?` and `[…]` within a name, `**` across directories, `{a,b}`.
+ * `base` is literal. Symbolic links are matched but not followed. @throws Error when the budget is exceeded: a part of the
+ * matches would not be protected.
  */
 export function expandPattern(pattern: string, files: HostFiles, budget: PatternBudget, base = "/"): string[] {
   const search = searchPattern(pattern, files, budget, base);
@@ -25,7 +26,7 @@ export function expandPattern(pattern: string, files: HostFiles, budget: Pattern
   return step.value;
 }
 
-/** As `expandPattern`, reading directories off this thread, with a turn of the event loop for each. */
+/** As `expandPattern`, reading directories on the thread pool, with a turn of the event loop for each. */
 export async function expandPatternLater(
   pattern: string,
   files: HostFiles,
@@ -38,7 +39,7 @@ export async function expandPatternLater(
   return step.value;
 }
 
-/** Yields each directory whose entries it is to be given next, and returns the paths. */
+/** Yields each directory whose entries it needs next, and returns the paths. */
 function* searchPattern(
   pattern: string,
   files: HostFiles,
@@ -64,7 +65,7 @@ function* searchPattern(
       const kind = files.kind(path);
       if (kind === "missing") return;
       if (rest.length === 0) add(path);
-      // A link within the fixed part is the user's own way of writing it.
+      // A link in the literal part of a pattern is followed: the user wrote it so.
       else if (kind === "directory" || kind === "link") yield* walk(path, rest, depth);
       return;
     }
@@ -103,7 +104,7 @@ const isPattern = (part: string): boolean => /[*?[]/.test(part);
 
 const join = (directory: string, name: string): string => (directory === "/" ? `/${name}` : `${directory}/${name}`);
 
-/** Alternatives without nesting, as the shell has them. */
+/** Brace alternatives without nesting, as in the shell. */
 function expandBraces(pattern: string): string[] {
   const match = /\{([^{}]*,[^{}]*)\}/.exec(pattern);
   if (match === null) return [pattern];

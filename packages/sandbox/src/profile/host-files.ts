@@ -24,26 +24,26 @@ export interface HostFiles {
   real(path: string): string | undefined;
   /**
    * What the path itself is; a link is not followed. `file` is anything but a directory or a link. What this user cannot
-   * look at is missing: for the command as well.
+   * access counts as missing, as it does for the command.
    */
   kind(path: string): FileKind;
-  /** What a link says; undefined for anything else. */
+  /** Target of a symbolic link; undefined for anything else. */
   target(path: string): string | undefined;
-  /** A file with content, as opposed to a socket, a FIFO or a device. */
+  /** Whether it is a regular file, not a socket, a FIFO or a device. */
   isPlainFile(path: string): boolean;
-  /** The first line of a file, as far as `MAX_FIRST_LINE_BYTES`; undefined when it cannot be read or is no file. */
+  /** First line of a file, at most `MAX_FIRST_LINE_BYTES` of it; undefined when it cannot be read or is no regular file. */
   firstLine(path: string): string | undefined;
   /** Names and kinds in a directory; empty when it cannot be read. */
   list(directory: string): readonly { name: string; kind: FileKind }[];
-  /** As `list`, off this thread. Never rejects. */
+  /** As `list`, on the thread pool. Never rejects. */
   listLater(directory: string): Promise<readonly { name: string; kind: FileKind }[]>;
-  /** False for one that cannot be read as well. */
+  /** False also for one that cannot be read. */
   isEmpty(directory: string): boolean;
-  /** There only to keep its name free while some sandbox runs: as good as missing. */
+  /** Whether it only reserves its name while some sandbox runs, and so counts as missing. */
   isPlaceholder(path: string): boolean;
   /** The host's own directory for temporary files, where it names one. */
   tmpDir: string | undefined;
-  /** Where rules, settings and the cache of codex itself are; absolute. Undefined for none that is to be protected. */
+  /** Absolute directory of the rules, settings and cache of codex itself; undefined for none to protect. */
   codexHome: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export function createHostFiles(env: Readonly<Record<string, string | undefined>
 
 const lstatSyncOf = (path: string) => attempt(() => lstatSync(path, { throwIfNoEntry: false }));
 
-/** Somebody may have put a FIFO or an endless device there: neither is waited for. */
+/** Does not block on a FIFO or an endless device that somebody may have put there. */
 function readFirstLine(path: string): string | undefined {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {

@@ -2,18 +2,18 @@ import type { Sandbox } from "@codex/executor-protocol";
 import type { HostFiles } from "./host-files.js";
 import { type FoundPatterns, findPatterns, listSearches } from "./resolve-profile.js";
 
-/** What the patterns of a sandbox name at some moment after the call. Rejects with a StartError `sandbox_invalid`. */
+/** Matches of the patterns of a sandbox at some moment after the call. Rejects with a StartError `sandbox_invalid`. */
 export type PatternSearch = (sandbox: Sandbox) => Promise<FoundPatterns>;
 
 interface Searching {
   running: Promise<FoundPatterns>;
-  /** Begins when that has ended, for all who came after it had begun. */
+  /** Begins when that has ended; shared by all callers who came after it had begun. */
   next: Promise<FoundPatterns> | undefined;
 }
 
 /**
- * Looks through each tree once at a time, however many ask: who comes while it is looked through shares the next search, as what
- * was seen before is not what there is now.
+ * Searches each tree once at a time, however many callers there are: those who come during a search share the next one, as the
+ * running one may have missed later changes.
  */
 export function createPatternSearch(files: HostFiles): PatternSearch {
   const searches = new Map<string, Searching>();

@@ -1,10 +1,10 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { basename } from "node:path/posix";
 
-/** Seconds since 1970 that stand for "made by a sandbox"; whoever puts something there changes it. */
+/** Modification time of placeholders, seconds since 1970; it changes when somebody puts something there. */
 export const MARK_S = 0x5a4d;
 
-/** Nothing but a name that is kept free, for this sandbox or another. */
+/** Whether a path only reserves its name, for this sandbox or another. */
 export const isPlaceholder = (path: string): boolean => {
   const there = lstatSync(path, { throwIfNoEntry: false });
   if (there === undefined || Math.floor(there.mtimeMs / 1000) !== MARK_S) return false;
@@ -12,10 +12,10 @@ export const isPlaceholder = (path: string): boolean => {
 };
 
 /**
- * Where a git directory could say that another one holds its configuration. Git fails on a directory of this name; a
- * file that names the git directory itself says what holds without it.
+ * Whether a path is the file by which a git directory refers to another one for its configuration. Git fails on a directory of
+ * this name; a file that refers to the git directory itself means the same as none.
  */
 export const isGitCommonFile = (path: string): boolean => basename(path) === "commondir";
 
-/** What the file says that stands for none. */
+/** Content of that file as a placeholder. */
 export const OWN_COMMON_DIRECTORY = ".";

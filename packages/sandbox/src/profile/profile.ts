@@ -1,4 +1,4 @@
-/** What a command may touch, with every path settled: the input of what makes a real sandbox of it. */
+/** What a command may access, with every path resolved on this host: the input of bubblewrap or Seatbelt. */
 export interface SandboxProfile {
   fileSystem: "unrestricted" | RestrictedFiles;
   network: "restricted" | "enabled";
@@ -6,11 +6,11 @@ export interface SandboxProfile {
 
 /** What a command may see of the file system. */
 export interface RestrictedFiles {
-  /** Outer paths before inner ones, each path once. What no entry covers does not exist. */
+  /** Outer paths before inner ones, each path once. What no entry covers is not visible. */
   entries: readonly ProfileEntry[];
-  /** The parts of the system that programs need to run at all are readable. */
+  /** Whether the parts of the system that every program needs are readable. */
   minimal: boolean;
-  /** Git directories that were opened for commits. */
+  /** Git directories that are writable for commits. */
   commits?: readonly string[];
 }
 
@@ -21,17 +21,17 @@ export interface ProfileEntry {
   path: string;
   access: PathAccess;
   kind: "directory" | "file";
-  /** Not there: it must not come into being. The path is the first part that is missing. */
+  /** Does not exist and must not be created. The path ends at its first missing part. */
   missing?: true;
-  /** Only there so that a directory on the way to a protected one keeps its name. */
+  /** Exists only so that a directory above a protected path cannot be renamed. */
   pin?: true;
-  /** Made anew, to hold what `mirrored` entries show of it and these links: what is put there later is not seen. */
+  /** An empty directory takes its place, with `mirrored` entries and these symbolic links: later additions are not visible. */
   mirror?: readonly { name: string; target: string }[];
-  /** As it is in a directory that is made anew; it may be gone by then. */
+  /** An entry of a mirrored directory; it may be gone when it is mounted. */
   mirrored?: true;
 }
 
-/** What holds for a path: the innermost entry around it. */
+/** Access to a path: that of the innermost entry around it. */
 export function getAccess(files: RestrictedFiles, path: string): PathAccess | "none" {
   let access: PathAccess | "none" = "none";
   for (const entry of files.entries) if (isWithin(path, entry.path)) access = entry.access;
@@ -42,7 +42,7 @@ export function getAccess(files: RestrictedFiles, path: string): PathAccess | "n
 export const isWithin = (path: string, directory: string): boolean =>
   directory === "/" || path === directory || path.startsWith(`${directory}/`);
 
-/** Nothing is held back: there is nothing to make. */
+/** Whether nothing is restricted, so that no sandbox is needed. */
 export const isUnlimited = ({ fileSystem, network }: SandboxProfile): boolean =>
   fileSystem === "unrestricted" && network === "enabled";
 

@@ -2,12 +2,12 @@ import { basename, dirname, join, resolve } from "node:path/posix";
 import type { HostFiles } from "./host-files.js";
 import { isWithin, type ProfileEntry } from "./profile.js";
 
-/** What programs outside of the sandbox act on: read-only under every directory that may be written. */
+/** Names that programs outside of the sandbox act on: read-only below every writable directory. */
 const PROTECTED_NAMES = [".git", ".agents", ".codex", ".aws"] as const;
 
 /**
- * The entries that keep protected paths from being written; a path that has an entry of its own is left to it.
- * `toEntry` settles a path that is to be read-only, and throws for one that crosses a link the command could replace.
+ * Read-only entries for protected paths; a path that has an entry already keeps that one. `toEntry` resolves a path to a
+ * read-only entry, and throws for one that crosses a symbolic link the command could replace.
  */
 export function listProtected(
   roots: readonly ProfileEntry[],
@@ -29,18 +29,18 @@ export function listProtected(
       add(inner);
       if (name === ".git") for (const directory of listGitDirectories(inner, files)) add(directory);
     }
-    // Writing to these changes the kernel, for everybody.
+    // Writing there changes kernel settings of the whole host.
     if (path === "/") add("/sys");
   }
   return found;
 }
 
-/** What `codex` runs or believes in its own directory, which may lie elsewhere by a link. */
-const BELIEVED_NAMES = ["config.toml", "rules", "cache"];
+/** Files of its own directory that `codex` trusts, which may be symbolic links to elsewhere. */
+const TRUSTED_NAMES = ["config.toml", "rules", "cache"];
 
 /**
- * The entries that keep the directory of codex itself from being written wherever it lies, and what is linked from there. What is
- * opened by name below it stays open. @param refuse throws for a root that could only be closed as a whole
+ * Read-only entries for the directory of codex itself, wherever it is, and for what is linked from there. Paths below it that
+ * are explicitly writable stay so. @param refuse throws for a writable root that could only be protected as a whole
  */
 export function listCodexHome(
   roots: readonly ProfileEntry[],
@@ -53,7 +53,7 @@ export function listCodexHome(
   const home = files.real(codexHome) ?? codexHome;
   const isOpen = (path: string) => roots.some((root) => isWithin(path, root.path));
   for (const root of roots) if (root.path === home) refuse(root.path, codexHome);
-  const linked = BELIEVED_NAMES.map((name) => [join(home, name), files.real(join(home, name))] as const)
+  const linked = TRUSTED_NAMES.map((name) => [join(home, name), files.real(join(home, name))] as const)
     .filter(([path, real]) => real !== undefined && real !== path && isOpen(real))
     .map(([, real]) => real!);
   for (const path of linked) if (roots.some((root) => root.path === path)) refuse(path, codexHome);
@@ -61,7 +61,7 @@ export function listCodexHome(
   return wanted.map(toEntry).filter((entry) => entry !== undefined);
 }
 
-/** A writable directory that was opened within a protected one holds no project of its own. */
+/** A writable directory inside of a protected one holds no project of its own. */
 const isInsideProtected = (path: string, roots: readonly ProfileEntry[]): boolean =>
   roots.some((root) => {
     if (root.path === path || !isWithin(path, root.path)) return false;
@@ -69,7 +69,7 @@ const isInsideProtected = (path: string, roots: readonly ProfileEntry[]): boolea
     return (PROTECTED_NAMES as readonly string[]).includes(first!);
   });
 
-/** Where a `.git` file leads: the git directory of a worktree or submodule, and the one it shares with others. */
+/** What a `.git` file refers to: the git directory of a worktree or submodule, and the one it shares with others. */
 function listGitDirectories(dotGit: string, files: HostFiles): string[] {
   if (files.kind(dotGit) !== "file") return [];
   const named = /^gitdir:\s*(.*\S)\s*$/.exec(files.firstLine(dotGit) ?? "")?.[1];

@@ -1,8 +1,8 @@
 import { isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "../profile/profile.js";
 
 /**
- * A profile for macOS `sandbox-exec` of the same meaning; the last rule that matches wins. A path is handed over as a parameter, so
- * that nothing in its name is read as part of the profile.
+ * The same profile for macOS `sandbox-exec`, in which the last matching rule wins. Paths are passed as parameters, so that
+ * nothing in a name is interpreted as part of the profile.
  */
 export function renderSeatbelt({ fileSystem, network }: SandboxProfile): { profile: string; parameters: string[] } {
   const parameters: string[] = [];
@@ -18,7 +18,7 @@ export function renderSeatbelt({ fileSystem, network }: SandboxProfile): { profi
   return { profile: `${lines.join("\n")}\n`, parameters };
 }
 
-/** What programs need that touches neither files of the user nor the network. */
+/** What every program needs besides files of the user and the network. */
 const BASE = [
   "(version 1)",
   "(deny default)",
@@ -44,7 +44,7 @@ const NETWORK = [
     '(global-name "com.apple.SystemConfiguration.DNSConfiguration") (global-name "com.apple.SystemConfiguration.configd"))',
 ];
 
-/** Devices of every program: those that the fresh /dev of Linux has. */
+/** Devices of every program, as in the fresh /dev on Linux. */
 const DEVICES = ["null", "zero", "random", "urandom", "tty", "dtracehelper", "ptmx", "fd", "stdin", "stdout", "stderr"]
   .map((device) => `(literal "/dev/${device}")`)
   .join(" ");
@@ -67,7 +67,7 @@ function renderFiles({ entries, minimal }: RestrictedFiles, name: (path: string)
     '(allow file-read* (literal "/"))',
     ...(minimal ? [`(allow file-read* ${MINIMAL})`] : []),
     ...entries.filter(({ pin }) => !pin).flatMap((entry) => renderEntry(entry, name)),
-    ...renderKeptNames(entries, name),
+    ...renderPinnedNames(entries, name),
     `(allow file-read* file-write-data file-ioctl ${DEVICES} (regex #"^/dev/ttys[0-9]+$"))`,
   ];
 }
@@ -79,8 +79,8 @@ function renderEntry({ path, access, kind, missing }: ProfileEntry, name: (path:
   return [`(allow file-read* file-write* ${place})`];
 }
 
-/** A directory above a closed path keeps its name: renaming it would move the path out of its rule. */
-function renderKeptNames(entries: readonly ProfileEntry[], name: (path: string) => string): string[] {
+/** A directory above a protected path cannot be renamed: that would move the path out of its rule. */
+function renderPinnedNames(entries: readonly ProfileEntry[], name: (path: string) => string): string[] {
   return entries
     .filter(({ path, pin }) => pin || entries.some((inner) => inner.access !== "write" && isWithin(inner.path, path)))
     .filter(({ path, access }) => access === "write" && path !== "/")

@@ -5,10 +5,10 @@ import type { SandboxProfile } from "../profile/profile.js";
 import type { SandboxableCommand, WrappedCommand } from "../wrapped-command.js";
 import { renderSeatbelt } from "./render-profile.js";
 
-/** Part of macOS; no other program of this name is ever taken. */
+/** Part of macOS; no other program of this name is used. */
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 
-/** The program takes the place of `sandbox-exec`: its end, its group and its terminal are its own. */
+/** The program replaces `sandbox-exec`: its exit status, group and terminal are its own. */
 export function wrapWithSeatbelt(
   command: SandboxableCommand,
   profile: SandboxProfile,
