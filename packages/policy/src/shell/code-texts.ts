@@ -3,8 +3,8 @@ import { plainName } from "./program-name.js";
 import { hasHarmlessOutput } from "./unknown.js";
 
 /**
- * Where commands may stand in a text of any language: what its quotes, brackets and operators part, and the ends of the first
- * words of each piece (`run-shell zap`).
+ * Candidates for commands in a text of any language: the pieces between its quotes, brackets and operators, also without their
+ * first words (`run-shell zap`).
  */
 export function listPieces(text: string): string[][] {
   return text.split(PIECE_ENDS).flatMap((piece) => {
@@ -32,7 +32,7 @@ export function listValues(args: readonly string[]): string[] {
 const INTERPRETERS =
   /^(?:python|pypy|node|nodejs|ruby|perl|php|lua|luajit|tclsh|expect|osascript|ed|ex|dc|m4|gdb|rscript|r|julia|ghci|jshell|irb|guile|elixir|groovy|scala)$/;
 
-/** An interpreter that is told no program, and takes it from its input. */
+/** Whether an interpreter reads its program from its input, because its arguments name none. */
 export function readsProgram([program = "", ...args]: readonly string[]): boolean {
   const name = plainName(program);
   if (/^n?vim?(?:\.\w+)?$/.test(name)) return args.some((arg) => /^-[a-z]*s$/.test(arg));
@@ -40,7 +40,7 @@ export function readsProgram([program = "", ...args]: readonly string[]): boolea
   return args.every((arg) => /^(?:-|\/dev\/stdin|-[a-zA-Z]|--\w[\w-]*)$/.test(arg) && !/^-[cemrf]$/.test(arg));
 }
 
-/** Texts that nobody runs. */
+/** Files that are not executed by programs. */
 const PROSE = /\.(?:md|markdown|txt|rst|adoc|html?|css|csv|svg|log|lock)$/i;
 
 /** Whether a program that is started with these words may run what is in the file. */

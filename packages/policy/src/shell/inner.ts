@@ -28,5 +28,5 @@ export const toCommand = (argv: readonly string[]): Inner => ({ kind: "command",
 
 export const toScript = (script: string, args: readonly string[] = []): Inner => ({ kind: "script", script, args });
 
-/** Every end of an argument list, as a command. */
+/** Every suffix of an argument list, as a command. */
 export const toSuffixes = (words: readonly string[]): Inner[] => [{ kind: "suffixes", words }];

@@ -13,19 +13,19 @@ export interface FoundCommand {
 }
 
 export interface ScriptVisitor {
-  /** Takes a command and returns what it is known to print: `UNKNOWN` in it for the rest, undefined for nothing of the script's making. */
+  /** Visits a command and returns its known output, with `UNKNOWN` for unknown parts; undefined when the script does not determine it. */
   visitCommand(command: FoundCommand): string | undefined;
   /** A script inside a script, such as one between backticks in a here-document. */
   visitScript(script: string, variables: Variables, input?: string): string | undefined;
   /** A command whose program is computed: `args` are known, the program may be any word that is spelled out. */
   visitComputed(args: readonly string[]): void;
-  /** What is put into a file that a later program may run. */
+  /** Text that is written to a file, which a later program may run. */
   visitWritten(path: string, text: string): void;
   /** A text in which commands may stand. */
   visitText(text: string): void;
-  /** A value with a substitution in it: run where it is taken for a number, a subscript or a prompt. */
+  /** A value that contains a substitution, which runs when the value is used as a number, a subscript or a prompt. */
   visitDeferred(value: string): void;
-  /** False when nesting is too deep to go on; `leave` is called otherwise. */
+  /** False when nesting is too deep to continue; otherwise the caller must call `leave`. */
   enter(): boolean;
   leave(): void;
   /** There may be more than was visited. */

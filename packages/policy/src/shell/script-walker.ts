@@ -24,7 +24,7 @@ export function walkScript(
     if (variables !== outer)
       for (const values of variables.values()) for (const value of values) visitor.visitDeferred(value);
     if (variables === outer && walker.read.size === 0) return output;
-    // What substitutions print and what is read is known only now: once more with variables that come of it.
+    // Outputs of substitutions and values that were read are known only now: repeat with the variables that result.
     read = new Map([...read, ...walker.read]);
     const next = collectVariables(tree, outer, read, walker.createExpansions(0));
     if (isSameVariables(variables, next)) return output;
@@ -36,7 +36,7 @@ export function walkScript(
   }
 }
 
-/** The same for every part of a script. */
+/** Shared by all parts of a script. */
 interface Walk {
   readonly tree: SyntaxTree;
   readonly visitor: ScriptVisitor;
@@ -51,14 +51,14 @@ const COMPUTED_NAME = /\$(?!['"])|[`*?]|\[.*\]/s;
 
 /** Visits nodes; a statement passes its input on to the statements in it. */
 class Walker {
-  /** What `read` and the like were found to read, by variable. */
+  /** Values assigned by `read` and similar builtins, by variable. */
   readonly read = new Map<string, readonly string[]>();
   private readonly tree: SyntaxTree;
   private readonly visitor: ScriptVisitor;
   private readonly outputs = new Map<SyntaxNode, string | undefined>();
   /** What the script has written, by normal path. */
   private readonly written: Map<string, string>;
-  /** What `exec` has put in place of the input. */
+  /** The input that `exec` has redirected. */
   private standingInput: string | undefined;
 
   constructor(
@@ -165,7 +165,7 @@ class Walker {
     const bodyInput = this.getInput(redirects) ?? this.getMisreadInput(node) ?? input;
     const output = body === undefined ? bodyInput : this.visitBody(body, bodyInput, extra);
     this.write(redirects, output);
-    // `&>` is two things to a plain POSIX shell: what stands before it runs aside, and a new command begins.
+    // A plain POSIX shell reads `&>` as `&` and `>`: the command before it runs in the background, and a new one begins.
     if (extra.length > 0 && redirects.some((redirect) => /^&>/.test(getText(this.tree, redirect)))) {
       this.visitVariants(extra, undefined);
     }
@@ -177,7 +177,7 @@ class Walker {
     return body.type === "command" ? this.visitCommand(body, input, extra) : this.visit(body, input);
   }
 
-  /** Behind a compound command the grammar reads `<<<` as an error and `<`. */
+  /** The input of a compound command whose `<<<` the grammar misread. */
   private getMisreadInput(node: SyntaxNode): string | undefined {
     const at = node.children.findIndex((child) => isMisreadInput(this.tree, child));
     const target = at === -1 ? undefined : node.children[at + 1]?.children.at(-1);
@@ -188,7 +188,7 @@ class Walker {
     return readValue(this.tree, node, this.createExpansions(0));
   }
 
-  /** What goes to `>(…)` is read by it, and what goes to a file may be run later. */
+  /** Passes output to `>(…)`, and records output to files, which may be run later. */
   private write(redirects: readonly SyntaxNode[], output: string | undefined): void {
     for (const redirect of redirects) {
       const target = redirect.children.at(-1);
@@ -300,7 +300,7 @@ class Walker {
     return output;
   }
 
-  /** What a command changes for those behind it. */
+  /** Records the effects of a command on later ones. */
   private follow(argv: readonly string[], input: string | undefined, output: string | undefined): void {
     const [program, ...args] = argv;
     if (program === "exec" && args.length === 0) this.standingInput = input;

@@ -6,7 +6,7 @@ import { unwrapCmd, unwrapPowerShell } from "./windows-shells.js";
 const POSIX_SHELLS =
   "bash sh zsh dash ksh mksh pdksh lksh oksh loksh ash hush posh yash rbash rzsh rksh bosh pbosh jsh mrsh gash osh ysh csh tcsh";
 
-/** Their scripts are read as if they were a POSIX shell's, and what is found there is not all. */
+/** Shells with a language of their own: their scripts are read as POSIX scripts, and the result counts as incomplete. */
 const OTHER_SHELLS = "nu nushell xonsh elvish ion rc es murex scsh oil";
 
 const WINDOWS_SHELLS = "pwsh powershell cmd command.com";
@@ -16,12 +16,12 @@ export const SHELLS: ReadonlySet<string> = new Set(`${POSIX_SHELLS} ${OTHER_SHEL
 
 const POSIX: ReadonlySet<string> = new Set(POSIX_SHELLS.split(" "));
 
-/** Programs with a name like that of a shell, and the same option, that are none. */
+/** Programs that are not shells, although name and options look like it. */
 const NO_SHELLS: ReadonlySet<string> = new Set(
   "ssh mosh rsh hash push publish refresh flush finish polish trash crash lsh autossh pssh pdsh wish tclsh".split(" "),
 );
 
-/** What a shell runs; undefined for a program that is none. */
+/** What a shell runs; undefined for a program that is not a shell. */
 export function unwrapShell(program: string, args: readonly string[]): Runs | undefined {
   const name = lookupName(program);
   const plain = plainName(program);

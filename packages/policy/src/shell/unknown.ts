@@ -1,7 +1,7 @@
 import { MAX_LITERAL_OUTPUT } from "./limits.js";
 import { lookupName } from "./program-name.js";
 
-/** Stands in a text behind a part that only the running script knows; a script that holds it itself is only asked about. */
+/** Marks a part of a text that is known only at run time. A script that contains this character itself needs approval. */
 export const UNKNOWN = "\ufffe";
 
 export const isUnknown = (text: string): boolean => text.includes(UNKNOWN);
@@ -22,14 +22,14 @@ export function joinTexts(texts: readonly string[]): string {
   return isWhole ? all : toUnknown(all.slice(0, MAX_LITERAL_OUTPUT));
 }
 
-/** Variables that a shell sets itself, from what it runs. */
+/** Variables that a shell sets itself. */
 const OWN_VARIABLES =
   /^(?:PWD|OLDPWD|REPLY|OPTARG|OPTIND|DIRSTACK|FUNCNAME|MAPFILE|COPROC|RANDOM|SECONDS|LINENO|PIPESTATUS|HISTCMD|MATCH|PPID|UID|BASH_\w+)$/;
 
 /** A variable of the environment, which no script of this command has set. */
 export const isEnvironment = (name: string): boolean => /^[A-Z][A-Z0-9_]*$/.test(name) && !OWN_VARIABLES.test(name);
 
-/** Programs that print nothing, a fact of the host, or a part of an argument that is spelled out. */
+/** Programs that print nothing, a fact about the host, or a part of a literal argument. */
 const SETTLED: ReadonlySet<string> = new Set(
   [
     ": true false cd pushd popd set shopt export unset local declare typeset readonly shift test [ [[ exit return break continue wait sleep kill",
@@ -39,7 +39,7 @@ const SETTLED: ReadonlySet<string> = new Set(
     .split(" "),
 );
 
-/** What tools say of their own places and of how a shell is set up for them. */
+/** Commands that print paths of tools or their shell integration. */
 const SETTLED_LINES = [
   /^command -v \S+$/,
   /^basename [^ -]\S*$/,
@@ -55,7 +55,7 @@ const SETTLED_LINES = [
   /^(?:kubectl|helm|gh|npm|pnpm|docker|rustup|poetry|deno|kind|minikube|k9s|argocd|flux) completions?(?: -s)?(?: (?:bash|zsh|fish))?$/,
 ];
 
-/** What such a command prints is no text that the script has made. */
+/** Whether the script cannot control the output of a command. */
 export function hasHarmlessOutput([program = "", ...args]: readonly string[]): boolean {
   const name = lookupName(program);
   return SETTLED.has(name) || SETTLED_LINES.some((line) => line.test([name, ...args].join(" ")));

@@ -16,7 +16,7 @@ export interface Wrapper extends OptionTable {
   readonly isInput?: boolean;
   /** Options may stand behind operands. */
   readonly isMixed?: boolean;
-  /** Its options are many and seldom told: one that is not known makes every end of the arguments a guess, and no more. */
+  /** Its options are many and poorly documented: an unknown one only makes every suffix of the arguments a guess. */
   readonly isLoose?: boolean;
 }
 
@@ -43,7 +43,7 @@ const NPX: Wrapper = {
   scripts: "c call",
 };
 
-/** Words of shells that stand before a command, and options are read by none. */
+/** Shell keywords before a command, which take no options. */
 const WORDS = "noglob nocorrect - builtin then else elif do if while until { ( ! and or not begin";
 
 /** Programs that run the rest of their arguments and know no options, or none that matter. */
