@@ -155,6 +155,19 @@ describe("live output as an iterable", () => {
   });
 });
 
+it("live output of a program goes to a callback and to a loop, and to a callback alone", async () => {
+  const orchestrator = await open();
+  const request = { argv: ["sh", "-c", LARGE], env: {}, tty: false };
+  const [called, read, alone] = [createCounter(), createCounter(), createCounter()];
+  const both = orchestrator.runCommand(request, { onOutput: called.add });
+  for await (const piece of both.output) read.add(piece);
+  await both.ended;
+  const program = orchestrator.runCommand(request, { onOutput: alone.add });
+  await program.ended;
+  for await (const _ of program.output) expect.unreachable();
+  expect([called.bytes, read.bytes, alone.bytes]).toEqual([LARGE_BYTES, LARGE_BYTES, LARGE_BYTES]);
+});
+
 describe("a program that is aborted", () => {
   const request = (script: string) => ({ argv: ["sh", "-c", script], env: {}, tty: false });
 

@@ -46,9 +46,10 @@ export interface RunningCommand {
   resize(size: TerminalSize): Promise<void>;
   signal(name: SessionSignal): Promise<void>;
   /**
-   * Live output from the first byte on, for one loop, which ends with the program's output. A loop that has begun holds
-   * the program back; before it has, so does output that nobody takes, until `ended` is awaited or `onOutput` takes it:
-   * then about 1 MiB is kept. Leaving the loop discards the rest. `dropped` of a piece is the range missing before it.
+   * Live output for one loop, which ends with the program's output: from the first byte on, or with `onOutput` from the
+   * first access to this property. A loop that has begun holds the program back, and so does output before a loop has
+   * begun, until `ended` is awaited: then about 1 MiB is kept. Leaving the loop discards the rest. `dropped` of a piece
+   * is the range that is missing before it.
    */
   readonly output: AsyncIterable<LiveOutput>;
   /** How it ended; resolves after its last byte of output was delivered. Never rejects. */
@@ -105,9 +106,10 @@ interface QueuedStep {
 }
 
 class CommandFollower implements RunningCommand {
-  readonly output = new OutputStream();
   readonly #ended: Promise<RunOutcome>;
-  readonly #onOutput: OnOutput;
+  /** Undefined while a callback is the only reader: what is read fast must not pay for what nobody uses. */
+  #output: OutputStream | undefined;
+  #onOutput: OnOutput;
   readonly #executor: ExecutorConnection;
   readonly #tools: { exec: string; stdin: string };
   readonly #hooks: RunHooks;
@@ -123,14 +125,24 @@ class CommandFollower implements RunningCommand {
     this.#executor = executor;
     this.#tools = tools;
     this.#hooks = hooks;
-    this.#onOutput = teeOutput(this.output, hooks.onOutput);
+    this.#output = hooks.onOutput === undefined ? new OutputStream() : undefined;
+    this.#onOutput = hooks.onOutput ?? teeOutput(this.output, undefined);
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
   }
 
+  get output(): OutputStream {
+    if (this.#output === undefined) {
+      this.#output = new OutputStream();
+      this.#onOutput = teeOutput(this.#output, this.#hooks.onOutput);
+      if (this.#over !== undefined) this.#output.end();
+    }
+    return this.#output;
+  }
+
   get ended(): Promise<RunOutcome> {
-    this.output.stopHolding("while read");
+    this.#output?.stopHolding("while read");
     return this.#ended;
   }
 
@@ -153,7 +165,7 @@ class CommandFollower implements RunningCommand {
     const send = (name: SessionSignal) => void this.signal(name).catch(() => {});
     const onAbort = () => {
       // A slow reader must not delay the signal.
-      this.output.stopHolding("never");
+      this.#output?.stopHolding("never");
       send("terminate");
       stopClock = this.#hooks.clock.after(ABORT_GRACE_MS, () => send("kill"));
     };
@@ -282,7 +294,7 @@ class CommandFollower implements RunningCommand {
     if (this.#over !== undefined) return;
     this.#over = outcome;
     for (const queued of this.#queue.splice(0)) queued.reject(new Error("the program has ended"));
-    this.output.end();
+    this.#output?.end();
     this.#end(outcome);
   }
 }
