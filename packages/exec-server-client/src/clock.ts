@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Time as the client sees it; a parameter so that tests need not wait. */
+/** The time source of a client; a parameter so that tests need not wait. */
 export interface ClientClock {
-  /** Milliseconds; only differences matter. */
+  /** Monotonic milliseconds; only differences matter. */
   now(): number;
   /** Resolves after the time; rejects with the reason of `signal` when it aborts first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -28,7 +28,7 @@ export async function withDeadline<T>(
   outer?.addEventListener("abort", onOuter);
   const timer = clock.sleep(ms, done.signal).then(
     () => abort.abort(late()),
-    () => {}, // it was done in time
+    () => {}, // `work` settled in time
   );
   const aborted = new Promise<never>((_, reject) => {
     const fail = () => reject(abort.signal.reason);

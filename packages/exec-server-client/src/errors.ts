@@ -1,6 +1,6 @@
 import { ChannelError } from "@codex/channel";
 
-/** A failure on this side of an exec-server client. What the server answered is an `RpcError` and stays one. */
+/** A local failure of an exec-server client. Errors that the server returns are `RpcError`. */
 export class ClientError extends Error {
   override readonly name = "ClientError";
   constructor(
@@ -16,20 +16,20 @@ export class ClientError extends Error {
 export type ClientErrorCode =
   /** The client was closed, or its only connection has ended. */
   | "closed"
-  /** The connection broke before the answer came, and the request may not be sent twice. */
+  /** The connection was lost before the response, and the request must not be repeated. */
   | "connection_lost"
-  /** The server does not know the session any more, or it could not be resumed in time. */
+  /** The server no longer knows the session, or it was not resumed in time. */
   | "session_lost"
   /** The server did not complete the handshake in time. */
   | "initialize_timeout"
-  /** The server answered something else than the protocol says. */
+  /** A response of the server violates the protocol. */
   | "bad_answer"
-  /** The server could not read the whole body of an HTTP answer. */
+  /** The server could not read the whole body of an HTTP response. */
   | "http_failed"
-  /** The command that should serve could not be started. */
+  /** The server command could not be started. */
   | "spawn_failed"
   /** The process id is in use in this session. */
   | "duplicate_process";
 
-/** The connection has ended: whether the server got the request is not known. */
+/** Whether the connection has ended, so that it is unknown whether the server got the request. */
 export const isConnectionEnd = (error: unknown): boolean => error instanceof ChannelError && error.code === "closed";

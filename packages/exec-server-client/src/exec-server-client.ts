@@ -22,9 +22,9 @@ import { type CallOptions, Calls } from "./session/calls.js";
 import type { ClientSession } from "./session/client-session.js";
 import { type LinkOptions, SessionLink } from "./session/session-link.js";
 
-/** `process/start` without what the client decides; see section 4.1 of the protocol for the meaning of each member. */
+/** Params of `process/start`, apart from those the client sets itself; see section 4.1 of the protocol. */
 export interface StartRequest {
-  /** Chosen by the caller, not in use in this session. */
+  /** Chosen by the caller, unique in this session. */
   processId: string;
   argv: readonly string[];
   /** `file:` URI. */
@@ -38,8 +38,8 @@ export interface StartRequest {
 }
 
 /**
- * A client of an exec-server: Codex 0.169.0 or one of this project. Over a websocket it survives cuts: it resumes its
- * session, reads what it missed, and fails exactly what cannot be recovered.
+ * A client of an exec-server: Codex 0.169.0 or one of this project. Over a websocket it survives disconnects: it resumes
+ * its session, reads the missed events, and fails only calls that cannot be recovered.
  */
 export class ExecServerClient {
   readonly #link: SessionLink;
@@ -96,35 +96,38 @@ export class ExecServerClient {
     this.environment = new RemoteEnvironment(this.#calls);
   }
 
-  /** Session of the present connection; undefined while there is none. */
+  /** Session of the current connection; undefined while there is none. */
   get sessionId(): string | undefined {
     return this.#link.attached?.session.id;
   }
 
-  /** What the server told of itself in the handshake; undefined while there is no connection. */
+  /** The result of `environment/info` as sent in the handshake; undefined while there is no connection. */
   get environmentInfo(): unknown {
     return this.serverInfo?.environmentInfo;
   }
 
-  /** All of it. */
+  /** Everything the server reported in the handshake; undefined while there is no connection. */
   get serverInfo(): ServerInfo | undefined {
     return this.#link.attached?.connection.serverInfo;
   }
 
-  /** What its time-outs go by. */
+  /** The clock of its timeouts. */
   get clock(): ClientClock {
     return this.#link.clock;
   }
 
-  /** For requests of any kind; see `Calls.call` for what it rejects with. */
+  /**
+   * Sends any request. Rejects with RpcError (the response of the server), ClientError `connection_lost` (whether the server
+   * got the request is unknown), `session_lost` or `closed`, ChannelError if it could not be sent, or the reason of `signal`.
+   */
   call(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
     return this.#calls.call(method, params, options);
   }
 
   /**
-   * Starts a process; `onEvent` may be called before it resolves. A start whose answer is lost rejects with
-   * `connection_lost`, is not repeated, and what it may have started is ended after the resume. `onSend` is called right
-   * before the request is sent; what it throws keeps it from that.
+   * Starts a process; `onEvent` may be called before it resolves. If the response is lost it rejects with
+   * `connection_lost`; the request is not repeated, and a process it may have started is terminated after the resume.
+   * `onSend` is called right before the request is sent; an exception prevents that.
    */
   async start(
     request: StartRequest,
@@ -156,14 +159,14 @@ export class ExecServerClient {
     }
   }
 
-  /** A start has failed: what it may have begun all the same is ended. */
+  /** Terminates the process that a failed start may have started. */
   async #endUnknown(processId: string, session: ClientSession, error: unknown): Promise<void> {
     const code = error instanceof ClientError ? error.code : undefined;
-    // After a resume.
+    // Terminated after the resume.
     if (code === "connection_lost") return;
     session.deleteOrphan(processId);
     if (code !== "bad_answer") return;
-    const options = { session, again: true, unbounded: true };
+    const options = { session, idempotent: true, unbounded: true };
     await this.#calls.call(METHODS.processTerminate, { processId }, options).catch(() => {}); // it ends with the session
   }
 
@@ -172,13 +175,13 @@ export class ExecServerClient {
    * @throws RpcError -32601 from Codex 0.169.0, which has no such list
    */
   async list(): Promise<ListedProcess[]> {
-    const answer = await this.#calls.call(METHODS.processList, null, { again: true });
+    const answer = await this.#calls.call(METHODS.processList, null, { idempotent: true });
     return parseAnswer(listAnswer, answer, METHODS.processList).processes;
   }
 
   /**
-   * Ends what runs, then the connection, then a server of its own. While a connection is being recovered it waits a
-   * moment for that: what runs could not be ended otherwise. Idempotent; never rejects.
+   * Terminates the processes, closes the connection and ends a server that it owns. Waits briefly for a pending recovery,
+   * since processes could not be terminated otherwise. Idempotent; never rejects.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -197,8 +200,8 @@ export class ExecServerClient {
       const { session } = attached;
       const live = session.live;
       for (const { id: processId } of live) {
-        const again = { session, again: true, unbounded: true };
-        this.#calls.call(METHODS.processTerminate, { processId }, again).catch(() => {}); // the session ends anyway
+        const options = { session, idempotent: true, unbounded: true };
+        this.#calls.call(METHODS.processTerminate, { processId }, options).catch(() => {}); // the session ends anyway
       }
       const ended = Promise.all(live.map((channel) => channel.ended));
       const abort = new AbortController();

@@ -2,7 +2,7 @@ import type { ExecProcess } from "@codex/exec-backend";
 import { WriteError } from "@codex/exec-backend";
 import type { OutputStream, ProcessOutcome } from "@codex/executor-protocol";
 
-/** Resolves when a process has ended and its output is complete, with how it ended. Never rejects. */
+/** Resolves with the outcome of a process once its output is complete. Never rejects. */
 export async function wait(process: ExecProcess): Promise<ProcessOutcome> {
   const outcome = await process.exited;
   await process.closed;
@@ -12,20 +12,20 @@ export async function wait(process: ExecProcess): Promise<ProcessOutcome> {
 /** What a program that ran to its end came to. */
 export interface Communicated {
   outcome: ProcessOutcome;
-  /** Retained output; that of a terminal is in `stdout`. */
+  /** Retained output; the output of a terminal is in `stdout`. */
   stdout: Buffer;
   stderr: Buffer;
-  /** Byte ranges over all streams that the log did not keep. */
+  /** Evicted byte ranges, in offsets over all streams. */
   evicted: readonly { from: number; to: number }[];
 }
 
 /**
- * Gives a process its whole input, closes its stdin and waits for its end. A program that does not read all of it is
- * no error. The process stays the caller's.
+ * Writes the whole input, closes stdin and waits for the end of the process. It is no error if the program does not read
+ * all of it. The process stays owned by the caller.
  * @throws ProcessError `unsupported` where its host cannot close stdin
  */
 export async function communicate(process: ExecProcess, input?: Uint8Array): Promise<Communicated> {
-  if (input !== undefined) await giveInput(process, input);
+  if (input !== undefined) await writeInput(process, input);
   const outcome = await wait(process);
   const { chunks, evicted } = await process.log.read(0);
   const join = (wanted: (stream: OutputStream) => boolean) =>
@@ -38,7 +38,7 @@ export async function communicate(process: ExecProcess, input?: Uint8Array): Pro
   };
 }
 
-async function giveInput(process: ExecProcess, input: Uint8Array): Promise<void> {
+async function writeInput(process: ExecProcess, input: Uint8Array): Promise<void> {
   try {
     await process.write(input);
   } catch (error) {

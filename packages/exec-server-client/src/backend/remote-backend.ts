@@ -13,14 +13,14 @@ import { checkRemoteDirectory, classifyFailure, toStartError } from "./start-fai
 
 /** How `RemoteBackend` names and ends processes. */
 export interface RemoteBackendOptions {
-  /** Default: random UUIDs. */
+  /** Creates process ids; default random UUIDs. */
   newId?: () => string;
-  /** Milliseconds that processes have to end by themselves when the backend is closed. */
+  /** Milliseconds between SIGTERM and SIGKILL when the backend is closed. Default 500. */
   closeGraceMs?: number;
   telemetry?: Telemetry | undefined;
 }
 
-/** Where processes run behind an exec-server. */
+/** A backend whose processes run on the host of an exec-server. */
 export interface RemoteBackend extends ExecBackend {
   start(spec: ProcessSpec): Promise<RemoteProcess>;
 }
@@ -28,10 +28,10 @@ export interface RemoteBackend extends ExecBackend {
 const DEFAULT_CLOSE_GRACE_MS = 500;
 
 /**
- * Runs processes on the host of an exec-server. Does not own the client: `close` ends the processes alone.
+ * Runs processes on the host of an exec-server. The client is not owned: `close` only ends the processes.
  *
- * `start` throws UnknownStartError where the connection was lost before the answer, or that cannot be read. What was started
- * then is ended, after the session is resumed.
+ * `start` throws UnknownStartError if the connection was lost before the response, or the response is invalid. A process that
+ * was started nevertheless is terminated, after the session is resumed.
  */
 export function createRemoteBackend(client: ExecServerClient, options: RemoteBackendOptions = {}): RemoteBackend {
   const { newId = randomUUID, closeGraceMs = DEFAULT_CLOSE_GRACE_MS, telemetry = {} } = options;
@@ -108,11 +108,11 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
   };
 }
 
-/** What the server says about its host: in the handshake, or when it is asked. */
+/** The environment info of the server: from the handshake, or requested. */
 async function fetchEnvironmentInfo(client: ExecServerClient): Promise<unknown> {
   if (client.environmentInfo !== undefined && client.environmentInfo !== null) return client.environmentInfo;
   return client.environment.info().catch((error: unknown) => {
-    if (error instanceof RpcError) return undefined; // it does not know the question
+    if (error instanceof RpcError) return undefined; // it does not know the method
     throw error;
   });
 }
@@ -122,7 +122,7 @@ const environmentAbilities = z.object({
   capabilities: z.nullish(z.looseObject({ sandboxedFileStreaming: z.optional(z.boolean()) })),
 });
 
-/** Codex 0.169.0 names the capability; servers of this project say it in the handshake, and refuse what they cannot do. */
+/** Codex 0.169.0 reports a capability; servers of this project report it in the handshake and refuse unsupported sandboxes. */
 function getSupport(info: unknown, sandboxedProcess = false): SandboxSupport {
   const { platformOs, capabilities } = environmentAbilities.safeParse(info).data ?? {};
   if (platformOs === "windows")
@@ -132,13 +132,13 @@ function getSupport(info: unknown, sandboxedProcess = false): SandboxSupport {
   return { kind: platformOs === "macos" ? "seatbelt" : "bubblewrap" };
 }
 
-/** Before anything runs: a server that has never heard of sandboxes would run it without. @throws StartError */
+/** Checked before the start: a server that does not know sandboxes would run the program without one. @throws StartError */
 function requireSandbox(info: unknown): void {
   const { kind, problem } = getSupport(info);
   if (kind === "none") throw new StartError("sandbox_unavailable", `nothing was started: ${problem}`);
 }
 
-/** Something of ours or the server's must hold it back. */
+/** Whether the sandbox restricts anything. */
 function isRestricted({ sandbox }: ProcessSpec): boolean {
   const permissions = sandbox?.permissions;
   if (permissions?.type !== "managed") return false;

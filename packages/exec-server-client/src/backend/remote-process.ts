@@ -29,17 +29,18 @@ import type { ProcessEvent } from "../events/process-event.js";
 import { MAX_WRITE_CHUNK_BYTES } from "../limits.js";
 import type { RunningProcess, WireSignal } from "../remote/running-process.js";
 
-/** Output that the server did not have any more. */
+/** Output that the server had evicted before it was received. */
 export interface MissingOutput {
-  /** Offset in the log where it would have been; offsets count what was received alone. */
+  /** Offset in the log where it is missing; offsets count received bytes only. */
   offset: number;
-  /** How many pieces; their bytes are not known. Undefined at the end of a log whose process was lost. */
+  /** Number of chunks; their size is unknown. Undefined at the end of the log of a lost process. */
   chunks: number | undefined;
 }
 
 /**
- * A process behind an exec-server. Codex 0.169.0 knows exit codes alone: a death by signal is `exited` with 128 + the
- * number (1 on a terminal), as the server tells it; nothing is made of it here. The exit is told after the output before it, so who holds back the log holds it back.
+ * A process on the host of an exec-server. Codex 0.169.0 reports only exit codes: a process that died of signal n is
+ * `exited` with 128 + n (1 on a terminal), which is passed on as it is. The exit is reported after the output before it,
+ * so a slow follower of the log delays it.
  */
 export class RemoteProcess implements ExecProcess {
   readonly pid = undefined;
@@ -60,7 +61,7 @@ export class RemoteProcess implements ExecProcess {
   #stdinClosed: boolean;
   /** Writes and the end of input, in the order of the calls. */
   #input: Promise<unknown> = Promise.resolve();
-  /** While somebody who follows the log lags behind. */
+  /** Set while a follower of the log lags behind. */
   #pressure: { lifted: Promise<void>; lift: () => void } | undefined;
 
   constructor(spec: ProcessSpec, clock: ClientClock) {
@@ -77,7 +78,7 @@ export class RemoteProcess implements ExecProcess {
     });
   }
 
-  /** Called once, with what its start brought. */
+  /** Called once, when the process was started. */
   bind(running: RunningProcess): void {
     this.#running = running;
   }
@@ -90,27 +91,27 @@ export class RemoteProcess implements ExecProcess {
     return this.#outcome;
   }
 
-  /** As the server told it. */
+  /** As reported by the server. */
   get sandboxType(): SandboxType | undefined {
     const { sandboxType } = this.#running;
-    // Codex 0.169.0 names a sandbox for permissions `disabled` too.
+    // Codex 0.169.0 reports a sandbox for permissions `disabled` as well.
     if (!this.#restricted || (sandboxType !== "linuxSeccomp" && sandboxType !== "macosSeatbelt")) return undefined;
     return sandboxType;
   }
 
-  /** What a server tells is a guess: Codex 0.169.0 goes by words in the output. */
+  /** Never certain: Codex 0.169.0 guesses it from the output. */
   get denial(): SandboxDenial | undefined {
     return this.#denial;
   }
 
-  /** In order; empty when every byte was received. */
+  /** Gaps in order; empty if every byte was received. */
   get missing(): readonly MissingOutput[] {
     return this.#missing;
   }
 
   /**
-   * A follower of the log that lags behind holds the events of this process back. They wait in memory, and only when
-   * all that wait reach the bound of the client is nothing more read from the connection.
+   * Consumes an event. While a follower of the log lags, later events of this process are buffered; nothing more is read
+   * from the connection once all buffered events reach MAX_UNDELIVERED_BYTES.
    */
   readonly take = (event: ProcessEvent): Promise<void> | undefined => {
     switch (event.kind) {
@@ -161,7 +162,7 @@ export class RemoteProcess implements ExecProcess {
   }
 
   /**
-   * False once it has exited: the protocol does not tell whether others of the group are left.
+   * False once it has exited: the protocol does not report whether other processes of the group are left.
    * @throws ProcessError `unsupported` where the server does not know the signal; Codex 0.169.0 knows SIGINT and SIGKILL
    */
   async signal(name: ProcessSignal): Promise<boolean> {
@@ -187,14 +188,14 @@ export class RemoteProcess implements ExecProcess {
   }
 
   /**
-   * The ladder is the server's. Codex 0.169.0 knows no grace: it sends SIGKILL at once, and nothing to a group whose
-   * leader has exited. `gone` then means that the process was killed or its output has ended.
+   * The server sends the signals. Codex 0.169.0 has no grace period: it sends SIGKILL immediately, and nothing to a group
+   * whose leader has exited. `gone` then means that the process was killed or its output has ended.
    */
   async terminate({ graceMs = DEFAULT_TERMINATE_GRACE_MS }: TerminateOptions = {}): Promise<TerminationReceipt> {
     const running = this.#outcome.kind === "running";
     try {
       const { signals, gone, members, strays, ...answer } = await this.#running.terminate(graceMs);
-      // One that had ended before tells its exit late, and to no end of ours while a follower holds it back.
+      // The exit of a process that had ended before may be delayed without bound by a follower that lags.
       if (answer.running || this.#pressure === undefined) await this.#untilExited();
       return {
         running: answer.running,
@@ -239,14 +240,14 @@ export class RemoteProcess implements ExecProcess {
     throw new WriteError("exited", written, "the process has ended");
   }
 
-  /** And how is known, unlike one that was lost. */
+  /** Whether its exit status is known, unlike that of a lost process. */
   get #hasExited(): boolean {
     return this.#outcome.kind === "exited" || this.#outcome.kind === "signaled";
   }
 
   #inOrder<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#input.then(work);
-    this.#input = done.catch(() => {}); // told whoever asked
+    this.#input = done.catch(() => {}); // reported to the caller
     return done;
   }
 
@@ -263,7 +264,7 @@ export class RemoteProcess implements ExecProcess {
     this.#pressure = { lifted, lift };
   }
 
-  /** The exit is told in a message of its own, which may come after the answer that ended the process. */
+  /** The exit is a notification, which may come after the response to `process/terminate`. */
   #untilExited(): Promise<unknown> {
     const late = () => new ClientError("bad_answer", "the exit was not told in time");
     return withDeadline({ clock: this.#clock, ms: KILL_DEADLINE_MS, late }, () => this.exited);

@@ -9,15 +9,15 @@ import type { Calls } from "../session/calls.js";
 type Ask = Pick<Calls, "call">;
 
 /**
- * A start that the server refused, with what was missing. Codex 0.169.0 tells the bare error of the system, which is
- * the same for a missing program and a missing directory: the directory is looked at.
+ * Converts the refusal of a start. Codex 0.169.0 reports the plain system error, which is the same for a missing program
+ * and a missing directory, so the directory is checked with a request.
  */
 export async function toStartError(error: RpcError, spec: ProcessSpec, client: Ask): Promise<StartError> {
   const named = getNamedCode(error);
   if (named !== undefined) return notStarted(named, spec, error);
   const code = guessCode(error);
   if (code === "program_not_found" || code === "cwd_not_directory") {
-    // That nothing was started is known whatever becomes of this question.
+    // A failure of this request does not matter: nothing was started in any case.
     const problem = await findDirectoryProblem(spec.cwd, client).catch(() => undefined);
     if (problem !== undefined) return new StartError(problem.code, problem.message, { cause: error });
     return notStarted("program_not_found", spec, error);
@@ -26,8 +26,8 @@ export async function toStartError(error: RpcError, spec: ProcessSpec, client: A
 }
 
 /**
- * Looks whether a directory is there before a start on a terminal: Codex 0.169.0 would silently take the home
- * directory instead. @throws StartError
+ * Checks that a directory exists before a start on a terminal: Codex 0.169.0 would silently use the home directory
+ * instead. @throws StartError
  */
 export async function checkRemoteDirectory(cwd: string, client: Ask): Promise<void> {
   const problem = await findDirectoryProblem(cwd, client);
@@ -43,12 +43,12 @@ async function findDirectoryProblem(
   const name = `working directory \`${cwd}\``;
   try {
     const params = { path: toFileUrl(cwd), sandbox: null };
-    const found = metadata.safeParse(await client.call(METHODS.fsGetMetadata, params, { again: true }));
+    const found = metadata.safeParse(await client.call(METHODS.fsGetMetadata, params, { idempotent: true }));
     if (!found.success || found.data.isDirectory) return undefined;
     return { code: "cwd_not_directory", message: `${name} is not a directory` };
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    // A server without files cannot tell.
+    // A server without file calls cannot tell.
     if (error.code !== ERROR_CODES.notFound) return undefined;
     return { code: "cwd_not_found", message: `${name} does not exist` };
   }
@@ -56,10 +56,10 @@ async function findDirectoryProblem(
 
 const namedError = z.object({ code: z.enum(START_ERROR_CODES) });
 
-/** What servers of this project name. */
+/** The code that servers of this project send. */
 const getNamedCode = ({ data }: RpcError): StartErrorCode | undefined => namedError.safeParse(data).data?.code;
 
-/** What other servers say, by the number of the system's error. */
+/** Messages of other servers, by the errno of the system. */
 const TEXTS: readonly (readonly [RegExp, StartErrorCode])[] = [
   [/cannot sandbox/, "sandbox_unavailable"],
   [/sandbox cannot/, "sandbox_invalid"],
@@ -79,8 +79,8 @@ function notStarted(code: StartErrorCode, { argv }: ProcessSpec, cause: RpcError
 }
 
 /**
- * A start that failed without an answer of the server: an UnknownStartError where the request may have reached it, any other
- * error where it has not.
+ * Converts a failure without a response: an UnknownStartError if the request may have reached the server, else the error
+ * itself.
  */
 export function classifyFailure(error: unknown, isSent: boolean, { argv }: ProcessSpec): unknown {
   if (error instanceof ClientError) {

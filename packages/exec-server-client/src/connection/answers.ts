@@ -4,10 +4,10 @@ import * as z from "zod/mini";
 import { ClientError } from "../errors.js";
 import type { NumberedEvent } from "../events/process-event.js";
 
-/** How a process ended, where a server tells more than its exit code. What else a server may mean by it is let go. */
+/** How a process ended, from servers that report more than an exit code. Unknown outcomes are ignored. */
 const outcomeMember = z.catch(z.optional(processOutcomeSchema), undefined);
 
-/** Only what is needed is asked for: servers may leave out the rest and say more. */
+/** Requires only the members that are used: servers may omit the others and add more. */
 export const startAnswer = z.object({ processId: z.string(), sandboxType: z.nullish(z.string()) });
 
 export const readAnswer = z.object({
@@ -25,7 +25,7 @@ export type ReadAnswer = z.output<typeof readAnswer>;
 
 export const writeAnswer = z.object({ status: z.enum(WRITE_STATUSES) });
 
-/** All but `running` is told by servers of this project alone. */
+/** Only servers of this project report more than `running`. */
 const processes = z.array(z.object({ pid: z.int(), name: z.string() }));
 export const terminateAnswer = z.object({
   running: z.nullish(z.boolean()),
@@ -86,7 +86,7 @@ export function parseAnswer<Schema extends z.ZodMiniType>(
   throw new ClientError("bad_answer", `the answer to ${method} has a wrong or missing member${member}`);
 }
 
-/** Bytes of a member in base64. @throws ClientError `bad_answer` */
+/** Decodes a member in base64. @throws ClientError `bad_answer` */
 export function parseBase64(text: string, name: string): Buffer {
   const decoded = decodeBase64(text);
   if (decoded.kind === "ok") return decoded.bytes;
@@ -110,7 +110,7 @@ export function parseExited(params: unknown): ProcessNotification {
   return { processId, event: { kind: "exited", seq, ...toExit(exit) } };
 }
 
-/** What `process/exited` and `process/read` tell of an exit. */
+/** Converts the members that `process/exited` and `process/read` share. */
 export function toExit({
   exitCode,
   sandboxDenied,

@@ -22,18 +22,18 @@ export interface ConnectionOptions {
   onProcess(notification: ProcessNotification): Promise<void> | undefined;
 }
 
-/** Gets what belongs to one connection and ends with it. */
+/** Receives notifications of one connection, and its end. */
 export interface ConnectionListener {
-  /** A throw ends the connection. */
+  /** An exception ends the connection. */
   onNotification(method: string, params: unknown): Promise<void> | undefined;
   onEnd(error: ClientError): void;
 }
 
-/** What a server says about itself in the handshake. */
+/** What a server reports about itself in the handshake. */
 export interface ServerInfo {
-  /** As `environment/info` answers; undefined from servers that leave it to that. */
+  /** The result of `environment/info`; undefined from servers that do not include it in the handshake. */
   environmentInfo: unknown;
-  /** A start with a sandbox is held by it or refused; told by servers of this project. */
+  /** A start with a sandbox is sandboxed or refused; only servers of this project report it. */
   sandboxedProcess: boolean;
 }
 
@@ -92,7 +92,7 @@ export class Connection {
     return this.#peer.request(method, params, { ...(signal === undefined ? {} : { signal }), trace });
   }
 
-  /** Until the returned function is called, or the connection ends. */
+  /** Adds a listener. Returns a function that removes it; the end of the connection does so too. */
   listen(listener: ConnectionListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -121,7 +121,7 @@ function createPeer(channel: Channel, options: ConnectionOptions, listeners: Set
       [NOTIFICATIONS.httpBodyDelta, toListeners(NOTIFICATIONS.httpBodyDelta)],
     ]),
     onUnexpected(message) {
-      // The server could not read something of ours: its answer would never come.
+      // The server could not parse a message of ours, so its response would never come.
       if (message.kind === "error" && message.id === -1) throw message.error;
     },
     limits: { maxHandledBytes: MAX_UNDELIVERED_BYTES, maxHandledRequests: MAX_UNDELIVERED_MESSAGES },

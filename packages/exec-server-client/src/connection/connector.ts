@@ -1,12 +1,12 @@
 import type { Channel } from "@codex/channel";
 import { CONNECT_TIMEOUT_MS, MAX_SENT_FRAME_BYTES } from "../limits.js";
 
-/** How an exec-server is reached. */
+/** Opens channels to an exec-server. */
 export interface Connector {
-  /** Opens a channel; whoever gets it closes it. Called again after a cut only where `canReopen` is true. */
+  /** Opens a channel, which the caller owns. Called again after a disconnect only if `canReopen` is true. */
   open(signal: AbortSignal): Promise<Channel>;
   readonly canReopen: boolean;
-  /** Frees what the channels came from. Idempotent; never rejects. */
+  /** Frees the resources behind the channels. Idempotent; never rejects. */
   close?(): Promise<void>;
 }
 
@@ -14,9 +14,9 @@ export interface Connector {
 export interface WebSocketTarget {
   /** Sent with each upgrade request. */
   headers?: Readonly<Record<string, string>>;
-  /** Sent as `Authorization: Bearer`; a function is asked anew for each connection. */
+  /** Sent as `Authorization: Bearer`; a function is called for each connection. */
   token?: string | (() => string | Promise<string>);
-  /** Certificates (PEM) of issuers that are trusted beside those that Node knows. For `wss:`. */
+  /** CA certificates in PEM for `wss:`, trusted in addition to those of Node. */
   ca?: string | Uint8Array;
   connectTimeoutMs?: number;
 }
@@ -37,7 +37,7 @@ export function createWebSocketConnector(url: string, target: WebSocketTarget = 
   };
 }
 
-/** One channel that is there already; once it ends there is no other. */
+/** A connector with one existing channel, which cannot be reopened. */
 export const createFixedConnector = (channel: Channel, close?: () => Promise<void>): Connector => ({
   canReopen: false,
   open: async () => channel,

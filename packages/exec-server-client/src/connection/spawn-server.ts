@@ -16,7 +16,7 @@ export interface ServerCommand {
 
 export type ServerChild = ChildProcessByStdio<Writable, Readable, null>;
 
-/** @throws ClientError `spawn_failed` */
+/** Starts a server. @throws ClientError `spawn_failed` */
 export async function spawnServer({ command, args = [], cwd, env, stderr }: ServerCommand): Promise<ServerChild> {
   const child: ServerChild = spawn(command, args, {
     stdio: ["pipe", "pipe", stderr ?? "inherit"],
@@ -29,11 +29,11 @@ export async function spawnServer({ command, args = [], cwd, env, stderr }: Serv
       reject(new ClientError("spawn_failed", `\`${command}\` could not be started: ${cause.message}`, { cause }));
     });
   });
-  child.on("error", () => {}); // a signal that could not be sent; the exit is what counts
+  child.on("error", () => {}); // such as a signal that could not be sent; the exit is what counts
   return child;
 }
 
-/** End of input, then SIGTERM, then SIGKILL. Resolves when it has ended; never rejects. */
+/** Ends a server: end of input, then SIGTERM, then SIGKILL. Resolves when it has exited; never rejects. */
 export async function endChild(child: ServerChild): Promise<void> {
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   if (child.exitCode !== null || child.signalCode !== null) return;

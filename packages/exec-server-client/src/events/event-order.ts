@@ -1,32 +1,32 @@
 import { MAX_HELD_BYTES, MAX_HELD_EVENTS } from "../limits.js";
 import type { Catchup, Exit, NumberedEvent, ProcessEvent } from "./process-event.js";
 
-/** Puts the events of one process in order: drops what was there before, and holds what came too early. */
+/** Orders the events of one process: drops repeats and holds events that arrive early. */
 export class EventOrder {
   readonly #held = new Map<number, NumberedEvent>();
   #heldBytes = 0;
   #position = 0;
   #exitSeen = false;
   #closedSeen = false;
-  /** Highest `seq` that was announced by an event, held or dropped. */
+  /** Highest `seq` that has arrived, whether the event was held or dropped. */
   #announced = 0;
 
-  /** `seq` of the last event that was passed on; 0 before the first. */
+  /** `seq` of the last event that was delivered; 0 before the first. */
   get position(): number {
     return this.#position;
   }
 
-  /** An event was announced that cannot be passed on because an earlier one is missing. */
+  /** An event has arrived that cannot be delivered, because an earlier one is missing. */
   get hasGap(): boolean {
     return !this.#closedSeen && this.#announced > this.#position;
   }
 
-  /** The next event is here already: reading it again is not necessary. */
+  /** Whether the event has arrived and is held, so that it need not be read. */
   isHeld(seq: number): boolean {
     return this.#held.has(seq);
   }
 
-  /** The events that are now in order. */
+  /** Adds an event; returns the events that are now in order. */
   push(event: NumberedEvent): ProcessEvent[] {
     if (event.seq <= this.#position || this.#closedSeen) return [];
     this.#announced = Math.max(this.#announced, event.seq);
@@ -35,7 +35,7 @@ export class EventOrder {
     return [];
   }
 
-  /** Takes over what `process/read` tells; what the server does not have any more becomes a gap. */
+  /** Adds the result of `process/read`; events that the server no longer has become a gap. */
   catchUp({ chunks, nextSeq, closed, exit }: Catchup): ProcessEvent[] {
     if (this.#closedSeen) return [];
     const last = nextSeq - 1;
@@ -43,16 +43,16 @@ export class EventOrder {
     for (const chunk of chunks) known.set(chunk.seq, chunk);
     if (closed && last > this.#position) known.set(last, { kind: "closed", seq: last });
     const events = [...known.values()].filter(({ seq }) => seq > this.#position).sort((a, b) => a.seq - b.seq);
-    const told = this.#exitSeen || events.some(({ kind }) => kind === "exited");
-    const passed = this.#takeAll(events, last, told ? undefined : exit);
+    const isReported = this.#exitSeen || events.some(({ kind }) => kind === "exited");
+    const passed = this.#takeAll(events, last, isReported ? undefined : exit);
     for (const seq of [...this.#held.keys()]) if (seq <= this.#position) this.#release(seq);
     passed.push(...this.#takeHeld());
     return passed;
   }
 
   /**
-   * Events up to `last` with numbers missing between them. Those are chunks that were evicted, oldest first, and the
-   * exit, which `process/read` tells without its number: it is taken for the last missing one.
+   * Takes events up to `last`. Missing numbers are evicted chunks, oldest first, and the exit, which `process/read` reports
+   * without its number: it is assumed to be the last missing one.
    */
   #takeAll(events: NumberedEvent[], last: number, exit: Exit | undefined): ProcessEvent[] {
     const passed: ProcessEvent[] = [];
@@ -76,7 +76,7 @@ export class EventOrder {
     return passed;
   }
 
-  /** The exit is known though no number is left for it: the event itself, when it comes, is a repeat. */
+  /** Reports the exit although its number is unknown; its event, if it arrives, is then dropped as a repeat. */
   #takeExit(exit: Exit | undefined): ProcessEvent[] {
     if (exit === undefined || this.#exitSeen) return [];
     this.#exitSeen = true;
@@ -107,7 +107,7 @@ export class EventOrder {
     }
   }
 
-  /** Over the bound the event is let go: the gap before it is read from the server, and it comes along. */
+  /** Over a limit the event is dropped: it is read again with the gap before it. */
   #hold(event: NumberedEvent): void {
     if (this.#held.has(event.seq)) return;
     const bytes = sizeOf(event);
@@ -126,7 +126,7 @@ export class EventOrder {
 
 const sizeOf = (event: NumberedEvent): number => (event.kind === "output" ? event.bytes.length : 0);
 
-/** The highest number of `(position, last]` that no event has. */
+/** The highest number in `(position, last]` without an event. */
 function findLastMissing(events: readonly NumberedEvent[], position: number, last: number): number | undefined {
   let candidate = last;
   for (let index = events.length - 1; index >= 0; index -= 1) {

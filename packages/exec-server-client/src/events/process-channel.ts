@@ -2,20 +2,20 @@ import type { ClientError } from "../errors.js";
 import { EventOrder } from "./event-order.js";
 import type { Catchup, NumberedEvent, ProcessEvent } from "./process-event.js";
 
-/** Takes the events of a process. A promise holds back the events after it, and in the end the connection. */
+/** Consumes the events of a process. While a returned promise is pending, later events wait, and in the end the connection. */
 export type EventSink = (event: ProcessEvent) => void | Promise<void>;
 
-/** The events of one process from whatever connection, in order, to its consumer. */
+/** Delivers the events of one process, from successive connections, in order to its consumer. */
 export class ProcessChannel {
   readonly id: string;
   readonly #sink: EventSink;
   readonly #order = new EventOrder();
-  /** Resolves when everything so far was taken; undefined when it is. */
+  /** Resolves when all events so far were consumed; undefined if they are. */
   #backlog: Promise<void> | undefined;
   #ended = false;
-  /** A gap is being read. */
+  /** Pending while a gap is being read. */
   filling: Promise<void> | undefined;
-  /** Resolves when the last event is known. */
+  /** Resolves after the last event. */
   readonly ended: Promise<void>;
   #resolveEnded!: () => void;
 
@@ -43,7 +43,7 @@ export class ProcessChannel {
     return this.#order.isHeld(seq);
   }
 
-  /** Resolves when the consumer has taken it and all before it; undefined when it has already. */
+  /** Resolves when the consumer has processed the event and all before it; undefined if it has already. */
   receive(event: NumberedEvent): Promise<void> | undefined {
     return this.#ended ? undefined : this.#pass(this.#order.push(event));
   }
@@ -52,7 +52,7 @@ export class ProcessChannel {
     if (!this.#ended) void this.#pass(this.#order.catchUp(catchup));
   }
 
-  /** Ends it with what is not known. Idempotent. */
+  /** Ends the events with `failed`. Idempotent. */
   fail(error: ClientError): void {
     if (!this.#ended) void this.#pass([{ kind: "failed", error }]);
   }

@@ -3,32 +3,32 @@ import type { ClientError } from "../errors.js";
 
 /** How a process ended, as the server tells it. */
 export interface Exit {
-  /** 128 + the number of a signal, as servers tell it. */
+  /** 128 + n for signal n, unless `outcome` says more. */
   exitCode: number;
   sandboxDenied: boolean;
-  /** Where the server tells more. */
+  /** Only from servers that tell signals apart. */
   outcome?: Extract<ProcessOutcome, { kind: "exited" | "signaled" }>;
 }
 
-/** What the server tells of a process, by one counter from 1. `closed` is the last. */
+/** Events of a process as the server numbers them, from 1. `closed` is the last. */
 export type NumberedEvent =
   | { kind: "output"; seq: number; stream: OutputStream; bytes: Buffer }
   | ({ kind: "exited"; seq: number } & Exit)
   | { kind: "closed"; seq: number };
 
 /**
- * What a consumer is told of a process, in the order of `seq`, each once. `closed` or `failed` is the last.
+ * Events of a process as a consumer gets them: in the order of `seq`, each once. `closed` or `failed` is the last.
  *
- * `gap`: the server kept too little output while the connection was away, and `chunks` pieces of it are gone. How many
- * bytes they had is not known, so byte offsets of the output log count what was received alone.
+ * `gap`: the server evicted `chunks` chunks of output before they were received. Their size is unknown, so byte offsets
+ * of the output log count received bytes only.
  */
 export type ProcessEvent =
   | NumberedEvent
   | { kind: "gap"; chunks: number }
-  /** Nothing more can be learned of the process; it may still run. */
+  /** The state of the process cannot be learned any more; it may still run. */
   | { kind: "failed"; error: ClientError };
 
-/** All chunks after a given `seq` as `process/read` tells them, and the state at the last answer. */
+/** All chunks after a given `seq`, as read with `process/read`, and the state of the process at the last read. */
 export interface Catchup {
   chunks: Extract<NumberedEvent, { kind: "output" }>[];
   /** The number the next event will have. */

@@ -1,24 +1,24 @@
 import { ClientError } from "../errors.js";
 import { HTTP_WINDOW_BYTES } from "../limits.js";
 
-/** The pieces of a streamed body between the connection and its one reader. */
+/** Buffers a streamed body between the connection and its single reader. */
 export class HttpBody implements AsyncIterable<Buffer> {
   readonly #onOver: () => void;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
   #lastSeq = 0;
-  /** No piece will follow. */
+  /** No chunk will follow. */
   #over = false;
   #error: ClientError | undefined;
   #wakeReader: (() => void) | undefined;
   #room: { promise: Promise<void>; resolve: () => void } | undefined;
 
-  /** @param onOver called once when nothing more is wanted of the connection */
+  /** @param onOver called once when the connection need not deliver more */
   constructor(onOver: () => void) {
     this.#onOver = onOver;
   }
 
-  /** Resolves when there is room for more; undefined when there is. */
+  /** Adds a chunk. Returns a promise for room for the next one, or undefined if there is room. */
   push(seq: number, bytes: Buffer): Promise<void> | undefined {
     if (this.#over) return undefined;
     if (seq !== this.#lastSeq + 1) {
@@ -39,14 +39,14 @@ export class HttpBody implements AsyncIterable<Buffer> {
     this.#wake();
   }
 
-  /** The reader gets what has arrived, then the error. */
+  /** The reader gets the chunks that have arrived, then the error. */
   fail(error: ClientError): void {
     if (this.#over) return;
     this.#error = error;
     this.end();
   }
 
-  /** Nobody wants the rest. */
+  /** Discards the rest. */
   cancel(): void {
     this.end();
     this.#pieces.length = 0;

@@ -9,7 +9,7 @@ const layers = z.object({
   cloudInsertionIndex: z.int(),
 });
 const answers = {
-  /** What servers are known to leave out is optional; capabilities that are not named are absent. */
+  /** Members that known servers omit are optional; omitted capabilities are absent. */
   info: z.looseObject({
     shell: z.object({ name: z.string(), path: z.string() }),
     executorVersion: z.nullish(z.string()),
@@ -31,7 +31,7 @@ const answers = {
 /** The host of an exec-server, as it describes itself. */
 export type RemoteEnvironmentInfo = z.output<typeof answers.info>;
 
-/** What an exec-server tells of its host. All of it is asked again after a cut. */
+/** The host of an exec-server. All calls are repeated after a disconnect. */
 export class RemoteEnvironment {
   readonly #calls: Pick<Calls, "call">;
 
@@ -58,6 +58,6 @@ export class RemoteEnvironment {
   }
 
   async #ask<Schema extends z.ZodMiniType>(method: string, params: unknown, schema: Schema): Promise<z.output<Schema>> {
-    return parseAnswer(schema, await this.#calls.call(method, params, { again: true }), method);
+    return parseAnswer(schema, await this.#calls.call(method, params, { idempotent: true }), method);
   }
 }

@@ -8,7 +8,7 @@ import { MAX_WHOLE_FILE_BYTES } from "../limits.js";
 import type { CallOptions, Calls } from "../session/calls.js";
 import { type FileOptions, readBlocks, writeBlocks } from "./file-blocks.js";
 
-/** Why a watch has ended. `lost`: its connection has, and what happened since is not known. */
+/** Why a watch has ended. `lost`: its connection was lost, so later changes are unknown. */
 export type MissingChange = "changed" | "replaced" | "lost";
 
 const metadata = z.object({
@@ -42,15 +42,15 @@ const answers = {
 const missingChanged = z.object({ watchId: z.int() });
 
 /**
- * Files on the host of an exec-server. Paths are native there; paths in answers are `file:` URIs, as the server sends
- * them. Errors of the server are RpcError, -32004 for what is not there. Questions are asked again after a cut;
- * what changes something is not, and rejects with `connection_lost`.
+ * Files on the host of an exec-server. Arguments are native paths of that host; results are `file:` URIs, as the server
+ * sends them. Errors of the server are RpcError, -32004 for a missing file. Reading calls are repeated after a disconnect;
+ * writing ones are not, and reject with `connection_lost`.
  */
 export class RemoteFileSystem {
   readonly #calls: Pick<Calls, "call">;
   #watches = 0;
   #newHandles = 0;
-  /** The connections that open handles belong to. */
+  /** The connection of each open handle. */
   readonly #handles = new Map<string, Connection>();
   #endWatch: ((change: MissingChange) => void) | undefined;
 
@@ -59,17 +59,17 @@ export class RemoteFileSystem {
   }
 
   /**
-   * In one message, or in blocks when it is larger than `MAX_WHOLE_FILE_BYTES`.
+   * Reads a file in one message, or in blocks if it is larger than `MAX_WHOLE_FILE_BYTES`.
    * @throws ClientError `connection_lost` when the connection ends between two blocks
    */
   async readFile(path: HostPath, options: FileOptions = {}): Promise<Buffer> {
     const { size } = await this.getMetadata(path, options);
     if (size > MAX_WHOLE_FILE_BYTES) return readBlocks(this, this.#nextHandle(), path, options);
-    const { dataBase64 } = await this.#ask(METHODS.fsReadFile, at(path, options), answers.readFile, AGAIN);
+    const { dataBase64 } = await this.#ask(METHODS.fsReadFile, at(path, options), answers.readFile, IDEMPOTENT);
     return parseBase64(dataBase64, METHODS.fsReadFile);
   }
 
-  /** As `readFile`. Codex 0.169.0 leaves a file that was not written whole. */
+  /** Writes a file, in blocks like `readFile`. Codex 0.169.0 leaves an incomplete file after a failure. */
   async writeFile(path: HostPath, bytes: Uint8Array, options: FileOptions = {}): Promise<void> {
     if (bytes.length > MAX_WHOLE_FILE_BYTES) return writeBlocks(this, this.#nextHandle(), path, bytes, options);
     const dataBase64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
@@ -81,25 +81,25 @@ export class RemoteFileSystem {
   }
 
   async getMetadata(path: HostPath, options: FileOptions & { extended?: boolean } = {}): Promise<Metadata> {
-    const { mode, ...rest } = await this.#ask(METHODS.fsGetMetadata, at(path, options), metadata, AGAIN);
+    const { mode, ...rest } = await this.#ask(METHODS.fsGetMetadata, at(path, options), metadata, IDEMPOTENT);
     return { ...rest, ...(mode === undefined ? {} : { mode }) };
   }
 
   /** The resolved path as a `file:` URI. */
   async canonicalize(path: HostPath, options: Pick<FileOptions, "sandbox"> = {}): Promise<string> {
-    return (await this.#ask(METHODS.fsCanonicalize, at(path, options), answers.canonicalize, AGAIN)).path;
+    return (await this.#ask(METHODS.fsCanonicalize, at(path, options), answers.canonicalize, IDEMPOTENT)).path;
   }
 
   async readDirectory(
     path: HostPath,
     options: Pick<FileOptions, "sandbox"> & { extended?: boolean } = {},
   ): Promise<DirectoryEntry[]> {
-    const { entries } = await this.#ask(METHODS.fsReadDirectory, at(path, options), answers.readDirectory, AGAIN);
+    const { entries } = await this.#ask(METHODS.fsReadDirectory, at(path, options), answers.readDirectory, IDEMPOTENT);
     return entries.map(({ isSymlink, ...rest }) => ({ ...rest, ...(isSymlink === undefined ? {} : { isSymlink }) }));
   }
 
   walk(path: HostPath, options: WalkOptions, sandbox: unknown = null): Promise<WalkResult> {
-    return this.#ask(METHODS.fsWalk, { path: toFileUrl(path), options, sandbox }, walked, AGAIN);
+    return this.#ask(METHODS.fsWalk, { path: toFileUrl(path), options, sandbox }, walked, IDEMPOTENT);
   }
 
   /** By default, as in the protocol, with all that is in it, and without an error when it is not there. */
@@ -114,9 +114,9 @@ export class RemoteFileSystem {
   }
 
   /**
-   * A handle of the present connection: it ends with it, and its calls then throw ClientError `connection_lost`.
-   * `handleId` has at most 32 bytes; `client-…` is taken. In `replace` mode servers of this project put the new content
-   * in place at `close`, Codex 0.169.0 at once.
+   * Opens a handle, which ends with the current connection; its calls then throw ClientError `connection_lost`.
+   * `handleId` has at most 32 bytes; the prefix `client-` is reserved. In `replace` mode servers of this project replace the
+   * content at `close`, Codex 0.169.0 immediately.
    */
   async open(
     handleId: string,
@@ -153,9 +153,8 @@ export class RemoteFileSystem {
   }
 
   /**
-   * Watches for the first of some paths to appear, or `present` to go. A connection has one watch: a newer one takes
-   * the place of the older.
-   * `watching` is false when it is so already, or the server cannot; then `changed` is undefined.
+   * Watches until one of `missing` appears, or `present` disappears. A connection has one watch, which a new one replaces.
+   * `watching` is false if that is already the case, or the server cannot watch; then `changed` is undefined.
    */
   async watchMissing(
     missing: readonly HostPath[],
@@ -169,15 +168,15 @@ export class RemoteFileSystem {
     const changed = new Promise<MissingChange>((settle) => {
       resolve = settle;
     });
-    const told = (change: MissingChange) => {
+    const end = (change: MissingChange) => {
       stop?.();
       resolve(change);
     };
-    this.#endWatch = told;
+    this.#endWatch = end;
     const onNotification = (method: string, params: unknown) => {
       if (method !== NOTIFICATIONS.fsMissingChanged) return undefined;
       if (parseAnswer(missingChanged, params, method).watchId !== watchId) return undefined;
-      told("changed");
+      end("changed");
       return undefined;
     };
     const params = {
@@ -188,7 +187,7 @@ export class RemoteFileSystem {
     try {
       const { watching } = await this.#ask(METHODS.fsWatchMissing, params, answers.watchMissing, {
         onSend({ connection }) {
-          stop = connection.listen({ onNotification, onEnd: () => told("lost") });
+          stop = connection.listen({ onNotification, onEnd: () => end("lost") });
         },
       });
       if (!watching) stop?.();
@@ -199,7 +198,7 @@ export class RemoteFileSystem {
     }
   }
 
-  /** Another connection does not know the handle, and would not say so at `close`. */
+  /** Requires the connection of the handle: another one does not know it, and would not report that at `close`. */
   #on(handleId: string): CallOptions {
     return {
       onSend: ({ connection }) => {
@@ -224,10 +223,10 @@ export class RemoteFileSystem {
   }
 }
 
-/** What only looks may be asked twice. */
-const AGAIN: CallOptions = { again: true };
+/** For calls that change nothing. */
+const IDEMPOTENT: CallOptions = { idempotent: true };
 
-/** Members without a value are left to the server's defaults; `sandbox` is always named, as Codex does. */
+/** Omitted members get the server's defaults; `sandbox` is always sent, as Codex does. */
 const at = (path: HostPath, { sandbox = null, ...options }: FileOptions): Record<string, unknown> => ({
   path: toFileUrl(path),
   ...options,

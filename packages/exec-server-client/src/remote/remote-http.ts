@@ -8,7 +8,7 @@ import { HttpBody } from "./http-body.js";
 
 /** A request that an exec-server makes from its host. */
 export interface RemoteHttpRequest {
-  /** Sent as it is; default `GET`. */
+  /** Sent verbatim; default `GET`. */
   method?: string;
   url: string;
   /** `valueEnvVar` names a variable of the server's environment whose value is appended. */
@@ -41,8 +41,8 @@ const bodyDelta = z.object({
 });
 
 /**
- * HTTP from the host of an exec-server. A failed exchange is RpcError -32603; one whose connection was lost is
- * ClientError `connection_lost`, and is not repeated.
+ * HTTP from the host of an exec-server. A failed exchange rejects with RpcError -32603, one whose connection was lost with
+ * ClientError `connection_lost`. Requests are never repeated.
  */
 export class RemoteHttp {
   readonly #calls: Pick<Calls, "call">;
@@ -61,9 +61,9 @@ export class RemoteHttp {
   }
 
   /**
-   * The body piece by piece, for one reader. A reader that stops early drops the rest; one that never begins holds the
-   * connection back once `HTTP_WINDOW_BYTES` and then the bound of the client wait for it. Reading throws ClientError
-   * `connection_lost` when the connection ends and `http_failed` when the server could not read it all.
+   * Streams the body to one reader. A reader that stops early discards the rest; one that never starts blocks the connection
+   * once `HTTP_WINDOW_BYTES` and then `MAX_UNDELIVERED_BYTES` are buffered. Reading throws ClientError `connection_lost` when
+   * the connection ends and `http_failed` when the server could not read the whole body.
    */
   async stream(request: RemoteHttpRequest): Promise<RemoteHttpResponse<AsyncIterable<Buffer>>> {
     const requestId = this.#nextId();

@@ -17,12 +17,12 @@ import type { ClientSession } from "../session/client-session.js";
 export type WireSignal = "interrupt" | "terminate" | "hangup";
 
 /**
- * The requests about one process that was started. Those that may be repeated are sent again after a cut, with the
- * same write id. All reject with ClientError `session_lost` once the session is lost, and with RpcError.
+ * The requests about one started process. Idempotent ones are repeated after a disconnect; writes are, with the same write
+ * id. All reject with RpcError, and with ClientError `session_lost` once the session is lost.
  */
 export class RunningProcess {
   readonly id: string;
-  /** As the server told it; undefined when it did not. */
+  /** As reported by the server; undefined if it did not. */
   readonly sandboxType: string | undefined;
   readonly #calls: Calls;
   readonly #session: ClientSession;
@@ -43,23 +43,23 @@ export class RunningProcess {
     this.#channel = channel;
   }
 
-  /** Nothing more of its events is wanted. */
+  /** Drops its events from now on. */
   forget(): void {
     this.#session.unregister(this.#channel);
   }
 
   /**
-   * Writes to stdin. One write is under way at a time: a server that handles several requests at once would not keep
-   * their order. `accepted` of Codex 0.169.0 means queued, also for a program that does not read any more. It queues
-   * 128 writes of a process; started without `--concurrent-requests` it then answers nothing more on the connection,
-   * `terminate` included, until the program reads or ends.
+   * Writes to stdin. Writes are sent one at a time, because a server with concurrent requests would not keep their order.
+   * `accepted` from Codex 0.169.0 means queued, even if the program never reads. It queues 128 writes of a process; without
+   * `--concurrent-requests` it then answers nothing more on the connection, `terminate` included, until the program reads or
+   * ends.
    */
   write(bytes: Uint8Array): Promise<WriteStatus> {
     this.#writes += 1;
     const params = { chunk: Buffer.from(bytes).toString("base64"), writeId: String(this.#writes) };
     const send = async () => parseAnswer(writeAnswer, await this.#call(METHODS.processWrite, params), "process/write");
     const written = this.#lastWrite.then(send).then(({ status }) => status);
-    this.#lastWrite = written.catch(() => {}); // told whoever wrote it
+    this.#lastWrite = written.catch(() => {}); // reported to the caller
     return written;
   }
 
@@ -72,12 +72,12 @@ export class RunningProcess {
     );
   }
 
-  /** A signal is not sent twice: when the answer is lost it rejects with `connection_lost`. */
+  /** Not repeated: rejects with `connection_lost` if the response is lost. */
   async signal(signal: WireSignal): Promise<void> {
-    await this.#call(METHODS.processSignal, { signal }, { again: false });
+    await this.#call(METHODS.processSignal, { signal }, { idempotent: false });
   }
 
-  /** SIGKILL to the group; servers of this project give it `graceMs` to end before. */
+  /** Sends SIGKILL to the group; servers of this project send SIGTERM `graceMs` before. */
   async terminate(graceMs?: number): Promise<TerminateAnswer> {
     const params = graceMs === undefined ? {} : { graceMs };
     const answer = parseAnswer(
@@ -88,22 +88,22 @@ export class RunningProcess {
     return { ...answer, running: answer.running ?? false };
   }
 
-  /** False when the server cannot; it is asked once in a session. */
+  /** False if the server does not support it, which is tried once per session. */
   closeStdin(): Promise<boolean> {
     return this.#callIfKnown(METHODS.processCloseStdin, {});
   }
 
   /**
-   * False when the server cannot; it is asked once in a session. One is under way at a time: sent again after a cut, it is
-   * the size that the terminal has or is to have next, and the program is told once.
+   * False if the server does not support it, which is tried once per session. Sent one at a time, so that a repeat after a
+   * disconnect does not restore an older size.
    */
   resize({ rows, cols }: TerminalSize): Promise<boolean> {
     const resized = this.#lastResize.then(() => this.#callIfKnown(METHODS.processResize, { rows, cols }));
-    this.#lastResize = resized.catch(() => {}); // told whoever asked
+    this.#lastResize = resized.catch(() => {}); // reported to the caller
     return resized;
   }
 
-  /** False when the server does not know this signal; it is asked once in a session. */
+  /** False if the server does not know the signal, which is tried once per session. */
   async signalIfKnown(signal: WireSignal): Promise<boolean> {
     const name = `${METHODS.processSignal} ${signal}`;
     return this.#ifKnown(name, ERROR_CODES.invalidParams, () => this.signal(signal));
@@ -131,7 +131,7 @@ export class RunningProcess {
     return this.#calls.call(
       method,
       { processId: this.id, ...params },
-      { session, again: true, unbounded: true, ...options },
+      { session, idempotent: true, unbounded: true, ...options },
     );
   }
 }

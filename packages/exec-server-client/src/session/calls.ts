@@ -3,27 +3,28 @@ import { messageOf } from "@codex/telemetry";
 import { ClientError, isConnectionEnd } from "../errors.js";
 import { MAX_REQUESTS_IN_FLIGHT, MAX_SENDS } from "../limits.js";
 import type { ClientSession } from "./client-session.js";
-import { InFlight } from "./in-flight.js";
+import { ConcurrencyLimit } from "./concurrency-limit.js";
 import type { Attached, SessionLink } from "./session-link.js";
 
+/** How a request is sent. */
 export interface CallOptions {
-  /** Only this session will do; its loss rejects the call. */
+  /** Requires this session; its loss rejects the call. */
   session?: ClientSession;
-  /** A repeat does no harm: the request is sent again when the answer was lost, at most `MAX_SENDS` times. */
-  again?: boolean;
-  /** Takes no place among the bounded calls: it may take long, or must not wait for others. */
+  /** The request may be repeated: it is sent again when its response was lost, at most `MAX_SENDS` times. */
+  idempotent?: boolean;
+  /** Not counted in `MAX_REQUESTS_IN_FLIGHT`: it may take long, or must not wait for others. */
   unbounded?: boolean;
   signal?: AbortSignal;
-  /** What the request is part of. */
+  /** The trace that the request belongs to. */
   trace?: TraceContext | undefined;
-  /** Called with what carries the request, right before it is sent. */
+  /** Called right before the request is sent, with the connection and session that carry it. */
   onSend?: (attached: Attached) => void;
 }
 
-/** Requests over whatever connection there is. */
+/** Sends requests over the current connection. */
 export class Calls {
   readonly link: SessionLink;
-  readonly #inFlight = new InFlight(MAX_REQUESTS_IN_FLIGHT);
+  readonly #inFlight = new ConcurrencyLimit(MAX_REQUESTS_IN_FLIGHT);
 
   constructor(link: SessionLink) {
     this.link = link;
@@ -48,7 +49,7 @@ export class Calls {
       } catch (error) {
         if (!isConnectionEnd(error)) throw error;
         this.link.lose(attached.connection);
-        if (options.again === true && sends < MAX_SENDS) continue;
+        if (options.idempotent === true && sends < MAX_SENDS) continue;
         const text = `the connection was lost before ${method} was answered: ${messageOf(error)}`;
         throw new ClientError("connection_lost", text, { cause: error });
       }

@@ -7,12 +7,12 @@ import type { ProcessChannel } from "../events/process-channel.js";
 import type { Catchup } from "../events/process-event.js";
 import { MAX_FRUITLESS_READS, MAX_GAP_BYTES, MAX_GAP_READS } from "../limits.js";
 
-/** Sends `process/read` and resolves with its answer. */
+/** Sends `process/read` and resolves with its result. */
 export type SendRead = (params: Record<string, unknown>) => Promise<unknown>;
 
 /**
- * Brings a process up to what the server knows. Fails the process, and resolves, when the server does not know it any
- * more; rejects when the connection ends.
+ * Delivers the events of a process that were missed. If the server no longer knows the process, fails it and resolves;
+ * rejects when the connection ends.
  */
 export async function catchUp(channel: ProcessChannel, send: SendRead): Promise<void> {
   try {
@@ -24,7 +24,7 @@ export async function catchUp(channel: ProcessChannel, send: SendRead): Promise<
   }
 }
 
-/** Reads what is missing between two events of a process until nothing is. */
+/** Reads the events that are missing before an event that has arrived, until there is no gap. */
 export async function fillGap(channel: ProcessChannel, send: SendRead): Promise<void> {
   let fruitless = 0;
   while (channel.hasGap) {
@@ -37,7 +37,7 @@ export async function fillGap(channel: ProcessChannel, send: SendRead): Promise<
   }
 }
 
-/** Everything after the last event: several answers where the server cuts them. */
+/** Reads everything after the last event, in several requests where the server truncates its results. */
 async function readAll(channel: ProcessChannel, send: SendRead): Promise<Catchup> {
   const chunks: Catchup["chunks"] = [];
   let afterSeq = channel.position;
@@ -51,7 +51,7 @@ async function readAll(channel: ProcessChannel, send: SendRead): Promise<Catchup
       bytes += chunks.at(-1)!.bytes.length;
     }
     if (isLast(page, channel)) return toCatchup(chunks, page);
-    // The rest is read once these were taken in; the exit may come after them.
+    // The rest is read after these were delivered; the exit may come after it.
     if (reads >= MAX_GAP_READS || bytes >= MAX_GAP_BYTES) {
       return toCatchup(chunks, { ...page, exited: false, closed: false });
     }
@@ -59,7 +59,7 @@ async function readAll(channel: ProcessChannel, send: SendRead): Promise<Catchup
   }
 }
 
-/** An answer that ends with a chunk may have been cut there; what follows may also be here already. */
+/** A result that ends with a chunk may be truncated, unless the next event has arrived already. */
 const isLast = ({ chunks, nextSeq }: ReadAnswer, channel: ProcessChannel): boolean =>
   chunks.length === 0 || chunks.at(-1)!.seq !== nextSeq - 1 || channel.isHeld(nextSeq);
 

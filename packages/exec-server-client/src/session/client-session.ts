@@ -3,14 +3,14 @@ import { ClientError } from "../errors.js";
 import { type EventSink, ProcessChannel } from "../events/process-channel.js";
 import { MAX_ORPHANS } from "../limits.js";
 
-/** What one session of the server means here. It outlives its connections. */
+/** The client side of a session, which outlives its connections. */
 export class ClientSession {
-  /** Given by the server. */
+  /** Assigned by the server. */
   id: string | undefined;
   readonly #processes = new Map<string, ProcessChannel>();
-  /** Starts that were not answered: what they may have started has to be ended. */
+  /** Processes of starts that were not answered: they may run, and must be terminated. */
   readonly #orphans = new Set<string>();
-  /** Methods and signals that the server answered it does not have. */
+  /** Methods and signals that the server does not support. */
   readonly unsupported = new Set<string>();
   readonly #onGap: (session: ClientSession, channel: ProcessChannel) => void;
   #lost: ClientError | undefined;
@@ -19,7 +19,7 @@ export class ClientSession {
     this.#onGap = onGap;
   }
 
-  /** Set once the session cannot be used any more. */
+  /** Why the session was lost; undefined while it is usable. */
   get lost(): ClientError | undefined {
     return this.#lost;
   }
@@ -48,7 +48,7 @@ export class ClientSession {
     if (this.#processes.get(channel.id) === channel) this.#processes.delete(channel.id);
   }
 
-  /** Of unknown processes nothing is kept. */
+  /** Delivers an event; drops those of unknown processes. */
   receive({ processId, event }: ProcessNotification): Promise<void> | undefined {
     const channel = this.#processes.get(processId);
     if (channel === undefined) return undefined;
@@ -57,7 +57,7 @@ export class ClientSession {
     return taken;
   }
 
-  /** Beyond the bound the oldest is left to the end of the session. */
+  /** Over MAX_ORPHANS the oldest is dropped; it ends with the session. */
   addOrphan(processId: string): void {
     this.#orphans.add(processId);
     if (this.#orphans.size <= MAX_ORPHANS) return;
@@ -71,7 +71,7 @@ export class ClientSession {
     this.#orphans.delete(processId);
   }
 
-  /** What runs is lost. Idempotent. */
+  /** Fails every process. Idempotent. */
   lose(error: ClientError): void {
     if (this.#lost !== undefined) return;
     this.#lost = error;

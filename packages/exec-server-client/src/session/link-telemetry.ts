@@ -1,22 +1,22 @@
 import { createRegistry, type Telemetry } from "@codex/telemetry";
 
-/** Tells of the connections of a client to its exec-server. */
+/** Metrics and logs of the connections of a client to its exec-server. */
 export interface LinkTelemetry {
   /** A connection was lost; its session may be resumed. */
-  cut(sessionId: string | undefined): void;
+  disconnected(sessionId: string | undefined): void;
   resumed(sessionId: string | undefined): void;
-  /** A session is gone, with what ran in it. */
+  /** A session is gone, with the processes that ran in it. */
   lost(sessionId: string | undefined, reason: string): void;
 }
 
 export function createLinkTelemetry({ log, metrics = createRegistry() }: Telemetry): LinkTelemetry {
   const count = (name: string, help: string) => metrics.counter({ name: `codex_exec_client_${name}_total`, help });
-  const cuts = count("connections_lost", "Connections to an exec-server that were lost.");
+  const disconnects = count("connections_lost", "Connections to an exec-server that were lost.");
   const resumes = count("sessions_resumed", "Sessions that were resumed over a new connection.");
   const losses = count("sessions_lost", "Sessions that could not be resumed.");
   return {
-    cut(session) {
-      cuts.value += 1;
+    disconnected(session) {
+      disconnects.value += 1;
       log?.warn?.("connection to the exec-server lost", { session: session?.slice(0, 8) });
     },
     resumed(session) {

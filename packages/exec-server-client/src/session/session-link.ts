@@ -11,8 +11,8 @@ import {
   FIRST_RETRY_MS,
   LONGEST_RETRY_MS,
   MAX_CONCURRENT_GAP_READS,
-  MAX_QUICK_CUTS,
-  QUICK_CUT_MS,
+  MAX_QUICK_DISCONNECTS,
+  QUICK_DISCONNECT_MS,
   RECOVERY_WINDOW_MS,
 } from "../limits.js";
 import { catchUp, fillGap } from "./catch-up.js";
@@ -21,18 +21,18 @@ import { createLinkTelemetry, type LinkTelemetry } from "./link-telemetry.js";
 
 /** How a client introduces itself, and how it resumes a session whose connection was lost. */
 export interface LinkOptions {
-  /** Default `codex-ts`. */
+  /** Name of this client in the handshake; default `codex-ts`. */
   clientName?: string;
   initializeTimeoutMs?: number;
-  /** Milliseconds after a cut within which the session is resumed. Default 45000. */
+  /** Milliseconds after a disconnect within which the session can be resumed. Default 45000. */
   recoveryWindowMs?: number;
   clock?: ClientClock;
-  /** 0 to 1, for the pauses between two attempts. */
+  /** Returns 0 to 1; jitter for the pauses between attempts to reconnect. */
   random?: () => number;
   telemetry?: Telemetry | undefined;
-  /** The connection was lost, and the session is looked for again. */
+  /** Called when the connection was lost and the session is being resumed. */
   onInterrupted?: () => void;
-  /** The session was resumed. */
+  /** Called when the session was resumed. */
   onResumed?: () => void;
 }
 
@@ -50,8 +50,8 @@ type LinkState =
   | { kind: "closed"; error: ClientError };
 
 /**
- * Keeps one session reachable over connections that break: resumes it within a window, reads what was missed, and
- * opens a fresh one for whoever comes after a session that was lost.
+ * Keeps a session across disconnects: resumes it within a window, reads the missed events, and opens a new session for
+ * calls that come after one was lost.
  */
 export class SessionLink {
   readonly #connector: Connector;
@@ -61,7 +61,7 @@ export class SessionLink {
   readonly #abort = new AbortController();
   #state: LinkState = { kind: "idle" };
   #attachedAt = 0;
-  #quickCuts = 0;
+  #quickDisconnects = 0;
 
   constructor(connector: Connector, options: LinkOptions = {}) {
     this.#connector = connector;
@@ -74,13 +74,13 @@ export class SessionLink {
     return this.#clock;
   }
 
-  /** The present connection; undefined while there is none. */
+  /** The current connection; undefined while there is none. */
   get attached(): Attached | undefined {
     return this.#state.kind === "open" ? this.#state : undefined;
   }
 
   /**
-   * Waits for a recovery, opens a session where there is none. With `session` only that one will do.
+   * Resolves with the current connection: waits for a recovery, or opens a session. With `session`, rejects if it was lost.
    * @throws ClientError, or what opening a session throws
    */
   async ready(session?: ClientSession): Promise<Attached> {
@@ -95,13 +95,13 @@ export class SessionLink {
     }
   }
 
-  /** A connection has ended. Idempotent. */
+  /** Called when a connection has ended: starts the recovery. Idempotent. */
   lose(connection: Connection): void {
     const state = this.#state;
     if (state.kind !== "open" || state.connection !== connection) return;
     void connection.close();
     const { session } = state;
-    this.#telemetry.cut(session.id);
+    this.#telemetry.disconnected(session.id);
     if (!this.#connector.canReopen) {
       const error = new ClientError("closed", "the connection to the exec-server has ended");
       this.#state = { kind: "closed", error };
@@ -114,15 +114,15 @@ export class SessionLink {
   }
 
   /**
-   * Waits for a recovery of a session that has processes, or starts nobody knows about: at most `ms` milliseconds. After
-   * it they can be ended; before, the server would keep them until it gives the session up. Never rejects.
+   * Waits at most `ms` milliseconds for the recovery of a session that has processes or unanswered starts. Afterwards they
+   * can be terminated; otherwise the server would keep them until the session expires. Never rejects.
    */
   async settle(ms: number): Promise<void> {
     const state = this.#state;
     if (state.kind !== "recovering") return;
     if (state.session.live.length === 0 && state.session.orphans.length === 0) return;
     const late = () => new ClientError("closed", "the session was not resumed in time");
-    await withDeadline({ clock: this.#clock, ms, late }, () => state.done).catch(() => {}); // then it is given up
+    await withDeadline({ clock: this.#clock, ms, late }, () => state.done).catch(() => {}); // then they are left to the server
   }
 
   /** Idempotent; never rejects. */
@@ -134,7 +134,7 @@ export class SessionLink {
     this.#abort.abort(error);
     if (state.kind === "open" || state.kind === "recovering") state.session.lose(error);
     if (state.kind === "open") await state.connection.close();
-    if (state.kind === "opening" || state.kind === "recovering") await state.done.catch(() => {}); // told its callers
+    if (state.kind === "opening" || state.kind === "recovering") await state.done.catch(() => {}); // reported to its callers
     await this.#connector.close?.();
   }
 
@@ -178,7 +178,7 @@ export class SessionLink {
     return attached;
   }
 
-  /** Ends with the session attached, or lost. Never rejects. */
+  /** Resolves when the session is attached again or lost. Never rejects. */
   async #recover(session: ClientSession): Promise<void> {
     const windowMs = this.#options.recoveryWindowMs ?? RECOVERY_WINDOW_MS;
     const late = () => new ClientError("session_lost", `session was not resumed: no success within ${windowMs} ms`);
@@ -189,7 +189,7 @@ export class SessionLink {
       this.#telemetry.resumed(session.id);
       this.#options.onResumed?.();
     } catch (error) {
-      // Others wait for this promise: whoever of them asks for a session gets a fresh one.
+      // Before those who wait for this promise continue: the next call opens a new session.
       if (this.#state.kind !== "closed") this.#state = { kind: "idle" };
       const loss = toLoss(error);
       this.#telemetry.lost(session.id, loss.message);
@@ -200,14 +200,15 @@ export class SessionLink {
   async #retryResume(session: ClientSession, signal: AbortSignal): Promise<void> {
     const random = this.#options.random ?? Math.random;
     const pause = (pauseMs: number) => this.#clock.sleep(pauseMs * (0.5 + random() / 2), signal);
-    this.#quickCuts = this.#clock.now() - this.#attachedAt < QUICK_CUT_MS ? this.#quickCuts + 1 : 0;
-    if (this.#quickCuts > MAX_QUICK_CUTS) await pause(LONGEST_RETRY_MS);
+    this.#quickDisconnects =
+      this.#clock.now() - this.#attachedAt < QUICK_DISCONNECT_MS ? this.#quickDisconnects + 1 : 0;
+    if (this.#quickDisconnects > MAX_QUICK_DISCONNECTS) await pause(LONGEST_RETRY_MS);
     for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)) {
       try {
         await this.#resume(session, signal);
         return;
       } catch (error) {
-        if (signal.aborted || isFinal(error)) throw error;
+        if (signal.aborted || isPermanent(error)) throw error;
       }
       await pause(pauseMs);
     }
@@ -234,7 +235,7 @@ export class SessionLink {
     }
   }
 
-  /** While there is no connection nothing is done: the recovery reads everything anyway. */
+  /** Does nothing without a connection: the recovery reads all missed events. */
   #fillGap(session: ClientSession, channel: ProcessChannel): void {
     const { attached } = this;
     if (attached?.session !== session) return;
@@ -247,7 +248,7 @@ export class SessionLink {
   }
 }
 
-/** A process that a lost start may have begun is not wanted by anybody. */
+/** Terminates processes that may have been started by requests whose response was lost. */
 const endOrphans = (session: ClientSession, connection: Connection): Promise<void> =>
   forEachOf(session.orphans, async (processId) => {
     await connection.request(METHODS.processTerminate, { processId }).catch((error: unknown) => {
@@ -259,7 +260,7 @@ const endOrphans = (session: ClientSession, connection: Connection): Promise<voi
 const catchUpAll = (channels: readonly ProcessChannel[], connection: Connection): Promise<void> =>
   forEachOf(channels, (channel) => catchUp(channel, (params) => connection.request(METHODS.processRead, params)));
 
-/** A bounded number at once; rejects with the first failure. */
+/** Runs `run` for each item, a bounded number concurrently; rejects with the first failure. */
 async function forEachOf<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items];
   const work = async () => {
@@ -268,14 +269,14 @@ async function forEachOf<T>(items: readonly T[], run: (item: T) => Promise<void>
   await Promise.all(Array.from({ length: MAX_CONCURRENT_GAP_READS }, work));
 }
 
-/** The server has decided; trying again would not change it. A busy session is one whose old connection still ends. */
-function isFinal(error: unknown): boolean {
+/** The server refused the resume for good. A busy session is not refused: its previous connection is still closing. */
+function isPermanent(error: unknown): boolean {
   if (error instanceof ClientError) return error.code === "session_lost";
   if (!(error instanceof RpcError) || error.message.includes(BUSY_TEXT)) return false;
   return error.code === ERROR_CODES.invalidRequest;
 }
 
-/** What servers before the code -32010 said. */
+/** Message of servers that do not use the code -32010. */
 const BUSY_TEXT = "is already attached to another connection";
 
 function toLoss(error: unknown): ClientError {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ExecServerClient } from "../../src/exec-server-client.js";
-import { MAX_QUICK_CUTS, MAX_SENDS, QUICK_CUT_MS } from "../../src/limits.js";
+import { MAX_QUICK_DISCONNECTS, MAX_SENDS, QUICK_DISCONNECT_MS } from "../../src/limits.js";
 import {
   Recorder,
   ScriptedClock,
@@ -303,7 +303,7 @@ describe("a connection that was cut", () => {
     const { server, clock, connection, client } = await connect();
     await startOne(client, connection);
     await connection.cut();
-    for (let cuts = 1; cuts < MAX_QUICK_CUTS; cuts += 1) {
+    for (let cuts = 1; cuts < MAX_QUICK_DISCONNECTS; cuts += 1) {
       const next = await server.accept();
       await next.shakeHands("session");
       await next.read([], { nextSeq: 1 });
@@ -328,7 +328,7 @@ describe("a connection that was cut", () => {
     let current = connection;
     for (let sends = 1; sends <= MAX_SENDS; sends += 1) {
       await current.take("fs/getMetadata");
-      clock.pass(QUICK_CUT_MS);
+      clock.pass(QUICK_DISCONNECT_MS);
       await current.cut();
       if (sends === MAX_SENDS) break;
       current = await server.accept();

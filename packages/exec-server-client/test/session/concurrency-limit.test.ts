@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { InFlight } from "../../src/session/in-flight.js";
+import { ConcurrencyLimit } from "../../src/session/concurrency-limit.js";
 
 it("runs a bounded number of calls at once, in their order, failures included", async () => {
-  const inFlight = new InFlight(2);
+  const inFlight = new ConcurrencyLimit(2);
   const begun: number[] = [];
   const ends: ((failure?: Error) => void)[] = [];
   const calls = [0, 1, 2, 3, 4].map((index) =>
