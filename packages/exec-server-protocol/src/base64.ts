@@ -4,7 +4,7 @@ export type DecodedBase64 = { kind: "ok"; bytes: Buffer } | { kind: "invalid"; p
 /** Strict: no blanks, no URL alphabet, padding where it belongs, no bits left over. */
 export function decodeBase64(text: string): DecodedBase64 {
   const bytes = Buffer.from(text, "base64");
-  // The decoder of Node skips what it does not know; only an exact text comes back as it was.
+  // Node ignores invalid characters; only valid base64 survives a round trip.
   if (bytes.toString("base64") === text) return { kind: "ok", bytes };
   return { kind: "invalid", problem: findProblem(Buffer.from(text)) };
 }

@@ -17,12 +17,12 @@ export function decodeParams<Schema extends z.ZodMiniType>(
   }
   const result = safeParse(schema(), params, { reportInput: true });
   if (result.success) return result.data;
-  // A member of the wrong type says more than one that is missing.
+  // A member of the wrong type is reported before a missing one.
   const issue = result.error.issues.find((candidate) => !isMissing(candidate)) ?? result.error.issues[0]!;
   throw new RpcError(codeOf(issue), messageOf(issue));
 }
 
-/** Makes a value when it is first asked for: schemas cost more at start than everything else together. */
+/** Creates a value on first use: creating all schemas at start would cost more than everything else together. */
 export function lazily<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => {

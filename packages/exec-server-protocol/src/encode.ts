@@ -33,7 +33,7 @@ export function encodeBytesResult(
   rest: Readonly<Record<string, unknown>> = NOTHING,
 ): Buffer {
   if (bytes.length <= PIECE_BYTES && rest === NOTHING && typeof id !== "string") {
-    // As one text: what stands around a little takes longer than the little itself.
+    // As one string: for a small payload the general way costs more than the payload.
     return Buffer.from(`{"id":${id},"result":{"${member}":"${asBuffer(bytes).toString("base64")}"}}`, "latin1");
   }
   const others = Object.entries(rest).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
@@ -48,7 +48,7 @@ export const encodeResult = (id: RpcId, result: unknown): Buffer =>
 export const encodeJsonResult = (id: RpcId, json: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`{"id":${encodeId(id)},"result":`), json, Buffer.from("}")]);
 
-/** Bytes turned into base64 at once: a multiple of 3, so that pieces join without padding, and few enough to stay in caches. */
+/** Bytes encoded per step: a multiple of 3, so that pieces join without padding, and small enough for CPU caches. */
 const PIECE_BYTES = 3 * 16 * 1024;
 
 function encodeAround(

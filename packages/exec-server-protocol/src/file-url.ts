@@ -33,7 +33,7 @@ export function parseFileUrl(text: string, options: FileUrlOptions = {}): Parsed
   return { kind: "ok", path: toPath(bytes) };
 }
 
-/** The path of a `file:` URI that says it letter by letter; undefined for all others, right and wrong. */
+/** A fast path for URIs without escapes; undefined for all others, valid or not. */
 export const parsePlainFileUrl = (text: string): string | undefined =>
   PLAIN_URL.test(text) ? text.slice(FILE_SCHEME.length) : undefined;
 
@@ -53,7 +53,7 @@ const FILE_SCHEME = "file://";
 /** Nothing to decode, no empty names, no `.` and `..`, no drives. */
 const PLAIN_URL = /^file:\/\/(?:\/(?!\.\.?(?:\/|$))[\w.~@+=,-]+)+$/;
 
-/** Blanks in front are none of the URI. */
+/** Leading blanks are not part of the URI. */
 const SCHEME = /^[\0-\x20]*[A-Za-z][A-Za-z0-9+.-]*:/;
 const DRIVE = /^\/[A-Za-z]:(\/|$)/;
 /** Characters a path of a `file:` URI holds as they are. */

@@ -9,8 +9,8 @@ const initializeSchema = lazily(() =>
     /** Session of a connection that was lost. */
     resumeSessionId: optional(z.string()),
     /**
-     * The client wants to be told more than by Codex: signals as such, and `data.code` of errors. Codex does not know the
-     * member, nor what it brings.
+     * The client asks for extensions: `outcome` members, which tell signals apart from exit codes, and `data.code` of errors.
+     * Codex does not know the member.
      */
     outcomes: optional(z.boolean()),
   }),

@@ -54,7 +54,7 @@ export const base64Member = (prefix = "", rpcCode: number = ERROR_CODES.invalidP
     }),
   );
 
-/** A member that is refused with a text of ours. */
+/** Rejects a member with a custom message. */
 export function refuse(
   context: z.core.ParsePayload,
   input: unknown,

@@ -2,9 +2,9 @@ import { parsePlainFileUrl } from "./file-url.js";
 import type { HostPath } from "./host-path.js";
 
 /**
- * The params of a call about one path that say nothing unusual, which is nearly all of them: a schema takes longer to
- * read them than most calls to answer. Undefined for all else: the schema decides, also what is wrong.
- * @param flags the members that are true or false, with what they are when they are absent or null
+ * A fast path for the params of calls about one path: validation by a schema takes longer than most of these calls.
+ * Undefined for anything unusual, which the schema then decodes or rejects.
+ * @param flags the boolean members with their defaults
  */
 export function decodePlainParams<Flag extends string>(
   params: unknown,

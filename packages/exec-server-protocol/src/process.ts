@@ -152,7 +152,7 @@ export const decodeResize = (params: unknown): ResizeParams => decodeParams(resi
 export const decodeCloseStdin = (params: unknown): CloseStdinParams =>
   decodeParams(closeStdinSchema, params, "CloseStdinParams");
 
-/** What is asked all the time, without the price of a schema. Undefined for what the schema must refuse, or may. */
+/** A fast path for frequent params, without a schema. Undefined for anything else, which the schema decodes or rejects. */
 function takePlainRead(params: unknown): ReadParams | undefined {
   if (typeof params !== "object" || params === null) return undefined;
   const members: Partial<Record<keyof ReadParams, unknown>> = params;
