@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type ServerOpts, type Socket } from "node:net";
 import { connectWebSocketChannel } from "@codex/channel/websocket";
 import { afterEach, expect, test } from "vitest";
 import { expectRejection } from "../support.js";
@@ -9,8 +9,8 @@ let server: Server | undefined;
 const sockets = new Set<Socket>();
 
 /** A server of bytes; what it does with a connection is the test's. */
-async function serve(onConnection: (socket: Socket) => void): Promise<string> {
-  server = createServer((socket) => {
+async function serve(onConnection: (socket: Socket) => void, options: ServerOpts = {}): Promise<string> {
+  server = createServer(options, (socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
     onConnection(socket);
@@ -92,7 +92,7 @@ test("a header that HTTP does not allow is an error of the connect", async () =>
 
 test("after the close frame of a server, only the answer to it is sent: its end is not waited for", async () => {
   const received: Buffer[] = [];
-  const url = await serve((socket) => {
+  const answer = (socket: Socket) => {
     socket.once("data", (request) => {
       const key = /^sec-websocket-key: (.+)\r$/im.exec(request.toString())?.[1];
       const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
@@ -101,7 +101,8 @@ test("after the close frame of a server, only the answer to it is sent: its end 
       socket.write(`${head}Sec-WebSocket-Accept: ${accept}\r\n\r\n`);
       socket.write(Buffer.from([0x81, 0x01, 0x31, 0x88, 0x02, 0x03, 0xe8])); // the text "1", and a close frame with 1000
     });
-  });
+  };
+  const url = await serve(answer, { allowHalfOpen: true });
   const channel = await connectWebSocketChannel(url);
   expect(await channel.receive()).toMatchObject({ kind: "value", value: 1 });
   // The server never ends: at the deadline this would come too late for the test.
