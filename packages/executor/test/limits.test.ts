@@ -26,6 +26,7 @@ describe("limits", () => {
       keyBytes: 256,
       rememberedApprovals: 4096,
       screens: 8,
+      binaryDeltaBytes: 65_536,
       log: {},
     });
   });
