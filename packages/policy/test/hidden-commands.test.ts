@@ -111,7 +111,31 @@ const FORBIDDEN: Record<string, string[]> = {
     ...["man -P 'rm x' ls", "GIT_SSH_COMMAND='rm x' git fetch", "GIT_PAGER='rm x' git log", "EDITOR='rm x' git commit"],
     ...["PROMPT_COMMAND='rm x' bash -i", "gdb -ex '!rm x'", "make --eval='$(shell rm x)'", "read x <<< rm; $x y"],
     ...[
+      "pip --python rm list",
+      "pip3 --python=/bin/rm list",
+      "pip config edit --editor rm",
+      "uv venv -p rm",
+      "gem open -e rm x",
+    ],
+    ...[
+      "npm pkg set scripts.a='rm x'; npm run a",
+      "npm config set script-shell rm",
+      "npm config set script-shell=/bin/rm",
+    ],
+    ...[
+      "helm template x --post-renderer rm",
+      "cloc --vcs=rm",
+      "cpio -i --rsh-command=rm -F h:x",
+      "gh alias set x '!rm x'",
+    ],
+    ...[
+      "svn ls svn+x://h --config-option config:tunnels:x='rm x'",
+      "flatpak run --command=rm x",
+      "mypy --python-executable rm f",
+    ],
+    ...[
       "sed '1e rm x' f",
+      "sed 's/x/&/;1erm x' f",
       "x=ls; ${x/ls/rm} y",
       "x=RM; ${x,,} y",
       "x=mr; ${x:1:1}${x:0:1} y",
@@ -159,6 +183,25 @@ const ASKED: readonly string[] = [
     'eval "$(cat f)"',
     "sed s/q/r/ <<< 'qm x' | bash",
     "read -n2 v <<< rmx; $v x",
+  ],
+  ...[
+    "BASH_ENV=/dev/stdin bash -c : <<< 'rm x'",
+    "export BASH_ENV=/dev/fd/3; bash -c : 3<<< 'rm x'",
+    "env BASH_ENV=/proc/self/fd/0 bash -c : <<< 'rm x'",
+  ],
+  ...[
+    "sed e <<< 'rm x'",
+    "sed -f - f <<< '1e rm x'",
+    "echo '1e rm x' > s; sed -n -f s f",
+    "sed -e '1e\\' -e 'rm x' f",
+    "sed -n '1{s/.*/rm x/;e\n}' f",
+  ],
+  ...[
+    'tsx -e \'require("child_process").execSync("rm x")\'',
+    'bun -e \'require("child_process").execSync("rm x")\'',
+    "rename 'system(\"rm x\")' f",
+    'mongosh --nodb --eval \'require("child_process").execSync("rm x")\'',
+    "fossil sql '.shell rm x'",
   ],
   ...["npm exec -- rm x", "poetry run rm x", "own-wrapper --flag rm x", "own-wrapper 'rm x'", "kubectl exec p -- rm x"],
 ];

@@ -15,7 +15,7 @@ import { getLiteralOutput } from "./literal-output.js";
 import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
 import { readRoughCommands } from "./rough-words.js";
-import { isStartFile, listVariableScripts } from "./run-variables.js";
+import { isInherited, isStartFile, listVariableScripts } from "./run-variables.js";
 import type { FoundCommand, ScriptVisitor } from "./script-visitor.js";
 import { walkScript } from "./script-walker.js";
 import { hasHarmlessOutput, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
@@ -90,8 +90,8 @@ const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 /** Programs that put what they read where an argument says. */
 const WRITERS: ReadonlySet<string> = new Set("cp install dd tee sponge ln mv xxd".split(" "));
 
-const mayUseFiles = (program: string): boolean =>
-  program === "git" || mayTakeCode(program) || /(?:^|\/)(?:\.|source|\w*sh|npm|pnpm|yarn|bun)$/.test(program);
+const mayUseFiles = (program: string, args: readonly string[]): boolean =>
+  program === "git" || mayTakeCode(program, args) || /(?:^|\/)(?:\.|source|\w*sh|npm|pnpm|yarn|bun)$/.test(program);
 
 /** Most texts a script prints that are kept for a shell whose input is not known. */
 const MAX_TEXTS = 64;
@@ -184,7 +184,7 @@ class CommandCollector implements ScriptVisitor {
   private visitFiles(): void {
     const users = [...this.commands.values()].slice(1);
     for (const [path, text] of this.written) {
-      if (!users.some((argv) => mayUseFiles(argv[0] ?? "") && mayUse(path, argv))) continue;
+      if (!users.some((argv) => mayUseFiles(argv[0] ?? "", argv.slice(1)) && mayUse(path, argv))) continue;
       this.visitText(text);
       if (!isShellText(path, text)) continue;
       this.visitScript(text, INITIAL_VARIABLES);
@@ -202,7 +202,7 @@ class CommandCollector implements ScriptVisitor {
       this.setUnclear(`\`${argv[0]}\` runs a text that only the running script knows`);
     }
     const [program = "", ...args] = argv;
-    if (!mayTakeCode(program)) return;
+    if (!mayTakeCode(program, args)) return;
     const held = args.flatMap((arg) => [...files].flatMap(([name, text]) => (arg.endsWith(name) ? [text] : [])));
     for (const text of [...listValues(args), input ?? "", ...held]) this.visitText(text);
   }
@@ -312,12 +312,17 @@ class CommandCollector implements ScriptVisitor {
     const scripts = args.flatMap((arg) => {
       const at = arg.indexOf("=");
       const [name, value] = [arg.slice(0, at), arg.slice(at + 1)];
+      if (at !== -1 && isStartFile(name)) this.visitStartFile(value);
       const file = at !== -1 && isStartFile(name) ? (files.get(value) ?? files.get(posix.normalize(value))) : undefined;
       return at === -1 ? [] : [...listVariableScripts(name, value), ...(file === undefined ? [] : [file])];
     });
     const own: Inner[] =
       program.includes("/") && files.has(posix.normalize(program)) ? [{ kind: "file", path: program }] : [];
     return [...scripts.map((script): Inner => ({ kind: "script", script, args: [] })), ...own];
+  }
+
+  visitStartFile(path: string): void {
+    if (isInherited(path)) this.setUnclear(`a shell reads \`${path}\` at its start`);
   }
 
   private visitInner(inner: Inner, command: FoundCommand): string | undefined {

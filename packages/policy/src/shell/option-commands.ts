@@ -99,9 +99,20 @@ const socatAddress: FindOptionCommands = (arg) =>
 
 /** `e command`, and what `s/…/command/e` puts in. */
 const sedCommands: FindOptionCommands = (arg) => [
-  ...[...arg.matchAll(/(?:^|[\s;{}\d$/!])e\s+([^\n}]+)/g)].map((found) => found[1] ?? ""),
+  ...[...arg.matchAll(/(?:(?:^|[\s;{}\d$/!])e\s+|[;{}\d$]e)([^\n}]+)/g)].map((found) => found[1] ?? ""),
   ...[...arg.matchAll(/s([^\w\s])(?:(?!\1).)*\1((?:(?!\1).)*)\1\w*e/gs)].map((found) => found[2] ?? ""),
 ];
+
+/** `pkg set scripts.x=…` and `config set script-shell …`, which a later `npm run` runs. */
+const npmSettings: FindOptionCommands = (arg, next = "") => [
+  ...(/^scripts[.[][^=]*=(.+)$/s.exec(arg)?.slice(1, 2) ?? []),
+  ...(/^(?:script-shell|editor|viewer|browser|git)$/.test(arg) ? [next] : []),
+  ...(/^(?:script-shell|editor|viewer|browser|git)=(.+)$/s.exec(arg)?.slice(1, 2) ?? []),
+];
+
+/** `alias set x '!command'`, also with `--shell`, and programs that are settings. */
+const forgeSettings: FindOptionCommands = (arg, _next, rest) =>
+  /^(?:alias|config)$/.test(arg) && rest[0] === "set" ? rest.slice(1).map((each) => each.replace(/^!/, "")) : [];
 
 const OPTION_COMMANDS: ReadonlyMap<string, FindOptionCommands> = new Map(
   Object.entries<FindOptionCommands>({
@@ -132,7 +143,20 @@ const OPTION_COMMANDS: ReadonlyMap<string, FindOptionCommands> = new Map(
     ),
     lldb: inEither(editorCommands, restOf(/^--$/)),
     npx: valuesOf("c", "call"),
-    npm: valuesOf("c", "call script-shell editor viewer browser"),
+    npm: inEither(valuesOf("c", "call script-shell editor viewer browser"), npmSettings),
+    pip: valuesOf("", "python editor"),
+    pip2: valuesOf("", "python editor"),
+    pip3: valuesOf("", "python editor"),
+    mypy: valuesOf("", "python-executable"),
+    uv: valuesOf("p", "python"),
+    gem: valuesOf("e", "editor"),
+    helm: valuesOf("", "post-renderer"),
+    cloc: valuesOf("", "extract-with vcs"),
+    cpio: valuesOf("", "rsh-command"),
+    cvs: valuesOf("e"),
+    flatpak: valuesOf("", "command"),
+    gh: forgeSettings,
+    glab: forgeSettings,
     sed: sedCommands,
     rg: valuesOf("", "pre hostname-bin"),
     ag: valuesOf("", "pager"),
@@ -140,7 +164,9 @@ const OPTION_COMMANDS: ReadonlyMap<string, FindOptionCommands> = new Map(
     bat: valuesOf("", "pager"),
     delta: valuesOf("", "pager"),
     hg: (arg, next) => valuesOf("", "config")(arg, next).map((setting) => setting.replace(/^[^=]*=!?/, "")),
-    svn: valuesOf("", "editor-cmd diff-cmd diff3-cmd merge-tool"),
+    svn: inEither(valuesOf("", "editor-cmd diff-cmd diff3-cmd merge-tool"), (arg, next) =>
+      valuesOf("", "config-option")(arg, next).map((setting) => setting.replace(/^[^=]*=/, "")),
+    ),
     pnpm: valuesOf("c", "shell-mode"),
     sort: valuesOf("", "compress-program"),
     split: valuesOf("", "filter"),

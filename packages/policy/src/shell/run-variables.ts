@@ -21,3 +21,7 @@ const listExec = (value: string): string[] => [...value.matchAll(/\bexec=(.+)$/g
 
 /** Files that a shell reads at its start. */
 export const isStartFile = (name: string): boolean => /^(?:BASH_ENV|ENV|ZDOTDIR|RCFILE)$/.test(name);
+
+/** A file that is what the program gets as input, or as another descriptor: the same name is another file for each. */
+export const isInherited = (path: string): boolean =>
+  /^\/(?:dev\/(?:stdin|fd\/)|proc\/(?:self|thread-self|\$\$)\/)/.test(path);

@@ -21,6 +21,8 @@ export interface ScriptVisitor {
   visitComputed(args: readonly string[]): void;
   /** Text that is written to a file, which a later program may run. */
   visitWritten(path: string, text: string): void;
+  /** The value of a variable that names what a shell reads at its start. */
+  visitStartFile(path: string): void;
   /** A text in which commands may stand. */
   visitText(text: string): void;
   /** A value that contains a substitution, which runs when the value is used as a number, a subscript or a prompt. */

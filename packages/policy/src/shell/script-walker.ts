@@ -247,6 +247,7 @@ class Walker {
     const scripts = listVariableScripts(text, this.readText(value));
     for (const script of scripts) this.visitor.visitScript(script, this.variables);
     if (!isStartFile(text)) return;
+    this.visitor.visitStartFile(this.readText(value));
     const file =
       value.type === "process_substitution"
         ? this.visitSubstitution(value)

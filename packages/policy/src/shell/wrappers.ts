@@ -25,9 +25,13 @@ export function isWrapper(name: string): boolean {
   return name !== "git" && (WRAPPERS.has(name) || SPECIAL.has(name));
 }
 
+/** `e`, the flag `e` of `s///`, or a script from a file. */
+const RUNS_IN_SED = /^-\w*f|^--fi|(?:^|[\s;{}\d$!/,|#])e|[^\w\s][gpmiIM\d]*e[gpmiIM\d]*(?:$|[\s;}w])/;
+
 /** Whether options and input of the program may be code, in any language: true unless a table says otherwise. */
-export function mayTakeCode(program: string): boolean {
+export function mayTakeCode(program: string, args: readonly string[]): boolean {
   const name = toKnownName(program);
+  if (/^g?sed$/.test(name)) return args.some((arg) => RUNS_IN_SED.test(arg));
   const isShell = SHELLS.has(name) || SHELLS.has(plainName(name));
   return (
     !isShell &&
