@@ -35,11 +35,11 @@ export class ChunkMemory {
     return chunk;
   }
 
-  /** Nobody reads this chunk any more: its slab may be reused. */
-  release(chunk: Buffer): void {
-    if (chunk.buffer.byteLength === this.#slabBytes && this.#isWorthASlab(chunk.length)) {
-      this.#giveBack(Buffer.from(chunk.buffer));
-    }
+  /** Nobody reads this chunk any more: its slab may be reused. False where the chunk lies in no slab of this size. */
+  release(chunk: Buffer): boolean {
+    const isSlab = chunk.buffer.byteLength === this.#slabBytes && this.#isWorthASlab(chunk.length);
+    if (isSlab) this.#giveBack(Buffer.from(chunk.buffer));
+    return isSlab;
   }
 
   #giveBack(slab: Buffer): void {

@@ -7,7 +7,7 @@ it("lays a large chunk into a slab, and uses the slab again once the chunk is re
   const chunk = memory.copy(Buffer.alloc(CHUNK_SLAB_BYTES - 1, 1));
   expect([chunk.length, chunk.at(-1)]).toEqual([CHUNK_SLAB_BYTES - 1, 1]);
   expect(memory.take().buffer).not.toBe(chunk.buffer);
-  memory.release(chunk);
+  expect(memory.release(chunk)).toBe(true);
   expect(memory.take().buffer).toBe(chunk.buffer);
 });
 
@@ -18,7 +18,7 @@ it("gives a small chunk memory of its own, and the slab back at once", () => {
   expect(memory.take().buffer).toBe(slab.buffer);
   slab.fill(0);
   expect(chunk).toEqual(Buffer.alloc(100, 7));
-  memory.release(chunk);
+  expect(memory.release(chunk)).toBe(false);
   expect(memory.take().buffer).not.toBe(chunk.buffer);
 });
 
