@@ -1,3 +1,5 @@
+// One body of behaviour that every channel has to show; it is long because it is run as a whole over each of them.
+
 import type { Channel, ChannelLimits } from "@codex/channel";
 import { afterEach, describe, expect, test } from "vitest";
 import { drain, expectRejection, nextFrame, nextValue, turn, untilStill } from "./support.js";

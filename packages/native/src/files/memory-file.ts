@@ -1,4 +1,4 @@
-import { mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { constants, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hasFunction } from "../libc/bind.js";
@@ -36,6 +36,11 @@ function openMemory(libc: Libc): number {
 }
 
 function openNameless(): number {
+  try {
+    return openSync(tmpdir(), constants.O_RDWR | O_TMPFILE, 0o600);
+  } catch {
+    // The file system makes none: this one has a name for a moment.
+  }
   const directory = mkdtempSync(join(tmpdir(), "codex-memory-"));
   try {
     return openSync(join(directory, "file"), "wx+", 0o600);
@@ -43,3 +48,6 @@ function openNameless(): number {
     rmSync(directory, { recursive: true });
   }
 }
+
+/** fcntl.h of Linux: a bit of its own, and that of a directory, whose number depends on the architecture. */
+const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
