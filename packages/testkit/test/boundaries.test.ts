@@ -36,6 +36,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     audit: "file-lock telemetry",
     policy: "executor-protocol file-lock permissions starlark telemetry",
     orchestrator: "audit channel clock executor-protocol permissions policy telemetry",
+    agent: "executor-protocol",
   },
   faces: {
     local: "channel executor orchestrator policy process-host",
