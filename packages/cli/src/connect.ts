@@ -8,6 +8,7 @@ import {
   OrchestratorError,
   type ProgramRunner,
 } from "@codex/orchestrator";
+import { messageOf } from "@codex/telemetry";
 import { type CredentialArguments, type Credentials, readCredentials } from "./credentials.js";
 import {
   type ExecutorAddress,
@@ -61,7 +62,7 @@ export async function attachExecutor(
       return attachExecServer(orchestrator, name, { address, credentials, hooks });
     });
   } catch (cause) {
-    const detail = (cause instanceof Error ? cause.message : String(cause)).replace(`executor \`${name}\`: `, "");
+    const detail = messageOf(cause).replace(`executor \`${name}\`: `, "");
     const message = `no executor at ${JSON.stringify(executor)}: ${detail}${hintFor(detail)}`;
     throw new CommandError(message, hooks.exitCode ?? EXIT.failure, { cause });
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
+import { messageOf } from "@codex/telemetry";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { checkTlsIdentity } from "./tls-identity.js";
 
@@ -62,7 +63,7 @@ function readText(path: string, option: string): string {
   try {
     return readFileSync(path.replace(/^~(?=\/)/, homedir()), "utf8");
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
+    const detail = messageOf(cause);
     throw new CommandError(`${option} cannot be read: ${detail}`, EXIT.usage, { cause });
   }
 }

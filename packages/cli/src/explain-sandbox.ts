@@ -3,6 +3,7 @@ import { basename, resolve } from "node:path";
 import type { Sandbox } from "@codex/executor-protocol";
 import { describeEntry, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type CommandSandbox, createCommandSandbox, type WrappedCommand } from "@codex/sandbox";
+import { messageOf } from "@codex/telemetry";
 import { isProgram } from "./doctor/find-program.js";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { quoteWords } from "./visible.js";
@@ -121,5 +122,4 @@ function attempt<T>(run: () => T): T {
   }
 }
 
-const toCommandError = (cause: unknown) =>
-  new CommandError(cause instanceof Error ? cause.message : String(cause), EXIT.notStarted, { cause });
+const toCommandError = (cause: unknown) => new CommandError(messageOf(cause), EXIT.notStarted, { cause });

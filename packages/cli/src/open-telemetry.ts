@@ -8,6 +8,7 @@ import {
   type LogLevel,
   type LogSink,
   METRICS_CONTENT_TYPE,
+  messageOf,
   observeProcess,
   type Registry,
   renderMetrics,
@@ -91,7 +92,7 @@ function openFile(path: string, format: (typeof LOG_FORMATS)[number]): LogSink {
     const onProblem = (message: string) => void process.stderr.write(`codex: ${message}\n`);
     return createFileSink(path, { format, onProblem });
   } catch (error) {
-    throw new CommandError(`--log-file: ${error instanceof Error ? error.message : String(error)}`, EXIT.failure);
+    throw new CommandError(`--log-file: ${messageOf(error)}`, EXIT.failure);
   }
 }
 

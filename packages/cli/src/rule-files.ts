@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadRulePolicy, parseRulePolicy, type RulePolicy } from "@codex/policy";
+import { messageOf } from "@codex/telemetry";
 import { codexHome } from "./config/codex-home.js";
 import type { LoadedConfig } from "./config/load-config.js";
 import { ruleDirectories } from "./config/open-config.js";
@@ -37,13 +38,9 @@ async function readText(file: string): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file));
   } catch (error) {
-    throw new CommandError(
-      describePolicyError("read", file, error instanceof Error ? error.message : String(error)),
-      1,
-      {
-        cause: error,
-      },
-    );
+    throw new CommandError(describePolicyError("read", file, messageOf(error)), 1, {
+      cause: error,
+    });
   }
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, resolve } from "node:path";
 import { formatProblem, type HostInfo, PARSE_CONTEXT, type Sandbox, sandboxSchema } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
 import { safeParse } from "zod/mini";
 import type { ConfigFlags } from "./config/flags.js";
 import { openConfig } from "./config/open-config.js";
@@ -61,7 +62,7 @@ function readProfile(file: string, cwd: string, { sandbox, writableRoot, network
   try {
     value = JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
+    const detail = messageOf(cause);
     throw new CommandError(`--profile-json ${JSON.stringify(file)}: ${detail}`, EXIT.failure, { cause });
   }
   const parsed = safeParse(sandboxSchema, value, PARSE_CONTEXT);

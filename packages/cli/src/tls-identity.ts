@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { messageOf } from "@codex/telemetry";
 import { CommandError, EXIT } from "./exit-codes.js";
 
 /** A PEM file and the option that names it. */
@@ -51,7 +52,7 @@ function read<T>(file: PemFile, what: string, parse: (text: string) => T): T {
   } catch (cause) {
     if (ENCRYPTED.test(file.text))
       throw refusal(`the ${what} in ${name(file)} is encrypted; give one without a passphrase`, cause);
-    const detail = cause instanceof Error ? cause.message : String(cause);
+    const detail = messageOf(cause);
     throw refusal(`the ${what} in ${name(file)} cannot be read: ${detail}`, cause);
   }
 }

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { messageOf } from "@codex/telemetry";
 import type { AnalyzedCommand } from "./analyzed-command.js";
 import { findDangerousEntry } from "./dangerous.js";
 import { MAX_PROPOSED_RULE_BYTES } from "./limits.js";
@@ -61,7 +62,7 @@ export class RuleBook {
       this.#policy = addRule(this.#policy, createAllowRule(prefix, origin));
       return undefined;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   }
 }

@@ -1,10 +1,11 @@
 import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
+import { messageOf } from "../error-message.js";
 import { ChannelError } from "../errors.js";
 import { closedError } from "../queue/ending.js";
 import { type EnvelopeOf, parseEnvelope, type TraceContext } from "./envelope.js";
 import { DEFAULT_PEER_LIMITS, type PeerLimits, type PeerOptions, type UnexpectedMessage } from "./peer-options.js";
 import { PendingRequests } from "./pending-requests.js";
-import { isPromiseLike, messageOf, RequestAnswers } from "./request-answers.js";
+import { isPromiseLike, RequestAnswers } from "./request-answers.js";
 import type { RpcError } from "./rpc-error.js";
 import type { RpcId } from "./rpc-id.js";
 import { WorkInProgress } from "./work-in-progress.js";

@@ -1,5 +1,6 @@
 import type { Channel } from "../channel.js";
 import { stringify } from "../codec/encode.js";
+import { messageOf } from "../error-message.js";
 import type { EnvelopeOf } from "./envelope.js";
 import { EncodedResponse, ErrorResponse, type PeerOptions } from "./peer-options.js";
 import { RequestContext } from "./request-context.js";
@@ -67,8 +68,8 @@ export class RequestAnswers {
   #toRpcError(error: unknown, context: RequestContext): RpcError {
     if (error instanceof RpcError) return error;
     try {
-      const told = this.#options.errorOf?.(error, context);
-      if (told !== undefined) return told;
+      const chosen = this.#options.errorOf?.(error, context);
+      if (chosen !== undefined) return chosen;
     } catch {
       // The error at hand says more about the request than what the hook threw.
     }
@@ -100,8 +101,6 @@ export class RequestAnswers {
 const refuseMethod = (_params: unknown, { method }: RequestContext): never => {
   throw new RpcError(RPC_METHOD_NOT_FOUND, `unknown method \`${method}\``);
 };
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import { WebSocket } from "ws";
 import type { Channel } from "../channel.js";
+import { messageOf } from "../error-message.js";
 import { ChannelError } from "../errors.js";
 import { type ChannelLimits, resolveLimits } from "../limits.js";
 import { KEEP_ALIVE_MS, WebSocketChannel } from "./websocket-channel.js";
@@ -106,8 +107,7 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
       skipUTF8Validation: true,
     });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ChannelError("connect_failed", `connecting to ${name} failed: ${reason}`, { cause });
+    throw new ChannelError("connect_failed", `connecting to ${name} failed: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -118,7 +118,7 @@ function describe(error: Error, { url, socketPath }: Target): string {
   const mayWantTls = url.protocol === "ws:" && socketPath === undefined;
   if (mayWantTls && message === "socket hang up") return `${message}; if the server speaks TLS, the URL is wss://`;
   if (!(error instanceof AggregateError)) return message;
-  return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join("; ");
+  return error.errors.map(messageOf).join("; ");
 }
 
 function refusal(name: string, status: number | undefined, text: string): ChannelError {

@@ -2,6 +2,7 @@ import { statSync, unlinkSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { connect } from "node:net";
+import { messageOf } from "../error-message.js";
 import { ChannelError, errnoOf } from "../errors.js";
 
 /** A certificate and its key. */
@@ -36,8 +37,9 @@ export function createHttpServer({ tls }: ListenAddress, answer: RequestListener
   try {
     return createTlsServer({ cert: asPem(tls.cert), key: asPem(tls.key), minVersion: "TLSv1.2" }, answer);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ChannelError("listen_failed", `the TLS certificate and key cannot be used: ${reason}`, { cause });
+    throw new ChannelError("listen_failed", `the TLS certificate and key cannot be used: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }
 

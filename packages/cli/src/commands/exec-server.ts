@@ -15,6 +15,7 @@ import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@
 import { createEntryReader, createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
+import { messageOf } from "@codex/telemetry";
 import { readTlsIdentity, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { getFileHelper } from "../file-helper.js";
@@ -36,7 +37,7 @@ export async function runExecServer(options: ExecServerCommandOptions): Promise<
     await serve(options);
   } catch (error) {
     // The format of Codex: whoever starts exec-servers may parse it.
-    process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`Error: ${messageOf(error)}\n`);
     process.exitCode = error instanceof CommandError ? error.exitCode : EXIT.failure;
   }
 }

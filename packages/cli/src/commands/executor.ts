@@ -5,6 +5,7 @@ import { createCountingIds, createExecutor, type Executor } from "@codex/executo
 import { createNative, createUnsentLimit, shieldProcess } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
+import { messageOf } from "@codex/telemetry";
 import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -84,7 +85,7 @@ async function connectExecServer(text: string, telemetry: OpenedTelemetry) {
   const problem = address.kind === "command" ? findCommandProblem(address.line) : undefined;
   if (problem !== undefined) throw fail(problem);
   return connect(address, { telemetry }).catch((cause: unknown) => {
-    throw fail(cause instanceof Error ? cause.message : String(cause), cause);
+    throw fail(messageOf(cause), cause);
   });
 }
 

@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import { messageOf } from "@codex/telemetry";
 import { parse, TomlError } from "smol-toml";
 import { EXIT } from "../exit-codes.js";
 import { ConfigError } from "./config-error.js";
@@ -35,7 +36,7 @@ async function readText(file: string): Promise<string | undefined> {
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     if (isMissing(error)) return undefined;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new ConfigError(`${file}: cannot be read: ${reason}`, EXIT.failure, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "@codex/telemetry";
 import { CHECK_MS } from "./limits.js";
 
 /** Result of a check: a `warning` is a cost, a `problem` keeps commands from running properly. */
@@ -38,7 +39,7 @@ async function runCheck(check: Check, deadlineMs: number): Promise<Finding> {
   try {
     return await Promise.race([(async () => check.run(abort.signal))(), late]);
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const detail = messageOf(error);
     return problem(`could not be checked: ${detail}`, "fix what the message names, and run `codex doctor` again");
   } finally {
     clearTimeout(timer);

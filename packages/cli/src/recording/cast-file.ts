@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createWriteStream, openSync } from "node:fs";
 import type { Writable } from "node:stream";
+import { messageOf } from "@codex/telemetry";
 import { CommandError, EXIT } from "../exit-codes.js";
 
 /** Destination of a recording. */
@@ -18,7 +19,7 @@ export function createCastFile(path: string, onProblem: (problem: string) => voi
     fd = openSync(path, "wx", 0o600);
   } catch (cause) {
     const exists = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
-    const why = exists ? "it exists already" : cause instanceof Error ? cause.message : String(cause);
+    const why = exists ? "it exists already" : messageOf(cause);
     throw new CommandError(`no recording can be written to ${JSON.stringify(path)}: ${why}`, EXIT.usage, { cause });
   }
   return createSink(createWriteStream(path, { fd }), (problem) => onProblem(`${JSON.stringify(path)}: ${problem}`));

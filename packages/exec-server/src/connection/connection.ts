@@ -12,6 +12,7 @@ import {
 import type { FileSystem } from "@codex/host-files";
 import { ChunkMemory } from "@codex/native";
 import type { Logger } from "@codex/telemetry";
+import { messageOf } from "@codex/telemetry";
 import type { HostEnvironment } from "../environment/methods.js";
 import type { HttpClient } from "../http/http-client.js";
 import {
@@ -218,7 +219,7 @@ const refuseMethod: RequestHandler = (_params, { method }) => {
 
 /** Clients that asked for extensions also get the error as a code in `data`, so that they need not parse the message. */
 function toRpcError(error: unknown, isExtended: boolean): RpcError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = error instanceof ProcessError ? ERROR_CODES.invalidRequest : ERROR_CODES.internal;
   const isNamed = error instanceof ProcessError || error instanceof StartError || error instanceof WriteError;
   return new RpcError(code, message, {

@@ -4,6 +4,7 @@ import { RpcError } from "@codex/channel";
 import type { ConfigLayers, ConfigReadParams, ConfigReadResult, TomlPath } from "@codex/exec-server-protocol";
 import { ERROR_CODES, toFileUrl } from "@codex/exec-server-protocol";
 import { readWholeFile } from "@codex/host-files";
+import { messageOf } from "@codex/telemetry";
 import { getHome } from "./environment-info.js";
 
 /** Parses and serializes TOML. Integers, floats and dates must survive a round trip. */
@@ -89,7 +90,7 @@ async function readTable(toml: TomlCodec, file: string): Promise<Table | undefin
   } catch (error) {
     if (error instanceof RpcError && error.code === ERROR_CODES.notFound) return undefined;
     // Only the first line: the others quote the file, which may hold secrets.
-    const reason = (error instanceof Error ? error.message : String(error)).split("\n", 1)[0];
+    const reason = messageOf(error).split("\n", 1)[0];
     throw new RpcError(ERROR_CODES.internal, `failed to load executor-local config: ${file}: ${reason}`, {
       cause: error,
     });

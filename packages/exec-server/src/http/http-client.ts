@@ -1,6 +1,7 @@
 import { RpcError } from "@codex/channel";
 import type { BodyDelta, HttpHeader, HttpRequestParams } from "@codex/exec-server-protocol";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
+import { messageOf } from "@codex/telemetry";
 import { Exchange } from "./exchange.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
 import { prepareRequest } from "./prepare.js";
@@ -159,7 +160,7 @@ class Connection implements ConnectionHttp {
       for await (const chunk of exchange.readBody()) await sendDelta(chunk, false, null);
     } catch (error) {
       exchange.cancel("the exchange has failed");
-      problem = error instanceof Error ? error.message : String(error);
+      problem = messageOf(error);
     }
     await sendDelta(Buffer.alloc(0), true, problem).catch(() => {});
   }

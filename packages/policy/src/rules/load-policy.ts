@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Source } from "@codex/starlark";
 import { StarlarkError } from "@codex/starlark";
+import { messageOf } from "@codex/telemetry";
 import { MAX_RULE_FILE_BYTES, MAX_RULE_FILES_PER_LAYER } from "./limits.js";
 import { parseRuleFile } from "./parse-rule-file.js";
 import { type BrokenRuleFile, createRulePolicy, type RuleFile, type RulePolicy } from "./policy.js";
@@ -79,7 +80,7 @@ async function readRuleFile(file: string, broken: BrokenRuleFile[]): Promise<str
 }
 
 function createUnread(file: string, error: unknown): BrokenRuleFile {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return { file, message: `${file}: cannot be read: ${reason}`, suspects: "everything" };
 }
 

@@ -2,6 +2,7 @@ import { mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type FileLockOptions, withFileLock } from "@codex/file-lock";
 import { quoteString, StarlarkError } from "@codex/starlark";
+import { messageOf } from "@codex/telemetry";
 import { parseRuleFile } from "./parse-rule-file.js";
 
 /** A rule that could not be saved; the file is unchanged. */
@@ -55,7 +56,7 @@ async function appendLine(file: string, line: string): Promise<boolean> {
       await handle.sync();
     } catch (cause) {
       await handle.truncate(size); // a part of a rule would keep the whole file from loading
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new SaveRuleError(`${file}: the rule cannot be written: ${why}`, { cause });
     }
   } finally {

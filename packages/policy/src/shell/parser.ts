@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { messageOf } from "@codex/telemetry";
 import type { Parser } from "@vscode/tree-sitter-wasm";
 import { MAX_PARSE_MS, MAX_SCRIPT_BYTES } from "./limits.js";
 import { initializeTreeSitter } from "./parser-init.js";
@@ -59,7 +60,7 @@ function loadTreeSitter(given?: ShellParserFiles) {
     };
     return { treeSitter, files };
   } catch (cause) {
-    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    const [reason] = messageOf(cause).split("\n");
     const advice = "a bundle has to be an ES module with the package @vscode/tree-sitter-wasm installed beside it";
     throw new Error(`the bash grammar was not found (${reason}); ${advice}`, { cause });
   }

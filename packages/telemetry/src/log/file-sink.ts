@@ -1,5 +1,6 @@
 import { close, fstat, fstatSync, open, openSync, rename, write } from "node:fs";
 import { promisify } from "node:util";
+import { messageOf } from "../error-message.js";
 import { LOG_CLOSE_MS, MAX_LOG_FILE_BYTES, MAX_WAITING_LOG_BYTES } from "../limits.js";
 import type { LogFormat } from "./format.js";
 import { formatDropped, type LogSink } from "./sink.js";
@@ -110,7 +111,7 @@ class FileSink implements LogSink, AsyncDisposable {
       return undefined;
     } catch (error) {
       const whole = countLines(bytes.subarray(bytes.length - lines.length, done));
-      return { message: error instanceof Error ? error.message : String(error), lost: Math.max(0, count - whole) };
+      return { message: messageOf(error), lost: Math.max(0, count - whole) };
     } finally {
       this.#size += done;
       if (done > 0) this.#isTorn = bytes[done - 1] !== LINE_FEED[0];
