@@ -43,7 +43,7 @@ async function soak(targets, mark, { ms, workers, cutEveryMs, pauseMs = 0, seed 
 
   for (const target of targets) target.beginCuts(cutEveryMs);
   const until = performance.now() + ms;
-  const goesOn = () => performance.now() < until || targets.some(({ cuts }) => cuts === 0);
+  const goesOn = () => performance.now() < until || targets.some((target) => target.getCuts() === 0);
   const repeat = async (target, random) => {
     const names = Object.keys(JOBS);
     while (goesOn()) {
@@ -68,9 +68,9 @@ async function soak(targets, mark, { ms, workers, cutEveryMs, pauseMs = 0, seed 
   return {
     runs,
     wrong,
-    targets: targets.map(({ name, pid, cuts }, index) => {
+    targets: targets.map(({ name, pid, getCuts }, index) => {
       const descriptors = before[index] === undefined ? undefined : { before: before[index], after: after[index] };
-      return { name, pid, cuts, samples: samples[index], descriptors };
+      return { name, pid, cuts: getCuts(), samples: samples[index], descriptors };
     }),
   };
 }

@@ -1,5 +1,5 @@
 // What is soaked: our executor through the orchestrator, and our exec-server through its client, both behind a websocket
-// that is cut again and again, which nobody may notice. Either runs a program to its end and hands out its bytes.
+// whose connections are cut again and again without anybody noticing. Either runs a program to its end and delivers its bytes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -28,21 +28,35 @@ async function startServer(args, mark) {
   return { pid: child.pid, url, stop, kill };
 }
 
-/** `run` resolves with how the program ended; `onBytes` gets its output in order; `onStart` a way to act on it. */
-export async function openExecutor(mark) {
-  const server = await startServer(["executor", "--max-sessions", "400"], mark);
-  const wire = await openWire(server.url);
-  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
-  await orchestrator.attach({ name: "soak", reconnect: (signal) => connectWebSocketChannel(wire.url, { signal }) });
+/** A server behind a proxy that cuts connections; `close` ends both. */
+async function openServer(args, mark) {
+  const server = await startServer(args, mark);
+  const cutter = await createCutter(server.url);
+  let timer;
   return {
-    name: "executor",
     pid: server.pid,
     kill: server.kill,
-    get cuts() {
-      return wire.cuts;
+    url: cutter.url,
+    getCuts: () => cutter.cuts,
+    beginCuts(everyMs) {
+      timer = setInterval(() => cutter.cut(), everyMs);
     },
-    beginCuts: (everyMs) => wire.beginCuts(everyMs),
-    endCuts: () => wire.endCuts(),
+    endCuts: () => clearInterval(timer),
+    async close() {
+      await cutter.close();
+      await server.stop();
+    },
+  };
+}
+
+/** `run` resolves with how the program ended; `onBytes` gets its output in order; `onStart` a way to act on it. */
+export async function openExecutor(mark) {
+  const server = await openServer(["executor", "--max-sessions", "400"], mark);
+  const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
+  await orchestrator.attach({ name: "soak", reconnect: (signal) => connectWebSocketChannel(server.url, { signal }) });
+  return {
+    ...server,
+    name: "executor",
     async run(argv, { tty = false, onBytes, onStart = () => {} }) {
       const running = orchestrator.runCommand(
         { argv, cwd: "/", env: { ...ENV, SOAK: mark }, tty, stdin: "open" },
@@ -56,44 +70,20 @@ export async function openExecutor(mark) {
       return end.kind === "ended" ? end.outcome : { kind: end.kind, reason: end.reason };
     },
     async close() {
-      wire.endCuts();
+      server.endCuts();
       await orchestrator.close();
-      await wire.close();
-      await server.stop();
+      await server.close();
     },
-  };
-}
-
-async function openWire(url) {
-  const cutter = await createCutter(url);
-  let timer;
-  return {
-    url: cutter.url,
-    get cuts() {
-      return cutter.cuts;
-    },
-    beginCuts(everyMs) {
-      timer = setInterval(() => cutter.cut(), everyMs);
-    },
-    endCuts: () => clearInterval(timer),
-    close: () => cutter.close(),
   };
 }
 
 export async function openExecServer(mark) {
-  const server = await startServer(["exec-server"], mark);
-  const wire = await openWire(server.url);
-  const client = await ExecServerClient.connectWebSocket(wire.url);
+  const server = await openServer(["exec-server"], mark);
+  const client = await ExecServerClient.connectWebSocket(server.url);
   const backend = createRemoteBackend(client);
   return {
+    ...server,
     name: "exec-server",
-    pid: server.pid,
-    kill: server.kill,
-    get cuts() {
-      return wire.cuts;
-    },
-    beginCuts: (everyMs) => wire.beginCuts(everyMs),
-    endCuts: () => wire.endCuts(),
     async run(argv, { tty = false, onBytes, onStart = () => {} }) {
       const stdio = tty ? { kind: "pty" } : { kind: "pipe", stdin: "open" };
       const program = await startAgain(backend, { argv, cwd: "/", env: { ...ENV, SOAK: mark }, stdio });
@@ -107,11 +97,10 @@ export async function openExecServer(mark) {
       return program.outcome;
     },
     async close() {
-      wire.endCuts();
+      server.endCuts();
       await backend.close();
       await client.close();
-      await wire.close();
-      await server.stop();
+      await server.close();
     },
   };
 }

@@ -200,7 +200,11 @@ async function writeStdin(
   const { request, notices } = resolved.value;
   const shell = session && context.typedShells.get(session);
   if (shell !== undefined && (request.input !== "" || request.closeStdin === true)) {
-    const refused = await refuseInput(shell, request.input, request.closeStdin === true, options.signal, context);
+    const refused = await refuseInput(
+      shell,
+      { text: request.input, isEnd: request.closeStdin === true, signal: options.signal },
+      context,
+    );
     if (refused !== undefined) return refused;
   }
   const wireArguments = { ...request, processId: session?.processId ?? request.processId };

@@ -20,6 +20,13 @@ export interface TypedShell {
   judged: Promise<unknown>;
 }
 
+/** Input for a shell. `isEnd`: its stdin is closed after it; `signal` ends the question about it. */
+export interface TypedInput {
+  readonly text: string;
+  readonly isEnd: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** A shell that was started to be typed into; undefined for any other command. */
 export function createTypedShell(selected: Selected, resolved: ResolvedExec, permit: Granted): TypedShell | undefined {
   if (permit.command.literals.readsScript !== true) return undefined;
@@ -32,24 +39,20 @@ export function createTypedShell(selected: Selected, resolved: ResolvedExec, per
  */
 export function refuseInput(
   shell: TypedShell,
-  input: string,
-  isEnd: boolean,
-  signal: AbortSignal | undefined,
+  input: TypedInput,
   context: PermitContext,
 ): Promise<RefusedCall | undefined> {
-  const judged = shell.judged.then(() => judge(shell, input, isEnd, signal, context));
+  const judged = shell.judged.then(() => judge(shell, input, context));
   shell.judged = judged.catch(() => undefined);
   return judged;
 }
 
 async function judge(
   shell: TypedShell,
-  input: string,
-  isEnd: boolean,
-  signal: AbortSignal | undefined,
+  { text, isEnd, signal }: TypedInput,
   context: PermitContext,
 ): Promise<RefusedCall | undefined> {
-  const { lines, before, isCut, keep } = shell.lines.add(input, isEnd);
+  const { lines, before, isCut, keep } = shell.lines.add(text, isEnd);
   if (lines.trim() === "" && !isCut) {
     keep();
     return undefined;
