@@ -1,13 +1,5 @@
-import { renderLimits } from "./limit-lines.js";
-import {
-  findUnsupported,
-  listChanged,
-  listNewLines,
-  NONCE,
-  OWN_PREFIX,
-  quote,
-  type ShellState,
-} from "./shell-state.js";
+import { NONCE, OWN_PREFIX, quote, type ShellState } from "./shell-state.js";
+import { createRenderer, type RenderState, renderProcessLimits, type StateChange } from "./state-change.js";
 
 /** Run by `bash -c` and `bash -lc`: prints the state of the shell. It relies on no setting, alias or function of the shell. */
 export const BASH_REPORT = String.raw`
@@ -41,58 +33,41 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   descriptors: "they open files",
 };
 
-/**
- * Renders a file that gives a shell the state `now`, in which its startup files left it, from the state `base` without them.
- * @param keeps whether a variable must stay as it is in the environment of the command
- * @returns the file, or why it cannot be done
- */
-export function renderBash(
-  base: ShellState,
-  now: ShellState,
-  keeps: (name: string) => boolean,
-): string | { reason: string } {
-  const reason = findUnsupported(base, now, UNSUPPORTED);
-  if (reason !== undefined) return { reason };
-  const text = (kind: string) => now.texts.get(kind);
-  const changed = (kind: string) => listNewLines(base.texts.get(kind), text(kind));
+/** Renders the state of bash. */
+export const renderBash: RenderState = createRenderer(UNSUPPORTED, (change, keeps) => {
+  const { text, differs, newLines } = change;
   if (/ (DEBUG|RETURN)$/m.test(text("traps") ?? "")) return { reason: "they set a trap for DEBUG or RETURN" };
-  const shopts = changed("shopt").filter((line) => !/ (login_shell|restricted_shell)$/.test(line));
+  const shopts = newLines("shopt").filter((line) => !/ (login_shell|restricted_shell)$/.test(line));
   const isAliasSwitch = (line: string) => line.endsWith(" expand_aliases");
-  const functions = listChanged(base.functions, now.functions).filter(([name]) => !name.startsWith(OWN_PREFIX));
-  const attributes = changed("attributes").filter((line) => /^declare -f\w+ (?!__codex_)/.test(line));
-  const aliases = text("aliases") === base.texts.get("aliases") ? [] : ["builtin unalias -a", text("aliases") ?? ""];
-  const traps = text("traps") === base.texts.get("traps") ? [] : [text("traps") ?? ""];
+  const functions = change.changed("functions").filter(({ name }) => !name.startsWith(OWN_PREFIX));
+  const attributes = newLines("attributes").filter((line) => /^declare -f\w+ (?!__codex_)/.test(line));
   return [
     ...shopts.filter((line) => !isAliasSwitch(line)),
-    ...renderVariables(base, now, keeps),
-    ...[...base.functions.keys()]
-      .filter((name) => !now.functions.has(name))
-      .map((name) => `builtin unset -f ${quote(name)}`),
+    ...renderVariables(change, keeps),
+    ...change.removed("functions").map((name) => `builtin unset -f ${quote(name)}`),
     // Before the functions and while aliases are off: a function body must not be expanded a second time.
-    ...aliases,
-    ...functions.map(([, body]) => body),
+    ...(differs("aliases") ? ["builtin unalias -a", text("aliases") ?? ""] : []),
+    ...functions.map((changed) => changed.text),
     ...attributes.map((line) => `builtin ${line}`),
-    `builtin umask ${text("umask")}`,
-    ...renderLimits("S", base.texts.get("soft"), text("soft")),
-    ...renderLimits("H", base.texts.get("hard"), text("hard")),
-    ...traps,
+    ...renderProcessLimits(change),
+    ...(differs("traps") ? [text("traps") ?? ""] : []),
     ...shopts.filter(isAliasSwitch),
-    ...changed("options").map((line) => `builtin ${line}`),
-  ].join("\n");
-}
+    ...newLines("options").map((line) => `builtin ${line}`),
+  ];
+});
 
 /** Variables of the shell itself, or different in every process. */
 const SHELL_VARIABLES =
   /^(BASH|BASHOPTS|BASHPID|BASH_(ALIASES|ARGC|ARGV|ARGV0|CMDS|COMMAND|ENV|EXECUTION_STRING|LINENO|REMATCH|SOURCE|SUBSHELL|VERSINFO|VERSION)|COMP_\w+|DIRSTACK|EPOCH\w+|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|COLUMNS|LINES|_|__codex_\w+)$/;
 
-function renderVariables(base: ShellState, now: ShellState, keeps: (name: string) => boolean): string[] {
+function renderVariables(change: StateChange, keeps: (name: string) => boolean): string[] {
   const isOurs = (name: string) => !SHELL_VARIABLES.test(name) && !keeps(name);
-  const gone = [...base.variables.keys()].filter((name) => !now.variables.has(name) && isOurs(name));
-  const changed = listChanged(base.variables, now.variables).filter(([name, line]) => isOurs(name) && line !== "");
+  const gone = change.removed("variables").filter(isOurs);
+  const changed = change.changed("variables").filter((variable) => isOurs(variable.name) && variable.text !== "");
   return [
     ...gone.map((name) => `builtin unset -v ${name}`),
     // Unset first, so that no attribute remains, such as export.
-    ...changed.flatMap(([name, line]) => [...(base.variables.has(name) ? [`builtin unset -v ${name}`] : []), line]),
+    ...changed.flatMap(({ name, text, isNew }) => (isNew ? [text] : [`builtin unset -v ${name}`, text])),
   ];
 }
 

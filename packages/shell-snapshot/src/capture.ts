@@ -23,7 +23,7 @@ export async function captureState(
       await process.closed;
       if (!hasEnded) return { reason: `they did not come to an end within ${deadlineMs} ms` };
       if (process.log.end > MAX_STATE_BYTES)
-        return { reason: `the shell told more than ${MAX_STATE_BYTES} bytes of itself` };
+        return { reason: `the shell reported more than ${MAX_STATE_BYTES} bytes about itself` };
       const { chunks } = await process.log.read(0);
       const output = chunks.filter(({ stream }) => stream === "stdout").map(({ bytes }) => bytes);
       return parseState(Buffer.concat(output), nonce) ?? { reason: "they end the shell, or replace it" };

@@ -9,6 +9,7 @@ import { createPrivateDirectory, type PrivateFiles } from "./private-directory.j
 import { settlesWithin } from "./settles-within.js";
 import { findDifference, quote, type ShellState } from "./shell-state.js";
 import { fingerprintStartupFiles, type ShellKind } from "./startup-files.js";
+import type { RenderState } from "./state-change.js";
 import { normalizeZsh, renderZsh, ZSH_REPORT } from "./zsh.js";
 
 /** A command as it would be started. */
@@ -207,7 +208,7 @@ interface Kind {
   report: string;
   /** Flags of a shell that reads no startup files. */
   bare: string;
-  render: typeof renderBash;
+  render: RenderState;
   normalize(state: ShellState): ShellState;
   files(content: string, env: Readonly<Record<string, string>>): Record<string, string>;
   start(

@@ -35,24 +35,10 @@ export function parseState(output: Buffer, nonce: string): ShellState | undefine
   return { texts: maps.text, variables: maps.variable, functions: maps.function };
 }
 
-/** Entries that are new or different. */
-export function listChanged(base: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): [string, string][] {
-  return [...now].filter(([name, text]) => base.get(name) !== text);
-}
-
 /** Lines of a list that are not in the base. */
 export function listNewLines(base: string | undefined, now: string | undefined): string[] {
   const known = new Set(base?.split("\n"));
   return (now ?? "").split("\n").filter((line) => line !== "" && !known.has(line));
-}
-
-/** Why what startup files did cannot be made again; undefined where it can. @param reasons by kind of text */
-export function findUnsupported(
-  base: ShellState,
-  now: ShellState,
-  reasons: Readonly<Record<string, string>>,
-): string | undefined {
-  return Object.entries(reasons).find(([kind]) => base.texts.get(kind) !== now.texts.get(kind))?.[1];
 }
 
 /**

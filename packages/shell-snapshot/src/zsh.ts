@@ -1,5 +1,5 @@
-import { renderLimits } from "./limit-lines.js";
-import { findUnsupported, listChanged, listNewLines, NONCE, quote, type ShellState } from "./shell-state.js";
+import { NONCE, quote, type ShellState } from "./shell-state.js";
+import { createRenderer, type RenderState, renderProcessLimits, type StateChange } from "./state-change.js";
 
 /**
  * Run by `zsh -fc` and `zsh -lc`: prints the state of the shell. The shell itself lists the descriptors: in a `$(…)` its pipe
@@ -38,38 +38,26 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   descriptors: "they open files",
 };
 
-/** See `renderBash`. */
-export function renderZsh(
-  base: ShellState,
-  now: ShellState,
-  keeps: (name: string) => boolean,
-): string | { reason: string } {
-  const reason = findUnsupported(base, now, UNSUPPORTED);
-  if (reason !== undefined) return { reason };
-  const text = (kind: string) => now.texts.get(kind);
-  const changed = (kind: string) => listNewLines(base.texts.get(kind), text(kind));
-  const differs = (kind: string) => text(kind) !== base.texts.get(kind);
+/** Renders the state of zsh. */
+export const renderZsh: RenderState = createRenderer(UNSUPPORTED, (change, keeps) => {
+  const { text, differs, newLines } = change;
   return [
-    ...changed("modules"),
-    ...renderVariables(base, now, keeps),
+    ...newLines("modules"),
+    ...renderVariables(change, keeps),
     // While aliases are off: a function body must not be expanded a second time.
     "builtin setopt noaliases",
-    ...[...base.functions.keys()]
-      .filter((name) => !now.functions.has(name))
-      .map((name) => `builtin unfunction -- ${quote(name)}`),
-    ...listChanged(base.functions, now.functions).map(([, body]) => body),
+    ...change.removed("functions").map((name) => `builtin unfunction -- ${quote(name)}`),
+    ...change.changed("functions").map((changed) => changed.text),
     "builtin setopt aliases",
     ...(differs("aliases") ? ["builtin unalias -m '*'", text("aliases") ?? ""] : []),
     ...(differs("hashes") ? [text("hashes") ?? ""] : []),
     ...(differs("styles") ? [text("styles") ?? ""] : []),
-    `builtin umask ${text("umask")}`,
-    ...renderLimits("S", base.texts.get("soft"), text("soft")),
-    ...renderLimits("H", base.texts.get("hard"), text("hard")),
+    ...renderProcessLimits(change),
     ...(differs("traps") ? [text("traps") ?? ""] : []),
-    ...changed("options").flatMap(renderOption),
+    ...newLines("options").flatMap(renderOption),
     "builtin setopt globalrcs",
-  ].join("\n");
-}
+  ];
+});
 
 /** Options that depend on how the shell was called, not on its startup files. */
 const INVOCATION_OPTIONS = [
@@ -94,11 +82,11 @@ function renderOption(line: string): string[] {
 const SHELL_VARIABLES =
   /^(_|0|ARGC|argv|status|pipestatus|ERRNO|EGID|EUID|GID|UID|USERNAME|HISTCMD|LINENO|PPID|PWD|OLDPWD|RANDOM|SECONDS|SHLVL|TTY|TTYIDLE|TRY_\w+|ZSH_\w+|ZDOTDIR|EPOCH\w+|COLUMNS|LINES|LOGNAME|CPUTYPE|MACHTYPE|OSTYPE|VENDOR|HOST|KEYTIMEOUT|__codex_\w+|[^A-Za-z_].*)$/;
 
-function renderVariables(base: ShellState, now: ShellState, keeps: (name: string) => boolean): string[] {
+function renderVariables(change: StateChange, keeps: (name: string) => boolean): string[] {
   const isOurs = (name: string) => !SHELL_VARIABLES.test(name) && !keeps(name);
-  const gone = [...base.variables.keys()].filter((name) => !now.variables.has(name) && isOurs(name));
-  const changed = listChanged(base.variables, now.variables).filter(([name, line]) => isOurs(name) && line !== "");
-  return [...gone.map((name) => `builtin unset -v ${quote(name)}`), ...changed.map(([, line]) => line)];
+  const gone = change.removed("variables").filter(isOurs);
+  const changed = change.changed("variables").filter((variable) => isOurs(variable.name) && variable.text !== "");
+  return [...gone.map((name) => `builtin unset -v ${quote(name)}`), ...changed.map((variable) => variable.text)];
 }
 
 /** Removes what differs in every zsh. */
