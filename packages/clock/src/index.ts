@@ -1,2 +1,2 @@
 export { type Clock, systemClock } from "./clock.js";
-export { waitAtMost, waitUnlessAborted } from "./waits.js";
+export { type Deadline, pause, waitAtMost, waitUnlessAborted, withDeadline } from "./waits.js";

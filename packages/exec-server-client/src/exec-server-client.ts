@@ -1,7 +1,7 @@
 import { type Channel, createStdioChannel, type StdioStreams } from "@codex/channel";
+import { type Clock, waitAtMost } from "@codex/clock";
 import { METHODS } from "@codex/exec-server-protocol";
 import type { TraceContext } from "@codex/telemetry";
-import type { ClientClock } from "./clock.js";
 import { type ListedProcess, listAnswer, parseAnswer, startAnswer } from "./connection/answers.js";
 import type { ServerInfo } from "./connection/connection.js";
 import {
@@ -112,7 +112,7 @@ export class ExecServerClient {
   }
 
   /** The clock of its timeouts. */
-  get clock(): ClientClock {
+  get clock(): Clock {
     return this.#link.clock;
   }
 
@@ -204,10 +204,7 @@ export class ExecServerClient {
         this.#calls.call(METHODS.processTerminate, { processId }, options).catch(() => {}); // the session ends anyway
       }
       const ended = Promise.all(live.map((channel) => channel.ended));
-      const abort = new AbortController();
-      const late = clock.sleep(CLOSE_DEADLINE_MS, abort.signal).catch(() => {}); // all ended in time
-      if (live.length > 0) await Promise.race([ended, late]);
-      abort.abort();
+      if (live.length > 0) await waitAtMost(clock, CLOSE_DEADLINE_MS, ended);
     }
     await this.#link.close();
   }

@@ -1,7 +1,6 @@
 export { type Communicated, communicate, wait } from "./backend/communicate.js";
 export { createRemoteBackend, type RemoteBackend, type RemoteBackendOptions } from "./backend/remote-backend.js";
 export { type MissingOutput, RemoteProcess } from "./backend/remote-process.js";
-export type { ClientClock } from "./clock.js";
 export type { ListedProcess, ReadAnswer, TerminateAnswer } from "./connection/answers.js";
 export { type Connector, createWebSocketConnector, type WebSocketTarget } from "./connection/connector.js";
 export type { ServerCommand } from "./connection/spawn-server.js";

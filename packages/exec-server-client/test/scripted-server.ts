@@ -1,6 +1,6 @@
 import { type Channel, createMemoryChannelPair } from "@codex/channel";
+import type { Clock } from "@codex/clock";
 import { afterEach } from "vitest";
-import type { ClientClock } from "../src/clock.js";
 import type { Connector } from "../src/connection/connector.js";
 import type { ProcessEvent } from "../src/events/process-event.js";
 import type { ExecServerClient } from "../src/exec-server-client.js";
@@ -124,9 +124,10 @@ export class ScriptedServer implements Connector {
 }
 
 /** A clock that stands still until the test moves it. */
-export class ScriptedClock implements ClientClock {
-  readonly slept: number[] = [];
-  readonly #sleepers = new Set<{ until: number; wake: () => void }>();
+export class ScriptedClock implements Clock {
+  /** Milliseconds of every timer that was set. */
+  readonly timers: number[] = [];
+  readonly #pending = new Set<{ at: number; run: () => void }>();
   #time = 0;
   #released = false;
 
@@ -134,19 +135,12 @@ export class ScriptedClock implements ClientClock {
     return this.#time;
   }
 
-  sleep(ms: number, signal: AbortSignal): Promise<void> {
-    this.slept.push(ms);
-    if (this.#released) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const sleeper = { until: this.#time + ms, wake: resolve };
-      this.#sleepers.add(sleeper);
-      const stop = () => {
-        this.#sleepers.delete(sleeper);
-        reject(signal.reason);
-      };
-      if (signal.aborted) stop();
-      signal.addEventListener("abort", stop, { once: true });
-    });
+  after(ms: number, run: () => void): () => void {
+    this.timers.push(ms);
+    const timer = { at: this.#time + ms, run };
+    this.#pending.add(timer);
+    if (this.#released) queueMicrotask(() => this.#fire(timer));
+    return () => void this.#pending.delete(timer);
   }
 
   /** From now on nobody waits. */
@@ -155,14 +149,14 @@ export class ScriptedClock implements ClientClock {
     this.pass(Number.MAX_SAFE_INTEGER);
   }
 
-  /** Lets time pass for whoever sleeps by now. */
+  /** Runs the timers that are set and due by then. */
   pass(ms: number): void {
     this.#time += ms;
-    for (const sleeper of [...this.#sleepers]) {
-      if (sleeper.until > this.#time) continue;
-      this.#sleepers.delete(sleeper);
-      sleeper.wake();
-    }
+    for (const timer of [...this.#pending]) if (timer.at <= this.#time) this.#fire(timer);
+  }
+
+  #fire(timer: { at: number; run: () => void }): void {
+    if (this.#pending.delete(timer)) timer.run();
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { systemClock, waitAtMost } from "@codex/clock";
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { MAX_STATE_BYTES } from "./limits.js";
-import { settlesWithin } from "./settles-within.js";
 import { NONCE, parseState, type ShellState } from "./shell-state.js";
 
 /** The state that a shell reports, or why there is no report. Ends everything that was started. Never rejects. */
@@ -17,11 +17,11 @@ export async function captureState(
   try {
     const process = await backend.start({ argv, ...place, stdio: { kind: "pipe", stdin: "null" }, log });
     try {
-      const hasEnded = await settlesWithin(deadlineMs, process.exited);
+      const outcome = await waitAtMost(systemClock, deadlineMs, process.exited);
       // A process that it left running may hold its output open.
       await process.terminate({ graceMs: 0 });
       await process.closed;
-      if (!hasEnded) return { reason: `they did not come to an end within ${deadlineMs} ms` };
+      if (outcome === undefined) return { reason: `they did not come to an end within ${deadlineMs} ms` };
       if (process.log.end > MAX_STATE_BYTES)
         return { reason: `the shell reported more than ${MAX_STATE_BYTES} bytes about itself` };
       const { chunks } = await process.log.read(0);

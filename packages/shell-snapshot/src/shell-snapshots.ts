@@ -1,4 +1,5 @@
 import { basename, isAbsolute } from "node:path";
+import { systemClock, waitAtMost } from "@codex/clock";
 import type { ExecBackend, ProcessSpec } from "@codex/exec-backend";
 import { isDecided } from "@codex/exec-backend";
 import type { EnvPolicy } from "@codex/executor-protocol";
@@ -6,7 +7,6 @@ import { BASH_REPORT, normalizeBash, renderBash } from "./bash.js";
 import { captureState } from "./capture.js";
 import { CAPTURE_MS, MAX_AGE_MS, MAX_SNAPSHOTS } from "./limits.js";
 import { createPrivateDirectory, type PrivateFiles } from "./private-directory.js";
-import { settlesWithin } from "./settles-within.js";
 import { findDifference, quote, type ShellState } from "./shell-state.js";
 import { fingerprintStartupFiles, type ShellKind } from "./startup-files.js";
 import type { RenderState } from "./state-change.js";
@@ -121,7 +121,7 @@ export function createShellSnapshots(options: ShellSnapshotsOptions): ShellSnaps
       snapshot = snapshots.get(key) ?? add(key, command, kind, fingerprint);
       snapshots.delete(key);
       snapshots.set(key, snapshot);
-      if (snapshot.state === undefined && waitMs > 0) await settlesWithin(waitMs, snapshot.made);
+      if (snapshot.state === undefined && waitMs > 0) await waitAtMost(systemClock, waitMs, snapshot.made);
       const { state } = snapshot;
       if (state === undefined)
         return { kind: "login", reason: changed ? "startup files have changed" : "the snapshot is being made" };

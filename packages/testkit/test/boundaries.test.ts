@@ -19,14 +19,14 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "exec-backend": "executor-protocol telemetry",
   },
   link: {
-    "exec-server-client": "channel exec-backend exec-server-protocol executor-protocol telemetry",
+    "exec-server-client": "channel clock exec-backend exec-server-protocol executor-protocol telemetry",
   },
   host: {
     native: "",
     sandbox: "exec-backend executor-protocol native permissions",
     "process-host": "exec-backend executor-protocol native sandbox telemetry",
     "host-files": "channel exec-backend exec-server-protocol executor-protocol native sandbox",
-    "shell-snapshot": "exec-backend executor-protocol",
+    "shell-snapshot": "clock exec-backend executor-protocol",
     "exec-server":
       "channel exec-backend exec-server-protocol executor-protocol host-files native shell-snapshot telemetry",
     executor: "channel clock exec-backend executor-protocol permissions shell-snapshot telemetry",
@@ -47,7 +47,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // Private: knows everybody.
   tests: {
     testkit:
-      "channel exec-backend exec-server exec-server-client executor executor-protocol orchestrator process-host telemetry",
+      "channel clock exec-backend exec-server exec-server-client executor executor-protocol orchestrator process-host telemetry",
   },
 };
 

@@ -1,4 +1,5 @@
 import { RpcError } from "@codex/channel";
+import { type Clock, withDeadline } from "@codex/clock";
 import type {
   ExecProcess,
   ProcessSignal,
@@ -23,7 +24,6 @@ import {
 import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { ProcessOutcome, TerminalSize } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
-import { type ClientClock, withDeadline } from "../clock.js";
 import { ClientError } from "../errors.js";
 import type { ProcessEvent } from "../events/process-event.js";
 import { MAX_WRITE_CHUNK_BYTES } from "../limits.js";
@@ -49,7 +49,7 @@ export class RemoteProcess implements ExecProcess {
   readonly closed: Promise<void>;
   readonly #log: WritableOutputLog;
   readonly #stdio: ProcessStdio;
-  readonly #clock: ClientClock;
+  readonly #clock: Clock;
   readonly #restricted: boolean;
   readonly #missing: MissingOutput[] = [];
   #running!: RunningProcess;
@@ -64,7 +64,7 @@ export class RemoteProcess implements ExecProcess {
   /** Set while a follower of the log lags behind. */
   #pressure: { lifted: Promise<void>; lift: () => void } | undefined;
 
-  constructor(spec: ProcessSpec, clock: ClientClock) {
+  constructor(spec: ProcessSpec, clock: Clock) {
     this.#stdio = spec.stdio;
     this.#restricted = spec.sandbox !== undefined && spec.sandbox.permissions.type !== "disabled";
     this.#clock = clock;
@@ -266,8 +266,8 @@ export class RemoteProcess implements ExecProcess {
 
   /** The exit is a notification, which may come after the response to `process/terminate`. */
   #untilExited(): Promise<unknown> {
-    const late = () => new ClientError("bad_answer", "the exit was not told in time");
-    return withDeadline({ clock: this.#clock, ms: KILL_DEADLINE_MS, late }, () => this.exited);
+    const createError = () => new ClientError("bad_answer", "the exit was not reported in time");
+    return withDeadline({ clock: this.#clock, ms: KILL_DEADLINE_MS, createError }, () => this.exited);
   }
 
   #exit(outcome: ProcessOutcome): void {

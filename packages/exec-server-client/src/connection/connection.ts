@@ -1,6 +1,6 @@
 import { type Channel, type ChannelEnd, Peer, type RequestOptions } from "@codex/channel";
+import { type Clock, type Deadline, withDeadline } from "@codex/clock";
 import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
-import { type ClientClock, withDeadline } from "../clock.js";
 import { ClientError } from "../errors.js";
 import { INITIALIZE_TIMEOUT_MS, MAX_UNDELIVERED_BYTES, MAX_UNDELIVERED_MESSAGES } from "../limits.js";
 import {
@@ -15,7 +15,7 @@ import type { Connector } from "./connector.js";
 
 export interface ConnectionOptions {
   clientName: string;
-  clock: ClientClock;
+  clock: Clock;
   initializeTimeoutMs?: number | undefined;
   resumeSessionId: string | undefined;
   signal: AbortSignal;
@@ -128,9 +128,13 @@ function createPeer(channel: Channel, options: ConnectionOptions, listeners: Set
   });
 }
 
-function initializeDeadline({ clock, initializeTimeoutMs: ms = INITIALIZE_TIMEOUT_MS, signal }: ConnectionOptions) {
-  const late = () => new ClientError("initialize_timeout", `the exec-server did not answer initialize within ${ms} ms`);
-  return { clock, ms, late, outer: signal };
+function initializeDeadline({
+  clock,
+  initializeTimeoutMs: ms = INITIALIZE_TIMEOUT_MS,
+  signal,
+}: ConnectionOptions): Deadline {
+  const text = `the exec-server did not answer initialize within ${ms} ms`;
+  return { clock, ms, createError: () => new ClientError("initialize_timeout", text), signal };
 }
 
 function describe(end: ChannelEnd): string {

@@ -1,8 +1,8 @@
 import { RpcError } from "@codex/channel";
+import { type Clock, pause, systemClock, withDeadline } from "@codex/clock";
 import { ERROR_CODES, METHODS } from "@codex/exec-server-protocol";
 import type { Telemetry } from "@codex/telemetry";
 import { messageOf } from "@codex/telemetry";
-import { type ClientClock, systemClock, withDeadline } from "../clock.js";
 import { Connection } from "../connection/connection.js";
 import type { Connector } from "../connection/connector.js";
 import { ClientError, isConnectionEnd } from "../errors.js";
@@ -26,7 +26,7 @@ export interface LinkOptions {
   initializeTimeoutMs?: number;
   /** Milliseconds after a disconnect within which the session can be resumed. Default 45000. */
   recoveryWindowMs?: number;
-  clock?: ClientClock;
+  clock?: Clock;
   /** Returns 0 to 1; jitter for the pauses between attempts to reconnect. */
   random?: () => number;
   telemetry?: Telemetry | undefined;
@@ -56,7 +56,7 @@ type LinkState =
 export class SessionLink {
   readonly #connector: Connector;
   readonly #options: LinkOptions;
-  readonly #clock: ClientClock;
+  readonly #clock: Clock;
   readonly #telemetry: LinkTelemetry;
   readonly #abort = new AbortController();
   #state: LinkState = { kind: "idle" };
@@ -70,7 +70,7 @@ export class SessionLink {
     this.#clock = options.clock ?? systemClock;
   }
 
-  get clock(): ClientClock {
+  get clock(): Clock {
     return this.#clock;
   }
 
@@ -121,8 +121,8 @@ export class SessionLink {
     const state = this.#state;
     if (state.kind !== "recovering") return;
     if (state.session.live.length === 0 && state.session.orphans.length === 0) return;
-    const late = () => new ClientError("closed", "the session was not resumed in time");
-    await withDeadline({ clock: this.#clock, ms, late }, () => state.done).catch(() => {}); // then they are left to the server
+    const createError = () => new ClientError("closed", "the session was not resumed in time");
+    await withDeadline({ clock: this.#clock, ms, createError }, () => state.done).catch(() => {}); // then they are left to the server
   }
 
   /** Idempotent; never rejects. */
@@ -181,9 +181,10 @@ export class SessionLink {
   /** Resolves when the session is attached again or lost. Never rejects. */
   async #recover(session: ClientSession): Promise<void> {
     const windowMs = this.#options.recoveryWindowMs ?? RECOVERY_WINDOW_MS;
-    const late = () => new ClientError("session_lost", `session was not resumed: no success within ${windowMs} ms`);
+    const createError = () =>
+      new ClientError("session_lost", `session was not resumed: no success within ${windowMs} ms`);
     try {
-      await withDeadline({ clock: this.#clock, ms: windowMs, late, outer: this.#abort.signal }, (signal) =>
+      await withDeadline({ clock: this.#clock, ms: windowMs, createError, signal: this.#abort.signal }, (signal) =>
         this.#retryResume(session, signal),
       );
       this.#telemetry.resumed(session.id);
@@ -199,10 +200,10 @@ export class SessionLink {
 
   async #retryResume(session: ClientSession, signal: AbortSignal): Promise<void> {
     const random = this.#options.random ?? Math.random;
-    const pause = (pauseMs: number) => this.#clock.sleep(pauseMs * (0.5 + random() / 2), signal);
+    const pauseFor = (ms: number) => pause(this.#clock, ms * (0.5 + random() / 2), signal);
     this.#quickDisconnects =
       this.#clock.now() - this.#attachedAt < QUICK_DISCONNECT_MS ? this.#quickDisconnects + 1 : 0;
-    if (this.#quickDisconnects > MAX_QUICK_DISCONNECTS) await pause(LONGEST_RETRY_MS);
+    if (this.#quickDisconnects > MAX_QUICK_DISCONNECTS) await pauseFor(LONGEST_RETRY_MS);
     for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)) {
       try {
         await this.#resume(session, signal);
@@ -210,7 +211,7 @@ export class SessionLink {
       } catch (error) {
         if (signal.aborted || isPermanent(error)) throw error;
       }
-      await pause(pauseMs);
+      await pauseFor(pauseMs);
     }
   }
 

@@ -58,7 +58,7 @@ describe("a connection that was cut", () => {
     await second.closed("p", 6);
     await recorder.until("closed");
     expect(recorder.told).toEqual(["a", "b", "c", "d", "exited 0", "closed"]);
-    expect(clock.slept).not.toContain(50);
+    expect(clock.timers).not.toContain(50);
   });
 
   it("learns of an end it has missed, with what was dropped told as a gap", async () => {
@@ -84,25 +84,25 @@ describe("a connection that was cut", () => {
     const { server, clock, connection, client } = await connect();
     await startOne(client, connection);
     server.refusals = 2;
-    const sleeping = () => clock.slept.filter((ms) => ms < 1000);
+    const pauses = () => clock.timers.filter((ms) => ms < 1000);
     await connection.cut();
-    await untilTrue(() => sleeping().length === 1);
+    await untilTrue(() => pauses().length === 1);
     clock.pass(50);
-    await untilTrue(() => sleeping().length === 2);
+    await untilTrue(() => pauses().length === 2);
     clock.pass(100);
     const busy = await server.accept();
     const text = "session session is already attached to another connection";
     await busy.refuse(await busy.take("initialize"), -32010, text);
-    await untilTrue(() => sleeping().length === 3);
+    await untilTrue(() => pauses().length === 3);
     clock.pass(200);
     const older = await server.accept();
     await older.refuse(await older.take("initialize"), -32600, text);
-    await untilTrue(() => sleeping().length === 4);
+    await untilTrue(() => pauses().length === 4);
     clock.pass(400);
     const second = await server.accept();
     await second.shakeHands("session");
     await second.read([], { nextSeq: 1 });
-    expect(sleeping()).toEqual([50, 100, 200, 400]);
+    expect(pauses()).toEqual([50, 100, 200, 400]);
   });
 
   it("fails what ran when the session is unknown, and the next start opens a fresh one", async () => {
@@ -137,7 +137,7 @@ describe("a connection that was cut", () => {
     const { recorder } = await startOne(client, connection);
     server.refusals = Number.POSITIVE_INFINITY;
     await connection.cut();
-    await untilTrue(() => clock.slept.includes(45_000));
+    await untilTrue(() => clock.timers.includes(45_000));
     clock.pass(45_000);
     await recorder.until("failed");
     expect(recorder.events).toMatchObject([
@@ -220,7 +220,7 @@ describe("a connection that was cut", () => {
     await second.shakeHands("session");
     await second.take("process/read");
     await second.cut();
-    await untilTrue(() => clock.slept.includes(50));
+    await untilTrue(() => clock.timers.includes(50));
     clock.pass(50);
     const third = await server.accept();
     await third.shakeHands("session");
@@ -316,7 +316,7 @@ describe("a connection that was cut", () => {
     await untilTrue(() => client.sessionId !== undefined);
     const { attempts } = server;
     await last.cut();
-    await untilTrue(() => clock.slept.includes(1_000));
+    await untilTrue(() => clock.timers.includes(1_000));
     expect(server.attempts).toBe(attempts);
     clock.pass(1_000);
     await (await server.accept()).shakeHands("session");
@@ -353,7 +353,7 @@ describe("a handshake", () => {
     const connecting = ExecServerClient.connect(server, { clock, initializeTimeoutMs: 700 });
     const connection = await server.accept();
     await connection.take("initialize");
-    await untilTrue(() => clock.slept.includes(700));
+    await untilTrue(() => clock.timers.includes(700));
     clock.pass(700);
     await expect(connecting).rejects.toMatchObject({
       code: "initialize_timeout",

@@ -1,41 +1,38 @@
-import type { ClientClock } from "@codex/exec-server-client";
+import type { Clock } from "@codex/clock";
 
-/** A clock whose machine sleeps now and then: time jumps, and what was due meanwhile is due now. */
-export interface JumpyClock extends ClientClock {
+/** A clock of a machine that is suspended now and then: time jumps, and timers that were due meanwhile run at once. */
+export interface JumpyClock extends Clock {
   jump(ms: number): void;
 }
 
-interface Sleeper {
+interface Timer {
   at: number;
-  timer: NodeJS.Timeout;
-  wake(): void;
+  timeout: NodeJS.Timeout;
+  run(): void;
 }
 
 export function createJumpyClock(): JumpyClock {
-  const sleepers = new Set<Sleeper>();
+  const timers = new Set<Timer>();
   let ahead = 0;
   const now = () => performance.now() + ahead;
+  const cancel = (timer: Timer) => {
+    clearTimeout(timer.timeout);
+    timers.delete(timer);
+  };
+  const fire = (timer: Timer) => {
+    cancel(timer);
+    timer.run();
+  };
   return {
     now,
-    sleep(ms, signal) {
-      return new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason);
-        const end = (settle: () => void) => () => {
-          clearTimeout(sleeper.timer);
-          sleepers.delete(sleeper);
-          signal.removeEventListener("abort", abort);
-          settle();
-        };
-        const wake = end(resolve);
-        const sleeper: Sleeper = { at: now() + ms, timer: setTimeout(() => wake(), ms), wake };
-        const abort = end(() => reject(signal.reason));
-        sleepers.add(sleeper);
-        signal.addEventListener("abort", abort);
-      });
+    after(ms, run) {
+      const timer: Timer = { at: now() + ms, timeout: setTimeout(() => fire(timer), ms), run };
+      timers.add(timer);
+      return () => cancel(timer);
     },
     jump(ms) {
       ahead += ms;
-      for (const sleeper of [...sleepers]) if (sleeper.at <= now()) sleeper.wake();
+      for (const timer of [...timers]) if (timer.at <= now()) fire(timer);
     },
   };
 }
