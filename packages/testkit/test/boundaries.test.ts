@@ -37,6 +37,8 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     policy: "executor-protocol file-lock permissions starlark telemetry",
     orchestrator: "audit channel clock executor-protocol permissions policy telemetry",
     agent: "executor-protocol",
+    environments:
+      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator telemetry",
   },
   faces: {
     local: "channel executor orchestrator policy process-host",
@@ -156,11 +158,14 @@ it.each(["node-pty", "koffi"])("touches %s in native only", (library) => {
   expect(users).toEqual(["native"]);
 });
 
-it.each(["exec-server-client", "executor", "orchestrator", "policy"])("installs nothing native with %s", (name) => {
-  const installed = closure(join(root, name));
-  expect([...installed]).toEqual(expect.arrayContaining(["@codex/executor-protocol"]));
-  expect([...installed].filter((other) => ["node-pty", "koffi", "@codex/native"].includes(other))).toEqual([]);
-});
+it.each(["environments", "exec-server-client", "executor", "orchestrator", "policy"])(
+  "installs nothing native with %s",
+  (name) => {
+    const installed = closure(join(root, name));
+    expect([...installed]).toEqual(expect.arrayContaining(["@codex/executor-protocol"]));
+    expect([...installed].filter((other) => ["node-pty", "koffi", "@codex/native"].includes(other))).toEqual([]);
+  },
+);
 
 it("keeps the orchestrator from the executor and from every exec-server", () => {
   const installed = [...closure(join(root, "orchestrator"))];

@@ -34,6 +34,8 @@ export interface LinkOptions {
   onInterrupted?: () => void;
   /** Called when the session was resumed. */
   onResumed?: () => void;
+  /** Called when the session was lost, with its processes; the next call opens a new one where the connector can. */
+  onLost?: (reason: ClientError) => void;
 }
 
 /** A connection and the session it carries. */
@@ -106,7 +108,9 @@ export class SessionLink {
       const error = new ClientError("closed", "the connection to the exec-server has ended");
       this.#state = { kind: "closed", error };
       this.#telemetry.lost(session.id, "the connection cannot be opened again");
-      session.lose(new ClientError("session_lost", `${error.message}, and it cannot be opened again`));
+      const loss = new ClientError("session_lost", `${error.message}, and it cannot be opened again`);
+      session.lose(loss);
+      this.#options.onLost?.(loss);
       return;
     }
     this.#state = { kind: "recovering", session, done: this.#recover(session) };
@@ -191,10 +195,12 @@ export class SessionLink {
       this.#options.onResumed?.();
     } catch (error) {
       // Before those who wait for this promise continue: the next call opens a new session.
-      if (this.#state.kind !== "closed") this.#state = { kind: "idle" };
+      const isOurs = this.#state.kind === "closed";
+      if (!isOurs) this.#state = { kind: "idle" };
       const loss = toLoss(error);
       this.#telemetry.lost(session.id, loss.message);
       session.lose(loss);
+      if (!isOurs) this.#options.onLost?.(loss);
     }
   }
 

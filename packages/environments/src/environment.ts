@@ -1,0 +1,75 @@
+import type { ExecBackend } from "@codex/exec-backend";
+import type { RemoteFileSystem, RemoteHttp } from "@codex/exec-server-client";
+import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
+
+/**
+ * A named place with processes, files, HTTP and, through an executor, tools. It is connected on first use, once for all who
+ * wait, and resumed when its connection is lost. It fails closed: what cannot be done here is not done elsewhere.
+ */
+export interface Environment extends AsyncDisposable {
+  readonly id: string;
+  /** How it is reached. */
+  readonly kind: EnvironmentKind;
+  readonly state: EnvironmentState;
+  /** Called at each change of the state. Returns a function that stops it. An exception of the listener is ignored. */
+  onStateChange(listener: (state: EnvironmentState) => void): () => void;
+  /**
+   * Connects, unless it is connected. Those who call it meanwhile wait for the same attempt. One that failed is tried again
+   * after a pause, which grows with each failure.
+   * @throws EnvironmentError, or the reason of `signal`, which ends only this wait
+   */
+  connect(options?: { signal?: AbortSignal }): Promise<void>;
+  /** Describes its host. Connects first. @throws EnvironmentError */
+  info(): Promise<EnvironmentInfo>;
+  /** What is at its address, which the handshake finds out; undefined before. */
+  readonly serves: ServedProtocol | undefined;
+  /** Its processes. Each start connects first, and rejects with EnvironmentError when that fails: nothing was started then. */
+  readonly backend: ExecBackend;
+  /** Its files. Each call connects first, and rejects with EnvironmentError when that fails. */
+  readonly files: EnvironmentFiles;
+  /** HTTP from its host; connects like `files`. */
+  readonly http: EnvironmentHttp;
+  /**
+   * Gives its tools to an orchestrator, under its id. Connects first. In front of an exec-server an executor is started in
+   * this process. @throws EnvironmentError, OrchestratorError
+   */
+  attach(orchestrator: Pick<Orchestrator, "attach">, options?: { signal?: AbortSignal }): Promise<AttachedExecutor>;
+  /** Ends its processes and its connection. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+/** `local`: this host. `websocket`: an address. `command`: a program that speaks on its stdin and stdout. */
+export type EnvironmentKind = "local" | "websocket" | "command" | "ssh" | (string & {});
+
+/** A protocol that an environment can speak to us. */
+export type ServedProtocol = "exec-server" | "executor";
+
+/**
+ * `disconnected`: not used yet, or closed. `reconnecting`: the connection was lost, and its session is being resumed. `failed`:
+ * connecting failed, or the session was not resumed; the next use tries again.
+ */
+export type EnvironmentStatus = "disconnected" | "connecting" | "ready" | "reconnecting" | "failed";
+
+/** The state of an environment's connection. */
+export interface EnvironmentState {
+  readonly status: EnvironmentStatus;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  /** Why it is not `ready`; holds no token, and of a URL neither user, password nor query. */
+  readonly reason?: string;
+}
+
+/** The host of an environment. Paths are native paths of that host. */
+export interface EnvironmentInfo {
+  /** As `process.platform` has it: `linux`, `darwin`, `win32`. */
+  readonly os: string;
+  readonly shell: { readonly name: string; readonly path: string };
+  readonly cwd: string;
+  readonly home: string;
+}
+
+/** Files of an environment, as `RemoteFileSystem` of `@codex/exec-server-client` has them. */
+export type EnvironmentFiles = Pick<RemoteFileSystem, keyof RemoteFileSystem>;
+
+/** HTTP from the host of an environment, as `RemoteHttp` of `@codex/exec-server-client` has it. */
+export type EnvironmentHttp = Pick<RemoteHttp, keyof RemoteHttp>;

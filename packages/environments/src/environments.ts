@@ -1,0 +1,104 @@
+import type { Environment, EnvironmentState } from "./environment.js";
+import { EnvironmentError } from "./errors.js";
+
+/** Environments by id, one of them the default, or none. */
+export interface Environments extends AsyncDisposable {
+  /** Undefined where configuration says `none`. */
+  readonly default: Environment | undefined;
+  /** The default first. None of them is connected by this. */
+  list(): readonly Environment[];
+  /** @param id undefined for the default. @throws EnvironmentError `unknown_environment` or `disabled` */
+  get(id?: string): Environment;
+  /**
+   * Connects an environment. Where it cannot be connected and configuration names a fallback for it, connects that one: the
+   * answer says so. @throws EnvironmentError of the environment that was asked for
+   */
+  use(id?: string, options?: { signal?: AbortSignal }): Promise<UsedEnvironment>;
+  /** Called when the state of an environment changes. Returns a function that stops it. */
+  onChange(listener: (environment: Environment, state: EnvironmentState) => void): () => void;
+  /** Closes all of them. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+/** An environment that is connected. */
+export interface UsedEnvironment {
+  environment: Environment;
+  /** It is a fallback: what was asked for, and why it cannot be used. */
+  insteadOf?: { id: string; reason: string };
+}
+
+/** Where environments come from: configuration, or a program of its own. */
+export interface EnvironmentProvider {
+  /** Each is owned by the collection from now on. Ids are unique. */
+  readonly environments: readonly Environment[];
+  /** Id of the default; undefined for none. */
+  readonly default?: string | undefined;
+  /** Id of the environment to use instead of one that cannot be connected; undefined for none. */
+  getFallback?(id: string): string | undefined;
+}
+
+/** Collects the environments of a provider; owns them. @throws RangeError for an id that is there twice or missing */
+export function createEnvironments(provider: EnvironmentProvider): Environments {
+  const byId = new Map<string, Environment>();
+  for (const environment of provider.environments) {
+    if (byId.has(environment.id)) throw new RangeError(`there are two environments \`${environment.id}\``);
+    byId.set(environment.id, environment);
+  }
+  const standard = provider.default === undefined ? undefined : byId.get(provider.default);
+  if (provider.default !== undefined && standard === undefined) {
+    throw new RangeError(`the default environment \`${provider.default}\` is not among the environments`);
+  }
+  const get = (id?: string): Environment => {
+    const found = id === undefined ? standard : byId.get(id);
+    if (found !== undefined) return found;
+    if (id === undefined) throw new EnvironmentError("disabled", undefined, "there is no default environment");
+    const known = [...byId.keys()].map((each) => `\`${each}\``).join(", ");
+    const reason = known === "" ? "there is none" : `the environments are ${known}`;
+    throw new EnvironmentError("unknown_environment", id, `it is not configured; ${reason}`);
+  };
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= Promise.all(Array.from(byId.values(), (each) => each.close())).then(() => {});
+    return closing;
+  };
+  return {
+    default: standard,
+    list: () => [...byId.values()].sort((a, b) => Number(b === standard) - Number(a === standard)),
+    get,
+    use: (id, options) => use(get, provider, get(id), options),
+    onChange(listener) {
+      const stops = Array.from(byId.values(), (each) => each.onStateChange((state) => listener(each, state)));
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Follows the fallbacks that are named; their own failures say nothing of what was asked for. */
+async function use(
+  get: (id: string) => Environment,
+  { getFallback }: EnvironmentProvider,
+  asked: Environment,
+  options: { signal?: AbortSignal } = {},
+): Promise<UsedEnvironment> {
+  const tried = new Set<string>();
+  let failure: EnvironmentError | undefined;
+  for (let environment: Environment | undefined = asked; environment !== undefined && !tried.has(environment.id); ) {
+    tried.add(environment.id);
+    try {
+      await environment.connect(options);
+      return failure === undefined
+        ? { environment }
+        : { environment, insteadOf: { id: asked.id, reason: failure.reason } };
+    } catch (error) {
+      if (!(error instanceof EnvironmentError)) throw error;
+      failure ??= error;
+    }
+    const next: string | undefined = getFallback?.(environment.id);
+    environment = next === undefined ? undefined : get(next);
+  }
+  throw failure;
+}

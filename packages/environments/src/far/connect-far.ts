@@ -1,0 +1,45 @@
+import type { Channel } from "@codex/channel";
+import { ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
+import type { EnvironmentLink } from "../links/link.js";
+import { FirstAnswer } from "./first-answer.js";
+
+/** What was found at the other end of a link. */
+export type FarSide =
+  | { serves: "exec-server"; client: ExecServerClient }
+  /** The channel has carried nothing that an executor would remember. */
+  | { serves: "executor"; channel: Channel };
+
+/**
+ * Connects, and finds out in the handshake what is there. `signal` gives it up.
+ * @throws what the link throws, RpcError or ClientError of the handshake
+ */
+export async function connectFar(link: EnvironmentLink, options: LinkOptions, signal: AbortSignal): Promise<FarSide> {
+  const { channel, serves } = await link.open(signal);
+  if (serves === "executor") return { serves, channel };
+  const probe = serves === undefined ? new FirstAnswer(channel) : undefined;
+  const giveUp = () => void channel.close({ abrupt: true });
+  signal.addEventListener("abort", giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  try {
+    const client = await ExecServerClient.connect(createConnector(probe ?? channel, link), options);
+    return { serves: "exec-server", client };
+  } catch (error) {
+    if (probe?.isExecutor === true) return { serves: "executor", channel };
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
+}
+
+function createConnector(first: Channel, link: EnvironmentLink) {
+  let opened: Channel | undefined = first;
+  return {
+    canReopen: true,
+    async open(signal: AbortSignal): Promise<Channel> {
+      const given = opened;
+      opened = undefined;
+      return given ?? (await link.open(signal)).channel;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { type ExecBackend, type ExecProcess, type ProcessSpec, StartError } from "@codex/exec-backend";
+import { createRemoteBackend, type ExecServerClient } from "@codex/exec-server-client";
+import type { Telemetry } from "@codex/telemetry";
+
+/** A backend whose processes run behind the present client of an environment, which the first start connects. */
+export function createLazyBackend(getClient: () => Promise<ExecServerClient>, telemetry: Telemetry): ExecBackend {
+  const backends = new Map<ExecServerClient, ExecBackend>();
+  let closing: Promise<void> | undefined;
+  const getBackend = async (): Promise<ExecBackend> => {
+    const client = await getClient();
+    if (closing !== undefined) throw new StartError("closed", "the process host is shutting down");
+    const known = backends.get(client);
+    if (known !== undefined) return known;
+    // A client that was replaced has lost its session, and its processes with it.
+    for (const [, former] of backends) void former.close();
+    backends.clear();
+    const backend = createRemoteBackend(client, { telemetry });
+    backends.set(client, backend);
+    return backend;
+  };
+  return {
+    appliesEnvPolicy: true,
+    async getSandboxSupport() {
+      try {
+        return (await (await getBackend()).getSandboxSupport?.()) ?? { kind: "none" };
+      } catch (error) {
+        return { kind: "none", problem: error instanceof Error ? error.message : String(error) };
+      }
+    },
+    async start(spec: ProcessSpec): Promise<ExecProcess> {
+      return (await getBackend()).start(spec);
+    },
+    close() {
+      closing ??= Promise.all(Array.from(backends.values(), (backend) => backend.close())).then(() => {});
+      return closing;
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
+  };
+}

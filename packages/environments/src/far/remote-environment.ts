@@ -1,0 +1,177 @@
+import { type Clock, systemClock } from "@codex/clock";
+import type { ExecBackend } from "@codex/exec-backend";
+import { type ExecServerClient, RemoteFileSystem, RemoteHttp } from "@codex/exec-server-client";
+import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
+import type { Telemetry } from "@codex/telemetry";
+import type {
+  Environment,
+  EnvironmentFiles,
+  EnvironmentHttp,
+  EnvironmentInfo,
+  EnvironmentKind,
+  EnvironmentState,
+  ServedProtocol,
+} from "../environment.js";
+import { EnvironmentError } from "../errors.js";
+import { Connection } from "../life/connection.js";
+import { StateBox } from "../life/state-box.js";
+import { INITIALIZE_TIMEOUT_MS } from "../limits.js";
+import type { EnvironmentLink } from "../links/link.js";
+import { connectFar, type FarSide } from "./connect-far.js";
+import { type HostTools, resolveRemotePath, toEnvironmentInfo, toHostInfo } from "./host.js";
+import { createLazyBackend } from "./lazy-backend.js";
+
+/** What an environment elsewhere is made of. */
+export interface RemoteEnvironmentOptions {
+  id: string;
+  kind: EnvironmentKind;
+  /** How it is reached. Owned: `close` of the environment closes it. */
+  link: EnvironmentLink;
+  /** Makes the tools in front of an exec-server; without it only an executor can be attached. */
+  hostTools?: HostTools | undefined;
+  /** Milliseconds that it has to answer the handshake. Default 10000. */
+  initializeTimeoutMs?: number | undefined;
+  /** Milliseconds within which a lost connection can be resumed. Default 45000. */
+  recoveryWindowMs?: number | undefined;
+  clock?: Clock;
+  /** Milliseconds since the epoch; default `Date.now`. */
+  now?: () => number;
+  /** Returns 0 to 1; default `Math.random`. */
+  random?: () => number;
+  telemetry?: Telemetry | undefined;
+}
+
+/** Creates an environment behind a link: an exec-server or an executor, which the first connection finds out. */
+export const createRemoteEnvironment = (options: RemoteEnvironmentOptions): Environment =>
+  new RemoteEnvironment(options);
+
+class RemoteEnvironment implements Environment {
+  readonly id: string;
+  readonly kind: EnvironmentKind;
+  readonly backend: ExecBackend;
+  readonly files: EnvironmentFiles;
+  readonly http: EnvironmentHttp;
+  readonly #options: RemoteEnvironmentOptions;
+  readonly #box: StateBox;
+  readonly #connection: Connection<FarSide>;
+  #serves: ServedProtocol | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: RemoteEnvironmentOptions) {
+    const { id, kind, link, clock = systemClock, now = Date.now, random = Math.random, telemetry = {} } = options;
+    this.id = id;
+    this.kind = kind;
+    this.#options = options;
+    this.#box = new StateBox(now);
+    this.#connection = new Connection({
+      id,
+      box: this.#box,
+      clock,
+      random,
+      open: (signal) => this.#open(signal),
+      free: (far) => (far.serves === "exec-server" ? far.client.close() : far.channel.close()),
+      secrets: link.secrets ?? [],
+    });
+    const getClient = () => this.#getClient();
+    const calls: ConstructorParameters<typeof RemoteFileSystem>[0] = {
+      call: async (method, params, callOptions) => (await getClient()).call(method, params, callOptions),
+    };
+    this.files = new RemoteFileSystem(calls);
+    this.http = new RemoteHttp(calls);
+    this.backend = createLazyBackend(getClient, telemetry);
+  }
+
+  get state(): EnvironmentState {
+    return this.#box.state;
+  }
+
+  get serves(): ServedProtocol | undefined {
+    return this.#serves;
+  }
+
+  onStateChange(listener: (state: EnvironmentState) => void): () => void {
+    return this.#box.listen(listener);
+  }
+
+  async connect({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#connection.get(signal);
+  }
+
+  async info(): Promise<EnvironmentInfo> {
+    const client = await this.#getClient();
+    return toEnvironmentInfo(await client.environment.info());
+  }
+
+  async attach(
+    orchestrator: Pick<Orchestrator, "attach">,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<AttachedExecutor> {
+    const far = await this.#connection.get(signal);
+    const given = signal === undefined ? {} : { signal };
+    if (far.serves === "executor") return this.#attachExecutor(orchestrator, far.channel, given);
+    const { hostTools, telemetry = {} } = this.#options;
+    if (hostTools === undefined) {
+      throw this.#unsupported("it is an exec-server, and there is no executor in this process to make its tools");
+    }
+    const channel = hostTools({
+      createBackend: () => createLazyBackend(() => this.#getClient(), telemetry),
+      host: toHostInfo(toEnvironmentInfo(await far.client.environment.info())),
+      resolvePath: (path) => resolveRemotePath(this.files, path),
+    });
+    return orchestrator.attach({ name: this.id, channel, ...given });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    await this.backend.close();
+    await this.#connection.close();
+    await this.#options.link.close?.();
+  }
+
+  async #open(signal: AbortSignal): Promise<FarSide> {
+    const { link, clock = systemClock, initializeTimeoutMs = INITIALIZE_TIMEOUT_MS, recoveryWindowMs } = this.#options;
+    const { random, telemetry } = this.#options;
+    const far: FarSide = await connectFar(
+      link,
+      {
+        initializeTimeoutMs,
+        clock,
+        telemetry,
+        ...(recoveryWindowMs === undefined ? {} : { recoveryWindowMs }),
+        ...(random === undefined ? {} : { random }),
+        onInterrupted: () => this.#box.set("reconnecting", "the connection was lost"),
+        onResumed: () => this.#box.set("ready"),
+        onLost: (reason) => this.#connection.lose(far, reason.message),
+      },
+      signal,
+    );
+    this.#serves = far.serves;
+    return far;
+  }
+
+  async #getClient(): Promise<ExecServerClient> {
+    const far = await this.#connection.get();
+    if (far.serves === "exec-server") return far.client;
+    throw this.#unsupported("it is an executor, which offers tools only: neither files nor HTTP");
+  }
+
+  /** One channel serves one orchestrator: it is given away, and what loses it opens another one. */
+  #attachExecutor(orchestrator: Pick<Orchestrator, "attach">, channel: AttachChannel, given: { signal?: AbortSignal }) {
+    const reconnect = async (signal: AbortSignal) => (await this.#options.link.open(signal)).channel;
+    return orchestrator.attach({ name: this.id, channel, reconnect, ...given });
+  }
+
+  #unsupported(reason: string): EnvironmentError {
+    return new EnvironmentError("unsupported", this.id, reason);
+  }
+}
+
+type AttachChannel = Extract<FarSide, { serves: "executor" }>["channel"];

@@ -1,0 +1,118 @@
+import { type Clock, pause, waitUnlessAborted } from "@codex/clock";
+import { EnvironmentError } from "../errors.js";
+import { FIRST_RETRY_MS, LONGEST_RETRY_MS } from "../limits.js";
+import { toEnvironmentError } from "./reason.js";
+import type { StateBox } from "./state-box.js";
+
+/** What a connection is made of. */
+export interface ConnectionOptions<Far> {
+  id: string;
+  box: StateBox;
+  clock: Clock;
+  /** Returns 0 to 1; jitter for the pause after a failure. */
+  random: () => number;
+  /** Opens one; the signal gives it up. */
+  open(signal: AbortSignal): Promise<Far>;
+  /** Frees one that was opened. */
+  free(far: Far): Promise<void>;
+  secrets: readonly string[];
+}
+
+/** Keeps one connection for all who want it: opened on first use, opened again after it was lost or failed. */
+export class Connection<Far> {
+  readonly #options: ConnectionOptions<Far>;
+  readonly #abort = new AbortController();
+  #far: Far | undefined;
+  #attempt: Promise<Far> | undefined;
+  #failures = 0;
+  /** On the clock: when the next attempt may begin. */
+  #notBefore = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ConnectionOptions<Far>) {
+    this.#options = options;
+  }
+
+  /** The present one; undefined while there is none. */
+  get far(): Far | undefined {
+    return this.#far;
+  }
+
+  /** @throws EnvironmentError, or the reason of `signal`, which ends only this wait */
+  async get(signal?: AbortSignal): Promise<Far> {
+    signal?.throwIfAborted();
+    if (this.#closing !== undefined) throw this.#closed();
+    if (this.#far !== undefined) return this.#far;
+    this.#attempt ??= this.#open().finally(() => {
+      this.#attempt = undefined;
+    });
+    if (signal === undefined) return this.#attempt;
+    const got = await waitUnlessAborted(signal, this.#attempt);
+    if (got === undefined) throw signal.reason;
+    return got;
+  }
+
+  /** It was lost: the next use opens another one. */
+  lose(far: Far, reason: string): void {
+    if (this.#far !== far) return;
+    this.#far = undefined;
+    this.#options.box.set("failed", reason);
+    void this.#options.free(far);
+  }
+
+  /** Idempotent; never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#abort.abort(this.#closed());
+    await this.#attempt?.catch(() => {}); // reported to its callers
+    const far = this.#far;
+    this.#far = undefined;
+    if (far !== undefined) await this.#options.free(far);
+    this.#options.box.set("disconnected");
+  }
+
+  async #open(): Promise<Far> {
+    const { id, box, open, free, secrets } = this.#options;
+    const { signal } = this.#abort;
+    try {
+      await this.#pause(signal);
+      box.set("connecting");
+      const far = await open(signal);
+      if (signal.aborted) {
+        await free(far);
+        throw signal.reason;
+      }
+      this.#failures = 0;
+      this.#far = far;
+      box.set("ready");
+      return far;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const failure = toEnvironmentError(id, error, secrets);
+      this.#delayNext();
+      box.set("failed", failure.reason);
+      throw failure;
+    }
+  }
+
+  #delayNext(): void {
+    const { clock, random } = this.#options;
+    const longest = Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
+    this.#failures += 1;
+    this.#notBefore = clock.now() + longest * (0.5 + random() / 2);
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const ms = this.#failures === 0 ? 0 : this.#notBefore - clock.now();
+    if (ms > 0) await pause(clock, ms, signal);
+  }
+
+  #closed(): EnvironmentError {
+    return new EnvironmentError("closed", this.#options.id, "it was closed");
+  }
+}

@@ -1,0 +1,37 @@
+import { ChannelError, RpcError } from "@codex/channel";
+import { ClientError } from "@codex/exec-server-client";
+import { messageOf } from "@codex/telemetry";
+import { EnvironmentError, type EnvironmentErrorCode } from "../errors.js";
+import { MAX_REASON_LENGTH } from "../limits.js";
+
+/** An error of connecting, as an EnvironmentError whose text holds none of the secrets. */
+export function toEnvironmentError(id: string, error: unknown, secrets: readonly string[]): EnvironmentError {
+  if (error instanceof EnvironmentError) return error;
+  // Not kept as a cause: its text may hold what is removed here.
+  return new EnvironmentError(codeOf(error), id, describeReason(error, secrets));
+}
+
+/** The text of an error without secrets, without user, password and query of its URLs, and cut where it is long. */
+function describeReason(error: unknown, secrets: readonly string[]): string {
+  let text = messageOf(error);
+  for (const secret of secrets) if (secret !== "") text = text.replaceAll(secret, "…");
+  text = text.replace(
+    URL_IN_TEXT,
+    (_, start: string, rest: string) => start + rest.replace(/^[^/@\s]*@/, "").replace(/[?#].*$/, ""),
+  );
+  return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH)}…`;
+}
+
+const URL_IN_TEXT = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s`'"<>]*)/gi;
+
+function codeOf(error: unknown): EnvironmentErrorCode {
+  if (error instanceof ChannelError) {
+    if (error.code === "connect_timeout") return "timeout";
+    return error.code === "unauthorized" ? "unauthorized" : "unreachable";
+  }
+  if (error instanceof ClientError) {
+    if (error.code === "initialize_timeout") return "timeout";
+    return error.code === "closed" ? "unreachable" : "handshake_failed";
+  }
+  return error instanceof RpcError ? "handshake_failed" : "unreachable";
+}

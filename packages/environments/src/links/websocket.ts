@@ -1,0 +1,37 @@
+import { CONNECT_TIMEOUT_MS } from "../limits.js";
+import type { EnvironmentLink } from "./link.js";
+
+/** A websocket, and how to connect to it. */
+export interface WebSocketAddress {
+  /** `ws:`, `wss:` or `unix:`. */
+  url: string;
+  /** Sent as `Authorization: Bearer`; a function is called for each connection. */
+  token?: string | (() => string | Promise<string>);
+  /** Certificates (PEM) of issuers that are trusted in addition to those that Node knows. */
+  ca?: string | Uint8Array;
+  /** Milliseconds; default 10000. */
+  connectTimeoutMs?: number;
+}
+
+/** A link to an exec-server or executor that listens on a websocket. */
+export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSocketAddress): EnvironmentLink {
+  return {
+    secrets: typeof token === "string" ? [token] : [],
+    async open(signal) {
+      // Loaded only when it is needed.
+      const { connectWebSocketChannel } = await import("@codex/channel/websocket");
+      const sent = typeof token === "function" ? await token() : token;
+      const channel = await connectWebSocketChannel(url, {
+        headers: sent === undefined ? {} : { Authorization: `Bearer ${sent}` },
+        ...(ca === undefined ? {} : { ca }),
+        connectTimeoutMs: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+        signal,
+        limits: { maxSentMessageBytes: MAX_SENT_FRAME_BYTES },
+      });
+      return { channel };
+    },
+  };
+}
+
+/** Codex 0.169.0 drops the connection at a larger frame. */
+const MAX_SENT_FRAME_BYTES = 16 * 1024 * 1024;
