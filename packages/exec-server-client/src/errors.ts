@@ -12,7 +12,7 @@ export class ClientError extends Error {
   }
 }
 
-/** Why a call to an exec-server has no answer. */
+/** Why a call to an exec-server failed. */
 export type ClientErrorCode =
   /** The client was closed, or its only connection has ended. */
   | "closed"
@@ -23,7 +23,7 @@ export type ClientErrorCode =
   /** The server did not complete the handshake in time. */
   | "initialize_timeout"
   /** A response of the server violates the protocol. */
-  | "bad_answer"
+  | "invalid_response"
   /** The server could not read the whole body of an HTTP response. */
   | "http_failed"
   /** The server command could not be started. */
@@ -31,5 +31,5 @@ export type ClientErrorCode =
   /** The process id is in use in this session. */
   | "duplicate_process";
 
-/** Whether the connection has ended, so that it is unknown whether the server got the request. */
+/** Whether the connection has ended, so that it is unknown whether the request arrived. */
 export const isConnectionEnd = (error: unknown): boolean => error instanceof ChannelError && error.code === "closed";

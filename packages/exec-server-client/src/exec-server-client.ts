@@ -2,7 +2,6 @@ import { type Channel, createStdioChannel, type StdioStreams } from "@codex/chan
 import { type Clock, waitAtMost } from "@codex/clock";
 import { METHODS } from "@codex/exec-server-protocol";
 import type { TraceContext } from "@codex/telemetry";
-import { type ListedProcess, listAnswer, parseAnswer, startAnswer } from "./connection/answers.js";
 import type { ServerInfo } from "./connection/connection.js";
 import {
   type Connector,
@@ -10,6 +9,7 @@ import {
   createWebSocketConnector,
   type WebSocketTarget,
 } from "./connection/connector.js";
+import { type ListedProcess, listResponse, parseResponse, startResponse } from "./connection/responses.js";
 import { endChild, type ServerCommand, spawnServer } from "./connection/spawn-server.js";
 import { ClientError } from "./errors.js";
 import type { EventSink, ProcessChannel } from "./events/process-channel.js";
@@ -51,7 +51,7 @@ export class ExecServerClient {
 
   /**
    * Connects and does the handshake.
-   * @throws ChannelError (no connection), RpcError (refused), ClientError `initialize_timeout` or `bad_answer`
+   * @throws ChannelError (no connection), RpcError (refused), ClientError `initialize_timeout` or `invalid_response`
    */
   static async connect(connector: Connector, options: LinkOptions = {}): Promise<ExecServerClient> {
     const link = new SessionLink(connector, options);
@@ -118,7 +118,7 @@ export class ExecServerClient {
 
   /**
    * Sends any request. Rejects with RpcError (the response of the server), ClientError `connection_lost` (whether the server
-   * got the request is unknown), `session_lost` or `closed`, ChannelError if it could not be sent, or the reason of `signal`.
+   * received the request is unknown), `session_lost` or `closed`, ChannelError if it could not be sent, or the reason of `signal`.
    */
   call(method: string, params: unknown, options: CallOptions = {}): Promise<unknown> {
     return this.#calls.call(method, params, options);
@@ -139,7 +139,7 @@ export class ExecServerClient {
     const params = { pipeStdin: false, arg0: null, envPolicy: null, sandbox: null, ...request };
     let started: { session: ClientSession; channel: ProcessChannel } | undefined;
     try {
-      const answer = await this.#calls.call(METHODS.processStart, params, {
+      const response = await this.#calls.call(METHODS.processStart, params, {
         trace,
         onSend({ session, connection }) {
           onSend?.(connection.serverInfo);
@@ -147,7 +147,7 @@ export class ExecServerClient {
           session.addOrphan(processId);
         },
       });
-      const { sandboxType } = parseAnswer(startAnswer, answer, METHODS.processStart);
+      const { sandboxType } = parseResponse(startResponse, response, METHODS.processStart);
       started!.session.deleteOrphan(processId);
       return new RunningProcess(sandboxType ?? undefined, this.#calls, started!);
     } catch (error) {
@@ -165,7 +165,7 @@ export class ExecServerClient {
     // Terminated after the resume.
     if (code === "connection_lost") return;
     session.deleteOrphan(processId);
-    if (code !== "bad_answer") return;
+    if (code !== "invalid_response") return;
     const options = { session, idempotent: true, unbounded: true };
     await this.#calls.call(METHODS.processTerminate, { processId }, options).catch(() => {}); // it ends with the session
   }
@@ -175,8 +175,8 @@ export class ExecServerClient {
    * @throws RpcError -32601 from Codex 0.169.0, which has no such list
    */
   async list(): Promise<ListedProcess[]> {
-    const answer = await this.#calls.call(METHODS.processList, null, { idempotent: true });
-    return parseAnswer(listAnswer, answer, METHODS.processList).processes;
+    const response = await this.#calls.call(METHODS.processList, null, { idempotent: true });
+    return parseResponse(listResponse, response, METHODS.processList).processes;
   }
 
   /**

@@ -1,8 +1,8 @@
 export { type Communicated, communicate, wait } from "./backend/communicate.js";
 export { createRemoteBackend, type RemoteBackend, type RemoteBackendOptions } from "./backend/remote-backend.js";
 export { type MissingOutput, RemoteProcess } from "./backend/remote-process.js";
-export type { ListedProcess, ReadAnswer, TerminateAnswer } from "./connection/answers.js";
 export { type Connector, createWebSocketConnector, type WebSocketTarget } from "./connection/connector.js";
+export type { ListedProcess, ReadResponse, TerminateResponse } from "./connection/responses.js";
 export type { ServerCommand } from "./connection/spawn-server.js";
 export { ClientError, type ClientErrorCode } from "./errors.js";
 export type { EventSink } from "./events/process-channel.js";

@@ -6,7 +6,7 @@ import type { ProcessEvent } from "../src/events/process-event.js";
 import type { ExecServerClient } from "../src/exec-server-client.js";
 
 /** A message of the client as the script sees it. */
-export interface Asked {
+export interface ReceivedRequest {
   id?: number;
   method: string;
   params: Record<string, unknown>;
@@ -21,21 +21,21 @@ export class ScriptedConnection {
   }
 
   /** The next message, which must be of this method. */
-  async take(method: string): Promise<Asked> {
+  async take(method: string): Promise<ReceivedRequest> {
     const received = await this.#channel.receive();
     if (received?.kind !== "value") throw new Error(`the connection ended before ${method}`);
     // Whatever it is, the next lines say what is wrong with it.
-    const asked = received.value as Asked;
-    if (asked.method !== method) throw new Error(`expected ${method}, got ${JSON.stringify(asked)}`);
-    return asked;
+    const request = received.value as ReceivedRequest;
+    if (request.method !== method) throw new Error(`expected ${method}, got ${JSON.stringify(request)}`);
+    return request;
   }
 
-  async answer(asked: Asked, result: unknown): Promise<void> {
-    await this.#channel.send({ id: asked.id, result });
+  async respond(request: ReceivedRequest, result: unknown): Promise<void> {
+    await this.#channel.send({ id: request.id, result });
   }
 
-  async refuse(asked: Asked, code: number, message: string, data?: unknown): Promise<void> {
-    await this.#channel.send({ id: asked.id, error: { code, message, ...(data === undefined ? {} : { data }) } });
+  async refuse(request: ReceivedRequest, code: number, message: string, data?: unknown): Promise<void> {
+    await this.#channel.send({ id: request.id, error: { code, message, ...(data === undefined ? {} : { data }) } });
   }
 
   async notify(method: string, params: unknown): Promise<void> {
@@ -55,33 +55,33 @@ export class ScriptedConnection {
   }
 
   /** Takes the handshake and answers it. */
-  async shakeHands(sessionId: string, told: object = {}): Promise<Asked> {
-    const asked = await this.take("initialize");
+  async shakeHands(sessionId: string, info: object = {}): Promise<ReceivedRequest> {
+    const request = await this.take("initialize");
     const environmentInfo = { shell: { name: "sh", path: "/bin/sh" } };
-    await this.answer(asked, { sessionId, environmentInfo, ...told });
+    await this.respond(request, { sessionId, environmentInfo, ...info });
     await this.take("initialized");
-    return asked;
+    return request;
   }
 
   /** Takes a start and answers it. */
   async start(): Promise<string> {
-    const asked = await this.take("process/start");
-    const processId = String(asked.params.processId);
-    await this.answer(asked, { processId, sandboxType: "none" });
+    const request = await this.take("process/start");
+    const processId = String(request.params.processId);
+    await this.respond(request, { processId, sandboxType: "none" });
     return processId;
   }
 
   /** Takes a `process/read` and answers it with chunks `[seq, text]`. */
-  async read(chunks: [number, string][], state: Record<string, unknown>): Promise<Asked> {
-    const asked = await this.take("process/read");
+  async read(chunks: [number, string][], state: Record<string, unknown>): Promise<ReceivedRequest> {
+    const request = await this.take("process/read");
     const encoded = chunks.map(([seq, text]) => ({
       seq,
       stream: "stdout",
       chunk: Buffer.from(text).toString("base64"),
     }));
     const rest = { exited: false, exitCode: null, closed: false, failure: null, sandboxDenied: false };
-    await this.answer(asked, { ...rest, chunks: encoded, ...state });
-    return asked;
+    await this.respond(request, { ...rest, chunks: encoded, ...state });
+    return request;
   }
 
   cut(): Promise<void> {
@@ -179,7 +179,7 @@ export class Recorder {
   }
 
   /** In short: text of output, else what happened. */
-  get told(): (string | number)[] {
+  get entries(): (string | number)[] {
     return this.events.map((event) => {
       if (event.kind === "output") return event.bytes.toString();
       if (event.kind === "exited") return `exited ${event.exitCode}`;

@@ -46,9 +46,9 @@ export function createRemoteBackend(client: ExecServerClient, options: RemoteBac
     let isSent = false;
     try {
       if (spec.stdio.kind === "pty") await checkRemoteDirectory(spec.cwd, client);
-      const asked = isRestricted(spec) ? await fetchEnvironmentInfo(client) : undefined;
+      const fetchedInfo = isRestricted(spec) ? await fetchEnvironmentInfo(client) : undefined;
       const onSend = ({ environmentInfo, sandboxedProcess }: ServerInfo) => {
-        if (isRestricted(spec) && !sandboxedProcess) requireSandbox(environmentInfo ?? asked);
+        if (isRestricted(spec) && !sandboxedProcess) requireSandbox(environmentInfo ?? fetchedInfo);
         isSent = true;
       };
       const request = toRequest(newId(), spec);

@@ -266,7 +266,7 @@ export class RemoteProcess implements ExecProcess {
 
   /** The exit is a notification, which may come after the response to `process/terminate`. */
   #untilExited(): Promise<unknown> {
-    const createError = () => new ClientError("bad_answer", "the exit was not reported in time");
+    const createError = () => new ClientError("invalid_response", "the exit was not reported in time");
     return withDeadline({ clock: this.#clock, ms: KILL_DEADLINE_MS, createError }, () => this.exited);
   }
 

@@ -48,7 +48,7 @@ async function findDirectoryProblem(
     return { code: "cwd_not_directory", message: `${name} is not a directory` };
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    // A server without file calls cannot tell.
+    // A server without file calls cannot check this.
     if (error.code !== ERROR_CODES.notFound) return undefined;
     return { code: "cwd_not_found", message: `${name} does not exist` };
   }

@@ -3,15 +3,15 @@ import { type Clock, type Deadline, withDeadline } from "@codex/clock";
 import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
 import { ClientError } from "../errors.js";
 import { INITIALIZE_TIMEOUT_MS, MAX_UNDELIVERED_BYTES, MAX_UNDELIVERED_MESSAGES } from "../limits.js";
+import type { Connector } from "./connector.js";
 import {
-  initializeAnswer,
+  initializeResponse,
   type ProcessNotification,
-  parseAnswer,
   parseClosed,
   parseExited,
   parseOutput,
-} from "./answers.js";
-import type { Connector } from "./connector.js";
+  parseResponse,
+} from "./responses.js";
 
 export interface ConnectionOptions {
   clientName: string;
@@ -47,7 +47,7 @@ export class Connection {
 
   /**
    * Connects and does the handshake.
-   * @throws ChannelError of the connector, RpcError of the server, ClientError `initialize_timeout` or `bad_answer`
+   * @throws ChannelError of the connector, RpcError of the server, ClientError `initialize_timeout` or `invalid_response`
    */
   static async open(connector: Connector, options: ConnectionOptions): Promise<Connection> {
     const channel = await connector.open(options.signal);
@@ -55,12 +55,12 @@ export class Connection {
     const peer = createPeer(channel, options, listeners);
     try {
       const { clientName, resumeSessionId = null } = options;
-      const answer = await withDeadline(initializeDeadline(options), (signal) =>
+      const response = await withDeadline(initializeDeadline(options), (signal) =>
         peer.request(METHODS.initialize, { clientName, resumeSessionId, outcomes: true }, { signal }),
       );
-      const { sessionId, environmentInfo, sandboxedProcess } = parseAnswer(
-        initializeAnswer,
-        answer,
+      const { sessionId, environmentInfo, sandboxedProcess } = parseResponse(
+        initializeResponse,
+        response,
         METHODS.initialize,
       );
       await peer.notify(NOTIFICATIONS.initialized, {});

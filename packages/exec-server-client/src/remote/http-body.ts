@@ -22,7 +22,9 @@ export class HttpBody implements AsyncIterable<Buffer> {
   push(seq: number, bytes: Buffer): Promise<void> | undefined {
     if (this.#over) return undefined;
     if (seq !== this.#lastSeq + 1) {
-      this.fail(new ClientError("bad_answer", `piece ${this.#lastSeq + 1} of a streamed body is missing: got ${seq}`));
+      this.fail(
+        new ClientError("invalid_response", `piece ${this.#lastSeq + 1} of a streamed body is missing: got ${seq}`),
+      );
       return undefined;
     }
     this.#lastSeq = seq;

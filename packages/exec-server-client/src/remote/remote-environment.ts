@@ -1,14 +1,14 @@
 import type { ConfigReadResult } from "@codex/exec-server-protocol";
 import { METHODS } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
-import { parseAnswer } from "../connection/answers.js";
+import { parseResponse } from "../connection/responses.js";
 import type { Calls } from "../session/calls.js";
 
 const layers = z.object({
   layers: z.array(z.object({ source: z.string(), baseDir: z.string(), toml: z.string() })),
   cloudInsertionIndex: z.int(),
 });
-const answers = {
+const responses = {
   /** Members that known servers omit are optional; omitted capabilities are absent. */
   info: z.looseObject({
     shell: z.object({ name: z.string(), path: z.string() }),
@@ -29,7 +29,7 @@ const answers = {
 };
 
 /** The host of an exec-server, as it describes itself. */
-export type RemoteEnvironmentInfo = z.output<typeof answers.info>;
+export type RemoteEnvironmentInfo = z.output<typeof responses.info>;
 
 /** The host of an exec-server. All calls are repeated after a disconnect. */
 export class RemoteEnvironment {
@@ -40,12 +40,12 @@ export class RemoteEnvironment {
   }
 
   async info(): Promise<RemoteEnvironmentInfo> {
-    return this.#ask(METHODS.environmentInfo, null, answers.info);
+    return this.#request(METHODS.environmentInfo, null, responses.info);
   }
 
   /** `ready` from all servers known. */
   async status(): Promise<string> {
-    return (await this.#ask(METHODS.environmentStatus, null, answers.status)).status;
+    return (await this.#request(METHODS.environmentStatus, null, responses.status)).status;
   }
 
   /** @param cwd `file:` URI */
@@ -54,10 +54,14 @@ export class RemoteEnvironment {
     configPaths: readonly (readonly string[])[];
     requirementsPaths: readonly (readonly string[])[];
   }): Promise<ConfigReadResult> {
-    return this.#ask(METHODS.environmentConfigRead, params, answers.configRead);
+    return this.#request(METHODS.environmentConfigRead, params, responses.configRead);
   }
 
-  async #ask<Schema extends z.ZodMiniType>(method: string, params: unknown, schema: Schema): Promise<z.output<Schema>> {
-    return parseAnswer(schema, await this.#calls.call(method, params, { idempotent: true }), method);
+  async #request<Schema extends z.ZodMiniType>(
+    method: string,
+    params: unknown,
+    schema: Schema,
+  ): Promise<z.output<Schema>> {
+    return parseResponse(schema, await this.#calls.call(method, params, { idempotent: true }), method);
   }
 }

@@ -1,8 +1,8 @@
 import type { DirectoryEntry, HostPath, Metadata, WalkOptions, WalkResult } from "@codex/exec-server-protocol";
 import { METHODS, NOTIFICATIONS, toFileUrl } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
-import { parseAnswer, parseBase64 } from "../connection/answers.js";
 import type { Connection } from "../connection/connection.js";
+import { parseBase64, parseResponse } from "../connection/responses.js";
 import { ClientError } from "../errors.js";
 import { MAX_WHOLE_FILE_BYTES } from "../limits.js";
 import type { CallOptions, Calls } from "../session/calls.js";
@@ -31,7 +31,7 @@ const walked = z.object({
   errors: z.array(z.object({ path: z.string(), message: z.string() })),
   truncated: z.boolean(),
 });
-const answers = {
+const responses = {
   readFile: z.object({ dataBase64: z.string() }),
   readBlock: z.object({ chunk: z.string(), eof: z.boolean() }),
   canonicalize: z.object({ path: z.string() }),
@@ -65,7 +65,7 @@ export class RemoteFileSystem {
   async readFile(path: HostPath, options: FileOptions = {}): Promise<Buffer> {
     const { size } = await this.getMetadata(path, options);
     if (size > MAX_WHOLE_FILE_BYTES) return readBlocks(this, this.#nextHandle(), path, options);
-    const { dataBase64 } = await this.#ask(METHODS.fsReadFile, at(path, options), answers.readFile, IDEMPOTENT);
+    const { dataBase64 } = await this.#request(METHODS.fsReadFile, at(path, options), responses.readFile, IDEMPOTENT);
     return parseBase64(dataBase64, METHODS.fsReadFile);
   }
 
@@ -73,44 +73,49 @@ export class RemoteFileSystem {
   async writeFile(path: HostPath, bytes: Uint8Array, options: FileOptions = {}): Promise<void> {
     if (bytes.length > MAX_WHOLE_FILE_BYTES) return writeBlocks(this, this.#nextHandle(), path, bytes, options);
     const dataBase64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-    await this.#ask(METHODS.fsWriteFile, { ...at(path, options), dataBase64 }, answers.nothing);
+    await this.#request(METHODS.fsWriteFile, { ...at(path, options), dataBase64 }, responses.nothing);
   }
 
   async createDirectory(path: HostPath, options: FileOptions & { recursive?: boolean } = {}): Promise<void> {
-    await this.#ask(METHODS.fsCreateDirectory, at(path, options), answers.nothing);
+    await this.#request(METHODS.fsCreateDirectory, at(path, options), responses.nothing);
   }
 
   async getMetadata(path: HostPath, options: FileOptions & { extended?: boolean } = {}): Promise<Metadata> {
-    const { mode, ...rest } = await this.#ask(METHODS.fsGetMetadata, at(path, options), metadata, IDEMPOTENT);
+    const { mode, ...rest } = await this.#request(METHODS.fsGetMetadata, at(path, options), metadata, IDEMPOTENT);
     return { ...rest, ...(mode === undefined ? {} : { mode }) };
   }
 
   /** The resolved path as a `file:` URI. */
   async canonicalize(path: HostPath, options: Pick<FileOptions, "sandbox"> = {}): Promise<string> {
-    return (await this.#ask(METHODS.fsCanonicalize, at(path, options), answers.canonicalize, IDEMPOTENT)).path;
+    return (await this.#request(METHODS.fsCanonicalize, at(path, options), responses.canonicalize, IDEMPOTENT)).path;
   }
 
   async readDirectory(
     path: HostPath,
     options: Pick<FileOptions, "sandbox"> & { extended?: boolean } = {},
   ): Promise<DirectoryEntry[]> {
-    const { entries } = await this.#ask(METHODS.fsReadDirectory, at(path, options), answers.readDirectory, IDEMPOTENT);
+    const { entries } = await this.#request(
+      METHODS.fsReadDirectory,
+      at(path, options),
+      responses.readDirectory,
+      IDEMPOTENT,
+    );
     return entries.map(({ isSymlink, ...rest }) => ({ ...rest, ...(isSymlink === undefined ? {} : { isSymlink }) }));
   }
 
   walk(path: HostPath, options: WalkOptions, sandbox: unknown = null): Promise<WalkResult> {
-    return this.#ask(METHODS.fsWalk, { path: toFileUrl(path), options, sandbox }, walked, IDEMPOTENT);
+    return this.#request(METHODS.fsWalk, { path: toFileUrl(path), options, sandbox }, walked, IDEMPOTENT);
   }
 
   /** By default, as in the protocol, with all that is in it, and without an error when it is not there. */
   async remove(path: HostPath, options: FileOptions & { recursive?: boolean; force?: boolean } = {}): Promise<void> {
-    await this.#ask(METHODS.fsRemove, at(path, options), answers.nothing);
+    await this.#request(METHODS.fsRemove, at(path, options), responses.nothing);
   }
 
   async copy(from: HostPath, to: HostPath, options: { recursive: boolean; sandbox?: unknown }): Promise<void> {
     const { recursive, sandbox = null } = options;
     const params = { sourcePath: toFileUrl(from), destinationPath: toFileUrl(to), recursive, sandbox };
-    await this.#ask(METHODS.fsCopy, params, answers.nothing);
+    await this.#request(METHODS.fsCopy, params, responses.nothing);
   }
 
   /**
@@ -125,7 +130,7 @@ export class RemoteFileSystem {
   ): Promise<void> {
     const params = { handleId, mode, ...at(path, options) };
     let opened: Connection | undefined;
-    await this.#ask(METHODS.fsOpen, params, answers.nothing, {
+    await this.#request(METHODS.fsOpen, params, responses.nothing, {
       onSend: ({ connection }) => {
         opened = connection;
       },
@@ -137,18 +142,18 @@ export class RemoteFileSystem {
   /** @param length 1 to 1 MiB */
   async readBlock(handleId: string, offset: number, length: number): Promise<{ bytes: Buffer; eof: boolean }> {
     const params = { handleId, offset, len: length };
-    const { chunk, eof } = await this.#ask(METHODS.fsReadBlock, params, answers.readBlock, this.#on(handleId));
+    const { chunk, eof } = await this.#request(METHODS.fsReadBlock, params, responses.readBlock, this.#on(handleId));
     return { bytes: parseBase64(chunk, METHODS.fsReadBlock), eof };
   }
 
   /** @param bytes 1 to 1 MiB */
   async writeBlock(handleId: string, offset: number, bytes: Uint8Array): Promise<void> {
     const chunk = Buffer.from(bytes).toString("base64");
-    await this.#ask(METHODS.fsWriteBlock, { handleId, offset, chunk }, answers.nothing, this.#on(handleId));
+    await this.#request(METHODS.fsWriteBlock, { handleId, offset, chunk }, responses.nothing, this.#on(handleId));
   }
 
   async close(handleId: string): Promise<void> {
-    await this.#ask(METHODS.fsClose, { handleId }, answers.nothing, this.#on(handleId));
+    await this.#request(METHODS.fsClose, { handleId }, responses.nothing, this.#on(handleId));
     this.#handles.delete(handleId);
   }
 
@@ -175,7 +180,7 @@ export class RemoteFileSystem {
     this.#endWatch = end;
     const onNotification = (method: string, params: unknown) => {
       if (method !== NOTIFICATIONS.fsMissingChanged) return undefined;
-      if (parseAnswer(missingChanged, params, method).watchId !== watchId) return undefined;
+      if (parseResponse(missingChanged, params, method).watchId !== watchId) return undefined;
       end("changed");
       return undefined;
     };
@@ -185,7 +190,7 @@ export class RemoteFileSystem {
       present: present === undefined ? null : toFileUrl(present),
     };
     try {
-      const { watching } = await this.#ask(METHODS.fsWatchMissing, params, answers.watchMissing, {
+      const { watching } = await this.#request(METHODS.fsWatchMissing, params, responses.watchMissing, {
         onSend({ connection }) {
           stop = connection.listen({ onNotification, onEnd: () => end("lost") });
         },
@@ -213,13 +218,13 @@ export class RemoteFileSystem {
     return `client-${this.#newHandles}`;
   }
 
-  async #ask<Schema extends z.ZodMiniType>(
+  async #request<Schema extends z.ZodMiniType>(
     method: string,
     params: unknown,
     schema: Schema,
     options: CallOptions = {},
   ): Promise<z.output<Schema>> {
-    return parseAnswer(schema, await this.#calls.call(method, params, options), method);
+    return parseResponse(schema, await this.#calls.call(method, params, options), method);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { HttpHeader } from "@codex/exec-server-protocol";
 import { METHODS, NOTIFICATIONS } from "@codex/exec-server-protocol";
 import * as z from "zod/mini";
-import { parseAnswer, parseBase64 } from "../connection/answers.js";
+import { parseBase64, parseResponse } from "../connection/responses.js";
 import { ClientError } from "../errors.js";
 import type { Calls } from "../session/calls.js";
 import { HttpBody } from "./http-body.js";
@@ -20,14 +20,14 @@ export interface RemoteHttpRequest {
   redirectPolicy?: "follow" | "stop";
 }
 
-/** The answer to a request made by an exec-server. Status codes of failure are answers, not errors. */
+/** The response to a request made by an exec-server. Status codes of failure are responses, not errors. */
 export interface RemoteHttpResponse<Body> {
   status: number;
   headers: HttpHeader[];
   body: Body;
 }
 
-const answer = z.object({
+const responseSchema = z.object({
   status: z.int(),
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
   bodyBase64: z.nullish(z.string()),
@@ -55,8 +55,8 @@ export class RemoteHttp {
   /** The whole body in one message, which ends the connection at 64 MiB of base64: stream what may be long. */
   async request(request: RemoteHttpRequest): Promise<RemoteHttpResponse<Buffer>> {
     const params = { ...toParams(request), requestId: this.#nextId(), streamResponse: false };
-    const got = await this.#calls.call(METHODS.httpRequest, params, { unbounded: true });
-    const { status, headers, bodyBase64 } = parseAnswer(answer, got, METHODS.httpRequest);
+    const response = await this.#calls.call(METHODS.httpRequest, params, { unbounded: true });
+    const { status, headers, bodyBase64 } = parseResponse(responseSchema, response, METHODS.httpRequest);
     return { status, headers, body: parseBase64(bodyBase64 ?? "", METHODS.httpRequest) };
   }
 
@@ -70,7 +70,7 @@ export class RemoteHttp {
     const params = { ...toParams(request), requestId, streamResponse: true };
     let body: HttpBody | undefined;
     try {
-      const got = await this.#calls.call(METHODS.httpRequest, params, {
+      const response = await this.#calls.call(METHODS.httpRequest, params, {
         unbounded: true,
         onSend({ connection }) {
           const current = new HttpBody(() => stop());
@@ -81,7 +81,7 @@ export class RemoteHttp {
           body = current;
         },
       });
-      const { status, headers } = parseAnswer(answer, got, METHODS.httpRequest);
+      const { status, headers } = parseResponse(responseSchema, response, METHODS.httpRequest);
       return { status, headers, body: body! };
     } catch (error) {
       body?.cancel();
@@ -97,7 +97,7 @@ export class RemoteHttp {
 
 function takeDelta(body: HttpBody, requestId: string, method: string, params: unknown): Promise<void> | undefined {
   if (method !== NOTIFICATIONS.httpBodyDelta) return undefined;
-  const delta = parseAnswer(bodyDelta, params, method);
+  const delta = parseResponse(bodyDelta, params, method);
   if (delta.requestId !== requestId) return undefined;
   const taken = body.push(delta.seq, parseBase64(delta.deltaBase64, method));
   if (typeof delta.error === "string") body.fail(new ClientError("http_failed", delta.error));

@@ -2,13 +2,13 @@ import { RpcError } from "@codex/channel";
 import { ERROR_CODES, METHODS, type WriteStatus } from "@codex/exec-server-protocol";
 import type { TerminalSize } from "@codex/executor-protocol";
 import {
-  parseAnswer,
-  type ReadAnswer,
-  readAnswer,
-  type TerminateAnswer,
-  terminateAnswer,
-  writeAnswer,
-} from "../connection/answers.js";
+  parseResponse,
+  type ReadResponse,
+  readResponse,
+  type TerminateResponse,
+  terminateResponse,
+  writeResponse,
+} from "../connection/responses.js";
 import type { ProcessChannel } from "../events/process-channel.js";
 import type { CallOptions, Calls } from "../session/calls.js";
 import type { ClientSession } from "../session/client-session.js";
@@ -57,16 +57,17 @@ export class RunningProcess {
   write(bytes: Uint8Array): Promise<WriteStatus> {
     this.#writes += 1;
     const params = { chunk: Buffer.from(bytes).toString("base64"), writeId: String(this.#writes) };
-    const send = async () => parseAnswer(writeAnswer, await this.#call(METHODS.processWrite, params), "process/write");
+    const send = async () =>
+      parseResponse(writeResponse, await this.#call(METHODS.processWrite, params), "process/write");
     const written = this.#lastWrite.then(send).then(({ status }) => status);
     this.#lastWrite = written.catch(() => {}); // reported to the caller
     return written;
   }
 
-  async read(params: { afterSeq?: number; maxBytes?: number; waitMs?: number } = {}): Promise<ReadAnswer> {
+  async read(params: { afterSeq?: number; maxBytes?: number; waitMs?: number } = {}): Promise<ReadResponse> {
     const { afterSeq = 0, maxBytes = null, waitMs = 0 } = params;
-    return parseAnswer(
-      readAnswer,
+    return parseResponse(
+      readResponse,
       await this.#call(METHODS.processRead, { afterSeq, maxBytes, waitMs }),
       "process/read",
     );
@@ -78,10 +79,10 @@ export class RunningProcess {
   }
 
   /** Sends SIGKILL to the group; servers of this project send SIGTERM `graceMs` before. */
-  async terminate(graceMs?: number): Promise<TerminateAnswer> {
+  async terminate(graceMs?: number): Promise<TerminateResponse> {
     const params = graceMs === undefined ? {} : { graceMs };
-    const answer = parseAnswer(
-      terminateAnswer,
+    const answer = parseResponse(
+      terminateResponse,
       await this.#call(METHODS.processTerminate, params),
       "process/terminate",
     );

@@ -31,7 +31,7 @@ export class Calls {
   }
 
   /**
-   * Rejects with RpcError (what the server answered), ClientError `connection_lost` (whether the server got the
+   * Rejects with RpcError (the error response), ClientError `connection_lost` (whether the server got the
    * request is not known), `session_lost` or `closed`, ChannelError when the request could not be sent, or the reason
    * of `signal`.
    */

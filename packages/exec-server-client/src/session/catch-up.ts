@@ -1,7 +1,7 @@
 import { RpcError } from "@codex/channel";
 import { METHODS } from "@codex/exec-server-protocol";
 import { messageOf } from "@codex/telemetry";
-import { parseAnswer, parseBase64, type ReadAnswer, readAnswer, toExit } from "../connection/answers.js";
+import { parseBase64, parseResponse, type ReadResponse, readResponse, toExit } from "../connection/responses.js";
 import { ClientError } from "../errors.js";
 import type { ProcessChannel } from "../events/process-channel.js";
 import type { Catchup } from "../events/process-event.js";
@@ -33,7 +33,7 @@ export async function fillGap(channel: ProcessChannel, send: SendRead): Promise<
     fruitless = channel.position === before ? fruitless + 1 : 0;
     if (fruitless < MAX_FRUITLESS_READS) continue;
     const reason = `event ${before + 1} of process \`${channel.id}\` never came, and the server does not have it`;
-    channel.fail(new ClientError("bad_answer", reason));
+    channel.fail(new ClientError("invalid_response", reason));
   }
 }
 
@@ -43,8 +43,8 @@ async function readAll(channel: ProcessChannel, send: SendRead): Promise<Catchup
   let afterSeq = channel.position;
   let bytes = 0;
   for (let reads = 1; ; reads += 1) {
-    const answer = await send({ processId: channel.id, afterSeq, maxBytes: null, waitMs: 0 });
-    const page = parseAnswer(readAnswer, answer, METHODS.processRead);
+    const response = await send({ processId: channel.id, afterSeq, maxBytes: null, waitMs: 0 });
+    const page = parseResponse(readResponse, response, METHODS.processRead);
     if (typeof page.failure === "string") throw new ClientError("session_lost", page.failure);
     for (const { seq, stream, chunk } of page.chunks) {
       chunks.push({ kind: "output", seq, stream, bytes: parseBase64(chunk, "process/read chunk") });
@@ -60,10 +60,10 @@ async function readAll(channel: ProcessChannel, send: SendRead): Promise<Catchup
 }
 
 /** A result that ends with a chunk may be truncated, unless the next event has arrived already. */
-const isLast = ({ chunks, nextSeq }: ReadAnswer, channel: ProcessChannel): boolean =>
+const isLast = ({ chunks, nextSeq }: ReadResponse, channel: ProcessChannel): boolean =>
   chunks.length === 0 || chunks.at(-1)!.seq !== nextSeq - 1 || channel.isHeld(nextSeq);
 
-const toCatchup = (chunks: Catchup["chunks"], page: ReadAnswer): Catchup => ({
+const toCatchup = (chunks: Catchup["chunks"], page: ReadResponse): Catchup => ({
   chunks,
   nextSeq: page.nextSeq,
   exit: page.exited ? toExit({ ...page, exitCode: page.exitCode ?? -1 }) : undefined,

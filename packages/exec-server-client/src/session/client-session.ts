@@ -1,4 +1,4 @@
-import type { ProcessNotification } from "../connection/answers.js";
+import type { ProcessNotification } from "../connection/responses.js";
 import { ClientError } from "../errors.js";
 import { type EventSink, ProcessChannel } from "../events/process-channel.js";
 import { MAX_ORPHANS } from "../limits.js";

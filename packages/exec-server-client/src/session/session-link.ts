@@ -227,8 +227,8 @@ export class SessionLink {
     signal.addEventListener("abort", drop);
     try {
       if (connection.sessionId !== session.id) {
-        const got = `the exec-server answered with session \`${connection.sessionId}\``;
-        throw new ClientError("session_lost", `session \`${session.id}\` was not resumed: ${got}`);
+        const detail = `the exec-server responded with session \`${connection.sessionId}\``;
+        throw new ClientError("session_lost", `session \`${session.id}\` was not resumed: ${detail}`);
       }
       await endOrphans(session, connection);
       await catchUpAll(session.live, connection);

@@ -35,8 +35,8 @@ describe("a remote process", () => {
       env: ENV,
       stdio: { kind: "pipe", stdin: "open" },
     });
-    const asked = await connection.take("process/start");
-    expect(asked.params).toEqual({
+    const request = await connection.take("process/start");
+    expect(request.params).toEqual({
       processId: "p",
       argv: ["sh", "-c", "x"],
       arg0: "name",
@@ -47,7 +47,7 @@ describe("a remote process", () => {
       tty: false,
       pipeStdin: true,
     });
-    await connection.answer(asked, { processId: "p" });
+    await connection.respond(request, { processId: "p" });
     await starting;
   });
 
@@ -71,7 +71,7 @@ describe("a remote process", () => {
     expect(await process.signal("SIGTERM")).toBe(false);
   });
 
-  it("keeps an exit that was told before the session was lost", async () => {
+  it("keeps an exit that was reported before the session was lost", async () => {
     const { server, connection, start } = await connect();
     const process = await start();
     await connection.exited("p", 1, 4);
@@ -101,11 +101,11 @@ describe("a remote process", () => {
   it("has died of a signal where the server says so, and only there", async () => {
     const { connection, start } = await connect();
     const outcome = { kind: "signaled", signal: "SIGKILL", by: "terminate" };
-    const told = await start();
+    const process = await start();
     await connection.notify("process/exited", { processId: "p", seq: 1, exitCode: 137, outcome });
-    expect(await told.exited).toEqual(outcome);
+    expect(await process.exited).toEqual(outcome);
     await connection.closed("p", 2);
-    await told.closed;
+    await process.closed;
     const untold = await start();
     await connection.notify("process/exited", { processId: "p", seq: 1, exitCode: 137, outcome: "killed" });
     expect(await untold.exited).toEqual({ kind: "exited", code: 137 });
@@ -118,7 +118,7 @@ describe("a remote process", () => {
     const process = await start("open");
     const writing = process.write(Buffer.alloc(2_600_000));
     for (const status of ["accepted", "accepted", "stdinClosed"]) {
-      await connection.answer(await connection.take("process/write"), { status });
+      await connection.respond(await connection.take("process/write"), { status });
     }
     await expect(writing).rejects.toMatchObject({ name: "WriteError", code: "stdin_closed", written: 2_097_152 });
   });
@@ -127,8 +127,8 @@ describe("a remote process", () => {
     const { connection, start } = await connect();
     const process = await start("open");
     const first = process.closeStdin();
-    const asked = await connection.take("process/closeStdin");
-    await connection.refuse(asked, -32601, "exec-server stub does not implement `process/closeStdin` yet");
+    const request = await connection.take("process/closeStdin");
+    await connection.refuse(request, -32601, "exec-server stub does not implement `process/closeStdin` yet");
     await expect(first).rejects.toMatchObject({ name: "ProcessError", code: "unsupported" });
     await expect(process.closeStdin()).rejects.toMatchObject({ code: "unsupported" });
     const signal = process.signal("SIGTERM");
@@ -141,9 +141,9 @@ describe("a remote process", () => {
     const { connection, start } = await connect();
     const process = await start();
     const terminating = process.terminate({ graceMs: 100 });
-    const asked = await connection.take("process/terminate");
-    expect(asked.params).toEqual({ processId: "p", graceMs: 100 });
-    await connection.answer(asked, { running: true });
+    const request = await connection.take("process/terminate");
+    expect(request.params).toEqual({ processId: "p", graceMs: 100 });
+    await connection.respond(request, { running: true });
     await connection.exited("p", 1, 137);
     expect(await terminating).toEqual({
       running: true,
@@ -154,17 +154,17 @@ describe("a remote process", () => {
     });
   });
 
-  it("that had ended before is terminated with the outcome that is told late", async () => {
+  it("that had ended before is terminated with the outcome that is reported late", async () => {
     const { connection, start } = await connect();
     const process = await start();
     const terminating = process.terminate();
-    let told = 0;
+    let exits = 0;
     void terminating.then(() => {
-      told = 1;
+      exits = 1;
     });
-    await connection.answer(await connection.take("process/terminate"), { running: false, signals: [], gone: true });
-    await untilQuiet(() => told);
-    expect(told).toBe(0);
+    await connection.respond(await connection.take("process/terminate"), { running: false, signals: [], gone: true });
+    await untilQuiet(() => exits);
+    expect(exits).toBe(0);
     await connection.exited("p", 1, 4);
     expect(await terminating).toMatchObject({ running: false, gone: true, outcome: { kind: "exited", code: 4 } });
   });
@@ -177,9 +177,9 @@ describe("a remote process", () => {
     await connection.output("p", 2, "held back");
     await connection.exited("p", 3, 0);
     await connection.closed("p", 4);
-    const asked = process.terminate();
-    await connection.answer(await connection.take("process/terminate"), { running: false });
-    expect(await asked).toMatchObject({ running: false, outcome: { kind: "running" } });
+    const request = process.terminate();
+    await connection.respond(await connection.take("process/terminate"), { running: false });
+    expect(await request).toMatchObject({ running: false, outcome: { kind: "running" } });
     expect(await textOf(process)).toBe("more than ten bytes");
     hold.release();
     await process.closed;

@@ -19,11 +19,11 @@ const abilities = (capabilities: object) => ({ environmentInfo: { ...SHELL, capa
 
 const own = useClients();
 
-async function connect(told: object = {}) {
+async function connect(info: object = {}) {
   const server = new ScriptedServer(false);
   const connecting = own(ExecServerClient.connect(server));
   const connection = await server.accept();
-  await connection.shakeHands("session", told);
+  await connection.shakeHands("session", info);
   const client = await connecting;
   return { server, connection, client, backend: createRemoteBackend(client, { newId: () => "p" }) };
 }
@@ -94,7 +94,7 @@ describe("a start that fails", () => {
     await expect(backend.start({ ...SPEC, env })).rejects.toMatchObject({ name: "ChannelError", code: "too_large" });
   });
 
-  it("may have started something where the connection breaks before the answer", async () => {
+  it("may have started something where the connection breaks before the response", async () => {
     const error = await fail(SPEC, async (server) => {
       await server.take("process/start");
       await server.cut();
@@ -103,14 +103,17 @@ describe("a start that fails", () => {
     expect(error).toMatchObject({ cause: { name: "ClientError", code: "connection_lost" } });
   });
 
-  it("may have started something where the answer cannot be read, and that is ended", async () => {
+  it("may have started something where the response cannot be read, and that is ended", async () => {
     const error = await fail(SPEC, async (server) => {
-      await server.answer(await server.take("process/start"), { processId: 7 });
+      await server.respond(await server.take("process/start"), { processId: 7 });
       const ending = await server.take("process/terminate");
       expect(ending.params).toEqual({ processId: "p" });
-      await server.answer(ending, {});
+      await server.respond(ending, {});
     });
-    expect(error).toMatchObject({ name: "UnknownStartError", cause: { name: "ClientError", code: "bad_answer" } });
+    expect(error).toMatchObject({
+      name: "UnknownStartError",
+      cause: { name: "ClientError", code: "invalid_response" },
+    });
   });
 });
 
@@ -119,17 +122,17 @@ describe("a start that has to be held", () => {
     ["says nothing of sandboxes", {}],
     ["says that it cannot", abilities({ sandboxedFileStreaming: false })],
     ["tells nothing of itself", { environmentInfo: null }],
-  ])("is never sent to a server that %s", async (_name, told) => {
-    const { connection, backend } = await connect(told);
+  ])("is never sent to a server that %s", async (_name, info) => {
+    const { connection, backend } = await connect(info);
     const failed = expect(backend.start(HELD)).rejects.toMatchObject({
       name: "StartError",
       code: "sandbox_unavailable",
     });
-    if ("environmentInfo" in told && told.environmentInfo === null) {
+    if ("environmentInfo" in info && info.environmentInfo === null) {
       await connection.refuse(await connection.take("environment/info"), -32601, "unknown");
     }
     await failed;
-    expect(await Promise.race([backend.getSandboxSupport?.(), unknownInfo(connection, told)])).toMatchObject({
+    expect(await Promise.race([backend.getSandboxSupport?.(), unknownInfo(connection, info)])).toMatchObject({
       kind: "none",
     });
     // The next that comes is another one, without a sandbox.
@@ -142,31 +145,31 @@ describe("a start that has to be held", () => {
   it.each([
     ["names the capability", abilities({ sandboxedFileStreaming: true })],
     ["says so", { sandboxedProcess: true }],
-  ])("is sent to one that %s", async (_name, told) => {
-    const { connection, backend } = await connect(told);
+  ])("is sent to one that %s", async (_name, info) => {
+    const { connection, backend } = await connect(info);
     const held = backend.start(HELD);
-    const asked = await connection.take("process/start");
-    expect(asked.params.sandbox).not.toBeNull();
-    await connection.answer(asked, { processId: "p", sandboxType: "linuxSeccomp" });
+    const request = await connection.take("process/start");
+    expect(request.params.sandbox).not.toBeNull();
+    await connection.respond(request, { processId: "p", sandboxType: "linuxSeccomp" });
     expect((await held).sandboxType).toBe("linuxSeccomp");
   });
 
-  it("is ended and lost where the answer names no sandbox all the same: it has run", async () => {
+  it("is ended and lost where the response names no sandbox all the same: it has run", async () => {
     const { connection, backend } = await connect(abilities({ sandboxedFileStreaming: true }));
     const failed = expect(backend.start(HELD)).rejects.toMatchObject({
       name: "UnknownStartError",
     });
     await connection.start();
     const ending = await connection.take("process/terminate");
-    await connection.answer(ending, { running: true });
+    await connection.respond(ending, { running: true });
     await connection.exited("p", 1, 137);
     await connection.closed("p", 2);
     await failed;
   });
 
-  /** Answers the question again where it is asked again. */
-  async function unknownInfo(connection: ScriptedConnection, told: { environmentInfo?: unknown }) {
-    if (told.environmentInfo !== null) return new Promise<never>(() => {});
+  /** Responds to a repeated request again. */
+  async function unknownInfo(connection: ScriptedConnection, info: { environmentInfo?: unknown }) {
+    if (info.environmentInfo !== null) return new Promise<never>(() => {});
     await connection.refuse(await connection.take("environment/info"), -32601, "unknown");
     return new Promise<never>(() => {});
   }
@@ -174,7 +177,7 @@ describe("a start that has to be held", () => {
 
 describe("why nothing was started", () => {
   it.each(["program_not_found", "cwd_not_found", "not_executable", "sandbox_invalid", "no_terminal"])(
-    "is told by a word, whatever the sentence: %s",
+    "is recognized by a word in the message: %s",
     async (code) => {
       const error = await fail(SPEC, async (server) =>
         server.refuse(await server.take("process/start"), -32603, "pas possible (os error 13)", { code }),

@@ -16,7 +16,7 @@ describe("a client", () => {
     await expect(connecting).rejects.toMatchObject({ name: "ChannelError", code: "connect_failed" });
   });
 
-  it("brings its token, asked anew for each connection", async () => {
+  it("brings its token, fetched anew for each connection", async () => {
     const { server, close } = await startOwnServer();
     const seen: (string | undefined)[] = [];
     const listener = await createWebSocketListener({
@@ -28,8 +28,8 @@ describe("a client", () => {
       },
       onChannel: (channel) => void server.serve(channel, { transport: { kind: "websocket", peer: "test" } }),
     });
-    let asked = 0;
-    const token = () => `secret-${++asked}`;
+    let calls = 0;
+    const token = () => `secret-${++calls}`;
     await own(ExecServerClient.connectWebSocket(listener.url, { token }));
     await own(ExecServerClient.connectWebSocket(listener.url, { token }));
     await expect(ExecServerClient.connectWebSocket(listener.url)).rejects.toMatchObject({ code: "unauthorized" });

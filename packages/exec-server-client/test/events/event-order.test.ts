@@ -14,7 +14,7 @@ const running = { exit: undefined, closed: false };
 const ended = { exit: { exitCode: 5, sandboxDenied: false }, closed: true };
 
 describe("the order of events", () => {
-  it("is kept for any order of arrival, with repeats and answers in between", () => {
+  it("is kept for any order of arrival, with repeats and responses in between", () => {
     for (let seed = 1; seed <= 300; seed += 1) {
       const random = createRandom(seed);
       const all: NumberedEvent[] = Array.from({ length: 20 }, (_, index) => output(index + 1));

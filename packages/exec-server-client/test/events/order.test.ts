@@ -13,19 +13,19 @@ describe("events of a process", () => {
     return { server, connection, client: await connecting };
   }
 
-  it("are taken before the answer to the start comes", async () => {
+  it("are taken before the response to the start comes", async () => {
     const { client, connection } = await connect();
     const recorder = new Recorder();
     const starting = client.start({ ...START, processId: "p" }, recorder.take);
-    const asked = await connection.take("process/start");
+    const request = await connection.take("process/start");
     await connection.output("p", 1, "early");
     await connection.exited("p", 2, 3);
     await connection.closed("p", 3);
-    await connection.answer(asked, { processId: "p", sandboxType: "none" });
+    await connection.respond(request, { processId: "p", sandboxType: "none" });
     expect((await starting).sandboxType).toBe("none");
     await recorder.until("closed");
-    expect(recorder.told).toEqual(["early", "exited 3", "closed"]);
-    expect(asked.params).toEqual({
+    expect(recorder.entries).toEqual(["early", "exited 3", "closed"]);
+    expect(request.params).toEqual({
       ...START,
       processId: "p",
       pipeStdin: false,
@@ -48,7 +48,7 @@ describe("events of a process", () => {
     await connection.closed("p", 4);
     await connection.exited("p", 3, 0);
     await recorder.until("closed");
-    expect(recorder.told).toEqual(["a", "b", "exited 0", "closed"]);
+    expect(recorder.entries).toEqual(["a", "b", "exited 0", "closed"]);
   });
 
   it("that never came are read from the server", async () => {
@@ -59,7 +59,7 @@ describe("events of a process", () => {
     await starting;
     await connection.output("p", 1, "a");
     await connection.output("p", 4, "d");
-    const asked = await connection.read(
+    const request = await connection.read(
       [
         [2, "b"],
         [3, "c"],
@@ -68,15 +68,15 @@ describe("events of a process", () => {
       ],
       { nextSeq: 7, exited: true, exitCode: 9 },
     );
-    expect(asked.params).toEqual({ processId: "p", afterSeq: 1, maxBytes: null, waitMs: 0 });
+    expect(request.params).toEqual({ processId: "p", afterSeq: 1, maxBytes: null, waitMs: 0 });
     await recorder.until("exited");
     await connection.exited("p", 6, 9);
     await connection.closed("p", 7);
     await recorder.until("closed");
-    expect(recorder.told).toEqual(["a", "b", "c", "d", "e", "exited 9", "closed"]);
+    expect(recorder.entries).toEqual(["a", "b", "c", "d", "e", "exited 9", "closed"]);
   });
 
-  it("that the server does not have any more are told as a gap", async () => {
+  it("that the server no longer has are reported as a gap", async () => {
     const { client, connection } = await connect();
     const recorder = new Recorder();
     const starting = client.start({ ...START, processId: "p" }, recorder.take);
@@ -94,7 +94,7 @@ describe("events of a process", () => {
     expect(rest.params.afterSeq).toBe(9);
     await connection.closed("p", 10);
     await recorder.until("closed");
-    expect(recorder.told).toEqual(["gap of 6", "g", "exited 1", "i", "closed"]);
+    expect(recorder.entries).toEqual(["gap of 6", "g", "exited 1", "i", "closed"]);
   });
 
   it("fail when the server does not have what it announced", async () => {
@@ -106,7 +106,7 @@ describe("events of a process", () => {
     await connection.output("p", 3, "c");
     for (let reads = 0; reads < 3; reads += 1) await connection.read([], { nextSeq: 1 });
     await recorder.until("failed");
-    expect(recorder.told).toEqual(["failed bad_answer"]);
+    expect(recorder.entries).toEqual(["failed invalid_response"]);
   });
 
   it("of a start that was refused are over, and the id can be used again", async () => {

@@ -32,7 +32,7 @@ describe("a connection that was cut", () => {
   /** It is the next thing that comes: nothing else was sent before. */
   async function askSomethingElse(client: ExecServerClient, connection: ScriptedConnection) {
     const asking = client.environment.status();
-    await connection.answer(await connection.take("environment/status"), { status: "ready" });
+    await connection.respond(await connection.take("environment/status"), { status: "ready" });
     await asking;
   }
 
@@ -52,16 +52,16 @@ describe("a connection that was cut", () => {
       params: { clientName: "codex-ts", outcomes: true, resumeSessionId: "session" },
     });
     await second.output("p", 4, "d");
-    const asked = await second.read([[3, "c"]], { nextSeq: 4 });
-    expect(asked.params).toEqual({ processId: "p", afterSeq: 2, maxBytes: null, waitMs: 0 });
+    const request = await second.read([[3, "c"]], { nextSeq: 4 });
+    expect(request.params).toEqual({ processId: "p", afterSeq: 2, maxBytes: null, waitMs: 0 });
     await second.exited("p", 5, 0);
     await second.closed("p", 6);
     await recorder.until("closed");
-    expect(recorder.told).toEqual(["a", "b", "c", "d", "exited 0", "closed"]);
+    expect(recorder.entries).toEqual(["a", "b", "c", "d", "exited 0", "closed"]);
     expect(clock.timers).not.toContain(50);
   });
 
-  it("learns of an end it has missed, with what was dropped told as a gap", async () => {
+  it("learns of an exit that it missed, with dropped output reported as a gap", async () => {
     const { server, connection, client } = await connect();
     const { recorder } = await startOne(client, connection);
     await connection.output("p", 1, "a");
@@ -77,7 +77,7 @@ describe("a connection that was cut", () => {
       { nextSeq: 9, exited: true, exitCode: 7, closed: true },
     );
     await recorder.until("closed");
-    expect(recorder.told).toEqual(["a", "gap of 3", "e", "f", "exited 7", "closed"]);
+    expect(recorder.entries).toEqual(["a", "gap of 3", "e", "f", "exited 7", "closed"]);
   });
 
   it("is tried again after pauses that grow, while the old one still holds the session as well", async () => {
@@ -112,7 +112,7 @@ describe("a connection that was cut", () => {
     const second = await server.accept();
     await second.refuse(await second.take("initialize"), -32600, "unknown session id session");
     await recorder.until("failed");
-    expect(recorder.told).toEqual(["failed session_lost"]);
+    expect(recorder.entries).toEqual(["failed session_lost"]);
     await expect(process.write(Buffer.from("x"))).rejects.toMatchObject({ code: "session_lost" });
 
     const starting = client.start({ ...START, processId: "p" }, () => {});
@@ -128,7 +128,7 @@ describe("a connection that was cut", () => {
     const { recorder } = await startOne(client, connection);
     await connection.cut();
     const second = await server.accept();
-    await second.answer(await second.take("initialize"), { sessionId: "another", environmentInfo: {} });
+    await second.respond(await second.take("initialize"), { sessionId: "another", environmentInfo: {} });
     await recorder.until("failed");
   });
 
@@ -158,9 +158,9 @@ describe("a connection that was cut", () => {
     await second.shakeHands("session");
     await second.read([], { nextSeq: 1 });
     for (const rows of [30, 31]) {
-      const asked = await second.take("process/resize");
-      expect(asked.params).toEqual({ processId: "p", rows, cols: 100 });
-      await second.answer(asked, {});
+      const request = await second.take("process/resize");
+      expect(request.params).toEqual({ processId: "p", rows, cols: 100 });
+      await second.respond(request, {});
     }
     expect(await Promise.all(sizes)).toEqual([true, true]);
   });
@@ -179,11 +179,11 @@ describe("a connection that was cut", () => {
     const again = await second.take("process/write");
     expect(again.params).toEqual(sent.params);
     expect(again.params).toEqual({ processId: "p", chunk: "b25l", writeId: "1" });
-    await second.answer(again, { status: "accepted" });
+    await second.respond(again, { status: "accepted" });
     expect(await first).toBe("accepted");
     const other = await second.take("process/write");
     expect(other.params).toEqual({ processId: "p", chunk: "dHdv", writeId: "2" });
-    await second.answer(other, { status: "stdinClosed" });
+    await second.respond(other, { status: "stdinClosed" });
     expect(await next).toBe("stdinClosed");
   });
 
@@ -198,7 +198,7 @@ describe("a connection that was cut", () => {
     await second.shakeHands("session");
     const ended = await second.take("process/terminate");
     expect(ended.params).toEqual({ processId: "lost" });
-    await second.answer(ended, { running: true });
+    await second.respond(ended, { running: true });
     await second.read([], { nextSeq: 3, exited: true, exitCode: 0, closed: true });
     await recorder.until("closed");
   });
@@ -226,7 +226,7 @@ describe("a connection that was cut", () => {
     await third.shakeHands("session");
     await third.read([[1, "a"]], { nextSeq: 4, exited: true, exitCode: 0, closed: true });
     await recorder.until("closed");
-    expect(recorder.told).toEqual(["a", "exited 0", "closed"]);
+    expect(recorder.entries).toEqual(["a", "exited 0", "closed"]);
   });
 
   it("loses one process alone when the server knows the others", async () => {
@@ -236,14 +236,14 @@ describe("a connection that was cut", () => {
     await connection.cut();
     const second = await server.accept();
     await second.shakeHands("session");
-    const asked = await second.take("process/read");
-    expect(asked.params.processId).toBe("one");
-    await second.refuse(asked, -32600, "unknown process id one");
+    const request = await second.take("process/read");
+    expect(request.params.processId).toBe("one");
+    await second.refuse(request, -32600, "unknown process id one");
     await second.read([], { nextSeq: 1 });
     await one.recorder.until("failed");
     await second.output("two", 1, "alive");
     await two.recorder.until("output");
-    expect(two.recorder.told).toEqual(["alive"]);
+    expect(two.recorder.entries).toEqual(["alive"]);
   });
 
   it("is resumed after a message that nobody can read", async () => {
@@ -261,10 +261,10 @@ describe("a connection that was cut", () => {
     const { server, connection, client } = await connect();
     const { fileSystem } = client;
     const opening = fileSystem.open("h", "/f", { mode: "replace" });
-    await connection.answer(await connection.take("fs/open"), { handleId: "h" });
+    await connection.respond(await connection.take("fs/open"), { handleId: "h" });
     await opening;
     const watching = fileSystem.watchMissing(["/m"]);
-    await connection.answer(await connection.take("fs/watchMissing"), { watching: true });
+    await connection.respond(await connection.take("fs/watchMissing"), { watching: true });
     const { changed } = await watching;
     const removing = fileSystem.remove("/f");
     await connection.take("fs/remove");
@@ -278,9 +278,9 @@ describe("a connection that was cut", () => {
   it("fails a streamed body after what had arrived, and asks again for what only looks", async () => {
     const { server, connection, client } = await connect();
     const streaming = client.http.stream({ url: "http://x" });
-    const asked = await connection.take("http/request");
-    await connection.answer(asked, { status: 200, headers: [], bodyBase64: "" });
-    const delta = { requestId: asked.params.requestId, seq: 1, deltaBase64: "YQ==", done: false, error: null };
+    const request = await connection.take("http/request");
+    await connection.respond(request, { status: 200, headers: [], bodyBase64: "" });
+    const delta = { requestId: request.params.requestId, seq: 1, deltaBase64: "YQ==", done: false, error: null };
     await connection.notify("http/request/bodyDelta", delta);
     const { body } = await streaming;
     const looking = client.fileSystem.getMetadata("/f");
@@ -295,7 +295,7 @@ describe("a connection that was cut", () => {
     const second = await server.accept();
     await second.shakeHands("session");
     const metadata = { isDirectory: false, isFile: true, isSymlink: false, size: 1, createdAtMs: 0, modifiedAtMs: 2 };
-    await second.answer(await second.take("fs/getMetadata"), metadata);
+    await second.respond(await second.take("fs/getMetadata"), metadata);
     expect(await looking).toEqual(metadata);
   });
 
@@ -322,7 +322,7 @@ describe("a connection that was cut", () => {
     await (await server.accept()).shakeHands("session");
   });
 
-  it("is asked a bounded number of times for one answer", async () => {
+  it("is polled a bounded number of times for one response", async () => {
     const { server, clock, connection, client } = await connect();
     const looking = client.fileSystem.getMetadata("/f");
     let current = connection;
@@ -370,7 +370,7 @@ describe("a handshake", () => {
   });
 });
 
-/** Resolves once what is asked for is so, which takes a few turns of the event loop. */
+/** Resolves once the condition holds, which takes a few turns of the event loop. */
 async function untilTrue(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

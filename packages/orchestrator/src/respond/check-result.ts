@@ -1,13 +1,15 @@
-import { type UnifiedExecResult, unifiedExecResultSchema } from "@codex/executor-protocol";
+import {
+  formatProblem,
+  PARSE_CONTEXT,
+  type UnifiedExecResult,
+  unifiedExecResultSchema,
+} from "@codex/executor-protocol";
 import { safeParse } from "zod/mini";
 
 /** A structured unified-exec result that can be trusted to be consistent, or the contradiction in it. */
 export function checkResult(structured: unknown): UnifiedExecResult | string {
-  const parsed = safeParse(unifiedExecResultSchema, structured);
-  if (!parsed.success) {
-    const path = parsed.error.issues[0]?.path.map(String).join(".") ?? "";
-    return `field \`structured.${path}\` does not fit`;
-  }
+  const parsed = safeParse(unifiedExecResultSchema, structured, PARSE_CONTEXT);
+  if (!parsed.success) return `in \`structured\`: ${formatProblem(parsed.error, structured)}`;
   const { outcome, exitCode, processId, range, omitted } = parsed.data;
   const ended = outcome.kind === "exited" || outcome.kind === "signaled";
   if (exitCode !== undefined && !ended) return `exitCode ${exitCode} with outcome \`${outcome.kind}\``;

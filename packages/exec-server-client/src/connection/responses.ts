@@ -1,5 +1,5 @@
 import { decodeBase64, WRITE_STATUSES } from "@codex/exec-server-protocol";
-import { outputStreamSchema, processOutcomeSchema } from "@codex/executor-protocol";
+import { formatProblem, outputStreamSchema, PARSE_CONTEXT, processOutcomeSchema } from "@codex/executor-protocol";
 import * as z from "zod/mini";
 import { ClientError } from "../errors.js";
 import type { NumberedEvent } from "../events/process-event.js";
@@ -8,9 +8,9 @@ import type { NumberedEvent } from "../events/process-event.js";
 const outcomeMember = z.catch(z.optional(processOutcomeSchema), undefined);
 
 /** Requires only the members that are used: servers may omit the others and add more. */
-export const startAnswer = z.object({ processId: z.string(), sandboxType: z.nullish(z.string()) });
+export const startResponse = z.object({ processId: z.string(), sandboxType: z.nullish(z.string()) });
 
-export const readAnswer = z.object({
+export const readResponse = z.object({
   chunks: z.array(z.object({ seq: z.int(), stream: outputStreamSchema, chunk: z.string() })),
   nextSeq: z.int(),
   exited: z.boolean(),
@@ -20,24 +20,24 @@ export const readAnswer = z.object({
   sandboxDenied: z.nullish(z.boolean()),
   outcome: outcomeMember,
 });
-/** The answer to `process/read`. */
-export type ReadAnswer = z.output<typeof readAnswer>;
+/** The response to `process/read`. */
+export type ReadResponse = z.output<typeof readResponse>;
 
-export const writeAnswer = z.object({ status: z.enum(WRITE_STATUSES) });
+export const writeResponse = z.object({ status: z.enum(WRITE_STATUSES) });
 
 /** Only servers of this project report more than `running`. */
 const processes = z.array(z.object({ pid: z.int(), name: z.string() }));
-export const terminateAnswer = z.object({
+export const terminateResponse = z.object({
   running: z.nullish(z.boolean()),
   signals: z.optional(z.array(z.enum(["SIGINT", "SIGTERM", "SIGKILL", "SIGHUP", "SIGCONT"]))),
   gone: z.optional(z.boolean()),
   members: z.optional(processes),
   strays: z.optional(processes),
 });
-/** The answer to `process/terminate`; whether the process was still running. */
-export type TerminateAnswer = Omit<z.output<typeof terminateAnswer>, "running"> & { running: boolean };
+/** The response to `process/terminate`; whether the process was still running. */
+export type TerminateResponse = Omit<z.output<typeof terminateResponse>, "running"> & { running: boolean };
 
-export const listAnswer = z.object({
+export const listResponse = z.object({
   processes: z.array(
     z.object({
       processId: z.string(),
@@ -50,9 +50,9 @@ export const listAnswer = z.object({
   ),
 });
 /** A process of the session, as `process/list` names it. */
-export type ListedProcess = z.output<typeof listAnswer>["processes"][number];
+export type ListedProcess = z.output<typeof listResponse>["processes"][number];
 
-export const initializeAnswer = z.object({
+export const initializeResponse = z.object({
   sessionId: z.string(),
   environmentInfo: z.nullish(z.unknown()),
   sandboxedProcess: z.catch(z.nullish(z.boolean()), false),
@@ -73,24 +73,22 @@ const outputNotification = z.object({
   chunk: z.string(),
 });
 
-/** @throws ClientError `bad_answer` naming the member */
-export function parseAnswer<Schema extends z.ZodMiniType>(
+/** Checks a response or notification. @throws ClientError `invalid_response` naming the member */
+export function parseResponse<Schema extends z.ZodMiniType>(
   schema: Schema,
   value: unknown,
   method: string,
 ): z.output<Schema> {
-  const result = z.safeParse(schema, value);
+  const result = z.safeParse(schema, value, PARSE_CONTEXT);
   if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
-  const member = issue.path.length === 0 ? "" : ` \`${issue.path.map(String).join(".")}\``;
-  throw new ClientError("bad_answer", `the answer to ${method} has a wrong or missing member${member}`);
+  throw new ClientError("invalid_response", `${method} of the exec-server: ${formatProblem(result.error, value)}`);
 }
 
-/** Decodes a member in base64. @throws ClientError `bad_answer` */
+/** Decodes a member in base64. @throws ClientError `invalid_response` */
 export function parseBase64(text: string, name: string): Buffer {
   const decoded = decodeBase64(text);
   if (decoded.kind === "ok") return decoded.bytes;
-  throw new ClientError("bad_answer", `${name} is no base64: ${decoded.problem}`);
+  throw new ClientError("invalid_response", `${name} is not base64: ${decoded.problem}`);
 }
 
 export interface ProcessNotification {
@@ -98,15 +96,15 @@ export interface ProcessNotification {
   event: NumberedEvent;
 }
 
-/** @throws ClientError `bad_answer` */
+/** @throws ClientError `invalid_response` */
 export function parseOutput(params: unknown): ProcessNotification {
-  const { processId, seq, stream, chunk } = parseAnswer(outputNotification, params, "process/output");
+  const { processId, seq, stream, chunk } = parseResponse(outputNotification, params, "process/output");
   return { processId, event: { kind: "output", seq, stream, bytes: parseBase64(chunk, "process/output chunk") } };
 }
 
-/** @throws ClientError `bad_answer` */
+/** @throws ClientError `invalid_response` */
 export function parseExited(params: unknown): ProcessNotification {
-  const { processId, seq, ...exit } = parseAnswer(exitedNotification, params, "process/exited");
+  const { processId, seq, ...exit } = parseResponse(exitedNotification, params, "process/exited");
   return { processId, event: { kind: "exited", seq, ...toExit(exit) } };
 }
 
@@ -120,8 +118,8 @@ export function toExit({
   return { exitCode, sandboxDenied: sandboxDenied ?? false, ...ended };
 }
 
-/** @throws ClientError `bad_answer` */
+/** @throws ClientError `invalid_response` */
 export function parseClosed(params: unknown): ProcessNotification {
-  const { processId, seq } = parseAnswer(closedNotification, params, "process/closed");
+  const { processId, seq } = parseResponse(closedNotification, params, "process/closed");
   return { processId, event: { kind: "closed", seq } };
 }
