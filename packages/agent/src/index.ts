@@ -14,7 +14,13 @@ export type {
   ToolCallDetails,
   WarningDetails,
 } from "./events/thread-item.js";
-export { DEFAULT_RETRY_LIMITS, type RetryLimits } from "./limits.js";
+export {
+  DEFAULT_MODEL_LIMITS,
+  DEFAULT_RETRY_LIMITS,
+  DEFAULT_STREAM_IDLE_MS,
+  type ModelLimits,
+  type RetryLimits,
+} from "./limits.js";
 export {
   type CallItem,
   type CallOutputItem,
@@ -43,6 +49,16 @@ export {
   type TextOptions,
   type Usage,
 } from "./model/model-port.js";
+export { describeModel, type ModelTraits } from "./model/model-traits.js";
+export type { Credential, Provider, TokenCommand } from "./model/provider/provider.js";
+export {
+  ProviderError,
+  type ProviderSources,
+  type ResolvedProvider,
+  resolveProvider,
+} from "./model/provider/resolve-provider.js";
+export { buildRequestBody } from "./model/responses/request-body.js";
+export { createResponsesModel, type ResponsesModelOptions } from "./model/responses/responses-model.js";
 export { backOff, decideRetry } from "./model/retry.js";
 export type { CustomSpec, FunctionSpec, HostedSpec, ToolSpec } from "./model/tool-spec.js";
 export type { AgentTool, AgentToolSpec, TakenCall, ToolAnswer, ToolContext } from "./tools/agent-tool.js";

@@ -25,3 +25,28 @@ export const DEFAULT_RETRY_LIMITS: RetryLimits = {
   refusedPauseMaxMs: 60_000,
   pauseMaxMs: 60_000,
 };
+
+/** Bounds of what an endpoint can make grow. */
+export interface ModelLimits {
+  /** Characters of one event of a stream; an item with everything in it is one event. */
+  readonly eventChars: number;
+  /** Bytes of one response, deltas included. */
+  readonly responseBytes: number;
+  /** Items of one response. */
+  readonly responseItems: number;
+  /** Bytes of an error's body that are read. */
+  readonly errorBodyBytes: number;
+}
+
+/** What applies where nothing else is said. */
+export const DEFAULT_MODEL_LIMITS: ModelLimits = {
+  eventChars: 64 * 1024 * 1024,
+  responseBytes: 512 * 1024 * 1024,
+  responseItems: 4096,
+  errorBodyBytes: 16 * 1024,
+};
+
+/** Silence, headers included, after which a stream counts as broken, milliseconds. Any byte ends a silence. */
+export const DEFAULT_STREAM_IDLE_MS = 300_000;
+/** Shortest pause before a repeated request that the user is told of, milliseconds. */
+export const TOLD_PAUSE_MS = 2_000;

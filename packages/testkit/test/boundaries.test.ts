@@ -36,9 +36,9 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     audit: "file-lock telemetry",
     policy: "executor-protocol file-lock permissions starlark telemetry",
     orchestrator: "audit channel clock executor-protocol permissions policy telemetry",
-    agent: "executor-protocol",
     environments:
       "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator telemetry",
+    agent: "clock executor-protocol",
   },
   faces: {
     local: "channel executor orchestrator policy process-host",

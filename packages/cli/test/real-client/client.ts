@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Script, startScriptedModel } from "./scripted-model.js";
+import { type Conversation, converse, startScriptedEndpoint } from "@codex/agent/testing";
 
 export interface ClientOptions {
   cwd: string;
@@ -23,9 +23,9 @@ export interface ClientOptions {
  * Runs the real Codex client once, until the script of its model is over. Resolves with its requests to the model.
  * Rejects with what the script threw.
  */
-export async function runCodexClient(binary: string, script: Script, options: ClientOptions) {
+export async function runCodexClient(binary: string, script: Conversation, options: ClientOptions) {
   const { cwd, url, sandbox, config, files = {}, signal } = options;
-  const model = await startScriptedModel(script);
+  const model = await startScriptedEndpoint(converse(script));
   const home = mkdtempSync(join(realpathSync(tmpdir()), "codex-home-"));
   try {
     const configuration = `${config?.keys ?? ""}\n${configFor(model.port)}\n${config?.tables ?? ""}`;
@@ -38,11 +38,11 @@ export async function runCodexClient(binary: string, script: Script, options: Cl
     const client = spawn(binary, args, { env, stdio: "ignore", ...(signal && { signal, killSignal: "SIGKILL" }) });
     await once(client, "exit");
   } finally {
-    model.close();
+    await model.close();
     rmSync(home, { recursive: true, force: true });
   }
   if (model.failure !== undefined) throw model.failure;
-  return model.requests;
+  return model.requests.map(({ text }) => text);
 }
 
 const configFor = (port: number) => `model = "gpt-5"

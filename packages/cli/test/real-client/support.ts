@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Conversation } from "@codex/agent/testing";
 import { afterEach, beforeEach } from "vitest";
 import { codex } from "../support.js";
 import { type ClientOptions, runCodexClient } from "./client.js";
-import type { Script } from "./scripted-model.js";
 
 /** The real client; tests that need it are skipped without. */
 export const CODEX_BINARY = process.env.CODEX_BINARY;
@@ -32,7 +32,7 @@ export interface RealClient {
   /** Writes a file below the directory, and makes its folder. */
   write(path: string, content: string | Uint8Array): void;
   /** `runCodexClient` in the directory, on the server of this test and without a sandbox. */
-  run(script: Script, options?: Partial<ClientOptions>): Promise<readonly string[]>;
+  run(script: Conversation, options?: Partial<ClientOptions>): Promise<readonly string[]>;
   /** Called after the test, last one first. */
   onEnd(close: () => unknown): void;
 }

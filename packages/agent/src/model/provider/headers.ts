@@ -1,0 +1,30 @@
+import type { ModelRequest } from "../model-port.js";
+import type { Provider } from "./provider.js";
+
+/** What the headers of a request are made of. */
+export interface HeaderParts {
+  readonly provider: Pick<Provider, "credential" | "headers">;
+  readonly request: Pick<ModelRequest, "threadId" | "turnState">;
+  /** Of a credential command. */
+  readonly token: string | undefined;
+  readonly userAgent: string;
+}
+
+/** The headers of a request. Configured ones may replace `user-agent`, but not the authorization by a key. */
+export function buildHeaders({ provider, request, token, userAgent }: HeaderParts): Record<string, string> {
+  const { credential } = provider;
+  const key = credential.kind === "key" ? credential.key.reveal() : token;
+  const configured = [...provider.headers].map(([name, value]) => [name, value.reveal()] as const);
+  return {
+    accept: "text/event-stream",
+    originator: "codex-ts",
+    "user-agent": userAgent,
+    ...Object.fromEntries(configured),
+    "content-type": "application/json",
+    "session-id": request.threadId,
+    "thread-id": request.threadId,
+    "x-client-request-id": request.threadId,
+    ...(request.turnState === undefined ? {} : { "x-codex-turn-state": request.turnState }),
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  };
+}

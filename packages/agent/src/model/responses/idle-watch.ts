@@ -1,0 +1,36 @@
+import type { Clock } from "@codex/clock";
+import { ModelError } from "../model-port.js";
+
+/** Ends a request when nothing has come for a while, or when its caller aborts. */
+export interface IdleWatch {
+  /** Aborts with a `ModelError` of code `idle_timeout`, or with the caller's reason. */
+  readonly signal: AbortSignal;
+  /** Something came: the silence begins anew. */
+  touch(): void;
+  /** Removes timer and listener. */
+  end(): void;
+}
+
+/** @param idleMs longest silence, milliseconds */
+export function startIdleWatch(clock: Clock, idleMs: number, caller: AbortSignal): IdleWatch {
+  const controller = new AbortController();
+  const onIdle = () => {
+    const message = `nothing came from the endpoint for ${idleMs} ms`;
+    controller.abort(new ModelError("idle_timeout", message, { retry: "stream" }));
+  };
+  const onAbort = () => controller.abort(caller.reason);
+  let cancel = clock.after(idleMs, onIdle);
+  if (caller.aborted) onAbort();
+  else caller.addEventListener("abort", onAbort, { once: true });
+  return {
+    signal: controller.signal,
+    touch() {
+      cancel();
+      cancel = clock.after(idleMs, onIdle);
+    },
+    end() {
+      cancel();
+      caller.removeEventListener("abort", onAbort);
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import { type Clock, systemClock } from "@codex/clock";
+import { DEFAULT_MODEL_LIMITS, type ModelLimits, TOLD_PAUSE_MS } from "../../limits.js";
+import { pause } from "../../pause.js";
+import { ModelError, type ModelEvent, type ModelPort, type ModelRequest } from "../model-port.js";
+import { buildHeaders } from "../provider/headers.js";
+import type { Provider } from "../provider/provider.js";
+import { backOff } from "../retry.js";
+import { type RequestFailure, readConnectionFailure, readHttpFailure } from "./failure.js";
+import { type IdleWatch, startIdleWatch } from "./idle-watch.js";
+import { buildRequestBody } from "./request-body.js";
+import { readServerEvents } from "./server-events.js";
+import { readStreamEvent } from "./stream-event.js";
+
+/** What a model behind a Responses endpoint needs. */
+export interface ResponsesModelOptions {
+  readonly provider: Provider;
+  /** The token of a provider with `auth`, for each request. */
+  readonly readToken?: (signal: AbortSignal) => Promise<string>;
+  /** What the endpoint is told about this program. */
+  readonly userAgent?: string;
+  readonly limits?: Partial<ModelLimits>;
+  readonly fetch?: typeof globalThis.fetch;
+  readonly clock?: Clock;
+  /** From 0 up to 1, for pauses. */
+  readonly random?: () => number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** A model behind `POST {base_url}/responses`. */
+export function createResponsesModel(options: ResponsesModelOptions): ModelPort {
+  const context: Context = {
+    fetch: globalThis.fetch,
+    clock: systemClock,
+    random: Math.random,
+    now: Date.now,
+    userAgent: "codex-ts",
+    ...options,
+    limits: { ...DEFAULT_MODEL_LIMITS, ...options.limits },
+  };
+  return { stream: (request, { signal }) => streamResponse(request, signal, context) };
+}
+
+interface Context extends Required<Omit<ResponsesModelOptions, "readToken" | "limits">> {
+  readonly readToken?: (signal: AbortSignal) => Promise<string>;
+  readonly limits: ModelLimits;
+}
+
+async function* streamResponse(
+  request: ModelRequest,
+  signal: AbortSignal,
+  context: Context,
+): AsyncGenerator<ModelEvent, void, void> {
+  const { clock, provider, random } = context;
+  const body = JSON.stringify(buildRequestBody(request));
+  for (let attempt = 1; ; attempt += 1) {
+    signal.throwIfAborted();
+    const watch = startIdleWatch(clock, provider.streamIdleMs, signal);
+    let failure: RequestFailure;
+    try {
+      const opened = await open(request, body, watch, context);
+      if (opened instanceof Response) return yield* readResponse(opened, watch, context);
+      failure = opened;
+    } finally {
+      watch.end();
+    }
+    const { error, repeat } = failure;
+    if (!repeat || attempt > provider.retry.requestRetries) throw error;
+    const delayMs = error.retryAfterMs ?? backOff(attempt, provider.retry, random);
+    if (delayMs >= TOLD_PAUSE_MS) {
+      yield { type: "notice", retry: true, message: `Asking again in ${delayMs / 1000} s (${error.message})` };
+    }
+    await pause(clock, delayMs, signal);
+  }
+}
+
+/** Sends the request: the response when it is a success, otherwise what went wrong. */
+async function open(
+  request: ModelRequest,
+  body: string,
+  watch: IdleWatch,
+  context: Context,
+): Promise<Response | RequestFailure> {
+  const { provider, readToken, userAgent, now, limits, fetch } = context;
+  const { signal } = watch;
+  const token = provider.credential.kind === "command" ? await readToken?.(signal) : undefined;
+  const headers = buildHeaders({ provider, request, token, userAgent });
+  try {
+    const init = { method: "POST", headers, body, signal, redirect: "manual" } as const;
+    const response = await fetch(provider.url, init);
+    watch.touch();
+    if (response.ok) return response;
+    const text = provider.redact(await readStart(response, limits.errorBodyBytes), token);
+    const keySource = provider.credential.kind === "none" ? undefined : provider.credential.from;
+    return readHttpFailure({ status: response.status, headers: response.headers, body: text, now: now(), keySource });
+  } catch (thrown) {
+    return asFailure(thrown, signal);
+  }
+}
+
+/** A silence may end in another request; the caller's abort ends everything. */
+function asFailure(thrown: unknown, signal: AbortSignal): RequestFailure {
+  if (!signal.aborted) return readConnectionFailure(thrown);
+  const reason: unknown = signal.reason;
+  if (reason instanceof ModelError) return { error: reason, repeat: false };
+  throw reason;
+}
+
+async function readStart(response: Response, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let left = maxBytes;
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk.subarray(0, left), { stream: true });
+    left -= chunk.length;
+    if (left <= 0) break;
+  }
+  return text;
+}
+
+async function* readResponse(
+  response: Response,
+  watch: IdleWatch,
+  { limits, provider }: Context,
+): AsyncGenerator<ModelEvent, void, void> {
+  const { body } = response;
+  let items = 0;
+  try {
+    for await (const data of body === null ? [] : readServerEvents(body, limits, watch.touch)) {
+      const event = readStreamEvent(data);
+      if (event === undefined) continue;
+      if (event instanceof ModelError) throw hideSecrets(event, provider);
+      if (event.type === "item_done") items += 1;
+      if (items > limits.responseItems) throw tooManyItems(limits.responseItems);
+      if (event.type === "completed") {
+        const turnState = response.headers.get("x-codex-turn-state");
+        yield turnState === null ? event : { ...event, turnState };
+        return;
+      }
+      yield event;
+    }
+  } catch (thrown) {
+    if (thrown instanceof ModelError) throw thrown;
+    const { error } = asFailure(thrown, watch.signal);
+    throw error.code === "idle_timeout" ? error : cut(`the stream broke: ${error.message}`, thrown);
+  }
+  throw cut(`the stream ended before response.completed${describeType(response)}`);
+}
+
+const cut = (message: string, cause?: unknown) => new ModelError("stream_cut", message, { retry: "stream", cause });
+
+const tooManyItems = (limit: number) =>
+  new ModelError("too_large", `the response has more than ${limit} items`, { retry: "never" });
+
+function hideSecrets(error: ModelError, provider: Provider): ModelError {
+  const { code, message, retry, retryAfterMs } = error;
+  return new ModelError(code, provider.redact(message), {
+    retry,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** Something that is no event stream at all is the likely cause. */
+function describeType(response: Response): string {
+  const type = response.headers.get("content-type") ?? "none";
+  return type.startsWith("text/event-stream") ? "" : ` (its content type is ${JSON.stringify(type)})`;
+}

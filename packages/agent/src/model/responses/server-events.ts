@@ -1,0 +1,46 @@
+import { createParser } from "eventsource-parser";
+import type { ModelLimits } from "../../limits.js";
+import { ModelError } from "../model-port.js";
+
+/**
+ * The `data` of each server-sent event of a body. Comments, names of events and fields that are not known mean nothing,
+ * but `onBytes` is called for any byte. Reads on only when the last event was taken, so that memory stays bounded; leaving
+ * the loop ends the request.
+ * @throws ModelError `too_large` for an event or a body over its limit
+ */
+export async function* readServerEvents(
+  body: ReadableStream<Uint8Array>,
+  limits: Pick<ModelLimits, "eventChars" | "responseBytes">,
+  onBytes: () => void,
+): AsyncGenerator<string, void, void> {
+  const ready: string[] = [];
+  let tooLarge = false;
+  const parser = createParser({
+    maxBufferSize: limits.eventChars,
+    onEvent: ({ data }) => ready.push(data),
+    onError: ({ type }) => {
+      tooLarge ||= type === "max-buffer-size-exceeded";
+    },
+  });
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let total = 0;
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      onBytes();
+      total += value?.length ?? 0;
+      // A last event may lack its empty line; half an event is no JSON, and means nothing.
+      parser.feed(done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true }));
+      yield* ready.splice(0);
+      if (tooLarge) throw tooMuch(`an event is over ${limits.eventChars} characters`);
+      if (total > limits.responseBytes) throw tooMuch(`the response is over ${limits.responseBytes} bytes`);
+      if (done) return;
+    }
+  } finally {
+    // The connection may be broken already; there is nobody left to tell.
+    await reader.cancel().catch(() => {});
+  }
+}
+
+const tooMuch = (message: string) => new ModelError("too_large", message, { retry: "never" });
