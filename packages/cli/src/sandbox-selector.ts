@@ -17,15 +17,19 @@ import { CommandError } from "./exit-codes.js";
 export function openSandbox(settings: SandboxSettings, isOwn: boolean): SandboxSelector {
   try {
     return createSandboxSelector({
-      codex_home: resolve(codexHome()),
+      codexHome: resolve(codexHome()),
       ...settings,
-      git_directories: isOwn ? findGitDirectories : () => undefined,
+      gitDirectories: isOwn ? findGitDirectories : () => undefined,
     });
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error;
-    throw new CommandError(`sandbox_workspace_write.${error.message}`, 1, { cause: error });
+    // It begins with the name of the setting.
+    const message = error.message.replace(/^\w+/, toSnakeCase);
+    throw new CommandError(`sandbox_workspace_write.${message}`, 1, { cause: error });
   }
 }
+
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Git directories of a workspace on this host; undefined unless they certainly belong to it. */
 function findGitDirectories(workspaceRoot: string): GitDirectories | undefined {

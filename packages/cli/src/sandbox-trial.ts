@@ -34,9 +34,9 @@ export async function chooseTrialSandbox(cwd: string, options: TrialOptions): Pr
     {
       ...settings,
       mode,
-      writable_roots: [...(settings.writable_roots ?? []), ...writableRoot.map((root) => resolve(root))],
-      network_access: network || settings.network_access === true,
-      deny_read: [...(settings.deny_read ?? []), ...deny.map((one) => (one.startsWith("~") ? one : resolve(cwd, one)))],
+      writableRoots: [...(settings.writableRoots ?? []), ...writableRoot.map((root) => resolve(root))],
+      networkAccess: network || settings.networkAccess === true,
+      denyRead: [...(settings.denyRead ?? []), ...deny.map((one) => (one.startsWith("~") ? one : resolve(cwd, one)))],
     },
     true,
   );

@@ -40,9 +40,9 @@ describe.skipIf(support.kind === "none")(`commands in a real sandbox (skipped: $
     const sandbox = createSandboxSelector({
       mode: "workspace-write",
       // The directories of the tests are temporary ones themselves.
-      exclude_slash_tmp: true,
-      exclude_tmpdir_env_var: true,
-      deny_read: [join(base, "secret")],
+      excludeSlashTmp: true,
+      excludeTmpdirEnvVar: true,
+      denyRead: [join(base, "secret")],
       ...settings,
     });
     const orchestrator = createOrchestrator({
@@ -133,8 +133,8 @@ describe.skipIf(support.kind === "none")(`commands in a real sandbox (skipped: $
       git("commit", "-q", "--allow-empty", "-m", "zero");
     });
     const startOpen = (gitDirectory = common()) => {
-      const git_directories = () => ({ gitDirectory, commonDirectory: common() });
-      return start({ settings: { allow_git_commit: true, git_directories } });
+      const gitDirectories = () => ({ gitDirectory, commonDirectory: common() });
+      return start({ settings: { allowGitCommit: true, gitDirectories } });
     };
 
     it("commit, and plant nothing that git runs or believes", async () => {
@@ -183,8 +183,8 @@ describe.skipIf(support.kind === "none")(`commands in a real sandbox (skipped: $
       const tree = out("tree");
       git("worktree", "add", "-q", tree);
       const gitDirectory = join(common(), "worktrees", "tree");
-      const git_directories = () => ({ gitDirectory, commonDirectory: common() });
-      const settings = { allow_git_commit: true, git_directories };
+      const gitDirectories = () => ({ gitDirectory, commonDirectory: common() });
+      const settings = { allowGitCommit: true, gitDirectories };
       const { orchestrator } = await start({ settings });
       const run = (cmd: string) => orchestrator.callTool("exec_command", { cmd, login: false }, { cwd: tree });
       const committed = await run("echo 1 > f && git add f && git commit -qm inside");

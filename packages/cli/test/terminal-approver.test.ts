@@ -173,14 +173,14 @@ describe("a sandbox in words", () => {
     bypassSandbox: false,
   } as const;
   const select = (settings: Parameters<typeof createSandboxSelector>[0]) =>
-    createSandboxSelector({ deny_read: ["/k"], ...settings }).select(command) as Sandbox | null;
+    createSandboxSelector({ denyRead: ["/k"], ...settings }).select(command) as Sandbox | null;
 
   it.each([
     [null, "none: it may write everywhere and use the network"],
     [select({ mode: "danger-full-access" }), "none: it may write everywhere and use the network"],
     [select({ mode: "read-only" }), "writes nothing; no network; 1 place not readable"],
     [
-      select({ mode: "workspace-write", writable_roots: ["/opt/b"], network_access: true, deny_read: [] }),
+      select({ mode: "workspace-write", writableRoots: ["/opt/b"], networkAccess: true, denyRead: [] }),
       "writes /srv/a, /opt/b, /tmp, $TMPDIR; uses the network",
     ],
     [{ permissions: { type: "external", network: "restricted" } }, "something outside holds it; no network"],

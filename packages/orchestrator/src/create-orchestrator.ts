@@ -65,6 +65,6 @@ function resolvePolicy(options: PolicyOptions): Policy {
   const { sandbox } = options;
   if (typeof sandbox === "object") return { ...options, sandbox };
   const settings: SandboxSettings =
-    sandbox === undefined ? { mode: "read-only", when_unavailable: "ask" } : { mode: sandbox };
+    sandbox === undefined ? { mode: "read-only", whenUnavailable: "ask" } : { mode: sandbox };
   return { ...options, sandbox: createSandboxSelector(settings) };
 }

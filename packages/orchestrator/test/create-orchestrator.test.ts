@@ -1,7 +1,7 @@
 import { createOrchestrator, type OrchestratorOptions } from "@codex/orchestrator";
 import { expect, it } from "vitest";
 
-it.each([["never"], [undefined], [null], [{}], [{ granular: { rules: true, sandbox_approval: true } }]])(
+it.each([["never"], [undefined], [null], [{}], [{ granular: { rules: true, sandboxApproval: true } }]])(
   "refuses %j as a policy",
   (policy) => {
     // As a caller in JavaScript could.

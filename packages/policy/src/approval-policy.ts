@@ -4,7 +4,7 @@ export type ApprovalPolicy = "untrusted" | "on-request" | "on-failure" | "never"
 /** Like `on-request`, but every kind of question can be turned off: it becomes a refusal. */
 export interface GranularPolicy {
   /** Questions about running outside the sandbox, extra permissions and dangerous commands. */
-  sandbox_approval: boolean;
+  sandboxApproval: boolean;
   /** Questions that a rule asks for. */
   rules: boolean;
 }
@@ -14,6 +14,9 @@ export type QuestionCategory = keyof GranularPolicy;
 /** The name of the policy when it turns this category of questions into refusals. */
 export function refusingPolicy(policy: ApprovalPolicy, category: QuestionCategory): string | undefined {
   if (policy === "never") return "`never`";
-  if (typeof policy === "object" && !policy.granular[category]) return `\`granular\` with \`${category}\` off`;
+  if (typeof policy === "object" && !policy.granular[category]) return `\`granular\` with \`${NAMES[category]}\` off`;
   return undefined;
 }
+
+/** As configuration files name them. */
+const NAMES = { sandboxApproval: "sandbox_approval", rules: "rules" } satisfies Record<QuestionCategory, string>;

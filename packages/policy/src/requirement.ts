@@ -46,7 +46,7 @@ type Restriction = { decision: "prompt" | "forbidden"; reason: string; cause: Ca
 /** The requirement of a command: the strictest verdict over all of it. Pure. */
 export function evaluateRequirement(command: AnalyzedCommand, context: RequirementContext): Requirement {
   const override = context.sandboxPermissions !== "use_default";
-  const refusing = override ? refusingPolicy(context.approvalPolicy, "sandbox_approval") : undefined;
+  const refusing = override ? refusingPolicy(context.approvalPolicy, "sandboxApproval") : undefined;
   if (refusing !== undefined) {
     const asked = `sandbox_permissions \`${context.sandboxPermissions}\``;
     const reason = `approval policy ${refusing} does not let a command ask for ${asked}; run it with \`use_default\``;
@@ -88,7 +88,7 @@ const isPrompt = (verdict: Verdict): verdict is Restriction => verdict.decision 
 function applyApprovalPolicy(verdict: Verdict, policy: ApprovalPolicy): Verdict {
   if (verdict.decision !== "prompt") return verdict;
   const { cause } = verdict;
-  const category: QuestionCategory = cause.kind === "rule" ? "rules" : "sandbox_approval";
+  const category: QuestionCategory = cause.kind === "rule" ? "rules" : "sandboxApproval";
   const refusing = refusingPolicy(policy, category);
   if (refusing === undefined) return verdict;
   const override = HOW_TO_LIFT[cause.kind] ?? "";

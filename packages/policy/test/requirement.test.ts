@@ -16,8 +16,8 @@ const OPAQUE = await script("make all && ls > out");
 const DANGEROUS = await script("rm -rf build");
 const HIDDEN = await script("cd build && sudo rm -r --force .");
 
-const granular = (sandbox_approval: boolean, rules: boolean): ApprovalPolicy => ({
-  granular: { sandbox_approval, rules },
+const granular = (sandboxApproval: boolean, rules: boolean): ApprovalPolicy => ({
+  granular: { sandboxApproval, rules },
 });
 
 type Cell = "skip" | "ask" | "refuse";
@@ -83,9 +83,9 @@ describe("requirement without rules", () => {
         "on-failure": name.includes("danger"),
         untrusted: name !== "safe",
       };
-      const { sandbox_approval = true } = typeof approvalPolicy === "object" ? approvalPolicy.granular : {};
-      const asks = typeof approvalPolicy === "object" ? sandbox_approval : isAsked[approvalPolicy];
-      const refuses = approvalPolicy === "never" || !sandbox_approval;
+      const { sandboxApproval = true } = typeof approvalPolicy === "object" ? approvalPolicy.granular : {};
+      const asks = typeof approvalPolicy === "object" ? sandboxApproval : isAsked[approvalPolicy];
+      const refuses = approvalPolicy === "never" || !sandboxApproval;
       for (const sandboxPermissions of ["require_escalated", "with_additional_permissions"] as const) {
         const found = evaluateRequirement(command, { unrestricted: true, sandboxPermissions, approvalPolicy });
         expect(found.kind).toBe(refuses ? "forbidden" : asks ? "needsApproval" : "skip");

@@ -1,6 +1,7 @@
 import { DEFAULT_DENY_READ } from "@codex/policy";
 import * as z from "zod/mini";
 import {
+  type ConfiguredApproval,
   denyMore,
   intersectPatterns,
   narrowApproval,
@@ -58,7 +59,7 @@ export const approvalPolicySchema = z.union([
 ]);
 export const sandboxModeSchema = z.enum(["read-only", "workspace-write", "danger-full-access"]);
 
-const approvalPolicy: Key<z.infer<typeof approvalPolicySchema>> = {
+const approvalPolicy: Key<ConfiguredApproval> = {
   name: "approval_policy",
   schema: approvalPolicySchema,
   expected: `${POLICIES.map((name) => JSON.stringify(name)).join(", ")} or { granular = { sandbox_approval = …, rules = … } }`,

@@ -7,14 +7,14 @@ import { approvalPolicySchema, KEYS, sandboxModeSchema } from "./keys.js";
 import { isTable, type Layer, readLayer } from "./layer.js";
 import { describePlace, type Origin } from "./origin.js";
 import { readToml, type Source } from "./read-toml.js";
+import type { ConfiguredApproval } from "./tighten.js";
 
-type ApprovalPolicy = z.infer<typeof approvalPolicySchema>;
 type SandboxMode = z.infer<typeof sandboxModeSchema>;
 
 /** What the administrator of this host enforces over every configuration. */
 export interface Requirements {
   /** Undefined: any. */
-  approvalPolicies?: { allowed: readonly ApprovalPolicy[]; origin: Origin };
+  approvalPolicies?: { allowed: readonly ConfiguredApproval[]; origin: Origin };
   sandboxModes?: { allowed: readonly SandboxMode[]; origin: Origin };
   denyRead: readonly string[];
   /** Rules that restrict, in the syntax of rule files. */

@@ -3,6 +3,7 @@ import type { OrchestratorDefaults } from "@codex/orchestrator";
 import type { ApprovalPolicy, SandboxSettings, WhenUnavailable } from "@codex/policy";
 import { KEYS, type Key } from "./keys.js";
 import type { Origin } from "./origin.js";
+import type { ConfiguredApproval } from "./tighten.js";
 
 /** Effective values after all layers, by the name of the key. */
 export type Values = ReadonlyMap<string, { value: unknown; origin: Origin }>;
@@ -33,16 +34,16 @@ export interface Settings {
 export function createSettings(values: Values, allowedModes?: readonly SandboxMode[]): Settings {
   const get = <T>(key: Key<T>): T => readSetting(values, key);
   return {
-    approvalPolicy: get(KEYS.approvalPolicy),
+    approvalPolicy: toApprovalPolicy(get(KEYS.approvalPolicy)),
     sandbox: {
       mode: get(KEYS.sandboxMode),
-      writable_roots: get(KEYS.writableRoots),
-      network_access: get(KEYS.networkAccess),
-      exclude_tmpdir_env_var: get(KEYS.excludeTmpdir),
-      exclude_slash_tmp: get(KEYS.excludeSlashTmp),
-      allow_git_commit: get(KEYS.allowGitCommit),
-      deny_read: get(KEYS.denyRead),
-      when_unavailable: chooseWhenUnavailable(values, allowedModes),
+      writableRoots: get(KEYS.writableRoots),
+      networkAccess: get(KEYS.networkAccess),
+      excludeTmpdirEnvVar: get(KEYS.excludeTmpdir),
+      excludeSlashTmp: get(KEYS.excludeSlashTmp),
+      allowGitCommit: get(KEYS.allowGitCommit),
+      denyRead: get(KEYS.denyRead),
+      whenUnavailable: chooseWhenUnavailable(values, allowedModes),
     },
     defaults: createDefaults(get),
     audit: {
@@ -54,6 +55,12 @@ export function createSettings(values: Values, allowedModes?: readonly SandboxMo
       maxBytes: get(KEYS.auditMaxBytes),
     },
   };
+}
+
+function toApprovalPolicy(configured: ConfiguredApproval): ApprovalPolicy {
+  if (typeof configured === "string") return configured;
+  const { sandbox_approval: sandboxApproval, rules } = configured.granular;
+  return { granular: { sandboxApproval, rules } };
 }
 
 /** A mode that was configured or is required is enforced; where only the default asks for a sandbox, a person is asked. */

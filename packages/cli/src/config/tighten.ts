@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
-import type { ApprovalPolicy, GranularPolicy } from "@codex/policy";
+import type { ApprovalPolicy } from "@codex/policy";
 
 // How settings of a project combine with those of the user: they come with the repository, so they can only restrict.
 
@@ -27,15 +27,23 @@ export const narrowInherit = (base: Inherit, wish: Inherit): Inherit => least(IN
 const least = <T>(order: readonly T[], one: T, other: T): T =>
   order.indexOf(one) < order.indexOf(other) ? one : other;
 
+/** `approval_policy` with the names of configuration files. */
+export type ConfiguredApproval = Extract<ApprovalPolicy, string> | { granular: ConfiguredGranular };
+
+interface ConfiguredGranular {
+  sandbox_approval: boolean;
+  rules: boolean;
+}
+
 /** `untrusted` asks most; `never` refuses what the others ask. Neither can be left for the other. */
-export function narrowApproval(base: ApprovalPolicy, wish: ApprovalPolicy): ApprovalPolicy {
+export function narrowApproval(base: ConfiguredApproval, wish: ConfiguredApproval): ConfiguredApproval {
   if (typeof base === "object" && typeof wish === "object") return { granular: both(base.granular, wish.granular) };
   if (base === "on-failure") return wish;
   if (base === "on-request") return wish === "on-failure" ? base : wish;
   return typeof base === "object" && wish === "never" ? wish : base;
 }
 
-const both = (base: GranularPolicy, wish: GranularPolicy): GranularPolicy => ({
+const both = (base: ConfiguredGranular, wish: ConfiguredGranular): ConfiguredGranular => ({
   sandbox_approval: base.sandbox_approval && wish.sandbox_approval,
   rules: base.rules && wish.rules,
 });

@@ -86,7 +86,7 @@ describe("layers", () => {
       "home/config.toml":
         '[sandbox_workspace_write]\nwritable_roots = ["out", "/var/x"]\n[audit]\npath = "log/a.jsonl"\n',
     });
-    expect(settings.sandbox.writable_roots).toEqual([join(base, "home/out"), "/var/x"]);
+    expect(settings.sandbox.writableRoots).toEqual([join(base, "home/out"), "/var/x"]);
     expect(settings.audit.path).toBe(join(base, "home/log/a.jsonl"));
   });
 
@@ -95,7 +95,7 @@ describe("layers", () => {
     ["dotted", "approval_policy.granular={sandbox_approval=true,rules=false}"],
   ])("takes the granular policy as %s", async (_name, flag) => {
     const { settings } = await load({}, { flags: [flag] });
-    expect(settings.approvalPolicy).toEqual({ granular: { sandbox_approval: true, rules: false } });
+    expect(settings.approvalPolicy).toEqual({ granular: { sandboxApproval: true, rules: false } });
   });
 
   it("takes a built-in permission profile as the mode it is", async () => {
@@ -281,7 +281,7 @@ describe("a project", () => {
     await symlink("/", join(base, "project/link"));
     const own = 'sandbox_workspace_write.writable_roots = ["../sub", "../link", "/etc", "../../home"]\n';
     const config = await load({ "home/config.toml": TRUSTED, "project/.codex/config.toml": own });
-    expect(config.settings.sandbox.writable_roots).toEqual([join(base, "project/sub")]);
+    expect(config.settings.sandbox.writableRoots).toEqual([join(base, "project/sub")]);
     expect(config.notices).toHaveLength(1);
   });
 });
@@ -310,8 +310,8 @@ describe("the sandbox mode", () => {
       ...(project === undefined ? {} : { "project/.codex/config.toml": `sandbox_mode = "${project}"\n` }),
       ...(required === undefined ? {} : { "system/requirements.toml": `allowed_sandbox_modes = [${required}]\n` }),
     });
-    expect(settings).toMatchObject({ approvalPolicy, sandbox: { mode, when_unavailable: unavailable } });
-    expect(settings.sandbox.network_access).toBe(false);
+    expect(settings).toMatchObject({ approvalPolicy, sandbox: { mode, whenUnavailable: unavailable } });
+    expect(settings.sandbox.networkAccess).toBe(false);
   });
 });
 
@@ -353,7 +353,7 @@ x = true
       },
       { flags: ["audit.enabled=false", "sandbox_workspace_write.deny_read=[]"] },
     );
-    expect(settings.sandbox.deny_read).toEqual(["/secret/**"]);
+    expect(settings.sandbox.denyRead).toEqual(["/secret/**"]);
     expect(settings.audit).toMatchObject({ enabled: true, required: true });
     expect(requirements?.rules?.text).toBe(
       'prefix_rule(pattern=["rm",["-r","-f"]], decision="forbidden", justification="no \\"rm\\"")\n',

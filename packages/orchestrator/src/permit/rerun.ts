@@ -73,7 +73,7 @@ function adviceInstead(policy: ApprovalPolicy): string | undefined {
   if (policy === "on-request") {
     return 'if the command has to run outside the sandbox, call again with sandbox_permissions "require_escalated"';
   }
-  const refusing = refusingPolicy(policy, "sandbox_approval");
+  const refusing = refusingPolicy(policy, "sandboxApproval");
   return refusing === undefined ? undefined : `approval policy ${refusing} lets no command run outside the sandbox`;
 }
 

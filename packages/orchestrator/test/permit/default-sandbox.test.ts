@@ -6,7 +6,7 @@ import { closeAfterTest, scriptedChannel } from "../support/executors.js";
 
 const BUBBLEWRAP: SandboxSupport = { kind: "bubblewrap" };
 const NONE: SandboxSupport = { kind: "none", problem: "bubblewrap is not installed" };
-const GRANULAR_OFF: ApprovalPolicy = { granular: { sandbox_approval: false, rules: true } };
+const GRANULAR_OFF: ApprovalPolicy = { granular: { sandboxApproval: false, rules: true } };
 
 interface Sent {
   command: string[];
@@ -158,7 +158,7 @@ describe("a sandbox mode", () => {
   });
 
   it("of a selector can give way to a question", async () => {
-    const sandbox = createSandboxSelector({ mode: "workspace-write", when_unavailable: "ask" });
+    const sandbox = createSandboxSelector({ mode: "workspace-write", whenUnavailable: "ask" });
     const { run, asked } = await start(NONE, { approvalPolicy: "on-request", sandbox });
     await run("make");
     expect(asked).toMatchObject([{ cause: { kind: "no_sandbox" } }]);

@@ -39,7 +39,7 @@ interface Sent {
   execApprovalRequirement?: object;
 }
 
-const GRANULAR = (sandbox_approval: boolean): ApprovalPolicy => ({ granular: { sandbox_approval, rules: true } });
+const GRANULAR = (sandboxApproval: boolean): ApprovalPolicy => ({ granular: { sandboxApproval, rules: true } });
 const MANAGED = { permissions: { type: "managed" } };
 const OUTSIDE = { sandbox: null, execApprovalRequirement: { skip: { bypassSandbox: true } } };
 

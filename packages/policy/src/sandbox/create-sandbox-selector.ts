@@ -15,25 +15,25 @@ export function createSandboxSelector(settings: SandboxSettings): SandboxSelecto
   const checked = checkSettings(settings);
   return {
     unrestricted: checked.mode === "danger-full-access",
-    whenUnavailable: checked.when_unavailable ?? "refuse",
-    deniedReads: (host) => resolveDenyRead(checked.deny_read, host?.home),
+    whenUnavailable: checked.whenUnavailable ?? "refuse",
+    deniedReads: (host) => resolveDenyRead(checked.denyRead, host?.home),
     select: (command) => selectSandbox(checked, command),
   };
 }
 
-/** Pure, but for what `git_directories` looks at. */
+/** Pure, but for what `gitDirectories` looks at. */
 function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sandbox | null | SandboxRefusal {
   if (settings.mode === "danger-full-access" || command.bypassSandbox) return null;
   const workspace = findWorkspace(settings, command);
   if ("refused" in workspace) return workspace;
-  const isHome = (root: string) => settings.mode === "workspace-write" && root === settings.codex_home;
-  const home = [...workspace.roots, ...settings.writable_roots].find(isHome);
+  const isHome = (root: string) => settings.mode === "workspace-write" && root === settings.codexHome;
+  const home = [...workspace.roots, ...settings.writableRoots].find(isHome);
   if (home !== undefined) {
     return {
       refused: `\`${home}\` would be writable, and it is CODEX_HOME, where rules and settings are; work in another directory`,
     };
   }
-  const denied = resolveDenyRead(settings.deny_read, command.host?.home);
+  const denied = resolveDenyRead(settings.denyRead, command.host?.home);
   const extra = getExtra(command);
   const closed = findClosedRead(extra, denied);
   if (closed !== undefined) return closed;
@@ -46,20 +46,20 @@ function selectSandbox(settings: CheckedSettings, command: SandboxedCommand): Sa
     ...denied.filter((one) => !isGranted(one, extra)).map(denyEntry),
     ...listReadable(denied).map((path) => toEntry(path, "read")),
   ];
-  const { glob_scan_max_depth } = settings;
-  const network = extra.network || (settings.mode === "workspace-write" && settings.network_access === true);
+  const { globScanMaxDepth } = settings;
+  const network = extra.network || (settings.mode === "workspace-write" && settings.networkAccess === true);
   return {
     permissions: {
       type: "managed",
       file_system: {
         type: "restricted",
         entries,
-        ...(glob_scan_max_depth === undefined ? {} : { glob_scan_max_depth }),
+        ...(globScanMaxDepth === undefined ? {} : { glob_scan_max_depth: globScanMaxDepth }),
       },
       network: network ? "enabled" : "restricted",
     },
     cwd: roots[0] ?? command.cwd,
-    workspaceRoots: [...roots, ...settings.writable_roots],
+    workspaceRoots: [...roots, ...settings.writableRoots],
   };
 }
 
@@ -85,11 +85,11 @@ function findWorkspace(
 }
 
 function getWorkspaceEntries(settings: CheckedSettings, roots: readonly string[], environment: string): SandboxEntry[] {
-  const { writable_roots, exclude_slash_tmp, exclude_tmpdir_env_var, allow_git_commit, git_directories } = settings;
-  const all = [...roots, ...writable_roots];
+  const { writableRoots, excludeSlashTmp, excludeTmpdirEnvVar, allowGitCommit, gitDirectories } = settings;
+  const all = [...roots, ...writableRoots];
   const opened = new Map(
-    (allow_git_commit === true ? all : []).flatMap((root) => {
-      const found = git_directories?.(root, environment);
+    (allowGitCommit === true ? all : []).flatMap((root) => {
+      const found = gitDirectories?.(root, environment);
       return found === undefined ? [] : [[root, found] as const];
     }),
   );
@@ -99,20 +99,20 @@ function getWorkspaceEntries(settings: CheckedSettings, roots: readonly string[]
   const others = all.some(isOpened) ? all.filter((root) => !isOpened(root)) : [];
   return [
     special("project_roots", "write"),
-    ...(exclude_slash_tmp === true ? [] : [special("slash_tmp", "write")]),
-    ...(exclude_tmpdir_env_var === true ? [] : [special("tmpdir", "write")]),
-    ...writable_roots.map((root) => toEntry(root, "write")),
+    ...(excludeSlashTmp === true ? [] : [special("slash_tmp", "write")]),
+    ...(excludeTmpdirEnvVar === true ? [] : [special("tmpdir", "write")]),
+    ...writableRoots.map((root) => toEntry(root, "write")),
     ...names.map((name) => special("project_roots", "read", name)),
     ...others.map((root) => toEntry(`${root}/.git`, "read")),
     ...[...opened.values()].flatMap(getGitEntries),
-    ...(isHomeOpen(settings, all) ? [toEntry(settings.codex_home!, "read")] : []),
+    ...(isHomeOpen(settings, all) ? [toEntry(settings.codexHome!, "read")] : []),
   ];
 }
 
 /** Where its executor does not know of it: an entry for reading closes it. */
-function isHomeOpen({ codex_home, exclude_slash_tmp }: CheckedSettings, roots: readonly string[]): boolean {
-  const open = [...roots, ...(exclude_slash_tmp === true ? [] : ["/tmp"])];
-  return codex_home !== undefined && open.some((root) => isWithinDirectory(codex_home, root));
+function isHomeOpen({ codexHome, excludeSlashTmp }: CheckedSettings, roots: readonly string[]): boolean {
+  const open = [...roots, ...(excludeSlashTmp === true ? [] : ["/tmp"])];
+  return codexHome !== undefined && open.some((root) => isWithinDirectory(codexHome, root));
 }
 
 interface ExtraPermissions {
@@ -140,7 +140,7 @@ function findClosedRead({ read, write }: ExtraPermissions, denied: readonly Deni
     const closed = denied.find((one) => (one.isPattern || path !== one.path) && isDeniedRead(one, path));
     if (closed === undefined) continue;
     const instead = closed.isPattern ? "" : `ask for \`${closed.path}\` as a whole, or `;
-    const refused = `\`${path}\` falls under deny_read \`${closed.source}\`, which extra permissions do not lift in part`;
+    const refused = `\`${path}\` is denied by \`${closed.source}\`, which extra permissions do not lift in part`;
     return { refused: `${refused}; ${instead}ask for "require_escalated" if the command needs it` };
   }
   return undefined;

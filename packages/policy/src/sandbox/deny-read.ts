@@ -152,7 +152,7 @@ const CONTROLS: readonly string[] = [
   "~/.docker/desktop/docker.sock",
 ];
 
-/** What `deny_read` is where nobody says otherwise. */
+/** What `denyRead` is where nobody says otherwise. */
 export const DEFAULT_DENY_READ: readonly string[] = [...CREDENTIALS, ...CONTROLS];
 
 /** What is denied, on a host: absolute, `~` replaced. A name without pattern is a path. */

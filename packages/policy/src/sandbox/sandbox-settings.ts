@@ -3,38 +3,38 @@ import { PolicyError } from "../errors.js";
 import { DEFAULT_DENY_READ, EXCEPTION } from "./deny-read.js";
 import type { WhenUnavailable } from "./sandbox-selector.js";
 
-/** Which sandbox commands get. Names and defaults are those of Codex's `sandbox_mode` and `[sandbox_workspace_write]`. */
+/** Which sandbox commands get. Members and defaults correspond to Codex's `sandbox_mode` and `[sandbox_workspace_write]`. */
 export interface SandboxSettings {
   mode: SandboxMode;
   /** Absolute directories that may be written beside the workspace. */
-  writable_roots?: readonly string[];
+  writableRoots?: readonly string[];
   /** Default false. */
-  network_access?: boolean;
+  networkAccess?: boolean;
   /** The executor's own directory for temporary files stays read-only. Default false. */
-  exclude_tmpdir_env_var?: boolean;
+  excludeTmpdirEnvVar?: boolean;
   /** `/tmp` stays read-only. Default false. */
-  exclude_slash_tmp?: boolean;
+  excludeSlashTmp?: boolean;
   /**
-   * Opens what `git commit` writes, and nothing that git runs or believes: hooks, configuration. Needs `git_directories`.
+   * Opens what `git commit` writes, and nothing that git runs or believes: hooks, configuration. Needs `gitDirectories`.
    * Default false.
    */
-  allow_git_commit?: boolean;
+  allowGitCommit?: boolean;
   /** Where the git directory of a workspace is, on the executor's host. Undefined for none that is to be opened. */
-  git_directories?: (workspaceRoot: string, environment: string) => GitDirectories | undefined;
+  gitDirectories?: (workspaceRoot: string, environment: string) => GitDirectories | undefined;
   /** Absolute directory of codex' own rules and settings: never written, also where it lies in a writable directory. */
-  codex_home?: string;
+  codexHome?: string;
   /**
    * Paths and patterns that no command reads; `~/` is the home of the executor's host. `!` before a path lets it be read
    * though something before it in the list denies it. Default `DEFAULT_DENY_READ`.
    */
-  deny_read?: readonly string[];
+  denyRead?: readonly string[];
   /**
    * On an executor that cannot sandbox: `refuse` the command, or `ask` before it runs without, unless it is known to be
    * safe. Default `refuse`.
    */
-  when_unavailable?: WhenUnavailable;
-  /** Directories below the fixed part of a pattern that are looked at. */
-  glob_scan_max_depth?: number;
+  whenUnavailable?: WhenUnavailable;
+  /** How many levels of directories below the fixed part of a pattern are searched. */
+  globScanMaxDepth?: number;
 }
 
 /** One of a main checkout is both; that of a worktree names another as the common one. Absolute, links followed. */
@@ -44,8 +44,8 @@ export interface GitDirectories {
 }
 
 export interface CheckedSettings extends SandboxSettings {
-  writable_roots: readonly string[];
-  deny_read: readonly string[];
+  writableRoots: readonly string[];
+  denyRead: readonly string[];
 }
 
 /** @throws PolicyError that names the setting and its value */
@@ -54,26 +54,26 @@ export function checkSettings(settings: SandboxSettings): CheckedSettings {
   if (!Object.hasOwn(modes, settings.mode)) {
     throw bad(`mode: ${JSON.stringify(settings.mode)}; expected ${Object.keys(modes).join(", ")}`);
   }
-  const { writable_roots = [], deny_read = DEFAULT_DENY_READ, allow_git_commit, git_directories } = settings;
-  for (const root of writable_roots) {
+  const { writableRoots = [], denyRead = DEFAULT_DENY_READ, allowGitCommit, gitDirectories } = settings;
+  for (const root of writableRoots) {
     if (!isPlainPath(root))
-      throw bad(`writable_roots: ${JSON.stringify(root)}; expected an absolute path without \`..\``);
-    if (root === "/") throw bad("writable_roots: `/` is everything; sandbox mode `danger-full-access` says so");
+      throw bad(`writableRoots: ${JSON.stringify(root)}; expected an absolute path without \`..\``);
+    if (root === "/") throw bad("writableRoots: `/` is everything; sandbox mode `danger-full-access` says so");
   }
-  for (const pattern of deny_read) checkDenyRead(pattern);
-  if (allow_git_commit === true && git_directories === undefined) {
-    throw bad("allow_git_commit needs git_directories: where the git directory of a workspace is");
+  for (const pattern of denyRead) checkDenyRead(pattern);
+  if (allowGitCommit === true && gitDirectories === undefined) {
+    throw bad("allowGitCommit needs gitDirectories: where the git directory of a workspace is");
   }
-  return { ...settings, writable_roots, deny_read };
+  return { ...settings, writableRoots, denyRead };
 }
 
 function checkDenyRead(source: string): void {
   const isException = source.startsWith(EXCEPTION);
   const written = isException ? source.slice(EXCEPTION.length) : source;
   const path = written === "~" || written.startsWith("~/") ? `/${written.slice(2)}` : written;
-  if (!isPlainPath(path)) throw bad(`deny_read: ${JSON.stringify(source)}; expected an absolute path or one below ~/`);
+  if (!isPlainPath(path)) throw bad(`denyRead: ${JSON.stringify(source)}; expected an absolute path or one below ~/`);
   if (isException && /[*?[\]]/.test(path)) {
-    throw bad(`deny_read: ${JSON.stringify(source)}; expected a path after \`!\`, without a pattern`);
+    throw bad(`denyRead: ${JSON.stringify(source)}; expected a path after \`!\`, without a pattern`);
   }
 }
 

@@ -17,7 +17,7 @@ const COMMAND: SandboxedCommand = {
   bypassSandbox: false,
 };
 const choose = (settings: SandboxSettings, command: Partial<SandboxedCommand> = {}) =>
-  createSandboxSelector({ deny_read: [], ...settings }).select({ ...COMMAND, ...command });
+  createSandboxSelector({ denyRead: [], ...settings }).select({ ...COMMAND, ...command });
 
 function select(settings: SandboxSettings, command?: Partial<SandboxedCommand>): Sandbox {
   const sandbox = choose(settings, command);
@@ -79,10 +79,10 @@ describe("the shape of a sandbox", () => {
   it("with every setting of Codex", () => {
     const sandbox = select({
       mode: "workspace-write",
-      writable_roots: ["/opt/extra"],
-      network_access: true,
-      exclude_slash_tmp: true,
-      exclude_tmpdir_env_var: true,
+      writableRoots: ["/opt/extra"],
+      networkAccess: true,
+      excludeSlashTmp: true,
+      excludeTmpdirEnvVar: true,
     });
     expect(entriesOf(sandbox)).toEqual([
       special("root", "read"),
@@ -104,7 +104,7 @@ describe("the shape of a sandbox", () => {
   });
 
   it("gives network only to a mode that may have it", () => {
-    expect(select({ mode: "read-only", network_access: true })).toMatchObject({
+    expect(select({ mode: "read-only", networkAccess: true })).toMatchObject({
       permissions: { network: "restricted" },
     });
   });
@@ -134,13 +134,13 @@ describe("the workspace", () => {
 });
 
 describe("git commit", () => {
-  const WRITE = { mode: "workspace-write", allow_git_commit: true } as const;
+  const WRITE = { mode: "workspace-write", allowGitCommit: true } as const;
   const effective = (sandbox: Sandbox) =>
     entriesOf(sandbox).filter(({ path }) => JSON.stringify(path).includes(".git"));
 
   it("opens the git directory, and closes what git runs or believes", () => {
     const main = { gitDirectory: "/srv/project/.git", commonDirectory: "/srv/project/.git" };
-    expect(effective(select({ ...WRITE, git_directories: () => main }))).toEqual([
+    expect(effective(select({ ...WRITE, gitDirectories: () => main }))).toEqual([
       at("/srv/project/.git", "write"),
       ...CLOSED_IN_GIT_DIRECTORY.map((name) => at(`/srv/project/.git/${name}`, "read")),
     ]);
@@ -148,7 +148,7 @@ describe("git commit", () => {
 
   it("keeps the file that names the git directory of a worktree closed", () => {
     const directories = { gitDirectory: "/repo/.git/worktrees/w", commonDirectory: "/repo/.git" };
-    expect(effective(select({ ...WRITE, git_directories: () => directories }))).toEqual([
+    expect(effective(select({ ...WRITE, gitDirectories: () => directories }))).toEqual([
       special("project_roots", "read", ".git"),
       at("/repo/.git/worktrees/w", "write"),
       ...CLOSED_IN_GIT_DIRECTORY.map((name) => at(`/repo/.git/worktrees/w/${name}`, "read")),
@@ -157,22 +157,22 @@ describe("git commit", () => {
   });
 
   it("opens nothing where there is no git directory, and closes it in the other roots", () => {
-    expect(effective(select({ ...WRITE, git_directories: () => undefined }))).toEqual([
+    expect(effective(select({ ...WRITE, gitDirectories: () => undefined }))).toEqual([
       special("project_roots", "read", ".git"),
     ]);
     const only = (root: string) =>
       root === "/srv/project" ? { gitDirectory: `${root}/.git`, commonDirectory: `${root}/.git` } : undefined;
-    const sandbox = select({ ...WRITE, writable_roots: ["/opt/extra"], git_directories: only });
+    const sandbox = select({ ...WRITE, writableRoots: ["/opt/extra"], gitDirectories: only });
     expect(effective(sandbox)).toContainEqual(at("/opt/extra/.git", "read"));
     expect(effective(sandbox)).not.toContainEqual(special("project_roots", "read", ".git"));
   });
 });
 
 describe("extra permissions", () => {
-  const DENY = { deny_read: ["~/.gnupg", "~/.ssh/id_*"] };
+  const DENY = { denyRead: ["~/.gnupg", "~/.ssh/id_*"] };
 
   it("widen the sandbox of this command, and no other", () => {
-    const selector = createSandboxSelector({ mode: "read-only", deny_read: [] });
+    const selector = createSandboxSelector({ mode: "read-only", denyRead: [] });
     const wide = selector.select({ ...COMMAND, ...asking({ read: ["/opt/r"], write: ["/opt/w"] }, true) });
     expect(entriesOf(wide as Sandbox)).toEqual([special("root", "read"), at("/opt/w", "write")]);
     expect(wide).toMatchObject({ permissions: { network: "enabled" } });
@@ -202,7 +202,7 @@ describe("extra permissions", () => {
 
 describe("denied reads", () => {
   it("are private keys and credentials in the home directory of the executor's host", () => {
-    const denied = entriesOf(select({ mode: "read-only", deny_read: DEFAULT_DENY_READ })).slice(1);
+    const denied = entriesOf(select({ mode: "read-only", denyRead: DEFAULT_DENY_READ })).slice(1);
     expect(denied).toContainEqual({
       path: { type: "glob_pattern", pattern: "/home/user/.docker/*.pem" },
       access: "deny",
@@ -240,33 +240,33 @@ describe("denied reads", () => {
     ],
     [["/k", "/k/a", "!/k"], []],
     [["/k", "!/other"], [["/k", "deny"]]],
-  ])("%j come to %j: the later one counts", (deny_read, expected) => {
-    const entries = entriesOf(select({ mode: "read-only", deny_read })).slice(1);
+  ])("%j come to %j: the later one counts", (denyRead, expected) => {
+    const entries = entriesOf(select({ mode: "read-only", denyRead })).slice(1);
     expect(entries).toEqual(expected.map(([path, access]) => at(path, access)));
   });
 
   it("do not stop what is readable in them from being asked for", () => {
-    const settings = { mode: "read-only", deny_read: ["~/.ssh", "!~/.ssh/config"] } as const;
+    const settings = { mode: "read-only", denyRead: ["~/.ssh", "!~/.ssh/config"] } as const;
     const entries = entriesOf(select(settings, asking({ read: ["/home/user/.ssh/config"] })));
     expect(entries).toContainEqual(at("/home/user/.ssh/config", "read"));
     expect(choose(settings, asking({ read: ["/home/user/.ssh/id"] }))).toHaveProperty("refused");
   });
 
   it("are left out where the home directory is not known", () => {
-    const entries = entriesOf(select({ mode: "read-only", deny_read: ["~/.ssh/id_*", "/etc/x"] }, { host: undefined }));
+    const entries = entriesOf(select({ mode: "read-only", denyRead: ["~/.ssh/id_*", "/etc/x"] }, { host: undefined }));
     expect(entries).toEqual([special("root", "read"), at("/etc/x", "deny")]);
   });
 });
 
 describe("settings", () => {
   it.each<[Omit<SandboxSettings, "mode">, RegExp]>([
-    [{ writable_roots: ["rel"] }, /writable_roots: "rel"; expected an absolute path/],
-    [{ writable_roots: ["/a/../b"] }, /writable_roots: "\/a\/\.\.\/b"/],
-    [{ writable_roots: ["/"] }, /`\/` is everything/],
-    [{ deny_read: ["secrets/*"] }, /deny_read: "secrets\/\*"; expected an absolute path or one below ~\//],
-    [{ deny_read: ["!secrets"] }, /deny_read: "!secrets"; expected an absolute path/],
-    [{ deny_read: ["!~/.ssh/*.pub"] }, /deny_read: "!~\/.ssh\/\*.pub"; expected a path after `!`, without a pattern/],
-    [{ allow_git_commit: true }, /allow_git_commit needs git_directories/],
+    [{ writableRoots: ["rel"] }, /writableRoots: "rel"; expected an absolute path/],
+    [{ writableRoots: ["/a/../b"] }, /writableRoots: "\/a\/\.\.\/b"/],
+    [{ writableRoots: ["/"] }, /`\/` is everything/],
+    [{ denyRead: ["secrets/*"] }, /denyRead: "secrets\/\*"; expected an absolute path or one below ~\//],
+    [{ denyRead: ["!secrets"] }, /denyRead: "!secrets"; expected an absolute path/],
+    [{ denyRead: ["!~/.ssh/*.pub"] }, /denyRead: "!~\/.ssh\/\*.pub"; expected a path after `!`, without a pattern/],
+    [{ allowGitCommit: true }, /allowGitCommit needs gitDirectories/],
   ])("%j is an error", (settings, expected) => {
     expect(() => createSandboxSelector({ mode: "workspace-write", ...settings })).toThrow(expected);
   });
