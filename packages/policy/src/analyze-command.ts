@@ -7,28 +7,28 @@ import { findLiteralCommands } from "./shell/literal-commands.js";
 import type { ShellParser } from "./shell/parser.js";
 import { splitCommand } from "./shell/split.js";
 import type { SyntaxTree } from "./shell/syntax-tree.js";
-import { findInnerCommands } from "./shell/wrappers.js";
+import { findNestedCommands } from "./shell/wrappers.js";
 
 /** Hands out the parser of scripts; called when a command first has a script in it. */
 export type GetShellParser = () => Promise<ShellParser>;
 
 /**
  * An argv as policy sees it. A script is split only for a shell that is surely one: the model chooses the shell, and
- * a program of its own that is called `sh` may run anything. Never rejects: without a parser it is opaque and unread.
+ * a program of its own that is called `sh` may run anything. Never rejects: without a parser it is opaque, and has a `parseProblem`.
  */
 export async function analyzeCommand(
   argv: readonly string[],
   host: HostInfo | undefined,
   getParser: GetShellParser,
 ): Promise<AnalyzedCommand> {
-  const hasScript = findInnerCommands(argv).inner.some(({ kind }) => kind === "script");
+  const hasScript = findNestedCommands(argv).inner.some(({ kind }) => kind === "script");
   const plain = hasScript ? undefined : readPlainly(argv, host);
   if (plain !== undefined) return plain;
   try {
     return readCommand(argv, host, await getParser());
   } catch (error) {
-    const unread = `the script in the command cannot be parsed: ${messageOf(error)}`;
-    return { ...readCommand(argv, host, { parse: () => undefined }), unread };
+    const parseProblem = `the script in the command cannot be parsed: ${messageOf(error)}`;
+    return { ...readCommand(argv, host, { parse: () => undefined }), parseProblem };
   }
 }
 

@@ -8,6 +8,6 @@ export interface AnalyzedCommand {
   isSplit: boolean;
   /** Everything spelled out anywhere in it; only counted against it. */
   literals: LiteralCommands;
-  /** Why its scripts could not be read at all. */
-  unread?: string;
+  /** Why its scripts could not be parsed. */
+  parseProblem?: string;
 }

@@ -64,7 +64,7 @@ export function explainCommand(command: AnalyzedCommand, context: ExplainContext
     inside: inside.map((words) => explain(words, "inside")),
     guessed: (command.literals.guesses ?? []).map((words) => explain(words, "guessed")).filter(isRestricted),
     isComplete: command.literals.complete,
-    unclear: command.unread ?? command.literals.unclear,
+    unclear: command.parseProblem ?? command.literals.unclear,
     readsScript: command.literals.readsScript === true,
     requirement: found,
     why: explainAll(found, context.approvalPolicy),

@@ -176,7 +176,7 @@ function evaluateDanger(command: readonly string[]): Verdict | undefined {
 }
 
 /** What is spelled out inside can make a command stricter, never more lenient. */
-function findRestrictions({ literals, unread }: AnalyzedCommand, context: RequirementContext): CommandVerdict[] {
+function findRestrictions({ literals, parseProblem }: AnalyzedCommand, context: RequirementContext): CommandVerdict[] {
   const found: CommandVerdict[] = [];
   for (const words of literals.commands) {
     const verdict = evaluateRules(words, context.rules) ?? evaluateDanger(words);
@@ -187,7 +187,8 @@ function findRestrictions({ literals, unread }: AnalyzedCommand, context: Requir
     if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict: toQuestion(verdict) });
   }
   if (literals.complete) return found;
-  const reason = unread ?? literals.unclear ?? "the command is too long or too deeply nested to be looked through";
+  const reason =
+    parseProblem ?? literals.unclear ?? "the command is too long or too deeply nested to be looked through";
   return [...found, { words: undefined, verdict: { decision: "prompt", reason, cause: { kind: "too_complex" } } }];
 }
 

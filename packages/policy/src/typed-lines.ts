@@ -106,8 +106,8 @@ async function readLines(
   try {
     return judge(lines, before, await getParser());
   } catch (error) {
-    const unread = `what is typed cannot be parsed: ${messageOf(error)}`;
-    return { ...judge(lines, before, { parse: () => undefined }), unread };
+    const parseProblem = `what is typed cannot be parsed: ${messageOf(error)}`;
+    return { ...judge(lines, before, { parse: () => undefined }), parseProblem };
   }
 }
 

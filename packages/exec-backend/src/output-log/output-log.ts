@@ -123,7 +123,7 @@ export class RetainedLog implements WritableOutputLog {
   #lastSeq = 0;
   #complete = false;
   #closed = false;
-  #pressed = false;
+  #isPaused = false;
   /** Chunks up to this one were returned by `read`, whose caller may keep them. */
   #lastSeqRead = 0;
 
@@ -156,7 +156,7 @@ export class RetainedLog implements WritableOutputLog {
   }
 
   get isPaused(): boolean {
-    return this.#pressed;
+    return this.#isPaused;
   }
 
   get spillProblem(): string | undefined {
@@ -256,7 +256,7 @@ export class RetainedLog implements WritableOutputLog {
           const cut = cutChunk(chunk, follower.position, this.#end);
           if (cut !== undefined) yield cut;
           follower.position = chunk.offset + chunk.bytes.length;
-          if (this.#pressed) this.#updatePressure();
+          if (this.#isPaused) this.#updatePressure();
           if (isAborted(signal)) return;
         }
       }
@@ -342,8 +342,8 @@ export class RetainedLog implements WritableOutputLog {
   #updatePressure(): void {
     let pause = this.#spill?.busy ?? false;
     for (const follower of this.#followers ?? []) pause ||= this.#end - follower.position > follower.windowBytes;
-    if (pause !== this.#pressed) {
-      this.#pressed = pause;
+    if (pause !== this.#isPaused) {
+      this.#isPaused = pause;
       this.#host.onPressure(pause);
     }
   }

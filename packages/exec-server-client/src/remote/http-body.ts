@@ -11,7 +11,7 @@ export class HttpBody implements AsyncIterable<Buffer> {
   #over = false;
   #error: ClientError | undefined;
   #wakeReader: (() => void) | undefined;
-  #room: { promise: Promise<void>; resolve: () => void } | undefined;
+  #capacity: { promise: Promise<void>; resolve: () => void } | undefined;
 
   /** @param onOver called once when the connection need not deliver more */
   constructor(onOver: () => void) {
@@ -31,7 +31,7 @@ export class HttpBody implements AsyncIterable<Buffer> {
     if (bytes.length > 0) this.#pieces.push(bytes);
     this.#bytes += bytes.length;
     this.#wake();
-    return this.#bytes > HTTP_WINDOW_BYTES ? this.#untilRoom() : undefined;
+    return this.#bytes > HTTP_WINDOW_BYTES ? this.#untilCapacity() : undefined;
   }
 
   end(): void {
@@ -53,7 +53,7 @@ export class HttpBody implements AsyncIterable<Buffer> {
     this.end();
     this.#pieces.length = 0;
     this.#bytes = 0;
-    this.#giveRoom();
+    this.#releaseCapacity();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
@@ -62,7 +62,7 @@ export class HttpBody implements AsyncIterable<Buffer> {
         const piece = this.#pieces.shift();
         if (piece !== undefined) {
           this.#bytes -= piece.length;
-          if (this.#bytes <= HTTP_WINDOW_BYTES) this.#giveRoom();
+          if (this.#bytes <= HTTP_WINDOW_BYTES) this.#releaseCapacity();
           yield piece;
         } else if (this.#over) {
           if (this.#error !== undefined) throw this.#error;
@@ -83,19 +83,19 @@ export class HttpBody implements AsyncIterable<Buffer> {
     this.#wakeReader = undefined;
   }
 
-  #untilRoom(): Promise<void> {
-    if (this.#room === undefined) {
+  #untilCapacity(): Promise<void> {
+    if (this.#capacity === undefined) {
       let resolve!: () => void;
       const promise = new Promise<void>((settle) => {
         resolve = settle;
       });
-      this.#room = { promise, resolve };
+      this.#capacity = { promise, resolve };
     }
-    return this.#room.promise;
+    return this.#capacity.promise;
   }
 
-  #giveRoom(): void {
-    this.#room?.resolve();
-    this.#room = undefined;
+  #releaseCapacity(): void {
+    this.#capacity?.resolve();
+    this.#capacity = undefined;
   }
 }

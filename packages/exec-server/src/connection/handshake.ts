@@ -3,13 +3,7 @@ import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { Session } from "../session/session.js";
 
 /** Kinds of methods, as the errors name them. */
-export type MethodFamily =
-  | "exec"
-  | "filesystem"
-  | "http"
-  | "environment info"
-  | "environment status"
-  | "environment config";
+export type MethodFamily = "exec" | "filesystem" | "http" | `environment ${string}`;
 
 /**
  * Enforces the order of a connection: `initialize`, then `initialized`, then everything else. Messages may be pipelined:

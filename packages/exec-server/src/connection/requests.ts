@@ -1,5 +1,4 @@
 import type { RequestContext, RequestHandler } from "@codex/channel";
-import { METHODS } from "@codex/exec-server-protocol";
 import type { ConnectionFileSystem } from "@codex/host-files";
 import { FS_REQUESTS } from "@codex/host-files";
 import { ENVIRONMENT_REQUESTS, type HostEnvironment } from "../environment/methods.js";
@@ -19,7 +18,7 @@ export interface RequestHost extends Omit<ProcessHost, "session" | "trace"> {
   environment: HostEnvironment;
 }
 
-/** The handlers of all requests but `initialize`. Params are decoded before the state of the connection is checked. */
+/** The handlers of all requests except `initialize`. Params are decoded before the state of the connection is checked. */
 export function createRequests(host: RequestHost): Map<string, RequestHandler> {
   const { handshake, files, fileQueue, http, environment, reads, defaults, ended } = host;
   const handlers = new Map<string, RequestHandler>();
@@ -51,11 +50,12 @@ export function createRequests(host: RequestHost): Map<string, RequestHandler> {
     () => "http",
     (run) => run(http),
   );
-  add(ENVIRONMENT_REQUESTS, environmentFamily, (run) => run(environment));
+  add(ENVIRONMENT_REQUESTS, nameEnvironmentFamily, (run) => run(environment));
   return handlers;
 }
 
-function environmentFamily(method: string): MethodFamily {
-  if (method === METHODS.environmentInfo) return "environment info";
-  return method === METHODS.environmentStatus ? "environment status" : "environment config";
+/** Codex names these methods one by one: `environment/info` is `environment info`, `environmentConfig/read` is `environment config`. */
+function nameEnvironmentFamily(method: string): MethodFamily {
+  const [, word = ""] = method.split(/\/|(?=[A-Z])/);
+  return `environment ${word.toLowerCase()}`;
 }

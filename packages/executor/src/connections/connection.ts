@@ -34,12 +34,12 @@ export interface ConnectionOptions {
 }
 
 /**
- * What is lost when the orchestrator does not resume: `work` that is under way, `results` of work that is over (answers,
- * output, a server that was left running), or `nothing`.
+ * What is lost when the orchestrator does not resume: `work` in progress, `results` of finished work (responses, output, a
+ * server that was left running), or `nothing`.
  */
-export type Stake = "work" | "results" | "nothing";
+export type Unfinished = "work" | "results" | "nothing";
 
-/** What was agreed upon for the present channel. */
+/** What was agreed upon for the current channel. */
 interface Terms {
   /** Live output waits for `ack`. */
   flowControl: boolean;
@@ -109,7 +109,7 @@ export class Connection {
   }
 
   /** What would be lost with it. */
-  get stake(): Stake {
+  get unfinished(): Unfinished {
     if (this.calls.isBusy || this.#unifiedExec.isBusy) return "work";
     return this.calls.hasAnswers || this.#unifiedExec.wasUsed ? "results" : "nothing";
   }

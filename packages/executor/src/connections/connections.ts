@@ -4,11 +4,11 @@ import { getProgramName } from "@codex/exec-backend";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { renderOutcome } from "../sessions/render.js";
 import type { EndedSession } from "../sessions/unified-exec.js";
-import type { Connection, Stake } from "./connection.js";
+import type { Connection, Unfinished } from "./connection.js";
 
 export interface ConnectionsOptions {
   clock: Clock;
-  /** Those without a channel at once, of each `Stake`. */
+  /** Those without a channel at once, of each `Unfinished`. */
   maxLost: number;
   telemetry: Pick<ExecutorTelemetry, "log" | "connections" | "accepted" | "resumed" | "expired">;
 }
@@ -76,12 +76,12 @@ export class Connections {
   /** Those with less to lose never push out those with more: the limit is for those alike. */
   #makeRoom(): void {
     const { maxLost } = this.#options;
-    const counts = { work: 0, results: 0, nothing: 0 } satisfies Record<Stake, number>;
+    const counts = { work: 0, results: 0, nothing: 0 } satisfies Record<Unfinished, number>;
     const latestFirst = [...this.#lost.keys()].reverse();
     for (const connection of latestFirst) {
-      const { stake } = connection;
-      counts[stake] += 1;
-      if (counts[stake] <= maxLost) continue;
+      const { unfinished } = connection;
+      counts[unfinished] += 1;
+      if (counts[unfinished] <= maxLost) continue;
       void this.end(connection, `${maxLost} others wait for their orchestrators, which is the limit`);
     }
   }

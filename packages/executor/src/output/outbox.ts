@@ -21,13 +21,12 @@ export class Outbox implements LiveReceiver {
   /** Live output goes in binary frames where it can. */
   #binary = false;
   #over = false;
+  readonly #maxBinaryDeltaBytes: number;
   readonly #waiting = new Set<(isBack: boolean) => void>();
 
-  /** @param binaryDeltaBytes the most in one binary frame */
-  constructor(
-    channel: Channel,
-    readonly binaryDeltaBytes: number,
-  ) {
+  /** @param maxBinaryDeltaBytes the most bytes of output in one binary frame */
+  constructor(channel: Channel, maxBinaryDeltaBytes: number) {
+    this.#maxBinaryDeltaBytes = maxBinaryDeltaBytes;
     this.attach(channel);
   }
 
@@ -83,7 +82,7 @@ export class Outbox implements LiveReceiver {
   }
 
   get maxDeltaBytes(): number {
-    return this.#binary ? this.binaryDeltaBytes : MAX_DELTA_BYTES;
+    return this.#binary ? this.#maxBinaryDeltaBytes : MAX_DELTA_BYTES;
   }
 
   get acknowledges(): boolean {

@@ -15,7 +15,7 @@ export class ToolOutput {
   readonly #follower: LiveFollower;
   #emitted = Promise.resolve();
   #finished = false;
-  #pressed = false;
+  #isPaused = false;
   #wake = () => {};
 
   constructor(requestId: string, receiver: LiveReceiver, processId: number) {
@@ -23,7 +23,7 @@ export class ToolOutput {
     this.#requestId = requestId;
     const { log, windowBytes } = getRetention({ headBytes: 0, tailBytes: TOOL_OUTPUT_BYTES }, "drop");
     this.#log = createOutputLog(log, (pause) => {
-      this.#pressed = pause;
+      this.#isPaused = pause;
       if (!pause) this.#wake();
     });
     this.live = new LiveOutputSender({ log: this.#log, processId, receiver, getWindow: () => windowBytes });
@@ -35,7 +35,7 @@ export class ToolOutput {
     this.#emitted = this.#emitted.then(async () => {
       for (let at = 0; at < bytes.length && !this.#finished; at += CHUNK_BYTES) {
         this.#log.append(stream, bytes.subarray(at, at + CHUNK_BYTES));
-        await this.#room();
+        await this.#untilResumed();
       }
     });
     return this.#emitted;
@@ -56,8 +56,8 @@ export class ToolOutput {
     };
   }
 
-  async #room(): Promise<void> {
-    while (this.#pressed) {
+  async #untilResumed(): Promise<void> {
+    while (this.#isPaused) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

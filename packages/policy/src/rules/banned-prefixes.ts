@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { findInnerCommands, isWrapper, SHELLS } from "../shell/wrappers.js";
+import { findNestedCommands, isWrapper, SHELLS } from "../shell/wrappers.js";
 import { MAX_PREFIX_READINGS } from "./limits.js";
 import { getRunnerForms, type RunnerForm } from "./runners.js";
 
@@ -116,7 +116,7 @@ function readOperands(name: string, words: readonly string[]): string[][] | unde
 }
 
 function findWrapperBan(name: string, prefix: readonly string[]): string | undefined {
-  const { inner, guesses, unclear } = findInnerCommands([name, ...prefix.slice(1)]);
+  const { inner, guesses, unclear } = findNestedCommands([name, ...prefix.slice(1)]);
   const commands = inner.flatMap((each) =>
     each.kind === "command" || each.kind === "input-arguments" ? [each.argv] : [],
   );

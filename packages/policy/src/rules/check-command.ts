@@ -1,7 +1,7 @@
+import { isAffected } from "./affected-programs.js";
 import { findMatches, type MatchOptions, type PrefixMatch } from "./match.js";
 import type { BrokenRuleFile, RulePolicy } from "./policy.js";
 import { type Decision, getStrictest } from "./rule.js";
-import { isSuspect } from "./suspects.js";
 
 /** What `codex execpolicy check` prints. */
 export interface CheckResult {
@@ -25,7 +25,7 @@ interface PrefixRuleMatch {
 /** What the rules say about one command. Pure: the same arguments give the same answer. */
 export function checkCommand(policy: RulePolicy, argv: readonly string[], options: MatchOptions = {}): CheckResult {
   const matches = findMatches(policy, argv, options);
-  const broken = policy.broken.filter(({ suspects }) => isSuspect(suspects, argv));
+  const broken = policy.broken.filter(({ affectedPrograms }) => isAffected(affectedPrograms, argv));
   const decision = getStrictest([...matches.map(({ rule }) => rule.decision), ...broken.map(() => "prompt" as const)]);
   const matchedRules = [...matches.map(renderMatch), ...broken.map(renderBroken)];
   return decision === undefined ? { matchedRules } : { matchedRules, decision };

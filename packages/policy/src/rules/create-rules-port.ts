@@ -1,15 +1,15 @@
 import { quoteString } from "@codex/starlark";
 import type { RuleMatch, RulesPort } from "../rules-port.js";
+import { isAffected } from "./affected-programs.js";
 import { findMatches, type MatchOptions, type PrefixMatch } from "./match.js";
 import type { BrokenRuleFile, RulePolicy } from "./policy.js";
-import { isSuspect } from "./suspects.js";
 
 /** The rules as the requirement of a command asks for them. */
 export function createRulesPort(policy: RulePolicy, options: MatchOptions = {}): RulesPort {
   return {
     match: (command) => [
       ...findMatches(policy, command, options).map(renderMatch),
-      ...policy.broken.filter(({ suspects }) => isSuspect(suspects, command)).map(renderBroken),
+      ...policy.broken.filter(({ affectedPrograms }) => isAffected(affectedPrograms, command)).map(renderBroken),
     ],
   };
 }

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { Source } from "@codex/starlark";
 import { StarlarkError } from "@codex/starlark";
 import { messageOf } from "@codex/telemetry";
+import { findAffectedPrograms } from "./affected-programs.js";
 import { MAX_RULE_FILE_BYTES, MAX_RULE_FILES_PER_LAYER } from "./limits.js";
 import { parseRuleFile } from "./parse-rule-file.js";
 import { type BrokenRuleFile, createRulePolicy, type RuleFile, type RulePolicy } from "./policy.js";
-import { readSuspects } from "./suspects.js";
 
 /** Where rule files are, from the least to the most specific: system, user, trusted project. */
 export interface RuleLayer {
@@ -34,9 +34,9 @@ export async function loadRulePolicy(
 }
 
 /** The policy of texts in their order, broken ones set aside. Pure. */
-export function parseRulePolicy(sources: readonly Source[], unread: readonly BrokenRuleFile[] = []): RulePolicy {
+export function parseRulePolicy(sources: readonly Source[], unreadable: readonly BrokenRuleFile[] = []): RulePolicy {
   const files: RuleFile[] = [];
-  const broken = [...unread];
+  const broken = [...unreadable];
   for (const source of sources) {
     try {
       files.push(
@@ -47,7 +47,7 @@ export function parseRulePolicy(sources: readonly Source[], unread: readonly Bro
       );
     } catch (error) {
       if (!(error instanceof StarlarkError)) throw error;
-      broken.push({ file: source.file, message: error.message, suspects: readSuspects(source.text) });
+      broken.push({ file: source.file, message: error.message, affectedPrograms: findAffectedPrograms(source.text) });
     }
   }
   return createRulePolicy(files, broken);
@@ -58,7 +58,11 @@ async function listRuleFiles(directory: string, broken: BrokenRuleFile[]): Promi
     const names = (await readdir(directory)).filter((name) => name.endsWith(".rules")).sort();
     if (names.length <= MAX_RULE_FILES_PER_LAYER) return names.map((name) => join(directory, name));
     const limit = `${names.length} rule files, the limit is ${MAX_RULE_FILES_PER_LAYER} files`;
-    broken.push({ file: directory, message: `${directory}: the directory has ${limit}.`, suspects: "everything" });
+    broken.push({
+      file: directory,
+      message: `${directory}: the directory has ${limit}.`,
+      affectedPrograms: "everything",
+    });
     return [];
   } catch (error) {
     if (!isMissing(error)) broken.push(createUnread(directory, error));
@@ -81,7 +85,7 @@ async function readRuleFile(file: string, broken: BrokenRuleFile[]): Promise<str
 
 function createUnread(file: string, error: unknown): BrokenRuleFile {
   const reason = messageOf(error);
-  return { file, message: `${file}: cannot be read: ${reason}`, suspects: "everything" };
+  return { file, message: `${file}: cannot be read: ${reason}`, affectedPrograms: "everything" };
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,6 +1,6 @@
+import type { AffectedPrograms } from "./affected-programs.js";
 import { foldCase } from "./fold-case.js";
 import type { HostExecutable, NetworkRule, PrefixRule } from "./rule.js";
-import type { Suspects } from "./suspects.js";
 
 /** What one file declares. */
 export interface RuleFile {
@@ -14,7 +14,7 @@ export interface BrokenRuleFile {
   readonly file: string;
   /** For the user; names the file and, where there is one, the line. */
   readonly message: string;
-  readonly suspects: Suspects;
+  readonly affectedPrograms: AffectedPrograms;
 }
 
 /** Rules ready to be looked up. Made by `createRulePolicy`, never changed. */

@@ -1,5 +1,5 @@
-import { type Inner, RUNS_NOTHING, type Runs, toCommand, toScript } from "./inner.js";
 import { splitWords } from "./line-words.js";
+import { type NestedCommand, type NestedCommands, NO_NESTED_COMMANDS, toCommand, toScript } from "./nested-commands.js";
 import { type FindOptionCommands, toInner, valuesOf } from "./option-commands.js";
 
 /** Options of `git` itself that take the next argument. None may be abbreviated. */
@@ -14,9 +14,9 @@ const RUN_SETTINGS =
   /^(?:pager\..*|.*\.(?:\w*pager|\w*editor|sshcommand|askpass|fsmonitor|gitproxy|external|textconv|\w*command|\w*cmd|driver|clean|smudge|process|helper|program|difffilter|uploadpack|receivepack|\w*hook|update|httpd|smtpserver))$/is;
 
 /** What `git` runs: settings, aliases, and commands whose options are scripts. */
-export function unwrapGit(args: readonly string[]): Runs {
-  const inner: Inner[] = [];
-  const guesses: Inner[] = [];
+export function unwrapGit(args: readonly string[]): NestedCommands {
+  const inner: NestedCommand[] = [];
+  const guesses: NestedCommand[] = [];
   const aliases = new Map<string, string>();
   let unclear: string | undefined;
   let at = 0;
@@ -42,22 +42,22 @@ export function unwrapGit(args: readonly string[]): Runs {
   if (alias?.startsWith("!")) inner.push(toScript([alias.slice(1), ...rest].join(" ")));
   else if (alias !== undefined) inner.push(toCommand(["git", ...(splitWords(alias) ?? []), ...rest]));
   inner.push(...rest.flatMap(readRemote), ...listVerb(verb, rest));
-  return inner.length + guesses.length === 0 ? RUNS_NOTHING : { inner, guesses, unclear };
+  return inner.length + guesses.length === 0 ? NO_NESTED_COMMANDS : { inner, guesses, unclear };
 }
 
-function listSetting(name: string, value: string): Inner[] {
+function listSetting(name: string, value: string): NestedCommand[] {
   if (/^alias\./i.test(name)) return value.startsWith("!") ? [toScript(value.slice(1))] : [];
   return RUN_SETTINGS.test(name) ? [toScript(value.replace(/^!/, ""))] : [];
 }
 
 /** `ext::command`, in which `% ` is a space of a word. */
-const readRemote = (arg: string): Inner[] => {
+const readRemote = (arg: string): NestedCommand[] => {
   const remote = /^(?:--\w+=)?ext::(.+)$/s.exec(arg)?.[1];
   return remote === undefined ? [] : [toScript(remote.replace(/% /g, "\\ ").replace(/%[sSG]\S*/g, ""))];
 };
 
 /** Commands of `git` that run others. */
-function listVerb(verb: string, args: readonly string[]): Inner[] {
+function listVerb(verb: string, args: readonly string[]): NestedCommand[] {
   const [first, ...rest] = args;
   if (verb === "bisect" && first === "run") return [toCommand(rest[0] === "--" ? rest.slice(1) : rest)];
   const foreach = args.indexOf("foreach");

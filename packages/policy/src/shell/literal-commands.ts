@@ -1,7 +1,6 @@
 import { posix } from "node:path";
 import { isShellText, listPieces, listValues, mayChange, mayUse, readsProgram } from "./code-texts.js";
 import { ComputedPrograms, isEvaluated } from "./computed-programs.js";
-import type { Inner } from "./inner.js";
 import {
   MAX_EFFORT,
   MAX_GUESS_WORDS,
@@ -12,6 +11,7 @@ import {
   MAX_TEXT_GUESSES,
 } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
+import type { NestedCommand } from "./nested-commands.js";
 import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
 import { readRoughCommands } from "./rough-words.js";
@@ -20,7 +20,7 @@ import type { FoundCommand, ScriptVisitor } from "./script-visitor.js";
 import { walkScript } from "./script-walker.js";
 import { hasHarmlessOutput, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
 import { addParameters, type Variables } from "./variables.js";
-import { fillArguments, findInnerCommands, mayTakeCode } from "./wrappers.js";
+import { fillArguments, findNestedCommands, mayTakeCode } from "./wrappers.js";
 
 /** Commands that are spelled out somewhere in a command, itself first. */
 export interface LiteralCommands {
@@ -266,7 +266,7 @@ class CommandCollector implements ScriptVisitor {
     if (!this.isGuessing) this.visitCode(command);
     if (input !== undefined && WRITERS.has(argv[0] ?? ""))
       for (const path of argv.slice(1)) this.visitWritten(path, input);
-    const runs = findInnerCommands(argv);
+    const runs = findNestedCommands(argv);
     for (const inner of [...runs.inner, ...this.listScripts(command)]) {
       const printed = this.visitInner(inner, command);
       output ??= printed;
@@ -307,7 +307,7 @@ class CommandCollector implements ScriptVisitor {
   }
 
   /** Variables that are run, wherever they are set, and a file that this very script has written. */
-  private listScripts({ argv, files }: FoundCommand): Inner[] {
+  private listScripts({ argv, files }: FoundCommand): NestedCommand[] {
     const [program = "", ...args] = argv;
     const scripts = args.flatMap((arg) => {
       const at = arg.indexOf("=");
@@ -316,16 +316,16 @@ class CommandCollector implements ScriptVisitor {
       const file = at !== -1 && isStartFile(name) ? (files.get(value) ?? files.get(posix.normalize(value))) : undefined;
       return at === -1 ? [] : [...listVariableScripts(name, value), ...(file === undefined ? [] : [file])];
     });
-    const own: Inner[] =
+    const own: NestedCommand[] =
       program.includes("/") && files.has(posix.normalize(program)) ? [{ kind: "file", path: program }] : [];
-    return [...scripts.map((script): Inner => ({ kind: "script", script, args: [] })), ...own];
+    return [...scripts.map((script): NestedCommand => ({ kind: "script", script, args: [] })), ...own];
   }
 
   visitStartFile(path: string): void {
     if (isInherited(path)) this.setUnclear(`a shell reads \`${path}\` at its start`);
   }
 
-  private visitInner(inner: Inner, command: FoundCommand): string | undefined {
+  private visitInner(inner: NestedCommand, command: FoundCommand): string | undefined {
     const { input, variables, files } = command;
     switch (inner.kind) {
       case "command":
@@ -359,7 +359,7 @@ class CommandCollector implements ScriptVisitor {
 
   /** All of what is read at once, and each line for itself. */
   private visitArguments(
-    inner: Extract<Inner, { kind: "input-arguments" }>,
+    inner: Extract<NestedCommand, { kind: "input-arguments" }>,
     input: string,
     command: FoundCommand,
   ): string | undefined {
@@ -370,7 +370,7 @@ class CommandCollector implements ScriptVisitor {
   }
 
   private visitFilled(
-    inner: Extract<Inner, { kind: "input-arguments" }>,
+    inner: Extract<NestedCommand, { kind: "input-arguments" }>,
     text: string,
     command: FoundCommand,
   ): string | undefined {

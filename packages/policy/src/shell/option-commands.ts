@@ -1,10 +1,10 @@
-import { type Inner, toCommand, toScript } from "./inner.js";
+import { type NestedCommand, toCommand, toScript } from "./nested-commands.js";
 
 /**
  * Commands in options of programs that are not wrappers, such as a proxy of `ssh` or a pager of `man`. Only counted
  * against a command. Programs with a language of their own (`awk`, `python -c`, `sed`) are not read.
  */
-export function listOptionCommands(name: string, args: readonly string[]): Inner[] {
+export function listOptionCommands(name: string, args: readonly string[]): NestedCommand[] {
   const find = OPTION_COMMANDS.get(name);
   if (find === undefined) return [];
   return args.flatMap((arg, at) => find(arg, args[at + 1], args.slice(at + 1))).map(toInner);
@@ -13,7 +13,7 @@ export function listOptionCommands(name: string, args: readonly string[]): Inner
 /** A script, or words that are a command. */
 type OptionCommand = string | readonly string[];
 
-export const toInner = (carried: OptionCommand): Inner =>
+export const toInner = (carried: OptionCommand): NestedCommand =>
   typeof carried === "string" ? toScript(carried) : toCommand(carried);
 
 /** What an argument, the one after it, or all after it, carry. */

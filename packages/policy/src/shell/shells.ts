@@ -1,4 +1,4 @@
-import { type Inner, type Runs, toScript, toSuffixes } from "./inner.js";
+import { type NestedCommand, type NestedCommands, toScript, toSuffixes } from "./nested-commands.js";
 import { type OptionTable, readOptions } from "./options.js";
 import { lookupName, plainName } from "./program-name.js";
 import { unwrapCmd, unwrapPowerShell } from "./windows-shells.js";
@@ -22,7 +22,7 @@ const NO_SHELLS: ReadonlySet<string> = new Set(
 );
 
 /** What a shell runs; undefined for a program that is not a shell. */
-export function unwrapShell(program: string, args: readonly string[]): Runs | undefined {
+export function unwrapShell(program: string, args: readonly string[]): NestedCommands | undefined {
   const name = lookupName(program);
   const plain = plainName(program);
   if (POSIX.has(name) || POSIX.has(plain)) return unwrapPosix(args);
@@ -34,17 +34,17 @@ export function unwrapShell(program: string, args: readonly string[]): Runs | un
 }
 
 /** The same for a program that is in no table, and has a name such as `foosh`; one with a script is not looked through. */
-export function unwrapLookalike(name: string, args: readonly string[]): Runs | undefined {
+export function unwrapLookalike(name: string, args: readonly string[]): NestedCommands | undefined {
   const plain = plainName(name);
   const hasScript = args.some((arg) => /^-[a-z]*c/i.test(arg));
   if (!plain.endsWith("sh") || plain.endsWith(".sh") || NO_SHELLS.has(plain)) return undefined;
   const runs = unwrapUnknown(args);
   if (hasScript) return { ...runs, unclear: `\`${name}\` may be a shell that is not known` };
-  const files = args.slice(0, 1).map((path): Inner => ({ kind: "file", path }));
+  const files = args.slice(0, 1).map((path): NestedCommand => ({ kind: "file", path }));
   return { ...runs, guesses: [...runs.guesses, ...files] };
 }
 
-function unwrapUnknown(args: readonly string[]): Runs {
+function unwrapUnknown(args: readonly string[]): NestedCommands {
   const scripts = args.flatMap((arg, at) => [toScript(arg, args.slice(at + 1)), toScript(arg.replace(/^-\w/, ""))]);
   return { inner: [], guesses: [...scripts, ...toSuffixes(args), { kind: "input-script" }], unclear: undefined };
 }
@@ -56,8 +56,8 @@ const LONG_FLAGS =
 /** Options that take the next argument, which is read at the start where it is a file. */
 const LONG_FILES = /^--?(?:rcfile|init-file|profile)$/;
 
-function unwrapPosix(args: readonly string[]): Runs {
-  const files: Inner[] = [];
+function unwrapPosix(args: readonly string[]): NestedCommands {
+  const files: NestedCommand[] = [];
   let isScript = false;
   let isInput = false;
   let unknown: string | undefined;
@@ -84,13 +84,13 @@ function unwrapPosix(args: readonly string[]): Runs {
     at += values;
   }
   const found = readOperands(args.slice(at), isScript, isInput);
-  const runs: Runs = { inner: [...files, ...found], guesses: [], unclear: undefined };
+  const runs: NestedCommands = { inner: [...files, ...found], guesses: [], unclear: undefined };
   if (unknown === undefined) return runs;
   const unclear = `an option of the shell is not known: \`${unknown}\``;
   return { ...runs, guesses: unwrapUnknown(args).guesses, unclear };
 }
 
-function readOperands([operand, ...rest]: readonly string[], isScript: boolean, isInput: boolean): Inner[] {
+function readOperands([operand, ...rest]: readonly string[], isScript: boolean, isInput: boolean): NestedCommand[] {
   if (isScript) return operand === undefined ? [] : [toScript(operand, rest)];
   if (isInput || operand === undefined) return [{ kind: "input-script" }];
   return [{ kind: "file", path: operand }];
@@ -101,12 +101,12 @@ const FISH: OptionTable = {
   long: "command= init-command= debug= debug-output= debug-stack-frames= features= profile= profile-startup= interactive login no-execute no-config private print-rusage-self print-debug-categories",
 };
 
-function unwrapFish(args: readonly string[]): Runs {
+function unwrapFish(args: readonly string[]): NestedCommands {
   const { end, values, unknown } = readOptions(FISH, args);
   const scripts = values.filter(({ name }) => /^(?:c|C|command|init-command)$/.test(name));
   const isScript = values.some(({ name }) => name === "c" || name === "command");
   const [path] = args.slice(end);
-  const inner: Inner[] = scripts.map(({ value }) => toScript(value, args.slice(end - 1)));
+  const inner: NestedCommand[] = scripts.map(({ value }) => toScript(value, args.slice(end - 1)));
   if (!isScript) inner.push(path === undefined ? { kind: "input-script" } : { kind: "file", path });
   if (unknown === undefined) return { inner, guesses: [], unclear: undefined };
   const unclear = `an option of the shell is not known: \`${args[unknown] ?? ""}\``;

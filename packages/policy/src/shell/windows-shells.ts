@@ -1,4 +1,4 @@
-import { type Inner, type Runs, toCommand, toSuffixes } from "./inner.js";
+import { type NestedCommand, type NestedCommands, toCommand, toSuffixes } from "./nested-commands.js";
 
 /** Parameters of PowerShell that take a value, as far as a command line knows them. */
 const VALUE_PARAMETERS =
@@ -6,31 +6,31 @@ const VALUE_PARAMETERS =
 const FLAG_PARAMETERS = "noprofile nologo noexit noninteractive interactive login sta mta noprofileloadtime help ?";
 
 /** What PowerShell runs: parameters in any letters, cut short anywhere, behind `-`, `--` or `/`. */
-export function unwrapPowerShell(args: readonly string[]): Runs {
+export function unwrapPowerShell(args: readonly string[]): NestedCommands {
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? "";
     const name = /^(?:--?|\/|\u2013|\u2014)([a-z?]+)$/i.exec(arg)?.[1]?.toLowerCase();
     const rest = args.slice(at + 1);
-    if (name === undefined) return toRuns(arg === "-" ? [INPUT] : readPowerShell(args.slice(at).join(" ")));
+    if (name === undefined) return toNested(arg === "-" ? [INPUT] : readPowerShell(args.slice(at).join(" ")));
     if (isBeginning(name, "command commandwithargs cwa")) {
-      return toRuns(rest[0] === "-" || rest.length === 0 ? [INPUT] : readPowerShell(rest.join(" ")));
+      return toNested(rest[0] === "-" || rest.length === 0 ? [INPUT] : readPowerShell(rest.join(" ")));
     }
     if (isBeginning(name, "encodedcommand ec")) {
-      return toRuns(readPowerShell(Buffer.from(rest[0] ?? "", "base64").toString("utf16le")));
+      return toNested(readPowerShell(Buffer.from(rest[0] ?? "", "base64").toString("utf16le")));
     }
-    if (isBeginning(name, "file")) return toRuns([{ kind: "file", path: rest[0] ?? "" }, toCommand(rest)]);
+    if (isBeginning(name, "file")) return toNested([{ kind: "file", path: rest[0] ?? "" }, toCommand(rest)]);
     if (isBeginning(name, VALUE_PARAMETERS)) at += 1;
     else if (!isBeginning(name, FLAG_PARAMETERS)) {
       const guesses = [...readPowerShell(rest.join(" ")), ...toSuffixes(rest)];
       return { inner: [], guesses, unclear: `a parameter of PowerShell is not known: \`${arg}\`` };
     }
   }
-  return toRuns([INPUT]);
+  return toNested([INPUT]);
 }
 
-const INPUT: Inner = { kind: "input-script" };
+const INPUT: NestedCommand = { kind: "input-script" };
 
-const toRuns = (inner: readonly Inner[]): Runs => ({ inner, guesses: [], unclear: undefined });
+const toNested = (inner: readonly NestedCommand[]): NestedCommands => ({ inner, guesses: [], unclear: undefined });
 
 const isBeginning = (name: string, names: string): boolean => names.split(" ").some((each) => each.startsWith(name));
 
@@ -38,7 +38,7 @@ const POWERSHELL_PIECE =
   /([;|&(){}\r\n]|@\(|\$\()|([ \t,]+)|`([\s\S])|'((?:[^']|'')*)'|"((?:[^"`]|`[\s\S]|"")*)"|([^\s;|&(){}`'",]+)|["']/g;
 
 /** The commands of a PowerShell script, cut at everything that separates; names in small letters as well. */
-function readPowerShell(script: string): Inner[] {
+function readPowerShell(script: string): NestedCommand[] {
   const commands = cutCommands(script, POWERSHELL_PIECE, (escaped = "", single, double = "", plain) => {
     if (single !== undefined) return single.replaceAll("''", "'");
     return plain ?? (escaped === "\n" ? "" : escaped) + double.replace(/`([\s\S])/g, "$1").replaceAll('""', '"');
@@ -50,7 +50,7 @@ function readPowerShell(script: string): Inner[] {
   });
 }
 
-function withSmallLetters(words: readonly string[]): Inner[] {
+function withSmallLetters(words: readonly string[]): NestedCommand[] {
   const [first = "", ...rest] = words;
   const small = first.toLowerCase();
   if (first === "") return [];
@@ -58,9 +58,9 @@ function withSmallLetters(words: readonly string[]): Inner[] {
 }
 
 /** `Start-Process -FilePath name -ArgumentList a, b`, and `iex text`. */
-export function unwrapCmdlet(name: string, args: readonly string[]): Runs | undefined {
+export function unwrapCmdlet(name: string, args: readonly string[]): NestedCommands | undefined {
   if (name === "iex" || name === "invoke-expression") {
-    return toRuns(readPowerShell(args.filter((arg) => !/^-command$/i.test(arg)).join(" ")));
+    return toNested(readPowerShell(args.filter((arg) => !/^-command$/i.test(arg)).join(" ")));
   }
   if (name !== "start-process" && name !== "saps") return undefined;
   const words = args.filter((arg) => !/^-[a-z]+$/i.test(arg));
@@ -70,19 +70,19 @@ export function unwrapCmdlet(name: string, args: readonly string[]): Runs | unde
 const CMD_FLAGS = /^\/\/?(?:[sqdau]|[efv](?::\w+)?|t:\w+)$/i;
 
 /** What `cmd` runs: everything behind `/c`, `/k` or `/r`, attached or not. */
-export function unwrapCmd(args: readonly string[]): Runs {
+export function unwrapCmd(args: readonly string[]): NestedCommands {
   const at = args.findIndex((arg) => !CMD_FLAGS.test(arg));
   const arg = args[at];
-  if (arg === undefined) return toRuns([INPUT]);
+  if (arg === undefined) return toNested([INPUT]);
   const clustered = /^(?:\/[sqdaufev](?::\w+)?)*\/\/?[ckr](.*)$/is.exec(arg);
   const text = [clustered?.[1] ?? arg, ...args.slice(at + 1)].join(" ");
-  if (clustered !== null) return toRuns(readCmd(text));
+  if (clustered !== null) return toNested(readCmd(text));
   return { inner: readCmd(text), guesses: toSuffixes(args), unclear: `an option of \`cmd\` is not known: \`${arg}\`` };
 }
 
 const CMD_PIECE = /([&|()\r\n])|([ \t,;=]+)|\^([\s\S])|(\0)|"([^"]*)"|([^\s&|(),;=^"]+)|["^]/g;
 
-function readCmd(script: string): Inner[] {
+function readCmd(script: string): NestedCommand[] {
   const whole = /^\s*"([\s\S]*)"\s*$/.exec(script)?.[1];
   const read = (text: string) =>
     cutCommands(text, CMD_PIECE, (escaped = "", _nul, double = "", plain = "") => escaped + double + plain);
@@ -96,7 +96,8 @@ function readCmd(script: string): Inner[] {
 /** Words of `cmd` that stand before a command. */
 const CMD_PREFIXES = /^(?:call|start|if|for|do|else|cmd)$/i;
 
-const unwrapPrefix = (words: readonly string[]): Inner[] => words.flatMap((_, at) => withSmallLetters(words.slice(at)));
+const unwrapPrefix = (words: readonly string[]): NestedCommand[] =>
+  words.flatMap((_, at) => withSmallLetters(words.slice(at)));
 
 type ReadPiece = (escaped?: string, single?: string, double?: string, plain?: string) => string;
 

@@ -1,6 +1,13 @@
 import { unwrapGit } from "./git-commands.js";
-import { type Inner, RUNS_NOTHING, type Runs, toCommand, toScript, toSuffixes } from "./inner.js";
 import { splitWords } from "./line-words.js";
+import {
+  type NestedCommand,
+  type NestedCommands,
+  NO_NESTED_COMMANDS,
+  toCommand,
+  toScript,
+  toSuffixes,
+} from "./nested-commands.js";
 import { listOptionCommands } from "./option-commands.js";
 import { type OptionTable, readOptions } from "./options.js";
 import { PLAIN_PROGRAMS, QUIET_PROGRAMS } from "./plain-programs.js";
@@ -12,9 +19,9 @@ import { RUNNERS, SU_OPTIONS, WRAPPERS, type Wrapper } from "./wrapper-table.js"
 export { SHELLS };
 
 /** Everything that a command may run in turn, by the tables of programs; an unknown program may run any of its arguments. */
-export function findInnerCommands(argv: readonly string[]): Runs {
+export function findNestedCommands(argv: readonly string[]): NestedCommands {
   const [program, ...args] = argv;
-  if (program === undefined) return RUNS_NOTHING;
+  if (program === undefined) return NO_NESTED_COMMANDS;
   const runs = unwrapShell(program, args) ?? unwrapNamed(toKnownName(program), args);
   // A shell takes `=name` for the place of the program; it is no name of any.
   return program.startsWith("=") ? addInner(runs, [toCommand([program.slice(1), ...args])]) : runs;
@@ -49,7 +56,7 @@ function toKnownName(program: string): string {
   return [name.replace(/^g/, ""), plainName(name)].find(isKnown) ?? name;
 }
 
-function unwrapNamed(name: string, args: readonly string[]): Runs {
+function unwrapNamed(name: string, args: readonly string[]): NestedCommands {
   const special = SPECIAL.get(name)?.(args) ?? unwrapCmdlet(name, args);
   if (special !== undefined) return special;
   const carried = [...listOptionCommands(name, args), ...listScriptFiles(name, args)];
@@ -59,7 +66,7 @@ function unwrapNamed(name: string, args: readonly string[]): Runs {
   if (words !== undefined) return addInner(unwrapRunner(words, args), carried);
   if (LOADER.test(name)) return { inner: [], guesses: toSuffixes(args), unclear: undefined };
   const isPlain = carried.length > 0 || PLAIN_PROGRAMS.has(name) || PLAIN_PROGRAMS.has(plainName(name));
-  if (isPlain) return { ...RUNS_NOTHING, inner: carried };
+  if (isPlain) return { ...NO_NESTED_COMMANDS, inner: carried };
   return unwrapLookalike(name, args) ?? { inner: [], guesses: guess(args), unclear: undefined };
 }
 
@@ -67,34 +74,34 @@ function unwrapNamed(name: string, args: readonly string[]): Runs {
 const LOADER = /^(?:ld(?:-[\w-]+)?|ld-linux[\w-]*)\.so(?:\.\d+)?$/;
 
 /** Makefiles: their recipes are scripts, and what is around them reads like commands that are not known. */
-function listScriptFiles(name: string, args: readonly string[]): Inner[] {
+function listScriptFiles(name: string, args: readonly string[]): NestedCommand[] {
   if (name !== "make" && name !== "gmake") return [];
   const { values } = readOptions({ short: "C:f:I:j::l::o:W:BdehiknpqrRsStvwE:", long: "file= makefile= eval=" }, args);
-  return values.flatMap(({ name: option, value }): Inner[] =>
+  return values.flatMap(({ name: option, value }): NestedCommand[] =>
     /^(?:f|file|makefile)$/.test(option) ? [{ kind: "file", path: value }] : [],
   );
 }
 
-const addInner = (runs: Runs, inner: readonly Inner[]): Runs =>
+const addInner = (runs: NestedCommands, inner: readonly NestedCommand[]): NestedCommands =>
   inner.length === 0 ? runs : { ...runs, inner: [...runs.inner, ...inner] };
 
 /** Any end of the arguments may be a command, and what has white space in it a script. */
-function guess(args: readonly string[]): Inner[] {
+function guess(args: readonly string[]): NestedCommand[] {
   const scripts = args.filter((arg) => /\s/.test(arg)).map((arg) => toScript(arg.replace(/^--?[\w-]+=/, "")));
   return [...toSuffixes(args), ...scripts];
 }
 
-function unwrapRunner(words: readonly string[], args: readonly string[]): Runs {
+function unwrapRunner(words: readonly string[], args: readonly string[]): NestedCommands {
   const at = words.includes("*") ? -1 : args.findIndex((arg) => words.includes(arg));
-  if (at === -1 && !words.includes("*")) return RUNS_NOTHING;
+  if (at === -1 && !words.includes("*")) return NO_NESTED_COMMANDS;
   return { inner: [], guesses: guess(args.slice(at + 1)), unclear: undefined };
 }
 
-function unwrapPlain(name: string, wrapper: Wrapper, args: readonly string[]): Runs {
-  if (wrapper.isInput === true) return { ...RUNS_NOTHING, inner: [{ kind: "input-script" }] };
+function unwrapPlain(name: string, wrapper: Wrapper, args: readonly string[]): NestedCommands {
+  if (wrapper.isInput === true) return { ...NO_NESTED_COMMANDS, inner: [{ kind: "input-script" }] };
   const { at, values, unknown } = skipOptions(wrapper, args);
   const scripts = values.filter((option) => wrapper.scripts?.split(" ").includes(option.name) === true);
-  const inner: Inner[] = scripts.map(({ value }) => toScript(value));
+  const inner: NestedCommand[] = scripts.map(({ value }) => toScript(value));
   const command = args.slice(at);
   if (command.length > 0) inner.push(toCommand(command));
   else if (wrapper.isShell === true) inner.push({ kind: "input-script" });
@@ -124,12 +131,12 @@ function skipOptions(wrapper: Wrapper, args: readonly string[]) {
   return { at, values, unknown };
 }
 
-type Unwrap = (args: readonly string[]) => Runs;
+type Unwrap = (args: readonly string[]) => NestedCommands;
 
 const sure =
-  (unwrap: (args: readonly string[]) => readonly Inner[]): Unwrap =>
+  (unwrap: (args: readonly string[]) => readonly NestedCommand[]): Unwrap =>
   (args) => ({
-    ...RUNS_NOTHING,
+    ...NO_NESTED_COMMANDS,
     inner: unwrap(args),
   });
 
@@ -177,12 +184,14 @@ const SPECIAL: ReadonlyMap<string, Unwrap> = new Map(
 );
 
 /** It runs what was run, or read, before. */
-function unwrapHistory(args: readonly string[]): Runs {
-  return /^-\w*l/.test(args[0] ?? "") ? RUNS_NOTHING : { ...RUNS_NOTHING, unclear: "`fc` runs what the history holds" };
+function unwrapHistory(args: readonly string[]): NestedCommands {
+  return /^-\w*l/.test(args[0] ?? "")
+    ? NO_NESTED_COMMANDS
+    : { ...NO_NESTED_COMMANDS, unclear: "`fc` runs what the history holds" };
 }
 
 /** One shell reads its input where no file is named. */
-function unwrapSource(args: readonly string[]): Inner[] {
+function unwrapSource(args: readonly string[]): NestedCommand[] {
   const [path] = withoutOptions(args);
   return [path === undefined ? { kind: "input-script" } : { kind: "file", path }];
 }
@@ -198,7 +207,7 @@ const ENV: OptionTable = {
   long: "ignore-environment null debug unset= chdir= split-string= argv0= block-signal? default-signal? ignore-signal? list-signal-handling",
 };
 
-function unwrapEnv(args: readonly string[]): Runs {
+function unwrapEnv(args: readonly string[]): NestedCommands {
   const isSkipped = (arg: string) => /^[^-=][^=]*=|^=/.test(arg);
   const { end, values, unknown } = readOptions(ENV, args, { isSkipped, hasDash: true });
   const command = args.slice(end);
@@ -206,7 +215,7 @@ function unwrapEnv(args: readonly string[]): Runs {
   const split = values.filter(({ name }) => name === "S" || name === "split-string");
   const inner = split.map(({ value }) => toCommand(["env", ...splitString(value), ...command]));
   if (command.length > 0) inner.push(toCommand(command));
-  if (unknown === undefined) return { ...RUNS_NOTHING, inner };
+  if (unknown === undefined) return { ...NO_NESTED_COMMANDS, inner };
   const unclear = `\`env\` has an option that is not known: \`${args[unknown] ?? ""}\``;
   return { inner: [], guesses: [...inner, ...guess(args.slice(unknown + 1))], unclear };
 }
@@ -217,7 +226,7 @@ function splitString(value: string): string[] {
 }
 
 /** A user, then arguments of a shell; with `-u` a command. Options may stand anywhere. */
-function unwrapSu(args: readonly string[]): Runs {
+function unwrapSu(args: readonly string[]): NestedCommands {
   const operands: string[] = [];
   const values: { name: string; value: string }[] = [];
   let unknown: string | undefined;
@@ -233,17 +242,17 @@ function unwrapSu(args: readonly string[]): Runs {
   const shell = getValue("s", "shell");
   const [, ...shellArgs] = operands;
   const scripts = values.filter(({ name }) => /^(?:c|command|session-command)$/.test(name));
-  const inner: Inner[] = scripts.map(({ value }) => toScript(value, shellArgs));
+  const inner: NestedCommand[] = scripts.map(({ value }) => toScript(value, shellArgs));
   if (getValue("u", "user") !== undefined) inner.push(toCommand(operands));
   else if (shell !== undefined)
     inner.push(toCommand([shell, ...scripts.flatMap(({ value }) => ["-c", value]), ...shellArgs]));
   else if (scripts.length === 0) inner.push(toCommand(["sh", ...shellArgs]));
-  if (unknown === undefined) return { ...RUNS_NOTHING, inner };
+  if (unknown === undefined) return { ...NO_NESTED_COMMANDS, inner };
   return { inner, guesses: guess(args), unclear: `\`su\` has an option that is not known: \`${unknown}\`` };
 }
 
-function unwrapFind(args: readonly string[]): Inner[] {
-  const inner: Inner[] = [];
+function unwrapFind(args: readonly string[]): NestedCommand[] {
+  const inner: NestedCommand[] = [];
   for (let at = 0; at < args.length; at += 1) {
     if (!/^-(?:exec|ok)(?:dir)?$/.test(args[at] ?? "")) continue;
     const end = args.findIndex((word, index) => index > at && (word === ";" || word === "+"));
@@ -254,7 +263,7 @@ function unwrapFind(args: readonly string[]): Inner[] {
   return inner;
 }
 
-function unwrapFd(args: readonly string[]): Inner[] {
+function unwrapFd(args: readonly string[]): NestedCommand[] {
   const at = args.findIndex((arg) => /^(?:-[a-zA-Z]*[xX]|--exec|--exec-batch)$/.test(arg));
   const attached = args.flatMap((arg) => /^(?:-[xX]|--exec(?:-batch)?=)(.+)$/s.exec(arg)?.[1] ?? []);
   return [...(at === -1 ? [] : [toCommand(args.slice(at + 1))]), ...attached.map((script) => toScript(script))];
@@ -265,31 +274,32 @@ const XARGS: OptionTable = {
   long: "null arg-file= delimiter= eof? replace? max-lines= max-args= open-tty max-procs= interactive process-slot-var= no-run-if-empty max-chars= show-limits verbose exit",
 };
 
-function unwrapXargs(args: readonly string[]): Runs {
+function unwrapXargs(args: readonly string[]): NestedCommands {
   const { end, values, unknown } = readOptions(XARGS, args);
   const argv = args.slice(end);
   const replaced = values.findLast(({ name }) => /^(?:I|J|i|replace)$/.test(name));
   const placeholder = replaced === undefined ? undefined : replaced.value || "{}";
-  const inner: Inner[] = argv.length === 0 ? [] : [toCommand(argv), { kind: "input-arguments", argv, placeholder }];
-  if (unknown === undefined) return { ...RUNS_NOTHING, inner };
+  const inner: NestedCommand[] =
+    argv.length === 0 ? [] : [toCommand(argv), { kind: "input-arguments", argv, placeholder }];
+  if (unknown === undefined) return { ...NO_NESTED_COMMANDS, inner };
   const unclear = `\`xargs\` has an option that is not known: \`${args[unknown] ?? ""}\``;
   return { inner: [], guesses: [...inner, ...guess(args.slice(unknown + 1))], unclear };
 }
 
 /** Its command is a script; without one each line or argument is. */
-function unwrapParallel(args: readonly string[]): Runs {
+function unwrapParallel(args: readonly string[]): NestedCommands {
   const wrapper = WRAPPERS.get("parallel") ?? {};
   const at = args.findIndex((arg) => /^::::?\+?$/.test(arg));
   const sources = at === -1 ? [] : args.slice(at + 1);
   const before = at === -1 ? args : args.slice(0, at);
   const runs = unwrapPlain("parallel", wrapper, args);
   const joined = sources.map((source) => toScript(`${before.join(" ")} ${source}`));
-  const inner: Inner[] = [...runs.inner, { kind: "input-script" }];
+  const inner: NestedCommand[] = [...runs.inner, { kind: "input-script" }];
   return { ...runs, inner, guesses: [...runs.guesses, ...sources.map((source) => toScript(source)), ...joined] };
 }
 
 /** The arguments xargs makes of a text. */
-export function fillArguments(inner: Extract<Inner, { kind: "input-arguments" }>, text: string): string[] {
+export function fillArguments(inner: Extract<NestedCommand, { kind: "input-arguments" }>, text: string): string[] {
   const { argv, placeholder } = inner;
   const words = splitWords(text.replaceAll("\0", "\n")) ?? text.split(/\s+/);
   if (placeholder === undefined) return [...argv, ...words];

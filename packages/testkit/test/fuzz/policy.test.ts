@@ -3,8 +3,8 @@ import { loadShellParser, parseRulePolicy } from "@codex/policy";
 import { Budget, StarlarkError } from "@codex/starlark";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { findAffectedPrograms } from "../../../policy/src/rules/affected-programs.js";
 import { parseRuleFile } from "../../../policy/src/rules/parse-rule-file.js";
-import { readSuspects } from "../../../policy/src/rules/suspects.js";
 import { joinWords, splitWords } from "../../../policy/src/shell/line-words.js";
 import { findLiteralCommands } from "../../../policy/src/shell/literal-commands.js";
 import { readRoughCommands } from "../../../policy/src/shell/rough-words.js";
@@ -67,7 +67,7 @@ describe("a rule file", () => {
   it("is never in the way of others: one that does not load is set aside with what it may have meant", () =>
     check(
       fc.property(texts, (text) => {
-        const suspects = readSuspects(text);
+        const suspects = findAffectedPrograms(text);
         expect(suspects === "everything" || suspects instanceof Set).toBe(true);
         const policy = parseRulePolicy([{ file: "a.rules", text }]);
         expect(policy).toBeDefined();
@@ -78,7 +78,9 @@ describe("a rule file", () => {
   it("that does not load suspects every program it names in a list of its own", () =>
     check(
       fc.property(fc.stringMatching(/^[a-z]{2,8}$/), fc.constantFrom("forbidden", "prompt"), (program, decision) => {
-        const suspects = readSuspects(`prefix_rule(["${program}", "x"], decision="${decision}")\nprefix_rule(\n`);
+        const suspects = findAffectedPrograms(
+          `prefix_rule(["${program}", "x"], decision="${decision}")\nprefix_rule(\n`,
+        );
         expect(suspects === "everything" || suspects.has(program)).toBe(true);
       }),
     ));

@@ -1,5 +1,5 @@
 /** What a command runs in turn, as far as its arguments tell. */
-export type Inner =
+export type NestedCommand =
   | { readonly kind: "command"; readonly argv: readonly string[] }
   /** Text a shell runs; `args` are its $0, $1, … */
   | { readonly kind: "script"; readonly script: string; readonly args: readonly string[] }
@@ -13,20 +13,24 @@ export type Inner =
   | { readonly kind: "suffixes"; readonly words: readonly string[] };
 
 /** Everything a command may run in turn. */
-export interface Runs {
+export interface NestedCommands {
   /** What it runs as far as it is known; where arguments are ambiguous, more. */
-  readonly inner: readonly Inner[];
+  readonly inner: readonly NestedCommand[];
   /** What it may run as well: guessed, because the program or one of its options is not known. */
-  readonly guesses: readonly Inner[];
+  readonly guesses: readonly NestedCommand[];
   /** Why it may run something that is in neither list; undefined when it does not. */
   readonly unclear: string | undefined;
 }
 
-export const RUNS_NOTHING: Runs = { inner: [], guesses: [], unclear: undefined };
+export const NO_NESTED_COMMANDS: NestedCommands = { inner: [], guesses: [], unclear: undefined };
 
-export const toCommand = (argv: readonly string[]): Inner => ({ kind: "command", argv });
+export const toCommand = (argv: readonly string[]): NestedCommand => ({ kind: "command", argv });
 
-export const toScript = (script: string, args: readonly string[] = []): Inner => ({ kind: "script", script, args });
+export const toScript = (script: string, args: readonly string[] = []): NestedCommand => ({
+  kind: "script",
+  script,
+  args,
+});
 
 /** Every suffix of an argument list, as a command. */
-export const toSuffixes = (words: readonly string[]): Inner[] => [{ kind: "suffixes", words }];
+export const toSuffixes = (words: readonly string[]): NestedCommand[] => [{ kind: "suffixes", words }];

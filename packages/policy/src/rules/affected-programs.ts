@@ -6,19 +6,19 @@ import { DECISIONS } from "./rule.js";
 import { PREFIX_RULE_PARAMETERS } from "./signatures.js";
 
 /** Programs a broken file may restrict, as `foldCase` writes them, or all of them. */
-export type Suspects = "everything" | ReadonlySet<string>;
+export type AffectedPrograms = "everything" | ReadonlySet<string>;
 
-export function isSuspect(suspects: Suspects, argv: readonly string[]): boolean {
-  if (suspects === "everything") return true;
+export function isAffected(affectedPrograms: AffectedPrograms, argv: readonly string[]): boolean {
+  if (affectedPrograms === "everything") return true;
   const [program = ""] = argv;
-  return suspects.has(foldCase(program)) || suspects.has(foldCase(posix.basename(program)));
+  return affectedPrograms.has(foldCase(program)) || affectedPrograms.has(foldCase(posix.basename(program)));
 }
 
 /**
  * The strictest reading of a file that does not load: every program that it may have asked about or forbidden. Each
  * top-level statement is read on its own, so that the error of one does not hide the others.
  */
-export function readSuspects(text: string): Suspects {
+export function findAffectedPrograms(text: string): AffectedPrograms {
   const names = new Set<string>();
   let isWhole = true;
   for (const piece of splitStatements(text)) {
