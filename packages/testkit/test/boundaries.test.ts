@@ -32,6 +32,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     executor: "channel clock exec-backend executor-protocol permissions shell-snapshot telemetry",
   },
   core: {
+    "apply-patch": "",
     starlark: "",
     audit: "file-lock telemetry",
     policy: "executor-protocol file-lock permissions starlark telemetry",

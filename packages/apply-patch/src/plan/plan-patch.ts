@@ -1,0 +1,179 @@
+import { MAX_FILE_BYTES } from "../limits.js";
+import { applyChunks, hasResult } from "../match/apply-chunks.js";
+import { type Operation, type Patch, PatchError, type PatchProblem, type UpdateFile } from "../patch.js";
+import { quoteLine } from "../quote.js";
+import { findPathProblems } from "./check-paths.js";
+import type { FileChange, FileState, FilesBefore, Plan, Planned, Step } from "./plan.js";
+import { isBelow, resolvePath } from "./resolve-path.js";
+
+/** The absolute paths whose state a plan needs: those that the patch names. */
+export function getPatchPaths({ operations }: Patch, cwd: string): string[] {
+  const named = operations.flatMap((operation) =>
+    operation.kind === "update" && operation.moveTo !== undefined
+      ? [operation.path, operation.moveTo]
+      : [operation.path],
+  );
+  return [...new Set(named.map((path) => resolvePath(cwd, path)))];
+}
+
+/** Plans a patch against the files as they are. Nothing is changed; the plan changes all files, or there is none. */
+export function planPatch(patch: Patch, cwd: string, files: FilesBefore): Planned {
+  const pathProblems = findPathProblems(patch, cwd, files);
+  if (pathProblems.length > 0) return { ok: false, problems: pathProblems, applied: [] };
+  const states = new Map(files.states);
+  const problems: PatchProblem[] = [];
+  const applied: string[] = [];
+  const steps: Step[] = [];
+  const changes: FileChange[] = [];
+  for (const operation of patch.operations) {
+    try {
+      const planned = planOperation(operation, cwd, states, files.states);
+      steps.push(...planned.steps);
+      changes.push(planned.change);
+    } catch (error) {
+      if (!(error instanceof PatchError)) throw error;
+      problems.push({ path: operation.path, line: operation.line, ...error.problem });
+    }
+    if (isApplied(operation, cwd, files.states)) applied.push(operation.path);
+  }
+  if (problems.length > 0) return { ok: false, problems, applied };
+  return { ok: true, plan: { steps: order(merge(steps)), changes } };
+}
+
+/** `states` is what the operations before leave behind; this one's effect is added to it. */
+function planOperation(
+  operation: Operation,
+  cwd: string,
+  states: Map<string, FileState>,
+  originals: FilesBefore["states"],
+): { steps: Step[]; change: FileChange } {
+  const path = resolvePath(cwd, operation.path);
+  const before = states.get(path) ?? { kind: "missing" };
+  const change = { kind: operation.kind, path, shownPath: operation.path };
+  switch (operation.kind) {
+    case "add": {
+      if (before.kind === "directory") fail(path, "is a directory, and cannot be replaced by a file");
+      if (before.kind === "unreadable") failUnreadable(path, before.reason);
+      const after = encode(path, operation.lines);
+      states.set(path, { kind: "file", bytes: after });
+      return { steps: [{ kind: "write", path, before, after }], change };
+    }
+    case "delete": {
+      readBytes(path, before, "delete");
+      states.set(path, { kind: "missing" });
+      return { steps: [{ kind: "remove", path, before }], change };
+    }
+    case "update": {
+      const bytes = readBytes(path, before, "update");
+      const after = update(path, bytes, operation);
+      const moveTo = operation.moveTo === undefined ? path : resolvePath(cwd, operation.moveTo);
+      if (moveTo === path) {
+        states.set(path, { kind: "file", bytes: after });
+        return { steps: [{ kind: "write", path, before, after }], change };
+      }
+      const target = states.get(moveTo) ?? { kind: "missing" };
+      refuseTarget(path, moveTo, target, originals.get(moveTo));
+      states.set(moveTo, { kind: "file", bytes: after });
+      states.set(path, { kind: "missing" });
+      return {
+        steps: [
+          { kind: "write", path: moveTo, before: target, after, movedFrom: path },
+          { kind: "remove", path, before },
+        ],
+        change: { ...change, moveTo, shownMoveTo: operation.moveTo! },
+      };
+    }
+  }
+}
+
+function readBytes(path: string, state: FileState, verb: "delete" | "update"): Uint8Array {
+  if (state.kind === "missing") fail(path, `to ${verb} does not exist (No such file or directory)`);
+  if (state.kind === "directory") fail(path, `to ${verb} is not a file but a directory`);
+  if (state.kind === "unreadable") failUnreadable(path, state.reason);
+  return state.bytes;
+}
+
+function update(path: string, bytes: Uint8Array, { chunks }: UpdateFile): Uint8Array {
+  if (chunks.length > 0) refuseSize(path, bytes.length);
+  try {
+    const after = applyChunks(bytes, chunks);
+    refuseSize(path, after.length);
+    return after;
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    throw new PatchError({ ...error.problem, message: `${quoteLine(path)}: ${error.problem.message}` });
+  }
+}
+
+function encode(path: string, lines: readonly string[]): Uint8Array {
+  const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
+  refuseSize(path, bytes.length);
+  return bytes;
+}
+
+function refuseSize(path: string, bytes: number): void {
+  if (bytes <= MAX_FILE_BYTES) return;
+  fail(path, `has ${bytes} bytes; a patch changes files of at most ${MAX_FILE_BYTES} bytes: use a command`);
+}
+
+function refuseTarget(path: string, moveTo: string, target: FileState, original: FileState | undefined): void {
+  if (target.kind === "missing" && original?.kind === "file" && original.isLink) {
+    fail(moveTo, `is a symbolic link: delete it in one patch, and move '${quoteLine(path)}' there in the next`);
+  }
+  if (target.kind === "missing") return;
+  if (target.kind === "directory") fail(moveTo, `is a directory: name the file that '${quoteLine(path)}' is to become`);
+  fail(
+    moveTo,
+    `exists already, and moving '${quoteLine(path)}' there would lose it: delete it first, or choose another name`,
+  );
+}
+
+/** Whether a file is already as the operation leaves it. */
+function isApplied(operation: Operation, cwd: string, states: ReadonlyMap<string, FileState>): boolean {
+  const stateOf = (path: string): FileState => states.get(resolvePath(cwd, path)) ?? { kind: "missing" };
+  const here = stateOf(operation.path);
+  switch (operation.kind) {
+    case "add":
+      return (
+        here.kind === "file" &&
+        isSame(here.bytes, new TextEncoder().encode(operation.lines.map((line) => `${line}\n`).join("")))
+      );
+    case "delete":
+      return here.kind === "missing";
+    case "update": {
+      const there = operation.moveTo === undefined ? here : stateOf(operation.moveTo);
+      const isMoved = operation.moveTo === undefined || here.kind === "missing";
+      return (
+        isMoved && there.kind === "file" && (operation.chunks.length === 0 || hasResult(there.bytes, operation.chunks))
+      );
+    }
+  }
+}
+
+const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && one.every((byte, index) => byte === other[index]);
+
+/** A file that is removed and written again is written alone, over its old content: it is never gone in between. */
+function merge(steps: readonly Step[]): Step[] {
+  const written = new Set(steps.filter(({ kind }) => kind === "write").map(({ path }) => path));
+  const removed = new Map(steps.filter(({ kind }) => kind === "remove").map(({ path, before }) => [path, before]));
+  return steps
+    .filter(({ kind, path }) => kind === "write" || !written.has(path))
+    .map((step) => (step.kind === "write" ? { ...step, before: removed.get(step.path) ?? step.before } : step));
+}
+
+/** Writes come first, so that what moves is in its new place before it leaves the old one. What is in the way goes before. */
+function order(steps: readonly Step[]): Plan["steps"] {
+  const writes = steps.filter(({ kind }) => kind === "write");
+  const removes = steps.filter(({ kind }) => kind === "remove");
+  const isInTheWay = ({ path }: Step) => writes.some((write) => isBelow(write.path, path));
+  return [...removes.filter(isInTheWay), ...writes, ...removes.filter((step) => !isInTheWay(step))];
+}
+
+function failUnreadable(path: string, reason: string): never {
+  fail(path, `cannot be read: ${reason}`);
+}
+
+function fail(path: string, message: string): never {
+  throw new PatchError({ message: `${quoteLine(path)} ${message}` });
+}

@@ -1,0 +1,60 @@
+/** What `exec_command` is to do about a script that has to do with `apply_patch`. */
+export type PatchScript =
+  /** It is only a patch, to be applied in `directory`, relative to the call's or absolute. */
+  | { kind: "patch"; text: string; directory: string | undefined }
+  /** It is a patch in a directory that only a shell could find. */
+  | { kind: "refused"; reason: string };
+
+/**
+ * Recognizes a script that is nothing but `apply_patch` (or `applypatch`) with a here-document, `cd DIRECTORY &&` before it
+ * allowed. The text is taken as it stands, whatever the quotes of the here-document. Undefined for any other script.
+ */
+export function parsePatchScript(script: string): PatchScript | undefined {
+  const found = COMMAND.exec(script);
+  if (found === null) return undefined;
+  const { directory, dash, single, double, bare } = found.groups!;
+  const word = single ?? double ?? bare!;
+  const body = takeBody(script.slice(found[0].length), word, dash !== undefined);
+  if (body === undefined) return undefined;
+  if (directory === undefined) return { kind: "patch", text: body, directory: undefined };
+  const literal = readWord(directory);
+  if (literal !== undefined) return { kind: "patch", text: body, directory: literal };
+  const reason =
+    `apply_patch is no program but taken out of the script, so nothing expands 'cd ${directory}': ` +
+    "give the directory as it is, in `workdir`. Nothing was changed.";
+  return { kind: "refused", reason };
+}
+
+/** How to apply a patch, for a script that calls `apply_patch` among other things; undefined where it does not. */
+export function explainPatchCommand(script: string): string | undefined {
+  if (!CALLS.test(script)) return undefined;
+  return (
+    "apply_patch is a tool, not a program of this shell. Call the tool, or give exec_command a script that is nothing " +
+    "but `apply_patch <<'EOF'`, the patch and `EOF` (`cd DIRECTORY &&` may stand before it)."
+  );
+}
+
+const ASSIGNMENT = String.raw`[A-Za-z_]\w*=[\w./:@%+,-]*[ \t]+`;
+const WORD = String.raw`'[^'\n]*'|"[^"\n]*"|[^\s'"\\;&|<>()#\x60-]` + String.raw`[^\s'"\\;&|<>()\x60]*`;
+const COMMAND = new RegExp(
+  String.raw`^\s*(?:cd[ \t]+(?<directory>${WORD})[ \t]*&&\s*)?(?:${ASSIGNMENT})*apply_?patch[ \t]*<<(?<dash>-)?[ \t]*` +
+    String.raw`(?:'(?<single>[^'\n]+)'|"(?<double>[^"\n$\x60\\]+)"|(?<bare>[\w.+-]+))[ \t]*\r?\n`,
+);
+const CALLS = /(?:^|[\n;&|({]|\b(?:then|do|else)\b)\s*apply_?patch(?=[\s<;&|)]|$)/;
+
+/** The lines up to the one that is the word; undefined where more than blanks follow it. */
+function takeBody(rest: string, word: string, stripsTabs: boolean): string | undefined {
+  const lines = rest.split("\n").map((line) => (stripsTabs ? line.replace(/^\t+/, "") : line));
+  const end = lines.findIndex((line) => line.replace(/\r$/, "") === word);
+  // Like a shell: without the word, the end of the script ends it.
+  if (end === -1) return lines.join("\n");
+  if (lines.slice(end + 1).some((line) => line.trim() !== "")) return undefined;
+  return lines.slice(0, end).join("\n");
+}
+
+/** What a word means where nothing in it is to be expanded. */
+function readWord(word: string): string | undefined {
+  if (word.startsWith("'")) return word.slice(1, -1);
+  if (word.startsWith('"')) return /[$\x60\\]/.test(word) ? undefined : word.slice(1, -1);
+  return /[$~*?[\]{}!]/.test(word) ? undefined : word;
+}
