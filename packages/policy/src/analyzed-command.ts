@@ -1,4 +1,4 @@
-import type { LiteralCommands } from "./shell/literal-commands.js";
+import type { LiteralCommands } from "./shell/found-commands.js";
 
 /** A command as policy sees it. */
 export interface AnalyzedCommand {

@@ -19,6 +19,6 @@ export { DEFAULT_DENY_READ, type DeniedRead } from "./sandbox/deny-read.js";
 export { findMissingSandbox, findNoSandbox, type MissingSandbox } from "./sandbox/missing-sandbox.js";
 export type { SandboxedCommand, SandboxRefusal, SandboxSelector, WhenUnavailable } from "./sandbox/sandbox-selector.js";
 export type { GitDirectories, SandboxSettings } from "./sandbox/sandbox-settings.js";
-export type { LiteralCommands } from "./shell/literal-commands.js";
+export type { LiteralCommands } from "./shell/found-commands.js";
 export { createLazyShellParser, loadShellParser, type ShellParser } from "./shell/parser.js";
 export { analyzeTypedLines, TypedLines } from "./typed-lines.js";

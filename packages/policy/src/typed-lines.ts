@@ -1,8 +1,9 @@
 import { messageOf } from "@codex/telemetry";
 import type { GetShellParser } from "./analyze-command.js";
 import type { AnalyzedCommand } from "./analyzed-command.js";
+import type { LiteralCommands } from "./shell/found-commands.js";
 import { MAX_TYPED_HISTORY, MAX_TYPED_LINE } from "./shell/limits.js";
-import { findScriptCommands, type LiteralCommands } from "./shell/literal-commands.js";
+import { findScriptCommands } from "./shell/literal-commands.js";
 import type { ShellParser } from "./shell/parser.js";
 
 export interface CompleteLines {

@@ -95,6 +95,12 @@ const FORBIDDEN: Record<string, string[]> = {
       "git rebase -x 'rm x' HEAD",
     ],
     ...[
+      "git -c url.ext::rm.insteadOf=x: ls-remote x:",
+      "git config url.ext::rm.insteadOf x:",
+      "git -c mergetool.x.path=rm mergetool",
+    ],
+    ...["git clone -c core.fsmonitor=rm u", "cmake -E env rm x", "cmake -E time rm x"],
+    ...[
       "git submodule foreach 'rm x'",
       "git difftool --extcmd='rm x'",
       "ssh -o ProxyCommand='rm x' h",
@@ -203,6 +209,43 @@ const ASKED: readonly string[] = [
     'mongosh --nodb --eval \'require("child_process").execSync("rm x")\'',
     "fossil sql '.shell rm x'",
   ],
+  ...["LD_PRELOAD=./x.so ls", "export LD_AUDIT=x; ls", "BASH_ENV=f bash -c ls", "ENV=f sh -i", "GCONV_PATH=. iconv f"],
+  ...["NODE_OPTIONS='--require ./x' node", "NODE_OPTIONS=--import=./x.mjs npm ls", "PYTHONSTARTUP=f python"],
+  ...["RUBYOPT=-r./x gem list", "PERL5OPT=-MX perl f", "JAVA_TOOL_OPTIONS=-javaagent:x.jar mvn test"],
+  ...[
+    "git -c include.path=f x",
+    "git -c includeIf.gitdir:/.path=f x",
+    "GIT_CONFIG_GLOBAL=f git x",
+    "env GIT_CONFIG_SYSTEM=f git x",
+  ],
+  ...[
+    "git --git-dir=d x",
+    "GIT_DIR=d git x",
+    "git --exec-path=d x",
+    "GIT_EXEC_PATH=d git x",
+    "git -c core.hooksPath=d commit",
+  ],
+  ...[
+    "git -c protocol.ext.allow=always fetch",
+    "git config include.path f",
+    "git init --template=d",
+    "git clone -c include.path=f u",
+  ],
+  ...["PIP_CONFIG_FILE=p pip list", "APT_CONFIG=f apt-get update", "apt-get -c f update", "WGETRC=f wget u"],
+  ...["poetry env use rm", "jj util exec -- rm x", "composer exec rm", "brew sh -c rm", "gh extension exec rm"],
+  ...[
+    "firebase emulators:exec rm",
+    "podman machine ssh rm",
+    "heroku local -- rm",
+    "aws configure set credential_process rm",
+  ],
+  ...['npm pkg set --json scripts=\'{"t":"rm x"}\'', "env RUSTC_WRAPPER=rm cargo build", "export CC=rm; make"],
+  ...[
+    "foo sort --compress-program=rm f",
+    "echo '* * * * * rm x' | crontab -",
+    "foo --pager rm",
+    "cmake -E chdir / rm x",
+  ],
   ...["npm exec -- rm x", "poetry run rm x", "own-wrapper --flag rm x", "own-wrapper 'rm x'", "kubectl exec p -- rm x"],
 ];
 
@@ -223,11 +266,10 @@ const SANDBOX_ONLY: Record<string, string[]> = {
   ],
   "text piped into a program with commands of its own": ["cat f | psql", "psql < f", "sqlite3 db < f"],
   "another program under this name, or this one under another": [
-    ...["LD_PRELOAD=./x.so ls", "BASH_ENV=f bash -c ls", "ENV=f sh -i", "PATH=.:$PATH ls", "export PATH=.; ls"],
-    ...["NODE_OPTIONS='--require ./x' node", "PYTHONSTARTUP=f python", "enable -f ./x.so ls; ls"],
+    ...["PATH=.:$PATH ls", "export PATH=.; ls", "enable -f ./x.so ls; ls"],
     ...["ln -s /bin/rm l; ./l x", "cp /bin/rm l; ./l x", "RM x"],
   ],
-  "run by somebody else": ["echo '* * * * * rm x' | crontab -", "echo rm x > Makefile"],
+  "run by somebody else": ["echo rm x > Makefile"],
 };
 
 const rows = (table: Record<string, string[]>) =>

@@ -22,12 +22,13 @@ import { BY_CODE } from "./variants/by-code.js";
 import { BY_COMPUTING } from "./variants/by-computing.js";
 import { BY_PROGRAMS } from "./variants/by-programs.js";
 import { BY_RUN_TIME } from "./variants/by-run-time.js";
+import { BY_SETTINGS } from "./variants/by-settings.js";
 import { IN_BASH } from "./variants/in-bash.js";
 import { IN_OTHER_SHELLS } from "./variants/in-other-shells.js";
 import type { Variant } from "./variants/variant.js";
 
 const SPELLED: readonly Variant[] = [...IN_BASH, ...BY_COMPUTING, ...BY_PROGRAMS, ...IN_OTHER_SHELLS];
-const VARIANTS: readonly Variant[] = [...SPELLED, ...BY_RUN_TIME, ...BY_CODE];
+const VARIANTS: readonly Variant[] = [...SPELLED, ...BY_RUN_TIME, ...BY_CODE, ...BY_SETTINGS];
 
 // Each way to run `zap` is shown to run it in the real shell, where that is installed, and is judged under rules about it.
 

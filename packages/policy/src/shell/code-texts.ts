@@ -1,6 +1,9 @@
 import { posix } from "node:path";
+import { isGitFile } from "./git-settings.js";
+import { BUILD_TOOLS, HOST_TOOLS } from "./plain-programs.js";
 import { plainName } from "./program-name.js";
 import { hasHarmlessOutput } from "./unknown.js";
+import { mayTakeCode } from "./wrappers.js";
 
 /**
  * Candidates for commands in a text of any language: the pieces between its quotes, brackets and operators, also without their
@@ -8,7 +11,11 @@ import { hasHarmlessOutput } from "./unknown.js";
  */
 export function listPieces(text: string): string[][] {
   return text.split(PIECE_ENDS).flatMap((piece) => {
-    const words = piece.trim().split(/\s+/, MAX_PIECE_WORDS);
+    // The time in front of a command in a table of them has no letters.
+    const words = piece
+      .replace(/^(?:\s*[\d*?/,-]+(?=\s))+/, "")
+      .trim()
+      .split(/\s+/, MAX_PIECE_WORDS);
     if (words[0] === "") return [];
     return words.slice(0, MAX_PIECE_STARTS).map((_, at) => words.slice(at));
   });
@@ -44,12 +51,46 @@ export function readsProgram([program = "", ...args]: readonly string[]): boolea
 const PROSE = /\.(?:md|markdown|txt|rst|adoc|html?|css|csv|svg|log|lock)$/i;
 
 /** Whether a program that is started with these words may run what is in the file. */
-export function mayUse(path: string, argv: readonly string[]): boolean {
+function mayUse(path: string, argv: readonly string[]): boolean {
   const [program = "", ...args] = argv;
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  if (plainName(program) === "git") return /(?:^|[/.])git(?:\/|config)|hooks\//.test(path);
+  const name = basename(path);
+  // What it has no command for, it looks up as a program: `kubectl-y` for `kubectl y`.
+  if (basename(program) === name || args.some((arg) => name === `${plainName(program)}-${arg}`)) return true;
+  if (plainName(program) === "git") return isGitFile(path);
+  if (!mayUseFiles(program, args) && !(HOST_TOOLS.has(plainName(program)) && SETTINGS.test(path))) return false;
   return !PROSE.test(path) || args.some((arg) => arg.includes(name));
 }
+
+const mayUseFiles = (program: string, args: readonly string[]): boolean =>
+  BUILD_TOOLS.has(plainName(program)) || mayTakeCode(program, args) || /(?:^|\/)(?:\.|source|\w*sh|bun)$/.test(program);
+
+/** Settings of a user or a host. */
+const SETTINGS = /(?:rc|conf|config|\.cfg|\.ini|\.toml|credentials)$/i;
+
+/** What programs load without being told, by its name. */
+const LOADED = /(?:^|\/)(?:sitecustomize|usercustomize|conftest)\.py$|\.(?:pth|so|pm|jar)$/;
+
+/**
+ * What becomes of a file that a script writes. `places`: where variables of the script tell programs to look for code and
+ * settings, which any program may do then.
+ */
+export function judgeWrittenFile(
+  path: string,
+  text: string,
+  users: readonly (readonly string[])[],
+  places: readonly string[],
+): { isUsed: boolean; isShell: boolean; isSettings: boolean } {
+  const isNamed = places.some((place) => posix.normalize(place) === path);
+  const isPlaced = places.length > 0 && !PROSE.test(path);
+  const isUsed = isNamed || isPlaced || users.some((argv) => mayUse(path, argv));
+  return {
+    isUsed,
+    isShell: isShellText(path, text),
+    isSettings: isNamed || (isPlaced && LOADED.test(path)) || isGitFile(path),
+  };
+}
+
+const basename = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 const READERS =
   /^(?:cat|ls|head|tail|grep|wc|stat|file|less|more|diff|cmp|echo|printf|nl|shellcheck|shfmt|git|\.|source|\w*sh|env|sudo|timeout|nohup|time|command|exec|nice|g?make|powershell)$/;
@@ -62,5 +103,5 @@ export function mayChange(path: string, argv: readonly string[]): boolean {
 }
 
 /** A script of a shell, or what one reads at its start. */
-export const isShellText = (path: string, text: string): boolean =>
+const isShellText = (path: string, text: string): boolean =>
   /^#!.*sh\b/.test(text) || /(?:rc|profile|login|env|\.sh)$|hooks\/[\w-]+$|gitconfig$/.test(path);

@@ -1,4 +1,6 @@
+import { judgeSetting, parseSetting, readRemote } from "./git-settings.js";
 import { splitWords } from "./line-words.js";
+import { classifyVariable } from "./loading-variables.js";
 import { type NestedCommand, type NestedCommands, NO_NESTED_COMMANDS, toCommand, toScript } from "./nested-commands.js";
 import { type FindOptionCommands, toInner, valuesOf } from "./option-commands.js";
 
@@ -9,23 +11,29 @@ const VALUE_OPTIONS =
 const FLAGS =
   /^(?:-[pPvh]|--(?:paginate|no-pager|bare|no-replace-objects|no-lazy-fetch|no-optional-locks|no-advice|literal-pathspecs|glob-pathspecs|noglob-pathspecs|icase-pathspecs|html-path|man-path|info-path|version|help|exec-path)|--(?:git-dir|work-tree|namespace|config-env|super-prefix|attr-source|exec-path|list-cmds)=.*)$/s;
 
-/** Settings that are run, by their last part or as a whole. */
-const RUN_SETTINGS =
-  /^(?:pager\..*|.*\.(?:\w*pager|\w*editor|sshcommand|askpass|fsmonitor|gitproxy|external|textconv|\w*command|\w*cmd|driver|clean|smudge|process|helper|program|difffilter|uploadpack|receivepack|\w*hook|update|httpd|smtpserver))$/is;
-
 /** What `git` runs: settings, aliases, and commands whose options are scripts. */
 export function unwrapGit(args: readonly string[]): NestedCommands {
   const inner: NestedCommand[] = [];
   const guesses: NestedCommand[] = [];
   const aliases = new Map<string, string>();
   let unclear: string | undefined;
+  const add = (setting: NestedCommands) => {
+    inner.push(...setting.inner);
+    guesses.push(...setting.guesses);
+    unclear ??= setting.unclear;
+  };
   let at = 0;
   for (; (args[at] ?? "").startsWith("-"); at += 1) {
     const option = args[at] ?? "";
     if (option === "-c") {
-      const [, name = "", value = ""] = /^([^=]+)=(.*)$/s.exec(args[at + 1] ?? "") ?? [];
+      const [name, value] = parseSetting(args[at + 1] ?? "");
       if (/^alias\./i.test(name)) aliases.set(name.slice("alias.".length).toLowerCase(), value);
-      inner.push(...listSetting(name, value));
+      add(judgeSetting(name, value));
+    }
+    const [, way, place] = /^--(git-dir|exec-path)(?:=(.*))?$/s.exec(option) ?? [];
+    const named = place ?? (way === "git-dir" ? args[at + 1] : undefined) ?? "";
+    if (way !== undefined && classifyVariable(way === "git-dir" ? "GIT_DIR" : "GIT_EXEC_PATH", named) === "unseen") {
+      unclear ??= `\`git\` takes settings or programs from \`${named}\``;
     }
     if (option.startsWith("--config-env")) unclear ??= "`git` takes a setting from the environment";
     if (VALUE_OPTIONS.test(option)) at += 1;
@@ -42,19 +50,24 @@ export function unwrapGit(args: readonly string[]): NestedCommands {
   if (alias?.startsWith("!")) inner.push(toScript([alias.slice(1), ...rest].join(" ")));
   else if (alias !== undefined) inner.push(toCommand(["git", ...(splitWords(alias) ?? []), ...rest]));
   inner.push(...rest.flatMap(readRemote), ...listVerb(verb, rest));
-  return inner.length + guesses.length === 0 ? NO_NESTED_COMMANDS : { inner, guesses, unclear };
+  for (const setting of listSettings(verb, rest)) add(setting);
+  return inner.length + guesses.length === 0 && unclear === undefined
+    ? NO_NESTED_COMMANDS
+    : { inner, guesses, unclear };
 }
 
-function listSetting(name: string, value: string): NestedCommand[] {
-  if (/^alias\./i.test(name)) return value.startsWith("!") ? [toScript(value.slice(1))] : [];
-  return RUN_SETTINGS.test(name) ? [toScript(value.replace(/^!/, ""))] : [];
+/** Settings that commands of `git` write, or give a new repository. */
+function listSettings(verb: string, args: readonly string[]): NestedCommands[] {
+  if (verb === "config") return args.map((name, at) => judgeSetting(...splitName(name, args[at + 1] ?? ""), true));
+  if (verb !== "clone" && verb !== "init") return [];
+  return args.flatMap((arg, at) => [
+    ...valuesOf("c", "config")(arg, args[at + 1]).map((setting) => judgeSetting(...parseSetting(setting))),
+    ...valuesOf("", "template")(arg, args[at + 1]).map((path) => judgeSetting("init.templateDir", path)),
+  ]);
 }
 
-/** `ext::command`, in which `% ` is a space of a word. */
-const readRemote = (arg: string): NestedCommand[] => {
-  const remote = /^(?:--\w+=)?ext::(.+)$/s.exec(arg)?.[1];
-  return remote === undefined ? [] : [toScript(remote.replace(/% /g, "\\ ").replace(/%[sSG]\S*/g, ""))];
-};
+const splitName = (name: string, value: string): [string, string] =>
+  name.includes(".") && !name.startsWith("-") ? [name, value] : ["", ""];
 
 /** Commands of `git` that run others. */
 function listVerb(verb: string, args: readonly string[]): NestedCommand[] {
@@ -69,7 +82,6 @@ function listVerb(verb: string, args: readonly string[]): NestedCommand[] {
     const at = args.findIndex((arg) => !arg.startsWith("-"));
     return at === -1 ? [] : [toCommand(["git", ...args.slice(at)]), toCommand(["git", ...args.slice(at + 1)])];
   }
-  if (verb === "config") return args.flatMap((name, at) => listSetting(name, args[at + 1] ?? ""));
   const options = VERBS.get(verb);
   if (options === undefined) return [];
   return args.flatMap((arg, at) => options(arg, args[at + 1], args.slice(at + 1))).map(toInner);
@@ -77,19 +89,12 @@ function listVerb(verb: string, args: readonly string[]): NestedCommand[] {
 
 const FILTERS = "env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter setup";
 
-/** Settings of the new repository. */
-const cloneSettings = (arg: string, next?: string): string[] =>
-  valuesOf("c", "config")(arg, next).flatMap((setting) => {
-    const [, name = "", value = ""] = /^([^=]+)=(.*)$/s.exec(setting) ?? [];
-    return RUN_SETTINGS.test(name) ? [value.replace(/^!/, "")] : [];
-  });
-
 const VERBS: ReadonlyMap<string, FindOptionCommands> = new Map<string, FindOptionCommands>([
   ["rebase", valuesOf("x", "exec")],
   ["difftool", valuesOf("x", "extcmd")],
   ["filter-branch", valuesOf("", FILTERS)],
   ["grep", valuesOf("O", "open-files-in-pager")],
-  ["clone", (arg, next) => [...valuesOf("u", "upload-pack")(arg, next), ...cloneSettings(arg, next)]],
+  ["clone", valuesOf("u", "upload-pack")],
   ["fetch", valuesOf("", "upload-pack")],
   ["pull", valuesOf("", "upload-pack")],
   ["ls-remote", valuesOf("", "upload-pack exec")],

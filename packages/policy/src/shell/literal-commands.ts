@@ -1,6 +1,9 @@
 import { posix } from "node:path";
-import { isShellText, listPieces, listValues, mayChange, mayUse, readsProgram } from "./code-texts.js";
+import { judgeWrittenFile, listPieces, listValues, mayChange, readsProgram } from "./code-texts.js";
 import { ComputedPrograms, isEvaluated } from "./computed-programs.js";
+import { CONTINUATION, CONTINUATIONS, translateDialect, ZSH_CHANGES, ZSH_QUALIFIER } from "./dialects.js";
+import type { LiteralCommands } from "./found-commands.js";
+import { judgeSetting } from "./git-settings.js";
 import {
   MAX_EFFORT,
   MAX_GUESS_WORDS,
@@ -11,30 +14,20 @@ import {
   MAX_TEXT_GUESSES,
 } from "./limits.js";
 import { getLiteralOutput } from "./literal-output.js";
+import { classifyVariable, listAssignments } from "./loading-variables.js";
 import type { NestedCommand } from "./nested-commands.js";
 import type { ShellParser } from "./parser.js";
 import { parseChecked } from "./parser-check.js";
+import { QUIET_PROGRAMS } from "./plain-programs.js";
+import { lookupName, plainName } from "./program-name.js";
 import { readRoughCommands } from "./rough-words.js";
-import { isInherited, isStartFile, listVariableScripts } from "./run-variables.js";
+import { isInherited, isStandardInput, isStartFile, listVariableScripts } from "./run-variables.js";
 import type { FoundCommand, ScriptVisitor } from "./script-visitor.js";
 import { walkScript } from "./script-walker.js";
+import { listSettingFiles, listToolSettings } from "./tool-commands.js";
 import { hasHarmlessOutput, isUnknown, toUnknown, UNKNOWN, withoutUnknown } from "./unknown.js";
 import { addParameters, type Variables } from "./variables.js";
-import { fillArguments, findNestedCommands, mayTakeCode } from "./wrappers.js";
-
-/** Commands that are spelled out somewhere in a command, itself first. */
-export interface LiteralCommands {
-  /** A part of a word that is not known stands in it as it is written. */
-  readonly commands: string[][];
-  /** What may be commands as well: arguments of programs that are not known. Absent when there is none. */
-  readonly guesses?: string[][];
-  /** False when a bound was hit, or a program or option is not known: there may be more than was found. */
-  readonly complete: boolean;
-  /** Why there may be more; absent when a bound is the reason. */
-  readonly unclear?: string;
-  /** A shell in it reads what is written to the command later. Absent where none is found. */
-  readonly readsScript?: true;
-}
+import { fillArguments, findNestedCommands, mayTakeCode, SHELLS } from "./wrappers.js";
 
 /**
  * Every command that `argv` may execute, as far as it is spelled out: behind wrappers, in scripts, loops, functions and
@@ -87,36 +80,13 @@ const NOTHING: ReadonlySet<string> = new Set();
 
 const INITIAL_VARIABLES: Variables = new Map([["IFS", [" "]]]);
 
+const VARIABLE_BUILTINS = /^(?:export|readonly|local|declare|typeset|set|setenv)$/;
+
 /** Programs that put what they read where an argument says. */
 const WRITERS: ReadonlySet<string> = new Set("cp install dd tee sponge ln mv xxd".split(" "));
 
-const mayUseFiles = (program: string, args: readonly string[]): boolean =>
-  program === "git" || mayTakeCode(program, args) || /(?:^|\/)(?:\.|source|\w*sh|npm|pnpm|yarn|bun)$/.test(program);
-
 /** Most texts a script prints that are kept for a shell whose input is not known. */
 const MAX_TEXTS = 64;
-
-const CONTINUATION = /[^ \t\n]\\\n[^ \t\n]/;
-const CONTINUATIONS = /\\\n/g;
-
-/** What zsh and fish write otherwise: `=(…)`, `${=name}`, `(… | psub)`. */
-function translateDialect(script: string): string {
-  return script
-    .replace(/(^|[\s;(])=\(/g, "$1<(")
-    .replace(/\$(\{?)[=~^]+(?=\w)/g, "$$$1")
-    .replace(/\$\{\([^()]*\)/g, "$${")
-    .replace(/\$\{\$\{([^{}]*)\}/g, "$${$1")
-    .replace(/\$\{:-/g, "$${UNSET:-")
-    .replace(/\(([^()]*)\|\s*psub\b[^()]*\)/g, "<($1)")
-    .replace(/\bfor (\w+) in ([^;\n]*)[;\n](?!\s*do\b)([\s\S]{0,2000}?)[;\n]\s*end\b/g, "for $1 in $2; do $3; done")
-    .replace(/\b(eval|source|command|exec|set|echo|string)((?: [\w-]+){0,4}) \(/g, "$1$2 $$(");
-}
-
-/** What a qualifier of a pattern of zsh runs: `*(e:code:)`, `*(+name)`. */
-const ZSH_QUALIFIER = /[\w*?./\]]\([^()\s]{0,40}?(?:e[^\w\s]|\+)([^)]{1,200})\)/g;
-
-/** Flags of an expansion of zsh that make other characters of a value. */
-const ZSH_CHANGES = /\$\{\([^()\s]{0,40}[LUCPe#jsgpZlrQbVD%][^()]{0,40}\)/;
 
 /** Reading a character of a script costs about as much as visiting half a word of a command. */
 const EFFORT_PER_CHARACTER = 0.5;
@@ -146,6 +116,8 @@ class CommandCollector implements ScriptVisitor {
   private readonly textGuesses = new Map<string, string[]>();
   /** Values with substitutions in them, each of which is looked through once. */
   private readonly held = new Set<string>();
+  /** Values of variables that say where programs look for code and settings. */
+  private readonly loads: string[] = [];
 
   constructor(private readonly parser: ShellParser) {}
 
@@ -184,11 +156,12 @@ class CommandCollector implements ScriptVisitor {
   private visitFiles(): void {
     const users = [...this.commands.values()].slice(1);
     for (const [path, text] of this.written) {
-      if (!users.some((argv) => mayUseFiles(argv[0] ?? "", argv.slice(1)) && mayUse(path, argv))) continue;
+      const { isUsed, isShell, isSettings } = judgeWrittenFile(path, text, users, this.loads);
+      if (!isUsed) continue;
       this.visitText(text);
-      if (!isShellText(path, text)) continue;
-      this.visitScript(text, INITIAL_VARIABLES);
-      if (isUnknown(text)) this.unclear ??= `only the running script knows what it writes to \`${path}\``;
+      if (isShell) this.visitScript(text, INITIAL_VARIABLES);
+      if ((isShell || isSettings) && isUnknown(text))
+        this.unclear ??= `only the running script knows what it writes to \`${path}\``;
     }
     for (const path of this.ran) {
       const isMade = /[*?[]/.test(path) ? this.written.size > 0 : users.some((argv) => mayChange(path, argv));
@@ -196,15 +169,43 @@ class CommandCollector implements ScriptVisitor {
     }
   }
 
+  visitVariable(name: string, value: string): void {
+    const plain = withoutUnknown(value);
+    const loading = classifyVariable(name, plain);
+    if (loading === "unseen") this.setUnclear(`\`${name}\` makes programs load what \`${plain}\` names`);
+    if (loading === "places") this.loads.push(plain);
+    if (!/^GIT_CONFIG_KEY_\d+$/.test(name)) return;
+    const { unclear, inner } = judgeSetting(plain, "x");
+    if (unclear !== undefined || inner.length > 0 || isUnknown(value)) {
+      this.setUnclear(unclear ?? `\`${name}\` makes \`git\` run what \`${plain}\` names`);
+    }
+  }
+
   /** Options of a program, and what it reads, in a language that is not known. */
-  private visitCode({ argv, input, files }: FoundCommand): void {
+  private visitCode({ argv, input, files, variables }: FoundCommand): void {
     if (input !== undefined && isUnknown(input) && readsProgram(argv)) {
       this.setUnclear(`\`${argv[0]}\` runs a text that only the running script knows`);
     }
     const [program = "", ...args] = argv;
+    this.visitSettings(argv, input, files);
+    const isInteractive = SHELLS.has(plainName(program)) && args.some((arg) => /^-\w*i/.test(arg));
+    if (isInteractive && variables.has("ENV")) this.setUnclear("a shell reads the file that `ENV` names at its start");
     if (!mayTakeCode(program, args)) return;
     const held = args.flatMap((arg) => [...files].flatMap(([name, text]) => (arg.endsWith(name) ? [text] : [])));
     for (const text of [...listValues(args), input ?? "", ...held]) this.visitText(text);
+  }
+
+  /** Settings among the arguments, and in files that these name. */
+  private visitSettings(argv: readonly string[], input: string | undefined, files: FoundCommand["files"]): void {
+    const [program = "", ...args] = argv;
+    const name = lookupName(program);
+    for (const text of listToolSettings(name, args)) this.visitText(text);
+    for (const { path, isSure } of listSettingFiles(name, args)) {
+      const text = isStandardInput(path) ? input : (files.get(path) ?? files.get(posix.normalize(path)));
+      if (text !== undefined) this.visitText(text);
+      if (isSure && path !== "" && path !== "/dev/null" && (text === undefined || isUnknown(text)))
+        this.setUnclear(`\`${name}\` takes its settings from \`${path}\``);
+    }
   }
 
   /** What is only a guess once everything was visited. `text`: all that is spelled out. */
@@ -260,7 +261,7 @@ class CommandCollector implements ScriptVisitor {
       if (text !== undefined && this.texts.size < MAX_TEXTS) this.texts.add(withoutUnknown(text));
     }
     // Behind a wrapper, a name that is not known stands as it is written.
-    if (/\$(?!['"])|`/.test(argv[0] ?? "")) this.visitComputed(argv.slice(1));
+    if (/\$(?!['"])|`/.test(argv[0] ?? "") && !this.isGuessing) this.visitComputed(argv.slice(1));
     if (/[*?[]/.test(argv[0] ?? "") && !this.isGuessing && argv.length > 0) this.ran.add(argv[0] ?? "");
     if (isEvaluated(argv)) for (const arg of argv) this.visitDeferred(arg);
     if (!this.isGuessing) this.visitCode(command);
@@ -309,12 +310,14 @@ class CommandCollector implements ScriptVisitor {
   /** Variables that are run, wherever they are set, and a file that this very script has written. */
   private listScripts({ argv, files }: FoundCommand): NestedCommand[] {
     const [program = "", ...args] = argv;
-    const scripts = args.flatMap((arg) => {
-      const at = arg.indexOf("=");
-      const [name, value] = [arg.slice(0, at), arg.slice(at + 1)];
-      if (at !== -1 && isStartFile(name)) this.visitStartFile(value);
-      const file = at !== -1 && isStartFile(name) ? (files.get(value) ?? files.get(posix.normalize(value))) : undefined;
-      return at === -1 ? [] : [...listVariableScripts(name, value), ...(file === undefined ? [] : [file])];
+    const name = plainName(program);
+    const setsVariables = VARIABLE_BUILTINS.test(name) || !(QUIET_PROGRAMS.has(name) || SHELLS.has(name));
+    const scripts = args.flatMap(listAssignments).flatMap(([name, value]) => {
+      if (setsVariables && !this.isGuessing) this.visitVariable(name, value);
+      if (setsVariables && !VARIABLE_BUILTINS.test(program) && !this.isGuessing) this.visitText(value);
+      if (isStartFile(name)) this.visitStartFile(value);
+      const file = isStartFile(name) ? (files.get(value) ?? files.get(posix.normalize(value))) : undefined;
+      return [...listVariableScripts(name, value), ...(file === undefined ? [] : [file])];
     });
     const own: NestedCommand[] =
       program.includes("/") && files.has(posix.normalize(program)) ? [{ kind: "file", path: program }] : [];
@@ -337,7 +340,7 @@ class CommandCollector implements ScriptVisitor {
         return this.visitScript(inner.script, addParameters(variables, inner.args), input);
       case "file": {
         this.ran.add(posix.normalize(inner.path));
-        const isInput = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/.test(inner.path);
+        const isInput = isStandardInput(inner.path);
         const script = isInput ? input : (files.get(inner.path) ?? files.get(posix.normalize(inner.path)));
         if (script === undefined && isInput) this.readsScript = true;
         if (script === undefined) this.unknownFiles.add(inner.path);

@@ -199,6 +199,7 @@ const OPTION_COMMANDS: ReadonlyMap<string, FindOptionCommands> = new Map(
       return shell === undefined ? [] : [[shell, ...rest.slice(rest.findIndex((each) => /^-[-+]$/.test(each)) + 1)]];
     },
     cargo: valuesOf("sx", "shell exec"),
+    cmake: restOf(/^-E$/),
     docker: valuesOf("", "entrypoint health-cmd"),
     podman: valuesOf("", "entrypoint health-cmd"),
     vagrant: valuesOf("c", "command"),

@@ -25,3 +25,7 @@ export const isStartFile = (name: string): boolean => /^(?:BASH_ENV|ENV|ZDOTDIR|
 /** A file that is what the program gets as input, or as another descriptor: the same name is another file for each. */
 export const isInherited = (path: string): boolean =>
   /^\/(?:dev\/(?:stdin|fd\/)|proc\/(?:self|thread-self|\$\$)\/)/.test(path);
+
+/** The name of a file that stands for the input of a program. */
+export const isStandardInput = (path: string): boolean =>
+  /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/.test(path);

@@ -23,6 +23,8 @@ export interface ScriptVisitor {
   visitWritten(path: string, text: string): void;
   /** The value of a variable that names what a shell reads at its start. */
   visitStartFile(path: string): void;
+  /** A value that a variable may have. */
+  visitVariable(name: string, value: string): void;
   /** A text in which commands may stand. */
   visitText(text: string): void;
   /** A value that contains a substitution, which runs when the value is used as a number, a subscript or a prompt. */

@@ -21,8 +21,7 @@ export function walkScript(
   for (let round = 1; ; round += 1) {
     const walker = new Walker({ tree, visitor, functions: listFunctions(tree), calls: new Map() }, variables);
     const output = walker.visit(tree.root, input);
-    if (variables !== outer)
-      for (const values of variables.values()) for (const value of values) visitor.visitDeferred(value);
+    if (variables !== outer) visitVariables(tree, variables, visitor);
     if (variables === outer && walker.read.size === 0) return output;
     // Outputs of substitutions and values that were read are known only now: repeat with the variables that result.
     read = new Map([...read, ...walker.read]);
@@ -33,6 +32,20 @@ export function walkScript(
       return output;
     }
     variables = next;
+  }
+}
+
+/** How a script hands variables to programs: the value of one that is in capitals may name what they run. */
+const EXPORTS = /\bexport\b|\b(?:declare|typeset|set) -\w*[xa]|allexport/;
+
+function visitVariables(tree: SyntaxTree, variables: Variables, visitor: ScriptVisitor): void {
+  const isExporting = EXPORTS.test(tree.script);
+  for (const [name, values] of variables) {
+    for (const value of values) {
+      visitor.visitDeferred(value);
+      visitor.visitVariable(name, value);
+      if (isExporting && /^[A-Z]\w*$/.test(name)) visitor.visitText(value);
+    }
   }
 }
 

@@ -36,9 +36,15 @@ export function collectVariables(
     const isOver = all.length > MAX_VARIABLE_VALUES;
     variables.set(name, isOver ? [...all.slice(0, MAX_VARIABLE_VALUES - 1), UNKNOWN] : all);
   };
+  const references = new Map<string, string>();
+  const addReferenced = (name: string, values: readonly string[]) => {
+    add(name, values);
+    const other = references.get(name);
+    if (other !== undefined) add(other, values);
+  };
   const visit = (node: SyntaxNode) => {
-    if (node.type === "declaration_command") addReferences(tree, node, expansions, add);
-    if (node.type === "variable_assignment") addAssignment(tree, node, variables, expansions, add);
+    if (node.type === "declaration_command") addReferences(tree, node, expansions, add, references);
+    if (node.type === "variable_assignment") addAssignment(tree, node, variables, expansions, addReferenced);
     if (node.type === "command") addBuiltinValues(tree, node, expansions, add);
     if (node.type === "for_statement") addLoopValues(tree, node, expansions, add);
     if (node.type === "expansion") addDefault(tree, node, expansions, add);
@@ -84,13 +90,21 @@ function addAssignment(
   add(text, [...before.flatMap((one) => values.map((other) => one + joint + other)), ...values]);
 }
 
-/** `declare -n name=other`: what the other holds. */
-function addReferences(tree: SyntaxTree, node: SyntaxNode, expansions: Expansions, add: AddValues): void {
+/** `declare -n name=other`: what the other holds; what is assigned to the name later is the other's. */
+function addReferences(
+  tree: SyntaxTree,
+  node: SyntaxNode,
+  expansions: Expansions,
+  add: AddValues,
+  references: Map<string, string>,
+): void {
   if (!node.children.some((child) => child.type === "word" && /^-\w*n/.test(getText(tree, child)))) return;
   for (const { type, children } of node.children) {
     const [name, , value] = children;
     if (type !== "variable_assignment" || name === undefined || value === undefined) continue;
-    const held = expansions.getVariable(readValue(tree, value, expansions));
+    const other = readValue(tree, value, expansions);
+    references.set(getText(tree, name), other);
+    const held = expansions.getVariable(other);
     if (held !== undefined) add(getText(tree, name), [held]);
   }
 }

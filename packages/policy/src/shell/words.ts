@@ -26,8 +26,12 @@ export function readWords(tree: SyntaxTree, node: SyntaxNode, expansions: Expans
   const ifs = expansions.getVariable("IFS") ?? " ";
   const separators = ifs === " " ? "" : ifs.replace(/[\w\\\]^-]/g, "");
   const words = splitFragments(readFragments(tree, node, expansions), separators);
+  if (QUOTED.has(node.type)) return words;
   return words.flatMap(({ text, isOptional }) => expandBraces(text).map((each) => ({ text: each, isOptional })));
 }
+
+/** Braces in a word that is quoted as a whole stand for themselves. */
+const QUOTED: ReadonlySet<string> = new Set(["raw_string", "string", "ansi_c_string", "translated_string"]);
 
 export const getWordTexts = (words: readonly Word[]): string[] => words.map(({ text }) => text);
 

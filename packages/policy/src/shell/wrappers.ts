@@ -13,6 +13,7 @@ import { type OptionTable, readOptions } from "./options.js";
 import { PLAIN_PROGRAMS, QUIET_PROGRAMS } from "./plain-programs.js";
 import { lookupName, plainName } from "./program-name.js";
 import { SHELLS, unwrapLookalike, unwrapShell } from "./shells.js";
+import { listToolGuesses } from "./tool-commands.js";
 import { unwrapCmdlet } from "./windows-shells.js";
 import { RUNNERS, SU_OPTIONS, WRAPPERS, type Wrapper } from "./wrapper-table.js";
 
@@ -63,10 +64,10 @@ function unwrapNamed(name: string, args: readonly string[]): NestedCommands {
   const wrapper = WRAPPERS.get(name);
   if (wrapper !== undefined) return addInner(unwrapPlain(name, wrapper, args), carried);
   const words = RUNNERS.get(name);
-  if (words !== undefined) return addInner(unwrapRunner(words, args), carried);
+  if (words !== undefined) return addGuesses(addInner(unwrapRunner(words, args), carried), listToolGuesses(name, args));
   if (LOADER.test(name)) return { inner: [], guesses: toSuffixes(args), unclear: undefined };
   const isPlain = carried.length > 0 || PLAIN_PROGRAMS.has(name) || PLAIN_PROGRAMS.has(plainName(name));
-  if (isPlain) return { ...NO_NESTED_COMMANDS, inner: carried };
+  if (isPlain) return { ...NO_NESTED_COMMANDS, inner: carried, guesses: listToolGuesses(name, args) };
   return unwrapLookalike(name, args) ?? { inner: [], guesses: guess(args), unclear: undefined };
 }
 
@@ -84,6 +85,9 @@ function listScriptFiles(name: string, args: readonly string[]): NestedCommand[]
 
 const addInner = (runs: NestedCommands, inner: readonly NestedCommand[]): NestedCommands =>
   inner.length === 0 ? runs : { ...runs, inner: [...runs.inner, ...inner] };
+
+const addGuesses = (runs: NestedCommands, guesses: readonly NestedCommand[]): NestedCommands =>
+  guesses.length === 0 ? runs : { ...runs, guesses: [...runs.guesses, ...guesses] };
 
 /** Any end of the arguments may be a command, and what has white space in it a script. */
 function guess(args: readonly string[]): NestedCommand[] {

@@ -1,0 +1,45 @@
+import { type NestedCommand, type NestedCommands, toScript } from "./nested-commands.js";
+
+/** Settings that are run, by their last part or as a whole. */
+const RUN_SETTINGS =
+  /^(?:pager\..*|.*\.(?:\w*pager|\w*editor|sshcommand|askpass|fsmonitor|gitproxy|external|textconv|\w*command|\w*cmd|driver|clean|smudge|process|helper|program|difffilter|uploadpack|receivepack|\w*hook|update|httpd|smtpserver|tunnel|vcs)|(?:merge|diff|gui)tool\..*\.path|(?:man|browser)\..*\.path)$/is;
+
+/** Settings that name a file of settings, a directory of hooks, or a transport that runs what an address says. */
+const LOADING_SETTINGS =
+  /^(?:include\.path|includeif\..*\.path|core\.(?:hookspath|attributesfile|worktree)|init\.templatedir|extensions\..*|protocol\.(?:ext\.)?allow|remote\..*\.vcs)$/is;
+
+/** What these values of them say: nothing of one's own. */
+const HARMLESS_VALUES = /^(?:|\/dev\/null|never|user|false)$/;
+
+/** A setting as `-c name=value` gives it. `isKept`: it is written to a file instead, for later. */
+export function judgeSetting(name: string, value: string, isKept = false): NestedCommands {
+  const inner = [name, value].flatMap(readRemote);
+  const guesses: NestedCommand[] = [];
+  const isAlias = /^alias\./i.test(name);
+  if (isAlias ? value.startsWith("!") : RUN_SETTINGS.test(name)) inner.push(toScript(value.replace(/^!/, "")));
+  else if (!isAlias) guesses.push(toScript(value.replace(/^!/, "")));
+  const isLoading = LOADING_SETTINGS.test(name) && !HARMLESS_VALUES.test(value);
+  // A project that keeps its hooks in its tree says so once.
+  const isUsual = isKept && /^core\.(?:hookspath|worktree|attributesfile)$|^extensions\./i.test(name);
+  const unclear = isLoading && !isUsual ? `\`git\` loads what its setting \`${name}\` names` : undefined;
+  return { inner, guesses, unclear };
+}
+
+/** `ext::command`, in which `% ` is a space of a word; in a name `url.<address>.insteadOf`. */
+export function readRemote(text: string): NestedCommand[] {
+  const remote = /(?:^|^--\w+=|\.)ext::(.+)$/s.exec(text)?.[1]?.replace(/\.(?:push)?insteadof$/i, "");
+  return remote === undefined ? [] : [toScript(remote.replace(/% /g, "\\ ").replace(/%[sSG]\S*/g, ""))];
+}
+
+/** `name=value` of a setting. */
+export function parseSetting(text: string): [name: string, value: string] {
+  const at = text.indexOf("=");
+  return at === -1 ? [text, "true"] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+const HOOKS =
+  /(?:^|\/)(?:(?:pre|post)-[\w-]+|commit-msg|prepare-commit-msg|applypatch-msg|update|fsmonitor-watchman|push-to-checkout|proc-receive|reference-transaction|sendemail-validate)$/;
+
+/** Whether `git` may take settings, hooks or attributes from a file of this name. */
+export const isGitFile = (path: string): boolean =>
+  /(?:^|[/.])git(?:\/|config|attributes|modules)|hooks\/|(?:^|\/)config(?:\.worktree)?$/.test(path) || HOOKS.test(path);
