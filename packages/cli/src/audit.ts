@@ -1,6 +1,6 @@
 import { createAuditLog, createFileSink } from "@codex/audit";
+import type { Settings } from "@codex/config";
 import type { AuditOptions } from "@codex/orchestrator";
-import type { Settings } from "./config/settings.js";
 
 /** Opens the configured audit log; undefined when there is none. Problems are reported on stderr. */
 export function openAudit({

@@ -1,10 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { codexHome, type LoadedConfig, ruleDirectories } from "@codex/config";
 import { loadRulePolicy, parseRulePolicy, type RulePolicy } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
-import { codexHome } from "./config/codex-home.js";
-import type { LoadedConfig } from "./config/load-config.js";
-import { ruleDirectories } from "./config/open-config.js";
 import { CommandError } from "./exit-codes.js";
 
 /** The file that saved rules are appended to. */

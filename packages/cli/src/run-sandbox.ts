@@ -38,7 +38,7 @@ export async function chooseRunSandbox(
     );
   }
   // Loaded on demand: most runs need no configuration.
-  const { openConfig } = await import("./config/open-config.js");
+  const { openConfig } = await import("./open-config.js");
   const { settings } = await openConfig({ sandbox: mode }, isOwn ? directory : undefined);
   const chosen = openSandbox(settings.sandbox, isOwn).select({
     environment: "run",

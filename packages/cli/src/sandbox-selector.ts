@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { codexHome } from "@codex/config";
 import {
   createSandboxSelector,
   type GitDirectories,
@@ -7,7 +8,6 @@ import {
   type SandboxSelector,
   type SandboxSettings,
 } from "@codex/policy";
-import { codexHome } from "./config/codex-home.js";
 import { CommandError } from "./exit-codes.js";
 
 /**

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, resolve } from "node:path";
+import type { ConfigFlags } from "@codex/config";
 import { formatProblem, type HostInfo, PARSE_CONTEXT, type Sandbox, sandboxSchema } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import { safeParse } from "zod/mini";
-import type { ConfigFlags } from "./config/flags.js";
-import { openConfig } from "./config/open-config.js";
 import { CommandError, EXIT } from "./exit-codes.js";
+import { openConfig } from "./open-config.js";
 import { openSandbox } from "./sandbox-selector.js";
 
 export interface TrialOptions extends ConfigFlags {

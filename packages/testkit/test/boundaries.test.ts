@@ -13,6 +13,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     channel: "",
     telemetry: "",
     "file-lock": "",
+    toml: "telemetry",
     "executor-protocol": "",
     "exec-server-protocol": "channel executor-protocol",
     permissions: "executor-protocol",
@@ -37,6 +38,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     audit: "file-lock telemetry",
     policy: "executor-protocol file-lock permissions starlark telemetry",
     orchestrator: "audit channel clock executor-protocol permissions policy telemetry",
+    config: "executor-protocol orchestrator policy toml",
     environments:
       "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator telemetry",
     agent: "clock executor-protocol",
@@ -44,7 +46,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   faces: {
     local: "channel executor orchestrator policy process-host",
     cli:
-      "audit channel exec-backend exec-server exec-server-client exec-server-protocol executor executor-protocol " +
+      "audit channel config exec-backend exec-server exec-server-client exec-server-protocol executor executor-protocol " +
       "host-files native orchestrator permissions policy process-host sandbox telemetry",
   },
   // Private: knows everybody.

@@ -7,10 +7,10 @@ import {
   readAuditLines,
   verifyAuditFiles,
 } from "@codex/audit";
-import type { ConfigFlags } from "../config/flags.js";
-import { openConfig } from "../config/open-config.js";
+import type { ConfigFlags } from "@codex/config";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
+import { openConfig } from "../open-config.js";
 import { written } from "../standard-output.js";
 import { visible } from "../visible.js";
 

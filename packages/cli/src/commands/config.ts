@@ -1,10 +1,13 @@
-import { renderValue } from "../config/config-error.js";
-import type { ConfigFlags } from "../config/flags.js";
-import { KEY_BY_NAME } from "../config/keys.js";
-import type { LoadedConfig } from "../config/load-config.js";
-import { openConfig } from "../config/open-config.js";
-import { describePlace, type Origin } from "../config/origin.js";
-import { HIDDEN } from "../config/secrets.js";
+import {
+  type ConfigFlags,
+  describePlace,
+  HIDDEN,
+  KEY_BY_NAME,
+  type LoadedConfig,
+  type Origin,
+  renderValue,
+} from "@codex/config";
+import { openConfig } from "../open-config.js";
 import { visible } from "../visible.js";
 
 /** Prints every setting with its value and where it was set. */

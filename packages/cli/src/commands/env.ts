@@ -1,7 +1,7 @@
+import type { ConfigFlags } from "@codex/config";
 import { listRemoved } from "@codex/exec-backend";
 import type { EnvPolicy } from "@codex/executor-protocol";
-import type { ConfigFlags } from "../config/flags.js";
-import { openConfig } from "../config/open-config.js";
+import { openConfig } from "../open-config.js";
 import { visible } from "../visible.js";
 
 /** Prints the variables that commands do not get. */

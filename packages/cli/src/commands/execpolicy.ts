@@ -1,3 +1,4 @@
+import type { ConfigFlags } from "@codex/config";
 import type { HostInfo } from "@codex/executor-protocol";
 import {
   analyzeCommand,
@@ -11,10 +12,9 @@ import {
   renderAllowRule,
   type SandboxSelector,
 } from "@codex/policy";
-import type { ConfigFlags } from "../config/flags.js";
-import { openConfig } from "../config/open-config.js";
 import { EXIT } from "../exit-codes.js";
 import { findNamedHosts, renderNetworkRules } from "../network-rules.js";
+import { openConfig } from "../open-config.js";
 import { describePolicyError, loadRules, readRules } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { describeHost } from "../sandbox-trial.js";

@@ -1,4 +1,5 @@
 import { text } from "node:stream/consumers";
+import type { ConfigFlags } from "@codex/config";
 import {
   type AuditOptions,
   createOrchestrator,
@@ -7,11 +8,10 @@ import {
 } from "@codex/orchestrator";
 import { createRuleSaver, type PolicyOptions } from "@codex/policy";
 import { openAudit } from "../audit.js";
-import type { ConfigFlags } from "../config/flags.js";
-import { openConfig } from "../config/open-config.js";
 import { attachExecutor } from "../connect.js";
 import { EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
+import { openConfig } from "../open-config.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";

@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
-import { codexHome } from "../config/codex-home.js";
-import { loadQuietly } from "../config/open-config.js";
+import { codexHome, loadUserConfig } from "@codex/config";
 import { type Check, ok, problem, warning } from "./check.js";
 import { couldWrite, isWritable, nearestExisting } from "./places.js";
 
@@ -39,7 +38,7 @@ export const checkHome: Check = {
 export const checkConfiguration: Check = {
   name: "configuration",
   async run() {
-    const config = await loadQuietly({}).catch((error: unknown) => error as Error);
+    const config = await loadUserConfig({}).catch((error: unknown) => error as Error);
     if (config instanceof Error) return problem(`it does not load: ${config.message}`, "fix that setting");
     const { notices } = config;
     const [first] = notices;
@@ -56,7 +55,7 @@ export const checkConfiguration: Check = {
 export const checkAuditLog: Check = {
   name: "audit log",
   async run() {
-    const config = await loadQuietly({}).catch(() => undefined);
+    const config = await loadUserConfig({}).catch(() => undefined);
     if (config === undefined)
       return warning("unknown, because the configuration does not load", "fix the configuration first");
     const { enabled, required, path } = config.settings.audit;

@@ -5,12 +5,13 @@ import { KEYS, type Key } from "./keys.js";
 import { type Entry, type Layer, readLayer } from "./layer.js";
 import { MAX_PROJECT_LAYERS } from "./limits.js";
 import { describeOrigin, describePlace, type FileLayer, type Origin } from "./origin.js";
-import { readToml } from "./read-toml.js";
 import { type Requirements, readRequirements } from "./requirements.js";
 import { createSettings, readSetting, type Settings, type Values } from "./settings.js";
+import { readSource } from "./source.js";
 import { findProject, type Project } from "./trust.js";
 import { describeUnknownKeys } from "./unknown-keys.js";
 
+/** Where settings come from. */
 export interface ConfigSources {
   /** `$CODEX_HOME`. */
   home: string;
@@ -27,6 +28,7 @@ export interface ConfigSources {
   flags?: readonly { flag: string; setting: string }[];
 }
 
+/** The effective settings, and what each came from. */
 export interface LoadedConfig {
   settings: Settings;
   values: Values;
@@ -76,7 +78,7 @@ class Stack {
 
   /** False when there is no such file. */
   async addFile(layer: FileLayer, file: string, directory: string): Promise<boolean> {
-    const source = await readToml(file, layer);
+    const source = await readSource(file, layer);
     this.layers.push({ layer, file, state: source === undefined ? "missing" : "used" });
     if (source !== undefined) this.add(readLayer(source, directory));
     return source !== undefined;
@@ -142,11 +144,11 @@ async function addUser(stack: Stack, { home, profile }: ConfigSources): Promise<
   }
   if (profile === undefined) return;
   if (!/^[A-Za-z0-9_-]+$/.test(profile)) {
-    throw new ConfigError(`--profile is ${JSON.stringify(profile)}; expected letters, digits, _ and -`, 2);
+    throw new ConfigError(`--profile is ${JSON.stringify(profile)}; expected letters, digits, _ and -`, "usage");
   }
   const own = join(home, `${profile}.config.toml`);
   if (await stack.addFile("profile", own, home)) return;
-  throw new ConfigError(`--profile ${profile}: there is no file ${own}`, 2);
+  throw new ConfigError(`--profile ${profile}: there is no file ${own}`, "usage");
 }
 
 const isUser = (origin: Origin) => origin.kind === "file" && origin.layer === "user";
@@ -160,7 +162,7 @@ async function addProject(stack: Stack, project: Project, { home }: ConfigSource
       stack.layers.push({ layer: "project", file, state: "not trusted" });
       continue;
     }
-    const source = await readToml(file, "project");
+    const source = await readSource(file, "project");
     stack.layers.push({ layer: "project", file, state: source === undefined ? "missing" : "used" });
     if (source === undefined) continue;
     const { entries, unused } = readLayer(source, directory);

@@ -1,13 +1,23 @@
-import { CommandError, EXIT } from "../exit-codes.js";
 import { MAX_SHOWN_VALUE } from "./limits.js";
 import { describeOrigin, type Origin } from "./origin.js";
 import { HIDDEN } from "./secrets.js";
 
 /** A setting that cannot be used. The message names the place, the key, the value and what is expected. */
-export class ConfigError extends CommandError {}
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  constructor(
+    message: string,
+    /** `usage`: what was typed in this call is wrong, not a file. */
+    readonly code: "invalid" | "usage" = "invalid",
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
 
+/** The error for a value that does not fit. */
 export function createValueError(origin: Origin, key: string, shown: string, expected: string): ConfigError {
-  const code = origin.kind === "flag" ? EXIT.usage : EXIT.failure;
+  const code = origin.kind === "flag" ? "usage" : "invalid";
   return new ConfigError(`${describeOrigin(origin)}: \`${key}\` is ${shown}; expected ${expected}`, code);
 }
 

@@ -7,17 +7,10 @@ import { type LoadedConfig, loadConfig } from "./load-config.js";
 const SYSTEM_DIRECTORY = "/etc/codex";
 
 /**
- * The effective configuration for a command with these flags, in this or another directory. Reports ignored settings on
- * stderr. @throws ConfigError
+ * The effective configuration of the user of this process, for a command with these flags, in this or another directory. Ignored
+ * settings are in `notices`. @throws ConfigError
  */
-export async function openConfig(flags: ConfigFlags, projectDirectory?: string): Promise<LoadedConfig> {
-  const config = await loadQuietly(flags, projectDirectory);
-  for (const notice of config.notices) process.stderr.write(`codex: ${notice}\n`);
-  return config;
-}
-
-/** The same without writing to stderr: ignored settings are in `notices`. @throws ConfigError */
-export const loadQuietly = (flags: ConfigFlags, projectDirectory?: string): Promise<LoadedConfig> =>
+export const loadUserConfig = (flags: ConfigFlags, projectDirectory?: string): Promise<LoadedConfig> =>
   loadConfig({
     home: codexHome(),
     homeOrigin: process.env.CODEX_HOME ? { kind: "environment", variable: "CODEX_HOME" } : { kind: "default" },

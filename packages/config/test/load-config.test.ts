@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { KEY_BY_NAME } from "../../src/config/keys.js";
-import { type LoadedConfig, loadConfig } from "../../src/config/load-config.js";
-import { ruleDirectories } from "../../src/config/open-config.js";
+import { KEY_BY_NAME } from "../src/keys.js";
+import { type LoadedConfig, loadConfig } from "../src/load-config.js";
+import { ruleDirectories } from "../src/load-user-config.js";
 
 let base: string;
 beforeEach(async () => {

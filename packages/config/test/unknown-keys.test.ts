@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeUnknownKeys } from "../../src/config/unknown-keys.js";
+import { describeUnknownKeys } from "../src/unknown-keys.js";
 
 const describeKey = (key: string) =>
   describeUnknownKeys([

@@ -1,8 +1,7 @@
+import { parseKeyPath, parseTypedValue } from "@codex/toml";
 import { ConfigError } from "./config-error.js";
-import { parseKeyPath } from "./key-path.js";
 import { type Entry, type Layer, readLayer } from "./layer.js";
 import type { Origin } from "./origin.js";
-import { parseFlagValue } from "./read-toml.js";
 
 /** A setting given as a flag: how the user wrote it, and `key=value`. */
 export interface FlagSetting {
@@ -20,11 +19,11 @@ export function parseFlags(flags: readonly FlagSetting[], directory: string): La
   for (const { flag, setting } of flags) {
     const equals = setting.indexOf("=");
     const path = parseKeyPath(equals < 0 ? "" : setting.slice(0, equals));
-    if (path === undefined) throw new ConfigError(`${flag}: expected key=value, with a dotted key`, 2);
+    if (path === undefined) throw new ConfigError(`${flag}: expected key=value, with a dotted key`, "usage");
     const origin: Origin = { kind: "flag", flag };
     const table = path.reduceRight<unknown>(
       (inner, part) => ({ [part]: inner }),
-      parseFlagValue(setting.slice(equals + 1).trim()),
+      parseTypedValue(setting.slice(equals + 1).trim()),
     );
     const layer = readLayer({ table: table as Record<string, unknown>, locate: () => origin }, directory);
     entries.push(...layer.entries);

@@ -1,5 +1,3 @@
-/** Largest configuration file that is read, bytes. */
-export const MAX_CONFIG_FILE_BYTES = 1024 * 1024;
 /** Directories between a project's root and the current one whose configuration is read. */
 export const MAX_PROJECT_LAYERS = 64;
 /** Longest value shown in a message about it, UTF-16 units. */

@@ -1,11 +1,11 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { renderKeyPath, type TomlTable } from "@codex/toml";
 import { safeParse } from "zod/mini";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
-import { renderKeyPath } from "./key-path.js";
 import { KEY_BY_NAME, KEYS, type Key } from "./keys.js";
 import { describePlace, type Origin } from "./origin.js";
-import type { Source, Table } from "./read-toml.js";
+import type { Source } from "./source.js";
 
 /** A value of a known key, checked. */
 export interface Entry {
@@ -52,7 +52,7 @@ const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Codex's other way to name a sandbox mode. Custom profiles are an error rather than ignored, because they may restrict. */
-function usePermissions(table: Table, origin: Origin): Table {
+function usePermissions(table: TomlTable, origin: Origin): TomlTable {
   const { default_permissions: name, ...rest } = table;
   if (name === undefined) return table;
   const mode = BUILT_IN_PERMISSIONS.get(name);
@@ -61,7 +61,7 @@ function usePermissions(table: Table, origin: Origin): Table {
   throw createValueError(origin, "default_permissions", renderValue(name), expected);
 }
 
-export const isTable = (value: unknown): value is Table =>
+export const isTable = (value: unknown): value is TomlTable =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 const hasKeysBelow = (name: string) => [...KEY_BY_NAME.keys()].some((known) => known.startsWith(`${name}.`));

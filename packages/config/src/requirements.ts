@@ -1,12 +1,12 @@
 import { join } from "node:path";
+import { renderKeyPath } from "@codex/toml";
 import * as z from "zod/mini";
 import { safeParse } from "zod/mini";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
-import { renderKeyPath } from "./key-path.js";
 import { approvalPolicySchema, KEYS, sandboxModeSchema } from "./keys.js";
 import { isTable, type Layer, readLayer } from "./layer.js";
 import { describePlace, type Origin } from "./origin.js";
-import { readToml, type Source } from "./read-toml.js";
+import { readSource, type Source } from "./source.js";
 import type { ConfiguredApproval } from "./tighten.js";
 
 type SandboxMode = z.infer<typeof sandboxModeSchema>;
@@ -30,7 +30,7 @@ export interface Requirements {
  */
 export async function readRequirements(directory: string): Promise<Requirements | undefined> {
   const file = join(directory, "requirements.toml");
-  const source = await readToml(file, "requirements");
+  const source = await readSource(file, "requirements");
   if (source === undefined) return undefined;
   const requirements: Requirements = { denyRead: [], audit: { entries: [], unused: [] }, unused: [] };
   const unused: Layer["unused"][number][] = [];

@@ -1,47 +1,46 @@
 import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "@codex/telemetry";
 import { parse, TomlError } from "smol-toml";
-import { EXIT } from "../exit-codes.js";
-import { ConfigError } from "./config-error.js";
-import { findKey } from "./find-key.js";
-import { MAX_CONFIG_FILE_BYTES } from "./limits.js";
-import type { FileLayer, Origin } from "./origin.js";
+import { findKey, type Place } from "./find-key.js";
+import { MAX_TOML_FILE_BYTES } from "./limits.js";
+import { TomlFileError } from "./toml-error.js";
 
-export type Table = Readonly<Record<string, unknown>>;
+/** A table of TOML: values are as `smol-toml` makes them, integers beyond what a number holds are bigints. */
+export type TomlTable = Readonly<Record<string, unknown>>;
 
-/** A table of settings, and the position of each of its keys. */
-export interface Source {
-  table: Table;
-  locate(path: readonly string[]): Origin;
+/** The top of a TOML file, and where in it each key is set. */
+export interface TomlFile {
+  table: TomlTable;
+  /** Undefined where a key is not set. */
+  findPlace(path: readonly string[]): Place | undefined;
 }
 
 /**
- * Undefined when there is no such file.
- * @throws ConfigError when it cannot be read, is too large or is no TOML; the text of the file is not repeated
+ * Reads a TOML file; undefined when there is no such file.
+ * @throws TomlFileError when it cannot be read, is too large or is no TOML; the text of the file is not repeated
  */
-export async function readToml(file: string, layer: FileLayer): Promise<Source | undefined> {
+export async function readTomlFile(file: string): Promise<TomlFile | undefined> {
   const text = await readText(file);
   if (text === undefined) return undefined;
-  const locate = (path: readonly string[]): Origin => ({ kind: "file", layer, file, ...findKey(text, path) });
-  return { table: parseTable(text, file), locate };
+  return { table: parseTable(text, file), findPlace: (path) => findKey(text, path) };
 }
 
 async function readText(file: string): Promise<string | undefined> {
   try {
     const { size } = await stat(file);
-    if (size > MAX_CONFIG_FILE_BYTES) {
-      throw new ConfigError(`${file}: the file has ${size} bytes, the limit is ${MAX_CONFIG_FILE_BYTES} bytes`);
+    if (size > MAX_TOML_FILE_BYTES) {
+      throw new TomlFileError(`${file}: the file has ${size} bytes, the limit is ${MAX_TOML_FILE_BYTES} bytes`);
     }
     return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
+    if (error instanceof TomlFileError) throw error;
     if (isMissing(error)) return undefined;
     const reason = messageOf(error);
-    throw new ConfigError(`${file}: cannot be read: ${reason}`, EXIT.failure, { cause: error });
+    throw new TomlFileError(`${file}: cannot be read: ${reason}`, { cause: error });
   }
 }
 
-function parseTable(text: string, file: string): Table {
+function parseTable(text: string, file: string): TomlTable {
   try {
     return parse(text, { integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" });
   } catch (error) {
@@ -49,7 +48,7 @@ function parseTable(text: string, file: string): Table {
     // Its message continues with the lines around the error, which may hold secrets.
     const [first = ""] = error.message.split("\n");
     const reason = first.replace(/^Invalid TOML document: /, "");
-    throw new ConfigError(`${file}:${error.line}:${error.column}: ${explain(reason, text, error)}`);
+    throw new TomlFileError(`${file}:${error.line}:${error.column}: ${explain(reason, text, error)}`);
   }
 }
 
@@ -66,8 +65,8 @@ function explain(reason: string, text: string, { line, column }: TomlError): str
   return reason;
 }
 
-/** The value of `-c key=value`: TOML, else the text itself, without quotes around it. */
-export function parseFlagValue(text: string): unknown {
+/** A value as a person types it, such as that of `-c key=value`: TOML, else the text itself, without quotes around it. */
+export function parseTypedValue(text: string): unknown {
   try {
     return parse(`value = ${text}`, { integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" }).value;
   } catch {

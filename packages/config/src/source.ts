@@ -1,0 +1,24 @@
+import { readTomlFile, TomlFileError, type TomlTable } from "@codex/toml";
+import { ConfigError } from "./config-error.js";
+import type { FileLayer, Origin } from "./origin.js";
+
+/** A table of settings, and the position of each of its keys. */
+export interface Source {
+  table: TomlTable;
+  locate(path: readonly string[]): Origin;
+}
+
+/**
+ * The settings of a file; undefined when there is no such file.
+ * @throws ConfigError when it cannot be read, is too large or is no TOML; the text of the file is not repeated
+ */
+export async function readSource(file: string, layer: FileLayer): Promise<Source | undefined> {
+  try {
+    const read = await readTomlFile(file);
+    if (read === undefined) return undefined;
+    return { table: read.table, locate: (path) => ({ kind: "file", layer, file, ...read.findPlace(path) }) };
+  } catch (error) {
+    if (!(error instanceof TomlFileError)) throw error;
+    throw new ConfigError(error.message, "invalid", { cause: error });
+  }
+}
