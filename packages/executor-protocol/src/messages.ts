@@ -124,6 +124,7 @@ export const capabilitySchema = z.enum([
   "resume",
   "flow_control",
   "binary_output",
+  "concurrent_input",
 ]);
 /** What an executor may offer beyond the base messages; unknown names are ignored. */
 export type Capability = z.infer<typeof capabilitySchema>;

@@ -141,6 +141,8 @@ export const writeStdinRequestSchema = z.object({
   signal: z.optional(sessionSignalSchema),
   /** Default `exit`. `written`: the program has taken all of `input`. */
   until: z.optional(z.enum([...waitUntilSchema.options, "written"])),
+  /** Done at once, beside a call that waits on the session; answered as with `until` `written`, and without output. */
+  concurrent: z.optional(z.boolean()),
 });
 /** Wire arguments of `write_stdin`, resolved. */
 export type WriteStdinRequest = z.infer<typeof writeStdinRequestSchema>;

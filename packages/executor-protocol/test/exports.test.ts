@@ -71,6 +71,7 @@ test("the words of the protocol are these", () => {
     resume: "resume",
     flow_control: "flow_control",
     binary_output: "binary_output",
+    concurrent_input: "concurrent_input",
   });
   expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
     "unified_exec.exec_command",

@@ -87,6 +87,9 @@ export const POST_EXIT_MS = 50;
 /** The same where the output comes over a network, behind the exit. */
 export const REMOTE_POST_EXIT_MS = 500;
 
+/** Milliseconds that the answer to concurrent input of a terminal waits at most, to let the echo go first. */
+export const ECHO_MS = 1;
+
 /** Milliseconds that a call waits to learn what became of input to a process that has ended. */
 export const INPUT_ANSWER_MS = 1_000;
 

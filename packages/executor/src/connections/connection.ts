@@ -212,6 +212,7 @@ export class Connection {
         "tool_output",
         "cancel_tool",
         "session_exited",
+        "concurrent_input",
         ...(graceMs > 0 ? ["resume"] : []),
         ...(flowControl ? ["flow_control"] : []),
         ...(binary ? ["binary_output"] : []),

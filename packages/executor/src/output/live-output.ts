@@ -1,3 +1,4 @@
+import type { Clock } from "@codex/clock";
 import type { OutputChunk, OutputLog } from "@codex/exec-backend";
 import type { OutputStream } from "@codex/executor-protocol";
 import { getIncompleteTail } from "./utf8.js";
@@ -65,6 +66,8 @@ export class LiveOutputSender {
   /** One at a time, in this order. */
   readonly #deliveries: Delivery[] = [];
   readonly #watchers = new Set<() => void>();
+  /** Called with the next piece. */
+  readonly #nextListeners = new Set<() => void>();
   #offset = 0;
   #acknowledged = 0;
   /** Evicted ranges between the two offsets: never sent, so not in flight. */
@@ -86,6 +89,20 @@ export class LiveOutputSender {
   /** Whether there was anything to send. */
   get hasSent(): boolean {
     return this.#seq > 0;
+  }
+
+  /** Resolves in the turn of the loop after the next piece was sent, at the latest after so many milliseconds. */
+  waitForNext(clock: Clock, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#nextListeners.delete(done);
+        stopClock();
+        // The channel joins what is sent within a turn.
+        setImmediate(resolve);
+      };
+      const stopClock = clock.after(ms, done);
+      this.#nextListeners.add(done);
+    });
   }
 
   /** Follows for one call, until `finish` or `stop`. Calls of one session follow one after the other. */
@@ -208,6 +225,7 @@ export class LiveOutputSender {
       if (part.offset > this.#offset) this.#gaps.push({ from: this.#offset, to: part.offset });
       // It is in flight, and may be acknowledged before `sent` resolves.
       this.#offset = part.offset + part.bytes.length;
+      for (const listener of this.#nextListeners) listener();
       await sent;
       if (!receiver.acknowledges) this.#options.onReceived?.();
     }

@@ -68,15 +68,15 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
   }
 }
 
-/** The answer of a call that did not come to its turn: nothing was done, and no output counts as answered. */
-export function answerNothing(session: Session, startedAt: number, notice: string, context: AnswerContext) {
+/** The answer of a call that did not wait for output: none counts as answered. */
+export function answerNothing(
+  session: Session,
+  { startedAt, notices, waitEnded }: { startedAt: number; notices: readonly string[]; waitEnded: WaitEnded },
+  context: AnswerContext,
+): ToolCallOutcome {
   const at = session.cursor;
   const slice: Slice = { range: { from: at, to: at }, chunks: [], omitted: [], lines: undefined };
-  return createAnswer(
-    session,
-    { state: session.state, slice, notices: [notice], startedAt, waitEnded: "cancelled" },
-    context,
-  );
+  return createAnswer(session, { state: session.state, slice, notices, startedAt, waitEnded }, context);
 }
 
 /** The answer of a command of which it is not known whether it was started. */

@@ -12,14 +12,14 @@ import { ToolError, toErrorOutcome } from "../errors.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import type { Ledger } from "../idempotency/ledger.js";
 import type { Ids } from "../ids.js";
-import { type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
+import { ECHO_MS, type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.js";
 import type { KeptOutput } from "../output/kept-output.js";
 import type { LiveReceiver } from "../output/live-output.js";
 import { Screens } from "../screen/screens.js";
 import { type AnswerContext, answerLost, answerNothing, answerPoll } from "./answer.js";
 import { applyBounds, type Bounds } from "./bounds.js";
 import type { CallScope } from "./call-scope.js";
-import { WRITTEN } from "./collect.js";
+import { WRITTEN, waitForWindow } from "./collect.js";
 import { sendInput } from "./input.js";
 import type { Session } from "./session.js";
 import { SessionStarter, UnknownStart } from "./session-starter.js";
@@ -123,10 +123,12 @@ export class UnifiedExec {
     return this.#once("exec_command", request.idempotencyKey, call, (scope) => this.#exec(request, scope));
   }
 
-  /** Acts on a session and waits for a window. Calls on one session take turns. @throws ToolError */
+  /** Acts on a session and waits for a window. Calls on one session take turns, but for concurrent ones. @throws ToolError */
   async writeStdin(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
     const scope = `write_stdin ${request.processId}`;
-    return this.#once(scope, request.writeId, call, (scope) => this.#write(request, scope));
+    const write = (scope: CallScope) =>
+      request.concurrent === true ? this.#writeBeside(request, scope) : this.#write(request, scope);
+    return this.#once(scope, request.writeId, call, write);
   }
 
   /** Ends a session with its group, past calls that wait for it. @throws ToolError */
@@ -220,8 +222,8 @@ export class UnifiedExec {
     return this.#use(session, async () => {
       const endTurn = await session.turns.take(call.signal);
       if (endTurn === undefined) {
-        const notice = "the call was cancelled before its turn; nothing was written";
-        return answerNothing(session, startedAt, notice, this.#answers);
+        const notices = ["the call was cancelled before its turn; nothing was written"];
+        return answerNothing(session, { startedAt, notices, waitEnded: "cancelled" }, this.#answers);
       }
       try {
         const acts = request.input !== "" || request.closeStdin === true || request.signal !== undefined;
@@ -238,6 +240,25 @@ export class UnifiedExec {
       } finally {
         endTurn();
       }
+    });
+  }
+
+  /** Without a turn, and without output: a call that waits on the session goes on. Begun within this call, to keep the order. */
+  async #writeBeside(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
+    const { clock, limits } = this.#options;
+    const startedAt = clock.now();
+    const session = this.#table.contact(request.processId);
+    return this.#use(session, async () => {
+      const input = await sendInput(session, request, limits.waitingInputBytes);
+      const waitEnded = await waitForWindow(session, clock, {
+        ms: this.bound(request).windowMs,
+        signals: [abortWhen(input.settled), call.signal, ...input.failures],
+        outputFrom: undefined,
+        untilPrompt: false,
+      });
+      // The echo of a key is waited for, this answer is not.
+      if (session.stdio.kind === "pty") await session.live.waitForNext(clock, ECHO_MS);
+      return answerNothing(session, { startedAt, notices: input.getNotices(), waitEnded }, this.#answers);
     });
   }
 

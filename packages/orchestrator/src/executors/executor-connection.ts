@@ -78,7 +78,8 @@ export interface CallRequest {
   idempotencyKey?: string | undefined;
   /** It names a session: another instance of the executor has nothing to do with it. */
   isBound?: boolean;
-  output: OutputListener;
+  /** Absent: it has no output. */
+  output?: OutputListener | undefined;
 }
 
 /** The connection to one attached executor: what it reported about itself, its tools, and calls to it. Owns its channel. */

@@ -39,7 +39,7 @@ export interface RequestOptions<T extends AnswerType> {
   /** Only the current instance of the executor can carry it out, not one that replaces it. */
   isBound?: boolean;
   /** Receives the live output; the reply comes after it has taken the output before it. */
-  output?: OutputListener;
+  output?: OutputListener | undefined;
 }
 
 export interface SentRequest<M> {

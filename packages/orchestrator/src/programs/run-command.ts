@@ -120,6 +120,10 @@ class CommandFollower implements RunningCommand {
   /** Ends the current wait early; undefined while there is none. */
   #interruptWait: (() => void) | undefined;
   #waitsIdle = false;
+  /** Of an executor that takes steps beside a wait: ends the wait for the one under way. */
+  #interruptStep: (() => void) | undefined;
+  /** The session that takes steps beside the wait, while its program runs. */
+  #direct: number | undefined;
 
   constructor(executor: ExecutorConnection, tools: { exec: string; stdin: string }, hooks: RunHooks) {
     this.#executor = executor;
@@ -197,37 +201,58 @@ class CommandFollower implements RunningCommand {
       if (this.#over !== undefined) return reject(new Error("the program has ended"));
       this.#queue.push({ step, resolve, reject });
       // Input waits for the program to take what was typed before; everything else does not.
+      if (step.input === undefined) this.#interruptStep?.();
+      if (this.#direct !== undefined) return void this.#sendSteps(this.#direct);
       if (step.input === undefined || this.#waitsIdle) this.#interruptWait?.();
     });
   }
 
-  /** One call at a time: the start, then a wait, which a step cuts short, and so on until the end. */
+  /** One at a time, beside the wait for the end. */
+  async #sendSteps(processId: number): Promise<void> {
+    if (this.#interruptStep !== undefined) return;
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      const { requestId, reply } = this.#executor.call({
+        toolName: this.#tools.stdin,
+        arguments: { ...toWait(processId), concurrent: true, until: "written", ...this.#toWrite(next) },
+        isBound: true,
+        deadlineMs: WINDOW_MS + this.#hooks.answerMarginMs,
+      });
+      this.#interruptStep = () => this.#executor.cancel(requestId);
+      // What is to be done behind it does not wait for the program either.
+      if (this.#queue.some(({ step }) => step.input === undefined)) this.#interruptStep();
+      settle(next, await reply);
+      this.#interruptStep = undefined;
+      if (this.#direct === undefined) return;
+    }
+  }
+
+  /** One call at a time: the start, then a wait, which a step cuts short where it cannot go beside it, until the end. */
   async #follow(request: ExecCommandRequest): Promise<void> {
     let result = this.#read(await this.#call(this.#tools.exec, request, 0));
     while (result !== undefined && !isOver(result)) {
       const processId = result.processId ?? this.#tracker.processId;
       if (processId === undefined) return this.#finish({ kind: "lost", reason: "the executor named no session" });
       this.#tracker.processId = processId;
-      const queued = this.#queue.shift();
+      if (this.#executor.can("concurrent_input")) this.#takeSteps(processId);
+      const queued = this.#direct === undefined ? this.#queue.shift() : undefined;
       this.#waitsIdle = queued === undefined;
       const until = queued === undefined ? {} : { until: "written" as const };
-      const body = {
-        processId,
-        input: "",
-        yieldTimeMs: WINDOW_MS,
-        maxOutputTokens: 0,
-        ...until,
-        ...this.#toWrite(queued),
-      };
+      const body = { ...toWait(processId), ...until, ...this.#toWrite(queued) };
       const reply = await this.#call(this.#tools.stdin, body, WINDOW_MS);
       const failure = queued === undefined ? undefined : failureOf(reply);
-      if (failure === undefined) queued?.resolve();
-      else queued?.reject(toError(reply, failure));
+      if (queued !== undefined) settle(queued, reply);
       // A step that was refused, such as input to a closed stdin, is no reason to stop following.
       if (failure === undefined) result = this.#read(reply);
       else if (reply.kind !== "answer") return this.#finish({ kind: "lost", reason: failure });
     }
+    this.#direct = undefined;
     if (result !== undefined) await this.#followRest(result);
+  }
+
+  #takeSteps(processId: number): void {
+    if (this.#direct !== undefined) return;
+    this.#direct = processId;
+    void this.#sendSteps(processId);
   }
 
   /** Reads the rest of the output after the exit, until it is complete or a process that still holds it is silent. */
@@ -235,7 +260,7 @@ class CommandFollower implements RunningCommand {
     const { processId } = this.#tracker;
     for (let rest: UnifiedExecResult | undefined = last; rest !== undefined && !rest.closed; ) {
       if (processId === undefined) break;
-      const body = { processId, input: "", yieldTimeMs: 0, maxOutputTokens: 0, until: "output" as const };
+      const body = { ...toWait(processId), yieldTimeMs: 0, until: "output" as const };
       const reply = await this.#call(this.#tools.stdin, body, 0);
       // A session whose end was answered with all of its output is not there any more.
       const next: UnifiedExecResult | undefined = failureOf(reply) === undefined ? parseResult(reply) : undefined;
@@ -293,10 +318,19 @@ class CommandFollower implements RunningCommand {
   #finish(outcome: RunOutcome): void {
     if (this.#over !== undefined) return;
     this.#over = outcome;
+    this.#direct = undefined;
     for (const queued of this.#queue.splice(0)) queued.reject(new Error("the program has ended"));
     this.#output?.end();
     this.#end(outcome);
   }
+}
+
+const toWait = (processId: number) => ({ processId, input: "", yieldTimeMs: WINDOW_MS, maxOutputTokens: 0 });
+
+function settle(queued: QueuedStep, reply: CallReply): void {
+  const failure = failureOf(reply);
+  if (failure === undefined) queued.resolve();
+  else queued.reject(toError(reply, failure));
 }
 
 /** Of an answer that is no failure. */
