@@ -145,15 +145,20 @@ function isRestricted({ sandbox }: ProcessSpec): boolean {
   return permissions.network === "restricted" || permissions.file_system.type === "restricted";
 }
 
-const toRequest = (processId: string, { argv, arg0, cwd, env, envPolicy, stdio, sandbox }: ProcessSpec) => ({
-  processId,
-  argv,
-  arg0: arg0 ?? null,
-  cwd: toFileUrl(cwd),
-  env,
-  ...(envPolicy === undefined ? {} : { envPolicy }),
-  ...(sandbox === undefined ? {} : { sandbox: toWireSandbox(sandbox) }),
-  tty: stdio.kind === "pty",
-  pipeStdin: stdio.kind === "pipe" && stdio.stdin === "open",
-  ...(stdio.kind === "pty" ? stdio.size : {}),
-});
+function toRequest(processId: string, spec: ProcessSpec) {
+  const { argv, arg0, cwd, env, envPolicy, stdio, sandbox, log: _log, trace: _trace, ...others } = spec;
+  // Does not compile when a spec gains a member: it has to be sent or refused, never left out.
+  others satisfies Record<string, never>;
+  return {
+    processId,
+    argv,
+    arg0: arg0 ?? null,
+    cwd: toFileUrl(cwd),
+    env,
+    ...(envPolicy === undefined ? {} : { envPolicy }),
+    ...(sandbox === undefined ? {} : { sandbox: toWireSandbox(sandbox) }),
+    tty: stdio.kind === "pty",
+    pipeStdin: stdio.kind === "pipe" && stdio.stdin === "open",
+    ...(stdio.kind === "pty" ? stdio.size : {}),
+  };
+}
