@@ -71,6 +71,7 @@ await build({
   entryPoints: {
     "parts/executor": path("packages/cli/src/parts/executor.ts"),
     "parts/exec-server": path("packages/cli/src/parts/exec-server.ts"),
+    "parts/attach": path("packages/cli/src/parts/attach.ts"),
     "parts/client": path("packages/cli/src/parts/client.ts"),
     "parts/file-helper": path("packages/cli/src/parts/file-helper.ts"),
   },
@@ -84,7 +85,8 @@ await build({
   },
   footer: { js: "});" },
 });
-for (const { part } of Object.values(quick)) requireAscii(`${outdir}/parts/${part}.cjs`);
+for (const part of ["attach", ...Object.values(quick).map(({ part }) => part)])
+  requireAscii(`${outdir}/parts/${part}.cjs`);
 compileAhead("executor", [{ name: "executor", listen: "stdio" }], '{"type":"list_tools","requestId":"1"}\n');
 const hello = '{"id":1,"method":"initialize","params":{"clientName":"build"}}\n';
 compileAhead("exec-server", [{ name: "exec-server", listen: "stdio" }], hello);

@@ -50,7 +50,9 @@ function runCommand(): void {
     keepCompiledCode();
     void import("./program.js").then(({ runProgram }) => runProgram(process.argv));
   } else {
-    const file = join(__dirname, "parts", `${quick.command.part}.cjs`);
+    // A bridge needs nothing of the server.
+    const name = parsed.options.attach === true ? "attach" : quick.command.part;
+    const file = join(__dirname, "parts", `${name}.cjs`);
     const part = load(file) as Part;
     void part.run(quick.name, parsed.options, parsed.words);
   }

@@ -25,6 +25,8 @@ export interface TelemetryArguments {
   logFile?: string;
   logFormat?: string;
   metrics?: boolean;
+  /** Bytes at which a log file becomes `<path>.1`; default: 64 MiB. */
+  maxLogBytes?: number;
 }
 
 export interface OpenedTelemetry extends Telemetry {
@@ -65,11 +67,11 @@ function renderPage(metrics: Registry) {
   return { contentType: METRICS_CONTENT_TYPE, body: renderMetrics(metrics) };
 }
 
-function openLog({ logLevel, logFile, logFormat }: TelemetryArguments): { log: Logger; sink: LogSink } {
+function openLog({ logLevel, logFile, logFormat, maxLogBytes }: TelemetryArguments): { log: Logger; sink: LogSink } {
   const level = readLevel(logLevel, logFile === undefined ? "warn" : "info");
   const format = pick("--log-format", logFormat ?? (logFile === undefined ? "text" : "json"), LOG_FORMATS);
   if (level === "off") return { log: silentLogger, sink: { write() {}, close: async () => {} } };
-  const sink = logFile === undefined ? openStderrSink(format) : openFile(logFile, format);
+  const sink = logFile === undefined ? openStderrSink(format) : openFile(logFile, format, maxLogBytes);
   return { log: createLineLogger({ level, format, sink }), sink };
 }
 
@@ -87,10 +89,10 @@ function pick<T extends string>(name: string, text: string, choices: readonly T[
   throw new CommandError(`${name} ${JSON.stringify(text)}: expected ${choices.join(", ")}`, EXIT.usage);
 }
 
-function openFile(path: string, format: (typeof LOG_FORMATS)[number]): LogSink {
+function openFile(path: string, format: (typeof LOG_FORMATS)[number], maxBytes?: number): LogSink {
   try {
     const onProblem = (message: string) => void process.stderr.write(`codex: ${message}\n`);
-    return createFileSink(path, { format, onProblem });
+    return createFileSink(path, { format, onProblem, ...(maxBytes === undefined ? {} : { maxBytes }) });
   } catch (error) {
     throw new CommandError(`--log-file: ${messageOf(error)}`, EXIT.failure);
   }

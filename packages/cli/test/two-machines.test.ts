@@ -67,6 +67,7 @@ beforeEach(async () => {
   for (const name of ["7000", "7001", "7443"]) ports.set(name, await findFreePort());
 });
 afterEach(async () => {
+  await finish("codex executor --attach --stop");
   for (const child of children.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
     const ended = once(child, "exit");
@@ -95,7 +96,12 @@ const localize = (text: string) =>
     .replace(/\b(7000|7001|7443)\b/g, (port) => String(ports.get(port)));
 
 const start = (text: string) => {
-  const env = { ...process.env, PATH: `${join(base, "bin")}:${process.env.PATH}`, CODEX_HOME: base };
+  const env = {
+    ...process.env,
+    PATH: `${join(base, "bin")}:${process.env.PATH}`,
+    CODEX_HOME: base,
+    XDG_RUNTIME_DIR: base,
+  };
   const child = spawn(
     "sh",
     [
@@ -177,10 +183,11 @@ describe("two machines in five minutes", () => {
   const name = `${hostname()}\n`;
 
   it("is made of these ways", () => {
-    expect([...sections.keys()]).toEqual(["ssh", "ssh tunnel", "TLS", "Proxy", "Unix socket", "From a program"]);
+    const ways = ["ssh", "ssh and a server that stays", "ssh tunnel", "TLS", "Proxy", "Unix socket", "From a program"];
+    expect([...sections.keys()]).toEqual(ways);
   });
 
-  it.each(["ssh", "ssh tunnel", "Unix socket"])("%s", async (section) => {
+  it.each(["ssh", "ssh and a server that stays", "ssh tunnel", "Unix socket"])("%s", async (section) => {
     expect(await runSection(sections.get(section)!)).toEqual([name]);
   });
 

@@ -29,6 +29,8 @@ export interface ExecServerOptions {
 export interface ExecServer {
   /** Serves one client on a channel, which it owns. Resolves when the connection and its resources are gone; never rejects. */
   serve(channel: Channel, options: { transport: Transport }): Promise<void>;
+  /** Sessions that exist, those without a connection included. */
+  readonly sessionCount: number;
   /** Ends every connection, session and process. Idempotent; never rejects. */
   close(): Promise<void>;
   /** `close`, for `await using`. */
@@ -77,6 +79,9 @@ export function createExecServer(options: ExecServerOptions): ExecServer {
       await connection.closed;
       telemetry.connections.value -= 1;
       connections.delete(connection);
+    },
+    get sessionCount() {
+      return sessions.count;
     },
     close() {
       closing ??= close();

@@ -53,6 +53,8 @@ export interface Executor extends AsyncDisposable {
    * session it has. Closes the channel. Never rejects. Each orchestrator has sessions of its own.
    */
   serve(channel: Channel, options?: ServeOptions): Promise<void>;
+  /** Orchestrators that are served, those included that may still come back. */
+  readonly orchestratorCount: number;
   /** Ends what every orchestrator has, at once, also of those that are away. Idempotent; never rejects. `await using` calls it. */
   close(): Promise<void>;
 }
@@ -104,6 +106,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const context: ServeContext = { connections, open, registry: tools, telemetry, isClosed: () => isClosed };
   return {
     tools,
+    get orchestratorCount() {
+      return connections.count;
+    },
     serve: (channel, { resumable = true } = {}) =>
       isClosed ? channel.close() : serveChannel(channel, resumable, context),
     close() {

@@ -11,6 +11,7 @@ export { readTerminal } from "./output/terminal-source.js";
 export type { Children } from "./process/children.js";
 export { isMainThread } from "./process/main-thread.js";
 export { createMarks, getOwner, type Marks } from "./process/marks.js";
+export { createPeerUser } from "./process/peer-user.js";
 export { hasEnded, type ProcessStat, readProcessStat } from "./process/process-stat.js";
 export { noInspectorOptions, refuseInspector } from "./process/refuse-inspector.js";
 export { findRuntimeProblem } from "./process/runtime.js";

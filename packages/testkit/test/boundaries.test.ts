@@ -14,6 +14,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     telemetry: "",
     "file-lock": "",
     toml: "telemetry",
+    background: "file-lock",
     "executor-protocol": "",
     "exec-server-protocol": "channel executor-protocol",
     permissions: "executor-protocol",
@@ -46,8 +47,8 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   faces: {
     local: "channel executor orchestrator policy process-host",
     cli:
-      "audit channel config exec-backend exec-server exec-server-client exec-server-protocol executor executor-protocol " +
-      "host-files native orchestrator permissions policy process-host sandbox telemetry",
+      "audit background channel config exec-backend exec-server exec-server-client exec-server-protocol executor " +
+      "executor-protocol host-files native orchestrator permissions policy process-host sandbox telemetry",
   },
   // Private: knows everybody.
   tests: {

@@ -16,6 +16,7 @@ import { createEntryReader, createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
+import { BACKGROUND_GRACE_S, type BackgroundArguments, serveInBackground, withBackgroundLog } from "../background.js";
 import { readTlsIdentity, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { getFileHelper } from "../file-helper.js";
@@ -23,9 +24,11 @@ import { onStopSignal, openStdout } from "../host-process.js";
 import { collectGarbage, keepHeapSmall } from "../keep-heap-small.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 
-export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments, TlsArguments {
+export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments, TlsArguments, BackgroundArguments {
   listen: string;
   allowInsecureListen: boolean;
+  /** Seconds for which a session with processes is kept without a connection. */
+  resumeGrace?: number;
 }
 
 /** Version of Codex whose protocol this is; reported to clients. */
@@ -34,7 +37,7 @@ const COMPATIBLE_VERSION = "0.169.0";
 /** Serves this host to Codex clients until a signal or, on stdio, the end of input. */
 export async function runExecServer(options: ExecServerCommandOptions): Promise<void> {
   try {
-    await serve(options);
+    await serve(withBackgroundLog(options));
   } catch (error) {
     // The format of Codex: whoever starts exec-servers may parse it.
     process.stderr.write(`Error: ${messageOf(error)}\n`);
@@ -44,14 +47,15 @@ export async function runExecServer(options: ExecServerCommandOptions): Promise<
 
 async function serve(options: ExecServerCommandOptions): Promise<void> {
   const auth = resolveAuth(options);
-  const target = parseListenUrl(options.listen);
+  const { serveSocket } = options;
+  const target = serveSocket === undefined ? parseListenUrl(options.listen) : ({ kind: "background" } as const);
   if (target.kind === "stdio" && auth !== undefined) {
     throw new Error("WebSocket auth requires a WebSocket listener, not stdio");
   }
   if (target.kind === "stdio" && readTlsIdentity(options) !== undefined) {
     throw new Error("TLS requires a WebSocket listener, not stdio");
   }
-  const telemetry = await openTelemetry("exec-server", options, target.kind !== "stdio");
+  const telemetry = await openTelemetry("exec-server", options, isListener(target.kind));
   const native = createNative(undefined, { closeInheritedOnExec: true });
   const sandbox = createCommandSandbox({ native });
   const backend = createLocalBackend({
@@ -71,10 +75,11 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   const pageCache = createPageCacheReader();
   const fileSystem = createFileSystem({ sandboxed, pageCache, entries: createEntryReader() });
   const environment = { info, config: createLazyConfigReader() };
-  const server = createExecServer({ backend, environment, fileSystem, telemetry });
+  const server = createExecServer({ backend, environment, fileSystem, telemetry, sessions: readGrace(options) });
   try {
-    if (target.kind === "stdio") await serveStreams(server);
-    else {
+    if (serveSocket !== undefined) await serveBackground(server, serveSocket, options, telemetry);
+    else if (target.kind === "stdio") await serveStreams(server);
+    else if (target.kind !== "background") {
       const { allowInsecureListen: allowInsecure } = options;
       const { pages } = telemetry;
       const more = { ...(auth === undefined ? {} : { auth }), ...(pages === undefined ? {} : { pages }) };
@@ -88,6 +93,30 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     await pageCache.close();
     await telemetry.close();
   }
+}
+
+const isListener = (kind: string): boolean => kind === "websocket" || kind === "unix";
+
+function readGrace({ resumeGrace, serveSocket }: ExecServerCommandOptions) {
+  const seconds = resumeGrace ?? (serveSocket === undefined ? undefined : BACKGROUND_GRACE_S);
+  if (seconds === undefined) return {};
+  return { busyDetachedMs: Math.ceil(seconds * 1000) };
+}
+
+/** Until a signal, a request to stop, or the idle timeout. */
+async function serveBackground(
+  server: ExecServer,
+  path: string,
+  options: BackgroundArguments,
+  { log }: OpenedTelemetry,
+): Promise<void> {
+  await serveInBackground(path, options, {
+    log,
+    countSessions: () => server.sessionCount,
+    serve: (socket) =>
+      serveStdio(server, { input: socket, output: socket }, { kind: "socket", peer: "the background socket" }),
+  });
+  await server.close();
 }
 
 /** TOML is read when a client first asks for it. */

@@ -6,6 +6,7 @@ import { createNative, createUnsentLimit, shieldProcess } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
+import { BACKGROUND_GRACE_S, type BackgroundArguments, serveInBackground, withBackgroundLog } from "../background.js";
 import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -14,14 +15,18 @@ import { collectGarbage, keepHeapSmall } from "../keep-heap-small.js";
 import { isLoopback, type ListenPlace, parseListenUrl } from "../listen-url.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 
-export interface ExecutorCommandOptions extends CeilingArguments, TelemetryArguments, TlsArguments {
+export interface ExecutorCommandOptions
+  extends CeilingArguments,
+    TelemetryArguments,
+    TlsArguments,
+    BackgroundArguments {
   listen: string;
   tokenFile?: string;
   allowInsecureListen: boolean;
   maxSessions: number;
   deterministicIds: boolean;
-  /** Seconds for which sessions are kept after a websocket was lost. */
-  resumeGrace: number;
+  /** Seconds for which sessions are kept after a connection was lost. Default: 30, in the background 600. */
+  resumeGrace?: number;
   /** Address of the exec-server that programs run on, instead of this host. */
   execServer?: string;
 }
@@ -29,8 +34,13 @@ export interface ExecutorCommandOptions extends CeilingArguments, TelemetryArgum
 /** Concurrent calls, beyond one waiting call per session. */
 const SPARE_CALLS = 192;
 
+/** Seconds for which sessions of a websocket are kept after it was lost. */
+const GRACE_S = 30;
+
 /** Serves this host until a shutdown request, the end of its channel, or a signal. */
-export async function runExecutor(options: ExecutorCommandOptions): Promise<void> {
+export async function runExecutor(given: ExecutorCommandOptions): Promise<void> {
+  const options = withBackgroundLog(given);
+  const { serveSocket } = options;
   const target = parseListenUrl(options.listen);
   if (target.kind === "stdio") refuseOnStdio(options);
   const ceiling = readCeiling(options, options.execServer === undefined);
@@ -56,12 +66,15 @@ export async function runExecutor(options: ExecutorCommandOptions): Promise<void
     ...(ceiling === undefined ? {} : { ceiling }),
     // Each session may have a call that waits for it, as `codex run` does.
     limits: { sessions: options.maxSessions, inFlightCalls: options.maxSessions + SPARE_CALLS },
-    resumeGraceMs: Math.ceil(options.resumeGrace * 1000),
+    resumeGraceMs: Math.ceil(
+      (options.resumeGrace ?? (serveSocket === undefined ? GRACE_S : BACKGROUND_GRACE_S)) * 1000,
+    ),
     telemetry,
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
   });
   try {
-    if (target.kind === "stdio") await serveStdio(executor);
+    if (serveSocket !== undefined) await serveBackground(executor, serveSocket, options, telemetry);
+    else if (target.kind === "stdio") await serveStdio(executor);
     else await serveWebSocket(executor, target, options, telemetry);
   } finally {
     await remote?.close();
@@ -87,6 +100,21 @@ async function connectExecServer(text: string, telemetry: OpenedTelemetry) {
   return connect(address, { telemetry }).catch((cause: unknown) => {
     throw fail(messageOf(cause), cause);
   });
+}
+
+/** Until a signal, a request to stop, or the idle timeout. */
+async function serveBackground(
+  executor: Executor,
+  path: string,
+  options: BackgroundArguments,
+  { log }: OpenedTelemetry,
+): Promise<void> {
+  await serveInBackground(path, options, {
+    log,
+    countSessions: () => executor.orchestratorCount,
+    serve: (socket) => executor.serve(createStdioChannel({ input: socket, output: socket })),
+  });
+  await executor.close();
 }
 
 async function serveStdio(executor: Executor): Promise<void> {

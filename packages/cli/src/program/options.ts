@@ -19,6 +19,19 @@ export const addServingOptions = (command: Command) =>
     .option("--log-format <format>", "Format of the logs: text or json (default: text on stderr, json in a file)")
     .option("--metrics", "Websocket: serve GET /metrics in Prometheus format to every client that may connect");
 
+/** Options of a server in the background, which `--attach` joins. */
+export const addBackgroundOptions = (command: Command) =>
+  command
+    .option("--attach", "Join this user's background server, or start it, and bridge stdin and stdout to it")
+    .option("--status", "With --attach: show the background server instead")
+    .option("--stop", "With --attach: end the background server, its sessions and their processes instead")
+    .option(
+      "--idle-timeout <seconds>",
+      "With --attach: how long a new background server waits without sessions and connections (default: 600)",
+      parseSeconds,
+    )
+    .addOption(new Option("--serve-socket <path>").hideHelp());
+
 /** Options of the commands that connect to an executor. */
 export const addExecutorOptions = (command: Command) =>
   addCredentialOptions(

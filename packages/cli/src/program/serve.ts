@@ -1,11 +1,13 @@
 import { type Command, Option } from "commander";
 import { addNotes } from "./help.js";
 import {
+  addBackgroundOptions,
   addServingOptions,
   append,
   listenOption,
   parseCount,
   parseGrace,
+  parseSeconds,
   parseWhole,
   sandboxOption,
 } from "./options.js";
@@ -42,12 +44,11 @@ export function addServing(program: Command): void {
     )
     .option(
       "--resume-grace <seconds>",
-      "Websocket: how long sessions are kept after a connection was lost; 0: not at all",
+      "How long sessions are kept after a connection was lost; 0: not at all (default: 30, with --attach 600)",
       parseGrace,
-      30,
     )
     .option("--deterministic-ids", "Session ids count up from 1000", false);
-  addNotes(addServingOptions(executor), {
+  addNotes(addServingOptions(addBackgroundOptions(executor)), {
     text: [
       "Protocol messages are the only thing on stdout; logs go to stderr. With ws:// the bound address is printed to stdout.",
     ],
@@ -56,8 +57,15 @@ export function addServing(program: Command): void {
       ["1", "an error"],
       ["2", "bad arguments"],
     ],
-    examples: ["codex executor --listen ws://127.0.0.1:7000", "codex run --executor 127.0.0.1:7000 -- uname -a"],
-  }).action(async (options) => (await import("../commands/executor.js")).runExecutor(options));
+    examples: [
+      "codex executor --listen ws://127.0.0.1:7000",
+      "codex run --executor 127.0.0.1:7000 -- uname -a",
+      "codex executor --attach --status    # of the server in the background; --stop ends it",
+    ],
+  }).action(async (options) => {
+    if (options.attach) await (await import("../commands/attach.js")).runAttach("executor", options);
+    else await (await import("../commands/executor.js")).runExecutor(options);
+  });
 
   const execServer = program
     .command("exec-server")
@@ -85,8 +93,13 @@ export function addServing(program: Command): void {
     .option("--ws-issuer <issuer>", "signed-bearer-token: required `iss` of the tokens")
     .option("--ws-audience <audience>", "signed-bearer-token: required `aud` of the tokens")
     .option("--ws-max-clock-skew-seconds <seconds>", "signed-bearer-token: tolerance, 30 unless given", parseWhole)
-    .option("--allow-insecure-listen", "Listen beyond loopback without --ws-auth", false);
-  addNotes(addServingOptions(execServer), {
+    .option("--allow-insecure-listen", "Listen beyond loopback without --ws-auth", false)
+    .option(
+      "--resume-grace <seconds>",
+      "How long a session with processes is kept after a connection was lost (default: 80, with --attach 600)",
+      parseSeconds,
+    );
+  addNotes(addServingOptions(addBackgroundOptions(execServer)), {
     text: ["With ws:// the bound address is the one line on stdout; on stdio only protocol messages are."],
     exitCodes: [
       ["0", "after SIGTERM, SIGINT or the end of stdin in stdio mode"],
@@ -97,5 +110,8 @@ export function addServing(program: Command): void {
       "codex exec-server --listen ws://127.0.0.1:7000",
       "export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000    # for a Codex client",
     ],
-  }).action(async (options) => (await import("../commands/exec-server.js")).runExecServer(options));
+  }).action(async (options) => {
+    if (options.attach) await (await import("../commands/attach.js")).runAttach("exec-server", options);
+    else await (await import("../commands/exec-server.js")).runExecServer(options);
+  });
 }

@@ -102,7 +102,7 @@ export class Connection implements Holder {
       onMalformed: (problem) => this.#answerMalformed(problem),
       onUnexpected: () => this.#violate("a message was not expected"),
       errorOf: (error) => toRpcError(error, this.#isExtended),
-      limits: { maxHandledRequests: MAX_HANDLED_REQUESTS, drainMs: transport.kind === "stdio" ? DRAIN_MS : 0 },
+      limits: { maxHandledRequests: MAX_HANDLED_REQUESTS, drainMs: transport.kind === "websocket" ? 0 : DRAIN_MS },
     });
     this.closed = this.#end(async () => {
       http.dispose();
@@ -112,7 +112,7 @@ export class Connection implements Holder {
 
   async isAlive(): Promise<boolean> {
     if (this.#ended.signal.aborted) return false;
-    return (await this.#channel.isPeerAlive?.(LIVENESS_MS)) ?? true;
+    return (await this.#channel.isPeerAlive?.(LIVENESS_MS)) ?? this.#transport.kind !== "socket";
   }
 
   drop(reason: string): void {
@@ -185,9 +185,9 @@ export class Connection implements Holder {
     }
     this.#unsentParseErrors += 1;
     const source =
-      this.#transport.kind === "stdio"
-        ? "JSON-RPC message from exec-server stdio"
-        : `websocket JSON-RPC message from exec-server websocket ${this.#transport.peer}`;
+      this.#transport.kind === "websocket"
+        ? `websocket JSON-RPC message from exec-server websocket ${this.#transport.peer}`
+        : "JSON-RPC message from exec-server stdio";
     const error = new RpcError(ERROR_CODES.invalidRequest, `failed to parse ${source}: ${problem}`);
     void this.#peer.sendError(-1, error).then(() => {
       this.#unsentParseErrors -= 1;
@@ -206,7 +206,7 @@ export class Connection implements Holder {
     this.#log.info?.("connection ended", { session: this.#session && shortId(this.#session.id), end: kind });
     this.#ended.abort();
     const { sessions } = this.#context;
-    if (this.#session !== undefined && this.#transport.kind === "websocket") sessions.release(this.#session, this);
+    if (this.#session !== undefined && this.#transport.kind !== "stdio") sessions.release(this.#session, this);
     await this.#peer.closed;
     await dispose();
     if (this.#session !== undefined && this.#transport.kind === "stdio") await sessions.end(this.#session);

@@ -6,6 +6,7 @@ import type { ListenAddress, Page } from "@codex/channel/websocket";
 import { createUnsentLimit } from "@codex/native";
 import { MAX_QUEUED_BYTES, MAX_REQUEST_BYTES, MAX_SENT_MESSAGE_BYTES, PING_MS, SERVER_CLOSE_MS } from "../limits.js";
 import type { ExecServer } from "../server.js";
+import type { Transport } from "../transport.js";
 import { authorizeBearer, type BearerAuth } from "./bearer-token.js";
 
 /** Where a server is reached: its stdio, or an address that accepts websockets. */
@@ -89,10 +90,17 @@ export async function listenWebSocket(
   return { url: listener.url, close, [Symbol.asyncDispose]: close };
 }
 
-/** Connects a server to one client over two streams, which it owns. Resolves when that client is gone. */
-export function serveStdio(server: ExecServer, streams: { input: Readable; output: Writable }): Promise<void> {
+/**
+ * Connects a server to one client over two streams, which it owns. Resolves when that client is gone.
+ * @param transport whether the client can come back; by default it cannot
+ */
+export function serveStdio(
+  server: ExecServer,
+  streams: { input: Readable; output: Writable },
+  transport: Transport = { kind: "stdio" },
+): Promise<void> {
   const limits = { maxMessageBytes: MAX_REQUEST_BYTES, maxSentMessageBytes: MAX_SENT_MESSAGE_BYTES };
-  return server.serve(createStdioChannel({ ...streams, limits }), { transport: { kind: "stdio" } });
+  return server.serve(createStdioChannel({ ...streams, limits }), { transport });
 }
 
 const PROBES: ReadonlySet<string> = new Set(["/readyz", "/healthz"]);

@@ -12,6 +12,8 @@ export interface SessionTableOptions {
   backend: ExecBackend;
   /** Milliseconds a session without a connection lives. */
   detachedMs?: number;
+  /** The same while it has processes, those that are ended and still readable included. Default: `detachedMs`. */
+  busyDetachedMs?: number;
   maxSessions?: number;
   endedRetentionMs?: number;
   /** Ended processes of one session that stay readable. */
@@ -50,16 +52,23 @@ export class SessionTable {
   readonly #endings = new Set<Promise<void>>();
 
   constructor(options: SessionTableOptions) {
+    const { detachedMs = DETACHED_SESSION_MS, busyDetachedMs = detachedMs } = options;
     this.#options = {
-      detachedMs: DETACHED_SESSION_MS,
+      detachedMs,
+      busyDetachedMs,
       maxSessions: MAX_SESSIONS,
       maxEnded: MAX_ENDED_PROCESSES,
       retention: new Retention(),
-      endedRetentionMs: ENDED_RETENTION_MS,
+      // An ended process stays readable as long as its client may come back for it.
+      endedRetentionMs: Math.max(ENDED_RETENTION_MS, options.busyDetachedMs ?? 0),
       newId: randomUUID,
       now: () => performance.now(),
       ...options,
     };
+  }
+
+  get count(): number {
+    return this.#entries.size;
   }
 
   /** @throws RpcError -32600 at the limit of sessions */
@@ -105,7 +114,9 @@ export class SessionTable {
     entry.holder = undefined;
     entry.connectedMs = this.#options.now() - entry.createdAt;
     session.detach();
-    entry.expiry = setTimeout(() => this.#expire(session.id), this.#options.detachedMs);
+    const { detachedMs, busyDetachedMs } = this.#options;
+    const graceMs = session.content === "empty" ? detachedMs : busyDetachedMs;
+    entry.expiry = setTimeout(() => this.#expire(session.id), graceMs);
     entry.expiry.unref();
   }
 

@@ -119,6 +119,28 @@ describe("a session that nobody comes back to", () => {
   });
 });
 
+describe("a session with processes that nobody comes back to", () => {
+  const server = useServer({ sessions: { detachedMs: 600_000, busyDetachedMs: 50 } });
+
+  it("is kept for a time of its own", async () => {
+    const empty = await server.connect();
+    const kept = await empty.handshake();
+    const busy = await server.connect();
+    const sessionId = await busy.handshake();
+    await busy.start("p", ["sleep", "60"]);
+    const { processes } = await busy.ask<{ processes: { pid: number }[] }>("process/list");
+    for (const each of [empty, busy]) {
+      await each.close();
+      await each.served;
+    }
+    await untilGone(processes[0]!.pid);
+    const next = await server.connect();
+    const refused = await next.refusal("initialize", { clientName: "x", resumeSessionId: sessionId });
+    expect(refused).toBe(`-32600 unknown session id ${sessionId}`);
+    expect(await next.handshake(kept)).toBe(kept);
+  });
+});
+
 describe("a server whose places for sessions are all taken", () => {
   let now = 0;
   const server = useServer({ sessions: { maxSessions: 4, now: () => now } });

@@ -31,6 +31,10 @@ export class Connections {
     this.#options = options;
   }
 
+  get count(): number {
+    return this.#all.size;
+  }
+
   add(connection: Connection): void {
     const { telemetry } = this.#options;
     this.#all.add(connection);

@@ -1,0 +1,22 @@
+/** A background server that cannot be joined. */
+export class BackgroundError extends Error {
+  override readonly name = "BackgroundError";
+  constructor(
+    readonly code: BackgroundErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Why a background server cannot be joined, or cannot listen. */
+export type BackgroundErrorCode =
+  /** The directory of the socket belongs to somebody else, or others may enter it. */
+  | "unsafe_directory"
+  /** The path of the socket is longer than the system allows. */
+  | "path_too_long"
+  /** The server did not start. */
+  | "start_failed"
+  /** Something else answers on the socket, or nothing in time. */
+  | "bad_greeting";

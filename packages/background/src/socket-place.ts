@@ -1,0 +1,72 @@
+import { lstatSync, mkdirSync, type Stats } from "node:fs";
+import { tmpdir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { BackgroundError } from "./errors.js";
+import { MAX_SOCKET_PATH_BYTES } from "./limits.js";
+
+/** The files of one background server. */
+export interface SocketPlace {
+  /** The unix socket. */
+  readonly path: string;
+  /** Held by who starts the server. */
+  readonly lock: string;
+  /** What the server logs. */
+  readonly log: string;
+}
+
+/** What of the process and its environment decides where sockets are. */
+export interface PlaceOptions {
+  env?: Readonly<Record<string, string | undefined>>;
+  /** User id of this process. */
+  uid?: number;
+}
+
+/**
+ * The place of the server called `name`, in a directory that only this user may enter: below `$XDG_RUNTIME_DIR`, else below
+ * the directory for temporary files. The directory is made.
+ * @throws BackgroundError `unsafe_directory`, `path_too_long`
+ */
+export function openSocketPlace(name: string, options: PlaceOptions = {}): SocketPlace {
+  const { env = process.env, uid = process.getuid?.() ?? 0 } = options;
+  const directory = ensurePrivate(getDirectory(env, uid), uid);
+  const path = join(directory, `${name}.sock`);
+  const bytes = Buffer.byteLength(path);
+  if (bytes > MAX_SOCKET_PATH_BYTES) {
+    const most = `that of a unix socket has at most ${MAX_SOCKET_PATH_BYTES}`;
+    throw new BackgroundError(
+      "path_too_long",
+      `${path} has ${bytes} bytes, and ${most}: set a shorter XDG_RUNTIME_DIR`,
+    );
+  }
+  return { path, lock: join(directory, `${name}.lock`), log: join(directory, `${name}.log`) };
+}
+
+/** The runtime directory is that of this user: after `su` the variable may still name another one's. */
+function getDirectory(env: Readonly<Record<string, string | undefined>>, uid: number): string {
+  const runtime = env.XDG_RUNTIME_DIR;
+  if (runtime !== undefined && isAbsolute(runtime) && getStatus(runtime)?.uid === uid) return join(runtime, "codex-ts");
+  return join(tmpdir(), `codex-ts-${uid}`);
+}
+
+function ensurePrivate(directory: string, uid: number): string {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+  }
+  const status = lstatSync(directory);
+  const refuse = (why: string) => {
+    const advice = "remove it, or set XDG_RUNTIME_DIR to a directory that only you may enter";
+    return new BackgroundError("unsafe_directory", `${directory} ${why}; ${advice}`);
+  };
+  if (!status.isDirectory()) throw refuse("is not a directory");
+  if (status.uid !== uid) throw refuse(`belongs to user ${status.uid}, not to user ${uid}`);
+  const mode = status.mode & 0o777;
+  if ((mode & 0o077) !== 0) throw refuse(`has mode ${mode.toString(8)}, and 700 is needed`);
+  return directory;
+}
+
+const getStatus = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;

@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { BackgroundError } from "./errors.js";
+import { LOG_TAIL_BYTES, START_MS } from "./limits.js";
+import type { SocketPlace } from "./socket-place.js";
+
+/** A program that will listen at a place, and say so on the descriptor READY_FD. */
+export interface ServerProgram {
+  argv: readonly [string, ...string[]];
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The descriptor on which a starting server writes READY, or why it cannot listen; then it closes it. */
+export const READY_FD = 3;
+/** What it writes when it listens. */
+export const READY = "ready\n";
+
+/**
+ * Starts a server that outlives this process: a session of its own, no terminal, output to its log. Resolves when it listens.
+ * @throws BackgroundError `start_failed` with the end of what it wrote
+ */
+export async function startServer(place: SocketPlace, { argv, cwd, env }: ServerProgram): Promise<void> {
+  const [program, ...args] = argv;
+  const log = openSync(place.log, "a", 0o600);
+  const from = fstatSync(log).size;
+  try {
+    const child = spawn(program, args, { cwd, env: { ...env }, detached: true, stdio: ["ignore", log, log, "pipe"] });
+    const ready = child.stdio[READY_FD] as Readable; // a pipe, as asked for above
+    const failed = new Promise<string>((resolve) => child.once("error", (error) => resolve(error.message)));
+    const timer = setTimeout(() => ready.destroy(), START_MS);
+    const said = await Promise.race([text(ready).catch(() => `not ready within ${START_MS} ms`), failed]);
+    clearTimeout(timer);
+    ready.destroy();
+    child.unref();
+    if (said === READY) return;
+    if (child.pid !== undefined) child.kill("SIGKILL");
+    const reason = said.trim() || readTail(place.log, from) || "it ended at once";
+    throw new BackgroundError("start_failed", `the background server did not start: ${reason}`);
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** The end of what a log got since it had `from` bytes. */
+function readTail(path: string, from: number): string {
+  const fd = openSync(path, "r");
+  try {
+    const { size } = fstatSync(fd);
+    const start = Math.max(from, size - LOG_TAIL_BYTES);
+    const bytes = Buffer.alloc(Math.max(0, size - start));
+    return bytes.toString("utf8", 0, readSync(fd, bytes, 0, bytes.length, start)).trim();
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,174 @@
+import { once } from "node:events";
+import { existsSync, statSync, unlinkSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach, expect, it } from "vitest";
+import { connectToServer, joinServer } from "../src/connect.js";
+import { type Listener, type ListenerOptions, listenInBackground } from "../src/listener.js";
+import type { SocketPlace } from "../src/socket-place.js";
+import { placeIn, useDirectories } from "./support.js";
+
+const makeDirectory = useDirectories();
+const listeners: Listener[] = [];
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const listener of listeners.splice(0)) listener.close();
+});
+
+/** Sends back what it gets. */
+const echo = async (socket: Socket): Promise<void> => {
+  sockets.push(socket);
+  socket.pipe(socket);
+  await once(socket, "close");
+};
+
+async function listen(place: SocketPlace, options: Partial<ListenerOptions> = {}): Promise<Listener> {
+  const listener = await listenInBackground({ place, serve: echo, countSessions: () => 3, ...options });
+  listeners.push(listener);
+  return listener;
+}
+
+const never = (): Promise<void> => Promise.reject(new Error("it runs"));
+
+it("serves whoever joins, and tells how many there are", async () => {
+  const place = placeIn(makeDirectory());
+  await listen(place);
+  expect(statSync(place.path).mode & 0o777).toBe(0o600);
+  const { socket, greeting } = await joinServer(place, never);
+  expect(greeting).toMatchObject({ pid: process.pid, connections: 0, sessions: 3 });
+  socket.end("hello");
+  expect(await text(socket)).toBe("hello");
+
+  const other = await joinServer(place, never);
+  const status = await connectToServer(place, "status");
+  expect(status?.greeting.connections).toBe(1);
+  status?.socket.destroy();
+  other.socket.destroy();
+});
+
+it("ends at the request to stop, and at the idle timeout", async () => {
+  const place = placeIn(makeDirectory());
+  const listener = await listen(place, { countSessions: () => 0, idleMs: 600_000 });
+  const stopping = await connectToServer(place, "stop");
+  expect(await listener.ended).toBe("stopped");
+  listener.close();
+  expect(existsSync(place.path)).toBe(false);
+  stopping?.socket.destroy();
+
+  const idle = await listen(place, { countSessions: () => 0, idleMs: 20 });
+  expect(await idle.ended).toBe("idle");
+});
+
+it("is not idle with a session or a connection", async () => {
+  const place = placeIn(makeDirectory());
+  let sessions = 1;
+  let asked = 0;
+  const countSessions = () => {
+    asked += 1;
+    return sessions;
+  };
+  const listener = await listen(place, { countSessions, idleMs: 20 });
+  let ended = false;
+  void listener.ended.then(() => {
+    ended = true;
+  });
+  await until(() => asked > 30);
+  expect(ended).toBe(false);
+  const { socket } = await joinServer(place, never);
+  sessions = 0;
+  const before = asked;
+  // With a connection sessions are not counted: what is left is to see that many checks pass.
+  await until(() => performance.now() > 0 && asked === before, 30);
+  expect(ended).toBe(false);
+  socket.destroy();
+  expect(await listener.ended).toBe("idle");
+});
+
+it("cuts off clients of other users", async () => {
+  const place = placeIn(makeDirectory());
+  const refused: number[] = [];
+  await listen(place, { getPeerUser: () => 4711, uid: 1, onRefused: (uid) => refused.push(uid) });
+  expect(await connectToServer(place, "status")).toBeUndefined();
+  expect(refused).toEqual([4711]);
+});
+
+it.each(["hello\n", "{}\n", '{"codexBackground":1,"want":"all"}\n', "x".repeat(10_000)])(
+  "cuts off who begins with something else (%#)",
+  async (line) => {
+    const place = placeIn(makeDirectory());
+    await listen(place);
+    const socket = connect(place.path);
+    sockets.push(socket);
+    socket.on("error", () => {});
+    socket.write(line);
+    socket.resume();
+    await once(socket, "close");
+    const status = await connectToServer(place, "status");
+    expect(status).toBeDefined();
+    status?.socket.destroy();
+  },
+);
+
+it("makes a socket again that was removed", async () => {
+  const place = placeIn(makeDirectory());
+  await listen(place, { checkMs: 5 });
+  unlinkSync(place.path);
+  await until(() => existsSync(place.path));
+  const status = await connectToServer(place, "status");
+  expect(status?.greeting.pid).toBe(process.pid);
+  status?.socket.destroy();
+});
+
+it("leaves a socket alone that another server has made", async () => {
+  const place = placeIn(makeDirectory());
+  const first = await listen(place, { checkMs: 600_000 });
+  unlinkSync(place.path);
+  await listen(place);
+  first.close();
+  const status = await connectToServer(place, "status");
+  expect(status).toBeDefined();
+  status?.socket.destroy();
+});
+
+it("names what is no background server", async () => {
+  const place = placeIn(makeDirectory());
+  const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  server.listen(place.path);
+  await once(server, "listening");
+  await expect(connectToServer(place, "serve")).rejects.toThrow("no background server: its first line is no greeting");
+  server.close();
+});
+
+it("starts one server for many that join at once, also over the socket of a dead one", async () => {
+  const place = placeIn(makeDirectory());
+  let starts = 0;
+  const start = async () => {
+    starts += 1;
+    await listen(place);
+  };
+  const joined = await Promise.all(Array.from({ length: 8 }, () => joinServer(place, start)));
+  expect(starts).toBe(1);
+  for (const { socket } of joined) socket.destroy();
+});
+
+it("joins the next server when one is just ending", async () => {
+  const place = placeIn(makeDirectory());
+  const ending = createServer((socket) => {
+    socket.destroy();
+    ending.close();
+  });
+  ending.listen(place.path);
+  await once(ending, "listening");
+  const { socket } = await joinServer(place, async () => void (await listen(place)));
+  socket.end("hello");
+  expect(await text(socket)).toBe("hello");
+});
+
+/** Resolves once `isDone` has been true, `times` times. */
+async function until(isDone: () => boolean, times = 1): Promise<void> {
+  for (let count = 0; count < times; ) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    if (isDone()) count += 1;
+  }
+}

@@ -1,0 +1,78 @@
+import { closeSync, writeSync } from "node:fs";
+import type { Socket } from "node:net";
+import { type Listener, listenInBackground, READY, READY_FD } from "@codex/background";
+import { createPeerUser } from "@codex/native";
+import type { Logger } from "@codex/telemetry";
+import { onStopSignal } from "./host-process.js";
+import type { TelemetryArguments } from "./open-telemetry.js";
+
+/** Options of a server in the background. */
+export interface BackgroundArguments {
+  /** Path of its socket; undefined for a server in the foreground. Given by `--attach`. */
+  serveSocket?: string;
+  /** Seconds. */
+  idleTimeout?: number;
+}
+
+/** Bytes of its log before that becomes `<log>.1`: runtime directories are in memory. */
+const MAX_LOG_BYTES = 1024 * 1024;
+
+/** Seconds for which processes wait for a client whose connection was lost: longer than most outages of a network. */
+export const BACKGROUND_GRACE_S = 600;
+
+/** A server in the background logs to a file beside its socket, unless told otherwise. */
+export const withBackgroundLog = <Options extends TelemetryArguments & BackgroundArguments>(
+  options: Options,
+): Options =>
+  options.serveSocket === undefined || options.logFile !== undefined
+    ? options
+    : { ...options, logFile: getPlace(options.serveSocket).log, maxLogBytes: MAX_LOG_BYTES };
+
+const getPlace = (path: string) => {
+  const stem = path.replace(/\.sock$/, "");
+  return { path, lock: `${stem}.lock`, log: `${stem}.log` };
+};
+
+/** Serves clients that connect to the socket until a signal, a request to stop, or the idle timeout. */
+export async function serveInBackground(
+  path: string,
+  { idleTimeout }: BackgroundArguments,
+  served: { log: Logger; countSessions: () => number; serve: (socket: Socket) => Promise<void> },
+): Promise<void> {
+  const { log, ...rest } = served;
+  const signaled = new Promise<void>((resolve) => void onStopSignal(resolve));
+  const listener = await open(() =>
+    listenInBackground({
+      ...rest,
+      place: getPlace(path),
+      getPeerUser: createPeerUser(),
+      onRefused: (uid) => log.warn?.("a client of another user was refused", { uid }),
+      ...(idleTimeout === undefined ? {} : { idleMs: Math.ceil(idleTimeout * 1000) }),
+    }),
+  );
+  log.info?.("listening", { url: `unix://${path}`, pid: process.pid });
+  const why = await Promise.race([listener.ended, signaled]);
+  listener.close();
+  log.info?.("stopping", { cause: why ?? "signal" });
+}
+
+/** Tells who has started this process whether it listens. */
+async function open(listen: () => Promise<Listener>): Promise<Listener> {
+  try {
+    const listener = await listen();
+    report(READY);
+    return listener;
+  } catch (error) {
+    report(error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}
+
+function report(text: string): void {
+  try {
+    writeSync(READY_FD, text);
+    closeSync(READY_FD);
+  } catch {
+    // Nobody waits: it was started by hand.
+  }
+}
