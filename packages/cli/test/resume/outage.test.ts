@@ -8,11 +8,11 @@ describe("while an executor is away", () => {
   const open = useStages();
 
   it("calls wait for it, and are made once it is back", async () => {
-    const { orchestrator, relay, gate, effects, events } = await open();
+    const { orchestrator, relay, gate, until, effects, events } = await open();
     gate.closed = true;
     relay.cutNow();
     const calls = [1, 2, 3].map(() => orchestrator.callTool("count", {}));
-    while (gate.attempts < 4) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => gate.attempts >= 4);
     expect(orchestrator.executors[0]).toMatchObject({
       offlineReason: undefined,
       reconnectingReason: expect.stringMatching(/closed the channel/),
@@ -73,7 +73,7 @@ describe("while an executor is away", () => {
   });
 
   it("its grace may end: then its sessions are lost, and calls say why", async () => {
-    const { orchestrator, relay, gate, events, logs } = await open({ resumeGraceMs: 60 });
+    const { orchestrator, relay, gate, until, events, logs } = await open({ resumeGraceMs: 60 });
     const started = await orchestrator.callTool("exec_command", {
       cmd: "echo ready; exec cat",
       stdin: "open",
@@ -85,26 +85,26 @@ describe("while an executor is away", () => {
     expect(result.status).not.toBe("success");
     expect(result.text).toMatch(/was not reached again within 60 ms: no route/);
     expect(events).toEqual(["offline", "gone"]);
-    while (logs.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => logs.length > 0);
     expect(logs[0]?.fields).toMatchObject({ cause: "nobody came back within 60 ms", gone: true });
     const after = await orchestrator.callTool("write_stdin", { session_id: sessionOf(started) });
     expect(after).toMatchObject({ status: "lost", structured: { outcome: { kind: "lost" } } });
   });
 
-  it("closing the orchestrator ends the search at once", async () => {
-    const { orchestrator, relay, gate } = await open();
+  it("closing the orchestrator stops reconnecting at once", async () => {
+    const { orchestrator, relay, gate, until } = await open();
     gate.closed = true;
     relay.cutNow();
-    while (gate.attempts < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => gate.attempts >= 3);
     const call = orchestrator.callTool("count", {});
     await orchestrator.close();
     expect((await call).status).toBe("error");
     const { attempts } = gate;
-    // In which the search of another one has tried often.
+    // In the same time another one makes many attempts.
     const other = await open();
     other.gate.closed = true;
     other.relay.cutNow();
-    while (other.gate.attempts < 10) await new Promise((resolve) => setTimeout(resolve, 1));
+    await other.until(() => other.gate.attempts >= 10);
     expect(gate.attempts).toBe(attempts);
   });
 

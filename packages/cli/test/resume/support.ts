@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +28,8 @@ export interface Stage {
   logs: { event: string; fields: unknown }[];
   /** While closed, no connection can be made. */
   gate: { closed: boolean; attempts: number };
+  /** Waits for a condition on `logs` or `gate.attempts`; it is checked whenever one of them grows. */
+  until(condition: () => boolean): Promise<void>;
 }
 
 /** Live output of a session, put together by its offsets: nothing may be missing or come twice. */
@@ -57,11 +60,19 @@ export function useStages() {
     const directory = mkdtempSync(join(tmpdir(), "codex-resume-"));
     closing.push(() => rmSync(directory, { recursive: true, force: true }));
     const effects = createEffects(join(directory, "effects"));
+    const changes = new EventEmitter();
     const logs: { event: string; fields: unknown }[] = [];
     const executor = createExecutor({
       backend: () => createLocalBackend(),
       tools: [createCountTool(effects)],
-      telemetry: { log: { warn: (event, fields) => void logs.push({ event, fields }) } },
+      telemetry: {
+        log: {
+          warn: (event, fields) => {
+            logs.push({ event, fields });
+            changes.emit("change");
+          },
+        },
+      },
       ...options,
     });
     closing.push(() => executor.close());
@@ -77,13 +88,17 @@ export function useStages() {
     });
     closing.push(() => orchestrator.close());
     const gate = { closed: false, attempts: 0 };
+    const until = async (condition: () => boolean) => {
+      while (!condition()) await once(changes, "change");
+    };
     const connect = async (): Promise<Channel> => {
       gate.attempts += 1;
+      changes.emit("change");
       if (gate.closed) throw new Error("no route");
       return relay.connect();
     };
     await orchestrator.attach({ name: "main", reconnect: connect });
-    return { executor, relay, orchestrator, effects, output: new Collected(), events, logs, gate };
+    return { executor, relay, orchestrator, effects, output: new Collected(), events, logs, gate, until };
   };
 }
 

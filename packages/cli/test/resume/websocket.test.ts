@@ -183,6 +183,7 @@ describe("codex executor on a websocket that breaks", () => {
     await once(run.stdout, "data");
     run.kill("SIGKILL");
     const pid = Number(readFileSync(pidFile, "utf8"));
+    // Not a child of this process, so its end is not reported here: it is polled.
     while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(existsSync(`/proc/${pid}/exe`)).toBe(false);
   });

@@ -210,7 +210,7 @@ describe("ids of processes that were forgotten early", () => {
     const ids = new EvictedIds(20);
     ids.add("one");
     expect([ids.has("one"), ids.has("two"), ids.isFull]).toEqual([true, false, false]);
-    while (ids.has("one")) await nextTurn();
+    while (ids.has("one")) await betweenPolls();
     for (let count = 0; count < MAX_EVICTED_IDS; count += 1) ids.add(String(count));
     expect(ids.isFull).toBe(true);
     ids.close();
@@ -246,7 +246,7 @@ describe("an ended process", () => {
         expect(error).toEqual({ code: -32600, message: "unknown process id p" });
         break;
       }
-      await nextTurn();
+      await betweenPolls();
     }
     await client.start("p", ["true"]);
   });
@@ -264,7 +264,7 @@ describe("an ended process", () => {
     const all = ["first", "second", "third"];
     for (let left = await list(); left.length > 0; left = await list()) {
       expect(left).toEqual(all.slice(all.length - left.length));
-      await nextTurn();
+      await betweenPolls();
     }
   });
 });
@@ -278,9 +278,10 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Nobody tells of the end of a process whose session is over: it is looked at until then. */
+/** Polls: the end of a process is reported to nobody once its session is over. */
 async function untilGone(pid: number): Promise<void> {
-  while (isThere(pid)) await nextTurn();
+  while (isThere(pid)) await betweenPolls();
 }
 
-const nextTurn = () => new Promise<void>((resolve) => void setTimeout(resolve, 5));
+/** Between two polls of what is not reported as an event: that the server has forgotten an id, that a process is gone. */
+const betweenPolls = () => new Promise<void>((resolve) => void setTimeout(resolve, 5));

@@ -1,4 +1,4 @@
-import type { Dirent, OpenDirOptions } from "node:fs";
+import type { Dirent } from "node:fs";
 import { opendir } from "node:fs/promises";
 import type { HostPath } from "@codex/exec-server-protocol";
 
@@ -17,9 +17,7 @@ export async function* listDirectory(path: HostPath): AsyncGenerator<ListedEntry
 
 /** The same in batches of `BATCH_ENTRIES`, which saves a promise per entry; the last batch is shorter. */
 export async function* listBatches(path: HostPath): AsyncGenerator<ListedEntry[]> {
-  // Names are bytes: Node gives them with this encoding, which its types for `opendir` do not know.
-  const options = { encoding: "buffer", bufferSize: BATCH_ENTRIES } as unknown as OpenDirOptions;
-  const directory = (await opendir(path, options)) as unknown as Directory;
+  const directory = await openDirectory(path, { encoding: "buffer", bufferSize: BATCH_ENTRIES });
   try {
     for (let batch = await readBatch(directory); batch.length > 0; ) {
       yield batch;
@@ -49,11 +47,17 @@ function readBatch(directory: Directory): Promise<ListedEntry[]> {
 
 const toListed = (entry: Dirent<Buffer>): ListedEntry => ({ name: entry.name, kind: kindOf(entry) });
 
-/** The part of `fs.Dir` used here; its types know only names as strings. */
+/** The part of `fs.Dir` used here. */
 interface Directory {
   read(then: (error: Error | null, entry: Dirent<Buffer> | null) => void): void;
   close(): Promise<void>;
 }
+
+/** Names are bytes with this encoding, which the types of `opendir` do not have. */
+const openDirectory = opendir as unknown as (
+  path: HostPath,
+  options: { encoding: "buffer"; bufferSize: number },
+) => Promise<Directory>;
 
 function kindOf(entry: Dirent<Buffer>): ListedEntry["kind"] {
   if (entry.isFile()) return "file";

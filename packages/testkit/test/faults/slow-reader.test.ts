@@ -24,6 +24,7 @@ it("a program that has ended long before its output is taken loses none of it", 
     {
       async onOutput({ bytes }) {
         taken.push(bytes);
+        // The reader is slow on purpose; nothing is synchronized by it.
         await new Promise((resolve) => setTimeout(resolve, 5));
       },
     },

@@ -1,6 +1,5 @@
-import { type Clock, systemClock } from "@codex/clock";
+import { type Clock, pause, systemClock } from "@codex/clock";
 import { DEFAULT_MODEL_LIMITS, type ModelLimits, TOLD_PAUSE_MS } from "../../limits.js";
-import { pause } from "../../pause.js";
 import { ModelError, type ModelEvent, type ModelPort, type ModelRequest } from "../model-port.js";
 import { buildHeaders } from "../provider/headers.js";
 import type { Provider } from "../provider/provider.js";
