@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ExecCommandRequest } from "@codex/executor-protocol";
 import { renderBoundRequest } from "@codex/permissions";
+import { deleteOldest } from "../delete-oldest.js";
 
 /** Binds each approval to the request it was first used for; it approves nothing else. */
 export class ApprovalLedger {
@@ -21,8 +22,7 @@ export class ApprovalLedger {
     const known = this.#digests.get(key);
     if (known !== undefined) return known === digest;
     this.#digests.set(key, digest);
-    const [oldest] = this.#digests.keys();
-    if (this.#digests.size > this.#limit && oldest !== undefined) this.#digests.delete(oldest);
+    deleteOldest(this.#digests, this.#limit);
     return true;
   }
 }

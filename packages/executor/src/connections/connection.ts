@@ -7,6 +7,7 @@ import { type Admission, createAdmission } from "../admission/admission.js";
 import { ApprovalLedger } from "../admission/approval-ledger.js";
 import type { CeilingGuard } from "../admission/ceiling.js";
 import { Calls } from "../calls/calls.js";
+import { deleteOldest } from "../delete-oldest.js";
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { Ledger } from "../idempotency/ledger.js";
 import type { Ids } from "../ids.js";
@@ -226,8 +227,7 @@ export class Connection {
   #sendExit(processId: number, outcome: ProcessOutcome): void {
     this.#exits.delete(processId);
     this.#exits.set(processId, outcome);
-    const [oldest] = this.#exits.keys();
-    if (this.#exits.size > this.#options.limits.recentSessions && oldest !== undefined) this.#exits.delete(oldest);
+    deleteOldest(this.#exits, this.#options.limits.recentSessions);
     void this.outbox.notify({ type: "session_exited", processId, outcome });
   }
 

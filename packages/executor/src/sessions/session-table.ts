@@ -1,4 +1,5 @@
 import type { ProcessOutcome } from "@codex/executor-protocol";
+import { deleteOldest } from "../delete-oldest.js";
 import { ToolError } from "../errors.js";
 import type { Ids } from "../ids.js";
 import { type ExecutorLimits, FORMER_IDS } from "../limits.js";
@@ -73,8 +74,7 @@ export class SessionTable {
     this.#outputs.delete(id);
     this.#former.delete(id);
     this.#former.add(id);
-    const [oldest] = this.#former;
-    if (this.#former.size > FORMER_IDS && oldest !== undefined) this.#former.delete(oldest);
+    deleteOldest(this.#former, FORMER_IDS);
   }
 
   #mintId(): number {

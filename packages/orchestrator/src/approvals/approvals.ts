@@ -1,6 +1,7 @@
 import type { DecidedBy } from "@codex/audit";
 import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
+import { deleteOldest } from "../delete-oldest.js";
 import type { ApprovalRequest, Approver } from "./approver.js";
 import { sessionKey } from "./session-key.js";
 
@@ -82,9 +83,7 @@ export class Approvals {
 
   #remember(key: string): void {
     this.#accepted.add(key);
-    if (this.#accepted.size <= this.#options.limit) return;
-    const [oldest] = this.#accepted;
-    if (oldest !== undefined) this.#accepted.delete(oldest);
+    deleteOldest(this.#accepted, this.#options.limit);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ByteRange, OutputPosition } from "@codex/executor-protocol";
+import { deleteOldest } from "../delete-oldest.js";
 import type { IncomingOutput } from "./live-output.js";
 
 interface Position {
@@ -60,8 +61,7 @@ export class AckTracker {
     const continued = (before?.continued ?? 0) + (isContinued ? 1 : 0);
     this.#positions.delete(processId);
     this.#positions.set(processId, { offset: Math.max(expected, offset + bytes.length), continued });
-    const [oldest] = this.#positions.keys();
-    if (this.#positions.size > MAX_POSITIONS && oldest !== undefined) this.#positions.delete(oldest);
+    deleteOldest(this.#positions, MAX_POSITIONS);
     return { gap: offset > expected ? { from: expected, to: offset } : undefined, seq: seq + continued };
   }
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, ChannelEnd, Received } from "@codex/channel";
 import { type ExecutorMessage, parseExecutorMessage } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
+import { deleteOldest } from "../delete-oldest.js";
 import { watchPeer } from "./liveness.js";
 import { OutputReceiver } from "./output-receiver.js";
 import { type Pending, PendingRequest } from "./pending-request.js";
@@ -349,9 +350,7 @@ export class Wire {
 
   #rememberSettled(requestId: string, answered: boolean): void {
     this.#settled.set(requestId, answered);
-    if (this.#settled.size <= this.#options.limits.settledRequests) return;
-    const [oldest] = this.#settled.keys();
-    if (oldest !== undefined) this.#settled.delete(oldest);
+    deleteOldest(this.#settled, this.#options.limits.settledRequests);
   }
 }
 
