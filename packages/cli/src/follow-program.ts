@@ -133,7 +133,7 @@ function exitCodeOf(result: RunOutcome): number {
     return isNotFound(result) ? EXIT.notFound : EXIT.notStarted;
   }
   if (result.timedOut) {
-    process.stderr.write("codex: the program was ended: its time was over\n");
+    process.stderr.write("codex: the program exceeded its time limit and was ended\n");
     return EXIT.timedOut;
   }
   if (result.outcome.kind === "lost") process.stderr.write(`codex: the outcome is unknown: ${result.outcome.reason}\n`);

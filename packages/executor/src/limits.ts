@@ -87,6 +87,9 @@ export const POST_EXIT_MS = 50;
 /** The same where the output comes over a network, behind the exit. */
 export const REMOTE_POST_EXIT_MS = 500;
 
+/** Levels of arrays and objects in the JSON Schema of a tool; a message that lists it may have 128. */
+export const MAX_SCHEMA_DEPTH = 100;
+
 /** Milliseconds that the answer to concurrent input of a terminal waits at most, to let the echo go first. */
 export const ECHO_MS = 1;
 

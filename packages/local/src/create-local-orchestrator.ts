@@ -1,6 +1,11 @@
 import { createMemoryChannelPair } from "@codex/channel";
 import { createExecutor, type ExecutorOptions, type ExecutorTool } from "@codex/executor";
-import { createOrchestrator, type Orchestrator, type OrchestratorOptions } from "@codex/orchestrator";
+import {
+  createOrchestrator,
+  type Orchestrator,
+  OrchestratorError,
+  type OrchestratorOptions,
+} from "@codex/orchestrator";
 import type { PolicyOptions } from "@codex/policy";
 import { createLocalBackend } from "@codex/process-host";
 
@@ -31,7 +36,7 @@ const DEFAULT_POLICY: PolicyOptions = { approvalPolicy: "on-request" };
  * const { text } = await orchestrator.callTool("exec_command", { cmd: "make test" });
  * await orchestrator.close();
  * ```
- * @throws OrchestratorError `bad_option` naming the option, and what attaching one of `executors` rejects with
+ * @throws OrchestratorError `bad_option` naming the option, or the tool and the limit it exceeds, and what attaching one of `executors` rejects with
  * @throws RangeError for a limit of the executor, Error for two tools of one name
  */
 export async function createLocalOrchestrator(options: LocalOrchestratorOptions = {}): Promise<Orchestrator> {
@@ -59,11 +64,21 @@ export async function createLocalOrchestrator(options: LocalOrchestratorOptions 
     served = executor.serve(far, { resumable: false });
     orchestrator = createOrchestrator({ ...rest, policy, executors: [{ name, channel }, ...executors] });
     await orchestrator.ready;
+    checkTools(tools, orchestrator, name);
     return ownedBy(orchestrator, close);
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** @throws OrchestratorError for tools that the orchestrator leaves out, as it does with those of a stranger. */
+function checkTools(tools: readonly ExecutorTool[], orchestrator: Orchestrator, executorName: string): void {
+  const offered = new Set(orchestrator.listTools().map(({ name }) => name));
+  if (tools.every(({ spec }) => offered.has(spec.name))) return;
+  const problems = orchestrator.executors.find(({ name }) => name === executorName)?.problems ?? [];
+  const reasons = problems.flatMap(({ kind, detail }) => (kind === "invalid_tool" ? [detail] : []));
+  throw new OrchestratorError("bad_option", `tools: ${reasons.join("; ")}`);
 }
 
 /** The orchestrator, whose `close` closes what it was made with as well. */

@@ -47,6 +47,22 @@ function createCounter() {
 }
 
 describe("a local orchestrator", () => {
+  it.each([
+    [
+      { name: "bad name" },
+      "tool `bad name` is left out: its name has characters other than letters, digits and _ - . / :",
+    ],
+    [{ name: "n".repeat(129) }, "its name has 129 bytes (limit 128 bytes)"],
+    [{ inputSchema: { type: "object", note: "x".repeat(65_536) } }, "bytes (limit 65536 bytes)"],
+  ])("names a tool that models could not be offered, and the limit", async (spec, problem) => {
+    const tool = {
+      spec: { name: "good", description: "", inputSchema: { type: "object" }, ...spec },
+      call: async () => ({ status: "success" as const, content: [] }),
+    };
+    const opening = open({ tools: [tool] });
+    await expect(opening).rejects.toMatchObject({ code: "bad_option", message: expect.stringContaining(problem) });
+  });
+
   it("runs commands on this host, and names the executor", async () => {
     const orchestrator = await open({ name: "here" });
     expect(orchestrator.executors).toMatchObject([{ name: "here", host: { os: process.platform } }]);

@@ -64,10 +64,10 @@ describe("codex run", () => {
     expect([code, stdout.toString()]).toEqual([5, "ready\ncaught\n"]);
   });
 
-  it("ends a program whose time is over", async () => {
+  it("ends a program at its time limit", async () => {
     const { code, stderr } = await command.run(["run", "--timeout", "0.2", "--", "sleep", "100"]);
     expect(code).toBe(124);
-    expect(stderr).toContain("its time was over");
+    expect(stderr).toBe("codex: the program exceeded its time limit and was ended\n");
   });
 
   it("sets directory and variables", async () => {

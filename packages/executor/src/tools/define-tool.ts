@@ -1,6 +1,8 @@
 import { formatArgumentProblem, PARSE_CONTEXT, type ToolCallOutcome } from "@codex/executor-protocol";
 import * as z from "zod/mini";
 import { ToolError } from "../errors.js";
+import { restorePrototypes, withoutPrototypes } from "./bare-objects.js";
+import { toInputSchema } from "./input-schema.js";
 import type { ExecutorTool, ToolCallContext } from "./tool-registry.js";
 
 /** What a tool answers: text for the model, and the same for programs where there is more to it. */
@@ -36,22 +38,17 @@ export interface ToolDefinition<Schema extends z.core.$ZodObject> {
  * createExecutor({ backend, tools: [diskUsage] });
  * ```
  *
- * @throws Error when the schema has no JSON Schema, such as one with a date.
+ * @throws Error naming tool and field when the schema has no JSON Schema, such as one with a date, has a field
+ * `__proto__`, or is nested deeper than `MAX_SCHEMA_DEPTH`.
  */
 export function defineTool<Schema extends z.core.$ZodObject>(definition: ToolDefinition<Schema>): ExecutorTool {
   const { name, description, inputSchema } = definition;
   return {
-    spec: { name, description, inputSchema: toInputSchema(inputSchema) },
+    spec: { name, description, inputSchema: toInputSchema(name, inputSchema) },
     async call(args, context) {
       return toOutcome(await definition.execute(await validate(inputSchema, args ?? {}, name), context));
     },
   };
-}
-
-/** The JSON Schema of what a model may send, before defaults are filled in. */
-function toInputSchema(schema: z.core.$ZodObject): Record<string, unknown> {
-  const { $schema, ...inputSchema } = z.toJSONSchema(schema, { io: "input" });
-  return inputSchema;
 }
 
 async function validate<Schema extends z.core.$ZodObject>(
@@ -59,13 +56,24 @@ async function validate<Schema extends z.core.$ZodObject>(
   args: unknown,
   toolName: string,
 ): Promise<z.output<Schema>> {
-  const result = await z.safeParseAsync(schema, args, PARSE_CONTEXT);
-  if (result.success) return result.data;
+  // What is inherited, such as `toString`, was not sent.
+  const result = await z.safeParseAsync(schema, withoutPrototypes(args), PARSE_CONTEXT);
+  if (result.success) return restorePrototypes(result.data);
   throw new ToolError(`arguments of \`${toolName}\`: ${formatArgumentProblem(result.error, args)}`);
 }
 
-function toOutcome(result: ToolResult): ToolCallOutcome {
-  const { text, structured } = typeof result === "string" ? { text: result, structured: undefined } : result;
+/** @throws Error for what is no `ToolResult`, which authors without types can return. */
+function toOutcome(result: unknown): ToolCallOutcome {
+  const { text, structured } = typeof result === "string" ? { text: result } : parseResult(result);
   const content = [{ type: "input_text" as const, text }];
   return { status: "success", content, ...(structured === undefined ? {} : { structured }) };
+}
+
+const resultSchema = z.object({ text: z.string(), structured: z.optional(z.record(z.string(), z.unknown())) });
+
+function parseResult(result: unknown): z.output<typeof resultSchema> {
+  const parsed = z.safeParse(resultSchema, result, PARSE_CONTEXT);
+  if (parsed.success) return parsed.data;
+  const problem = formatArgumentProblem(parsed.error, result);
+  throw new Error(`its result is not a string or { text, structured? }: ${problem}`);
 }

@@ -110,9 +110,69 @@ describe("a defined tool", () => {
     expect(await call(broken, {})).toEqual({ status: "error", message: "the disk is gone", code: "no_disk" });
   });
 
-  it("cannot have a schema that JSON Schema does not express", () => {
-    const define = () =>
-      defineTool({ name: "when", description: "", inputSchema: z.object({ at: z.date() }), execute: () => "" });
-    expect(define).toThrow(/date/i);
+  it("takes what every object inherits for absent", async () => {
+    const { optional, object, string, unknown, strictObject, array } = z;
+    const tool = defineTool({
+      name: "inherited",
+      description: "",
+      inputSchema: strictObject({
+        toString: optional(string()),
+        constructor: string(),
+        valueOf: z._default(string(), "default"),
+        list: optional(array(object({ hasOwnProperty: string() }))),
+        rest: optional(unknown()),
+      }),
+      execute: (args) => JSON.stringify([args, Object.getPrototypeOf(args.rest ?? {}) === Object.prototype]),
+    });
+    const missing = (field: string) => ({
+      status: "error",
+      message: `arguments of \`inherited\`: missing field \`${field}\``,
+    });
+    expect(await call(tool, {})).toEqual(missing("constructor"));
+    expect(await call(tool, { constructor: "c" })).toEqual(text('[{"constructor":"c","valueOf":"default"},true]'));
+    expect(await call(tool, { constructor: "c", list: [{}] })).toEqual(missing("list[0].hasOwnProperty"));
+    const rest = { a: [{ toString: 1 }] };
+    expect(await call(tool, { constructor: "c", rest })).toEqual(
+      text('[{"constructor":"c","valueOf":"default","rest":{"a":[{"toString":1}]}},true]'),
+    );
+  });
+
+  it.each([undefined, null, 7, {}, { text: 7 }, { text: "x", structured: 7 }])(
+    "that returns %j is a failure of the tool, not of the call",
+    async (result) => {
+      const tool = defineTool({
+        name: "odd",
+        description: "",
+        inputSchema: z.object({}),
+        execute: () => result as unknown as string, // as an author without types can write it
+      });
+      expect(await call(tool, {})).toMatchObject({
+        status: "error",
+        message: expect.stringMatching(/^tool `odd` failed: its result is not a string or \{ text, structured\? \}: /),
+      });
+    },
+  );
+
+  it.each([
+    [{ at: z.date() }, "tool `when`: field `at`: Date cannot be represented in JSON Schema"],
+    [
+      { a: z.object({ list: z.array(z.object({ n: z.bigint() })) }) },
+      "tool `when`: field `a.list[].n`: BigInt cannot be represented in JSON Schema",
+    ],
+    [
+      { a: z.object({ ["__proto__"]: z.string() }) },
+      "tool `when`: field `a.__proto__`: a member of this name cannot be told from the prototype of an object",
+    ],
+  ])("names tool and field of a schema that it cannot have", (shape: z.core.$ZodShape, problem) => {
+    const define = () => defineTool({ name: "when", description: "", inputSchema: z.object(shape), execute: () => "" });
+    expect(define).toThrow(problem);
+  });
+
+  it.each([1, 50, 51, 20_000])("has at most 100 levels in its schema: %d objects in each other", (levels) => {
+    let schema = z.object({});
+    for (let level = 1; level < levels; level += 1) schema = z.object({ inner: schema });
+    const define = () => defineTool({ name: "deep", description: "", inputSchema: schema, execute: () => "" });
+    if (levels <= 50) expect(define).not.toThrow();
+    else expect(define).toThrow("tool `deep`: its inputSchema is nested deeper than the limit of 100 levels");
   });
 });
