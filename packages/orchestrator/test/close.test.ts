@@ -75,6 +75,17 @@ describe("close", () => {
   });
 });
 
+it("the executor is told to shut down, and its answer is not waited for", async () => {
+  const peer = new RawPeer();
+  const { orchestrator } = stage();
+  const attaching = orchestrator.attach({ name: "main", channel: peer.channel });
+  await peer.introduce(scriptedTools);
+  await attaching;
+  // No time passes on the clock of this orchestrator: a deadline would never come.
+  await orchestrator.close();
+  await peer.expect("shutdown");
+});
+
 describe("executors of the options", () => {
   it("are attached at once, and keep their order whatever comes first", async () => {
     const peers = [new RawPeer(), new RawPeer(), new RawPeer()];

@@ -12,6 +12,7 @@ import { Inbox } from "../queue/inbox.js";
 import { rejected, SendGate } from "../queue/send-gate.js";
 import { TurnCork } from "../queue/turn-cork.js";
 import type { Turns } from "../queue/turns.js";
+import { closeSocket, concludeSocket, cutSocket, NORMAL_CLOSURE } from "./end-socket.js";
 import type { PingOptions } from "./ping-options.js";
 
 /** Which end of a websocket this is, and how it behaves. */
@@ -302,7 +303,7 @@ export class WebSocketChannel implements Channel {
     this.#inbox.end();
     if (abrupt) await cutSocket(this.#socket, deadlineMs);
     else if (this.#hasPeerClosed) await concludeSocket(this.#socket, this.#wire, deadlineMs);
-    else await closeSocket(this.#socket, deadlineMs);
+    else await closeSocket(this.#socket, this.#wire, deadlineMs);
     this.#end({ kind: "closed" });
   }
 }
@@ -356,44 +357,7 @@ function writeHeader(into: Buffer, kind: number, bytes: number): number {
   return MAX_HEADER_BYTES;
 }
 
-const NORMAL_CLOSURE = 1000;
 /** The close frame of the peer had no code. */
 const NO_STATUS = 1005;
 /** There was no close frame. */
 const ABNORMAL_CLOSURE = 1006;
-
-/** Sends what is queued, up to the deadline, and ends the connection without a close frame. */
-const cutSocket = (socket: WebSocket, deadlineMs: number): Promise<void> =>
-  // Frames leave in order: when this one is written, everything before it is.
-  endSocket(socket, deadlineMs, () => socket.ping(undefined, undefined, () => socket.terminate()));
-
-/**
- * After the close frame of the peer nothing comes any more: with the answer to it sent, up to the deadline, the connection is over. That
- * a server ends its side first is not waited for.
- */
-const concludeSocket = (socket: WebSocket, wire: Duplex, deadlineMs: number): Promise<void> =>
-  endSocket(socket, deadlineMs, () => {
-    if (wire.writableFinished) socket.terminate();
-    else wire.once("finish", () => socket.terminate());
-  });
-
-/** Sends what is queued and a close frame, and waits for the peer's, up to the deadline. */
-const closeSocket = (socket: WebSocket, deadlineMs: number): Promise<void> =>
-  endSocket(socket, deadlineMs, () => {
-    // The close frame of the peer arrives after everything it has sent.
-    socket.resume();
-    socket.close(NORMAL_CLOSURE);
-  });
-
-/** Begins an end and waits for it; at the deadline the connection is cut. */
-function endSocket(socket: WebSocket, deadlineMs: number, begin: () => void): Promise<void> {
-  if (socket.readyState === WebSocket.CLOSED) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => socket.terminate(), deadlineMs);
-    socket.once("close", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    begin();
-  });
-}

@@ -90,25 +90,53 @@ test("a header that HTTP does not allow is an error of the connect", async () =>
   await expectRejection(attempt, "connect_failed", /[Ii]nvalid character/);
 });
 
-test("after the close frame of a server, only the answer to it is sent: its end is not waited for", async () => {
-  const received: Buffer[] = [];
-  const answer = (socket: Socket) => {
-    socket.once("data", (request) => {
-      const key = /^sec-websocket-key: (.+)\r$/im.exec(request.toString())?.[1];
-      const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
-      socket.on("data", (bytes) => received.push(bytes));
-      const head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n";
-      socket.write(`${head}Sec-WebSocket-Accept: ${accept}\r\n\r\n`);
-      socket.write(Buffer.from([0x81, 0x01, 0x31, 0x88, 0x02, 0x03, 0xe8])); // the text "1", and a close frame with 1000
-    });
-  };
-  const url = await serve(answer, { allowHalfOpen: true });
-  const channel = await connectWebSocketChannel(url);
-  expect(await channel.receive()).toMatchObject({ kind: "value", value: 1 });
-  // The server never ends: at the deadline this would come too late for the test.
-  await channel.close({ deadlineMs: 2 ** 30 });
+/** Answers the upgrade, and gives the rest to the test. */
+function upgrade(socket: Socket, onUpgraded: () => void): void {
+  socket.once("data", (request) => {
+    const key = /^sec-websocket-key: (.+)\r$/im.exec(request.toString())?.[1];
+    const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+    const head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n";
+    socket.write(`${head}Sec-WebSocket-Accept: ${accept}\r\n\r\n`);
+    onUpgraded();
+  });
+}
+
+const CLOSE_FRAME = Buffer.from([0x88, 0x02, 0x03, 0xe8]); // with code 1000
+
+/** Later than any test would wait. */
+const FAR_DEADLINE = { deadlineMs: 2 ** 30 };
+
+async function expectOnlyCloseFrame(received: readonly Buffer[]): Promise<void> {
   const [socket] = sockets;
   if (socket?.readableEnded === false) await once(socket, "end");
   const [opcode, length, ...rest] = Buffer.concat(received);
   expect([opcode, length, rest.length]).toEqual([0x88, 0x80 + 2, 4 + 2]); // masked
+}
+
+test("after the close frame of a server, only the answer to it is sent: its end is not waited for", async () => {
+  const received: Buffer[] = [];
+  const answer = (socket: Socket) =>
+    upgrade(socket, () => {
+      socket.on("data", (bytes) => received.push(bytes));
+      socket.write(Buffer.concat([Buffer.from([0x81, 0x01, 0x31]), CLOSE_FRAME])); // behind the text "1"
+    });
+  const channel = await connectWebSocketChannel(await serve(answer, { allowHalfOpen: true }));
+  expect(await channel.receive()).toMatchObject({ kind: "value", value: 1 });
+  await channel.close(FAR_DEADLINE);
+  await expectOnlyCloseFrame(received);
+});
+
+test("a close waits for the close frame of the server, and not for the end of its side", async () => {
+  const received: Buffer[] = [];
+  const answer = (socket: Socket) =>
+    upgrade(socket, () => {
+      socket.on("data", (bytes) => {
+        received.push(bytes);
+        socket.write(CLOSE_FRAME);
+      });
+    });
+  const channel = await connectWebSocketChannel(await serve(answer, { allowHalfOpen: true }));
+  await channel.close(FAR_DEADLINE);
+  expect(await channel.closed).toEqual({ kind: "closed" });
+  await expectOnlyCloseFrame(received);
 });

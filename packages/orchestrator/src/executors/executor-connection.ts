@@ -177,7 +177,8 @@ export class ExecutorConnection {
   async close(): Promise<void> {
     if (this.#options.shutdownOnClose && this.offlineReason === undefined && this.lostReason === undefined) {
       const deadlineMs = this.#options.timings.shutdownMs;
-      await this.#wire.request({ type: "shutdown" }, { answer: "shutdown_response", deadlineMs }).reply;
+      // The channel delivers it before it closes; the answer would say no more.
+      void this.#wire.request({ type: "shutdown" }, { answer: "shutdown_response", deadlineMs });
     }
     await this.#wire.close("it was detached");
   }

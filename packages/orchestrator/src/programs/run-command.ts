@@ -80,6 +80,12 @@ export interface RunHooks {
 /** The longest wait of one call, ms; the executor's own bound. A call that ends without news is followed by another. */
 const WINDOW_MS = 300_000;
 
+/**
+ * The wait of the first call, ms. A short program ends within it, and needs no second call. Nothing can be typed before
+ * its answer, which names the session.
+ */
+const FIRST_WINDOW_MS = 10;
+
 /** Between SIGTERM and SIGKILL for a program that was aborted, ms. */
 const ABORT_GRACE_MS = 2_000;
 
@@ -228,7 +234,7 @@ class CommandFollower implements RunningCommand {
 
   /** One call at a time: the start, then a wait, which a step cuts short where it cannot go beside it, until the end. */
   async #follow(request: ExecCommandRequest): Promise<void> {
-    let result = this.#read(await this.#call(this.#tools.exec, request, 0));
+    let result = this.#read(await this.#call(this.#tools.exec, request, FIRST_WINDOW_MS));
     while (result !== undefined && !isOver(result)) {
       const processId = result.processId ?? this.#tracker.processId;
       if (processId === undefined) return this.#finish({ kind: "lost", reason: "the executor named no session" });
@@ -365,8 +371,7 @@ function toWire(request: RunCommandRequest, defaultCwd: string): ExecCommandRequ
     cwd: cwd ?? defaultCwd,
     env: { ...env },
     tty,
-    // The session id is needed before anything can be typed: the first answer is not waited for.
-    yieldTimeMs: 0,
+    yieldTimeMs: FIRST_WINDOW_MS,
     maxOutputTokens: 0,
     sandboxPermissions: "use_default",
     additionalPermissions: null,

@@ -13,8 +13,8 @@ const TOOLS = ["exec_command", "write_stdin"].map((name) => ({
   inputSchema: { type: "object" },
 }));
 
-/** A program that runs, and its executor with the first wait not answered. */
-async function start(more: readonly string[]) {
+/** An executor that was asked to start a program. */
+async function ask(more: readonly string[] = []) {
   const peer = new RawPeer();
   const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never", sandbox: "danger-full-access" } });
   closeAfterTest(() => orchestrator.close());
@@ -29,12 +29,41 @@ async function start(more: readonly string[]) {
     return peer.say({ type: "call_tool_response", requestId, toolName: "t", outcome });
   };
   const running: RunningCommand = orchestrator.runCommand({ argv: ["cat"], env: {}, tty: true });
-  await answer((await peer.expect("call_tool")).requestId, RUNNING);
-  const wait = await peer.expect("call_tool");
-  return { peer, running, wait, answer };
+  return { peer, running, answer, first: await peer.expect("call_tool") };
+}
+
+/** A program that runs, and its executor with the first wait not answered. */
+async function start(more: readonly string[]) {
+  const { first, ...asked } = await ask(more);
+  await asked.answer(first.requestId, RUNNING);
+  return { ...asked, wait: await asked.peer.expect("call_tool") };
 }
 
 const input = (text: string) => ({ input: Buffer.from(text).toString("base64"), processId: 7, until: "written" });
+
+describe("a short program", () => {
+  it("takes one call: the first waits a moment for the end", async () => {
+    const { peer, running, answer, first } = await ask();
+    expect(first.arguments).toMatchObject({ yieldTimeMs: 10 });
+    await answer(first.requestId, ENDED);
+    expect(await running.ended).toMatchObject({ kind: "ended", exitCode: 0 });
+    await running.signal("kill").catch(() => {});
+    await peer.say({ type: "tools_changed" });
+    await peer.expect("list_tools"); // and no call before it
+  });
+
+  it("can be signalled during that moment", async () => {
+    const { peer, running, answer, first } = await ask();
+    const signalled = running.signal("terminate");
+    expect(await peer.expect("cancel_tool")).toMatchObject({ requestId: first.requestId });
+    await answer(first.requestId, RUNNING);
+    const signal = await peer.expect("call_tool");
+    expect(signal.arguments).toMatchObject({ signal: "terminate" });
+    await answer(signal.requestId, ENDED);
+    await signalled;
+    await running.ended;
+  });
+});
 
 describe("input for a program", () => {
   it("goes beside the wait for its end, one call at a time", async () => {
