@@ -1,7 +1,7 @@
 // Runs known programs through our servers for minutes or hours and looks for what grows, gets lost or is left behind.
 // `node bench/soak.mjs --minutes 30 [--workers 6] [--cut-every 5] [--pause 0] [--seed 1]`; budgets are in
 // soak/budgets.json. `--structure` judges no slope: for a run of seconds. `--json` prints what there is in one line.
-// Descriptors are counted as root only: a server lets nobody else look.
+// Descriptors are counted as root only: a server hides them from other users.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { printTable } from "./harness.mjs";

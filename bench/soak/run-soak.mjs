@@ -62,7 +62,7 @@ async function soak(targets, mark, { ms, workers, cutEveryMs, pauseMs = 0, seed 
     Array.from({ length: workers }, (_, worker) => repeat(target, createRandom(seed * 1000 + index * 100 + worker))),
   );
   await watch();
-  for (const target of targets) target.endCuts(); // what is under way could go on for ever
+  for (const target of targets) target.endCuts(); // work in progress might never end otherwise
   await Promise.all(work);
   const after = await Promise.all(targets.map(({ pid }, index) => untilAtMost(before[index], pid)));
   return {

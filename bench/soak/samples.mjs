@@ -11,7 +11,7 @@ export function sample(pid, mark) {
   };
 }
 
-/** Undefined for who may not look: a server lets nobody but root read what it holds. */
+/** Undefined for a user who may not read it: a server hides its descriptors from everyone but root. */
 export function countDescriptors(pid) {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;

@@ -1,4 +1,4 @@
-// A client that says exactly what it is told to, over a websocket or the pipes of a server.
+// A client that sends exactly what a case contains, over a websocket or the pipes of a server.
 import { createInterface } from "node:readline";
 import WebSocket from "ws";
 

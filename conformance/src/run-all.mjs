@@ -12,7 +12,7 @@ const EXTENSIONS = new URL("../cases/extensions.json", import.meta.url);
  * Runs the cases that were asked for, a few at a time.
  * @param {ReturnType<typeof import("./options.mjs").parseOptions>} options
  * @param {{ stop?: AbortSignal, onServers?: (servers: import("./server.mjs").Servers) => void }} [more] `stop`: no case
- *   starts any more, and those that run end at once; `onServers` is told before the first one starts
+ *   starts any more, and those that run end at once; `onServers` is called before the first one starts
  * @returns {Promise<import("./run-case.mjs").Result[]>} in the order of the files
  * @throws UsageError when there is nothing to run
  */

@@ -199,7 +199,7 @@ describe("servers", () => {
   });
 });
 
-/** A process that nobody has waited for yet is over as well. */
+/** A zombie counts as ended. */
 async function isRunning(pid) {
   const state = await text(spawn("ps", ["-o", "stat=", "-p", String(pid)]).stdout);
   return state.trim() !== "" && !state.trim().startsWith("Z");

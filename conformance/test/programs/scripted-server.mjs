@@ -1,4 +1,4 @@
-// An exec-server that says what it is told to: `node scripted-server.mjs SCRIPTS.json LISTEN`.
+// An exec-server that follows a script: `node scripted-server.mjs SCRIPTS.json LISTEN`.
 // SCRIPTS maps the name of a client to what is sent after its first, second, … message.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -56,7 +56,7 @@ function withoutDetails(event: AuditEvent): AuditEvent {
   return { ...rest, cut: true };
 }
 
-/** A line as a record; undefined for anything else. Whether it fits the chain is not looked at. */
+/** A line as a record; undefined for anything else. Does not check whether it fits the chain. */
 export function parseRecord(line: string): AuditRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);

@@ -36,7 +36,7 @@ export interface CallEvent {
   cut?: true;
 }
 
-/** `session`: remembered from an earlier answer. `nobody`: there was no one to ask. `failure`: the asking failed. */
+/** `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */
 export type DecidedBy = "policy" | "rule" | "user" | "session" | "nobody" | "timeout" | "failure" | "interrupt";
 
 /** The sandbox of a call, as far as it is recorded. */

@@ -10,9 +10,9 @@ export const MAX_AUDIT_LIST = 32;
 export const MAX_AUDIT_QUEUE = 4096;
 /** Records that are written at once. */
 export const MAX_AUDIT_BATCH = 256;
-/** Bytes at the end of a file that are looked through for its last record. */
+/** Bytes at the end of a file that are searched for its last record. */
 export const AUDIT_TAIL_BYTES = 1024 * 1024;
 /** Size at which a file is set aside and a new one begun, bytes. */
 export const DEFAULT_AUDIT_MAX_BYTES = 64 * 1024 * 1024;
-/** Scripts within scripts that are looked through for secrets. */
+/** Depth of scripts within scripts that are searched for secrets. */
 export const MAX_REDACT_DEPTH = 3;

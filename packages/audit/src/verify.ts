@@ -38,7 +38,7 @@ export class ChainVerifier {
     return { kind: "intact", head: this.#head ?? GENESIS, ...counts };
   }
 
-  /** The next file of the chain begins: lines count anew. */
+  /** The next file of the chain begins; line numbers start again at 1. */
   nextFile(): void {
     this.#line = 0;
   }

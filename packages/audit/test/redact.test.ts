@@ -110,7 +110,7 @@ describe("what looks like a secret", () => {
     expect(redactWords(["/bin/bash", "-lc", command]).join(" ")).not.toContain(SECRET);
   });
 
-  it(`is looked for in scripts within scripts, ${MAX_REDACT_DEPTH} deep`, () => {
+  it(`is searched for in scripts within scripts, ${MAX_REDACT_DEPTH} deep`, () => {
     const inner = `curl -u me:${SECRET} x`;
     const nest = (levels: number): string =>
       levels === 0 ? inner : `sh -c ${levels % 2 === 0 ? `"${nest(levels - 1)}"` : `'${nest(levels - 1)}'`}`;

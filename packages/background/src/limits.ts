@@ -32,5 +32,5 @@ export const MAX_IDLE_CHECK_MS = 30_000;
 /** Milliseconds without progress after which a bridge whose input has ended stops waiting for further output. */
 export const DETACH_MS = 10_000;
 
-/** Milliseconds that a server has to end its processes when it is told to stop. */
+/** Milliseconds that a server has to end its processes when it is asked to stop. */
 export const STOP_MS = 30_000;

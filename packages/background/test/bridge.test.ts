@@ -76,7 +76,7 @@ it("ends what is sent with its input, and passes on the rest", async () => {
   expect(await ended).toBe("detached");
 });
 
-it("does not wait for ever for a server that neither answers nor ends", async () => {
+it("does not wait forever for a server that neither responds nor ends", async () => {
   const { near } = await connectPair();
   expect(await runBridge({ input: Readable.from([]), output: new PassThrough(), socket: near }, 10)).toBe("detached");
 });

@@ -105,7 +105,7 @@ describe.each(["command", "justification", "reason", "cwd"] as const)("a hostile
   ])("hides nothing: %j", (text, shown) => expect(show(text)).toContain(shown));
 });
 
-it("shows all of a command, and not all of what is told beside it", () => {
+it("shows a command in full, and shortens the other fields", () => {
   const text = "long ".repeat(100_000);
   expect(describeWith({ command: ["bash", "-c", text] }).length).toBeGreaterThan(text.length);
   const told = describeWith({ justification: text, reason: text });

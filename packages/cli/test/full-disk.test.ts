@@ -46,7 +46,7 @@ describe.skipIf(problem !== undefined)(`on a disk that is full${problem === unde
     return orchestrator;
   }
 
-  /** Everything that is kept of a session: what is there is right, and what is not is told. */
+  /** All retained output of a session: what is there is correct, and what is missing is reported. */
   async function readAll(orchestrator: Orchestrator, sessionId: number) {
     const gone: { from: number; to: number }[] = [];
     let kept = 0;

@@ -137,7 +137,7 @@ describe.skipIf(support.kind === "none")(`commands in a real sandbox (skipped: $
       return start({ settings: { allowGitCommit: true, gitDirectories } });
     };
 
-    it("commit, and plant nothing that git runs or believes", async () => {
+    it("commit, and plant nothing that git runs or trusts", async () => {
       const before = readFileSync(join(common(), "config"), "utf8");
       const { run } = await startOpen();
       const result = await run("echo 1 > f && git add f && git commit -qm first && git status");

@@ -44,10 +44,10 @@ export const MAX_GAP_BYTES = 64 * 1024 * 1024;
 /** Times a gap is read again when the server does not return an event that it had announced. */
 export const MAX_FRUITLESS_READS = 3;
 
-/** Gaps that are read concurrently: Codex 0.169.0 stops answering for ever when more than about 128 requests wait. */
+/** Gaps that are read concurrently: Codex 0.169.0 stops answering for good when more than about 128 requests wait. */
 export const MAX_CONCURRENT_GAP_READS = 16;
 
-/** Concurrent starts, file calls and the like, for the same reason. */
+/** Other concurrent requests (starts, file calls), for the same reason. */
 export const MAX_REQUESTS_IN_FLIGHT = 64;
 
 /**

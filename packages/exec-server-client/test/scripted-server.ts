@@ -143,7 +143,7 @@ export class ScriptedClock implements Clock {
     return () => void this.#pending.delete(timer);
   }
 
-  /** From now on nobody waits. */
+  /** From now on every timer fires at once. */
   release(): void {
     this.#released = true;
     this.pass(Number.MAX_SAFE_INTEGER);
@@ -189,7 +189,7 @@ export class Recorder {
   }
 }
 
-/** Clients that are closed after each test; nobody waits on their clocks then. */
+/** Clients that are closed after each test; their clocks are released first. */
 export function useClients(): (client: Promise<ExecServerClient>, clock?: ScriptedClock) => Promise<ExecServerClient> {
   const clients: ExecServerClient[] = [];
   const clocks: ScriptedClock[] = [];

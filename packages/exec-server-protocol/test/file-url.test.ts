@@ -89,7 +89,7 @@ describe("toFileUrl", () => {
   });
 });
 
-describe("a path that is said letter by letter", () => {
+describe("a path that is percent-encoded", () => {
   const names = [
     "",
     ".",

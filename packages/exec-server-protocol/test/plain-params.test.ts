@@ -17,7 +17,7 @@ describe("params that say nothing unusual are what a schema makes of them", () =
     ],
   ])("%j", (params, decoded) => {
     expect(decodePlainParams(params, { followSymlinks: true, extended: false })).toEqual(decoded);
-    // A member that nobody knows sends the same params to the schema.
+    // With an unknown member, the same params go through the schema.
     for (const sent of [params, { ...params, unknown: 1 }]) {
       expect(decodeGetMetadata(sent)).toEqual(decoded);
       expect(decodeReadFile(sent)).toEqual({ path: decoded.path, followSymlinks: decoded.followSymlinks });

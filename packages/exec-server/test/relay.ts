@@ -8,7 +8,7 @@ export interface Relay {
   cut(): void;
   /** How often it was. */
   readonly cuts: number;
-  /** The client's end is cut; the server is told nothing. */
+  /** The client's end is cut; the server does not notice. */
   loseClient(): void;
   close(): Promise<void>;
 }

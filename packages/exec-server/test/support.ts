@@ -22,7 +22,7 @@ export interface Answer {
 
 export const PATH = process.env.PATH ?? "/usr/bin:/bin";
 
-/** A client that says exactly what it is told to, and keeps what it hears. */
+/** A scripted client that keeps what it receives. */
 export class RawClient {
   readonly channel: Channel;
   /** In the order of arrival. */

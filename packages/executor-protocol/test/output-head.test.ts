@@ -24,7 +24,7 @@ test("a request id that a head cannot hold is left to JSON", () => {
   expect(encodeOutputHead({ ...OUTPUT, requestId: "é" })).toBeUndefined();
 });
 
-test("any other bytes are told what is wrong with them", () => {
+test("any other bytes are an error that says what is wrong", () => {
   const head = (change: (bytes: Buffer) => Buffer | undefined) => {
     const bytes = Buffer.from(encodeOutputHead(OUTPUT)!);
     return decodeOutputHead(change(bytes) ?? bytes);

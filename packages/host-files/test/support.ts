@@ -10,7 +10,7 @@ import type { FileSystemLimits } from "../src/limits.js";
 import { FS_REQUESTS } from "../src/methods.js";
 
 export interface Files {
-  /** Absolute path of a folder made anew for each test. */
+  /** Absolute path of a fresh folder for each test. */
   readonly root: string;
   path(name: string): string;
   url(name: string): string;

@@ -87,7 +87,7 @@ const getWritableRoots = ({ roots }: Ceiling, { resolve, temporaryDirectories }:
 
 /**
  * A protected name below a writable directory that this write opens. Only a git directory may be, as long as what git
- * runs and believes in it is closed again.
+ * runs and trusts in it is closed again.
  */
 function findOpenedProtection(
   real: string,

@@ -187,8 +187,7 @@ function findRestrictions({ literals, parseProblem }: AnalyzedCommand, context: 
     if (verdict !== undefined && verdict.decision !== "allow") found.push({ words, verdict: toQuestion(verdict) });
   }
   if (literals.complete) return found;
-  const reason =
-    parseProblem ?? literals.unclear ?? "the command is too long or too deeply nested to be looked through";
+  const reason = parseProblem ?? literals.unclear ?? "the command is too long or too deeply nested to be analyzed";
   return [...found, { words: undefined, verdict: { decision: "prompt", reason, cause: { kind: "too_complex" } } }];
 }
 

@@ -121,7 +121,7 @@ describe("reasons", () => {
     expect(found).toMatchObject({ reason: expect.stringMatching(/sandbox_approval.*require_escalated/) });
   });
 
-  it("ask about a command that is too large to be looked through", async () => {
+  it("ask about a command that is too large to be analyzed", async () => {
     const endless = await script(`echo ${"$(".repeat(10)}${"env ".repeat(3000)}`);
     expect(endless.literals.complete).toBe(false);
     const found = evaluateRequirement(endless, { ...base, approvalPolicy: "on-request" });

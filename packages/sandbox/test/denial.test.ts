@@ -64,7 +64,7 @@ describe("what a sandbox refused", () => {
 describe.skipIf(NO_BUBBLEWRAP !== undefined)(`of a process (${NO_BUBBLEWRAP ?? "bubblewrap"})`, () => {
   const sandbox = useSandbox();
 
-  it("is told with its exit", async () => {
+  it("is reported with its exit", async () => {
     const process = await sandbox.start(["bash", "-c", "echo x > /usr/codex-test"], {
       sandbox: restrict([READ_ALL, entry(sandbox.base, "write")]),
     });

@@ -39,7 +39,7 @@ describe("a pattern", () => {
     expect(expand(text, names).sort()).toEqual(wanted.sort());
   });
 
-  it("looks as deep as it is told", () => {
+  it("searches as deep as it is configured to", () => {
     expect(expand("/d/**/x", ["d", "x"], 2).sort()).toEqual(["/d/x", "/d/d/x", "/d/d/d/x"].sort());
   });
 

@@ -8,7 +8,7 @@ import { entry, NO_BUBBLEWRAP, READ_ALL, restrict, useSandbox } from "./support.
 describe.skipIf(NO_BUBBLEWRAP !== undefined)(`a process in a sandbox (${NO_BUBBLEWRAP ?? "bubblewrap"})`, () => {
   const sandbox = useSandbox();
 
-  it("is told what this host can do", async () => {
+  it("reports what this host can do", async () => {
     expect(await sandbox.backend.getSandboxSupport?.()).toEqual({ kind: "bubblewrap" });
   });
 

@@ -1,6 +1,6 @@
 /** The state of a shell after its startup files. */
 export interface ShellState {
-  /** `status`, `options`, `umask` and the like; what there is depends on the shell. */
+  /** `status`, `options`, `umask` and others; which ones depends on the shell. */
   texts: ReadonlyMap<string, string>;
   variables: ReadonlyMap<string, string>;
   functions: ReadonlyMap<string, string>;

@@ -134,7 +134,7 @@ describe.each(shells)("a snapshot of $name", ({ name, files, scripts, profile })
     const envPolicy = { inherit: "none" as const, ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] };
     const command = place.command(shell!, "env; set; export -p", { envPolicy, overlay: { TERM: "dumb", LC_ALL: "C" } });
     const snapshots = place.snapshots();
-    // One with a policy that lets more through is for nobody else, even if it makes the same environment.
+    // A snapshot under a more permissive policy is not shared, even if the environment is the same.
     const ignoring = { ...command, envPolicy: { ...envPolicy, ignoreDefaultExcludes: true } };
     const loose = await snapshots.find(ignoring, { waitMs: 20_000 });
     if (loose.kind === "login") throw new Error(loose.reason);
@@ -157,7 +157,7 @@ describe.each(shells)("a snapshot of $name", ({ name, files, scripts, profile })
     ["exec 9</dev/null", /open files/],
     ["sleep 300", /within 1500 ms/],
     ["umask 077; readonly HOME_COPY=$HOME; cd / 2>/dev/null; cd $OLDPWD; pushd / >/dev/null", /directory|stack/],
-  ] as const)("is not made of %j, and the reason is told", async (script, reason) => {
+  ] as const)("is not made of %j, and the reason is reported", async (script, reason) => {
     place.write({ [profile]: script });
     const snapshots = place.snapshots({ captureMs: 1_500 });
     const command = place.command(shell!, "echo");
@@ -197,7 +197,7 @@ describe.each(shells)("a snapshot of $name", ({ name, files, scripts, profile })
     }
   });
 
-  test("is one of a bounded number, the one that was not used for longest makes room", {
+  test("is one of a bounded number; the least recently used one is evicted", {
     timeout: 60_000,
   }, async () => {
     const snapshots = place.snapshots();
@@ -235,7 +235,7 @@ describe.each(shells)("a snapshot of $name", ({ name, files, scripts, profile })
     },
   );
 
-  test("is made anew when a startup file has changed, when it is old, and when it was touched", async () => {
+  test("is made again when a startup file has changed, when it is old, and when it was modified", async () => {
     place.write({ [profile]: "export V=1" });
     let now = 0;
     const snapshots = place.snapshots({ now: () => now, maxAgeMs: 1_000 });

@@ -6,13 +6,13 @@ export interface CuttingProxy {
   readonly url: string;
   /** Connections so far. */
   readonly connections: number;
-  /** The connection of now breaks, in both directions, once that many further bytes went to the client. */
+  /** The current connection breaks, in both directions, once that many further bytes went to the client. */
   cutAfterReceived(bytes: number): void;
   /** The same for bytes that went to the server. */
   cutAfterSent(bytes: number): void;
   /** Current connections carry nothing from now on, and neither end is notified. */
   stall(): void;
-  /** True: the connections of now break, and no other is let through until false. */
+  /** True: the current connections break, and no other is accepted until false. */
   setDown(isDown: boolean): void;
   close(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export interface CuttingRelay {
   connect(): Channel;
   /** Breaks the connection at this message, whichever carries it. */
   cutAt(cut: Cut): void;
-  /** Breaks the connections of now. */
+  /** Breaks the current connections. */
   cutNow(): void;
   /** Current connections carry nothing any more, and neither end is notified. */
   stall(): void;

@@ -57,7 +57,7 @@ function openString(line: string): string | undefined {
 function sharedDepth({ path: found, isTable }: Found, path: readonly string[]): number {
   const depth = Math.min(found.length, path.length);
   if (found.slice(0, depth).some((part, index) => part !== path[index])) return 0;
-  // A table below what is looked for is as near as a line gets: `[a.b]` for `a`.
+  // A table below the wanted key is as near as a line gets: `[a.b]` for `a`.
   if (found.length > path.length) return path.length - 0.5;
   return isTable ? depth - 0.25 : depth;
 }

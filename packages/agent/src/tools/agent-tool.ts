@@ -8,7 +8,7 @@ export interface AgentTool {
   readonly exclusive?: boolean;
   /**
    * Carries out a call. `args` is what the model sent, unchecked; of a `custom` call `{ input }` with its text. What it
-   * throws is told to the model.
+   * throws is reported to the model.
    */
   call(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolAnswer>;
   /** Takes over a call of another tool, such as a patch inside `exec_command`; undefined leaves it alone. */

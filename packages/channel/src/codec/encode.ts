@@ -2,7 +2,7 @@ import { ChannelError } from "../errors.js";
 import type { ChannelLimits } from "../limits.js";
 import { describeExcess, findExcess } from "./structure.js";
 
-/** The JSON text of a value. @throws ChannelError where there is none, or not on this runtime */
+/** The JSON text of a value. @throws ChannelError when it has none, or none that this runtime can hold */
 export function stringify(value: unknown): string {
   let text: string | undefined;
   try {

@@ -2,7 +2,7 @@ import { countMembers } from "./members.js";
 import { RpcError } from "./rpc-error.js";
 import { parseId, type RpcId } from "./rpc-id.js";
 
-/** A message by its shape. A `jsonrpc` member is neither written nor looked at. */
+/** A message by its shape. A `jsonrpc` member is neither written nor checked. */
 export type Envelope =
   | { kind: "request"; id: RpcId; method: string; params: unknown; trace: TraceContext | undefined }
   | { kind: "notification"; method: string; params: unknown }

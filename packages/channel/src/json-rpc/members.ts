@@ -5,10 +5,10 @@ const BRACE_BIT = 0x20;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Characters of a string looked at one by one before a native search takes over. */
+/** Characters of a string that are scanned one by one before a native search takes over. */
 const SHORT_STRING = 24;
 
-/** Characters looked at for an integer and the blanks around it. */
+/** Characters that are scanned for an integer and the white space around it. */
 const MAX_INTEGER_TEXT = 64;
 
 /** How many members the object of a valid JSON text has, repeated keys counted each time. */

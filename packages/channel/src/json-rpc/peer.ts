@@ -31,7 +31,7 @@ export class Peer implements AsyncDisposable {
   readonly #answers: RequestAnswers;
   #endError: ChannelError | undefined;
   #closing: Promise<void> | undefined;
-  /** Resolves when nothing more is received; what waited for an answer has been rejected by then. Never rejects. */
+  /** Resolves when nothing more is received; pending requests have been rejected before that. Never rejects. */
   readonly ended: Promise<ChannelEnd>;
   /** Resolves when the requests in work were answered, or could not be, and the channel is closed. Never rejects. */
   readonly closed: Promise<ChannelEnd>;

@@ -71,7 +71,7 @@ export class RequestAnswers {
       const chosen = this.#options.errorOf?.(error, context);
       if (chosen !== undefined) return chosen;
     } catch {
-      // The error at hand says more about the request than what the hook threw.
+      // The original error says more about the request than what the hook threw.
     }
     return new RpcError(RPC_INTERNAL_ERROR, messageOf(error), { cause: error });
   }

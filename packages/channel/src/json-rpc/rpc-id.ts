@@ -6,7 +6,7 @@ export type RpcId = string | number | bigint;
 const MIN_INT64 = -(2n ** 63n);
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** The id of a parsed message, or undefined when it is none. `text` is the message, for integers beyond 2^53. */
+/** The id of a parsed message, or undefined when that is not an id. `text` is the message, for integers beyond 2^53. */
 export function parseId(value: unknown, text: string | undefined): RpcId | undefined {
   if (typeof value === "string") return value;
   if (typeof value !== "number" || !Number.isInteger(value)) return undefined;

@@ -47,7 +47,7 @@ export class LineSplitter {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** Bytes that were pushed and not looked at yet. */
+  /** Bytes that were pushed and not scanned yet. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 
 const parse = (text: string): Envelope => parseEnvelope(JSON.parse(text), text);
 
-describe("an envelope is told by its shape", () => {
+describe("an envelope is recognized by its shape", () => {
   const request = { kind: "request", id: 1, method: "m", params: undefined, trace: undefined };
   const accepted: [string, object][] = [
     ['{"id":1,"method":"m"}', request],

@@ -55,7 +55,7 @@ function split(chunks: readonly Buffer[]): string[] {
   return pieces;
 }
 
-test("lines and binary frames are told apart wherever the stream is cut", () => {
+test("lines and binary frames are distinguished wherever the stream is cut", () => {
   expect(split([INPUT])).toEqual(PIECES);
   for (let at = 1; at < INPUT.length; at += 1) {
     expect(split([INPUT.subarray(0, at), INPUT.subarray(at)]), `cut at ${at}`).toEqual(PIECES);

@@ -64,7 +64,7 @@ test("a connection cut in the handshake is an error", async () => {
   await expectRejection(connectWebSocketChannel(url), "connect_failed", /socket hang up|ECONNRESET/);
 });
 
-test("a server without TLS is told from a broken one", async () => {
+test("a server without TLS is distinguished from a broken one", async () => {
   const plain = await serve((socket) => socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")));
   const expected = /does not speak TLS; without it the URL is ws:\/\/$/;
   await expectRejection(connectWebSocketChannel(plain.replace("ws:", "wss:")), "connect_failed", expected);

@@ -67,7 +67,7 @@ describe("a unix socket", () => {
     await expect(listen({ socketPath })).rejects.toMatchObject({ code: "listen_failed", message });
   });
 
-  it("that is not there is said by its path", async () => {
+  it("that does not exist is named in the error", async () => {
     const url = `unix://${join(base, "none")}`;
     await expect(connectWebSocketChannel(url)).rejects.toMatchObject({
       code: "connect_failed",
@@ -121,7 +121,7 @@ describe.skipIf(!hasOpenssl)(`TLS${hasOpenssl ? "" : " (openssl, which makes the
     expect(accepted).toEqual([]);
   });
 
-  it("a certificate that is none, or another's, does not listen", async () => {
+  it("an invalid certificate, or one of another key, is refused", async () => {
     const [own, other] = [makeIdentity(), makeIdentity("other")];
     for (const tls of [
       { cert: "none", key: own.key },

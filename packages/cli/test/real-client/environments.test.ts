@@ -5,7 +5,7 @@ import { CODEX_BINARY, SERVER_ENV, serverCommand, useRealClient } from "./suppor
 
 const toml = (server: string) => `default = "box"\ninclude_local = false\n[[environments]]\nid = "box"\n${server}\n`;
 
-describe.skipIf(CODEX_BINARY === undefined)("how the real client is told the server (needs CODEX_BINARY)", () => {
+describe.skipIf(CODEX_BINARY === undefined)("how the real client finds the server (needs CODEX_BINARY)", () => {
   const client = useRealClient();
   const ways: Record<string, () => Partial<ClientOptions>> = {
     CODEX_EXEC_SERVER_URL: () => ({ url: client.url }),

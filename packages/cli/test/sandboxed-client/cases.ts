@@ -6,7 +6,7 @@ export interface Places {
   port: number;
 }
 
-/** What the model is told of it on Codex's server, and why not on ours. */
+/** What the model sees of it on Codex's server, and why not on ours. */
 interface Difference {
   told: string;
   reason: string;
@@ -19,7 +19,7 @@ interface Scripted {
   codex?: Difference;
 }
 
-/** What the model is told: the exit code and the last line, or an answer of the client's own. */
+/** What the model sees: the exit code and the last line, or a response of the client itself. */
 export interface ModeCase extends Scripted {
   "workspace-write": string;
   "read-only": string;
@@ -122,7 +122,7 @@ export const MODE_CASES: readonly ModeCase[] = [
     script: `kill -0 ${process.pid}`,
     ...both(`1: /bin/bash: line 1: kill: (${process.pid}) - No such process`),
   },
-  { name: "is told that it has no network", script: "echo $CODEX_SANDBOX_NETWORK_DISABLED", ...both("0: 1") },
+  { name: "knows that it has no network", script: "echo $CODEX_SANDBOX_NETWORK_DISABLED", ...both("0: 1") },
   {
     name: "opens a setting of the kernel to write",
     script: "exec 3<> /proc/sys/kernel/hostname",

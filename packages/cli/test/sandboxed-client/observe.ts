@@ -18,7 +18,7 @@ export const ownServer: ServerCommand = [process.execPath, codex, "exec-server"]
 export const codexServer = (binary: string): ServerCommand => [binary, "exec-server"];
 
 /**
- * What the model of the real client is told of each script, on a server of its own, in a working directory `w` beside `o`.
+ * What the model of the real client sees of each script, on a server of its own, in a working directory `w` beside `o`.
  * In /var/tmp: the directory for temporary files may be written in a workspace, and holds no helpers of Codex.
  */
 export async function observe(

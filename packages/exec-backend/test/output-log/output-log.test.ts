@@ -264,7 +264,7 @@ describe("an output log", () => {
     log.close();
   });
 
-  it("stops following when it is told to", async () => {
+  it("stops following when its signal aborts", async () => {
     const log = createOutputLog(limits());
     const abort = new AbortController();
     const follower = log.follow({ signal: abort.signal })[Symbol.asyncIterator]();

@@ -121,7 +121,7 @@ function createPeer(channel: Channel, options: ConnectionOptions, listeners: Set
       [NOTIFICATIONS.httpBodyDelta, toListeners(NOTIFICATIONS.httpBodyDelta)],
     ]),
     onUnexpected(message) {
-      // The server could not parse a message of ours, so its response would never come.
+      // The server could not parse one of our messages, so its response would never arrive.
       if (message.kind === "error" && message.id === -1) throw message.error;
     },
     limits: { maxHandledBytes: MAX_UNDELIVERED_BYTES, maxHandledRequests: MAX_UNDELIVERED_MESSAGES },

@@ -98,7 +98,7 @@ describe("a remote process", () => {
     expect(await textOf(process)).toBe("abcxyz");
   });
 
-  it("has died of a signal where the server says so, and only there", async () => {
+  it("has been ended by a signal only where the server reports one", async () => {
     const { connection, start } = await connect();
     const outcome = { kind: "signaled", signal: "SIGKILL", by: "terminate" };
     const process = await start();

@@ -48,7 +48,7 @@ describe("a start that fails", () => {
       "os_error",
     ],
     [
-      "refused, and the connection breaks while the cause is looked for",
+      "refused, and the connection breaks while the cause is determined",
       SPEC,
       async (server) => {
         await server.refuse(await server.take("process/start"), -32603, "No such file (os error 2)");
@@ -144,7 +144,7 @@ describe("a start that has to be held", () => {
 
   it.each([
     ["names the capability", abilities({ sandboxedFileStreaming: true })],
-    ["says so", { sandboxedProcess: true }],
+    ["reports sandboxed processes", { sandboxedProcess: true }],
   ])("is sent to one that %s", async (_name, info) => {
     const { connection, backend } = await connect(info);
     const held = backend.start(HELD);
@@ -154,7 +154,7 @@ describe("a start that has to be held", () => {
     expect((await held).sandboxType).toBe("linuxSeccomp");
   });
 
-  it("is ended and lost where the response names no sandbox all the same: it has run", async () => {
+  it("is ended and lost where the response names no sandbox after all: it has run", async () => {
     const { connection, backend } = await connect(abilities({ sandboxedFileStreaming: true }));
     const failed = expect(backend.start(HELD)).rejects.toMatchObject({
       name: "UnknownStartError",

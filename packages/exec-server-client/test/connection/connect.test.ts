@@ -11,12 +11,12 @@ import { useClients } from "../scripted-server.js";
 describe("a client", () => {
   const own = useClients();
 
-  it("says that nobody listens", async () => {
+  it("reports that nothing listens there", async () => {
     const connecting = ExecServerClient.connectWebSocket("ws://127.0.0.1:1");
     await expect(connecting).rejects.toMatchObject({ name: "ChannelError", code: "connect_failed" });
   });
 
-  it("brings its token, fetched anew for each connection", async () => {
+  it("brings its token, fetched again for each connection", async () => {
     const { server, close } = await startOwnServer();
     const seen: (string | undefined)[] = [];
     const listener = await createWebSocketListener({

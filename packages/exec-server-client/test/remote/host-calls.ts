@@ -119,7 +119,7 @@ export function describeHostCalls(name: string, listen: () => Promise<{ url: str
       await expect(client.http.request({ url: "ftp://x" })).rejects.toMatchObject({ name: "RpcError", code: -32602 });
     });
 
-    it("streams bodies, several at once, and drops what nobody reads on", async () => {
+    it("streams bodies, several at once, and drops bodies that are no longer read", async () => {
       const [whole, part] = await Promise.all([
         client.http.stream({ url: `${site}/long` }),
         client.http.stream({ url: `${site}/long` }),

@@ -132,7 +132,7 @@ describe("a connection that was cut", () => {
     await recorder.until("failed");
   });
 
-  it("fails what ran when the window is over", async () => {
+  it("fails running processes when the recovery window has passed", async () => {
     const { server, clock, connection, client } = await connect();
     const { recorder } = await startOne(client, connection);
     server.refusals = Number.POSITIVE_INFINITY;
@@ -246,7 +246,7 @@ describe("a connection that was cut", () => {
     expect(two.recorder.entries).toEqual(["alive"]);
   });
 
-  it("is resumed after a message that nobody can read", async () => {
+  it("is resumed after a malformed message", async () => {
     const { server, connection, client } = await connect();
     const { recorder } = await startOne(client, connection);
     await connection.notify("process/output", { processId: "p", stream: "stdout", chunk: "YQ==" });

@@ -63,7 +63,7 @@ describe("sessions", () => {
     await first.served;
     const second = await server.connect();
     await second.handshake(sessionId);
-    // Started or not when the connection went: the client can tell, and nothing is told twice.
+    // Whether or not it was started when the connection was lost: the client can find out, and no event is sent twice.
     const { processes } = await second.ask<{ processes: { processId: string }[] }>("process/list");
     for (const { processId } of processes) {
       let afterSeq = 0;

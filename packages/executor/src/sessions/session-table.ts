@@ -100,7 +100,7 @@ export class SessionTable {
     if (!session.wasCut) drop(recent);
   }
 
-  /** The answer that reported the end of a session was never received: it can be asked for once more. */
+  /** The answer that reported the end of a session was never received: it can be requested once more. */
   unreport(session: Session): void {
     session.outcomeReported = false;
     const recent = this.#recent.get(session.id);

@@ -143,7 +143,7 @@ describe("a ceiling, on real directories", () => {
     else expect(found).toMatch(expected);
   });
 
-  it("is told with its roots as they are, and by itself means no network below full access", async () => {
+  it("is shown with its roots as they are, and by itself means no network below full access", async () => {
     const told = (ceiling: CeilingOptions) => admission({ support: BUBBLEWRAP, ceiling }).describe();
     const roots = [`${base}/alias`];
     expect(await told({ mode: "workspace-write", roots })).toEqual({

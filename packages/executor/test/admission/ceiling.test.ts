@@ -82,7 +82,7 @@ describe.skipIf(support.kind === "none")(`a ceiling over real commands (skipped:
     expect([existsSync(join(base, "in", "made")), existsSync(join(base, "out", "made"))]).toEqual([true, false]);
   });
 
-  it("is told with what the host can do", async () => {
+  it("is advertised with what the host can do", async () => {
     const client = open({ ceiling: { mode: "read-only" } });
     const { host } = await client.initialize();
     expect(host.sandbox).toEqual({ ...support, ceiling: { mode: "read-only", roots: [], network: false } });

@@ -69,7 +69,7 @@ describe.each(CALLS)("$name", ({ call, effect }) => {
     (await client.ofType("call_tool_response", requestId)).outcome;
 
   const expectOnce = async (host: ResumableHost, client: Client, id: number) => {
-    // What was to come before has come once this has: the program is told everything in order.
+    // Input is delivered in order: once this has arrived, so has everything before it.
     const last = await client.call(
       "write_stdin",
       writeRequest({ processId: id, input: "end", until: "output", yieldTimeMs: 5_000 }),

@@ -212,7 +212,7 @@ describe("live output", () => {
 describe("the end of a session", () => {
   const open = useScriptedHosts();
 
-  it("is told without being asked for, after the answer that named the session", async () => {
+  it("is reported unasked, after the response that named the session", async () => {
     const host = await openLive(open());
     const { id, process } = await startSession(host);
     process.end({ kind: "signaled", signal: "SIGSEGV", by: "self" });
@@ -224,7 +224,7 @@ describe("the end of a session", () => {
     expect((await host.client.write({ processId: id })).result.exitCode).toBe(139);
   });
 
-  it("is told after the answer, also when it came while that was on its way", async () => {
+  it("is reported after the response, also when it happened while that was on its way", async () => {
     const host = await openLive(open({ channel: { highWaterBytes: 16 * 1024 } }));
     const { client, backend, clock } = host;
     const release = client.stall();

@@ -10,7 +10,7 @@ const ENV = {
   HOME: process.env.HOME ?? "/tmp",
 };
 
-/** A program that waits for input at once, what it says before, and what it is told to end. */
+/** A program that waits for input at once, what it writes before, and the input that ends it. */
 const PROGRAMS: { name: string; needs: string; command: string[]; says: RegExp; end: string; pipe?: true }[] = [
   { name: "bash", needs: "bash", command: ["bash", "--norc", "--noprofile", "-i"], says: /\$ $/, end: "exit\n" },
   { name: "sh", needs: "sh", command: ["sh"], says: /[$#] $/, end: "exit\n" },

@@ -5,7 +5,7 @@ import { startSession } from "../support/sessions.js";
 const openHost = useScriptedHosts();
 
 describe("what a sandbox refused", () => {
-  it("is told with the answer that tells the end, and not before", async () => {
+  it("is reported with the response that reports the end, and not before", async () => {
     const { client, backend } = openHost();
     const answer = client.exec({ command: ["x"] });
     const process = await backend.started(0);
@@ -19,7 +19,7 @@ describe("what a sandbox refused", () => {
     expect(text).toContain("Note: the sandbox refused `/etc/x`\nOutput:");
   });
 
-  it("is told by a later poll, and as a guess where it is one", async () => {
+  it("is reported by a later poll, and as a guess where it is one", async () => {
     const host = openHost();
     const { id, process } = await startSession(host);
     process.denial = { certain: false, reason: "the output says `Read-only file system`" };

@@ -68,7 +68,7 @@ describe("input", () => {
     await answer;
   });
 
-  it("whose end a host cannot send is told of: an error where nothing else was asked, a notice otherwise", async () => {
+  it("whose end a host cannot send is reported: as an error where nothing else was requested, as a notice otherwise", async () => {
     const host = open();
     const { id, process } = await startSession(host, { stdin: "open" });
     process.keepsStdin = true;
@@ -264,7 +264,7 @@ describe("input", () => {
     );
   });
 
-  it("queued behind a call that told the end is told it as well: it was made before", async () => {
+  it("queued behind a call that reported the end gets it as well: it was made before", async () => {
     const host = open();
     const { id, process } = await startSession(host);
     const first = host.client.write({ processId: id });

@@ -14,7 +14,7 @@ export interface Replacement {
   readonly target: HostPath;
   /** Where the new content is until `commit`. */
   readonly contentPath: HostPath;
-  /** Replaces the old content. The replacement is over afterwards, even if this rejects. */
+  /** Replaces the old content. The replacement cannot be used afterwards, even if this rejects. */
   commit(): Promise<void>;
   /** Keeps the old content. Idempotent; never rejects. */
   abort(): Promise<void>;

@@ -16,7 +16,7 @@ const MAX_BODY_BYTES = 0xffff_ffff;
 export async function serveFileHelper({ input, output }: { input: Readable; output: Writable }): Promise<void> {
   const reader = new FrameReader(MAX_BODY_BYTES);
   let files: ConnectionFileSystem | undefined;
-  output.on("error", () => input.destroy()); // nobody reads the answers
+  output.on("error", () => input.destroy()); // nothing reads the responses
   try {
     for await (const bytes of input) {
       for (const frame of reader.push(bytes as Buffer)) {

@@ -86,7 +86,7 @@ it("stops at its limits and reports it", async () => {
     const { entries, truncated } = (await walk("t", { maxEntries })) as WalkResult;
     counts.push(`${entries.length}${truncated ? "+" : ""}`);
   }
-  // What is told and what is only counted, as Codex 0.169.0 does for the same tree.
+  // What is listed and what is only counted, as Codex 0.169.0 does for the same tree.
   expect(counts.join(" ")).toBe("1+ 1+ 2+ 3+ 4+ 5+ 5+ 5+ 5+ 5+ 5+ 5+ 6+ 7+ 8+ 9+ 10+ 11+ 12 12");
   expect(await walk("t", { maxDirectories: 1 })).toMatchObject({ truncated: true, entries: { length: 8 } });
   expect(await walk("t", { maxDirectories: 11 })).toMatchObject({ truncated: false, entries: { length: 12 } });

@@ -31,7 +31,7 @@ export function countFiles(options: PageCacheReaderOptions = {}): CountedFiles {
 }
 
 /**
- * Whether such a call is ever answered so; `expected` says how hard that is tried. The kernel may have to wait for once:
+ * Whether such a call is ever answered so; `expected` says how hard that is tried. The kernel may have to wait occasionally:
  * while any process mounts or renames something, or when a page was given up.
  */
 export async function isEverAnswered(

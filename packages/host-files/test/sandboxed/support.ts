@@ -63,7 +63,7 @@ export const treeSandbox = (root: string) => {
   });
 };
 
-/** A tree made anew for each test, and connections to it. */
+/** A fresh tree for each test, and connections to it. */
 export function useSandboxedFiles() {
   let root = "";
   const connections: ConnectionFileSystem[] = [];

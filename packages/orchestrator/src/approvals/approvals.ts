@@ -8,7 +8,7 @@ import { sessionKey } from "./session-key.js";
 export type ApprovalResult =
   /** `rule`: the prefix of a rule to save. */
   | { kind: "approved"; by: DecidedBy; rule?: readonly string[] }
-  /** The model is told why. */
+  /** The reason is shown to the model. */
   | { kind: "denied"; by: DecidedBy; reason: string }
   /** The turn ends. */
   | { kind: "cancelled" }

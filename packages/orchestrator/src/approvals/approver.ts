@@ -12,7 +12,7 @@ export interface Approver {
 
 /**
  * `accept`: this once. `accept_for_session`: this command at this place, until the orchestrator is closed.
- * `accept_and_save`: this once, and the proposed rule allows it from now on. `decline`: the model is told, and goes on.
+ * `accept_and_save`: this once, and the proposed rule allows it from now on. `decline`: the model sees the refusal and continues.
  * `cancel`: the turn ends.
  */
 export type ApprovalDecision = "accept" | "accept_for_session" | "accept_and_save" | "decline" | "cancel";

@@ -140,7 +140,7 @@ describe("approvals", () => {
     expect(result).toMatchObject({ status: "denied", text: expect.stringMatching(/was not expected to be asked/) });
   });
 
-  it("expire, and the approver is told", async () => {
+  it("expire, and the signal of the approver aborts", async () => {
     const signals: AbortSignal[] = [];
     const silent: Approver = {
       requestApproval: (_request, { signal }) => {

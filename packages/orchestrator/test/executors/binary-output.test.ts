@@ -42,7 +42,7 @@ describe("binary output", () => {
     expect(Buffer.concat(read(body, cuts).map(({ bytes }) => bytes)).equals(body)).toBe(true);
   });
 
-  it("of a head that cannot be read is told once, and the next frame is read again", () => {
+  it("with an unreadable head is reported once, and the next frame is read again", () => {
     const output = new BinaryOutput();
     const bad = Buffer.from([9, 9, 9]);
     expect(output.read({ kind: "bytes", head: bad, at: 0, bytes: Buffer.from("x"), isLast: false })).toMatch(/kind 9/);

@@ -213,7 +213,7 @@ describe("an executor that floods", () => {
     await peer.close();
   });
 
-  it("lists again once while a listing is under way, however often it is told to", async () => {
+  it("lists again once while a listing is in progress, however often it is asked to", async () => {
     const changes: string[] = [];
     const { peer, orchestrator } = await hostile({ onToolsChanged: (name) => changes.push(name) });
     for (let count = 0; count < 50; count++) await peer.say({ type: "tools_changed" });

@@ -76,7 +76,7 @@ async function nextCall(peer: RawPeer) {
 const answer = (peer: RawPeer, requestId: string, toolName = "exec_command") =>
   peer.say({ type: "call_tool_response", requestId, toolName, outcome: DONE });
 
-describe("a call that is made while an executor is looked for", () => {
+describe("a call that is made while an executor reconnects", () => {
   it("is sent to the one that was started again, and numbered as its first", async () => {
     const { call, lose, restart, first } = await interrupted();
     const before = call();

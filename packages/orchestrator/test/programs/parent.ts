@@ -1,6 +1,6 @@
 import { spawnExecutor } from "../../src/connect/child.js";
 
-// Starts the executor it is told to, says its pid once that is ready, and stays.
+// Starts the given executor, prints its pid once that is ready, and keeps running.
 const executor = process.argv[2] ?? "";
 const child = await spawnExecutor({
   command: process.execPath,

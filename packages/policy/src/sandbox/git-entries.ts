@@ -3,7 +3,7 @@ import type { GitDirectories } from "./sandbox-settings.js";
 
 /**
  * What a commit needs in a git directory. The directory as a whole is open, because git puts a new file beside the
- * one it replaces; what git runs or believes in it is closed again, also where it does not exist yet.
+ * one it replaces; what git runs or trusts in it is closed again, also where it does not exist yet.
  */
 export function getGitEntries({ gitDirectory, commonDirectory }: GitDirectories): SandboxEntry[] {
   const closed = CLOSED_IN_GIT_DIRECTORY.map((name) => toEntry(`${gitDirectory}/${name}`, "read"));

@@ -46,7 +46,7 @@ function listDirectories(commands: AnalyzedCommand["commands"], cwd: string, hom
   return [...directories];
 }
 
-/** Directories of one script that are told apart. */
+/** Directories of one script that are distinguished. */
 const MAX_DIRECTORIES = 64;
 
 /** By the words alone: where links lead is for the executor's host to know. */

@@ -15,7 +15,7 @@ export interface SandboxSettings {
   /** `/tmp` stays read-only. Default false. */
   excludeSlashTmp?: boolean;
   /**
-   * Opens what `git commit` writes, and nothing that git runs or believes: hooks, configuration. Needs `gitDirectories`.
+   * Opens what `git commit` writes, and nothing that git runs or trusts: hooks, configuration. Needs `gitDirectories`.
    * Default false.
    */
   allowGitCommit?: boolean;

@@ -114,7 +114,7 @@ class CommandCollector implements ScriptVisitor {
   /** Files that are run as scripts, by normal path. */
   private readonly ran = new Set<string>();
   private readonly textGuesses = new Map<string, string[]>();
-  /** Values with substitutions in them, each of which is looked through once. */
+  /** Values with substitutions in them, each of which is searched once. */
   private readonly held = new Set<string>();
   /** Values of variables that say where programs look for code and settings. */
   private readonly loads: string[] = [];

@@ -1,6 +1,6 @@
 /** What a variable of the environment means for the programs that see it. */
 export type Loading =
-  /** They run, or load, something that nobody has looked through. */
+  /** They run, or load, something that has not been analyzed. */
   | "unseen"
   /** They may take code or settings from files in places of their choice. */
   | "places";

@@ -1,4 +1,4 @@
-/** The options a program knows, as `getopt_long` is told them. */
+/** The options a program knows, as passed to `getopt_long`. */
 export interface OptionTable {
   /** Letters; `:` behind one that takes a value, `::` behind one whose value can only be attached. */
   readonly short?: string;

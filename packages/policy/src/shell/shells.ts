@@ -33,7 +33,7 @@ export function unwrapShell(program: string, args: readonly string[]): NestedCom
   return undefined;
 }
 
-/** The same for a program that is in no table, and has a name such as `foosh`; one with a script is not looked through. */
+/** The same for a program that is in no table, and has a name such as `foosh`; one with a script is not searched. */
 export function unwrapLookalike(name: string, args: readonly string[]): NestedCommands | undefined {
   const plain = plainName(name);
   const hasScript = args.some((arg) => /^-[a-z]*c/i.test(arg));

@@ -38,7 +38,7 @@ const isTool = (name: string): boolean =>
 const isRunWord = (name: string, word: string): boolean =>
   RUN_WORDS.test(word) || SETTING_WORDS.test(word) || (word === "run" && HOST_TOOLS.has(name));
 
-/** Settings that a tool is told, in a form of its own (`pkg set --json scripts='{…}'`): a text in which commands may stand. */
+/** Settings of a tool, in a form of its own (`pkg set --json scripts='{…}'`): a text in which commands may stand. */
 export function listToolSettings(name: string, args: readonly string[]): string[] {
   const at = isTool(name) ? args.findIndex((arg) => SETTING_WORDS.test(arg)) : -1;
   return at === -1 ? [] : args.slice(at + 1);

@@ -138,7 +138,7 @@ describe("git commit", () => {
   const effective = (sandbox: Sandbox) =>
     entriesOf(sandbox).filter(({ path }) => JSON.stringify(path).includes(".git"));
 
-  it("opens the git directory, and closes what git runs or believes", () => {
+  it("opens the git directory, and closes what git runs or trusts", () => {
     const main = { gitDirectory: "/srv/project/.git", commonDirectory: "/srv/project/.git" };
     expect(effective(select({ ...WRITE, gitDirectories: () => main }))).toEqual([
       at("/srv/project/.git", "write"),

@@ -5,7 +5,7 @@ import { checkStrings, errnoOf, StartError } from "@codex/exec-backend";
 
 /**
  * The program of a spec, found as execvp would find it: `PATH` of the process's environment, else our own.
- * Checked before anything is started, so that a missing program and a missing directory are told apart. Looked up
+ * Checked before anything is started, so that a missing program and a missing directory are distinguished. Looked up
  * synchronously: the start that follows waits for the same file system anyway, and a turn through the thread pool
  * costs more than the look-up.
  * @throws StartError

@@ -64,7 +64,7 @@ describe.skipIf(NO_BUBBLEWRAP !== undefined)(
       expect(outside("log", "--format=%s", "-1")).toBe("detached\n");
     });
 
-    it("takes nothing that git runs or believes", async () => {
+    it("takes nothing that git runs or trusts", async () => {
       mkdirSync(join(git, "lfs"));
       writeFileSync(join(git, "FETCH_HEAD"), "fetched\n");
       const list = () =>

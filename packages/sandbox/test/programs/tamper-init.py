@@ -36,7 +36,7 @@ def by_trace():
     call(DETACH)
 
 
-# prctl(PR_SET_PDEATHSIG, 0), then pause() for ever.
+# prctl(PR_SET_PDEATHSIG, 0), then pause() forever.
 CODE = bytes.fromhex("b89d000000bf0100000031f631d24d31d24d31c00f05b8220000000f05ebf7")
 
 

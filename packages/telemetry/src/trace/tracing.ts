@@ -26,7 +26,7 @@ export interface Span {
   end(): void;
 }
 
-/** Makes spans. Where there is none, `tracing?.startSpan(…)` costs nothing. */
+/** Creates spans. Without one, `tracing?.startSpan(…)` costs nothing. */
 export interface Tracing {
   startSpan(name: string, options: SpanOptions): Span;
 }

@@ -36,7 +36,7 @@ describe("a logger", () => {
     expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(written);
   });
 
-  it("makes nothing where there is none", () => {
+  it("creates nothing without a sink", () => {
     for (const name of LOG_LEVELS) silentLogger[name]?.("event", untouchable());
     for (const name of LOG_LEVELS) withFields(silentLogger, { a: 1 })[name]?.("event", untouchable());
   });
@@ -93,7 +93,7 @@ describe("a line", () => {
   });
 });
 
-it("a fault is told by its kind and place, without its message", () => {
+it("a fault is logged by its kind and place, without its message", () => {
   const fields = describeFault(Object.assign(new TypeError("s3cret\n    at s3cret.ts:1:1"), { code: "EIO" }));
   expect(fields).toMatchObject({ error: "TypeError", code: "EIO" });
   expect(describeFault(new Error("plain")).at).toMatch(/^logger\.test\.ts:\d+:\d+$/);

@@ -71,7 +71,7 @@ describe("a log file", () => {
   });
 
   it.skipIf(process.platform !== "linux")(
-    "that takes nothing costs nobody anything (/dev/full is on Linux)",
+    "that takes nothing does not disturb the program (/dev/full is on Linux)",
     async () => {
       const problems: string[] = [];
       const sink = createFileSink("/dev/full", { format: "json", onProblem: (problem) => problems.push(problem) });
@@ -112,7 +112,7 @@ describe("a log to a pipe", () => {
     return Buffer.concat(chunks).toString();
   };
 
-  it("that nobody reads costs lines, never time, and whole lines come when it is read", () => {
+  it("that is not read drops lines and never blocks, and delivers whole lines once it is read", () => {
     const { path, fd } = openPipe("slow");
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const sink = createPipeSink(fd, "json", 1000);

@@ -20,7 +20,7 @@ export function parseExposition(text: string): Map<string, ParsedFamily> {
     };
     const [, help, helpText] = new RegExp(`^# HELP (${NAME}) (.*)$`).exec(line) ?? [];
     if (help !== undefined && helpText !== undefined) {
-      if (families.has(help)) fail("a family is told twice");
+      if (families.has(help)) fail("a family occurs twice");
       const next = new RegExp(`^# TYPE ${help} (counter|gauge|histogram|summary|untyped)$`).exec(
         lines[index + 1] ?? "",
       );

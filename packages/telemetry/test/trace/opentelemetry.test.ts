@@ -56,7 +56,7 @@ describe("tracing", () => {
     expect(finished?.kind).toBe(1);
   });
 
-  it("begins a trace of its own for a context that is none", () => {
+  it("starts a new trace for an invalid context", () => {
     const exporter = register();
     createTracing()
       .startSpan("call", { kind: "server", parent: { traceparent: "garbage" } })

@@ -10,7 +10,7 @@ export interface Delivered {
   bytes: Buffer;
 }
 
-/** All that is known of one process when its run is over. */
+/** Everything that is known about a process at the end of its run. */
 export interface ProcessRecord {
   name: string;
   program: Program;
@@ -70,7 +70,7 @@ function checkOutcome(record: ProcessRecord, { exits }: Effects, history: Histor
       );
       break;
     case "signaled":
-      history.check(wasKilled, () => `${name} died of ${outcome.signal} (${outcome.by}), and nobody had sent it`);
+      history.check(wasKilled, () => `${name} was ended by ${outcome.signal} (${outcome.by}), which was not sent`);
       break;
     case "lost":
       history.check(mayBeLost, () => `${name} was lost: ${outcome.reason}`);
@@ -165,7 +165,7 @@ function checkAccounted({ name, chunks, evicted }: ProcessRecord, history: Histo
   );
   let at = 0;
   for (const { from, to } of pieces) {
-    if (from !== at) return history.fail(`${name}: output is told to go on at ${from} after ${at}`);
+    if (from !== at) return history.fail(`${name}: output is reported to continue at ${from} after ${at}`);
     at = to;
   }
 }

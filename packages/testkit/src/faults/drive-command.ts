@@ -13,11 +13,11 @@ export interface CommandDrive {
   history: History;
   orchestrator: Orchestrator;
   mayBeLost(): boolean;
-  /** Called before it is done, and when the end is known. */
+  /** Called before each action, and when the outcome is known. */
   onEvent?(event: DriveEvent): void;
 }
 
-/** What is done with a program, beside its start. `resize`: rows and columns; `end`: it is asked to end. */
+/** An action on a program after its start. `resize`: rows and columns; `end`: it is terminated. */
 export type DriveEvent =
   | { kind: "line"; text: string }
   | { kind: "signal" }
@@ -95,7 +95,7 @@ class CommandScript {
       this.#ended = true;
       this.#drive.onEvent?.({ kind: "end" });
       await this.#try("terminate", command.signal(this.#random.pick(["terminate", "kill"])));
-      // A shell that reads from a terminal may ignore the first; and a signal may be lost with its answer.
+      // A shell that reads from a terminal may ignore the first one, and a signal may be lost with its response.
       if (this.#outcome === undefined) await this.#try("kill", command.signal("kill"));
     }
     await ended;
@@ -108,7 +108,7 @@ class CommandScript {
       program: this.#program,
       outcome: this.#outcome,
       start: this.#start,
-      // What a child holds open for longer than a moment is not waited for.
+      // Output that a child holds open for long is not waited for.
       closed: this.#outcome?.kind === "exited" && this.#program.name !== "late",
       chunks: this.#chunks,
       evicted: this.#evicted,
@@ -149,7 +149,7 @@ class CommandScript {
     if (this.#random.chance(0.5)) await this.#untilBytes(1);
   }
 
-  /** One after the other: the kernel makes one of two that come at once. */
+  /** One after the other: the kernel merges signals that are pending at the same time. */
   async #sendSignals(command: RunningCommand): Promise<void> {
     await this.#untilBytes(1);
     for (let index = this.#random.between(0, 4); index > 0 && this.#outcome === undefined; index -= 1) {
@@ -176,7 +176,7 @@ class CommandScript {
       const resize = this.#try(`resize ${index}`, command.resize(size));
       pending.push(resize);
       if (!this.#resizes.oneByOne) continue;
-      // Whether one that failed came is not known: the next one could meet it.
+      // A failed resize may have arrived: another one could coincide with it.
       if (!(await resize)) return;
       await this.#untilBytes(before + 1);
     }

@@ -58,7 +58,7 @@ class ProcessScript {
     if (this.#program.takes === "resizes") await this.#resize(process);
     const choice = this.#random.between(1, 10);
     if (choice <= 2) {
-      // Left to the end of the connection, which ends it, and need not wait for it.
+      // Left to the end of the connection, which ends the process.
       this.#ended = true;
       this.#left = true;
       return;
@@ -165,7 +165,7 @@ class ProcessScript {
     if (process.outcome.kind === "running" && !this.#drive.codesOnly && !this.#drive.mayBeLost()) await process.closed;
   }
 
-  /** One after the other: the kernel makes one of two that come at once. */
+  /** One after the other: the kernel merges signals that are pending at the same time. */
   async #sendSignals(process: RemoteProcess): Promise<void> {
     const { history, name } = this.#drive;
     await untilOutput(process, 1);
@@ -180,7 +180,7 @@ class ProcessScript {
       } catch (error) {
         history.note(`${name}: signal failed: ${String(error)}`);
         if (!(error instanceof ClientError)) history.fail(`${name}: a signal threw ${String(error)}`);
-        // Whether it came is not known: the next one could meet it.
+        // It may have arrived: another one could coincide with it.
         return;
       }
     }
@@ -212,7 +212,7 @@ class ProcessScript {
       const resized = resize(index, size);
       pending.push(resized);
       if (!this.#resizes.oneByOne) continue;
-      // Whether one that failed came is not known: the next one could meet it.
+      // A failed resize may have arrived: another one could coincide with it.
       if (!(await resized)) return;
       await untilOutput(process, before + 1);
     }
@@ -228,7 +228,7 @@ class ProcessScript {
     history.note(`${name}: terminate: ${JSON.stringify({ ...receipt, members: receipt.members?.length })}`);
     // A follower that lags behind receives the end later.
     const isUnknown = receipt.gone && receipt.outcome.kind === "running" && this.#followed === undefined;
-    history.check(!isUnknown, () => `${name}: terminate says that it is gone and running`);
+    history.check(!isUnknown, () => `${name}: terminate reports it as gone and running`);
   }
 }
 

@@ -71,7 +71,7 @@ export async function createExecServerWorld(): Promise<World> {
 /** Milliseconds that Codex keeps a session without a connection. */
 const PEER_DETACHED_MS = 80_000;
 
-/** A server of any make, started by a command that prints `ws://IP:PORT`; every run is over connections that break. */
+/** Any exec-server, started by a command that prints `ws://IP:PORT`; every run uses connections that break. */
 export async function createPeerWorld(command: string): Promise<World> {
   const server = await startPeerServer(command);
   return {

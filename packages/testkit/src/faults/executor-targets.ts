@@ -59,7 +59,7 @@ const newOrchestrator = (): Orchestrator =>
     defaults: { timings: { reconnectBaseMs: 5, reconnectMaxMs: 50 } },
   });
 
-/** How live output comes, chosen anew for each connection: binary frames, or JSON as before there were any. */
+/** How live output is sent, chosen for each connection: binary frames, or JSON as in older versions. */
 function createForm(random: Random, note: (text: string) => void): (channel: Channel) => Channel {
   const forms = random.fork("form");
   return (channel) => {

@@ -1,6 +1,6 @@
 /** A program that is run directly and through us; both must come to the same. */
 export interface OracleScript {
-  /** For `/bin/sh -c`, or for `/bin/bash -c` where it says so. */
+  /** For `/bin/sh -c`, or for `/bin/bash -c` with `bash`. */
   script: string;
   shell: "sh" | "bash";
   /** Given to its stdin, which is closed then; undefined: there is no stdin. */

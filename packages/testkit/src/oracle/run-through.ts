@@ -5,7 +5,7 @@ import { COLS, type OracleResult, ROWS } from "./result.js";
 import { type RunContext, SCRIPT_TIMEOUT_MS } from "./run-direct.js";
 import { createTypist } from "./typist.js";
 
-/** Runs a script with a backend of ours. */
+/** Runs a script with one of our backends. */
 export async function runThrough(
   backend: ExecBackend,
   { script, shell, input, tty, steps = [] }: OracleScript,

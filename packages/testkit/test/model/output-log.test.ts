@@ -164,7 +164,7 @@ class Run {
     else if (this.#followers.length === 0) expect(this.#paused).toBe(false);
   }
 
-  /** Checks every byte that is read; the ranges that are told as gone. */
+  /** Checks every byte that is read; the ranges that are reported as evicted. */
   async #read(from: number, length: number): Promise<{ from: number; to: number }[]> {
     const { chunks, evicted } = await this.#log.read(from, from + length);
     let at = from;

@@ -15,7 +15,7 @@ export interface ResponsesModelOptions {
   readonly provider: Provider;
   /** The token of a provider with `auth`, for each request. */
   readonly readToken?: (signal: AbortSignal) => Promise<string>;
-  /** What the endpoint is told about this program. */
+  /** How this program identifies itself to the endpoint. */
   readonly userAgent?: string;
   readonly limits?: Partial<ModelLimits>;
   readonly fetch?: typeof globalThis.fetch;
