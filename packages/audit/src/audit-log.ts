@@ -3,7 +3,7 @@ import type { TimedEvent } from "./chain.js";
 import type { AuditEvent } from "./event.js";
 import { MAX_AUDIT_BATCH, MAX_AUDIT_QUEUE } from "./limits.js";
 
-/** Destination of records. It links them into one chain, also when several processes append to it. */
+/** Where records are written. It links them into one chain, also when several processes append to it. */
 export interface AuditSink {
   /** Appends all or nothing; a rejection means that none of them counts. Called once at a time. */
   append(events: readonly TimedEvent[]): Promise<void>;
@@ -17,7 +17,7 @@ export interface AuditLog {
   flush(): Promise<void>;
 }
 
-/** Where an audit log writes, and who hears of its problems. */
+/** Where an audit log writes, and who is notified of its problems. */
 export interface AuditLogOptions {
   sink: AuditSink;
   /** Called once when writing begins to fail, and again after it worked in between. */

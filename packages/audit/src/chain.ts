@@ -49,7 +49,7 @@ export function encodeRecords(head: ChainHead, events: readonly TimedEvent[]): {
   return { text, head: last };
 }
 
-/** What has a bound of its own. */
+/** The part of a record that has a bound. */
 function withoutDetails(event: AuditEvent): AuditEvent {
   if (event.type !== "call") return event;
   const { argv: _argv, rules: _rules, ...rest } = event;

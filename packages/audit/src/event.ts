@@ -48,7 +48,7 @@ export interface SandboxSummary {
   sha256: string;
 }
 
-/** The answer to a question, as soon as it is there. */
+/** The decision on an approval, as soon as it is made. */
 interface ApprovalEvent {
   type: "approval";
   call: string;
@@ -59,7 +59,7 @@ interface ApprovalEvent {
   savesRule?: true;
 }
 
-/** What a call that was sent came to. */
+/** The result of a call that was sent. */
 export interface ResultEvent {
   type: "result";
   call: string;
@@ -75,13 +75,13 @@ export interface ResultEvent {
   sandboxDenied?: boolean;
 }
 
-/** What the log has to say about itself. */
+/** An event of the log itself. */
 type MarkerEvent =
-  /** The line before is no record: its writing was cut short. */
+  /** The line before is not a record: writing it was interrupted. */
   | { type: "torn"; bytes: number; sha256: string }
   /** Records that could not be written. */
   | { type: "lost"; records: number }
   /** The file ended before the record that was known to be its last. */
   | { type: "gap"; lastSeq: number; lastHash: string }
-  /** The chain goes on from a file that was full. */
+  /** The chain continues from a file that was full. */
   | { type: "rotated"; file: string };

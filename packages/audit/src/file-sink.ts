@@ -17,7 +17,7 @@ export interface FileSinkOptions {
 }
 
 /**
- * Appends to a file of mode 600, which is made when it is missing; so is its directory. Several processes may do so at
+ * Appends to a file of mode 600, which is created when it is missing, with its directory. Several processes may do so at
  * once: a lock beside the file keeps one chain. What is known of the end is kept beside it, too (`.head`), so that a file
  * that lost its end says so with its next record.
  */

@@ -6,7 +6,7 @@ import { AUDIT_TAIL_BYTES } from "./limits.js";
 export interface Tail {
   /** The last record. */
   head: ChainHead;
-  /** What is behind it and no record, as one text. */
+  /** The text after it that is not a record. */
   torn: { bytes: number; sha256: string } | undefined;
   /** The file does not end with a line end. */
   isOpen: boolean;

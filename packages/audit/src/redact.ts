@@ -2,11 +2,11 @@ import { MAX_REDACT_DEPTH } from "./limits.js";
 import { readCommandWords, type TextWord } from "./script-text.js";
 import { findSecretParts } from "./secret-options.js";
 
-/** What stands for a secret. */
+/** What is shown in place of a secret. */
 const HIDDEN = "<hidden>";
 
 const SECRET_WORDS = "KEY|SECRET|TOKEN|PASSW|PASSPHRASE|STOREPASS|CREDENTIAL|AUTH|COOKIE|DSN|BEARER|JWT|SIGNATURE";
-/** Parts of names that mean it only by themselves. */
+/** Parts of names that count only as a whole name. */
 const SECRET_PARTS = "PASS|PW|PSK|SIG|CREDS|OTP|PINCODE";
 const NAME = `(?:[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*|(?:[\\w.]*[_.-])?(?:${SECRET_PARTS})(?:[_.-][\\w.]*)?|\\w+_PWD)`;
 /** Begins at the beginning of a word alone, so that a long text is read once. */
@@ -38,13 +38,13 @@ const PATTERNS: readonly [RegExp, string][] = [
 
 const SECRET_FLAG = new RegExp(`^--?${NAME}$`, "i");
 
-/** Words behind which a name and its value are stored. */
+/** Commands that store the name and value that follow. */
 const STORES = /^(?:config|configure|config:set|set|add|put|login|auth|secrets?|user-secrets|modify|connect|wifi)$/;
 const STORED_NAME = new RegExp(`^[\\w.:/-]*(?:${SECRET_WORDS}|PSK|PASS)[\\w.:/-]*$`, "i");
 
 /**
  * A text, such as a script, without what looks like a secret: by its name, its form, or where it stands. A guess: what
- * looks like nothing in particular stays.
+ * does not look like one stays.
  */
 export function redact(text: string, depth = MAX_REDACT_DEPTH): string {
   let rest = 0;

@@ -1,5 +1,5 @@
 /**
- * One end of an ordered, bounded pipe of JSON values. A channel knows no message: it frames, bounds and carries.
+ * One end of an ordered, bounded pipe of JSON values. A channel does not know the messages: it frames, bounds and carries them.
  *
  * Memory is bounded on both sides: `send` resolves only when the peer has room again, and nothing more is read from
  * the wire while received values wait to be taken by `receive`. The holder of a channel closes it, also after its end.
@@ -62,7 +62,7 @@ export interface BinaryFrames {
   send(head: Uint8Array, body: Uint8Array, onWritten?: () => void): Promise<void>;
 }
 
-/** `malformed`: one frame was no JSON or over a limit; it was skipped, and the channel stays open. */
+/** `malformed`: one frame was not JSON or exceeded a limit; it was skipped, and the channel stays open. */
 export type Received = ReceivedValue | ReceivedBytes | Malformed;
 
 export interface Malformed {

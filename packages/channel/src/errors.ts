@@ -26,7 +26,7 @@ export type ChannelErrorCode =
   /** The listener refused the connection with 401 or 403. */
   | "unauthorized"
   | "listen_failed"
-  /** More requests would wait for an answer than the bound of the JSON-RPC peer. */
+  /** More requests would wait for a response than the JSON-RPC peer allows. */
   | "too_many_requests";
 
 /** The `code` member of a Node system error, such as `EPIPE`. */

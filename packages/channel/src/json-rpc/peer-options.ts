@@ -17,11 +17,11 @@ export interface PeerOptions {
   notifications?: ReadonlyMap<string, NotificationHandler>;
   /** Handles requests without a handler. Default: RpcError -32601. */
   unknownRequest?: RequestHandler;
-  /** A frame that is no JSON-RPC message. Default: closes the peer. */
+  /** A frame that is not a JSON-RPC message. Default: closes the peer. */
   onMalformed?: (problem: string) => void;
   /** Called for a notification without a handler, or a response to no pending request. Default: ignored. */
   onUnexpected?: (message: UnexpectedMessage) => void;
-  /** The answer for what a handler threw that is no RpcError. Default: -32603 and the error's message. */
+  /** The error response for what a handler threw, if that is not an RpcError. Default: -32603 and the error's message. */
   errorOf?: (error: unknown, context: RequestContext) => RpcError;
   limits?: Partial<PeerLimits>;
 }
@@ -40,7 +40,7 @@ export interface PeerLimits {
   maxHandledBytes: number;
   /** Requests of this end that wait for a response; one more is rejected with `too_many_requests`. */
   maxPendingRequests: number;
-  /** Milliseconds that requests in work have left to be answered once the peer sends no more. */
+  /** Milliseconds that requests in progress have to finish once the peer sends no more. */
   drainMs: number;
 }
 

@@ -33,7 +33,7 @@ export class Peer implements AsyncDisposable {
   #closing: Promise<void> | undefined;
   /** Resolves when nothing more is received; pending requests have been rejected before that. Never rejects. */
   readonly ended: Promise<ChannelEnd>;
-  /** Resolves when the requests in work were answered, or could not be, and the channel is closed. Never rejects. */
+  /** Resolves when the requests in progress were answered, or could not be, and the channel is closed. Never rejects. */
   readonly closed: Promise<ChannelEnd>;
 
   /** Starts to receive at once; the first handler is called after the current turn. */
@@ -51,7 +51,7 @@ export class Peer implements AsyncDisposable {
 
   /**
    * Sends a request and waits for its result.
-   * Rejects with RpcError (the peer's answer), ChannelError (`closed`, `too_many_requests`, or why it was not sent), or
+   * Rejects with RpcError (the peer's error response), ChannelError (`closed`, `too_many_requests`, or why it was not sent), or
    * the reason of `signal`.
    */
   request(method: string, params?: unknown, options?: RequestOptions): Promise<unknown> {
@@ -83,7 +83,7 @@ export class Peer implements AsyncDisposable {
     return this.#answers.sendError(id, error);
   }
 
-  /** Aborts the requests in work, rejects those that wait, and closes the channel. Idempotent; never rejects. */
+  /** Aborts the requests in progress, rejects pending ones, and closes the channel. Idempotent; never rejects. */
   close(options: CloseOptions & { reason?: string } = {}): Promise<void> {
     this.#closing ??= this.#close(options);
     return this.#closing;
@@ -109,7 +109,7 @@ export class Peer implements AsyncDisposable {
     return received !== undefined;
   }
 
-  /** A peer that sends no more may still read answers; a broken channel cannot carry them. */
+  /** A peer that sends no more may still read responses; a broken channel cannot carry them. */
   async #closeAfterWork(end: ChannelEnd): Promise<ChannelEnd> {
     if (end.kind === "peer_closed") await before(this.#work.idle(), this.#limits.drainMs);
     await this.close();

@@ -6,10 +6,10 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-/** Our requests that wait for an answer, by id. */
+/** Requests of this end that wait for a response, by id. */
 export class PendingRequests {
   readonly #waiting = new Map<number, Pending>();
-  /** Given up by their callers and not answered yet; the oldest are forgotten beyond the bound. */
+  /** Abandoned by their callers and not answered yet; beyond the bound the oldest are evicted. */
   readonly #abandoned = new Set<number>();
   readonly #most: number;
   #nextId = 1;
@@ -18,7 +18,7 @@ export class PendingRequests {
     this.#most = most;
   }
 
-  /** A new id and the promise of its answer, or `too_many_requests`. */
+  /** A new id and the promise of its response, or `too_many_requests`. */
   add(): { id: number; answer: Promise<unknown> } | ChannelError {
     if (this.#waiting.size >= this.#most) {
       const message = `request was not sent: ${this.#waiting.size} requests wait for an answer, which is the limit`;
@@ -29,7 +29,7 @@ export class PendingRequests {
     return { id, answer };
   }
 
-  /** False for a response to no request. A response to a request that was given up is dropped. */
+  /** False for a response to no request. A response to an abandoned request is dropped. */
   resolve(id: RpcId, result: unknown): boolean {
     const pending = this.#take(id);
     pending?.resolve(result);

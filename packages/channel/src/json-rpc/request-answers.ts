@@ -8,7 +8,7 @@ import { RPC_INTERNAL_ERROR, RPC_METHOD_NOT_FOUND, RpcError } from "./rpc-error.
 import type { RpcId } from "./rpc-id.js";
 import type { WorkInProgress } from "./work-in-progress.js";
 
-/** Calls the handlers of requests and sends what they return or throw. Every request gets one answer. */
+/** Calls the handlers of requests and sends what they return or throw. Every request gets one response. */
 export class RequestAnswers {
   readonly #channel: Channel;
   readonly #options: PeerOptions;
@@ -41,10 +41,10 @@ export class RequestAnswers {
     );
   }
 
-  /** Never rejects: on a closed channel the answer is lost. */
+  /** Never rejects: on a closed channel the response is lost. */
   sendError(id: RpcId, { code, message, data }: ErrorResponse & { data?: unknown }): Promise<void> {
     return this.#sendErrorBody(id, { code, message, data }).catch(() =>
-      // Data without a JSON form must not cost the answer.
+      // An error whose data has no JSON form must still be sent.
       this.#sendErrorBody(id, { code, message }).catch(() => {}),
     );
   }
@@ -56,7 +56,7 @@ export class RequestAnswers {
     }
     this.#sendResult(context.id, result).then(
       () => this.#work.delete(context),
-      // Too large, too deep or no JSON: this answer only. On a closed channel the error is lost as well.
+      // Too large, too deep or not JSON: only this response fails. On a closed channel the error is lost as well.
       (error: unknown) => this.#answerError(context, error),
     );
   }

@@ -16,7 +16,7 @@ export class RequestContext {
     this.trace = trace;
   }
 
-  /** Aborts when the answer is no longer waited for. Created on first use: most handlers need none. */
+  /** Aborts when nobody waits for the response any more. Created on first use: most handlers need none. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();

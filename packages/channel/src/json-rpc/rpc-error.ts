@@ -1,4 +1,4 @@
-/** An error response: what the peer answered, or what a handler throws to be answered. Never a local failure. */
+/** An error response: received from the peer, or thrown by a handler to be sent. Never a local failure. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   constructor(

@@ -1,6 +1,6 @@
 import type { PeerLimits } from "./peer-options.js";
 
-/** Something a message of the peer has set off and that is not over. */
+/** Work started by a message of the peer that has not finished. */
 export interface Work {
   abort(reason: Error): void;
 }
@@ -48,7 +48,7 @@ export class WorkInProgress {
     });
   }
 
-  /** Resolves when nothing is in work. */
+  /** Resolves when no work is left. */
   idle(): Promise<void> {
     return this.#work.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve));
   }

@@ -9,7 +9,7 @@ import { rejected, SendGate } from "../queue/send-gate.js";
 
 /**
  * Two ends of one channel in this process. Values go through JSON as on a wire, so nothing is shared between the
- * ends, but the body of a binary frame: it is handed over as it is. What has not been received holds the sender back.
+ * ends, except the body of a binary frame, which is passed on as it is. What has not been received holds the sender back.
  */
 export function createMemoryChannelPair(limits?: Partial<ChannelLimits>): [Channel, Channel] {
   const resolved = resolveLimits(limits);

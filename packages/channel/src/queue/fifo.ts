@@ -32,5 +32,5 @@ export class Fifo<T> {
   }
 }
 
-/** Taken places at the front that are worth a copy of the rest. */
+/** Free places at the front at which the rest is moved. */
 const COMPACT_AT = 1024;

@@ -4,7 +4,7 @@ import { decodeFrame } from "../codec/decode.js";
 import type { ChannelLimits } from "../limits.js";
 import { Fifo } from "./fifo.js";
 
-/** JSON, a binary frame as it came, or one that never was on a wire. */
+/** JSON, a binary frame as received, or one from memory. */
 type Waiting = Buffer | { kind: "frame"; message: Buffer } | ReceivedBytes;
 
 /** Received frames that wait for `receive`; JSON is still encoded. */

@@ -13,9 +13,9 @@ export class Inbox {
   readonly #waiting = new Fifo<(received: Received | undefined) => void>();
   readonly #take: TakeReceived;
   readonly #turns: Turns;
-  /** Since when values were taken without a turn between them, ms; undefined: none was. */
+  /** Start of the current run of values that were taken without a turn in between, ms; undefined for none. */
   #busySince: number | undefined;
-  /** It waits for its turn: nothing is handed out before that. */
+  /** It waits for its turn: nothing is delivered before that. */
   #yielding = false;
   #ended = false;
 

@@ -31,7 +31,7 @@ export class SendGate {
     for (const sender of this.#takeHeld()) sender.resolve();
   }
 
-  /** Nothing is delivered from now on: rejects the held senders, and all later ones. */
+  /** Nothing more will be delivered: rejects the held senders, and all later ones. */
   fail(error: Error): void {
     this.#error ??= error;
     for (const sender of this.#takeHeld()) sender.reject(error);
@@ -46,7 +46,7 @@ export class SendGate {
 
 const PASSED: Promise<void> = Promise.resolve();
 
-/** A rejection for who awaits it; for who does not, it is no unhandled rejection that would end the process. */
+/** A rejection that is not reported as unhandled when nobody awaits it. */
 export const rejected = (error: unknown): Promise<never> => tolerated(Promise.reject(error));
 
 function tolerated<T>(promise: Promise<T>): Promise<T> {

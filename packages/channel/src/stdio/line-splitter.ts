@@ -11,7 +11,7 @@ const KEPT_CARRY_BYTES = 256 * 1024;
 /** A frame that cannot be read to its end: the boundaries of everything after it are unknown. */
 export interface BrokenFrame {
   kind: "broken";
-  /** As the end of a sentence. */
+  /** As a clause of an error message. */
   problem: string;
 }
 

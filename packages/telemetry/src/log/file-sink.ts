@@ -25,7 +25,7 @@ const writeFile = promisify(write) as (fd: number, bytes: Buffer, from: number) 
 
 /**
  * Appends lines to a file, which is created with mode 600 when it is missing. A disk that refuses a write costs the lines of
- * that write, which are counted; the next ones are tried again. For one process: two that share a file set each other's aside.
+ * that write, which are counted; the next ones are tried again. For one process: two that share a file rename each other's.
  * @throws Error when the file cannot be opened
  */
 export function createFileSink(path: string, options: FileSinkOptions): LogSink & AsyncDisposable {
@@ -99,7 +99,7 @@ class FileSink implements LogSink, AsyncDisposable {
     this.#writing = undefined;
   }
 
-  /** Answers what went wrong, with how many of the first `count` lines are not in the file. Never rejects. */
+  /** Returns what went wrong, and how many of the first `count` lines are not in the file. Never rejects. */
   async #append(lines: Buffer, count: number): Promise<{ message: string; lost: number } | undefined> {
     let done = 0;
     const bytes = this.#isTorn ? Buffer.concat([LINE_FEED, lines]) : lines;

@@ -1,9 +1,9 @@
 import { MAX_LOG_FIELD_LENGTH } from "../limits.js";
 import type { LogFields, LogLevel } from "./logger.js";
 
-/** The forms of a log line: text for people, JSON for programs. */
+/** The formats of a log line: text for people, JSON for programs. */
 export const LOG_FORMATS = ["text", "json"] as const;
-/** The form of a log line: text for people, JSON for programs. */
+/** The format of a log line: text for people, JSON for programs. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** One event, before it is formatted. */
@@ -15,7 +15,7 @@ export interface LogLine {
   fields: LogFields;
 }
 
-/** One line with its line end. `json`: an object; `text`: for people, and what could repaint a terminal is escaped. */
+/** One line with its line end. `json`: an object; `text`: for people, and control characters are escaped. */
 export function formatLine(line: LogLine, format: LogFormat): string {
   return format === "json" ? formatJson(line) : formatText(line);
 }

@@ -39,7 +39,7 @@ export function withFields(logger: Logger, fields: LogFields): Logger {
 }
 
 /**
- * What may be logged of an error: its kind and where it was made. Its message may carry what a command was given.
+ * What may be logged of an error: its kind and where it was made. Its message may contain arguments of a command.
  */
 export function describeFault(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: typeof error };

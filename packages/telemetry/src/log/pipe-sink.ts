@@ -4,7 +4,7 @@ import type { LogFormat } from "./format.js";
 import { formatDropped, type LogSink } from "./sink.js";
 
 /**
- * Lines to a pipe by a descriptor that does not block, and is owned: a reader that does not read costs lines, never time. It
+ * Writes lines to a pipe through a non-blocking descriptor that it owns: with a stalled reader lines are dropped, and nothing blocks. It
  * does not keep the process alive.
  */
 export function createPipeSink(

@@ -16,7 +16,7 @@ export class Histogram {
   readonly counts: number[];
   sum = 0;
   count = 0;
-  /** Told each value, for another system of metrics. */
+  /** Called with each value, to forward it to another metrics system. */
   listener: ((value: number) => void) | undefined;
 
   constructor(bounds: readonly number[]) {

@@ -30,7 +30,7 @@ export interface MetricFamily {
 }
 
 /**
- * The metrics of a process. Asked again for a name and labels it gives the same instrument.
+ * The metrics of a process. Asking again for the same name and labels returns the same instrument.
  * @throws Error for a name or label that Prometheus does not allow, or a name that has another type
  */
 export interface Registry {

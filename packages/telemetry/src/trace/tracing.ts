@@ -10,17 +10,17 @@ export type Attributes = Readonly<Record<string, string | number | boolean | und
 /** Kind, parent and attributes of a span that begins. */
 export interface SpanOptions {
   kind: "internal" | "client" | "server";
-  /** `active`: whatever the caller runs in. Undefined, or a context that cannot be read: the span begins a trace. */
+  /** `active`: whatever the caller runs in. Undefined, or an invalid context: the span starts a new trace. */
   parent: TraceContext | "active" | undefined;
   attributes?: Attributes;
 }
 
 /** Work that is traced. No method throws. */
 export interface Span {
-  /** For what happens elsewhere on its behalf. */
+  /** The context to pass on to other processes. */
   readonly context: TraceContext;
   set(attributes: Attributes): void;
-  /** It went wrong; `type` names the class of what did. */
+  /** Marks the span as failed; `type` is the class of the error. */
   fail(type: string): void;
   /** Idempotent. */
   end(): void;
