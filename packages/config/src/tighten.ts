@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { isAbsolute, relative } from "node:path";
+import { isWithin } from "@codex/permissions";
 import type { ApprovalPolicy } from "@codex/policy";
 
 // How settings of a project combine with those of the user: they come with the repository, so they can only restrict.
@@ -61,15 +61,10 @@ export function intersectPatterns(base: string[], wish: string[]): string[] {
   return base.length === 0 || wish.every((pattern) => base.includes(pattern)) ? wish : base;
 }
 
-function isWithin(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
-}
-
 /** With links resolved: one in a repository may lead anywhere. */
 function isReallyWithin(directory: string, path: string): boolean {
   try {
-    return isWithin(realpathSync(directory), realpathSync(path));
+    return isWithin(realpathSync(path), realpathSync(directory));
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
 import type { Sandbox, SandboxSupport } from "@codex/executor-protocol";
 import { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES, WRITTEN_IN_GIT_DIRECTORY } from "./git-directory.js";
+import { isWithin } from "./paths.js";
 import { describeEntry, getEntryPaths, type NamedPlaces, type SandboxEntry } from "./sandbox-entry.js";
 
 /** The most that an executor lets any command do. */
@@ -36,7 +37,7 @@ export function findExcess(command: BoundedCommand, ceiling: Ceiling, context: C
 
 function findOutsideStart({ cwd }: BoundedCommand, { roots }: Ceiling, context: CeilingContext): string | undefined {
   if (roots.length === 0) return undefined;
-  if (findOddPath(cwd) === undefined && isWithin(context.resolve(cwd), roots)) return undefined;
+  if (findOddPath(cwd) === undefined && roots.some((root) => isWithin(context.resolve(cwd), root))) return undefined;
   return `commands are started in ${list(roots)} only, not in \`${cwd}\``;
 }
 
@@ -71,7 +72,7 @@ function findOpenEntry(
     const odd = findOddPath(path);
     if (odd !== undefined) return `writing ${named}: ${odd}`;
     const real = context.resolve(path);
-    if (real === "/" || !isWithin(real, getWritableRoots(ceiling, context))) {
+    if (real === "/" || !getWritableRoots(ceiling, context).some((root) => isWithin(real, root))) {
       const leads = real === path ? "" : `, which is \`${real}\``;
       return `writing ${named}${leads} is asked for: ${allows(ceiling)}`;
     }
@@ -100,7 +101,7 @@ function findOpenedProtection(
       .filter(access)
       .flatMap((entry) => (getEntryPaths(entry, sandbox, context) ?? []).map((path) => context.resolve(path)));
   const above = roots.length > 0 ? roots : resolved(({ access }) => access === "write");
-  const holders = above.filter((root) => root !== real && isWithin(real, [root]));
+  const holders = above.filter((root) => root !== real && isWithin(real, root));
   const closed = new Set(resolved(({ access }) => access !== "write"));
   for (const holder of holders) {
     const names = real.slice(holder === "/" ? 1 : holder.length + 1).split("/");
@@ -132,10 +133,6 @@ function findOddPath(path: string): string | undefined {
   if (path.split("/").includes("..")) return `\`${path}\` has a \`..\` in it`;
   return path.includes("\0") ? "a path has a NUL in it" : undefined;
 }
-
-/** Whether a path is one of these directories, or below one. */
-const isWithin = (path: string, roots: readonly string[]): boolean =>
-  roots.some((root) => path === root || root === "/" || path.startsWith(`${root}/`));
 
 function allows({ mode, roots, network }: Ceiling): string {
   const where = mode === "workspace-write" && roots.length > 0 ? ` in ${list(roots)}` : "";

@@ -39,7 +39,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     audit: "file-lock telemetry",
     policy: "executor-protocol file-lock permissions starlark telemetry",
     orchestrator: "audit channel clock executor-protocol permissions policy telemetry",
-    config: "executor-protocol orchestrator policy toml",
+    config: "executor-protocol orchestrator permissions policy toml",
     environments:
       "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator telemetry",
     agent: "clock executor-protocol",

@@ -1,8 +1,7 @@
 import type { Sandbox } from "@codex/executor-protocol";
-import { PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
+import { isWithin, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type DeniedRead, isDeniedRead, listReadable, resolveDenyRead } from "./deny-read.js";
 import { getGitEntries, toEntry } from "./git-entries.js";
-import { isWithinDirectory } from "./paths.js";
 import type { SandboxedCommand, SandboxRefusal, SandboxSelector } from "./sandbox-selector.js";
 import { type CheckedSettings, checkSettings, type SandboxSettings } from "./sandbox-settings.js";
 
@@ -77,7 +76,7 @@ function findWorkspace(
     return { refused: "the workspace is `/`, which is everything; start the turn in the directory of a project" };
   }
   const [own] = workspaceRoots === undefined ? roots : [];
-  if (own === undefined || host === undefined || !isWithinDirectory(host.home, own)) return { roots };
+  if (own === undefined || host === undefined || !isWithin(host.home, own)) return { roots };
   const how = "name the directory of a project as the directory of the turn";
   return {
     refused: `nobody named a workspace, and the executor was started in \`${own}\`, which holds the home directory; ${how}`,
@@ -112,7 +111,7 @@ function getWorkspaceEntries(settings: CheckedSettings, roots: readonly string[]
 /** Where its executor does not know of it: an entry for reading closes it. */
 function isHomeOpen({ codexHome, excludeSlashTmp }: CheckedSettings, roots: readonly string[]): boolean {
   const open = [...roots, ...(excludeSlashTmp === true ? [] : ["/tmp"])];
-  return codexHome !== undefined && open.some((root) => isWithinDirectory(codexHome, root));
+  return codexHome !== undefined && open.some((root) => isWithin(codexHome, root));
 }
 
 interface ExtraPermissions {

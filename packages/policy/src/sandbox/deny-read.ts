@@ -1,4 +1,5 @@
-import { isWithinDirectory, isWithinPattern } from "./paths.js";
+import { isWithin } from "@codex/permissions";
+import { isWithinPattern } from "./paths.js";
 
 /**
  * Private keys and credentials of other places, below the home directory: no command reads them in a sandbox. What begins
@@ -171,8 +172,8 @@ export const EXCEPTION = "!";
 
 /** Whether a path, absolute and normalized, is or lies in something denied. */
 export function isDeniedRead({ path, isPattern, except }: DeniedRead, candidate: string): boolean {
-  const isInside = isPattern ? isWithinPattern(candidate, path) : isWithinDirectory(candidate, path);
-  return isInside && !except.some((one) => isWithinDirectory(candidate, one));
+  const isInside = isPattern ? isWithinPattern(candidate, path) : isWithin(candidate, path);
+  return isInside && !except.some((one) => isWithin(candidate, one));
 }
 
 /**
@@ -193,8 +194,8 @@ export function resolveDenyRead(sources: readonly string[], home: string | undef
 
 function exceptFrom(one: DeniedRead, path: string): DeniedRead[] {
   if (one.isPattern) return [one];
-  if (isWithinDirectory(one.path, path)) return [];
-  return [isWithinDirectory(path, one.path) ? { ...one, except: [...one.except, path] } : one];
+  if (isWithin(one.path, path)) return [];
+  return [isWithin(path, one.path) ? { ...one, except: [...one.except, path] } : one];
 }
 
 function placeAtHome(source: string, home: string | undefined): string | undefined {

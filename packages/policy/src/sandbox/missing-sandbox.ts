@@ -1,9 +1,9 @@
 import { posix } from "node:path";
 import type { HostInfo } from "@codex/executor-protocol";
+import { isWithin } from "@codex/permissions";
 import type { AnalyzedCommand } from "../analyzed-command.js";
 import { programName } from "../programs.js";
 import { type DeniedRead, isDeniedRead } from "./deny-read.js";
-import { isWithinDirectory } from "./paths.js";
 import type { SandboxSelector } from "./sandbox-selector.js";
 
 /** A command that is to run in a sandbox, on an executor that has none: what is not known to be safe is asked about. */
@@ -58,7 +58,7 @@ function findClosedWord(
   const descends = DESCENDING.has(programName(program));
   const isClosed = (path: string) =>
     BESIDE_FILES.some((pattern) => pattern.test(path)) ||
-    denied.some((one) => isDeniedRead(one, path) || (descends && isWithinDirectory(fixedPart(one), path)));
+    denied.some((one) => isDeniedRead(one, path) || (descends && isWithin(fixedPart(one), path)));
   const isClosedAnywhere = (word: string) => directories.some((from) => isClosed(posix.resolve(from, word)));
   if (descends && isClosedAnywhere(".")) return program;
   return words.find((word) => listPaths(word).some(isClosedAnywhere));

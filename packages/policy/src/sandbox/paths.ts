@@ -1,19 +1,16 @@
-/** Whether a path is this directory, or below it. Both absolute and normalized. */
-export const isWithinDirectory = (path: string, directory: string): boolean =>
-  path === directory || directory === "/" || path.startsWith(`${directory}/`);
+import { expandBraces, renderNamePattern } from "@codex/permissions";
 
-/** Whether a pattern (`*`, `?`, `**`, classes) matches a path, or a directory that it is in. */
+/** Whether a pattern (`*`, `?`, `**`, brackets, braces) matches a path, or a directory that it is in. */
 export function isWithinPattern(path: string, pattern: string): boolean {
-  const source = pattern.replace(TOKENS, (token) => {
-    if (token === "**/") return "(?:[^/]+/)*";
-    if (token === "**") return ".*";
-    if (token === "*") return "[^/]*";
-    if (token === "?") return "[^/]";
-    if (token.startsWith("[") && token.length > 1) return token.replace(/^\[!/, "[^").replaceAll("\\", "\\\\");
-    return `\\${token}`;
-  });
-  return new RegExp(`^${source}(?:/.*)?$`, "s").test(path);
+  return expandBraces(pattern).some((plain) => new RegExp(`^${renderPattern(plain)}(?:/.*)?$`, "su").test(path));
 }
 
-/** Wildcards, classes, and characters that mean something in a regular expression only. */
-const TOKENS = /\*\*\/|\*\*|\*|\?|\[!?\]?[^\]]*\]|[\\^$.|+()[\]{}]/g;
+/** `**` stands for any directories, none included; within a name it crosses them as well. */
+function renderPattern(pattern: string): string {
+  const parts = pattern.split("/").map((part, at, all) => {
+    const isLast = at === all.length - 1;
+    if (part === "**") return isLast ? ".*" : "(?:[^/]+/)*";
+    return part.split("**").map(renderNamePattern).join(".*") + (isLast ? "" : "/");
+  });
+  return parts.join("");
+}

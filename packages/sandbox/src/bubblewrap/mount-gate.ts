@@ -1,8 +1,9 @@
 import { closeSync, writeSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import type { Native } from "@codex/native";
+import { isWithin } from "@codex/permissions";
 import { MOUNTS_DEADLINE_MS, SETTLE_DEADLINE_MS } from "../limits.js";
-import { isWithin, type RestrictedFiles, type SandboxProfile } from "../profile/profile.js";
+import type { RestrictedFiles, SandboxProfile } from "../profile/profile.js";
 import type { WrapperStatus } from "../wrapped-command.js";
 import { findOddMount, hasAllMounts, readMounts } from "./mount-table.js";
 

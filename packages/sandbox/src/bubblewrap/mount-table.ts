@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { isWithin, type ProfileEntry, type RestrictedFiles } from "../profile/profile.js";
+import { isWithin } from "@codex/permissions";
+import type { ProfileEntry, RestrictedFiles } from "../profile/profile.js";
 import { isEmptyDirectory, isFresh, isMounted } from "./render-arguments.js";
 
 /** One line of `/proc/PID/mountinfo`: what of which file system is mounted where. */

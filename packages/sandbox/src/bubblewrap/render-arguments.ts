@@ -1,5 +1,6 @@
+import { isWithin } from "@codex/permissions";
 import { getEnvironment } from "../profile/environment.js";
-import { isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "../profile/profile.js";
+import type { ProfileEntry, RestrictedFiles, SandboxProfile } from "../profile/profile.js";
 
 export interface BubblewrapCommand {
   argv: readonly string[];

@@ -2,17 +2,12 @@ import { closeSync, constants } from "node:fs";
 import type { SandboxDenial } from "@codex/exec-backend";
 import { StartError } from "@codex/exec-backend";
 import type { Native } from "@codex/native";
+import { isWithin } from "@codex/permissions";
 import { type EndedCommand, findDenial } from "../find-denial.js";
 import { removeGitLinks } from "../profile/git-directory.js";
 import { type HostFiles, isAllowed } from "../profile/host-files.js";
 import { isGitCommonFile, OWN_COMMON_DIRECTORY } from "../profile/placeholder-mark.js";
-import {
-  getAccess,
-  isWithin,
-  type ProfileEntry,
-  type RestrictedFiles,
-  type SandboxProfile,
-} from "../profile/profile.js";
+import { getAccess, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "../profile/profile.js";
 import { invalid } from "../profile/resolve-profile.js";
 import { createSeccompFilter } from "../seccomp/filter.js";
 import type { SandboxableCommand, WrappedCommand } from "../wrapped-command.js";

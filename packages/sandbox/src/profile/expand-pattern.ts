@@ -1,3 +1,4 @@
+import { expandBraces, renderNamePattern } from "@codex/permissions";
 import { MAX_PATTERN_ENTRIES, MAX_PATTERN_MATCHES } from "../limits.js";
 import type { HostFiles } from "./host-files.js";
 
@@ -104,31 +105,4 @@ const isPattern = (part: string): boolean => /[*?[]/.test(part);
 
 const join = (directory: string, name: string): string => (directory === "/" ? `/${name}` : `${directory}/${name}`);
 
-/** Brace alternatives without nesting, as in the shell. */
-function expandBraces(pattern: string): string[] {
-  const match = /\{([^{}]*,[^{}]*)\}/.exec(pattern);
-  if (match === null) return [pattern];
-  const before = pattern.slice(0, match.index);
-  const after = pattern.slice(match.index + match[0].length);
-  return match[1]!.split(",").flatMap((choice) => expandBraces(before + choice + after));
-}
-
-function toRegExp(part: string): RegExp {
-  let source = "";
-  for (let at = 0; at < part.length; at += 1) {
-    const character = part[at]!;
-    const end = character === "[" ? part.indexOf("]", at + 2) : -1;
-    if (character === "*") source += ".*";
-    else if (character === "?") source += ".";
-    else if (end > 0) {
-      const body = part
-        .slice(at + 1, end)
-        .replace(/\\/g, "\\\\")
-        .replace(/^[!^]/, "^")
-        .replace(/\[/g, "\\[");
-      source += `[${body}]`;
-      at = end;
-    } else source += character.replace(/[\\^$.|+(){}[\]]/, "\\$&");
-  }
-  return new RegExp(`^${source}$`, "su");
-}
+const toRegExp = (part: string): RegExp => new RegExp(`^${renderNamePattern(part)}$`, "su");

@@ -1,3 +1,4 @@
+import { isWithin } from "@codex/permissions";
 /** What a command may access, with every path resolved on this host: the input of bubblewrap or Seatbelt. */
 export interface SandboxProfile {
   fileSystem: "unrestricted" | RestrictedFiles;
@@ -37,10 +38,6 @@ export function getAccess(files: RestrictedFiles, path: string): PathAccess | "n
   for (const entry of files.entries) if (isWithin(path, entry.path)) access = entry.access;
   return access;
 }
-
-/** Whether `path` is `directory` or lies below it. */
-export const isWithin = (path: string, directory: string): boolean =>
-  directory === "/" || path === directory || path.startsWith(`${directory}/`);
 
 /** Whether nothing is restricted, so that no sandbox is needed. */
 export const isUnlimited = ({ fileSystem, network }: SandboxProfile): boolean =>

@@ -1,6 +1,7 @@
 import { basename, dirname, join, resolve } from "node:path/posix";
+import { isWithin } from "@codex/permissions";
 import type { HostFiles } from "./host-files.js";
-import { isWithin, type ProfileEntry } from "./profile.js";
+import type { ProfileEntry } from "./profile.js";
 
 /** Names that programs outside of the sandbox act on: read-only below every writable directory. */
 const PROTECTED_NAMES = [".git", ".agents", ".codex", ".aws"] as const;

@@ -1,19 +1,13 @@
 import { isAbsolute, join, normalize } from "node:path/posix";
 import { StartError } from "@codex/exec-backend";
 import type { Sandbox } from "@codex/executor-protocol";
+import { isWithin } from "@codex/permissions";
 import { MAX_MOUNTS } from "../limits.js";
 import { createPatternBudget, expandPattern, expandPatternLater } from "./expand-pattern.js";
 import { listClosedInGit, listCommitDirectories, listGitPins } from "./git-directory.js";
 import type { HostFiles } from "./host-files.js";
 import { isGitCommonFile } from "./placeholder-mark.js";
-import {
-  byDepth,
-  isWithin,
-  type PathAccess,
-  type ProfileEntry,
-  type RestrictedFiles,
-  type SandboxProfile,
-} from "./profile.js";
+import { byDepth, type PathAccess, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "./profile.js";
 import { listCodexHome, listProtected } from "./protected-paths.js";
 
 type Files = Extract<Extract<Sandbox["permissions"], { type: "managed" }>["file_system"], { type: "restricted" }>;

@@ -1,4 +1,5 @@
-import { isWithin, type ProfileEntry, type RestrictedFiles, type SandboxProfile } from "../profile/profile.js";
+import { isWithin } from "@codex/permissions";
+import type { ProfileEntry, RestrictedFiles, SandboxProfile } from "../profile/profile.js";
 
 /**
  * The same profile for macOS `sandbox-exec`, in which the last matching rule wins. Paths are passed as parameters, so that

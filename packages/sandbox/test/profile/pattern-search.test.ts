@@ -46,6 +46,15 @@ describe("a search for patterns", () => {
     expect(reads).toHaveLength(6);
   });
 
+  it("takes brackets as glob(7) has them, in any order of a range", async () => {
+    for (const name of ["]a", "ba", "a]", "b]"]) writeFileSync(join(base, "e", name), "");
+    const closing = (text: string) =>
+      denied(open(), restrict([READ_ALL, entry(base, "write"), pattern(`${base}/e/${text}`)]));
+    expect(await closing("[]]a")).toEqual(["e/]a"]);
+    expect(await closing("[!]]a")).toEqual(["e/ba"]);
+    expect((await closing("[b-a]]")).sort()).toEqual(["e/a]", "e/b]"]);
+  });
+
   it("is made twice for any number of calls at once, and sees what was there when they came", async () => {
     const host = open();
     const first = denied(host);

@@ -1,0 +1,68 @@
+/** Whether a path is a directory, or lies below it. Both absolute and normalized. */
+export const isWithin = (path: string, directory: string): boolean =>
+  path === directory || directory === "/" || path.startsWith(`${directory}/`);
+
+/** Brace alternatives of a pattern, without nesting, as in the shell. */
+export function expandBraces(pattern: string): string[] {
+  const match = /\{([^{}]*,[^{}]*)\}/.exec(pattern);
+  if (match === null) return [pattern];
+  const before = pattern.slice(0, match.index);
+  const after = pattern.slice(match.index + match[0].length);
+  return (match[1] ?? "").split(",").flatMap((choice) => expandBraces(before + choice + after));
+}
+
+/**
+ * The source of a regular expression (flags `su`) for one name of a pattern: `*`, `?`, and brackets as in glob(7). A range in the
+ * wrong order counts in the other, and a bracket that is not closed stands for itself: no pattern is invalid.
+ */
+export function renderNamePattern(name: string): string {
+  let source = "";
+  for (let at = 0; at < name.length; at += 1) {
+    const character = name.charAt(at);
+    const bracket = character === "[" ? BRACKET.exec(name.slice(at)) : null;
+    if (character === "*") source += "[^/]*";
+    else if (character === "?") source += "[^/]";
+    else if (bracket !== null) {
+      source += renderBracket(bracket[1] !== undefined, bracket[2] ?? "");
+      at += bracket[0].length - 1;
+    } else source += character.replace(SYNTAX, "\\$&");
+  }
+  return source;
+}
+
+/** A bracket that stands first in it, or in a class such as `[:alpha:]`, does not end it. */
+const BRACKET = /^\[(?:([!^])|(?![!^]))((?:\[:[a-z]+:\]|[\s\S])(?:\[:[a-z]+:\]|[^\]])*)\]/u;
+
+/** Named classes, ranges, then single characters. */
+const MEMBER = /\[:([a-z]+):\]|(.)-(.)|(.)/gsu;
+
+function renderBracket(isNegated: boolean, body: string): string {
+  const members = [...body.matchAll(MEMBER)].map(([, named, from = "", to = "", single = ""]) => {
+    if (named !== undefined) return CLASSES[named] ?? "";
+    if (from === "") return escapeMember(single);
+    const isOrdered = (from.codePointAt(0) ?? 0) <= (to.codePointAt(0) ?? 0);
+    return isOrdered ? `${escapeMember(from)}-${escapeMember(to)}` : `${escapeMember(to)}-${escapeMember(from)}`;
+  });
+  return isNegated ? `[^/${members.join("")}]` : `(?!/)[${members.join("")}]`;
+}
+
+/** The classes of POSIX, as the inside of a bracket. */
+const CLASSES: Readonly<Record<string, string>> = {
+  alnum: "\\p{L}\\p{N}",
+  alpha: "\\p{L}",
+  blank: " \\t",
+  cntrl: "\\p{Cc}",
+  digit: "0-9",
+  graph: "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}",
+  lower: "\\p{Ll}",
+  print: "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S} ",
+  punct: "\\p{P}\\p{S}",
+  space: "\\s",
+  upper: "\\p{Lu}",
+  xdigit: "0-9A-Fa-f",
+};
+
+const SYNTAX = /[\\^$.|+*?(){}[\]/]/u;
+
+/** In a bracket, where a dash means something as well. */
+const escapeMember = (character: string): string => character.replace(/[\\^$.|+*?(){}[\]/-]/u, "\\$&");
