@@ -1,4 +1,7 @@
 import { posix } from "node:path";
+import { listOptionCommands } from "../shell/option-commands.js";
+import { BUILD_TOOLS } from "../shell/plain-programs.js";
+import { listSettingFiles, listToolSettings } from "../shell/tool-commands.js";
 import { findNestedCommands, isWrapper, SHELLS } from "../shell/wrappers.js";
 import { MAX_PREFIX_READINGS } from "./limits.js";
 import { getRunnerForms, type RunnerForm } from "./runners.js";
@@ -10,6 +13,22 @@ const INTERPRETERS: ReadonlySet<string> = new Set([
   ...["awk", "gawk", "mawk", "nawk", "groovy", "scala", "kotlin", "clojure", "clj", "bb", "elixir", "iex", "erl"],
   ...["ghci", "runghc", "runhaskell", "ocaml", "guile", "racket", "sbcl", "clisp", "swipl", "raku", "crystal", "nim"],
   ...["gdb", "lldb", "pwsh", "powershell", "cmd", "nu", "xonsh", "elvish", "oil", "osh", "es", "rc", "tcsh", "qjs"],
+  ...[
+    "zx",
+    "esno",
+    "vite-node",
+    "babel-node",
+    "jbang",
+    "jrunscript",
+    "janet",
+    "maxima",
+    "gp",
+    "sage",
+    "stap",
+    "dtrace",
+    "kotlinc",
+  ],
+  ...["hy", "fennel", "gosh", "csi", "scheme", "chez", "bpython3", "jshell"],
 ]);
 
 /** Options that take no value, of any program: a word behind them is an operand. */
@@ -41,9 +60,50 @@ export function findPrefixBan(prefix: readonly string[]): string | undefined {
   if (program === undefined || program === "") return "the prefix is empty";
   const name = programOf(program);
   const forms = getRunnerForms(name);
-  if (forms !== undefined) return findRunnerBan(name, forms, rest);
+  const open = findOpenOption(name, rest);
+  if (open !== undefined) return open;
+  if (forms !== undefined) return findRunnerBan(name, forms, rest) ?? findSettingBan(name, rest);
   if (SHELLS.has(name) || INTERPRETERS.has(name)) return findInterpreterBan(name, rest);
-  return isWrapper(name) ? findWrapperBan(name, prefix) : undefined;
+  return isWrapper(name) ? findWrapperBan(name, prefix) : findToolBan(name, rest);
+}
+
+/** Stands for whatever a command may have behind its prefix. */
+const ANYTHING = "anything-at-all";
+
+/** An option at the end, whose value is open, and by the tables a program or a script, or by its name code or settings. */
+function findOpenOption(name: string, words: readonly string[]): string | undefined {
+  const last = words.at(-1) ?? "";
+  if (!/^-./.test(last)) return undefined;
+  const isRun = listOptionCommands(name, [...words, ANYTHING]).some((each) => JSON.stringify(each).includes(ANYTHING));
+  const isCode = !TEXT_PROGRAMS.test(name) && OPEN_OPTION.test(last);
+  if (!isRun && !isCode && listSettingFiles(name, [...words, ANYTHING]).every(({ path }) => path !== ANYTHING))
+    return undefined;
+  return `the value of \`${last}\` is left open, and \`${name}\` may run what it says; ${NARROWER}`;
+}
+
+const OPEN_OPTION =
+  /^(?:-[ceEPK]|--?(?:[\w-]*-)?(?:exec|exec-path|execute|eval|expr|expression|script|command|cmd|program|shell|pager|editor|rsh|wrapper|toolexec|vettool|filter|hook|run[-_]under|askpass|interpreter|renderer|engine|plugin|require|import))$/;
+
+/** Here these letters are no code. */
+const TEXT_PROGRAMS = /^(?:e|f|z|ug)?(?:grep|rep)$|^(?:cut|wc|sort|ls|head|tail|git|gh)$/;
+
+/** Words by which a tool that no table describes runs what follows. */
+const OPEN_WORDS = /^(?:exec|run|x|sh|shell|ssh|eval|spawn|launch|dlx|enter|do|repl|console|tinker|run-command)$/;
+
+function findToolBan(name: string, words: readonly string[]): string | undefined {
+  const operands = words.filter((word) => !/^[-+]/.test(word));
+  const last = operands.at(-1) ?? "";
+  const isOpen =
+    last.split(/[:]/).some((part) => OPEN_WORDS.test(part) && !(part === "run" && BUILD_TOOLS.has(name))) ||
+    /-exec$/.test(operands.length === 0 ? name : "");
+  if (!isOpen) return findSettingBan(name, words);
+  return `\`${[name, ...operands].join(" ")}\` runs any command it is given; ${NARROWER}`;
+}
+
+/** Settings of a tool can name what it runs later. */
+function findSettingBan(name: string, words: readonly string[]): string | undefined {
+  const isOpen = listToolSettings(name, [...words, ANYTHING]).some((word) => word === ANYTHING);
+  return isOpen ? `\`${name} ${words.join(" ")}\` sets what it may run later; ${NARROWER}` : undefined;
 }
 
 /** Its name as the tables have it: without directory, ending and version, in lower case. */

@@ -8,6 +8,9 @@ const RUN_WORDS =
 /** Words behind which settings follow, in any form. */
 const SETTING_WORDS = /^(?:config|configure|pkg|set|set-\w+|setenv|alias|settings|option|options)$/;
 
+/** What follows such a word where nothing is set or run. */
+const READING_WORDS = /^(?:list|ls|get|get-\w+|show|view|describe|status|info|help|search|current-\w+|use-context)$/;
+
 /** Names of options, in parts, whose value is a program or a script. */
 const RUN_OPTIONS =
   /^(?:exec|executor|command|cmd|program|shell|pager|editor|rsh|wrapper|launcher|runner|under|hook|invoke|askpass|interpreter|renderer|difftool|toolexec|vettool|helper|process|browser|sendmail|opener|prog|executable|compressor|decompressor|callback)$/;
@@ -26,7 +29,7 @@ export function listToolGuesses(name: string, args: readonly string[]): NestedCo
   const isWord = (arg: string, before = "") =>
     arg.split(/[:-]/).some((part) => isRunWord(name, part)) && !(arg.length < 6 && /^-[^=]*$/.test(before));
   const at = args.findIndex((arg, index) => /^[a-z]/.test(arg) && isWord(arg, args[index - 1]));
-  if (at === -1) return guesses;
+  if (at === -1 || READING_WORDS.test(args[at + 1] ?? "")) return guesses;
   const rest = args.slice(at + 1);
   return [...guesses, ...toSuffixes(rest), ...rest.flatMap((arg) => (/\s/.test(arg) ? [toScript(arg)] : []))];
 }
@@ -41,7 +44,7 @@ const isRunWord = (name: string, word: string): boolean =>
 /** Settings of a tool, in a form of its own (`pkg set --json scripts='{…}'`): a text in which commands may stand. */
 export function listToolSettings(name: string, args: readonly string[]): string[] {
   const at = isTool(name) ? args.findIndex((arg) => SETTING_WORDS.test(arg)) : -1;
-  return at === -1 ? [] : args.slice(at + 1);
+  return at === -1 || READING_WORDS.test(args[at + 1] ?? "") ? [] : args.slice(at + 1);
 }
 
 /** Long options that name a file of settings, by parts of their names. */

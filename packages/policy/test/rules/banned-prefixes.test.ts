@@ -317,6 +317,77 @@ describe("findPrefixBan", () => {
     expect(open).toEqual([]);
   });
 
+  it.each([
+    ...[
+      "brew sh",
+      "brew sh -c",
+      "jj util exec",
+      "jj util exec --",
+      "firebase emulators:exec",
+      "heroku local",
+      "poetry env use",
+    ],
+    ...[
+      "npm pkg set",
+      "npm pkg",
+      "kubectl config set-credentials",
+      "aws configure set",
+      "tox exec",
+      "tox exec --",
+      "gem exec",
+    ],
+    ...[
+      "go test -exec",
+      "go build -toolexec",
+      "go vet -vettool",
+      "tcpdump -z",
+      "split --filter",
+      "curl -K",
+      "apt-get -c",
+      "cmake -E",
+    ],
+    ...[
+      "rpm --eval",
+      "cpio --rsh-command",
+      "cloc --vcs",
+      "code --command",
+      "cargo --config",
+      "helm template --post-renderer",
+    ],
+    ...[
+      "dagger run",
+      "moon run",
+      "plz exec",
+      "okteto exec",
+      "devcontainer exec",
+      "chruby-exec",
+      "netlify dev:exec",
+      "foo repl",
+    ],
+    ...[
+      "zx",
+      "esno",
+      "jbang",
+      "stap",
+      "dtrace",
+      "duckdb",
+      "scl enable",
+      "php artisan tinker",
+      "uwsgi",
+      "supervisord",
+      "dotenvx run",
+    ],
+  ])("refuses %s, behind which anything may be run", (line) => {
+    expect(findPrefixBan(line.split(" "))).toBeTypeOf("string");
+  });
+
+  it.each([
+    ...["aws s3 ls", "helm plugin list", "gh extension list", "kubectl config get-contexts"],
+    ...["vitest run", "dagger run ls", "brew install", "jj log", "firebase deploy", "heroku logs", "tox -e py312 lint"],
+  ])("allows %s", (line) => {
+    expect(findPrefixBan(line.split(" "))).toBeUndefined();
+  });
+
   it("allows what says what is run", () => {
     const lines = [
       ...[
