@@ -1,3 +1,25 @@
+export {
+  type Agent,
+  type AgentOptions,
+  createAgent,
+  type RunOptions,
+  type SavedThread,
+  type Thread,
+  type ThreadOptions,
+  type TurnContext,
+  type TurnResult,
+  type TurnRun,
+} from "./agent.js";
+export {
+  type AgentEvent,
+  addUsage,
+  NO_USAGE,
+  type TurnCompleted,
+  type TurnEnd,
+  type TurnError,
+  type TurnFailed,
+} from "./events/agent-event.js";
+export { type ExecJsonEvent, type ExecJsonOptions, renderExecJson } from "./events/exec-json.js";
 export type {
   CommandDetails,
   CompactionDetails,
@@ -14,12 +36,25 @@ export type {
   ToolCallDetails,
   WarningDetails,
 } from "./events/thread-item.js";
+export { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
+export { COMPACT_PROMPT } from "./history/compaction.js";
+export type { ContextSection } from "./history/context-sections.js";
+export {
+  describePermissions,
+  describeSurroundings,
+  type EnvironmentDescription,
+  type PermissionsDescription,
+  type Surroundings,
+} from "./history/environment-context.js";
+export type { ThreadEntry, ThreadRecorder } from "./history/thread-entry.js";
 export {
   DEFAULT_MODEL_LIMITS,
   DEFAULT_RETRY_LIMITS,
   DEFAULT_STREAM_IDLE_MS,
+  DEFAULT_TURN_LIMITS,
   type ModelLimits,
   type RetryLimits,
+  type TurnLimits,
 } from "./limits.js";
 export {
   type CallItem,

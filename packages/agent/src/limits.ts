@@ -50,3 +50,26 @@ export const DEFAULT_MODEL_LIMITS: ModelLimits = {
 export const DEFAULT_STREAM_IDLE_MS = 300_000;
 /** Shortest pause before a repeated request that is reported to the user, milliseconds. */
 export const TOLD_PAUSE_MS = 2_000;
+
+/** Bounds of a thread and its turns. */
+export interface TurnLimits {
+  /** Characters of a command's output that its item shows. */
+  readonly shownOutputChars: number;
+  /** Events that wait for their reader; at the bound the turn waits for it. */
+  readonly queuedEvents: number;
+  /** Bytes of the user's own messages that outlive a compaction. */
+  readonly compactedUserBytes: number;
+  /** Times that a history is shortened and asked to be summarized again, when it is too long for that. */
+  readonly compactionTries: number;
+  /** Sessions that are followed at once. */
+  readonly followedSessions: number;
+}
+
+/** What applies where nothing else is said. */
+export const DEFAULT_TURN_LIMITS: TurnLimits = {
+  shownOutputChars: 1024 * 1024,
+  queuedEvents: 1024,
+  compactedUserBytes: 80_000,
+  compactionTries: 6,
+  followedSessions: 256,
+};

@@ -1,0 +1,380 @@
+import { type Clock, systemClock } from "@codex/clock";
+import type { Orchestrator } from "@codex/orchestrator";
+import { type AgentEvent, NO_USAGE, type TurnEnd } from "./events/agent-event.js";
+import { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
+import { COMPACT_PROMPT, compactionLimit } from "./history/compaction.js";
+import { type ContextSection, changedMessages, firstMessages } from "./history/context-sections.js";
+import { completeCalls } from "./history/sendable.js";
+import { lostOutput } from "./history/texts.js";
+import type { ThreadRecorder } from "./history/thread-entry.js";
+import { createUuid7 } from "./ids.js";
+import { DEFAULT_RETRY_LIMITS, DEFAULT_TURN_LIMITS, type RetryLimits, type TurnLimits } from "./limits.js";
+import { type ContentPart, createMessage, type Item, type MessageItem, textOf } from "./model/items.js";
+import type { ModelPort, OutputFormat, ReasoningOptions, TextOptions, Usage } from "./model/model-port.js";
+import { describeModel } from "./model/model-traits.js";
+import type { HostedSpec } from "./model/tool-spec.js";
+import type { AgentTool } from "./tools/agent-tool.js";
+import { prepareCall } from "./turn/call-runner.js";
+import { Commands } from "./turn/commands.js";
+import { EventQueue } from "./turn/event-queue.js";
+import { createToolTable } from "./turn/tool-table.js";
+import { type ThreadState, Turn } from "./turn/turn.js";
+
+/** What an agent is made of. `orchestrator`, `model` and `modelName` have to be given. */
+export interface AgentOptions {
+  /** Not closed with the agent. */
+  readonly orchestrator: Pick<Orchestrator, "callTool" | "listTools" | "executors">;
+  readonly model: ModelPort;
+  /** As the endpoint names it. */
+  readonly modelName: string;
+  /** Beside those of the orchestrator. */
+  readonly tools?: readonly AgentTool[];
+  readonly hostedTools?: readonly HostedSpec[];
+  /** What the model is told first; default our own words. */
+  readonly instructions?: string;
+  /** What the model is told about its surroundings, read before each turn; what has changed is told in a new message. */
+  readonly readContext?: (options: { prompt: string; signal: AbortSignal }) => Promise<TurnContext>;
+  /** Absolute directory of the calls, on the executor's host. */
+  readonly cwd?: string;
+  readonly workspaceRoots?: readonly string[];
+  /** Default by the model's name. */
+  readonly reasoning?: ReasoningOptions;
+  readonly text?: TextOptions;
+  readonly serviceTier?: string;
+  /** The model takes tools of free text; default by its name. */
+  readonly customTools?: boolean;
+  readonly parallelToolCalls?: boolean;
+  /** Shells of commands read their startup files, as the orchestrator is configured; for showing only. Default true. */
+  readonly login?: boolean;
+  /** Tokens of history and answer together; default by the model's name. */
+  readonly contextWindow?: number;
+  /** Tokens of a response from which on the history is compacted; default 90 % of the window. */
+  readonly compactTokenLimit?: number;
+  readonly compactPrompt?: string;
+  readonly retry?: RetryLimits;
+  readonly limits?: Partial<TurnLimits>;
+  readonly clock?: Clock;
+  /** From 0 up to 1, for pauses. */
+  readonly random?: () => number;
+  /** Ids of threads and turns; default UUIDs of version 7. */
+  readonly newId?: () => string;
+}
+
+/** What a model is told about its surroundings. */
+export interface TurnContext {
+  readonly sections: readonly ContextSection[];
+  /** Messages that belong to this prompt and stand before it, such as a skill that it names. */
+  readonly messages?: readonly MessageItem[];
+  /** For the user. */
+  readonly warnings?: readonly string[];
+}
+
+/** Runs threads of one model on one orchestrator. */
+export interface Agent {
+  /** A new thread. */
+  startThread(options?: ThreadOptions): Thread;
+  /** A thread that goes on from its history. Calls without an output are answered with what is known of them. */
+  resumeThread(saved: SavedThread, options?: Omit<ThreadOptions, "id">): Promise<Thread>;
+}
+
+/** How a thread is kept. */
+export interface ThreadOptions {
+  /** Default a new one. */
+  readonly id?: string;
+  /** Default: nothing is kept. */
+  readonly recorder?: ThreadRecorder;
+}
+
+/** A thread as it was kept. */
+export interface SavedThread {
+  readonly id: string;
+  /** The history as it was sent. */
+  readonly items: readonly Item[];
+  readonly usage?: Usage;
+  /** Tokens of its last response. */
+  readonly lastTokens?: number;
+  /** Ids of calls that were made; undefined where that was not kept. */
+  readonly startedCalls?: ReadonlySet<string>;
+}
+
+/** A conversation. One turn runs at a time. */
+export interface Thread {
+  readonly id: string;
+  /** The history as it is sent. */
+  readonly items: readonly Item[];
+  /** Of all turns. */
+  readonly usage: Usage;
+  /** Starts a turn. @throws Error while another one runs */
+  run(prompt: string | readonly ContentPart[], options?: RunOptions): TurnRun;
+}
+
+/** How a turn is run. */
+export interface RunOptions {
+  /** Interrupts the turn: open calls are given up, and the history says so. */
+  readonly signal?: AbortSignal;
+  /** A JSON schema that the answer must fit, as far as the endpoint sees to that. */
+  readonly outputSchema?: unknown;
+  /** Responses of the model after which the turn fails; default no limit. */
+  readonly maxResponses?: number;
+  /** Milliseconds after which the turn fails; default no limit. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * A turn that runs. Its events are for one loop; a loop that lags holds the turn back, and leaving it (`break`) interrupts
+ * the turn. Of a turn whose `result` is awaited before a loop has begun, events are dropped.
+ */
+export interface TurnRun extends AsyncIterable<AgentEvent> {
+  /** Never rejects: a failure is in `end`. */
+  readonly result: Promise<TurnResult>;
+}
+
+/** What a turn came to. */
+export interface TurnResult {
+  readonly end: TurnEnd;
+  /** The last message of the model in this turn; empty when there is none. */
+  readonly finalMessage: string;
+}
+
+/**
+ * Creates an agent: a model that works through an orchestrator.
+ *
+ * ```ts
+ * const agent = createAgent({ orchestrator, model, modelName: "gpt-5.5" });
+ * const { finalMessage } = await agent.startThread().run("Make the tests pass.").result;
+ * ```
+ */
+export function createAgent(options: AgentOptions): Agent {
+  const newId = options.newId ?? (() => createUuid7(Date.now(), crypto.getRandomValues(new Uint8Array(10))));
+  const settings: Settings = { ...options, newId };
+  return {
+    startThread: ({ id = newId(), recorder = NO_RECORDER } = {}) =>
+      new AgentThread(settings, recorder, newState({ id, items: [] }), false),
+    async resumeThread(saved, { recorder = NO_RECORDER } = {}) {
+      const items = completeCalls(saved.items, (call) => lostOutput(saved.startedCalls?.has(call.call_id)));
+      const known = new Set(saved.items);
+      for (const item of items) if (!known.has(item)) await recorder.append({ type: "item", item });
+      return new AgentThread(settings, recorder, newState({ ...saved, items }), true);
+    },
+  };
+}
+
+interface Settings extends AgentOptions {
+  readonly newId: () => string;
+}
+
+const NO_RECORDER: ThreadRecorder = { append: () => Promise.resolve() };
+
+const newState = ({ id, items, usage = NO_USAGE, lastTokens = 0 }: SavedThread): ThreadState => ({
+  threadId: id,
+  items: [...items],
+  usage,
+  lastTokens,
+  functionsOnly: false,
+});
+
+class AgentThread implements Thread {
+  readonly #settings: Settings;
+  readonly #recorder: ThreadRecorder;
+  readonly #state: ThreadState;
+  readonly #commands: Commands;
+  readonly #limits: TurnLimits;
+  readonly #resumed: boolean;
+  #isNew = true;
+  #itemCount = 0;
+  #emit: (event: AgentEvent) => Promise<void> = () => Promise.resolve();
+  #isRunning = false;
+
+  constructor(settings: Settings, recorder: ThreadRecorder, state: ThreadState, resumed: boolean) {
+    this.#settings = settings;
+    this.#recorder = recorder;
+    this.#state = state;
+    this.#resumed = resumed;
+    this.#limits = { ...DEFAULT_TURN_LIMITS, ...settings.limits };
+    const { shownOutputChars, followedSessions } = this.#limits;
+    const emit = (event: AgentEvent) => this.#emit(event);
+    this.#commands = new Commands({ emit, nextItemId: this.#nextItemId, shownOutputChars, followedSessions });
+  }
+
+  get id(): string {
+    return this.#state.threadId;
+  }
+
+  get items(): readonly Item[] {
+    return this.#state.items;
+  }
+
+  get usage(): Usage {
+    return this.#state.usage;
+  }
+
+  run(prompt: string | readonly ContentPart[], options: RunOptions = {}): TurnRun {
+    if (this.#isRunning) throw new Error(`a turn of thread ${this.id} is still running`);
+    this.#isRunning = true;
+    const queue = new EventQueue(this.#limits.queuedEvents);
+    const stop = new AbortController();
+    const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+    this.#emit = (event) => queue.push(event);
+    const result = this.#runTurn(prompt, options, signal).finally(() => {
+      this.#isRunning = false;
+      queue.end();
+    });
+    let isIterated = false;
+    return {
+      get result() {
+        if (!isIterated) queue.stopReading();
+        return result;
+      },
+      async *[Symbol.asyncIterator]() {
+        isIterated = true;
+        try {
+          for (let event = await queue.next(); event !== undefined; event = await queue.next()) yield event;
+        } finally {
+          queue.stopReading();
+          stop.abort();
+          await result;
+        }
+      },
+    };
+  }
+
+  #nextItemId = (): string => {
+    this.#itemCount += 1;
+    return `item_${this.#itemCount - 1}`;
+  };
+
+  async #runTurn(
+    prompt: string | readonly ContentPart[],
+    options: RunOptions,
+    signal: AbortSignal,
+  ): Promise<TurnResult> {
+    try {
+      const turn = await this.#startTurn(prompt, options, signal);
+      const end = await turn.run();
+      await this.#emit(end);
+      return { end, finalMessage: turn.finalMessage };
+    } catch (thrown) {
+      const end = this.#describeFailure(thrown, signal);
+      await this.#emit(end);
+      return { end, finalMessage: "" };
+    }
+  }
+
+  async #startTurn(prompt: string | readonly ContentPart[], options: RunOptions, signal: AbortSignal): Promise<Turn> {
+    const turnId = this.#settings.newId();
+    if (this.#isNew) await this.#emit({ type: "thread_started", threadId: this.id, resumed: this.#resumed });
+    this.#isNew = false;
+    await this.#emit({ type: "turn_started", turnId });
+    const message = typeof prompt === "string" ? createMessage("user", prompt) : promptOf(prompt);
+    const context = await this.#readContext(textOf(message), signal);
+    const first = firstMessages(this.#settings.instructions ?? BASE_INSTRUCTIONS, context.sections);
+    await this.#recordStart(turnId);
+    const before = this.#state.items.length === 0 ? first : changedMessages(this.#state.items, context.sections);
+    for (const item of [...before, ...(context.messages ?? []), message]) await this.#append(item);
+    for (const warning of context.warnings ?? []) await this.#warn(warning);
+    return this.#createTurn(turnId, first, context.sections, options, signal);
+  }
+
+  /** Something that was handed in has failed, such as the disk that the thread is kept on. */
+  #describeFailure(thrown: unknown, signal: AbortSignal): TurnEnd {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const error = { code: signal.aborted ? "interrupted" : "internal", message };
+    return { type: "turn_failed", error, usage: this.#state.usage, turnUsage: NO_USAGE };
+  }
+
+  async #readContext(prompt: string, signal: AbortSignal): Promise<TurnContext> {
+    const { readContext } = this.#settings;
+    return readContext === undefined ? { sections: [] } : await readContext({ prompt, signal });
+  }
+
+  #recordStart(turnId: string): Promise<void> {
+    const { modelName: model, cwd, orchestrator } = this.#settings;
+    const environment = orchestrator.executors[0]?.name;
+    return this.#recorder.append({ type: "turn_started", turnId, model, cwd, environment });
+  }
+
+  async #append(item: Item): Promise<void> {
+    this.#state.items.push(item);
+    await this.#recorder.append({ type: "item", item });
+  }
+
+  async #warn(message: string): Promise<void> {
+    const item = { id: this.#nextItemId(), status: "completed" as const, kind: "warning" as const, message };
+    await this.#emit({ type: "item_completed", item });
+  }
+
+  #createTurn(
+    turnId: string,
+    first: readonly MessageItem[],
+    sections: readonly ContextSection[],
+    options: RunOptions,
+    signal: AbortSignal,
+  ): Turn {
+    const settings = this.#settings;
+    const { orchestrator, model, tools: own = [], hostedTools: hosted = [] } = settings;
+    const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY_LIMITS } = settings;
+    const traits = describeModel(settings.modelName);
+    const emit = (event: AgentEvent) => this.#emit(event);
+    const shared = { orchestrator, own, commands: this.#commands, recorder: this.#recorder, clock, emit };
+    const { cwd, workspaceRoots, login = true } = settings;
+    return new Turn({
+      turnId,
+      state: this.#state,
+      model,
+      request: createRequest(settings, options.outputSchema),
+      tools: (customTools) => createToolTable({ orchestrator: orchestrator.listTools(), own, hosted, customTools }),
+      customTools: settings.customTools ?? traits.customTools,
+      prepare: (call, table, hooks) =>
+        prepareCall(call, { ...shared, ...hooks, table, cwd, workspaceRoots, login, nextItemId: this.#nextItemId }),
+      commands: this.#commands,
+      recorder: this.#recorder,
+      emit,
+      nextItemId: this.#nextItemId,
+      clock,
+      random,
+      retry,
+      limits: this.#limits,
+      signal,
+      maxResponses: options.maxResponses,
+      timeoutMs: options.timeoutMs,
+      compaction: {
+        tokens: compactionLimit(settings.contextWindow ?? traits.contextWindow, settings.compactTokenLimit),
+        prompt: settings.compactPrompt ?? COMPACT_PROMPT,
+        first,
+        openings: sections.map(({ opening }) => opening),
+      },
+    });
+  }
+}
+
+const promptOf = (content: readonly ContentPart[]): MessageItem => ({ type: "message", role: "user", content });
+
+/** What stays the same over the requests of a turn. Pure. */
+function createRequest(settings: AgentOptions, outputSchema: unknown) {
+  const { modelName, parallelToolCalls = true, serviceTier } = settings;
+  const traits = describeModel(settings.modelName);
+  const verbosity = settings.text?.verbosity ?? traits.verbosity;
+  const format: OutputFormat | undefined =
+    outputSchema === undefined
+      ? settings.text?.format
+      : { type: "json_schema", strict: true, name: "codex_output_schema", schema: outputSchema };
+  const text = { ...(verbosity === undefined ? {} : { verbosity }), ...(format === undefined ? {} : { format }) };
+  return {
+    model: modelName,
+    parallelToolCalls,
+    reasoning: chooseReasoning(settings.reasoning, traits),
+    ...(Object.keys(text).length === 0 ? {} : { text }),
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+  };
+}
+
+/** Its own effort for a known model; a summary for one that is not, since it may not know efforts. `none`: no summary. */
+function chooseReasoning(
+  configured: ReasoningOptions = {},
+  traits: { known: boolean; effort?: string },
+): ReasoningOptions {
+  const effort = configured.effort ?? traits.effort;
+  const asked = configured.summary ?? (traits.known || configured.effort !== undefined ? undefined : "auto");
+  const summary = asked === "none" ? undefined : asked;
+  return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
+}

@@ -1,0 +1,38 @@
+/** Text that grows without end and is kept at a bounded size: its first and its last part. */
+export class OutputText {
+  readonly #half: number;
+  #head = "";
+  #tail: string[] = [];
+  #tailChars = 0;
+  #omitted = 0;
+
+  /** @param maxChars characters that are kept, half of them from the beginning */
+  constructor(maxChars: number) {
+    this.#half = Math.floor(maxChars / 2);
+  }
+
+  append(text: string): void {
+    const room = this.#half - this.#head.length;
+    if (room > 0) this.#head += text.slice(0, room);
+    const rest = room > 0 ? text.slice(room) : text;
+    if (rest === "") return;
+    this.#tail.push(rest);
+    this.#tailChars += rest.length;
+    while (this.#tailChars > this.#half) this.#dropFirst();
+  }
+
+  #dropFirst(): void {
+    const first = this.#tail[0]!;
+    const over = this.#tailChars - this.#half;
+    const dropped = Math.min(over, first.length);
+    if (dropped === first.length) this.#tail.shift();
+    else this.#tail[0] = first.slice(dropped);
+    this.#tailChars -= dropped;
+    this.#omitted += dropped;
+  }
+
+  toString(): string {
+    const gap = this.#omitted === 0 ? "" : `\n[${this.#omitted} characters are not shown here]\n`;
+    return this.#head + gap + this.#tail.join("");
+  }
+}

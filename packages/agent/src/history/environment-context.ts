@@ -1,0 +1,107 @@
+import type { ContextSection } from "./context-sections.js";
+
+/** Where the calls of a turn run, and when it is. */
+export interface Surroundings {
+  /** The first is the default; none is told as none. */
+  readonly environments: readonly EnvironmentDescription[];
+  /** `YYYY-MM-DD`. */
+  readonly date: string;
+  /** Such as `Europe/Berlin`. */
+  readonly timezone: string;
+}
+
+/** An environment as a model is told of it. */
+export interface EnvironmentDescription {
+  readonly id: string;
+  readonly cwd?: string;
+  /** Name of its shell, such as `bash`. */
+  readonly shell?: string;
+  /** Directories that a turn works in. */
+  readonly roots?: readonly string[];
+  /** Sandbox mode. */
+  readonly profile?: string;
+  /** Why it cannot be used; undefined while it can. */
+  readonly error?: string;
+}
+
+/** What commands may do. */
+export interface PermissionsDescription {
+  readonly sandboxMode: string;
+  readonly networkAccess: boolean;
+  readonly approvalPolicy: string;
+  readonly writableRoots: readonly string[];
+}
+
+/** `<environment_context>`: a pure function; names and paths cannot break out of it. */
+export function describeSurroundings({ environments, date, timezone }: Surroundings): ContextSection {
+  const [first] = environments;
+  const where =
+    first === undefined
+      ? []
+      : environments.length === 1 && first.error === undefined
+        ? describeEnvironment(first)
+        : ["<environments>", ...environments.flatMap(describeOne).map(indent), "</environments>"];
+  const lines = [...where, tag("current_date", date), tag("timezone", timezone)];
+  const text = [OPENING, ...lines.map(indent), "</environment_context>"].join("\n");
+  return { role: "user", opening: OPENING, text };
+}
+
+const OPENING = "<environment_context>";
+
+function describeOne(environment: EnvironmentDescription, index: number): string[] {
+  const { id, error } = environment;
+  const inside =
+    error === undefined ? describeEnvironment(environment) : [tag("status", "failed"), tag("error", error)];
+  const primary = index === 0 ? ' primary="true"' : "";
+  return [`<environment id="${escapeText(id)}"${primary}>`, ...inside.map(indent), "</environment>"];
+}
+
+function describeEnvironment({ cwd, shell, roots, profile }: EnvironmentDescription): string[] {
+  const inside = [
+    ...(roots ?? []).map((root) => tag("root", root)),
+    ...(profile === undefined ? [] : [tag("permission_profile", profile)]),
+  ];
+  return [
+    ...(cwd === undefined ? [] : [tag("cwd", cwd)]),
+    ...(shell === undefined ? [] : [tag("shell", shell)]),
+    ...(inside.length === 0 ? [] : ["<filesystem>", ...inside.map(indent), "</filesystem>"]),
+  ];
+}
+
+/** `<permissions>`: what is held back, and what is asked about. Pure. */
+export function describePermissions(permissions: PermissionsDescription): ContextSection {
+  const { sandboxMode, networkAccess, approvalPolicy, writableRoots } = permissions;
+  const lines = [
+    tag("sandbox_mode", sandboxMode),
+    tag("network_access", networkAccess ? "enabled" : "restricted"),
+    tag("approval_policy", approvalPolicy),
+    ...writableRoots.map((root) => tag("writable_root", root)),
+    SANDBOX_WORDS[sandboxMode] ?? "",
+    APPROVAL_WORDS[approvalPolicy] ?? "",
+  ].filter((line) => line !== "");
+  const opening = "<permissions>";
+  return { role: "developer", opening, text: [opening, ...lines, "</permissions>"].join("\n") };
+}
+
+const SANDBOX_WORDS: Readonly<Record<string, string>> = {
+  "read-only": "Commands can read files and write none.",
+  "workspace-write": "Commands can read files, and write in the working directory and the writable roots.",
+  "danger-full-access": "Commands are not held by a sandbox.",
+};
+
+const APPROVAL_WORDS: Readonly<Record<string, string>> = {
+  never: "Nobody can be asked for approval: what is not allowed is refused.",
+  "on-request":
+    "Ask with sandbox_permissions and a justification for a command that needs more than the sandbox allows.",
+  untrusted: "Commands that are not known to be safe wait for a person's approval.",
+  "on-failure": "A command that failed because of the sandbox may run again without it when a person approves.",
+};
+
+const indent = (line: string): string => `  ${line}`;
+const tag = (name: string, text: string): string => `<${name}>${escapeText(text)}</${name}>`;
+
+/** Text that cannot end a tag or a line. */
+const escapeText = (text: string): string =>
+  text.replace(/[&<>"\u0000-\u001f\u007f\u2028\u2029]/g, (char) => ENTITIES[char] ?? `&#${char.charCodeAt(0)};`);
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

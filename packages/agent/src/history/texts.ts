@@ -1,0 +1,19 @@
+/** The user message behind a turn that was interrupted. */
+export const TURN_ABORTED = `<turn_aborted>
+The turn before this was interrupted. Calls that were open may have done all, some or nothing of what they were for; commands may still be running. Find out before you repeat anything.
+</turn_aborted>`;
+
+/** The output of a call that was open when the turn was interrupted. `known` is what its tool still said. */
+export function abortedOutput(seconds: number, known: string): string {
+  const rest = known === "" ? "" : `\n${known}`;
+  return `Wall time: ${seconds.toFixed(4)} seconds\naborted by user${rest}`;
+}
+
+/** The output of a call whose program ended before the result was recorded. `started`: as far as that is on record. */
+export function lostOutput(started: boolean | undefined): string {
+  if (started === false)
+    return "The call was not started: the program that would have made it ended before. Nothing was run.";
+  const doubt = "What it did is unknown, and a command that it started may have been ended with that program or not.";
+  const known = started === true ? "The call was started" : "The call may have been started";
+  return `aborted: the result of this call was lost, since the program that made it ended. ${known}. ${doubt} Find out before you repeat it.`;
+}

@@ -1,0 +1,104 @@
+import type { ModelTool } from "@codex/orchestrator";
+import { asObject, parseJson } from "../json.js";
+import type { CallItem } from "../model/items.js";
+import type { HostedSpec, ToolSpec } from "../model/tool-spec.js";
+import type { AgentTool } from "../tools/agent-tool.js";
+
+/** Who carries a call out. */
+type Route =
+  | { readonly kind: "own"; readonly tool: AgentTool }
+  | { readonly kind: "orchestrator"; readonly name: string }
+  | { readonly kind: "unknown"; readonly name: string };
+
+/** The tools of a turn: how they are offered, and which one a call means. */
+export interface ToolTable {
+  readonly specs: readonly ToolSpec[];
+  readonly names: readonly string[];
+  find(call: CallItem): Route;
+}
+
+/** What is offered to a model. */
+export interface OfferedTools {
+  /** Of the orchestrator; one of our own with the same name comes before it. */
+  readonly orchestrator: readonly ModelTool[];
+  readonly own: readonly AgentTool[];
+  readonly hosted: readonly HostedSpec[];
+  /** The model takes tools of free text. */
+  readonly customTools: boolean;
+}
+
+export function createToolTable({ orchestrator, own, hosted, customTools }: OfferedTools): ToolTable {
+  const ownNames = new Map(own.map((tool) => [tool.spec.name, tool]));
+  const learned = orchestrator.filter(({ name }) => !ownNames.has(name));
+  const known = new Set(learned.map(({ name }) => name));
+  const specs = [
+    ...learned.map(({ name, description, inputSchema }) => asFunction(name, description, inputSchema)),
+    ...own.map((tool) => describeOwn(tool, customTools)),
+    ...hosted,
+  ];
+  return {
+    specs,
+    names: [...known, ...ownNames.keys()],
+    find(call) {
+      for (const name of namesOf(call)) {
+        const tool = ownNames.get(name);
+        if (tool !== undefined) return { kind: "own", tool };
+        if (known.has(name)) return { kind: "orchestrator", name };
+      }
+      return { kind: "unknown", name: call.name };
+    },
+  };
+}
+
+const asFunction = (name: string, description: string, parameters: Readonly<Record<string, unknown>>): ToolSpec => ({
+  type: "function",
+  name,
+  description,
+  strict: false,
+  parameters,
+});
+
+function describeOwn({ spec }: AgentTool, customTools: boolean): ToolSpec {
+  const { name, description, inputSchema, grammar } = spec;
+  if (grammar === undefined || !customTools) return asFunction(name, description, inputSchema);
+  return { type: "custom", name, description, format: { type: "grammar", syntax: "lark", definition: grammar } };
+}
+
+/** What a call may mean: its name, with its namespace before it; `functions` is none. */
+function namesOf(call: CallItem): string[] {
+  const namespace = typeof call.namespace === "string" && call.namespace !== "functions" ? call.namespace : "";
+  const name = call.name.replace(/^functions\./, "");
+  return namespace === "" ? [name] : [`${namespace}__${name}`, `${namespace}${name}`, name];
+}
+
+/** The arguments of a call, or what is wrong with them. */
+export type ParsedInput =
+  | { readonly kind: "ok"; readonly args: Readonly<Record<string, unknown>> }
+  | { readonly kind: "bad"; readonly problem: string };
+
+/** The text of a call as it was sent. */
+export const inputOf = (call: CallItem): string => (call.type === "function_call" ? call.arguments : call.input);
+
+/**
+ * The arguments of a call in whatever form it came: free text is `{ input }` for a tool that takes that, JSON otherwise;
+ * empty text is no arguments. Pure.
+ */
+export function parseInput(call: CallItem, takesText: boolean): ParsedInput {
+  const text = inputOf(call);
+  if (call.type === "custom_tool_call" && takesText) return { kind: "ok", args: { input: text } };
+  if (text.trim() === "") return { kind: "ok", args: {} };
+  const args = asObject(parseJson(text));
+  if (args !== undefined) return { kind: "ok", args };
+  return takesText && !/^\s*[{["]/.test(text)
+    ? { kind: "ok", args: { input: text } }
+    : { kind: "bad", problem: `${describeJsonError(text)}; expected a JSON object` };
+}
+
+function describeJsonError(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    return `the arguments are ${Array.isArray(value) ? "a list" : value === null ? "null" : `a ${typeof value}`}`;
+  } catch (error) {
+    return `the arguments are no JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

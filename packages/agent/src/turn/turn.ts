@@ -1,0 +1,372 @@
+import { type Clock, pause } from "@codex/clock";
+import { type AgentEvent, addUsage, NO_USAGE, type TurnEnd } from "../events/agent-event.js";
+import type { PlanDetails } from "../events/thread-item.js";
+import { compactHistory, compactionInput } from "../history/compaction.js";
+import { asFunctionItems, completeCalls, isRecorded } from "../history/sendable.js";
+import { lostOutput, TURN_ABORTED } from "../history/texts.js";
+import type { ThreadRecorder } from "../history/thread-entry.js";
+import type { RetryLimits, TurnLimits } from "../limits.js";
+import {
+  type CallItem,
+  type CallOutputItem,
+  createMessage,
+  type Item,
+  isCall,
+  type MessageItem,
+  textOf,
+} from "../model/items.js";
+import { ModelError, type ModelEvent, type ModelPort, type ModelRequest, type Usage } from "../model/model-port.js";
+import { decideRetry } from "../model/retry.js";
+import { CallOrder } from "./call-order.js";
+import type { PreparedCall, TurnHooks } from "./call-runner.js";
+import type { Commands } from "./commands.js";
+import { ResponseReader } from "./response-reader.js";
+import type { ToolTable } from "./tool-table.js";
+
+/** What outlives a turn. */
+export interface ThreadState {
+  readonly threadId: string;
+  items: Item[];
+  usage: Usage;
+  /** Tokens of the last response, history included; 0 when not known. */
+  lastTokens: number;
+  /** The endpoint takes functions only. */
+  functionsOnly: boolean;
+}
+
+/** What a turn is made of. */
+export interface TurnOptions {
+  readonly turnId: string;
+  readonly state: ThreadState;
+  readonly model: ModelPort;
+  /** Everything of a request that stays the same over the turn. */
+  readonly request: Omit<ModelRequest, "input" | "tools" | "threadId" | "turnId" | "turnState" | "promptCacheKey">;
+  /** The tools as they are now: an executor may have come or gone since the last request. */
+  readonly tools: (customTools: boolean) => ToolTable;
+  readonly customTools: boolean;
+  readonly prepare: (call: CallItem, table: ToolTable, hooks: TurnHooks) => PreparedCall;
+  readonly commands: Commands;
+  readonly recorder: ThreadRecorder;
+  readonly emit: (event: AgentEvent) => Promise<void>;
+  readonly nextItemId: () => string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly retry: RetryLimits;
+  readonly limits: TurnLimits;
+  readonly signal: AbortSignal;
+  /** Responses after which the turn fails; undefined: no limit. */
+  readonly maxResponses: number | undefined;
+  /** Milliseconds after which the turn fails; undefined: no limit. */
+  readonly timeoutMs: number | undefined;
+  readonly compaction: {
+    readonly tokens: number;
+    readonly prompt: string;
+    /** The messages that a history begins with, as they are now. */
+    readonly first: readonly MessageItem[];
+    readonly openings: readonly string[];
+  };
+}
+
+/** A turn ended for another reason than the model's. */
+class TurnStop extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = "TurnStop";
+    this.code = code;
+  }
+}
+
+/** Asks the model and carries out its calls until it calls nothing more. Never rejects for what a model or tool did. */
+export class Turn {
+  readonly #options: TurnOptions;
+  readonly #state: ThreadState;
+  readonly #stop = new AbortController();
+  #turnUsage = NO_USAGE;
+  #turnState: string | undefined;
+  #responses = 0;
+  #finalMessage = "";
+  #plan: { id: string; details: PlanDetails } | undefined;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+    this.#state = options.state;
+  }
+
+  /** The last message of the model. */
+  get finalMessage(): string {
+    return this.#finalMessage;
+  }
+
+  async run(): Promise<TurnEnd> {
+    const { clock, signal, timeoutMs, commands, recorder, turnId } = this.#options;
+    const began = clock.now();
+    const onAbort = () => this.#stop.abort(new TurnStop("interrupted", describeReason(signal.reason)));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+    const late = () =>
+      this.#stop.abort(new TurnStop("timeout", `the turn took longer than ${(timeoutMs ?? 0) / 1000} s`));
+    const cancelTimer = timeoutMs === undefined ? () => {} : clock.after(timeoutMs, late);
+    let failure: { code: string; message: string } | undefined;
+    try {
+      await this.#loop();
+    } catch (error) {
+      failure = this.#describeFailure(error);
+    } finally {
+      cancelTimer();
+      signal.removeEventListener("abort", onAbort);
+    }
+    if (failure !== undefined && this.#stop.signal.aborted) await this.#append(createMessage("user", TURN_ABORTED));
+    await commands.settle();
+    await this.#settlePlan();
+    const outcome = failure === undefined ? "completed" : failure.code === "interrupted" ? "interrupted" : "failed";
+    await recorder.append({
+      type: "turn_ended",
+      turnId,
+      outcome,
+      error: failure?.message,
+      wallMs: clock.now() - began,
+    });
+    const totals = { usage: this.#state.usage, turnUsage: this.#turnUsage };
+    return failure === undefined
+      ? { type: "turn_completed", ...totals }
+      : { type: "turn_failed", error: failure, ...totals };
+  }
+
+  #describeFailure(error: unknown): { code: string; message: string } {
+    const reason: unknown = this.#stop.signal.aborted ? this.#stop.signal.reason : error;
+    if (reason instanceof TurnStop || reason instanceof ModelError)
+      return { code: reason.code, message: reason.message };
+    return { code: "internal", message: reason instanceof Error ? reason.message : String(reason) };
+  }
+
+  async #loop(): Promise<void> {
+    for (;;) {
+      this.#stop.signal.throwIfAborted();
+      if (this.#state.lastTokens >= this.#options.compaction.tokens) await this.#compact();
+      const { maxResponses } = this.#options;
+      if (maxResponses !== undefined && this.#responses >= maxResponses) {
+        throw new TurnStop(
+          "max_turns",
+          `the turn was ended after ${maxResponses} responses of the model (--max-turns)`,
+        );
+      }
+      this.#responses += 1;
+      if (await this.#respond()) return;
+    }
+  }
+
+  /** One response, asked for again where its stream breaks. True when the turn is over. */
+  async #respond(): Promise<boolean> {
+    const { emit, clock, random, retry } = this.#options;
+    const counts = { stream: 0, refused: 0, never: 0 };
+    for (;;) {
+      const reader = new ResponseReader(emit, this.#options.nextItemId);
+      try {
+        return await this.#stream(reader);
+      } catch (error) {
+        this.#stop.signal.throwIfAborted();
+        if (!(error instanceof ModelError)) throw error;
+        const discarded = reader.discard();
+        if (error.code === "tool_type" && !this.#state.functionsOnly) {
+          this.#state.functionsOnly = true;
+          const message = `Asking again with functions only (${error.message})`;
+          await emit({ type: "retry", message, discarded });
+          continue;
+        }
+        counts[error.retry] += 1;
+        const again = decideRetry(error, counts[error.retry], retry, random);
+        if (again === undefined) throw error;
+        const of = error.retry === "refused" ? `${counts.refused}` : `${counts.stream}/${retry.streamRetries}`;
+        await emit({ type: "retry", message: describeRetry(of, again.delayMs, error.message), discarded });
+        await pause(clock, again.delayMs, this.#stop.signal);
+      }
+    }
+  }
+
+  /** One stream. Calls run to their end and are answered whether or not it broke. */
+  async #stream(reader: ResponseReader): Promise<boolean> {
+    const { model, emit, tools, customTools } = this.#options;
+    const table = tools(customTools && !this.#state.functionsOnly);
+    const order = new CallOrder();
+    const calls: Promise<CallOutputItem>[] = [];
+    let completed: Extract<ModelEvent, { type: "completed" }> | undefined;
+    await emit({ type: "request_started", number: this.#responses });
+    try {
+      const request = this.#createRequest(table);
+      for await (const event of model.stream(request, { signal: this.#stop.signal })) {
+        if (event.type === "completed") completed = event;
+        else if (event.type === "notice") await this.#notice(event, reader);
+        else if (event.type !== "item_done") await reader.delta(event);
+        else await this.#take(event.item, reader, table, order, calls);
+      }
+    } finally {
+      for (const call of calls) await this.#append(await call);
+    }
+    if (completed === undefined) throw new ModelError("stream_cut", "the stream ended early", { retry: "stream" });
+    this.#turnState = completed.turnState ?? this.#turnState;
+    await this.#count(completed.usage);
+    this.#stop.signal.throwIfAborted();
+    return calls.length === 0 && completed.endTurn !== false;
+  }
+
+  #createRequest(table: ToolTable): ModelRequest {
+    const { threadId, items, functionsOnly } = this.#state;
+    const sendable = completeCalls(items, () => lostOutput(undefined));
+    return {
+      ...this.#options.request,
+      input: functionsOnly ? asFunctionItems(sendable) : sendable,
+      tools: functionsOnly ? table.specs.filter(({ type }) => type === "function") : table.specs,
+      threadId,
+      turnId: this.#options.turnId,
+      promptCacheKey: threadId,
+      ...(this.#turnState === undefined ? {} : { turnState: this.#turnState }),
+    };
+  }
+
+  /** An item that is done: it is kept before anything is done about it. */
+  async #take(
+    item: Item,
+    reader: ResponseReader,
+    table: ToolTable,
+    order: CallOrder,
+    calls: Promise<CallOutputItem>[],
+  ): Promise<void> {
+    if (!isRecorded(item)) return;
+    if (isCall(item) && this.#isRepeated(item as CallItem)) {
+      await this.#warn(`The model used the call_id ${JSON.stringify(item.call_id)} again; that call was dropped.`);
+      return;
+    }
+    await this.#append(item);
+    if (item.type === "message") this.#finalMessage = textOf(item);
+    await reader.item(item);
+    if (!isCall(item)) return;
+    const call = item as CallItem; // the model port gives well-formed calls only
+    const prepared = this.#options.prepare(call, table, {
+      signal: this.#stop.signal,
+      onCancelled: () => this.#stop.abort(new TurnStop("interrupted", "the user ended the turn")),
+      showPlan: (details) => this.#showPlan(details),
+    });
+    calls.push(order.start(prepared.exclusive, prepared.run));
+  }
+
+  /** An output names its call by this id alone. */
+  #isRepeated(call: CallItem): boolean {
+    return this.#state.items.some((item) => isCall(item) && item.call_id === call.call_id);
+  }
+
+  async #notice({ message, retry }: Extract<ModelEvent, { type: "notice" }>, reader: ResponseReader): Promise<void> {
+    if (retry === true) await this.#options.emit({ type: "retry", message, discarded: reader.discard() });
+    else await this.#warn(message);
+  }
+
+  async #warn(message: string): Promise<void> {
+    const item = { id: this.#options.nextItemId(), status: "completed" as const, kind: "warning" as const, message };
+    await this.#options.emit({ type: "item_completed", item });
+  }
+
+  async #append(item: Item): Promise<void> {
+    this.#state.items.push(item);
+    await this.#options.recorder.append({ type: "item", item });
+  }
+
+  async #count(usage: Usage | undefined): Promise<void> {
+    const { emit, recorder, turnId } = this.#options;
+    if (usage !== undefined) {
+      this.#turnUsage = addUsage(this.#turnUsage, usage);
+      this.#state.usage = addUsage(this.#state.usage, usage);
+      this.#state.lastTokens = usage.totalTokens;
+      await recorder.append({ type: "usage", turnId, usage, total: this.#state.usage });
+    }
+    await emit({ type: "response_completed", number: this.#responses, usage });
+  }
+
+  /** Replaces the history by a summary of it. A history that is too long even for that is shortened from its oldest end. */
+  async #compact(): Promise<void> {
+    const { emit, recorder, nextItemId, compaction, limits } = this.#options;
+    const tokensBefore = this.#state.lastTokens;
+    const item = { id: nextItemId(), kind: "compaction" as const, tokensBefore };
+    await emit({ type: "item_started", item: { ...item, status: "in_progress", summary: "" } });
+    const summary = await this.#summarize().catch(async (error: unknown) => {
+      await emit({ type: "item_completed", item: { ...item, status: "failed", summary: "" } });
+      throw error;
+    });
+    const { first, openings } = compaction;
+    const history = this.#state.items;
+    const { items } = compactHistory({ first, openings, history, summary, userBytes: limits.compactedUserBytes });
+    this.#state.items = items;
+    this.#state.lastTokens = 0;
+    await recorder.append({ type: "compacted", items, tokensBefore });
+    await emit({ type: "item_completed", item: { ...item, status: "completed", summary } });
+  }
+
+  async #summarize(): Promise<string> {
+    const { compaction, limits, retry, clock, random, emit } = this.#options;
+    let history: readonly Item[] = this.#state.items;
+    let shortened = 0;
+    for (let attempt = 1; ; ) {
+      try {
+        const summary = await this.#askForSummary(compactionInput(history, compaction.prompt));
+        if (summary.trim() !== "") return summary;
+        throw new ModelError("response_failed", "the model gave no summary of the history", { retry: "stream" });
+      } catch (error) {
+        this.#stop.signal.throwIfAborted();
+        if (!(error instanceof ModelError)) throw error;
+        if (error.code === "context_too_long" && shortened < limits.compactionTries) {
+          shortened += 1;
+          history = dropOldest(history, compaction.first.length);
+          continue;
+        }
+        const again = decideRetry(error, attempt, retry, random);
+        if (again === undefined) throw error;
+        const of = `${attempt}/${retry.streamRetries}`;
+        await emit({ type: "retry", message: describeRetry(of, again.delayMs, error.message), discarded: [] });
+        await pause(clock, again.delayMs, this.#stop.signal);
+        attempt += 1;
+      }
+    }
+  }
+
+  async #askForSummary(input: readonly Item[]): Promise<string> {
+    const complete = completeCalls(input, () => lostOutput(undefined));
+    const { text: _form, ...rest } = this.#createRequest({ specs: [], names: [], find: notOffered });
+    const functions = this.#state.functionsOnly ? asFunctionItems(complete) : complete;
+    const request: ModelRequest = { ...rest, input: functions, tools: [], parallelToolCalls: false };
+    let summary = "";
+    for await (const event of this.#options.model.stream(request, { signal: this.#stop.signal })) {
+      if (event.type === "item_done" && event.item.type === "message") summary += textOf(event.item);
+      if (event.type === "completed") await this.#count(event.usage);
+    }
+    return summary;
+  }
+
+  /** The plan of the turn is one item, however often it is changed. */
+  async #showPlan(details: PlanDetails): Promise<void> {
+    const { emit, nextItemId } = this.#options;
+    const isFirst = this.#plan === undefined;
+    const id = this.#plan?.id ?? nextItemId();
+    this.#plan = { id, details };
+    await emit({ type: isFirst ? "item_started" : "item_updated", item: { id, status: "in_progress", ...details } });
+  }
+
+  async #settlePlan(): Promise<void> {
+    if (this.#plan === undefined) return;
+    const { id, details } = this.#plan;
+    await this.#options.emit({ type: "item_completed", item: { id, status: "completed", ...details } });
+  }
+}
+
+const notOffered = () => ({ kind: "unknown" as const, name: "" });
+
+/** Without the older half of what is behind the first messages. */
+function dropOldest(history: readonly Item[], first: number): readonly Item[] {
+  const rest = history.slice(first);
+  return [...history.slice(0, first), ...rest.slice(Math.ceil(rest.length / 2))];
+}
+
+const describeRetry = (of: string, delayMs: number, reason: string): string =>
+  `Reconnecting... ${of} (${reason})${delayMs >= 10_000 ? `; waiting ${Math.round(delayMs / 1000)} s` : ""}`;
+
+const describeReason = (reason: unknown): string =>
+  reason instanceof Error && reason.name !== "AbortError" ? reason.message : "the turn was interrupted";

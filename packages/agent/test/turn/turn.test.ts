@@ -1,0 +1,432 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AgentTool } from "@codex/agent";
+import {
+  customCall,
+  cutAfter,
+  fail,
+  functionCall,
+  lastOutput,
+  message,
+  type Reply,
+  refusal,
+  respond,
+  responseEvents,
+  say,
+  stream,
+} from "@codex/agent/testing";
+import { describe, expect, it } from "vitest";
+import { completedItems, readAll, startAgent } from "./support.js";
+
+const exec = (id: string, cmd: string, more: object = {}) => functionCall(id, "exec_command", { cmd, ...more });
+const typesOf = (input: readonly { type: string }[]) => input.map(({ type }) => type);
+
+describe("a turn", () => {
+  it("runs calls side by side and answers them in their order", async () => {
+    const calls = [exec("c1", "while [ ! -e go ]; do sleep 0.01; done; echo one"), exec("c2", "touch go; echo two")];
+    const { thread, endpoint, entries } = await startAgent([respond(...calls), say("done")]);
+    const { end, finalMessage } = await thread.run("go").result;
+    expect({ end, finalMessage }).toMatchObject({
+      end: { type: "turn_completed", usage: { totalTokens: 30 } },
+      finalMessage: "done",
+    });
+    const { input } = endpoint.requests[1]!.body;
+    expect(typesOf(input)).toEqual([
+      "message",
+      "message",
+      "function_call",
+      "function_call",
+      "function_call_output",
+      "function_call_output",
+    ]);
+    expect(input.slice(-2).map(({ call_id, output }) => [call_id, String(output).split("\n").at(-2)])).toEqual([
+      ["c1", "one"],
+      ["c2", "two"],
+    ]);
+    expect(entries.map(({ type }) => type).filter((type) => type !== "item")).toEqual([
+      "turn_started",
+      "call_started",
+      "call_started",
+      "call_finished",
+      "call_finished",
+      "usage",
+      "usage",
+      "turn_ended",
+    ]);
+  });
+
+  it("keeps a call before it is made", async () => {
+    const { thread, entries, cwd } = await startAgent([respond(exec("c1", "cat seen > out")), say("done")]);
+    const recorded = () => entries.some((entry) => entry.type === "item" && entry.item.call_id === "c1");
+    writeFileSync(join(cwd, "seen"), "x");
+    for await (const event of thread.run("go")) {
+      if (event.type === "item_started") expect(recorded()).toBe(true);
+    }
+    expect(readFileSync(join(cwd, "out"), "utf8")).toBe("x");
+  });
+
+  it("shows commands with their output, message and usage", async () => {
+    const { thread } = await startAgent([
+      respond(exec("c1", "echo hello; exit 3", { shell: "/bin/sh" })),
+      say("It failed."),
+    ]);
+    const events = await readAll(thread.run("go"));
+    const [command, said] = completedItems(events);
+    expect(command).toMatchObject({
+      id: "item_0",
+      kind: "command",
+      status: "failed",
+      exitCode: 3,
+      output: "hello\n",
+      outcome: { kind: "exited", code: 3 },
+      shownCommand: "/bin/sh -c 'echo hello; exit 3'",
+      environment: "local",
+    });
+    expect(said).toMatchObject({ id: "item_1", kind: "message", text: "It failed." });
+    const deltas = events.flatMap((event) => (event.type === "item_delta" ? [event] : []));
+    expect(
+      deltas
+        .filter(({ of }) => of === "output")
+        .map(({ text }) => text)
+        .join(""),
+    ).toBe("hello\n");
+    expect(
+      deltas
+        .filter(({ itemId }) => itemId === "item_1")
+        .map(({ text }) => text)
+        .join(""),
+    ).toBe("It failed.");
+  });
+
+  it("follows a command over several calls as one item", async () => {
+    const { thread } = await startAgent(({ body }, index) => {
+      if (index === 0) return respond(exec("c1", "read x; echo got $x", { tty: true, yield_time_ms: 250 }));
+      const session = /session ID (\d+)/.exec(lastOutput(body.input))?.[1];
+      return index === 1
+        ? respond(functionCall("c2", "write_stdin", { session_id: Number(session), chars: "it\n", until: "exit" }))
+        : say("done");
+    });
+    const items = completedItems(await readAll(thread.run("go")));
+    expect(items.map(({ kind }) => kind)).toEqual(["command", "message"]);
+    expect(items[0]).toMatchObject({
+      status: "completed",
+      exitCode: 0,
+      output: expect.stringContaining("got it") as string,
+    });
+  });
+
+  it("completes what still runs at its end as running", async () => {
+    const { thread } = await startAgent([respond(exec("c1", "sleep 100", { yield_time_ms: 250 })), say("left it")]);
+    const [command] = completedItems(await readAll(thread.run("go"))).filter(({ kind }) => kind === "command");
+    expect(command).toMatchObject({ status: "in_progress", outcome: { kind: "running" }, exitCode: undefined });
+    expect(command).toHaveProperty("sessionId");
+  });
+
+  it("shows what policy refuses as declined, with the reason", async () => {
+    const { thread, endpoint } = await startAgent([respond(exec("c1", "rm -rf x")), say("ok")]);
+    const [command] = completedItems(await readAll(thread.run("go")));
+    expect(command).toMatchObject({ kind: "command", status: "declined", exitCode: undefined, outcome: undefined });
+    expect(command).toMatchObject({ decision: { reason: expect.any(String) as string } });
+    expect(lastOutput(endpoint.requests[1]!.body.input)).toMatch(/not run|Nothing was run|not approved|refused/i);
+  });
+
+  it("goes on over several turns with one history", async () => {
+    const { thread, endpoint } = await startAgent(() => say("ok"));
+    await thread.run("one").result;
+    await thread.run("two").result;
+    const inputs = endpoint.requests.map(({ body }) => body.input);
+    expect(inputs[1]!.slice(0, inputs[0]!.length)).toEqual(inputs[0]);
+    expect(typesOf(inputs[1]!)).toHaveLength(4);
+    expect(new Set(endpoint.requests.map(({ body }) => body.prompt_cache_key))).toEqual(new Set([thread.id]));
+  });
+
+  it("asks again when the model says that it has not ended", async () => {
+    const { thread, endpoint } = await startAgent([
+      stream(responseEvents([message("one")], { endTurn: false })),
+      say("two"),
+    ]);
+    expect((await thread.run("go").result).finalMessage).toBe("two");
+    expect(endpoint.requests).toHaveLength(2);
+  });
+
+  it("shows a refusal", async () => {
+    const { thread } = await startAgent([respond(refusal("I will not."))]);
+    expect(completedItems(await readAll(thread.run("go")))).toMatchObject([{ text: "I will not.", refusal: true }]);
+  });
+});
+
+describe("a call", () => {
+  const echo: AgentTool = {
+    spec: { name: "echo", description: "", inputSchema: { type: "object" }, grammar: "start: /.+/" },
+    call: (args) => Promise.resolve({ output: `got ${JSON.stringify(args)}` }),
+  };
+  it.each<[string, ReturnType<typeof functionCall>, RegExp]>([
+    ["of an unknown tool", functionCall("c", "nope", {}), /no tool `nope`.*exec_command/],
+    ["with arguments that are no JSON", functionCall("c", "exec_command", "{cmd"), /JSON/],
+    ["without a key", functionCall("c", "exec_command", {}), /cmd/],
+    ["with a key of the wrong type", functionCall("c", "exec_command", { cmd: 1 }), /cmd/],
+    ["of a function in custom form", customCall("c", "exec_command", '{"cmd":"echo hi"}'), /hi/],
+    ["of a custom tool in function form", functionCall("c", "echo", { input: "x" }), /got \{"input":"x"\}/],
+    [
+      "of a custom tool with bare text as arguments",
+      functionCall("c", "echo", "*** Begin"),
+      /got \{"input":"\*\*\* Begin"\}/,
+    ],
+    ["of a custom tool", customCall("c", "echo", "x"), /got \{"input":"x"\}/],
+    ["in the namespace of functions", functionCall("c", "exec_command", { cmd: "echo hi" }, "functions"), /hi/],
+    ["with the namespace in its name", functionCall("c", "functions.exec_command", { cmd: "echo hi" }), /hi/],
+    ["with an unknown argument", functionCall("c", "exec_command", { cmd: "echo hi", colour: 1 }), /hi/],
+    ["of a list as arguments", functionCall("c", "echo", "[1]"), /are a list; expected a JSON object/],
+    ["without arguments", functionCall("c", "list_sessions", ""), /session/i],
+  ])("%s is answered", async (_name, call, expected) => {
+    const { thread, endpoint } = await startAgent([respond(call), say("ok")], { agent: { tools: [echo] } });
+    await readAll(thread.run("go"));
+    const answer = endpoint.requests[1]!.body.input.at(-1)!;
+    expect(answer.type).toBe(`${call.type}_output`);
+    expect(String(answer.output)).toMatch(expected);
+  });
+
+  it("that cannot be answered is told to the user", async () => {
+    const { thread } = await startAgent([respond({ type: "function_call", name: "f", arguments: "{}" })]);
+    expect(completedItems(await readAll(thread.run("go")))).toMatchObject([
+      { kind: "warning", message: expect.stringContaining("no call_id") as string },
+    ]);
+  });
+
+  it("with an id that was used before is not made", async () => {
+    const { thread, cwd } = await startAgent([
+      respond(exec("c1", "echo x >> log"), exec("c1", "echo x >> log")),
+      say("ok"),
+    ]);
+    await thread.run("go").result;
+    expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\n");
+  });
+
+  it("of an exclusive tool waits for those before it, and holds back those after it", async () => {
+    const order: string[] = [];
+    const tool = (name: string, exclusive: boolean, ticks: number): AgentTool => ({
+      spec: { name, description: "", inputSchema: {} },
+      exclusive,
+      async call() {
+        order.push(`${name} begins`);
+        for (let tick = 0; tick < ticks; tick += 1) await new Promise(setImmediate);
+        order.push(`${name} ends`);
+        return { output: name };
+      },
+    });
+    const tools = [tool("a", false, 5), tool("b", false, 1), tool("patch", true, 5), tool("c", false, 1)];
+    const calls = ["a", "b", "patch", "c"].map((name) => functionCall(name, name, {}));
+    const { thread, endpoint } = await startAgent([respond(...calls), say("ok")], { agent: { tools } });
+    await thread.run("go").result;
+    expect(order).toEqual([
+      ...["a begins", "b begins", "b ends", "a ends", "patch begins", "patch ends", "c begins", "c ends"],
+    ]);
+    expect(endpoint.requests[1]!.body.input.slice(-4).map(({ output }) => output)).toEqual(["a", "b", "patch", "c"]);
+  });
+
+  it("of another tool can be taken over", async () => {
+    const taker: AgentTool = {
+      ...echo,
+      intercept: (name, args) =>
+        name === "exec_command" && args.cmd === "special"
+          ? { call: async (context) => ({ output: `taken in ${context.environment}` }) }
+          : undefined,
+    };
+    const { thread, endpoint } = await startAgent([respond(exec("c1", "special")), say("ok")], {
+      agent: { tools: [taker] },
+    });
+    await readAll(thread.run("go"));
+    expect(lastOutput(endpoint.requests[1]!.body.input)).toBe("taken in local");
+  });
+});
+
+describe("a stream that is cut", () => {
+  const items = [
+    message("I look."),
+    exec("c1", "echo one >> log"),
+    exec("c2", "echo two >> log"),
+    message("So.", "m2"),
+  ];
+  const events = responseEvents(items);
+  // At each boundary of its events, and once within each of them.
+  const cuts = events.map((_, index) => index);
+
+  it.each(cuts)("behind %i of its events: no call runs twice, none is lost", async (count) => {
+    const { thread, endpoint, cwd } = await startAgent((request, index): Reply => {
+      if (index === 0) return cutAfter(count, ...items);
+      // The model asks for what it has no answer to.
+      const answered = request.body.input
+        .filter(({ type }) => type === "function_call_output")
+        .map((item) => item.call_id);
+      const open = items.filter((item) => item.type === "function_call" && !answered.includes(item.call_id));
+      return open.length > 0 ? respond(...open) : say("done");
+    });
+    const seen = await readAll(thread.run("go"));
+    expect(seen.at(-1)).toMatchObject({ type: "turn_completed" });
+    expect(readFileSync(join(cwd, "log"), "utf8").split("\n").sort()).toEqual(["", "one", "two"]);
+    const last = endpoint.requests.at(-1)!.body.input;
+    const ids = (type: string) =>
+      last
+        .filter((item) => item.type === type)
+        .map((item) => item.call_id)
+        .sort();
+    expect(ids("function_call")).toEqual(["c1", "c2"]);
+    expect(ids("function_call_output")).toEqual(["c1", "c2"]);
+    expect(seen.filter(({ type }) => type === "retry")).toHaveLength(1);
+  });
+
+  it("is asked for again six times in all, and says so", async () => {
+    const { thread, endpoint } = await startAgent(() => cutAfter(2, message("half")));
+    const seen = await readAll(thread.run("go"));
+    expect(seen.at(-1)).toMatchObject({ type: "turn_failed", error: { code: "stream_cut" } });
+    expect(endpoint.requests).toHaveLength(6);
+    const told = seen.flatMap((event) => (event.type === "retry" ? [event.message] : []));
+    expect(told[0]).toMatch(/^Reconnecting\.\.\. 1\/5 \(/);
+    expect(told).toHaveLength(5);
+  });
+
+  it("together with failing requests makes thirty", async () => {
+    const { thread, endpoint } = await startAgent(() => fail(500));
+    await thread.run("go").result;
+    expect(endpoint.requests).toHaveLength(30);
+  });
+});
+
+describe("a turn ends early", () => {
+  it("by an abort: the open call is answered, and the history says so", async () => {
+    const { thread, endpoint, entries } = await startAgent([
+      respond(exec("c1", "echo begun; sleep 100", { yield_time_ms: 30_000 })),
+      say("again"),
+    ]);
+    const controller = new AbortController();
+    const seen = [];
+    for await (const event of thread.run("go", { signal: controller.signal })) {
+      seen.push(event);
+      if (event.type === "item_delta") controller.abort();
+    }
+    expect(seen.at(-1)).toMatchObject({ type: "turn_failed", error: { code: "interrupted" } });
+    expect(entries.at(-1)).toMatchObject({ type: "turn_ended", outcome: "interrupted" });
+    await thread.run("and now?").result;
+    const [output, aborted] = endpoint.requests[1]!.body.input.slice(-3);
+    expect(String(output!.output)).toMatch(/^Wall time: [\d.]+ seconds\naborted by user\n[\s\S]*session/);
+    expect(JSON.stringify(aborted!.content)).toContain("<turn_aborted>");
+  });
+
+  it("by leaving its loop", async () => {
+    const { thread, entries } = await startAgent([respond(exec("c1", "sleep 100", { yield_time_ms: 30_000 }))]);
+    for await (const event of thread.run("go")) if (event.type === "item_started") break;
+    expect(entries.at(-1)).toMatchObject({ type: "turn_ended", outcome: "interrupted" });
+  });
+
+  it("by a number of responses", async () => {
+    const { thread, endpoint } = await startAgent((_, index) => respond(exec(`c${index}`, "true")));
+    const { end } = await thread.run("go", { maxResponses: 3 }).result;
+    expect(end).toMatchObject({
+      type: "turn_failed",
+      error: { code: "max_turns", message: expect.stringContaining("3") as string },
+    });
+    expect(endpoint.requests).toHaveLength(3);
+  });
+
+  it("by time", async () => {
+    const { thread } = await startAgent([stream([], { ending: "open" })], {});
+    const { end } = await thread.run("go", { timeoutMs: 50 }).result;
+    expect(end).toMatchObject({ error: { code: "timeout" } });
+  });
+
+  it("by the user who is asked", async () => {
+    const approver = { requestApproval: () => Promise.resolve("cancel" as const) };
+    const policy = { approvalPolicy: "untrusted", sandbox: "danger-full-access" } as const;
+    const { thread, endpoint } = await startAgent([respond(exec("c1", "touch x"))], {
+      orchestrator: { policy, approver },
+    });
+    const { end } = await thread.run("go").result;
+    expect(end).toMatchObject({ error: { code: "interrupted" } });
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it("when its thread cannot be kept", async () => {
+    const { agent } = await startAgent([say("ok")]);
+    const recorder = { append: () => Promise.reject(new Error("no space left on device")) };
+    const { end } = await agent.startThread({ recorder }).run("go").result;
+    expect(end).toMatchObject({ type: "turn_failed", error: { code: "internal", message: "no space left on device" } });
+  });
+});
+
+describe("an endpoint that takes functions only", () => {
+  it("is asked once more, and remembered", async () => {
+    const patch: AgentTool = {
+      spec: { name: "patch", description: "", inputSchema: { type: "object" }, grammar: "start: /.+/" },
+      call: async () => ({ output: "patched" }),
+    };
+    const refused = fail(400, { error: { message: "tools[0].type: unknown type 'custom'" } });
+    const { thread, endpoint } = await startAgent(
+      ({ body }, index) => {
+        if (body.tools.some((tool) => "type" in tool && tool.type !== "function")) return refused;
+        return index === 1 ? respond(customCall("c1", "patch", "x")) : say("ok");
+      },
+      { agent: { tools: [patch], customTools: true } },
+    );
+    const events = await readAll(thread.run("go"));
+    expect(events.filter(({ type }) => type === "retry")).toHaveLength(1);
+    await thread.run("more").result;
+    expect(endpoint.requests).toHaveLength(4);
+    expect(endpoint.requests[2]!.body.input.slice(-2)).toMatchObject([
+      { type: "function_call", arguments: '{"input":"x"}' },
+      { type: "function_call_output", output: "patched" },
+    ]);
+  });
+});
+
+describe("a long history", () => {
+  it("is replaced by a summary", async () => {
+    const usage = { input_tokens: 90, output_tokens: 10, total_tokens: 100 };
+    const { thread, endpoint, entries } = await startAgent(
+      (_, index) => (index === 0 ? stream(responseEvents([message("first")], { usage })) : say(`answer ${index}`)),
+      { agent: { compactTokenLimit: 100 } },
+    );
+    await thread.run("one").result;
+    const events = await readAll(thread.run("two"));
+    expect(completedItems(events)[0]).toMatchObject({ kind: "compaction", summary: "answer 1", tokensBefore: 100 });
+    const [, summary, next] = endpoint.requests.map(({ body }) => body);
+    expect(summary).toMatchObject({ tools: [], parallel_tool_calls: false });
+    expect(next!.input.map((item) => JSON.stringify(item.content))).toMatchObject([
+      expect.stringContaining("coding agent"),
+      '[{"type":"input_text","text":"one"}]',
+      '[{"type":"input_text","text":"two"}]',
+      expect.stringContaining("answer 1"),
+    ]);
+    expect(entries.some(({ type }) => type === "compacted")).toBe(true);
+  });
+});
+
+describe("what the model is told about its surroundings", () => {
+  it("is told again only when it changes", async () => {
+    let directory = "/one";
+    const readContext = async () => ({
+      sections: [{ role: "user" as const, opening: "<where>", text: `<where>${directory}</where>` }],
+    });
+    const { thread, endpoint } = await startAgent(() => say("ok"), { agent: { readContext } });
+    await thread.run("a").result;
+    await thread.run("b").result;
+    directory = "/two";
+    await thread.run("c").result;
+    const told = JSON.stringify(endpoint.requests.at(-1)!.body.input).match(/<where>[^<]*/g);
+    expect(told).toEqual(["<where>/one", "<where>/two"]);
+  });
+});
+
+it("answers calls of a resumed thread that were open when it ended", async () => {
+  const { agent, endpoint, recorder, entries } = await startAgent([say("ok")]);
+  const items = [message("hm"), exec("c1", "make"), exec("c2", "make test")];
+  const startedCalls = new Set(["c1"]);
+  const thread = await agent.resumeThread({ id: "t-1", items, startedCalls }, { recorder });
+  const events = await readAll(thread.run("go on"));
+  expect(events[0]).toEqual({ type: "thread_started", threadId: "t-1", resumed: true });
+  const outputs = endpoint.requests[0]!.body.input.filter(({ type }) => type === "function_call_output");
+  expect(outputs.map(({ output }) => output)).toMatchObject([
+    expect.stringMatching(/was started.*unknown/),
+    expect.stringContaining("Nothing was run"),
+  ]);
+  expect(entries.slice(0, 2)).toMatchObject([{ item: { call_id: "c1" } }, { item: { call_id: "c2" } }]);
+});
