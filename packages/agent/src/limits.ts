@@ -73,3 +73,23 @@ export const DEFAULT_TURN_LIMITS: TurnLimits = {
   compactionTries: 6,
   followedSessions: 256,
 };
+
+/** Bounds of threads that are kept. */
+export interface ThreadLimits {
+  /** Bytes of a thread's file that is read. */
+  readonly fileBytes: number;
+  /** Bytes of one line, an image included. */
+  readonly lineBytes: number;
+  /** Bytes of the first line. */
+  readonly metaBytes: number;
+  /** Files that are looked at for a list, of the latest days first. */
+  readonly listedThreads: number;
+}
+
+/** What applies where nothing else is said. */
+export const DEFAULT_THREAD_LIMITS: ThreadLimits = {
+  fileBytes: 1024 * 1024 * 1024,
+  lineBytes: 64 * 1024 * 1024,
+  metaBytes: 1024 * 1024,
+  listedThreads: 20_000,
+};

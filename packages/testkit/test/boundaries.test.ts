@@ -42,7 +42,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     config: "executor-protocol orchestrator permissions policy toml",
     environments:
       "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator telemetry",
-    agent: "clock executor-protocol orchestrator",
+    agent: "clock executor-protocol file-lock orchestrator",
   },
   faces: {
     local: "channel executor orchestrator policy process-host",

@@ -1,0 +1,12 @@
+export type { ThreadMeta } from "../threads/rollout-line.js";
+export type { ThreadFile } from "../threads/thread-file.js";
+export {
+  createThreadStore,
+  type ListedThread,
+  type NewThread,
+  type OpenedThread,
+  type ThreadStore,
+  ThreadStoreError,
+  type ThreadStoreOptions,
+} from "../threads/thread-store.js";
+export { createTokenReader } from "../threads/token-command.js";

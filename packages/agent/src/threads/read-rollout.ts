@@ -1,0 +1,63 @@
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import type { ThreadLimits } from "../limits.js";
+import { emptyThread, type ReadThread, readLine } from "./rollout-line.js";
+
+/** A file as it was read: `isTorn`: its last line has no end, since its writer was killed. */
+export interface ReadRollout {
+  readonly thread: ReadThread;
+  readonly isTorn: boolean;
+}
+
+/** Reads a thread's file, line by line. @throws Error naming the file for one that is over a limit */
+export async function readRollout(path: string, limits: ThreadLimits): Promise<ReadRollout> {
+  const thread = emptyThread();
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  let total = 0;
+  const add = (piece: Buffer) => {
+    pending.push(piece);
+    pendingBytes += piece.length;
+    if (pendingBytes > limits.lineBytes) throw new Error(`${path}: a line is over ${limits.lineBytes} bytes`);
+  };
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    total += chunk.length;
+    if (total > limits.fileBytes) throw new Error(`${path}: the file is over ${limits.fileBytes} bytes`);
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
+      add(chunk.subarray(from, end));
+      readLine(thread, Buffer.concat(pending).toString("utf8"));
+      pending = [];
+      pendingBytes = 0;
+      from = end + 1;
+    }
+    add(chunk.subarray(from));
+  }
+  // Half a line is no JSON; a whole one counts although its end is missing.
+  if (pendingBytes > 0) readLine(thread, Buffer.concat(pending).toString("utf8"));
+  return { thread, isTorn: pendingBytes > 0 };
+}
+
+/** What the first line tells; undefined for a file that begins with something else. */
+export async function readMetaOf(path: string, limits: ThreadLimits): Promise<ReadThread["meta"]> {
+  const handle = await open(path, "r");
+  try {
+    const buffer = Buffer.alloc(limits.metaBytes);
+    let filled = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, filled, Math.min(READ_BYTES, buffer.length - filled));
+      const end = buffer.subarray(filled, filled + bytesRead).indexOf(LINE_FEED);
+      const thread = emptyThread();
+      if (end !== -1 || bytesRead === 0) {
+        readLine(thread, buffer.subarray(0, end === -1 ? filled : filled + end).toString("utf8"));
+        return thread.meta;
+      }
+      filled += bytesRead;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+const LINE_FEED = 10;
+const READ_BYTES = 64 * 1024;

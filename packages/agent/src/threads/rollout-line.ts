@@ -1,0 +1,139 @@
+import { isRecorded } from "../history/sendable.js";
+import type { ThreadEntry } from "../history/thread-entry.js";
+import { asCount, asObject, asText, type JsonObject, parseJson } from "../json.js";
+import { createMessage, type Item, isOutput } from "../model/items.js";
+import type { Usage } from "../model/model-port.js";
+
+/** The first line: which thread it is, and where it began. */
+export interface ThreadMeta {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly cwd: string;
+  readonly originator: string;
+  readonly cli_version: string;
+  readonly source: string;
+  readonly model_provider: string;
+  /** The thread that it was forked from. */
+  readonly forked_from_id?: string;
+  /** Environment of its calls, where it is not this host. */
+  readonly environment?: string;
+}
+
+/** An entry as a line `{timestamp, type, payload}`. Codex reads `session_meta`, `response_item` and `compacted`, and passes over others. */
+export function renderEntry(entry: ThreadEntry, timestamp: string): string {
+  const { type, payload } = toLine(entry);
+  return `${JSON.stringify({ timestamp, type, payload })}\n`;
+}
+
+function toLine(entry: ThreadEntry): { type: string; payload: object } {
+  switch (entry.type) {
+    case "item":
+      return { type: "response_item", payload: entry.item };
+    case "compacted": {
+      const { items: replacement_history, tokensBefore } = entry;
+      return { type: "compacted", payload: { message: "", replacement_history, tokens_before: tokensBefore } };
+    }
+    default: {
+      const { type, ...payload } = entry;
+      return { type, payload };
+    }
+  }
+}
+
+/** A thread as its lines tell it. */
+export interface ReadThread {
+  meta: ThreadMeta | undefined;
+  items: Item[];
+  usage: Usage | undefined;
+  lastTokens: number;
+  /** Undefined as long as no line tells which calls were made: a file of the other client. */
+  startedCalls: Set<string> | undefined;
+}
+
+/** A thread of which nothing was read. */
+export const emptyThread = (): ReadThread => ({
+  meta: undefined,
+  items: [],
+  usage: undefined,
+  lastTokens: 0,
+  startedCalls: undefined,
+});
+
+/** Adds a line to what was read before; what is not known, or no JSON, is passed over. */
+export function readLine(thread: ReadThread, text: string): void {
+  const line = asObject(parseJson(text));
+  const payload = asObject(line?.payload);
+  if (payload === undefined) return;
+  switch (line?.type) {
+    case "session_meta":
+      thread.meta ??= readMeta(payload);
+      return;
+    case "response_item":
+      thread.items.push(...readItem(payload));
+      return;
+    case "compacted":
+      thread.items = readCompacted(payload, thread.items);
+      thread.lastTokens = 0;
+      return;
+    case "turn_started":
+      thread.startedCalls ??= new Set();
+      return;
+    case "call_started":
+      thread.startedCalls ??= new Set();
+      thread.startedCalls.add(asText(payload.callId) ?? "");
+      return;
+    case "usage":
+      thread.usage = readUsage(asObject(payload.total)) ?? thread.usage;
+      thread.lastTokens = asCount(asObject(payload.usage)?.totalTokens) ?? thread.lastTokens;
+      return;
+  }
+}
+
+function readMeta(payload: JsonObject): ThreadMeta | undefined {
+  const id = asText(payload.id);
+  if (id === undefined) return undefined;
+  const text = (name: string) => asText(payload[name]) ?? "";
+  const forked = asText(payload.forked_from_id);
+  const environment = asText(payload.environment);
+  return {
+    id,
+    timestamp: text("timestamp"),
+    cwd: text("cwd"),
+    originator: text("originator"),
+    cli_version: text("cli_version"),
+    source: text("source"),
+    model_provider: text("model_provider"),
+    ...(forked === undefined ? {} : { forked_from_id: forked }),
+    ...(environment === undefined ? {} : { environment }),
+  };
+}
+
+function readItem(payload: JsonObject): Item[] {
+  if (asText(payload.type) === undefined) return [];
+  const item = payload as Item; // `type` is text
+  return isRecorded(item) || isOutput(item) ? [item] : [];
+}
+
+/** The history that replaced the one before; where only a summary is there, the user's messages and that. */
+function readCompacted(payload: JsonObject, before: readonly Item[]): Item[] {
+  if (Array.isArray(payload.replacement_history)) {
+    const items: readonly unknown[] = payload.replacement_history;
+    return items.flatMap((item) => readItem(asObject(item) ?? {}));
+  }
+  const own = before.filter((item) => item.type === "message" && item.role !== "assistant");
+  return [...own, createMessage("user", asText(payload.message) ?? "")];
+}
+
+function readUsage(usage: JsonObject | undefined): Usage | undefined {
+  if (usage === undefined) return undefined;
+  const count = (name: keyof Usage) => asCount(usage[name]) ?? 0;
+  return {
+    inputTokens: count("inputTokens"),
+    cachedInputTokens: count("cachedInputTokens"),
+    cacheWriteInputTokens: count("cacheWriteInputTokens"),
+    outputTokens: count("outputTokens"),
+    reasoningOutputTokens: count("reasoningOutputTokens"),
+    totalTokens: count("totalTokens"),
+  };
+}

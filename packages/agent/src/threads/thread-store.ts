@@ -1,0 +1,181 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { SavedThread } from "../agent.js";
+import { createUuid7 } from "../ids.js";
+import { DEFAULT_THREAD_LIMITS, type ThreadLimits } from "../limits.js";
+import { readMetaOf, readRollout } from "./read-rollout.js";
+import type { ThreadMeta } from "./rollout-line.js";
+import { openThreadFile, type ThreadFile } from "./thread-file.js";
+
+/** Why a thread cannot be had. */
+export class ThreadStoreError extends Error {
+  readonly code: "unknown_thread" | "no_thread" | "bad_thread";
+
+  constructor(code: ThreadStoreError["code"], message: string) {
+    super(message);
+    this.name = "ThreadStoreError";
+    this.code = code;
+  }
+}
+
+/** Where threads are kept. */
+export interface ThreadStoreOptions {
+  /** `$CODEX_HOME`; threads are below its `sessions`. */
+  readonly home: string;
+  /** Of this program. */
+  readonly version: string;
+  readonly originator?: string;
+  readonly source?: string;
+  readonly limits?: Partial<ThreadLimits>;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** What is told of a new thread. */
+export interface NewThread {
+  readonly cwd: string;
+  readonly modelProvider: string;
+  readonly environment?: string;
+  readonly id?: string;
+}
+
+/** A thread that can be gone on with. Close `file` after its last turn. */
+export interface OpenedThread {
+  readonly saved: SavedThread;
+  readonly meta: ThreadMeta;
+  readonly file: ThreadFile;
+}
+
+/** A thread as a list shows it. */
+export interface ListedThread {
+  readonly meta: ThreadMeta;
+  readonly path: string;
+  /** Milliseconds since 1970. */
+  readonly changedAt: number;
+}
+
+/** The threads of a home directory, in files that Codex reads too. */
+export interface ThreadStore {
+  /** A file for a new thread. */
+  create(thread: NewThread): Promise<{ id: string; file: ThreadFile }>;
+  /** @throws ThreadStoreError for an id that is not known; FileLockError while another process writes it */
+  open(id: string): Promise<OpenedThread>;
+  /** The thread under a new id; the old one stays as it is. */
+  fork(id: string): Promise<OpenedThread>;
+  /** The thread that was written last, of this directory or of any. @throws ThreadStoreError when there is none */
+  findLast(cwd: string | undefined): Promise<ListedThread>;
+  /** Newest first. */
+  list(): AsyncIterable<ListedThread>;
+}
+
+/** Opens the store; nothing is read or written before it is used. */
+export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
+  const { home, version, originator = "codex-ts", source = "exec", now = Date.now } = options;
+  const limits = { ...DEFAULT_THREAD_LIMITS, ...options.limits };
+  const sessions = join(home, "sessions");
+
+  const create = async (thread: NewThread & { forkedFrom?: string }) => {
+    const at = now();
+    const { id = createUuid7(at, crypto.getRandomValues(new Uint8Array(10))), cwd, environment, forkedFrom } = thread;
+    const meta: ThreadMeta = {
+      id,
+      timestamp: new Date(at).toISOString(),
+      cwd,
+      originator,
+      cli_version: version,
+      source,
+      model_provider: thread.modelProvider,
+      ...(forkedFrom === undefined ? {} : { forked_from_id: forkedFrom }),
+      ...(environment === undefined ? {} : { environment }),
+    };
+    const path = pathOf(sessions, id, new Date(at));
+    const file = await openThreadFile({ path, meta, isTorn: false, now });
+    return { id, meta, file };
+  };
+
+  const find = async (id: string): Promise<string> => {
+    if (/^[0-9a-f-]{36}$/i.test(id)) {
+      for await (const path of listFiles(sessions)) if (path.endsWith(`-${id.toLowerCase()}.jsonl`)) return path;
+    }
+    throw new ThreadStoreError("unknown_thread", `no thread ${JSON.stringify(id)} below ${sessions}`);
+  };
+
+  const read = async (path: string) => {
+    const { thread, isTorn } = await readRollout(path, limits);
+    const { meta, items, usage, lastTokens, startedCalls } = thread;
+    if (meta === undefined) throw new ThreadStoreError("bad_thread", `${path}: its first line does not name a thread`);
+    const saved: SavedThread = {
+      id: meta.id,
+      items,
+      lastTokens,
+      ...(usage === undefined ? {} : { usage }),
+      ...(startedCalls === undefined ? {} : { startedCalls }),
+    };
+    return { saved, meta, isTorn };
+  };
+
+  async function* list(): AsyncGenerator<ListedThread, void, void> {
+    const found: { path: string; changedAt: number }[] = [];
+    for await (const path of listFiles(sessions)) {
+      const changedAt = (await stat(path).catch(() => undefined))?.mtimeMs;
+      if (changedAt !== undefined) found.push({ path, changedAt });
+      if (found.length >= limits.listedThreads) break;
+    }
+    for (const { path, changedAt } of found.toSorted((one, other) => other.changedAt - one.changedAt)) {
+      const meta = await readMetaOf(path, limits).catch(() => undefined);
+      if (meta !== undefined) yield { meta, path, changedAt };
+    }
+  }
+
+  return {
+    create: async (thread) => {
+      const { id, file } = await create(thread);
+      return { id, file };
+    },
+    async open(id) {
+      const path = await find(id);
+      // Whoever writes it has to be done before it is read.
+      const { isTorn } = await readRollout(path, limits);
+      const file = await openThreadFile({ path, meta: undefined, isTorn, now });
+      try {
+        const { saved, meta } = await read(path);
+        return { saved, meta, file };
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+    },
+    async fork(id) {
+      const { saved, meta: from } = await read(await find(id));
+      const { cwd, model_provider: modelProvider, environment } = from;
+      const place = environment === undefined ? {} : { environment };
+      const { id: forked, meta, file } = await create({ cwd, modelProvider, ...place, forkedFrom: from.id });
+      for (const item of saved.items) await file.append({ type: "item", item });
+      return { saved: { ...saved, id: forked }, meta, file };
+    },
+    async findLast(cwd) {
+      for await (const thread of list()) if (cwd === undefined || thread.meta.cwd === cwd) return thread;
+      const where = cwd === undefined ? sessions : `the directory ${cwd}`;
+      throw new ThreadStoreError("no_thread", `there is no thread of ${where} to resume`);
+    },
+    list,
+  };
+}
+
+/** `YYYY/MM/DD/rollout-<local time>-<id>.jsonl`. */
+function pathOf(sessions: string, id: string, at: Date): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  const [year, month, day] = [String(at.getFullYear()), two(at.getMonth() + 1), two(at.getDate())];
+  const time = `${two(at.getHours())}-${two(at.getMinutes())}-${two(at.getSeconds())}`;
+  return join(sessions, year, month, day, `rollout-${year}-${month}-${day}T${time}-${id}.jsonl`);
+}
+
+/** Files of threads, those of later days first. */
+async function* listFiles(directory: string, depth = 0): AsyncGenerator<string, void, void> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries.toSorted((one, other) => (one.name < other.name ? 1 : -1))) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory() && depth < 3 && /^\d{2,4}$/.test(entry.name)) yield* listFiles(path, depth + 1);
+    else if (entry.isFile() && /^rollout-.*\.jsonl$/.test(entry.name)) yield path;
+  }
+}

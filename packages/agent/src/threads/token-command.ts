@@ -1,0 +1,45 @@
+import { execFile } from "node:child_process";
+import { systemClock } from "@codex/clock";
+import type { TokenCommand } from "../model/provider/provider.js";
+
+/** Bytes of a token that a program may print. */
+const TOKEN_BYTES = 64 * 1024;
+
+/**
+ * Runs the program of a provider's `auth` on this host: its output is the token, used until it is due for another.
+ * @throws Error naming the program, never with what it printed
+ */
+export function createTokenReader(
+  command: TokenCommand,
+  clock = systemClock,
+): (signal: AbortSignal) => Promise<string> {
+  let cached: { token: string; at: number } | undefined;
+  return async (signal) => {
+    if (cached !== undefined && (command.refreshMs === 0 || clock.now() - cached.at < command.refreshMs)) {
+      return cached.token;
+    }
+    const token = await runCommand(command, signal);
+    cached = { token, at: clock.now() };
+    return token;
+  };
+}
+
+function runCommand({ command, args, cwd, timeoutMs }: TokenCommand, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { signal, timeout: timeoutMs, maxBuffer: TOKEN_BYTES, ...(cwd === undefined ? {} : { cwd }) };
+    const child = execFile(command, [...args], options, (error, stdout) => {
+      const token = stdout.trim();
+      if (error !== null) reject(new Error(`the program for the token, ${command}, failed: ${describe(error)}`));
+      else if (token === "") reject(new Error(`the program for the token, ${command}, printed nothing`));
+      else if (/[^\x21-\x7e]/.test(token))
+        reject(new Error(`what ${command} printed is no token: it has other characters`));
+      else resolve(token);
+    });
+    child.stdin?.end();
+  });
+}
+
+function describe(error: { code?: number | string | null; signal?: NodeJS.Signals | null; killed?: boolean }): string {
+  if (error.killed === true) return "it took too long";
+  return error.signal ? `killed by ${error.signal}` : `exit ${String(error.code)}`;
+}
