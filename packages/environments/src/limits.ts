@@ -12,3 +12,19 @@ export const LONGEST_RETRY_MS = 5_000;
 
 /** Characters of a reason; a longer one is cut. */
 export const MAX_REASON_LENGTH = 500;
+
+/** Milliseconds that a program has to end once its stdin has ended, and then between SIGTERM and SIGKILL. */
+export const END_GRACE_MS = 5_000;
+export const KILL_GRACE_MS = 2_000;
+
+/** End of a program's stderr that goes into the error when it ends, bytes. */
+export const LAST_WORDS_BYTES = 2 * 1024;
+
+/** Characters of a line of a program's stderr in the log; the rest of it is cut. */
+export const MAX_LOGGED_LINE_LENGTH = 1024;
+
+/** Milliseconds for what a program left in its pipe when it exited. */
+export const REST_OF_STDOUT_MS = 500;
+
+/** Milliseconds between the end of a program's stdout and its exit status. */
+export const EXIT_AFTER_STDOUT_MS = 1_000;

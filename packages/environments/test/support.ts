@@ -12,7 +12,7 @@ import {
 } from "../src/index.js";
 
 /** Puts an executor in front of a host, as a program does that has `@codex/executor`. */
-const hostTools: HostTools = ({ createBackend, host, resolvePath }) => {
+export const hostTools: HostTools = ({ createBackend, host, resolvePath }) => {
   const [ours, its] = createMemoryChannelPair();
   void createExecutor({ backend: (): ExecBackend => createBackend(), host, resolvePath }).serve(its, {
     resumable: false,

@@ -14,6 +14,7 @@ import type {
 } from "../environment.js";
 import { EnvironmentError } from "../errors.js";
 import { Connection } from "../life/connection.js";
+import { toEnvironmentError } from "../life/reason.js";
 import { StateBox } from "../life/state-box.js";
 import { INITIALIZE_TIMEOUT_MS } from "../limits.js";
 import type { EnvironmentLink } from "../links/link.js";
@@ -149,7 +150,7 @@ class RemoteEnvironment implements Environment {
         ...(random === undefined ? {} : { random }),
         onInterrupted: () => this.#box.set("reconnecting", "the connection was lost"),
         onResumed: () => this.#box.set("ready"),
-        onLost: (reason) => this.#connection.lose(far, reason.message),
+        onLost: (reason) => this.#connection.lose(far, toEnvironmentError(this.id, reason, link.secrets ?? []).reason),
       },
       signal,
     );

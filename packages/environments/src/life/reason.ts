@@ -3,12 +3,20 @@ import { ClientError } from "@codex/exec-server-client";
 import { messageOf } from "@codex/telemetry";
 import { EnvironmentError, type EnvironmentErrorCode } from "../errors.js";
 import { MAX_REASON_LENGTH } from "../limits.js";
+import { LinkError } from "../links/link-error.js";
 
 /** An error of connecting, as an EnvironmentError whose text holds none of the secrets. */
 export function toEnvironmentError(id: string, error: unknown, secrets: readonly string[]): EnvironmentError {
   if (error instanceof EnvironmentError) return error;
   // Not kept as a cause: its text may hold what is removed here.
-  return new EnvironmentError(codeOf(error), id, describeReason(error, secrets));
+  const found = findLinkError(error) ?? error;
+  return new EnvironmentError(codeOf(found), id, describeReason(found, secrets));
+}
+
+/** What a link says of its end, from below the errors of the channel and the client. */
+function findLinkError(error: unknown): LinkError | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof LinkError) return each;
+  return undefined;
 }
 
 /** The text of an error without secrets, without user, password and query of its URLs, and cut where it is long. */
@@ -25,6 +33,7 @@ function describeReason(error: unknown, secrets: readonly string[]): string {
 const URL_IN_TEXT = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s`'"<>]*)/gi;
 
 function codeOf(error: unknown): EnvironmentErrorCode {
+  if (error instanceof LinkError) return error.code;
   if (error instanceof ChannelError) {
     if (error.code === "connect_timeout") return "timeout";
     return error.code === "unauthorized" ? "unauthorized" : "unreachable";

@@ -1,0 +1,85 @@
+import {
+  type BinaryFrames,
+  type Channel,
+  type ChannelEnd,
+  ChannelError,
+  type CloseOptions,
+  createStdioChannel,
+  type Received,
+} from "@codex/channel";
+import { EXIT_AFTER_STDOUT_MS, REST_OF_STDOUT_MS } from "../limits.js";
+import type { Child } from "./child.js";
+import { LinkError } from "./link-error.js";
+
+/** A channel over the stdin and stdout of a program, which it owns: `close` ends the program. */
+export class ChildChannel implements Channel {
+  readonly closed: Promise<ChannelEnd>;
+  readonly #child: Child;
+  readonly #inner: Channel;
+  readonly #explain: (how: string) => Error;
+  #isClosed = false;
+
+  /** @param explain the error for an end that was not ours; `how` says how the program ended */
+  constructor(child: Child, explain: (how: string) => Error) {
+    this.#child = child;
+    this.#explain = explain;
+    this.#inner = createStdioChannel({ input: child.stdout, output: child.stdin });
+    this.closed = this.#inner.closed.then((end) => this.#describeEnd(end));
+    // Something else may hold its stdout open after it has exited; no answer can come from that.
+    void child.exited.then(() => {
+      if (child.stdout.closed) return;
+      const timer = setTimeout(() => child.stdout.destroy(), REST_OF_STDOUT_MS);
+      child.stdout.once("close", () => clearTimeout(timer));
+    });
+  }
+
+  get binary(): BinaryFrames | undefined {
+    return this.#inner.binary;
+  }
+
+  send(value: unknown): Promise<void> {
+    return this.#explained(this.#inner.send(value));
+  }
+
+  sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void> {
+    return this.#explained(this.#inner.sendEncoded(json, onWritten));
+  }
+
+  receive(): Promise<Received | undefined> {
+    return this.#inner.receive();
+  }
+
+  async close(options?: CloseOptions): Promise<void> {
+    this.#isClosed = true;
+    await this.#inner.close(options);
+    await this.#child.end();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** A write that fails says less than the end of the program does. */
+  #explained(sent: Promise<void>): Promise<void> {
+    const explained = sent.catch(async (error: unknown) => {
+      if (this.#isClosed || !(error instanceof ChannelError) || error.code !== "closed") throw error;
+      const end = await this.closed;
+      if (end.kind !== "failed") throw error;
+      throw new ChannelError("closed", end.error.message, { cause: end.error });
+    });
+    explained.catch(() => {}); // one that is not awaited is ignored, as with every channel
+    return explained;
+  }
+
+  async #describeEnd(end: ChannelEnd): Promise<ChannelEnd> {
+    if (end.kind === "closed" || this.#isClosed) return end;
+    const exited = await this.#child.exitsWithin(EXIT_AFTER_STDOUT_MS);
+    return { kind: "failed", error: this.#explain(exited ? await this.#child.exited : "closed its stdout") };
+  }
+}
+
+/** An error that names a program, how it ended, and the end of its stderr. */
+export function toProgramError(program: string, how: string, lastWords: string): LinkError {
+  const words = lastWords === "" ? "" : `; last on its stderr: ${lastWords}`;
+  return new LinkError("program_failed", `\`${program}\` ${how}${words}`);
+}

@@ -1,0 +1,86 @@
+import { resolve } from "node:path";
+import type { Clock } from "@codex/clock";
+import { createEnvironment, DEFAULT_EXCLUDES } from "@codex/exec-backend";
+import { Child } from "./child.js";
+import { ChildChannel, toProgramError } from "./child-channel.js";
+import { guardGroup } from "./guard.js";
+import type { EnvironmentLink } from "./link.js";
+
+/** A program that speaks the protocol of an exec-server or executor on its stdin and stdout. */
+export interface LinkedCommand {
+  /** Looked up in `PATH` unless it has a slash. No shell reads it. */
+  program: string;
+  args?: readonly string[];
+  /** Laid over what the program inherits. */
+  env?: Readonly<Record<string, string>>;
+  /** Names of further variables of `hostEnv` that it inherits; by default it gets none that could be a secret. */
+  inherit?: readonly string[];
+  /** Its directory; a relative one is below `home`. Default: the directory of this process. */
+  cwd?: string;
+  /** Absolute. Needed for a relative `cwd`. */
+  home?: string;
+  /** The environment of this host. Default: that of this process. */
+  hostEnv?: Readonly<Record<string, string | undefined>>;
+  /** Called with each line that it writes to stderr. */
+  onLine?: (line: string) => void;
+  clock?: Clock;
+}
+
+/**
+ * Variables that a program inherits besides those that every command does: where it finds its settings and a server in the
+ * background.
+ */
+const INHERITED = ["CODEX_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"];
+
+/** What ssh needs besides: the agent holds the keys, and does not hand them out. */
+const INHERITED_BY_SSH = ["SSH_AUTH_SOCK"];
+
+/**
+ * A link to a program, which is started for each channel, in a process group of its own, and ended with the channel: by the end
+ * of its stdin, then SIGTERM, then SIGKILL to its group. The group also ends when this process is killed.
+ */
+export function createCommandLink(command: LinkedCommand): EnvironmentLink {
+  const { program, args = [], cwd, home = process.cwd(), onLine, clock } = command;
+  const env = createProgramEnvironment(command);
+  const channels = new Set<ChildChannel>();
+  return {
+    secrets: listSecrets(command, env),
+    async open(signal) {
+      const child = await Child.start(
+        {
+          program,
+          args,
+          env,
+          cwd: cwd === undefined ? undefined : resolve(home, cwd),
+          onLine,
+          ...(clock === undefined ? {} : { clock }),
+        },
+        signal,
+      );
+      if (child.pid !== undefined) void child.exited.then(guardGroup(child.pid, env));
+      const channel = new ChildChannel(child, (how) => toProgramError(program, how, child.lastWords));
+      channels.add(channel);
+      void child.exited.then(() => channels.delete(channel));
+      return { channel };
+    },
+    async close() {
+      await Promise.all(Array.from(channels, (channel) => channel.close()));
+    },
+  };
+}
+
+/** What the program gets: the core variables of the host, those that are named, and `env`. */
+function createProgramEnvironment({ program, env, inherit = [], hostEnv = process.env }: LinkedCommand) {
+  const names = [...INHERITED, ...(/(^|\/)ssh$/.test(program) ? INHERITED_BY_SSH : []), ...inherit];
+  const named = Object.fromEntries(
+    names.flatMap((name) => (hostEnv[name] === undefined ? [] : [[name, hostEnv[name]]])),
+  );
+  const policy = { inherit: "core", ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] } as const;
+  return createEnvironment({ ...policy, exclude: [], includeOnly: [] }, hostEnv, { ...named, ...env });
+}
+
+/** Values that the program may repeat on its stderr, and no error may show. */
+function listSecrets({ env = {}, inherit = [] }: LinkedCommand, all: Readonly<Record<string, string>>): string[] {
+  const pattern = new RegExp(DEFAULT_EXCLUDES.map((glob) => glob.replaceAll("*", "")).join("|"), "i");
+  return [...Object.keys(env), ...inherit].filter((name) => pattern.test(name)).flatMap((name) => all[name] ?? []);
+}

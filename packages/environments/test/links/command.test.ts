@@ -1,0 +1,228 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { createOrchestrator } from "@codex/orchestrator";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { describeBackend } from "../../../exec-server/test/backend/body.js";
+import { ENV, outputOf, untilGone } from "../../../process-host/test/support.js";
+import { createCommandLink, createRemoteEnvironment, type Environment, type LinkedCommand } from "../../src/index.js";
+import { hostTools } from "../support.js";
+
+/** The built command; `scripts/test` builds it before the tests. */
+const codex = fileURLToPath(new URL("../../../cli/dist/codex.js", import.meta.url));
+
+const serverCommand = { program: process.execPath, args: [codex, "exec-server", "--listen", "stdio"] };
+const PIPE = { kind: "pipe", stdin: "null" } as const;
+
+function open(command: LinkedCommand): Environment {
+  const environment = createRemoteEnvironment({
+    id: "far",
+    kind: "command",
+    link: createCommandLink(command),
+    hostTools,
+    random: () => 0,
+  });
+  onTestFinished(() => environment.close());
+  return environment;
+}
+
+function makeDirectory(): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "cmd-")));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A program of a few lines. */
+const script = (text: string): LinkedCommand => ({ program: process.execPath, args: ["-e", text] });
+
+/** What a program has got, as the reason why it is no server. */
+async function askProgram(text: string, command: Partial<LinkedCommand>): Promise<string> {
+  const environment = open({ ...script(`process.stderr.write(${text}); process.exit(3)`), ...command });
+  const error: unknown = await environment.connect().catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ name: "EnvironmentError", code: "program_failed" });
+  return environment.state.reason ?? "";
+}
+
+describeBackend("an environment behind an exec-server on stdio", {
+  extended: true,
+  async open() {
+    const link = createCommandLink(serverCommand);
+    const environment = createRemoteEnvironment({ id: "far", kind: "command", link, hostTools });
+    return { backend: environment.backend, close: () => environment.close() };
+  },
+});
+
+describe("a program", () => {
+  it("may be an executor", async () => {
+    const environment = open({ program: process.execPath, args: [codex, "executor"] });
+    const policy = { approvalPolicy: "never", sandbox: "danger-full-access" } as const;
+    const orchestrator = createOrchestrator({ policy, defaults: { login: false, shell: "sh" } });
+    onTestFinished(() => orchestrator.close());
+    await environment.attach(orchestrator);
+    expect(environment.serves).toBe("executor");
+    expect(await orchestrator.callTool("exec_command", { cmd: "echo tool" })).toMatchObject({ isError: false });
+  });
+
+  it("gets the core variables of the host and what is named, and no secret", async () => {
+    const hostEnv = {
+      ...{ HOME: "/home/me", PATH: "/bin", CODEX_HOME: "/home/me/.codex", XDG_RUNTIME_DIR: "/run/me" },
+      ...{
+        OPENAI_API_KEY: "sk-1",
+        AWS_SECRET: "s-2",
+        GH_TOKEN: "t-3",
+        SSH_AUTH_SOCK: "/agent",
+        OTHER: "o",
+        NAMED_KEY: "n",
+      },
+    };
+    const names = "Object.keys(process.env).sort().join(' ')";
+    const reason = await askProgram(names, { hostEnv, env: { MINE: "1" }, inherit: ["NAMED_KEY"] });
+    expect(reason).toContain("its stderr: CODEX_HOME HOME MINE NAMED_KEY PATH XDG_RUNTIME_DIR");
+    expect(reason).not.toMatch(/sk-1|OPENAI|AWS|GH_|SSH_|OTHER/);
+  });
+
+  it("does not show its own secrets in an error, which it may repeat", async () => {
+    const text = "process.env.MY_TOKEN + ' ' + process.env.HOST_KEY + ' is wrong'";
+    const env = { MY_TOKEN: "tok-123" };
+    const reason = await askProgram(text, { env, inherit: ["HOST_KEY"], hostEnv: { HOST_KEY: "key-456" } });
+    expect(reason).toContain("… … is wrong");
+  });
+
+  it("runs in its directory; a relative one is below the home of the settings", async () => {
+    const home = makeDirectory();
+    mkdirSync(join(home, "sub"));
+    expect(await askProgram("process.cwd()", { home, cwd: "sub" })).toContain(join(home, "sub"));
+    expect(await askProgram("process.cwd()", { home, cwd: "/" })).toMatch(/stderr: \/$/);
+  });
+
+  it("tells every line of its stderr, cut where it is long", async () => {
+    const lines: string[] = [];
+    await askProgram("'one\\ntwo ' + 'x'.repeat(5000) + '\\n'", { onLine: (line) => lines.push(line) });
+    expect(lines.map((line) => [line.slice(0, 5), line.length])).toEqual([
+      ["one", 3],
+      ["two x", 1024],
+    ]);
+  });
+
+  it.each([
+    [
+      "a program that is missing",
+      { program: "/nonexistent/server" },
+      "`/nonexistent/server` could not be started: there is no such program",
+    ],
+    ["a directory that is missing", { ...serverCommand, cwd: "/nonexistent" }, "there is no directory /nonexistent"],
+    [
+      "a program that fails",
+      script("console.error('no licence'); process.exit(3)"),
+      "exited with code 3; last on its stderr: no licence",
+    ],
+    ["a program that is killed", script("process.kill(process.pid, 'SIGKILL')"), "was ended by SIGKILL"],
+    [
+      "a program that closes its stdout",
+      script("require('fs').closeSync(1); setInterval(() => {}, 1000)"),
+      "closed its stdout",
+    ],
+  ])("the reason names %s", async (_name, command, reason) => {
+    const environment = open(command);
+    await expect(environment.connect()).rejects.toMatchObject({ code: "program_failed" });
+    expect(environment.state).toMatchObject({ status: "failed", reason: expect.stringContaining(reason) });
+  });
+});
+
+describe("a program that dies", () => {
+  it("is started again, and its processes are lost", async () => {
+    const environment = open(serverCommand);
+    const spec = { cwd: "/", env: ENV, stdio: PIPE };
+    const sleeping = await environment.backend.start({ ...spec, argv: ["sh", "-c", "echo $PPID; exec sleep 60"] });
+    await sleeping.log.waitFor(0);
+    const { chunks } = await sleeping.log.read(0);
+    const first = Buffer.concat(chunks.map(({ bytes }) => bytes)).toString();
+    process.kill(Number(first), "SIGKILL");
+    expect(await sleeping.exited).toMatchObject({ kind: "lost" });
+    const again = await environment.backend.start({ ...spec, argv: ["sh", "-c", "echo $PPID"] });
+    expect(await outputOf(again)).not.toBe(first);
+    expect(environment.state.status).toBe("ready");
+  });
+
+  it("loses and repeats no byte where the far side keeps the session", { timeout: 120_000 }, async () => {
+    const runtime = makeDirectory();
+    const args = [codex, "exec-server", "--attach"];
+    const hostEnv = { ...process.env, XDG_RUNTIME_DIR: runtime };
+    const pids = join(runtime, "pids");
+    const wrapper = { program: "sh", args: ["-c", 'echo $$ >>"$0"; exec "$@"', pids, process.execPath, ...args] };
+    onTestFinished(async () => {
+      await once(spawn(process.execPath, [...args, "--stop"], { env: hostEnv, stdio: "ignore" }), "exit");
+    });
+    const environment = open({ ...wrapper, hostEnv });
+    const states: string[] = [];
+    environment.onStateChange(({ status }) => states.push(status));
+    const lines = 2_000_000;
+    const argv = ["sh", "-c", `seq ${lines}; exit 7`];
+    const counter = await environment.backend.start({ argv, cwd: "/", env: ENV, stdio: PIPE });
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    let cuts = 0;
+    for await (const chunk of counter.log.follow()) {
+      parts.push(Buffer.from(chunk.bytes));
+      bytes += chunk.bytes.length;
+      const started = readFileSync(pids, "utf8").trim().split("\n");
+      if (cuts < 2 && started.length > cuts && environment.state.status === "ready" && bytes > (cuts + 1) * 500_000) {
+        cuts += 1;
+        process.kill(Number(started.at(-1)), "SIGKILL");
+      }
+    }
+    const expected = Array.from({ length: lines }, (_, index) => `${index + 1}\n`).join("");
+    expect(Buffer.concat(parts).toString("latin1") === expected).toBe(true);
+    expect(await counter.exited).toEqual({ kind: "exited", code: 7 });
+    expect(cuts).toBe(2);
+    // The last output may come while its session is being resumed.
+    await environment.connect();
+    const resumed = ["reconnecting", "ready"];
+    await expect.poll(() => states).toEqual(["connecting", "ready", ...resumed, ...resumed]);
+  });
+});
+
+describe("ending", () => {
+  const STUBBORN = 'trap "" TERM; sleep 1000 & echo $$ $!; while :; do sleep 1; done';
+
+  it("leaves nothing of the group of a program that has ended by itself", async () => {
+    const directory = makeDirectory();
+    const environment = open({ program: "sh", args: ["-c", 'sleep 1000 & echo $! >"$0/pid"; exit 1', directory] });
+    await expect(environment.connect()).rejects.toThrow("exited with code 1");
+    expect(await untilGone(Number(readFileSync(join(directory, "pid"), "utf8")))).toBe(true);
+  });
+
+  it("ends a program that ignores the end of its input and SIGTERM", { timeout: 60_000 }, async () => {
+    const directory = makeDirectory();
+    const program = { program: "sh", args: ["-c", `{ ${STUBBORN}; } >"$0/pids"`, directory] };
+    const link = createCommandLink(program);
+    const { channel } = await link.open(new AbortController().signal);
+    await expect.poll(() => readFileSync(join(directory, "pids"), "utf8")).toMatch(/\n/);
+    await link.close?.();
+    await channel.close();
+    for (const pid of readFileSync(join(directory, "pids"), "utf8").trim().split(" ")) {
+      expect(await untilGone(Number(pid), 20_000)).toBe(true);
+    }
+  });
+
+  it("also ends it after this process was killed", { timeout: 60_000 }, async () => {
+    const source = new URL("../../dist/index.js", import.meta.url).href;
+    const text = `
+      const { createCommandLink } = await import(${JSON.stringify(source)});
+      const args = ["-c", ${JSON.stringify(`{ ${STUBBORN}; } >&2`)}];
+      const link = createCommandLink({ program: "sh", args, onLine: (line) => console.log(line) });
+      await link.open(new AbortController().signal);`;
+    const owner = spawn(process.execPath, ["--input-type=module", "-e", text], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [line] = (await once(createInterface({ input: owner.stdout }), "line")) as [string];
+    owner.kill("SIGKILL");
+    for (const pid of line.split(" ")) {
+      expect(await untilGone(Number(pid), 20_000)).toBe(true);
+    }
+  });
+});
