@@ -1,3 +1,22 @@
+export { type ConfigProblem, EnvironmentsConfigError, withoutUrlSecrets } from "./config/config-error.js";
+export {
+  type ConfigSource,
+  type ConfiguredCommand,
+  type ConfiguredEnvironment,
+  type ConfiguredNoise,
+  type ConfiguredSsh,
+  type ConfiguredWebSocket,
+  type EnvironmentsConfig,
+  listIds,
+  type TokenSource,
+} from "./config/environment-config.js";
+export {
+  ENVIRONMENTS_FILE,
+  type EnvironmentsSources,
+  loadEnvironments,
+  OUR_ENVIRONMENTS_FILE,
+} from "./config/load-environments.js";
+export { readSshUrl, type SshUrl } from "./config/ssh-url.js";
 export type {
   Environment,
   EnvironmentFiles,

@@ -41,7 +41,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     orchestrator: "audit channel clock executor-protocol permissions policy telemetry",
     config: "executor-protocol orchestrator permissions policy toml",
     environments:
-      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator telemetry",
+      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator telemetry toml",
     agent: "clock executor-protocol file-lock orchestrator",
   },
   faces: {

@@ -1,4 +1,4 @@
-export type { Place } from "./find-key.js";
+export type { KeyPath, Place } from "./find-key.js";
 export { parseKeyPath, renderKeyPath } from "./key-path.js";
 export { parseTypedValue, readTomlFile, type TomlFile, type TomlTable } from "./read-toml.js";
 export { TomlFileError } from "./toml-error.js";

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "@codex/telemetry";
 import { parse, TomlError } from "smol-toml";
-import { findKey, type Place } from "./find-key.js";
+import { findKey, type KeyPath, type Place } from "./find-key.js";
 import { MAX_TOML_FILE_BYTES } from "./limits.js";
 import { TomlFileError } from "./toml-error.js";
 
@@ -12,7 +12,7 @@ export type TomlTable = Readonly<Record<string, unknown>>;
 export interface TomlFile {
   table: TomlTable;
   /** Undefined where a key is not set. */
-  findPlace(path: readonly string[]): Place | undefined;
+  findPlace(path: KeyPath): Place | undefined;
 }
 
 /**
@@ -29,14 +29,16 @@ async function readText(file: string): Promise<string | undefined> {
   try {
     const { size } = await stat(file);
     if (size > MAX_TOML_FILE_BYTES) {
-      throw new TomlFileError(`${file}: the file has ${size} bytes, the limit is ${MAX_TOML_FILE_BYTES} bytes`);
+      throw new TomlFileError(file, `the file has ${size} bytes, the limit is ${MAX_TOML_FILE_BYTES} bytes`);
     }
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+    // The parser would take off a second one as well.
+    if (text.startsWith("\ufeff")) throw new TomlFileError(file, "it begins with two byte order marks", { line: 1 });
+    return text;
   } catch (error) {
     if (error instanceof TomlFileError) throw error;
     if (isMissing(error)) return undefined;
-    const reason = messageOf(error);
-    throw new TomlFileError(`${file}: cannot be read: ${reason}`, { cause: error });
+    throw new TomlFileError(file, `cannot be read: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -48,7 +50,8 @@ function parseTable(text: string, file: string): TomlTable {
     // Its message continues with the lines around the error, which may hold secrets.
     const [first = ""] = error.message.split("\n");
     const reason = first.replace(/^Invalid TOML document: /, "");
-    throw new TomlFileError(`${file}:${error.line}:${error.column}: ${explain(reason, text, error)}`);
+    const { line, column } = error;
+    throw new TomlFileError(file, explain(reason, text, error), { line, column });
   }
 }
 

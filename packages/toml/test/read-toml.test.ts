@@ -41,3 +41,18 @@ describe("a file of settings", () => {
     expect(String(error)).not.toContain("cret");
   });
 });
+
+describe("a list of tables", () => {
+  it("is told apart by position", async () => {
+    const file = await readTomlFile(write("[[x]]\na = 1\n[x.sub]\nb = 1\n[[x]]\n\na = 2\n[x.sub]\nb = 2\n"));
+    const line = (...path: (string | number)[]) => file?.findPlace(path)?.line;
+    expect([
+      line("x", 0, "a"),
+      line("x", 1, "a"),
+      line("x", 1),
+      line("x", 0, "sub", "b"),
+      line("x", 1, "sub", "b"),
+    ]).toEqual([2, 7, 5, 4, 9]);
+    expect([line("x", "a"), line("x", 1, "none")]).toEqual([2, 5]);
+  });
+});

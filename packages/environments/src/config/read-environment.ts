@@ -1,0 +1,195 @@
+import { isAbsolute, join, resolve } from "node:path";
+import { CONNECT_TIMEOUT_MS, INITIALIZE_TIMEOUT_MS } from "../limits.js";
+import { createProblem, type Section, showValue } from "./config-error.js";
+import type { ConfiguredEnvironment, TokenSource } from "./environment-config.js";
+import {
+  isTable,
+  readFlag,
+  readSeconds,
+  readText,
+  readTexts,
+  readTextTable,
+  refuseUnknown,
+  trimBlanks,
+} from "./fields.js";
+import { readSshUrl } from "./ssh-url.js";
+import { findUrlProblem, isLoopback } from "./ws-url.js";
+
+/** The file that Codex reads as well, or ours, which has more keys. */
+export type Dialect = "codex" | "ours";
+
+const CODEX_KEYS = [
+  "id",
+  "skills",
+  "url",
+  "auth_bearer_token",
+  "program",
+  "args",
+  "env",
+  "cwd",
+  "connect_timeout_sec",
+  "initialize_timeout_sec",
+];
+
+/** Keys of our own file, which add to an environment of either file. */
+export const OUR_KEYS = [
+  "auth_bearer_token_file",
+  "auth_bearer_token_env",
+  "ca_file",
+  "fallback",
+  "eager",
+  "env_inherit",
+];
+
+const ELSEWHERE = Object.fromEntries(
+  OUR_KEYS.map((key) => [key, `Codex does not know it; put it into environments-ts.toml, below [extend.ID]`]),
+);
+
+/** One `[[environments]]`. `home` is where relative paths start. @throws EnvironmentsConfigError */
+export function readEnvironment(section: Section, dialect: Dialect, home: string): ConfiguredEnvironment {
+  if (dialect === "codex") refuseUnknown(section, CODEX_KEYS, ELSEWHERE);
+  else refuseUnknown(section, [...CODEX_KEYS, ...OUR_KEYS]);
+  const id = readId(section);
+  const url = readText(section, "url");
+  const program = readText(section, "program");
+  if ((url === undefined) === (program === undefined)) {
+    const both = url === undefined ? "" : ", not both";
+    throw createProblem(section, undefined, `environment \`${id}\` needs either \`url\` or \`program\`${both}`);
+  }
+  const line = section.findPlace(section.path)?.line;
+  const initializeTimeoutMs = readSeconds(section, "initialize_timeout_sec") ?? INITIALIZE_TIMEOUT_MS;
+  const place = `${section.file}${line === undefined ? "" : `:${line}`}`;
+  const common = { id, place, initializeTimeoutMs, requiredSkills: readSkills(section) };
+  const read =
+    url === undefined
+      ? { ...common, ...readCommand(section, program ?? "", home) }
+      : { ...common, ...readAddress(section, url, dialect) };
+  return dialect === "ours" ? readAdditions(section, read, home) : read;
+}
+
+/**
+ * Adds what our own file says of an environment to what the file of Codex says.
+ * @throws EnvironmentsConfigError
+ */
+export function readAdditions(section: Section, to: ConfiguredEnvironment, home: string): ConfiguredEnvironment {
+  const fallback = readText(section, "fallback");
+  const eager = readFlag(section, "eager");
+  const token = readTokenSource(section, to, home);
+  const caFile = readText(section, "ca_file");
+  const envInherit = readTexts(section, "env_inherit");
+  if (caFile !== undefined && to.kind !== "websocket") throw createProblem(section, "ca_file", "needs a wss:// `url`");
+  if (caFile !== undefined && to.kind === "websocket" && !to.url.startsWith("wss://")) {
+    throw createProblem(section, "ca_file", "needs a wss:// `url`: nothing else has certificates", showValue(caFile));
+  }
+  if (envInherit !== undefined && to.kind !== "command") throw createProblem(section, "env_inherit", "needs `program`");
+  if (fallback === to.id) throw createProblem(section, "fallback", "names the environment itself", showValue(fallback));
+  return {
+    ...to,
+    ...(fallback === undefined ? {} : { fallback }),
+    ...(eager === undefined ? {} : { eager }),
+    ...(token === undefined ? {} : { token }),
+    ...(caFile === undefined ? {} : { caFile: resolve(home, caFile) }),
+    ...(envInherit === undefined ? {} : { envInherit }),
+  };
+}
+
+function readId(section: Section): string {
+  const id = readText(section, "id");
+  if (id === undefined) throw createProblem(section, undefined, "each environment needs an `id`");
+  const shown = showValue(id);
+  const refuse = (rule: string) => createProblem(section, "id", rule, shown);
+  if (id === "") throw refuse("expected 1 to 64 letters, digits, - and _");
+  if (!/^[A-Za-z0-9_-]+$/.test(id)) throw refuse("expected ASCII letters, digits, - and _ only, without blanks");
+  if (id.length > MAX_ID_BYTES) throw refuse(`it has ${id.length} bytes; at most ${MAX_ID_BYTES} are allowed`);
+  if (id === "local" || id.toLowerCase() === "none") throw refuse("this id is reserved");
+  return id;
+}
+
+const MAX_ID_BYTES = 64;
+
+function readAddress(section: Section, given: string, dialect: Dialect) {
+  for (const key of ["args", "env", "cwd"]) {
+    if (section.table[key] !== undefined) throw createProblem(section, key, "needs `program`, and this has a `url`");
+  }
+  const connectTimeoutMs = readSeconds(section, "connect_timeout_sec") ?? CONNECT_TIMEOUT_MS;
+  const url = trimBlanks(given);
+  if (url === "")
+    throw createProblem(section, "url", "expected a URL that begins with ws:// or wss://", showValue(given));
+  const literal = readText(section, "auth_bearer_token", true);
+  if (url.startsWith("ssh://")) {
+    if (dialect === "codex") {
+      throw createProblem(
+        section,
+        "url",
+        "Codex does not know ssh://; put this environment into environments-ts.toml",
+        showValue(url),
+      );
+    }
+    if (literal !== undefined) throw createProblem(section, "auth_bearer_token", "needs a ws:// or wss:// `url`");
+    const problem = readSshUrl(url);
+    if (typeof problem === "string") throw createProblem(section, "url", problem, showValue(url));
+    return { kind: "ssh" as const, url, connectTimeoutMs };
+  }
+  const problem = findUrlProblem(url);
+  if (problem !== undefined) throw createProblem(section, "url", problem, showValue(url));
+  if (literal === undefined) return { kind: "websocket" as const, url, connectTimeoutMs };
+  if (/[\0-\x08\x0a-\x1f\x7f]/.test(literal)) {
+    throw createProblem(section, "auth_bearer_token", "holds a control character, which no HTTP header can carry");
+  }
+  checkConfidential(section, "auth_bearer_token", url);
+  return { kind: "websocket" as const, url, connectTimeoutMs, token: { kind: "literal" as const, token: literal } };
+}
+
+function checkConfidential(section: Section, key: string, url: string): void {
+  if (url.startsWith("wss://") || isLoopback(url)) return;
+  throw createProblem(section, key, "the token would travel unencrypted: it needs a wss:// `url`, or one of this host");
+}
+
+function readCommand(section: Section, given: string, home: string) {
+  for (const key of ["auth_bearer_token", "connect_timeout_sec"]) {
+    if (section.table[key] === undefined) continue;
+    // As with a URL, a value of another type is an error of its own.
+    if (key === "connect_timeout_sec") readSeconds(section, key);
+    throw createProblem(section, key, "needs `url`, and this has a `program`");
+  }
+  const program = trimBlanks(given);
+  if (program === "")
+    throw createProblem(section, "program", "expected the name or path of a program", showValue(given));
+  const args = readTexts(section, "args") ?? [];
+  const env = readTextTable(section, "env") ?? {};
+  const cwd = readText(section, "cwd") ?? "";
+  return {
+    kind: "command" as const,
+    program,
+    args,
+    env,
+    cwd: isAbsolute(cwd) ? cwd : join(home, cwd),
+    envInherit: [] as readonly string[],
+  };
+}
+
+/** Codex also takes a list in the place of the table: its first element is `required`. */
+function readSkills(section: Section): readonly string[] {
+  const given = section.table.skills;
+  if (given === undefined) return [];
+  const table = Array.isArray(given) ? (given.length === 0 ? {} : { required: given[0] }) : given;
+  if (!isTable(table)) throw createProblem(section, "skills", "expected a table with `required`, a list of names");
+  const skills: Section = { ...section, table, path: [...section.path, "skills"] };
+  refuseUnknown(skills, ["required"]);
+  return readTexts(skills, "required") ?? [];
+}
+
+function readTokenSource(section: Section, to: ConfiguredEnvironment, home: string): TokenSource | undefined {
+  const file = readText(section, "auth_bearer_token_file");
+  const name = readText(section, "auth_bearer_token_env");
+  if (file === undefined && name === undefined) return undefined;
+  const key = file === undefined ? "auth_bearer_token_env" : "auth_bearer_token_file";
+  if (to.kind !== "websocket") throw createProblem(section, key, "needs a ws:// or wss:// `url`");
+  if (to.token !== undefined || (file !== undefined && name !== undefined)) {
+    throw createProblem(section, key, `environment \`${to.id}\` has another bearer token already`);
+  }
+  checkConfidential(section, key, to.url);
+  if (file !== undefined) return { kind: "file", file: resolve(home, file) };
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name ?? "")) return { kind: "variable", name: name ?? "" };
+  throw createProblem(section, key, "expected the name of an environment variable", showValue(name));
+}

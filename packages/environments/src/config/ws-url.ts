@@ -1,0 +1,40 @@
+/** Why Codex 0.169.0 does not take a text for a websocket URL; undefined when it does. Ports are not checked. */
+export function findUrlProblem(url: string): string | undefined {
+  const rest = /^wss?:\/\/(.*)$/s.exec(url)?.[1];
+  if (rest === undefined) return "expected a URL that begins with ws:// or wss://";
+  if (Buffer.byteLength(url) > MAX_URL_BYTES) return `expected a URL of at most ${MAX_URL_BYTES} bytes`;
+  const end = rest.search(/[/?#]/);
+  const authority = end === -1 ? rest : rest.slice(0, end);
+  const [, path = "", query = ""] = /^([^?#]*)(\?[^#]*)?/.exec(end === -1 ? "" : rest.slice(end)) ?? [];
+  return findAuthorityProblem(authority) ?? (PATH.test(path) && QUERY.test(query) ? undefined : BAD_CHARACTER);
+}
+
+/** Whether what is sent to this URL without TLS stays on this host. */
+export function isLoopback(url: string): boolean {
+  const { hostname } = URL.canParse(url) ? new URL(url) : { hostname: "" };
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+const MAX_URL_BYTES = 65_534;
+const BAD_CHARACTER = "expected a URL without blanks and characters that must be percent-encoded";
+const BAD_AUTHORITY = "expected a host, and perhaps a port, behind the //";
+
+/** Characters that Codex's parser lets pass. */
+const AUTHORITY = /^[!#$%&'()*+,\-./0-9:;=?@A-Z[\]_a-z~]*$/;
+const PATH = /^(?:[!"$-;=@-_a-~\x7f]|[^\0-\x7f])*$/;
+const QUERY = /^(?:\?(?:[!$-;=?-~\x7f]|[^\0-\x7f])*)?$/;
+
+function findAuthorityProblem(authority: string): string | undefined {
+  if (!AUTHORITY.test(authority)) return BAD_CHARACTER;
+  const host = authority.slice(authority.lastIndexOf("@") + 1);
+  if (host === "") return BAD_AUTHORITY;
+  const brackets = authority.replace(/[^[\]]/g, "");
+  const outside = host.slice(host.indexOf("]") + 1);
+  const colons = /:/g;
+  const isTooDeep = authority.split(/[@\]]/).some((part) => (part.match(colons)?.length ?? 0) > MAX_COLONS);
+  const hasPercent = outside.includes("%") || (host.includes("[") && host.slice(0, host.indexOf("[")).includes("%"));
+  const isGood = (brackets === "" || brackets === "[]") && !isTooDeep && !hasPercent;
+  return isGood && (outside.match(colons)?.length ?? 0) <= 1 ? undefined : BAD_AUTHORITY;
+}
+
+const MAX_COLONS = 8;
