@@ -36,6 +36,14 @@ export type {
   ToolCallDetails,
   WarningDetails,
 } from "./events/thread-item.js";
+export {
+  type AgentFileMetadata,
+  type AgentFiles,
+  type FileCallOptions,
+  isMissing,
+  type WalkedFiles,
+  type WalkOptions,
+} from "./files/agent-files.js";
 export { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
 export { COMPACT_PROMPT } from "./history/compaction.js";
 export type { ContextSection } from "./history/context-sections.js";
@@ -97,3 +105,6 @@ export { createResponsesModel, type ResponsesModelOptions } from "./model/respon
 export { backOff, decideRetry } from "./model/retry.js";
 export type { CustomSpec, FunctionSpec, HostedSpec, ToolSpec } from "./model/tool-spec.js";
 export type { AgentTool, AgentToolSpec, TakenCall, ToolAnswer, ToolContext } from "./tools/agent-tool.js";
+export { createApplyPatchTool } from "./tools/patch/apply-patch.js";
+export type { FilePolicy, PatchPermit, PatchPlace, PatchRequest } from "./tools/patch/file-policy.js";
+export type { FileEnvironment, FileEnvironments, PatchOptions } from "./tools/patch/run-patch.js";

@@ -93,3 +93,9 @@ export const DEFAULT_THREAD_LIMITS: ThreadLimits = {
   metaBytes: 1024 * 1024,
   listedThreads: 20_000,
 };
+
+/** Bytes of all files of one patch together, before it. */
+export const MAX_PATCHED_BYTES = 128 * 1024 * 1024;
+
+/** Changed files of which an answer tells what is true of each. */
+export const MAX_TOLD_FILES = 100;

@@ -1,5 +1,6 @@
 export {
   MAX_CHUNKS,
+  MAX_DIFF_BYTES,
   MAX_FILE_BYTES,
   MAX_OPERATIONS,
   MAX_PATCH_BYTES,
@@ -19,7 +20,9 @@ export {
   type UpdateFile,
 } from "./patch.js";
 export { renderFailure, renderProblem, renderProblems, renderSuccess } from "./plan/answer.js";
+export { type ComparedFile, comparePatch } from "./plan/compare-patch.js";
 export type { FileChange, FileState, FilesBefore, Plan, Planned, Step } from "./plan/plan.js";
 export { getPatchPaths, planPatch } from "./plan/plan-patch.js";
+export { renderDiff } from "./plan/render-diff.js";
 export { getAncestors, isBelow, resolvePath } from "./plan/resolve-path.js";
 export { explainPatchCommand, type PatchScript, parsePatchScript } from "./script/patch-script.js";

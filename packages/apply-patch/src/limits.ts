@@ -28,3 +28,6 @@ export const MAX_TOLD_PROBLEMS = 8;
 /** Lines of a chunk, and places in the file for each of them, that are compared to find the nearest place. */
 export const MAX_NEAREST_LINES = 200;
 export const MAX_NEAREST_PLACES = 1_000;
+
+/** Largest file, before or after, that a diff is made of, bytes. */
+export const MAX_DIFF_BYTES = 256 * 1024;

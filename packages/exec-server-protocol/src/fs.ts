@@ -8,6 +8,8 @@ import { sandboxMember } from "./sandbox.js";
 const followSymlinks = lazily(() => withDefault(z.boolean(), true));
 /** Asks for more than Codex 0.169.0 tells. */
 const extended = lazily(() => withDefault(z.boolean(), false));
+/** All permission bits, and those of set-user-id, set-group-id and sticky. */
+const MAX_MODE = 0o7777;
 const common = lazily(() => ({ path: pathMember, sandbox: sandboxMember() }));
 
 const readFileSchema = lazily(() => z.object({ ...common(), followSymlinks: followSymlinks() }));
@@ -16,6 +18,8 @@ const writeFileSchema = lazily(() =>
     ...common(),
     dataBase64: base64Member(`${METHODS.fsWriteFile} requires valid base64 dataBase64: `, ERROR_CODES.invalidRequest),
     followSymlinks: followSymlinks(),
+    /** Permission bits that the file gets; Codex 0.169.0 passes it over. */
+    mode: optional(z.int().check(z.nonnegative(), z.maximum(MAX_MODE))),
   }),
 );
 const createDirectorySchema = lazily(() =>

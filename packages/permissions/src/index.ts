@@ -3,3 +3,4 @@ export { type BoundedCommand, type Ceiling, type CeilingContext, findExcess, get
 export { CLOSED_IN_GIT_DIRECTORY, PROTECTED_NAMES, WRITTEN_IN_GIT_DIRECTORY } from "./git-directory.js";
 export { expandBraces, isWithin, renderNamePattern } from "./paths.js";
 export { describeEntry, type SandboxEntry } from "./sandbox-entry.js";
+export { findUnwritable } from "./writable.js";

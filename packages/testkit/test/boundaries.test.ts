@@ -42,7 +42,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     config: "executor-protocol orchestrator permissions policy toml",
     environments:
       "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator telemetry toml",
-    agent: "clock executor-protocol file-lock orchestrator",
+    agent: "apply-patch clock executor-protocol file-lock orchestrator permissions policy telemetry",
   },
   faces: {
     local: "channel executor orchestrator policy process-host",

@@ -13,6 +13,10 @@ export interface AgentTool {
   call(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolAnswer>;
   /** Takes over a call of another tool, such as a patch inside `exec_command`; undefined leaves it alone. */
   intercept?(name: string, args: Readonly<Record<string, unknown>>): TakenCall | undefined;
+  /** What is added to the answer of another tool's call, such as how that is done with this tool; undefined: nothing. */
+  remark?(name: string, args: Readonly<Record<string, unknown>>): string | undefined;
+  /** What is known of a call that was under way when its process was killed. Carries nothing out. */
+  recover?(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<string>;
 }
 
 /** How a tool is described to a model. */
@@ -29,6 +33,8 @@ export interface AgentToolSpec {
 export interface TakenCall {
   readonly exclusive?: boolean;
   call(context: ToolContext): Promise<ToolAnswer>;
+  /** As that of the tool. */
+  recover?(context: ToolContext): Promise<string>;
 }
 
 /** What a call knows of its turn. */
@@ -52,4 +58,6 @@ export interface ToolAnswer {
   readonly status?: "completed" | "failed" | "declined";
   /** The item as it ends; default what was shown last. */
   readonly item?: ItemDetails;
+  /** A person ended the turn when asked about the call. */
+  readonly endsTurn?: boolean;
 }

@@ -129,7 +129,7 @@ function refuseTarget(path: string, moveTo: string, target: FileState, original:
 }
 
 /** Whether a file is already as the operation leaves it. */
-function isApplied(operation: Operation, cwd: string, states: ReadonlyMap<string, FileState>): boolean {
+export function isApplied(operation: Operation, cwd: string, states: ReadonlyMap<string, FileState>): boolean {
   const stateOf = (path: string): FileState => states.get(resolvePath(cwd, path)) ?? { kind: "missing" };
   const here = stateOf(operation.path);
   switch (operation.kind) {

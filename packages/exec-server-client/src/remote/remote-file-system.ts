@@ -60,18 +60,27 @@ export class RemoteFileSystem {
 
   /**
    * Reads a file in one message, or in blocks if it is larger than `MAX_WHOLE_FILE_BYTES`.
+   * `size`: bytes, where known from `getMetadata`; it is asked for otherwise.
    * @throws ClientError `connection_lost` when the connection ends between two blocks
    */
-  async readFile(path: HostPath, options: FileOptions = {}): Promise<Buffer> {
-    const { size } = await this.getMetadata(path, options);
+  async readFile(path: HostPath, { size: known, ...options }: FileOptions & { size?: number } = {}): Promise<Buffer> {
+    const size = known ?? (await this.getMetadata(path, options)).size;
     if (size > MAX_WHOLE_FILE_BYTES) return readBlocks(this, this.#nextHandle(), path, options);
     const { dataBase64 } = await this.#request(METHODS.fsReadFile, at(path, options), responses.readFile, IDEMPOTENT);
     return parseBase64(dataBase64, METHODS.fsReadFile);
   }
 
-  /** Writes a file, in blocks like `readFile`. Codex 0.169.0 leaves an incomplete file after a failure. */
-  async writeFile(path: HostPath, bytes: Uint8Array, options: FileOptions = {}): Promise<void> {
-    if (bytes.length > MAX_WHOLE_FILE_BYTES) return writeBlocks(this, this.#nextHandle(), path, bytes, options);
+  /**
+   * Writes a file, in blocks like `readFile`. Codex 0.169.0 leaves an incomplete file after a failure. `mode`: permission bits
+   * that a file written in one message gets from servers of this project; others pass it over.
+   */
+  async writeFile(
+    path: HostPath,
+    bytes: Uint8Array,
+    { mode, ...given }: FileOptions & { mode?: number } = {},
+  ): Promise<void> {
+    if (bytes.length > MAX_WHOLE_FILE_BYTES) return writeBlocks(this, this.#nextHandle(), path, bytes, given);
+    const options = mode === undefined ? given : { ...given, mode };
     const dataBase64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
     await this.#request(METHODS.fsWriteFile, { ...at(path, options), dataBase64 }, responses.nothing);
   }

@@ -49,6 +49,8 @@ export function describeHostCalls(name: string, listen: () => Promise<{ url: str
       await fileSystem.writeFile(path, bytes);
       expect((await fileSystem.readFile(path)).equals(bytes)).toBe(true);
       expect(await fileSystem.getMetadata(path)).toMatchObject({ isFile: true, isDirectory: false, size: 70_000 });
+      expect((await fileSystem.readFile(path, { size: 70_000 })).equals(bytes)).toBe(true);
+      await fileSystem.writeFile(path, bytes, { mode: 0o600 });
       await fileSystem.createDirectory(join(folder, "a/b"));
       await fileSystem.copy(path, join(folder, "a/b/copy"), { recursive: false });
       expect(await fileSystem.readDirectory(join(folder, "a/b"))).toEqual([

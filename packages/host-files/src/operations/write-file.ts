@@ -3,14 +3,15 @@ import type { WriteFileParams } from "@codex/exec-server-protocol";
 import { withErrorPath } from "../errors.js";
 import { openForWriting, writeAll } from "../paths/open-file.js";
 
-/** Creates or overwrites a file in place, so that hard links keep sharing it. */
-export function writeWholeFile({ path, dataBase64, followSymlinks }: WriteFileParams): Promise<void> {
+/** Creates or overwrites a file in place, so that hard links keep sharing it. It gets `mode` once its content is there. */
+export function writeWholeFile({ path, dataBase64, followSymlinks, mode }: WriteFileParams): Promise<void> {
   return withErrorPath(path, async () => {
     const file = await openForWriting(path, followSymlinks);
     try {
       const info = await file.stat();
       if (info.isFile()) await overwrite(file, dataBase64, info.size);
       else await writeAll(file, dataBase64, 0);
+      if (mode !== undefined && info.isFile()) await file.chmod(mode);
     } finally {
       await file.close();
     }

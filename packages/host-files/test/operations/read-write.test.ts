@@ -116,6 +116,17 @@ describe("writeFile", () => {
     expect(statSync(files.path("new")).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
+  it("sets permissions where asked to", async () => {
+    expect(await write("new", "1", { mode: 0o750 })).toEqual({});
+    expect(statSync(files.path("new")).mode & 0o7777).toBe(0o750);
+    expect(await write("new", "2", { mode: 0o640 })).toEqual({});
+    expect(statSync(files.path("new")).mode & 0o7777).toBe(0o640);
+    expect(await write("new", "3")).toEqual({});
+    expect(statSync(files.path("new")).mode & 0o7777).toBe(0o640);
+    expect(await write("new", "4", { mode: 0o10000 })).toMatchObject({ code: -32602 });
+    expect(readFileSync(files.path("new"), "utf8")).toBe("3");
+  });
+
   it("writes through links in place, unless told not to", async () => {
     const { ino } = statSync(files.path("f.txt"));
     expect(await write("link", "through")).toEqual({});

@@ -1,0 +1,69 @@
+import { explainPatchCommand, parsePatchScript } from "@codex/apply-patch";
+import type { AgentTool, TakenCall, ToolAnswer, ToolContext } from "../agent-tool.js";
+import { PATCH_DESCRIPTION, PATCH_GRAMMAR } from "./patch-spec.js";
+import { type PatchCall, type PatchOptions, recoverPatch, runPatch } from "./run-patch.js";
+
+/**
+ * `apply_patch`, as a call of its own, and where a script of `exec_command` is nothing else. A patch is applied as a whole or
+ * not at all; the answer to one that fails says what is true of each file.
+ */
+export function createApplyPatchTool(options: PatchOptions): AgentTool {
+  return {
+    spec: {
+      name: "apply_patch",
+      description: PATCH_DESCRIPTION,
+      inputSchema: {
+        type: "object",
+        properties: { input: { type: "string", description: "The whole patch." } },
+        required: ["input"],
+        additionalProperties: false,
+      },
+      grammar: PATCH_GRAMMAR,
+    },
+    exclusive: true,
+    async call(args, context) {
+      const call = toCall(args);
+      return call === undefined ? failed(NO_INPUT) : runPatch(call, context, options);
+    },
+    async recover(args, context) {
+      const call = toCall(args);
+      return call === undefined ? NO_INPUT : recoverPatch(call, context, options);
+    },
+    intercept: (name, args) => (name === "exec_command" ? takeScript(args, options) : undefined),
+    remark: (name, { cmd }) =>
+      name === "exec_command" && typeof cmd === "string" ? explainPatchCommand(cmd) : undefined,
+  };
+}
+
+const NO_INPUT = "apply_patch takes `input`: a text with the whole patch, from '*** Begin Patch' to '*** End Patch'.";
+
+function toCall({ input, patch, environment_id }: Readonly<Record<string, unknown>>): PatchCall | undefined {
+  const text = input ?? patch;
+  if (typeof text !== "string") return undefined;
+  return { text, environment: typeof environment_id === "string" ? environment_id : undefined, directories: [] };
+}
+
+function takeScript(args: Readonly<Record<string, unknown>>, options: PatchOptions): TakenCall | undefined {
+  const { cmd, workdir, environment_id } = args;
+  const script = typeof cmd === "string" ? parsePatchScript(cmd) : undefined;
+  if (script === undefined) return undefined;
+  if (script.kind === "refused") return { call: async () => failed(script.reason) };
+  const call: PatchCall = {
+    text: script.text,
+    environment: typeof environment_id === "string" ? environment_id : undefined,
+    directories: [typeof workdir === "string" && workdir !== "" ? workdir : undefined, script.directory],
+  };
+  return {
+    exclusive: true,
+    call: async (context: ToolContext) => asCommand(await runPatch(call, context, options)),
+    recover: (context: ToolContext) => recoverPatch(call, context, options),
+  };
+}
+
+/** As `exec_command` answers, which the model called: nothing was started, so no time passed. */
+function asCommand(answer: ToolAnswer): ToolAnswer {
+  const isRun = typeof answer.output === "string" && answer.output.startsWith("Exit code: ");
+  return isRun ? { ...answer, output: `Wall time: 0.0000 seconds\nOutput:\n${answer.output}` } : answer;
+}
+
+const failed = (output: string): ToolAnswer => ({ output, status: "failed" });

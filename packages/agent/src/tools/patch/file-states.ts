@@ -1,0 +1,60 @@
+import { type FileState, type FilesBefore, getAncestors, MAX_FILE_BYTES } from "@codex/apply-patch";
+import { type AgentFiles, isMissing, pathOfFileUrl, reasonOf } from "../../files/agent-files.js";
+import { MAX_PATCHED_BYTES } from "../../limits.js";
+
+/** What a plan needs of the files that a patch names. Never rejects: a file that cannot be read is told as such. */
+export async function readFiles(files: AgentFiles, paths: readonly string[]): Promise<FilesBefore> {
+  const budget = { bytes: MAX_PATCHED_BYTES };
+  const states = new Map(
+    await Promise.all(paths.map(async (path) => [path, (await readState(files, path, budget)).state] as const)),
+  );
+  // Two names can be one file only where there are two.
+  if (paths.length < 2) return { states };
+  const realPaths = await Promise.all(paths.map(async (path) => [path, await findRealPath(files, path)] as const));
+  return { states, realPaths: new Map(realPaths) };
+}
+
+/** What is at a path now, and its permissions where the host tells them. `budget`: bytes that may still be read. */
+export async function readState(
+  files: AgentFiles,
+  path: string,
+  budget = { bytes: MAX_FILE_BYTES },
+): Promise<{ state: FileState; mode?: number | undefined }> {
+  try {
+    const { isFile, isDirectory, isSymlink, size, mode } = await files.getMetadata(path, { extended: true });
+    if (isDirectory) return { state: { kind: "directory" } };
+    const reason = isFile ? findTooLarge(size, budget) : "it is neither a file nor a directory";
+    if (reason !== undefined) return { state: { kind: "unreadable", reason } };
+    return { state: { kind: "file", bytes: await files.readFile(path, { size }), isLink: isSymlink }, mode };
+  } catch (error) {
+    return { state: isMissing(error) ? { kind: "missing" } : { kind: "unreadable", reason: reasonOf(error) } };
+  }
+}
+
+function findTooLarge(size: number, budget: { bytes: number }): string | undefined {
+  if (size > MAX_FILE_BYTES) {
+    return `it has ${size} bytes, and a patch takes files of at most ${MAX_FILE_BYTES} bytes: use a command`;
+  }
+  budget.bytes -= size;
+  if (budget.bytes >= 0) return undefined;
+  return `the files of the patch have more than ${MAX_PATCHED_BYTES} bytes together: send it in parts`;
+}
+
+/** Whether two states have the same content. */
+export function isSameState(one: FileState, other: FileState): boolean {
+  if (one.kind !== "file" || other.kind !== "file") return one.kind === other.kind;
+  return one.bytes.length === other.bytes.length && one.bytes.every((byte, index) => byte === other.bytes[index]);
+}
+
+/** Where a path leads once its links are followed; of what is not there, where its nearest directory leads. */
+async function findRealPath(files: AgentFiles, path: string): Promise<string> {
+  for (const at of [path, ...getAncestors(path)]) {
+    try {
+      const real = pathOfFileUrl(await files.canonicalize(at));
+      return at === path ? real : `${real === "/" ? "" : real}${path.slice(at === "/" ? 0 : at.length)}`;
+    } catch (error) {
+      if (!isMissing(error)) return path;
+    }
+  }
+  return path;
+}

@@ -1,0 +1,170 @@
+import {
+  comparePatch,
+  type FilesBefore,
+  getPatchPaths,
+  type Patch,
+  type Plan,
+  type FileChange as PlannedChange,
+  parsePatch,
+  planPatch,
+  renderDiff,
+  renderFailure,
+  renderProblem,
+  renderProblems,
+  renderSuccess,
+  resolvePath,
+} from "@codex/apply-patch";
+import type { Clock } from "@codex/clock";
+import type { FileChangeDetails } from "../../events/thread-item.js";
+import type { AgentFiles } from "../../files/agent-files.js";
+import { confineFiles } from "../../files/confined-files.js";
+import type { ToolAnswer, ToolContext } from "../agent-tool.js";
+import { applyPlan } from "./apply-plan.js";
+import { describeUndone } from "./describe-undone.js";
+import type { FilePolicy } from "./file-policy.js";
+import { readFiles } from "./file-states.js";
+
+/** The environments whose files the agent's own tools reach. */
+export interface FileEnvironments {
+  /** Ids of those that a call may name. */
+  readonly ids: readonly string[];
+  /** The one with this id, or the one of the turn; undefined where there is none. */
+  get(id: string | undefined): FileEnvironment | undefined;
+}
+
+/** An environment whose files can be reached. */
+export interface FileEnvironment {
+  readonly id: string;
+  readonly files: AgentFiles;
+  /** Where a turn works that names no directory; absolute. */
+  readonly cwd: string;
+}
+
+/** What patches are applied with. */
+export interface PatchOptions {
+  environments: FileEnvironments;
+  policy: FilePolicy;
+  clock: Pick<Clock, "now">;
+  /** Names temporary files; letters and digits. */
+  newId(): string;
+}
+
+/** A patch, and where it was asked for. */
+export interface PatchCall {
+  text: string;
+  /** Of the call; the patch may name another one. */
+  environment: string | undefined;
+  /** Directories that follow each other, each relative to the one before. */
+  directories: readonly (string | undefined)[];
+}
+
+/** Applies a patch: all of it, or nothing. */
+export async function runPatch(call: PatchCall, context: ToolContext, options: PatchOptions): Promise<ToolAnswer> {
+  const startedAt = options.clock.now();
+  const prepared = await prepare(call, context, options);
+  if ("refused" in prepared) return failed(prepared.refused);
+  const { patch, environment, cwd, before } = prepared;
+  const planned = planPatch(patch, cwd, before);
+  if (!planned.ok) return failed(renderProblems(planned));
+  const { plan } = planned;
+  const item = describeChanges(plan, environment.id);
+  context.show(item);
+  const request = { environment: environment.id, cwd, text: call.text, paths: getTouched(plan, before) };
+  const permit = await options.policy.permit(request, context.signal);
+  if (permit.kind === "cancelled") return { ...declined("the user ended the turn", item), endsTurn: true };
+  if (permit.kind === "refused") return declined(permit.reason, item);
+  if (context.signal.aborted) return declined("the turn was interrupted", item);
+  const applied = await applyPlan(confineFiles(environment.files, permit.fileSandbox), plan, options.newId);
+  const seconds = (options.clock.now() - startedAt) / 1000;
+  if (applied.ok) return { output: renderSuccess(plan.changes, seconds), status: "completed", item };
+  return { output: renderFailure(describeUndone(applied, plan), seconds), status: "failed", item };
+}
+
+/** Tells of each file whether a patch has reached it whose answer was lost. */
+export async function recoverPatch(call: PatchCall, context: ToolContext, options: PatchOptions): Promise<string> {
+  const prepared = await prepare(call, context, options);
+  if ("refused" in prepared) return prepared.refused;
+  const { patch, cwd, before } = prepared;
+  const lines = comparePatch(patch, cwd, before).map(({ shownPath, state }) => `${shownPath}: ${STATES[state]}`);
+  return ["The patch was under way when the agent was killed. Each file is either old or new:", ...lines].join("\n");
+}
+
+const STATES = {
+  before: "old, the patch has not reached it",
+  after: "new, as the patch leaves it",
+  other: "neither: something else has changed it",
+};
+
+interface Prepared {
+  patch: Patch;
+  environment: FileEnvironment;
+  cwd: string;
+  before: FilesBefore;
+}
+
+async function prepare(
+  { text, environment: named, directories }: PatchCall,
+  context: ToolContext,
+  { environments, policy }: PatchOptions,
+): Promise<Prepared | { refused: string }> {
+  const parsed = parsePatch(text);
+  if (!parsed.ok) return { refused: renderProblem(parsed.problem) };
+  const { patch } = parsed;
+  const chosen = patch.environmentId ?? named ?? context.environment;
+  if (patch.environmentId !== undefined && environments.ids.length < 2) {
+    return {
+      refused:
+        "apply_patch: this turn has one environment, and '*** Environment ID:' selects among several: leave it out",
+    };
+  }
+  const environment = environments.get(chosen);
+  if (environment === undefined) return { refused: describeUnknown(chosen, environments.ids) };
+  const turn = chosen === context.environment || chosen === undefined ? context.cwd : undefined;
+  const cwd = [turn ?? environment.cwd, ...directories.filter((one) => one !== undefined)].reduce(resolvePath);
+  const place = policy.sandboxOf({ environment: environment.id, cwd });
+  if ("refused" in place) return { refused: describeRefusal(place.refused) };
+  const before = await readFiles(confineFiles(environment.files, place.fileSandbox), getPatchPaths(patch, cwd));
+  return { patch, environment, cwd, before };
+}
+
+function describeUnknown(id: string | undefined, ids: readonly string[]): string {
+  if (id === undefined || ids.length === 0) return "apply_patch: there is no environment whose files could be changed";
+  return `apply_patch: there is no environment '${id}'; there are: ${ids.join(", ")}`;
+}
+
+/** All that a plan touches, by the names of the patch and with links followed. */
+function getTouched({ steps }: Plan, { realPaths }: FilesBefore): string[] {
+  return [...new Set(steps.flatMap(({ path }) => [path, realPaths?.get(path) ?? path]))];
+}
+
+function describeChanges({ changes, steps }: Plan, environment: string): FileChangeDetails {
+  const described = changes.map((change) => ({
+    path: change.moveTo ?? change.path,
+    change: change.kind,
+    ...(change.moveTo === undefined ? {} : { movedFrom: change.path }),
+    ...diffOf(change, steps),
+  }));
+  return {
+    kind: "file_change",
+    changes: described.sort((one, other) => (one.path < other.path ? -1 : 1)),
+    environment,
+  };
+}
+
+function diffOf(change: PlannedChange, steps: Plan["steps"]): { diff?: string } {
+  const source = steps.find(({ path }) => path === change.path);
+  const written = steps.find(({ path, kind }) => kind === "write" && path === (change.moveTo ?? change.path));
+  const before = source?.before.kind === "file" ? source.before.bytes : undefined;
+  const diff = renderDiff(before, change.kind !== "delete" && written?.kind === "write" ? written.after : undefined);
+  return diff === undefined ? {} : { diff };
+}
+
+const failed = (output: string): ToolAnswer => ({ output, status: "failed" });
+
+const declined = (reason: string, item: FileChangeDetails): ToolAnswer => ({
+  output: describeRefusal(reason),
+  status: "declined",
+  item,
+});
+
+const describeRefusal = (reason: string) => `The patch is rejected: ${reason}. Nothing was changed.`;

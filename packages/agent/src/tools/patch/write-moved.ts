@@ -1,0 +1,23 @@
+import type { Step } from "@codex/apply-patch";
+import { type AgentFiles, pathOfFileUrl } from "../../files/agent-files.js";
+
+/** Writes a file to where it moves, with its permissions; the old place is left alone. */
+export async function writeMoved(
+  files: AgentFiles,
+  { path, after, before, movedFrom }: Extract<Step, { kind: "write" }> & { movedFrom: string },
+  newId: () => string,
+): Promise<void> {
+  const { mode } = await files.getMetadata(movedFrom, { extended: true });
+  if (mode !== undefined) return files.writeFile(path, after, { mode });
+  if (before.kind !== "missing") return files.writeFile(path, after);
+  // A host that does not tell permissions keeps them in a copy: the new content is put into one beside the new place.
+  const source = pathOfFileUrl(await files.canonicalize(movedFrom));
+  const copy = `${path.slice(0, path.lastIndexOf("/"))}/.codex-patch-${newId()}`;
+  try {
+    await files.copy(source, copy, { recursive: false });
+    await files.writeFile(copy, after);
+    await files.copy(copy, path, { recursive: false });
+  } finally {
+    await files.remove(copy, { recursive: false, force: true }).catch(() => {});
+  }
+}

@@ -1,0 +1,81 @@
+import { toWireSandbox } from "@codex/exec-server-protocol";
+import type { HostInfo, Sandbox } from "@codex/executor-protocol";
+import type { Approver } from "@codex/orchestrator";
+import { type ApprovalPolicy, createSandboxSelector } from "@codex/policy";
+import type { AgentFiles } from "../../../src/files/agent-files.js";
+import { createFilePolicy } from "../../../src/judge/create-file-policy.js";
+import type { ToolContext } from "../../../src/tools/agent-tool.js";
+import { createApplyPatchTool } from "../../../src/tools/patch/apply-patch.js";
+
+/** A patch of these lines. */
+export const patchOf = (...lines: readonly string[]): string =>
+  ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
+
+interface Options {
+  approvalPolicy?: ApprovalPolicy;
+  mode?: "read-only" | "workspace-write" | "danger-full-access";
+  approver?: Approver;
+  /** Ids of environments with the same files. */
+  ids?: readonly string[];
+  signal?: AbortSignal;
+}
+
+/** What a call of the tool came to, and what it showed. */
+export interface Called {
+  output: string;
+  status: string | undefined;
+  shown: unknown[];
+  endsTurn: boolean | undefined;
+}
+
+/** The tool on files below a directory; never asks and is not confined unless told otherwise. */
+export function createPatchTool(files: AgentFiles, root: string, options: Options = {}) {
+  const { approvalPolicy = "never", mode = "danger-full-access", approver, ids = ["box"], signal } = options;
+  let numbers = 0;
+  const newId = () => String(++numbers);
+  const policy = createFilePolicy({
+    approvalPolicy,
+    sandbox: createSandboxSelector({ mode, excludeSlashTmp: true, excludeTmpdirEnvVar: true }),
+    ...(approver && { approver }),
+    hostOf: () => HOST,
+    workspaceRootsOf: () => [root],
+    toFileSandbox: (sandbox: Sandbox) => toWireSandbox(sandbox),
+    newId,
+  });
+  const environments = {
+    ids,
+    get: (id: string | undefined) =>
+      id === undefined || ids.includes(id) ? { id: id ?? ids[0]!, files, cwd: root } : undefined,
+  };
+  const tool = createApplyPatchTool({ environments, policy, clock: { now: () => 0 }, newId });
+  const contextOf = (shown: unknown[]): ToolContext => ({
+    callId: "c1",
+    signal: signal ?? new AbortController().signal,
+    cwd: root,
+    environment: ids[0],
+    show: (details) => void shown.push(details),
+  });
+  return {
+    tool,
+    async call(args: Record<string, unknown>, name = "apply_patch"): Promise<Called> {
+      const shown: unknown[] = [];
+      const taken = tool.intercept?.(name, args);
+      if (name !== "apply_patch" && taken === undefined) throw new Error("not taken");
+      const answer = await (taken === undefined ? tool.call(args, contextOf(shown)) : taken.call(contextOf(shown)));
+      if (typeof answer.output !== "string") throw new Error("no text");
+      return { output: answer.output, status: answer.status, shown, endsTurn: answer.endsTurn };
+    },
+    recover: (input: string) => tool.recover!({ input }, contextOf([])),
+  };
+}
+
+/** A host that can sandbox. */
+const HOST: HostInfo = {
+  os: "linux",
+  arch: "x64",
+  shell: { name: "sh", path: "/bin/sh" },
+  cwd: "/",
+  home: "/nowhere",
+  user: "somebody",
+  sandbox: { kind: "bubblewrap" },
+};

@@ -1,0 +1,32 @@
+import type { Sandbox } from "@codex/executor-protocol";
+import { getEntryPaths, type NamedPlaces, type SandboxEntry } from "./sandbox-entry.js";
+
+/**
+ * The first of these absolute paths that a sandbox does not let be written; undefined when it lets all. The entry nearest to
+ * a path decides. Neither links nor patterns are looked at: the host that enforces the sandbox does that.
+ */
+export function findUnwritable(
+  paths: readonly string[],
+  sandbox: Sandbox | null,
+  places: NamedPlaces = { temporaryDirectories: [] },
+): string | undefined {
+  if (sandbox === null || sandbox.permissions.type !== "managed") return undefined;
+  const { file_system: files } = sandbox.permissions;
+  if (files.type === "unrestricted") return undefined;
+  const named = files.entries.flatMap((entry) =>
+    (getEntryPaths(entry, sandbox, places) ?? []).map((path) => ({ path, access: entry.access })),
+  );
+  return paths.find((path) => !isWritable(path, named));
+}
+
+function isWritable(path: string, named: readonly { path: string; access: SandboxEntry["access"] }[]): boolean {
+  let nearest = -1;
+  let writable = false;
+  for (const { path: root, access } of named) {
+    const isWithin = path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
+    if (!isWithin || root.length < nearest) continue;
+    writable = access === "write" && (root.length > nearest || writable);
+    nearest = root.length;
+  }
+  return writable;
+}
