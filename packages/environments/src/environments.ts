@@ -35,6 +35,8 @@ export interface EnvironmentProvider {
   readonly default?: string | undefined;
   /** Id of the environment to use instead of one that cannot be connected; undefined for none. */
   getFallback?(id: string): string | undefined;
+  /** Ids of those that are connected at once; what goes wrong shows in their state. */
+  readonly eager?: readonly string[];
 }
 
 /** Collects the environments of a provider; owns them. @throws RangeError for an id that is there twice or missing */
@@ -56,6 +58,11 @@ export function createEnvironments(provider: EnvironmentProvider): Environments 
     const reason = known === "" ? "there is none" : `the environments are ${known}`;
     throw new EnvironmentError("unknown_environment", id, `it is not configured; ${reason}`);
   };
+  for (const id of provider.eager ?? [])
+    void byId
+      .get(id)
+      ?.connect()
+      .catch(() => {});
   let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= Promise.all(Array.from(byId.values(), (each) => each.close())).then(() => {});
@@ -80,7 +87,7 @@ export function createEnvironments(provider: EnvironmentProvider): Environments 
 /** Follows the fallbacks that are named; their own failures say nothing of what was asked for. */
 async function use(
   get: (id: string) => Environment,
-  { getFallback }: EnvironmentProvider,
+  provider: EnvironmentProvider,
   asked: Environment,
   options: { signal?: AbortSignal } = {},
 ): Promise<UsedEnvironment> {
@@ -97,7 +104,7 @@ async function use(
       if (!(error instanceof EnvironmentError)) throw error;
       failure ??= error;
     }
-    const next: string | undefined = getFallback?.(environment.id);
+    const next: string | undefined = provider.getFallback?.(environment.id);
     environment = next === undefined ? undefined : get(next);
   }
   throw failure;

@@ -17,6 +17,7 @@ export {
   OUR_ENVIRONMENTS_FILE,
 } from "./config/load-environments.js";
 export { readSshUrl, type SshUrl } from "./config/ssh-url.js";
+export { type ConfiguredOptions, createConfigured, createConfiguredProvider, describeTarget } from "./configured.js";
 export type {
   Environment,
   EnvironmentFiles,

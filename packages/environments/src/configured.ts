@@ -1,0 +1,173 @@
+import { readFile } from "node:fs/promises";
+import type { Clock } from "@codex/clock";
+import { messageOf, type Telemetry } from "@codex/telemetry";
+import { withoutUrlSecrets } from "./config/config-error.js";
+import type {
+  ConfiguredEnvironment,
+  ConfiguredNoise,
+  ConfiguredSsh,
+  ConfiguredWebSocket,
+  EnvironmentsConfig,
+} from "./config/environment-config.js";
+import { listIds } from "./config/environment-config.js";
+import type { Environment } from "./environment.js";
+import type { EnvironmentProvider } from "./environments.js";
+import type { HostTools } from "./far/host.js";
+import { createRemoteEnvironment } from "./far/remote-environment.js";
+import { createCommandLink } from "./links/command.js";
+import type { EnvironmentLink } from "./links/link.js";
+import { LinkError } from "./links/link-error.js";
+import { createWebSocketLink } from "./links/websocket.js";
+
+/** What environments of a configuration are made with. */
+export interface ConfiguredOptions {
+  /** The environment `local`, of who has one. Without it `local` is there and cannot be connected. */
+  local?: () => Environment;
+  hostTools?: HostTools | undefined;
+  /** Links of kinds that this package does not have itself. */
+  links?: {
+    ssh?: (configured: ConfiguredSsh) => EnvironmentLink;
+    noise?: (configured: ConfiguredNoise) => EnvironmentLink;
+  };
+  /** Variables with tokens; default: those of this process. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Called with each line that a program of an environment writes to stderr. */
+  onLine?: (id: string, line: string) => void;
+  telemetry?: Telemetry | undefined;
+  clock?: Clock;
+}
+
+/** The environments of a configuration. None is connected; those that are to be connected eagerly are by `createEnvironments`. */
+export function createConfiguredProvider(
+  config: EnvironmentsConfig,
+  options: ConfiguredOptions = {},
+): EnvironmentProvider {
+  const { local = () => createMissing("local", "local", "this program has no environment of its own host") } = options;
+  const byId = new Map(config.environments.map((configured) => [configured.id, configured]));
+  const ids = config.default === undefined ? listAll(config) : listIds(config);
+  return {
+    environments: ids.map((id) => {
+      const configured = byId.get(id);
+      return configured === undefined ? local() : createConfigured(configured, options);
+    }),
+    default: config.default,
+    getFallback: (id) => byId.get(id)?.fallback,
+    eager: config.environments.filter(({ eager }) => eager === true).map(({ id }) => id),
+  };
+}
+
+/** One environment of a configuration, unconnected. */
+export function createConfigured(configured: ConfiguredEnvironment, options: ConfiguredOptions = {}): Environment {
+  const { hostTools, telemetry, clock } = options;
+  return createRemoteEnvironment({
+    id: configured.id,
+    kind: configured.kind,
+    link: createLink(configured, options),
+    hostTools,
+    initializeTimeoutMs: configured.initializeTimeoutMs,
+    telemetry,
+    ...(clock === undefined ? {} : { clock }),
+  });
+}
+
+/** Where an environment is, for a person; without secrets. */
+export function describeTarget(configured: ConfiguredEnvironment): string {
+  switch (configured.kind) {
+    case "websocket":
+    case "ssh":
+      return withoutUrlSecrets(configured.url);
+    case "command":
+      // Its arguments may be secrets.
+      return configured.program;
+    case "noise":
+      return `${configured.environmentId} at ${withoutUrlSecrets(configured.registryUrl)}`;
+  }
+}
+
+const listAll = ({ environments, includeLocal }: EnvironmentsConfig): string[] => [
+  ...(includeLocal ? ["local"] : []),
+  ...environments.map(({ id }) => id),
+];
+
+function createLink(
+  configured: ConfiguredEnvironment,
+  { links = {}, env = process.env, onLine, clock }: ConfiguredOptions,
+): EnvironmentLink {
+  switch (configured.kind) {
+    case "websocket":
+      return createConfiguredWebSocket(configured, env);
+    case "command": {
+      const { id, program, args, cwd, envInherit } = configured;
+      return createCommandLink({
+        program,
+        args,
+        env: configured.env,
+        cwd,
+        inherit: envInherit,
+        ...(onLine === undefined ? {} : { onLine: (line) => onLine(id, line) }),
+        ...(clock === undefined ? {} : { clock }),
+      });
+    }
+    case "ssh":
+      return links.ssh?.(configured) ?? createUnsupported("this program cannot use ssh:// addresses");
+    case "noise":
+      return links.noise?.(configured) ?? createUnsupported("environments of a registry are not supported yet");
+  }
+}
+
+function createConfiguredWebSocket(
+  { url, token, caFile, connectTimeoutMs }: ConfiguredWebSocket,
+  env: NonNullable<ConfiguredOptions["env"]>,
+): EnvironmentLink {
+  const secrets: string[] = [];
+  const readToken = async (): Promise<string> => {
+    const read = token === undefined ? "" : await openToken(token, env);
+    if (!secrets.includes(read)) secrets.push(read);
+    return read;
+  };
+  return {
+    secrets,
+    async open(signal) {
+      const ca = caFile === undefined ? undefined : await readText(caFile, "ca_file");
+      const link = createWebSocketLink({
+        url,
+        connectTimeoutMs: Math.min(connectTimeoutMs, LONGEST_TIMER_MS),
+        ...(token === undefined ? {} : { token: readToken }),
+        ...(ca === undefined ? {} : { ca }),
+      });
+      return link.open(signal);
+    },
+  };
+}
+
+/** The longest delay of a Node timer, milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Files and variables are read for each connection: a token that was renewed is used at the next one. */
+async function openToken(
+  token: NonNullable<ConfiguredWebSocket["token"]>,
+  env: NonNullable<ConfiguredOptions["env"]>,
+): Promise<string> {
+  if (token.kind === "literal") return token.token;
+  const read = token.kind === "file" ? await readText(token.file, "auth_bearer_token_file") : env[token.name];
+  const found = read?.trim() ?? "";
+  if (found !== "") return found;
+  const where = token.kind === "file" ? `the file ${token.file}` : `the variable ${token.name}`;
+  throw new LinkError("unauthorized", `${where}, which should hold its bearer token, is empty`);
+}
+
+async function readText(file: string, key: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new LinkError("unauthorized", `\`${key}\` cannot be read: ${messageOf(error)}`);
+  }
+}
+
+function createUnsupported(reason: string): EnvironmentLink {
+  return { open: () => Promise.reject(new LinkError("unsupported", reason)) };
+}
+
+function createMissing(id: string, kind: string, reason: string): Environment {
+  return createRemoteEnvironment({ id, kind, link: createUnsupported(reason) });
+}
