@@ -64,6 +64,8 @@ export {
   type RetryLimits,
   type TurnLimits,
 } from "./limits.js";
+export { type AiSdkModelOptions, createAiSdkModel } from "./model/ai-sdk/ai-sdk-model.js";
+export type { LanguageModel } from "./model/ai-sdk/language-model.js";
 export {
   type CallItem,
   type CallOutputItem,

@@ -1,5 +1,5 @@
 import { asText } from "../json.js";
-import { type CallItem, type CallOutputItem, createOutput, type Item, isCall, isOutput } from "../model/items.js";
+import { type CallItem, createOutput, type Item, isCall, isOutput } from "../model/items.js";
 
 /** Types of items that an endpoint makes and wants to see again. */
 const RECORDED: ReadonlySet<string> = new Set([
@@ -49,16 +49,3 @@ export function completeCalls(history: readonly Item[], explainLost: (call: Call
 }
 
 const idOf = (item: Item): string => asText(item.call_id) ?? "";
-
-/** The same calls and outputs for an endpoint that takes functions only. Pure. */
-export function asFunctionItems(history: readonly Item[]): readonly Item[] {
-  return history.map((item) => {
-    if (item.type === "custom_tool_call") {
-      const { input, ...rest } = item;
-      return { ...rest, type: "function_call", arguments: JSON.stringify({ input }) };
-    }
-    return item.type === "custom_tool_call_output"
-      ? ({ ...item, type: "function_call_output" } as CallOutputItem)
-      : item;
-  });
-}

@@ -2,10 +2,11 @@ import { type Clock, pause } from "@codex/clock";
 import { type AgentEvent, addUsage, NO_USAGE, type TurnEnd } from "../events/agent-event.js";
 import type { PlanDetails } from "../events/thread-item.js";
 import { compactHistory, compactionInput } from "../history/compaction.js";
-import { asFunctionItems, completeCalls, isRecorded } from "../history/sendable.js";
+import { completeCalls, isRecorded } from "../history/sendable.js";
 import { lostOutput, TURN_ABORTED } from "../history/texts.js";
 import type { ThreadRecorder } from "../history/thread-entry.js";
 import type { RetryLimits, TurnLimits } from "../limits.js";
+import { asFunctionItems } from "../model/function-items.js";
 import {
   type CallItem,
   type CallOutputItem,

@@ -8,7 +8,10 @@ export interface Provider {
   readonly name: string;
   /** Of responses, with the query. */
   readonly url: string;
-  readonly baseUrl: string;
+  /** As it is configured; undefined: the default of the API or of the adapter. */
+  readonly baseUrl: string | undefined;
+  /** Parameters of the query of each request. */
+  readonly query: Readonly<Record<string, string>>;
   readonly credential: Credential;
   /** Sent with each request, under lower-case names. */
   readonly headers: ReadonlyMap<string, Secret>;

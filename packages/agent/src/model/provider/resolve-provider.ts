@@ -56,7 +56,8 @@ export function resolveProvider({ config, env, auth, id }: ProviderSources): Res
     id: name,
     name: table.name,
     url: buildUrl(at, baseUrl, table.query_params ?? {}),
-    baseUrl,
+    baseUrl: table.base_url,
+    query: table.query_params ?? {},
     credential,
     headers,
     retry: {

@@ -21,11 +21,11 @@ export function buildRequestBody(request: ModelRequest): Record<string, unknown>
   };
 }
 
-/** Nothing is stored at the endpoint, so an id there names nothing. Items of types unknown here go as they came. */
+/** Nothing is stored at the endpoint, so an id there names nothing; data of another provider means nothing. Items of types unknown here go as they came. */
 function withoutIds(item: Item): Item {
-  if (!OWN_TYPES.has(item.type) || !("id" in item || "status" in item)) return item;
-  const { id: _id, status: _status, ...rest } = item;
-  return rest as Item; // `type` is neither of the two
+  if (!OWN_TYPES.has(item.type) || !("id" in item || "status" in item || "provider_data" in item)) return item;
+  const { id: _id, status: _status, provider_data: _data, ...rest } = item;
+  return rest as Item; // `type` is none of them
 }
 
 const OWN_TYPES: ReadonlySet<string> = new Set(["message", "reasoning", "function_call", "custom_tool_call"]);

@@ -1,0 +1,100 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { asObject, asText } from "../json.js";
+import { type AiSdkModelOptions, createAiSdkModel } from "../model/ai-sdk/ai-sdk-model.js";
+import type { LanguageModel } from "../model/ai-sdk/language-model.js";
+import type { ModelPort } from "../model/model-port.js";
+import type { Provider } from "../model/provider/provider.js";
+
+/** The provider's package cannot be used. */
+export class AdapterError extends Error {
+  readonly code: "not_installed" | "not_usable";
+
+  constructor(code: AdapterError["code"], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "AdapterError";
+    this.code = code;
+  }
+}
+
+/** Which package is loaded, and from where. */
+export interface AdapterOptions extends Omit<AiSdkModelOptions, "model" | "retry" | "streamIdleMs" | "redact"> {
+  /** With an `adapter`. */
+  readonly provider: Provider;
+  readonly modelName: string;
+  /**
+   * Directories whose `node_modules` are looked through, in order, such as `$CODEX_HOME`. Never the directory of a project:
+   * what is found is run.
+   */
+  readonly from: readonly string[];
+  /** Of a provider with `auth`. */
+  readonly token?: string;
+}
+
+/**
+ * A model of the AI SDK provider that a table's `adapter` names, installed by who needs it.
+ * @throws AdapterError naming the package and how to install it
+ */
+export async function loadAdapterModel(options: AdapterOptions): Promise<ModelPort> {
+  const { provider, modelName, from, token, ...rest } = options;
+  const { adapter = "", retry, streamIdleMs } = provider;
+  const found = await importPackage(adapter, from);
+  const create = Object.entries(found).find(
+    ([name, value]) => /^create[A-Z]/.test(name) && typeof value === "function",
+  )?.[1];
+  if (create === undefined) throw new AdapterError("not_usable", `${adapter} has no function named create…`);
+  // What a provider's factory takes and gives is checked below as far as it is used.
+  const made: unknown = (create as (settings: object) => unknown)(describeProvider(provider, token));
+  const model = createModel(made, modelName);
+  if (model === undefined) {
+    throw new AdapterError(
+      "not_usable",
+      `${adapter} gives no language model of version 3: install the line for AI SDK 6`,
+    );
+  }
+  const redact = (text: string) => provider.redact(text, token);
+  return createAiSdkModel({ ...rest, model, retry, streamIdleMs, redact });
+}
+
+function describeProvider(provider: Provider, token: string | undefined): object {
+  const { credential, headers, id, baseUrl, query } = provider;
+  const apiKey = credential.kind === "key" ? credential.key.reveal() : token;
+  return {
+    name: id,
+    ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    headers: Object.fromEntries([...headers].map(([name, value]) => [name, value.reveal()])),
+    queryParams: query,
+  };
+}
+
+function createModel(made: unknown, modelName: string): LanguageModel | undefined {
+  const holder = made as { languageModel?: unknown }; // a function or an object; read only
+  const create = typeof holder?.languageModel === "function" ? holder.languageModel : made;
+  if (typeof create !== "function") return undefined;
+  const model = asObject((create as (this: unknown, name: string) => unknown).call(made, modelName));
+  const isModel = model?.specificationVersion === "v3" && typeof model.doStream === "function";
+  return isModel ? (model as unknown as LanguageModel) : undefined;
+}
+
+async function importPackage(name: string, from: readonly string[]): Promise<Record<string, unknown>> {
+  if (!/^(?:@[\w.-]+\/)?[\w-][\w.-]*$/.test(name)) {
+    throw new AdapterError("not_usable", `adapter ${JSON.stringify(name)} is no name of a package`);
+  }
+  for (const directory of from) {
+    const path = resolveIn(directory, name);
+    if (path !== undefined) return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+  }
+  const [place = "."] = from;
+  throw new AdapterError("not_installed", `${name} is not installed: npm install --prefix ${place} ${name}`);
+}
+
+function resolveIn(directory: string, name: string): string | undefined {
+  try {
+    return createRequire(join(directory, "package.json")).resolve(name);
+  } catch (error) {
+    if (asText(asObject(error)?.code) === "MODULE_NOT_FOUND") return undefined;
+    throw new AdapterError("not_usable", `${name} in ${directory} cannot be used`, error);
+  }
+}

@@ -1,0 +1,157 @@
+import { type Clock, pause, systemClock } from "@codex/clock";
+import { asCount, asObject, asText } from "../../json.js";
+import {
+  DEFAULT_MODEL_LIMITS,
+  DEFAULT_RETRY_LIMITS,
+  DEFAULT_STREAM_IDLE_MS,
+  type ModelLimits,
+  type RetryLimits,
+  TOLD_PAUSE_MS,
+} from "../../limits.js";
+import { ModelError, type ModelEvent, type ModelPort, type ModelRequest } from "../model-port.js";
+import { type RequestFailure, readConnectionFailure, readHttpFailure } from "../responses/failure.js";
+import { type IdleWatch, startIdleWatch } from "../responses/idle-watch.js";
+import { backOff } from "../retry.js";
+import type { LanguageModel, LanguageModelPart } from "./language-model.js";
+import { PartReader } from "./part-reader.js";
+import { buildCall } from "./prompt.js";
+
+/** What a model of the AI SDK needs. */
+export interface AiSdkModelOptions {
+  /** Such as `createAnthropic()("claude-…")` gives. */
+  readonly model: LanguageModel;
+  /** Longest silence, milliseconds. */
+  readonly streamIdleMs?: number;
+  readonly retry?: RetryLimits;
+  readonly limits?: Partial<ModelLimits>;
+  /** Takes keys out of what the endpoint answers. */
+  readonly redact?: (text: string) => string;
+  readonly clock?: Clock;
+  /** From 0 up to 1, for pauses. */
+  readonly random?: () => number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** A model of any provider of the AI SDK's version 6 (`LanguageModelV3`), which only has to speak to its endpoint. */
+export function createAiSdkModel(options: AiSdkModelOptions): ModelPort {
+  const context: Required<AiSdkModelOptions> & { limits: ModelLimits } = {
+    streamIdleMs: DEFAULT_STREAM_IDLE_MS,
+    retry: DEFAULT_RETRY_LIMITS,
+    redact: (text) => text,
+    clock: systemClock,
+    random: Math.random,
+    now: Date.now,
+    ...options,
+    limits: { ...DEFAULT_MODEL_LIMITS, ...options.limits },
+  };
+  return { stream: (request, { signal }) => streamResponse(request, signal, context) };
+}
+
+type Context = Required<AiSdkModelOptions> & { readonly limits: ModelLimits };
+
+async function* streamResponse(
+  request: ModelRequest,
+  signal: AbortSignal,
+  context: Context,
+): AsyncGenerator<ModelEvent, void, void> {
+  const { clock, retry, random, streamIdleMs } = context;
+  for (let attempt = 1; ; attempt += 1) {
+    signal.throwIfAborted();
+    const watch = startIdleWatch(clock, streamIdleMs, signal);
+    let failure: RequestFailure;
+    try {
+      const opened = await open(request, watch, context);
+      if ("stream" in opened) return yield* readParts(opened.stream, watch, context);
+      failure = opened;
+    } finally {
+      watch.end();
+    }
+    const { error, repeat } = failure;
+    if (!repeat || attempt > retry.requestRetries) throw error;
+    const delayMs = error.retryAfterMs ?? backOff(attempt, retry, random);
+    if (delayMs >= TOLD_PAUSE_MS) {
+      yield { type: "notice", retry: true, message: `Asking again in ${delayMs / 1000} s (${error.message})` };
+    }
+    await pause(clock, delayMs, signal);
+  }
+}
+
+async function open(
+  request: ModelRequest,
+  watch: IdleWatch,
+  context: Context,
+): Promise<{ stream: ReadableStream<LanguageModelPart> } | RequestFailure> {
+  const { model } = context;
+  const provider = model.provider.split(".")[0] ?? model.provider;
+  try {
+    return await model.doStream({ ...buildCall(request, provider), abortSignal: watch.signal });
+  } catch (thrown) {
+    return asFailure(thrown, watch.signal, context);
+  }
+}
+
+/** An error of the SDK tells status, headers and body; any other one is of the connection, or of the prompt. */
+function asFailure(thrown: unknown, signal: AbortSignal, { redact, now }: Context): RequestFailure {
+  if (signal.aborted) {
+    const reason: unknown = signal.reason;
+    if (reason instanceof ModelError) return { error: reason, repeat: false };
+    throw reason;
+  }
+  const error = asObject(thrown);
+  const status = asCount(error?.statusCode);
+  if (status !== undefined && status >= 300) {
+    const headers = new Headers(asHeaders(error?.responseHeaders));
+    const body = redact(asText(error?.responseBody) ?? asText(error?.message) ?? "");
+    return readHttpFailure({ status, headers, body, now: now(), keySource: "the provider" });
+  }
+  if (error?.isRetryable === false || /^AI_(?!APICall)/.test(asText(error?.name) ?? "")) {
+    const message = redact(asText(error?.message) ?? String(thrown));
+    return { error: new ModelError("bad_request", message, { retry: "never", cause: thrown }), repeat: false };
+  }
+  return readConnectionFailure(thrown);
+}
+
+const asHeaders = (value: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(asObject(value) ?? {}).flatMap(([name, text]) => (typeof text === "string" ? [[name, text]] : [])),
+  );
+
+async function* readParts(
+  stream: ReadableStream<LanguageModelPart>,
+  watch: IdleWatch,
+  context: Context,
+): AsyncGenerator<ModelEvent, void, void> {
+  const { limits, redact } = context;
+  const reading = new PartReader();
+  const reader = stream.getReader();
+  let items = 0;
+  let chars = 0;
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      watch.touch();
+      if (done) break;
+      const event = reading.read(value);
+      if (event === undefined) continue;
+      if (event instanceof ModelError) throw new ModelError(event.code, redact(event.message), { retry: event.retry });
+      if (event.type === "item_done") items += 1;
+      if ("text" in event) chars += event.text.length;
+      if (items > limits.responseItems) throw tooLarge(`the response has more than ${limits.responseItems} items`);
+      if (chars > limits.responseBytes) throw tooLarge(`the response is over ${limits.responseBytes} characters`);
+      yield event;
+      if (event.type === "completed") return;
+    }
+  } catch (thrown) {
+    if (thrown instanceof ModelError) throw thrown;
+    const { error } = asFailure(thrown, watch.signal, context);
+    if (error.code === "idle_timeout") throw error;
+    throw new ModelError("stream_cut", `the stream broke: ${error.message}`, { retry: "stream", cause: thrown });
+  } finally {
+    // The connection may be broken already; there is nobody left to tell.
+    await reader.cancel().catch(() => {});
+  }
+  throw new ModelError("stream_cut", "the stream ended before its end was told", { retry: "stream" });
+}
+
+const tooLarge = (message: string) => new ModelError("too_large", message, { retry: "never" });

@@ -1,0 +1,80 @@
+/**
+ * The part of the AI SDK's `LanguageModelV3` that is used here, by its shape: whoever has a provider of the SDK's version 6
+ * can hand its models in, and nobody else has to install one.
+ */
+export interface LanguageModel {
+  readonly specificationVersion: "v3";
+  readonly provider: string;
+  readonly modelId: string;
+  doStream(options: LanguageModelCall): PromiseLike<{ readonly stream: ReadableStream<LanguageModelPart> }>;
+}
+
+/** What a model is asked with. */
+export interface LanguageModelCall {
+  prompt: PromptMessage[];
+  tools?: LanguageModelTool[];
+  toolChoice?: { type: "auto" };
+  responseFormat?: { type: "json"; schema: Record<string, unknown>; name: string };
+  abortSignal?: AbortSignal;
+  providerOptions?: Record<string, Metadata>;
+}
+
+/** Data of a provider's own, by its name. */
+export type Metadata = Record<string, JsonValue>;
+type JsonValue = null | string | number | boolean | { [key: string]: JsonValue | undefined } | JsonValue[];
+
+/** A tool that takes a JSON object. */
+export interface LanguageModelTool {
+  type: "function";
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+}
+
+type Provided = { providerOptions?: Record<string, Metadata> };
+/** A text of a prompt. */
+export type TextPart = { type: "text"; text: string } & Provided;
+/** A file of a prompt; `data` is base64 or a URL. */
+export type FilePart = { type: "file"; mediaType: string; data: string | URL };
+/** What an assistant did. */
+export type AssistantPart =
+  | TextPart
+  | ({ type: "reasoning"; text: string } & Provided)
+  | ({ type: "tool-call"; toolCallId: string; toolName: string; input: unknown } & Provided);
+/** What a tool answered. */
+export interface ToolResultPart {
+  type: "tool-result";
+  toolCallId: string;
+  toolName: string;
+  output:
+    | { type: "text"; value: string }
+    | {
+        type: "content";
+        value: ResultContent[];
+      };
+}
+
+/** A piece of what a tool answered; `data` is base64. */
+export type ResultContent = { type: "text"; text: string } | { type: "image-data"; data: string; mediaType: string };
+
+/** A message of a prompt. */
+export type PromptMessage =
+  | { role: "system"; content: string }
+  | { role: "user"; content: (TextPart | FilePart)[] }
+  | { role: "assistant"; content: AssistantPart[] }
+  | { role: "tool"; content: ToolResultPart[] };
+
+/** A piece of a stream, as far as its members are used; other types are passed over. */
+export interface LanguageModelPart {
+  readonly type: string;
+  readonly id?: unknown;
+  readonly delta?: unknown;
+  readonly toolCallId?: unknown;
+  readonly toolName?: unknown;
+  readonly input?: unknown;
+  readonly providerExecuted?: unknown;
+  readonly providerMetadata?: unknown;
+  readonly usage?: unknown;
+  readonly finishReason?: unknown;
+  readonly error?: unknown;
+}
