@@ -44,6 +44,7 @@ export {
   type WalkedFiles,
   type WalkOptions,
 } from "./files/agent-files.js";
+export type { FileEnvironment, FileEnvironments, FileSandboxes } from "./files/file-place.js";
 export { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
 export { COMPACT_PROMPT } from "./history/compaction.js";
 export type { ContextSection } from "./history/context-sections.js";
@@ -107,6 +108,8 @@ export { createResponsesModel, type ResponsesModelOptions } from "./model/respon
 export { backOff, decideRetry } from "./model/retry.js";
 export type { CustomSpec, FunctionSpec, HostedSpec, ToolSpec } from "./model/tool-spec.js";
 export type { AgentTool, AgentToolSpec, TakenCall, ToolAnswer, ToolContext } from "./tools/agent-tool.js";
+export { createViewImageTool, type ViewImageOptions } from "./tools/image/view-image.js";
 export { createApplyPatchTool } from "./tools/patch/apply-patch.js";
 export type { FilePolicy, PatchPermit, PatchPlace, PatchRequest } from "./tools/patch/file-policy.js";
-export type { FileEnvironment, FileEnvironments, PatchOptions } from "./tools/patch/run-patch.js";
+export type { PatchOptions } from "./tools/patch/run-patch.js";
+export { createUpdatePlanTool } from "./tools/plan/update-plan.js";

@@ -99,3 +99,12 @@ export const MAX_PATCHED_BYTES = 128 * 1024 * 1024;
 
 /** Changed files of which an answer tells what is true of each. */
 export const MAX_TOLD_FILES = 100;
+
+/** Largest picture that is shown to a model, bytes. */
+export const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
+
+/** Longest side of such a picture, pixels. */
+export const MAX_IMAGE_SIDE = 8192;
+
+/** Steps of a plan. */
+export const MAX_PLAN_STEPS = 200;

@@ -14,7 +14,7 @@ export interface AgentTool {
   /** Takes over a call of another tool, such as a patch inside `exec_command`; undefined leaves it alone. */
   intercept?(name: string, args: Readonly<Record<string, unknown>>): TakenCall | undefined;
   /** What is added to the answer of another tool's call, such as how that is done with this tool; undefined: nothing. */
-  remark?(name: string, args: Readonly<Record<string, unknown>>): string | undefined;
+  remark?(name: string, args: Readonly<Record<string, unknown>>, answer: string): string | undefined;
   /** What is known of a call that was under way when its process was killed. Carries nothing out. */
   recover?(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<string>;
 }

@@ -149,7 +149,8 @@ async function showAnswer(
   const answer = await make({ callId: call.call_id, signal, cwd, environment, show }).catch(
     (error: unknown): ToolAnswer => ({ output: `\`${call.name}\` failed: ${describe(error)}`, status: "failed" }),
   );
-  const { output, status = "completed" } = answer;
+  const { output, status = "completed", endsTurn } = answer;
+  if (endsTurn === true) context.onCancelled();
   const ending = answer.item ?? shown ?? { ...plain, output: typeof output === "string" ? output : "[image]" };
   if (ending.kind !== "plan") {
     if (id === undefined) show(ending);
@@ -184,7 +185,18 @@ async function callOrchestrator(
   await followed?.finish(result);
   if (name === "kill_session" && session !== undefined) await endSession(session, result, commands);
   if (followed === undefined || (name === "write_stdin" && result.isError)) await showPlain(call, result, context);
-  return result.text;
+  return withRemark(result.text, name, args ?? {}, context.own);
+}
+
+/** Adds how a thing is done that the call could not do. */
+function withRemark(
+  text: string,
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  own: readonly AgentTool[],
+): string {
+  const remarks = own.flatMap((tool) => tool.remark?.(name, args, text) ?? []);
+  return remarks.length === 0 ? text : [text.replace(/\n$/, ""), ...remarks].join("\n");
 }
 
 function describeCommand(call: CallItem, args: Readonly<Record<string, unknown>> | undefined, context: CallContext) {

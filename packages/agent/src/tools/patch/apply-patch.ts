@@ -30,10 +30,15 @@ export function createApplyPatchTool(options: PatchOptions): AgentTool {
       return call === undefined ? NO_INPUT : recoverPatch(call, context, options);
     },
     intercept: (name, args) => (name === "exec_command" ? takeScript(args, options) : undefined),
-    remark: (name, { cmd }) =>
-      name === "exec_command" && typeof cmd === "string" ? explainPatchCommand(cmd) : undefined,
+    remark: (name, { cmd }, answer) => {
+      const isAbout = name === "exec_command" && typeof cmd === "string" && NOT_FOUND.test(answer);
+      return isAbout ? explainPatchCommand(cmd) : undefined;
+    },
   };
 }
+
+/** What shells say. */
+const NOT_FOUND = /\bapply_?patch\b.*not found|not found.*\bapply_?patch\b/;
 
 const NO_INPUT = "apply_patch takes `input`: a text with the whole patch, from '*** Begin Patch' to '*** End Patch'.";
 

@@ -1,3 +1,5 @@
+import type { FileSandboxes } from "../../files/file-place.js";
+
 /** Where a patch is applied. */
 export interface PatchPlace {
   environment: string;
@@ -21,9 +23,7 @@ export type PatchPermit =
   | { kind: "cancelled" };
 
 /** Decides about the file calls of an agent's own tools. */
-export interface FilePolicy {
-  /** What file calls of a place carry as sandbox; undefined: none. `refused`: nothing is to be done there. */
-  sandboxOf(place: PatchPlace): { fileSandbox: unknown } | { refused: string };
+export interface FilePolicy extends FileSandboxes {
   /** Judges a patch, and asks where the policy wants that. The signal ends only the waiting. */
   permit(request: PatchRequest, signal: AbortSignal): Promise<PatchPermit>;
 }

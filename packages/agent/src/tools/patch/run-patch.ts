@@ -12,33 +12,16 @@ import {
   renderProblem,
   renderProblems,
   renderSuccess,
-  resolvePath,
 } from "@codex/apply-patch";
 import type { Clock } from "@codex/clock";
 import type { FileChangeDetails } from "../../events/thread-item.js";
-import type { AgentFiles } from "../../files/agent-files.js";
 import { confineFiles } from "../../files/confined-files.js";
+import { type FileEnvironment, type FileEnvironments, findFilePlace } from "../../files/file-place.js";
 import type { ToolAnswer, ToolContext } from "../agent-tool.js";
 import { applyPlan } from "./apply-plan.js";
 import { describeUndone } from "./describe-undone.js";
 import type { FilePolicy } from "./file-policy.js";
 import { readFiles } from "./file-states.js";
-
-/** The environments whose files the agent's own tools reach. */
-export interface FileEnvironments {
-  /** Ids of those that a call may name. */
-  readonly ids: readonly string[];
-  /** The one with this id, or the one of the turn; undefined where there is none. */
-  get(id: string | undefined): FileEnvironment | undefined;
-}
-
-/** An environment whose files can be reached. */
-export interface FileEnvironment {
-  readonly id: string;
-  readonly files: AgentFiles;
-  /** Where a turn works that names no directory; absolute. */
-  readonly cwd: string;
-}
 
 /** What patches are applied with. */
 export interface PatchOptions {
@@ -105,31 +88,22 @@ interface Prepared {
 async function prepare(
   { text, environment: named, directories }: PatchCall,
   context: ToolContext,
-  { environments, policy }: PatchOptions,
+  options: PatchOptions,
 ): Promise<Prepared | { refused: string }> {
   const parsed = parsePatch(text);
   if (!parsed.ok) return { refused: renderProblem(parsed.problem) };
   const { patch } = parsed;
-  const chosen = patch.environmentId ?? named ?? context.environment;
-  if (patch.environmentId !== undefined && environments.ids.length < 2) {
+  if (patch.environmentId !== undefined && options.environments.ids.length < 2) {
     return {
       refused:
         "apply_patch: this turn has one environment, and '*** Environment ID:' selects among several: leave it out",
     };
   }
-  const environment = environments.get(chosen);
-  if (environment === undefined) return { refused: describeUnknown(chosen, environments.ids) };
-  const turn = chosen === context.environment || chosen === undefined ? context.cwd : undefined;
-  const cwd = [turn ?? environment.cwd, ...directories.filter((one) => one !== undefined)].reduce(resolvePath);
-  const place = policy.sandboxOf({ environment: environment.id, cwd });
+  const place = findFilePlace({ environment: patch.environmentId ?? named, directories }, context, options);
+  if ("unknown" in place) return { refused: `apply_patch: ${place.unknown}` };
   if ("refused" in place) return { refused: describeRefusal(place.refused) };
-  const before = await readFiles(confineFiles(environment.files, place.fileSandbox), getPatchPaths(patch, cwd));
-  return { patch, environment, cwd, before };
-}
-
-function describeUnknown(id: string | undefined, ids: readonly string[]): string {
-  if (id === undefined || ids.length === 0) return "apply_patch: there is no environment whose files could be changed";
-  return `apply_patch: there is no environment '${id}'; there are: ${ids.join(", ")}`;
+  const { environment, cwd, files } = place;
+  return { patch, environment, cwd, before: await readFiles(files, getPatchPaths(patch, cwd)) };
 }
 
 /** All that a plan touches, by the names of the patch and with links followed. */

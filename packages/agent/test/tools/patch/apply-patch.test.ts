@@ -157,8 +157,11 @@ describe("a patch in exec_command", () => {
     const { tool } = createPatchTool(host.files, host.root);
     const args = { cmd: "make && apply_patch <<'EOF'\nEOF\n" };
     expect(tool.intercept!("exec_command", args)).toBeUndefined();
-    expect(tool.remark!("exec_command", args)).toContain("not a program of this shell");
-    expect(tool.remark!("exec_command", { cmd: "make" })).toBeUndefined();
+    const missing = "/bin/bash: line 1: apply_patch: command not found\n";
+    expect(tool.remark!("exec_command", args, missing)).toContain("not a program of this shell");
+    expect(tool.remark!("exec_command", args, "zsh:1: command not found: apply_patch")).toBeDefined();
+    expect(tool.remark!("exec_command", args, "make: no rule")).toBeUndefined();
+    expect(tool.remark!("exec_command", { cmd: "make" }, missing)).toBeUndefined();
   });
 });
 

@@ -1,0 +1,73 @@
+import { resolvePath } from "@codex/apply-patch";
+import type { ImageDetails } from "../../events/thread-item.js";
+import { isMissing, reasonOf } from "../../files/agent-files.js";
+import { type FileEnvironments, type FilePlace, type FileSandboxes, findFilePlace } from "../../files/file-place.js";
+import { MAX_IMAGE_BYTES, MAX_IMAGE_SIDE } from "../../limits.js";
+import type { AgentTool, ToolAnswer } from "../agent-tool.js";
+import { encodeBase64 } from "./base64.js";
+import { recognizeImage } from "./image-type.js";
+
+/** What images are read with. */
+export interface ViewImageOptions {
+  environments: FileEnvironments;
+  policy: FileSandboxes;
+  /** The model takes images as large as they are; others see them scaled down by the endpoint. */
+  originalImages: boolean;
+}
+
+/** `view_image`: puts a picture of the environment into the conversation, as its bytes are. */
+export function createViewImageTool(options: ViewImageOptions): AgentTool {
+  const names = options.environments.ids.length > 1;
+  return {
+    spec: {
+      name: "view_image",
+      description: "Shows you a picture file (PNG, JPEG, GIF or WebP) of the environment.",
+      inputSchema: {
+        type: "object",
+        properties: {
+          path: { type: "string", description: "Relative to the working directory, or absolute." },
+          ...(names ? { environment_id: { type: "string", enum: options.environments.ids } } : {}),
+        },
+        required: ["path"],
+        additionalProperties: false,
+      },
+    },
+    async call({ path, environment_id }, context) {
+      if (typeof path !== "string" || path === "") return failed("`path` is missing or no text");
+      const named = typeof environment_id === "string" ? environment_id : undefined;
+      const place = findFilePlace({ environment: named }, context, options);
+      if ("unknown" in place) return failed(place.unknown);
+      if ("refused" in place) return failed(place.refused);
+      const full = resolvePath(place.cwd, path);
+      const item: ImageDetails = { kind: "image", path: full, environment: place.environment.id };
+      context.show(item);
+      const read = await readImage(place, full);
+      if ("problem" in read) return { ...failed(`\`${full}\` ${read.problem}`), item };
+      const detail = options.originalImages ? "original" : "high";
+      return { output: [{ type: "input_image", image_url: read.url, detail }], item };
+    },
+  };
+}
+
+async function readImage({ files }: FilePlace, path: string): Promise<{ url: string } | { problem: string }> {
+  try {
+    const { isFile, isDirectory, size } = await files.getMetadata(path);
+    if (!isFile) return { problem: isDirectory ? "is a directory, not a file" : "is not a file" };
+    if (size > MAX_IMAGE_BYTES) return { problem: `has ${size} bytes; an image has at most ${MAX_IMAGE_BYTES}` };
+    const bytes = await files.readFile(path, { size });
+    const type = recognizeImage(bytes);
+    if (type === undefined) return { problem: "is no image that can be shown: only PNG, JPEG, GIF and WebP can" };
+    const { mediaType, width, height } = type;
+    if (width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE) {
+      return {
+        problem: `has ${width} × ${height} pixels; an image has at most ${MAX_IMAGE_SIDE} on a side: scale it down`,
+      };
+    }
+    if (width === 0 || height === 0) return { problem: "is an image without pixels" };
+    return { url: `data:${mediaType};base64,${encodeBase64(bytes)}` };
+  } catch (error) {
+    return { problem: isMissing(error) ? "does not exist" : `cannot be read: ${reasonOf(error)}` };
+  }
+}
+
+const failed = (problem: string): ToolAnswer => ({ output: `view_image: ${problem}.`, status: "failed" });

@@ -1,0 +1,59 @@
+import type { PlanStep } from "../../events/thread-item.js";
+import { asObject } from "../../json.js";
+import { MAX_PLAN_STEPS } from "../../limits.js";
+import type { AgentTool, ToolAnswer } from "../agent-tool.js";
+
+const STATUSES = ["pending", "in_progress", "completed"] as const;
+
+/** `update_plan`: shows the model's plan to the user. */
+export function createUpdatePlanTool(): AgentTool {
+  return {
+    spec: {
+      name: "update_plan",
+      description: "Shows the user what you are going to do and how far you are. Send all steps each time.",
+      inputSchema: {
+        type: "object",
+        properties: {
+          explanation: { type: "string", description: "Why the plan has changed." },
+          plan: {
+            type: "array",
+            items: {
+              type: "object",
+              properties: { step: { type: "string" }, status: { type: "string", enum: STATUSES } },
+              required: ["step", "status"],
+              additionalProperties: false,
+            },
+          },
+        },
+        required: ["plan"],
+        additionalProperties: false,
+      },
+    },
+    async call({ plan }, context) {
+      const steps = parsePlan(plan);
+      if (typeof steps === "string") return failed(steps);
+      const item = { kind: "plan" as const, steps };
+      context.show(item);
+      return { output: "Plan updated", item };
+    },
+  };
+}
+
+/** The steps, or what is wrong with them. */
+function parsePlan(plan: unknown): PlanStep[] | string {
+  if (!Array.isArray(plan)) return "`plan` is missing or no list; expected a list of `{step, status}`";
+  if (plan.length > MAX_PLAN_STEPS) return `\`plan\` has ${plan.length} steps; at most ${MAX_PLAN_STEPS} are taken`;
+  const steps: PlanStep[] = [];
+  for (const [index, entry] of plan.entries()) {
+    const { step, status } = asObject(entry) ?? {};
+    const known = STATUSES.find((one) => one === status);
+    if (typeof step !== "string") return `\`plan[${index}].step\` is missing or no text`;
+    if (known === undefined) {
+      return `\`plan[${index}].status\` is ${JSON.stringify(status) ?? "missing"}; expected one of ${STATUSES.join(", ")}`;
+    }
+    steps.push({ text: step, status: known });
+  }
+  return steps;
+}
+
+const failed = (problem: string): ToolAnswer => ({ output: `update_plan: ${problem}.`, status: "failed" });
