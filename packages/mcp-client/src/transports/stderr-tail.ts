@@ -1,0 +1,22 @@
+import { QUOTED_STDERR_CHARACTERS, STDERR_TAIL_BYTES } from "../limits.js";
+
+/** The last bytes of what a server wrote to stderr. */
+export class StderrTail {
+  #bytes = Buffer.alloc(0);
+
+  add(bytes: Uint8Array): void {
+    this.#bytes = Buffer.concat([this.#bytes, bytes]).subarray(-STDERR_TAIL_BYTES);
+  }
+
+  get text(): string {
+    return this.#bytes.toString("utf8");
+  }
+
+  /** Its end on one line and without control characters, for an error; empty for none. */
+  quote(): string {
+    return this.text
+      .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
+      .trim()
+      .slice(-QUOTED_STDERR_CHARACTERS);
+  }
+}

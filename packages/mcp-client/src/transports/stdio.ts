@@ -1,0 +1,204 @@
+import { setImmediate } from "node:timers/promises";
+import { type Clock, systemClock, waitAtMost } from "@codex/clock";
+import { createEnvironment, type ExecBackend, type ExecProcess, type ProcessSpec } from "@codex/exec-backend";
+import type { EnvPolicy, ProcessOutcome } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { CLOSE_GRACE_MS, MAX_MESSAGE_BYTES, OUTPUT_TAIL_BYTES, TERMINATE_GRACE_MS } from "../limits.js";
+import { Lines } from "./lines.js";
+import { StderrTail } from "./stderr-tail.js";
+
+/** An MCP server that speaks on its stdin and stdout. */
+export interface StdioServer {
+  /** Program, looked up in the `PATH` of its host unless it has a slash. */
+  command: string;
+  args?: readonly string[];
+  /** Laid over the core variables of its host; nothing else is passed. */
+  env?: Readonly<Record<string, string>>;
+  /** Absolute directory of its host. */
+  cwd: string;
+}
+
+/** Where the program of a `StdioTransport` runs, and who learns of its stderr. */
+export interface StdioTransportOptions {
+  /** Starts the program. Stays the caller's. */
+  backend: Pick<ExecBackend, "start" | "appliesEnvPolicy">;
+  /** Called with stderr of the program, as it comes. */
+  onStderr?: (bytes: Uint8Array) => void;
+  /** Variables of the host, for a backend that applies no policy itself. Default: those of this process. */
+  hostEnv?: Readonly<Record<string, string | undefined>>;
+  clock?: Clock;
+}
+
+/**
+ * A transport for the official MCP client over a program of any `ExecBackend`, on pipes and without a terminal. A connection
+ * below it that is lost and resumed is not noticed. `onerror` gets the reason of an end that nobody asked for, before `onclose`.
+ * `close` closes stdin, waits 2 s, asks the program to end and kills it, with everything that it started.
+ */
+export class StdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport["onmessage"];
+  readonly #server: StdioServer;
+  readonly #options: StdioTransportOptions;
+  readonly #stderr = new StderrTail();
+  #starting: Promise<ExecProcess> | undefined;
+  #process: ExecProcess | undefined;
+  #closing: Promise<void> | undefined;
+  #isOver = false;
+
+  constructor(server: StdioServer, options: StdioTransportOptions) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  /** How the program ended; undefined before it was started. */
+  get outcome(): ProcessOutcome | undefined {
+    return this.#process?.outcome;
+  }
+
+  /** The last 8 KiB of what it wrote to stderr. */
+  get stderr(): string {
+    return this.#stderr.text;
+  }
+
+  /** Starts the program. @throws what the backend throws, such as a StartError, of which `onerror` learns too */
+  async start(): Promise<void> {
+    if (this.#starting !== undefined) throw new Error("the transport of an MCP server is started once only");
+    this.#starting = this.#options.backend.start(this.#createSpec());
+    try {
+      this.#process = await this.#starting;
+    } catch (error) {
+      this.#end(asError(error));
+      throw error;
+    }
+    void this.#receive(this.#process);
+  }
+
+  /** Resolves when the message is written. @throws RangeError above 10 MiB; WriteError when the program reads no more */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const line = Buffer.from(`${JSON.stringify(message)}\n`, "utf8");
+    if (line.length > MAX_MESSAGE_BYTES) {
+      throw new RangeError(`a message of ${line.length} bytes is over the limit of ${MAX_MESSAGE_BYTES} bytes`);
+    }
+    if (this.#process === undefined || this.#closing !== undefined) throw new Error("the MCP server is not running");
+    await this.#process.write(line);
+  }
+
+  /** Ends the program. Resolves when nothing of it is left. Idempotent; never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #createSpec(): ProcessSpec {
+    const { command, args = [], env = {}, cwd } = this.#server;
+    const { backend, hostEnv = process.env } = this.#options;
+    const envPolicy: EnvPolicy = {
+      inherit: "core",
+      ignoreDefaultExcludes: false,
+      exclude: [],
+      set: { ...env },
+      includeOnly: [],
+    };
+    return {
+      argv: [command, ...args],
+      cwd,
+      ...(backend.appliesEnvPolicy ? { env: { ...env }, envPolicy } : { env: createEnvironment(envPolicy, hostEnv) }),
+      stdio: { kind: "pipe", stdin: "open" },
+      log: { headBytes: 0, tailBytes: OUTPUT_TAIL_BYTES, spillBytes: 0 },
+    };
+  }
+
+  async #receive(program: ExecProcess): Promise<void> {
+    const lines = new Lines();
+    let expected = 0;
+    let problem: Error | undefined;
+    try {
+      for await (const { stream, offset, bytes } of program.log.follow()) {
+        if (offset !== expected) throw new Error(`${offset - expected} bytes of its output are lost`);
+        expected = offset + bytes.length;
+        if (stream === "stderr") this.#takeStderr(bytes);
+        else {
+          for (const line of lines.take(bytes)) {
+            this.#takeLine(line);
+            // The client handles a notification later than an answer: progress must not be overtaken by the result.
+            await setImmediate();
+          }
+        }
+      }
+    } catch (error) {
+      problem = asError(error);
+    }
+    if (problem === undefined && this.#closing === undefined) await program.exited;
+    if (this.#closing === undefined) {
+      this.onerror?.(new Error(problem === undefined ? this.#describeEnd(program) : messageOf(problem)));
+    }
+    await this.close();
+  }
+
+  #takeStderr(bytes: Uint8Array): void {
+    this.#stderr.add(bytes);
+    this.#options.onStderr?.(bytes);
+  }
+
+  #takeLine(line: string): void {
+    if (line.trim() === "" || this.#isOver) return;
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      this.onerror?.(new Error("the MCP server wrote a line to stdout that is no JSON message"));
+      return;
+    }
+    if (isMessage(message)) this.onmessage?.(message);
+    else this.onerror?.(new Error("the MCP server wrote a line to stdout that is no JSON-RPC message"));
+  }
+
+  #describeEnd({ outcome }: ExecProcess): string {
+    const words = this.#stderr.quote();
+    return `the MCP server ended: ${describeOutcome(outcome)}${words === "" ? "" : `; on stderr: ${words}`}`;
+  }
+
+  async #close(): Promise<void> {
+    const { clock = systemClock } = this.#options;
+    const program = await this.#starting?.catch(() => undefined);
+    if (program !== undefined) {
+      await program.closeStdin().catch(() => {});
+      await waitAtMost(clock, CLOSE_GRACE_MS, program.exited);
+      // Also after its exit: what it started may still run.
+      await program.terminate({ graceMs: TERMINATE_GRACE_MS }).catch(() => {});
+      program.dispose();
+    }
+    this.#end(undefined);
+  }
+
+  /** Calls `onclose` once. */
+  #end(error: Error | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (error !== undefined) this.onerror?.(error);
+    this.onclose?.();
+  }
+}
+
+/** What the client reads further; it tells requests, notifications and answers apart itself, and checks them. */
+const isMessage = (value: unknown): value is JSONRPCMessage =>
+  typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(messageOf(error)));
+
+function describeOutcome(outcome: ProcessOutcome): string {
+  switch (outcome.kind) {
+    case "running":
+      return "it closed its output and was ended";
+    case "exited":
+      return `it exited with code ${outcome.code}`;
+    case "signaled":
+      return `it died of ${outcome.signal}`;
+    case "failed_to_start":
+      return `it could not be started: ${outcome.reason}`;
+    case "lost":
+      return `the connection to its host was lost: ${outcome.reason}. Whether it still runs is unknown`;
+  }
+}

@@ -1,0 +1,84 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { expect, it, onTestFinished } from "vitest";
+import { createEnvironmentFetch } from "../../src/index.js";
+import { listenHttp, listenMcp, openFar } from "../support.js";
+
+async function openFetch() {
+  return createEnvironmentFetch((await openFar()).environment.http);
+}
+
+it("carries the official client over Streamable HTTP: list, call, 3 MB, progress, end of the session", async () => {
+  const { url, asked } = await listenMcp();
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    fetch: await openFetch(),
+    requestInit: { headers: { authorization: "Bearer mine" } },
+  });
+  const client = new Client({ name: "tests", version: "1.0.0" });
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain("echo");
+  const big = await client.callTool({ name: "big", arguments: { bytes: 3_000_000 } });
+  expect(big.content).toEqual([{ type: "text", text: "x".repeat(3_000_000) }]);
+  const seen: number[] = [];
+  const onprogress = ({ progress }: { progress: number }) => void seen.push(progress);
+  await client.callTool({ name: "steps", arguments: { count: 3 } }, { onprogress });
+  expect(seen).toEqual([1, 2, 3]);
+  await transport.terminateSession();
+  expect(asked.map(({ method }) => method)).toEqual(expect.arrayContaining(["POST", "GET", "DELETE"]));
+  expect(asked.every(({ headers }) => headers.includes("Bearer mine"))).toBe(true);
+});
+
+it("passes headers in their order, a body and the kind of the body", async () => {
+  const fetch = await openFetch();
+  const { url, asked } = await listenHttp((request, response) => request.pipe(response));
+  const headers = { "X-Second": "2", "X-First": "1" };
+  const echoed = await fetch(url, { method: "POST", headers, body: new URLSearchParams({ a: "b c" }) });
+  expect(await echoed.text()).toBe("a=b+c");
+  const names = asked[0]!.headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  expect(names.indexOf("x-second")).toBeLessThan(names.indexOf("x-first"));
+  expect(asked[0]!.headers).toContain("application/x-www-form-urlencoded;charset=UTF-8");
+});
+
+it("follows no redirect that is manual or an error", async () => {
+  const fetch = await openFetch();
+  const { url, asked } = await listenHttp((request, response) => {
+    if (request.url === "/there") response.end("there");
+    else response.writeHead(307, { location: "/there" }).end("moved");
+  });
+  const stopped = await fetch(url, { redirect: "manual" });
+  expect([stopped.status, stopped.headers.get("location"), await stopped.text()]).toEqual([307, "/there", "moved"]);
+  await expect(fetch(url, { redirect: "error" })).rejects.toThrow("redirect");
+  expect(asked.map((each) => each.url)).toEqual(["/", "/"]);
+  expect(await (await fetch(url)).text()).toBe("there");
+});
+
+it.each([204, 205, 304])("has no body for status %i", async (status) => {
+  const fetch = await openFetch();
+  const { url } = await listenHttp((_, response) => response.writeHead(status).end());
+  const answer = await fetch(url);
+  expect([answer.status, answer.body]).toEqual([status, null]);
+});
+
+it("ends the wait at an abort, before the headers and in a body that never ends", async () => {
+  const fetch = await openFetch();
+  const { url } = await listenHttp((request, response) => {
+    if (request.url === "/stream") response.writeHead(200).write("first");
+  });
+  const early = new AbortController();
+  const pending = fetch(`${url}/never`, { signal: early.signal });
+  early.abort(new Error("enough"));
+  await expect(pending).rejects.toThrow("enough");
+  const late = new AbortController();
+  const { body } = await fetch(`${url}/stream`, { signal: late.signal });
+  const reader = body!.getReader();
+  expect(Buffer.from((await reader.read()).value!).toString()).toBe("first");
+  const next = reader.read();
+  late.abort(new Error("enough now"));
+  await expect(next).rejects.toThrow("enough now");
+  await expect(fetch(url, { signal: late.signal })).rejects.toThrow("enough now");
+});
+
+it("rejects with the reason when the server cannot be reached", async () => {
+  const fetch = await openFetch();
+  await expect(fetch("http://127.0.0.1:9/")).rejects.toThrow(/refused/i);
+});
