@@ -1,4 +1,4 @@
 import { describeChannel } from "./contract.js";
-import { memory, stdio, websocket } from "./transports.js";
+import { memory, stdio, tunnel, websocket } from "./transports.js";
 
-for (const transport of [memory, stdio, websocket]) describeChannel(transport);
+for (const transport of [memory, stdio, websocket, tunnel]) describeChannel(transport);

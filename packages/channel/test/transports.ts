@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type Channel, type ChannelLimits, createMemoryChannelPair, createStdioChannel } from "@codex/channel";
 import { connectWebSocketChannel, createWebSocketListener } from "@codex/channel/websocket";
 import type { Pair, Transport } from "./contract.js";
+import { createTunnelPair } from "./tunnel/support.js";
 
 export const memory: Transport = {
   name: "memory",
@@ -60,6 +61,21 @@ export const websocket: Transport = {
       await listener.close();
     };
     return { left, right, cut, dispose } satisfies Pair;
+  },
+};
+
+/** Two ends of a tunnel; what one says is heard by the other in a later turn. */
+export const tunnel: Transport = {
+  name: "a tunnel",
+  hasWire: true,
+  isTextOnly: true,
+  async open(limits) {
+    const { left, right } = createTunnelPair({ ...optional(limits) });
+    const cut = () => {
+      left.fail(new Error("cut"));
+      right.fail(new Error("cut"));
+    };
+    return { left, right, cut, dispose: () => closeBoth(left, right) };
   },
 };
 

@@ -61,6 +61,14 @@ export {
   toolContractSchema,
 } from "./tools.js";
 export {
+  execServerAckSchema,
+  execServerClosedSchema,
+  execServerPieceSchema,
+  openExecServerRequestSchema,
+  openExecServerResponseSchema,
+  type TunnelMessage,
+} from "./tunnel.js";
+export {
   type EnvPolicy,
   type ExecApprovalRequirement,
   type ExecCommandRequest,

@@ -3,6 +3,13 @@ import { processOutcomeSchema } from "./outcome.js";
 import { sandboxSupportSchema } from "./sandbox.js";
 import { countSchema, keySchema, nullable, processIdSchema } from "./scalars.js";
 import { executorToolSpecSchema, toolCallOutcomeSchema } from "./tools.js";
+import {
+  execServerAckSchema,
+  execServerClosedSchema,
+  execServerPieceSchema,
+  openExecServerRequestSchema,
+  openExecServerResponseSchema,
+} from "./tunnel.js";
 
 /** The version this package speaks; `initialize` carries it in both directions. */
 export const EXECUTOR_PROTOCOL_VERSION = "1";
@@ -85,6 +92,10 @@ export const orchestratorMessageSchema = z.discriminatedUnion("type", [
   initializeRequestSchema,
   cancelToolRequestSchema,
   ackSchema,
+  openExecServerRequestSchema,
+  execServerPieceSchema,
+  execServerAckSchema,
+  execServerClosedSchema,
 ]);
 /** A message from an orchestrator to an executor. */
 export type OrchestratorMessage = z.infer<typeof orchestratorMessageSchema>;
@@ -125,6 +136,7 @@ export const capabilitySchema = z.enum([
   "flow_control",
   "binary_output",
   "concurrent_input",
+  "exec_server",
 ]);
 /** What an executor may offer beyond the base messages; unknown names are ignored. */
 export type Capability = z.infer<typeof capabilitySchema>;
@@ -203,6 +215,10 @@ export const executorMessageSchema = z.discriminatedUnion("type", [
   toolsChangedSchema,
   toolOutputSchema,
   sessionExitedSchema,
+  openExecServerResponseSchema,
+  execServerPieceSchema,
+  execServerAckSchema,
+  execServerClosedSchema,
 ]);
 /** A message from an executor to an orchestrator. */
 export type ExecutorMessage = z.infer<typeof executorMessageSchema>;

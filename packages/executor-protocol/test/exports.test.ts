@@ -19,6 +19,9 @@ test("the names exported are these", () => {
     "execApprovalRequirementSchema",
     "execCommandRequestSchema",
     "execPolicyAmendmentSchema",
+    "execServerAckSchema",
+    "execServerClosedSchema",
+    "execServerPieceSchema",
     "executorMessageSchema",
     "executorToolSpecSchema",
     "formatArgumentProblem",
@@ -29,6 +32,8 @@ test("the names exported are these", () => {
     "listToolsRequestSchema",
     "listToolsResponseSchema",
     "omittedRangeSchema",
+    "openExecServerRequestSchema",
+    "openExecServerResponseSchema",
     "orchestratorMessageSchema",
     "outputPositionSchema",
     "outputStreamSchema",
@@ -72,6 +77,7 @@ test("the words of the protocol are these", () => {
     flow_control: "flow_control",
     binary_output: "binary_output",
     concurrent_input: "concurrent_input",
+    exec_server: "exec_server",
   });
   expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
     "unified_exec.exec_command",
@@ -107,6 +113,10 @@ test("the message types are these, per direction", () => {
     "initialize",
     "cancel_tool",
     "ack",
+    "open_exec_server",
+    "exec_server",
+    "exec_server_ack",
+    "exec_server_closed",
   ]);
   expect(typesOf(protocol.executorMessageSchema.def.options)).toEqual([
     "list_tools_response",
@@ -117,5 +127,9 @@ test("the message types are these, per direction", () => {
     "tools_changed",
     "tool_output",
     "session_exited",
+    "open_exec_server_response",
+    "exec_server",
+    "exec_server_ack",
+    "exec_server_closed",
   ]);
 });

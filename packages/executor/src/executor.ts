@@ -7,6 +7,7 @@ import { type CeilingOptions, createCeilingGuard, type ResolvePath } from "./adm
 import { Connection } from "./connections/connection.js";
 import { Connections } from "./connections/connections.js";
 import { type Attachment, receiveMessages } from "./connections/loop.js";
+import type { CreateExecServer, ExecServerOffer } from "./connections/tunnels.js";
 import { createExecutorTelemetry, type ExecutorTelemetry } from "./executor-telemetry.js";
 import { getHostInfo } from "./host/host-info.js";
 import { createRandomIds, type Ids } from "./ids.js";
@@ -33,6 +34,11 @@ export interface ExecutorOptions {
   ceiling?: CeilingOptions;
   /** How the ceiling learns where paths lead; needed where commands run on another host. Default: on this one. */
   resolvePath?: ResolvePath;
+  /**
+   * Files, HTTP and processes of the same host, for orchestrators that ask for them; called once for each. Not offered
+   * where a ceiling restricts the executor, which an exec-server would not keep. Default: tools alone.
+   */
+  execServer?: CreateExecServer;
   limits?: Partial<ExecutorLimits>;
   /** How long calls and sessions outlive a lost channel, waiting for a resume, milliseconds; default 30000, 0: not at all. */
   resumeGraceMs?: number;
@@ -94,6 +100,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     clock,
     getHost: () => options.host ?? getHostInfo(env),
     telemetry,
+    execServer: offerExecServer(options),
     all: new Set<UnifiedExec>(),
   };
   telemetry.observeSessions(() => countRunning(shared.all));
@@ -119,6 +126,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return this.close();
     },
   };
+}
+
+function offerExecServer({ execServer, ceiling }: ExecutorOptions): ExecServerOffer {
+  if (execServer === undefined) return { refusal: "this executor serves tools alone: it has no exec-server beside it" };
+  const { mode = "danger-full-access", roots = [], network = mode === "danger-full-access" } = ceiling ?? {};
+  if (mode === "danger-full-access" && roots.length === 0 && network) return { create: execServer };
+  return { refusal: "this executor has a ceiling, which an exec-server would not keep: it serves tools alone" };
 }
 
 const countRunning = (all: ReadonlySet<UnifiedExec>): number =>
@@ -162,7 +176,7 @@ async function serveChannel(channel: Channel, isResumable: boolean, context: Ser
   // A connection that was resumed over another channel belongs to that one now.
   if (connection?.outbox.isLatest(channel)) {
     if (end === "lost" && connection.isResumable && !isClosed()) {
-      connection.outbox.detach(channel);
+      connection.detach(channel);
       void channel.close();
       await connections.keep(connection);
     } else {

@@ -45,6 +45,9 @@ export interface ExecutorLimits {
   screens: number;
   /** Largest piece of live output in one binary frame, bytes. */
   binaryDeltaBytes: number;
+  /** Open tunnels to the exec-server beside the executor, and bytes that an orchestrator may have on its way in each. */
+  execServerTunnels: number;
+  execServerWindowBytes: number;
   /**
    * Retention of one session's output; what is left out is the backend's default. `lendsChunks` says that the orchestrator lies
    * in this process and looks at output only until it has acknowledged it; it counts for sessions that are paused when full.
@@ -75,6 +78,8 @@ export const DEFAULT_EXECUTOR_LIMITS: ExecutorLimits = {
   rememberedApprovals: 4096,
   screens: 8,
   binaryDeltaBytes: 64 * 1024,
+  execServerTunnels: 8,
+  execServerWindowBytes: 1024 * 1024,
   log: {},
 };
 

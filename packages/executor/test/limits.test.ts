@@ -27,6 +27,8 @@ describe("limits", () => {
       rememberedApprovals: 4096,
       screens: 8,
       binaryDeltaBytes: 65_536,
+      execServerTunnels: 8,
+      execServerWindowBytes: 1_048_576,
       log: {},
     });
   });

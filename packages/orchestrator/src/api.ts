@@ -81,6 +81,15 @@ export interface AttachedExecutor {
   readonly problems: readonly ProtocolProblem[];
   /** Number of all of them, those included that are not kept. */
   readonly problemCount: number;
+  /** Whether `openExecServer` is offered; known once it is attached. */
+  readonly servesFiles: boolean;
+  /**
+   * Opens a channel to the exec-server beside this executor: files, HTTP and processes of its host, for programs. No policy
+   * is consulted. The channel ends with the one to the executor; another can be opened once that is back, and a session
+   * of the exec-server resumed over it. The caller owns it; `signal` gives up opening it.
+   * @throws OrchestratorError `unsupported` where the executor serves tools alone, `exec_server_failed`, `closed`
+   */
+  openExecServer(options?: { signal?: AbortSignal }): Promise<Channel>;
 }
 
 /** Resolves, permits and forwards the tool calls of a model. */

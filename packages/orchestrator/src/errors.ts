@@ -18,6 +18,8 @@ export type OrchestratorErrorCode =
   | "closed"
   /** The executor lacks what was asked of it. */
   | "unsupported"
+  /** The exec-server beside an executor could not be reached. */
+  | "exec_server_failed"
   | "name_taken"
   | "too_many_executors"
   /** The command could not be started or the address not be reached. */

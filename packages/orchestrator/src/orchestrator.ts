@@ -364,6 +364,10 @@ const describeExecutor = (executor: ExecutorConnection): AttachedExecutor => ({
   get problemCount() {
     return executor.problems.count;
   },
+  get servesFiles() {
+    return executor.can("exec_server");
+  },
+  openExecServer: ({ signal } = {}) => executor.openExecServer(signal),
 });
 
 function connectFailure(name: string, cause: unknown): OrchestratorError {

@@ -66,7 +66,9 @@ describe("docs/protocol.md", () => {
   const listMatches = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, name]) => name!);
 
   it("has every message", () => {
-    const types = listMatches("packages/executor-protocol/src/messages.ts", /type: z\.literal\("([a-z_]+)"\)/g);
+    const types = ["messages", "tunnel"].flatMap((name) =>
+      listMatches(`packages/executor-protocol/src/${name}.ts`, /type: z\.literal\("([a-z_]+)"\)/g),
+    );
     expect(types).toContain("call_tool");
     expect(types.filter((type) => !page.includes(`\`${type}\``))).toEqual([]);
   });

@@ -1,9 +1,5 @@
 import {
   type AuthOptions,
-  type ConfigReader,
-  createConfigReader,
-  createEnvironmentInfo,
-  createExecServer,
   type ExecServer,
   type ListenWebSocketOptions,
   listenWebSocket,
@@ -11,17 +7,12 @@ import {
   resolveAuth,
   serveStdio,
 } from "@codex/exec-server";
-import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@codex/host-files";
-import { createEntryReader, createNative } from "@codex/native";
-import { createLocalBackend } from "@codex/process-host";
-import { createCommandSandbox } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
 import { BACKGROUND_GRACE_S, type BackgroundArguments, serveInBackground, withBackgroundLog } from "../background.js";
 import { readTlsIdentity, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { getFileHelper } from "../file-helper.js";
 import { onStopSignal, openStdout } from "../host-process.js";
-import { collectGarbage, keepHeapSmall } from "../keep-heap-small.js";
+import { createLocalExecServer } from "../local-exec-server.js";
 import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 
 export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments, TlsArguments, BackgroundArguments {
@@ -30,9 +21,6 @@ export interface ExecServerCommandOptions extends AuthOptions, TelemetryArgument
   /** Seconds for which a session with processes is kept without a connection. */
   resumeGrace?: number;
 }
-
-/** Version of Codex whose protocol this is; reported to clients. */
-const COMPATIBLE_VERSION = "0.169.0";
 
 /** Serves this host to Codex clients until a signal or, on stdio, the end of input. */
 export async function runExecServer(options: ExecServerCommandOptions): Promise<void> {
@@ -56,26 +44,7 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
     throw new Error("TLS requires a WebSocket listener, not stdio");
   }
   const telemetry = await openTelemetry("exec-server", options, isListener(target.kind));
-  const native = createNative(undefined, { closeInheritedOnExec: true });
-  const sandbox = createCommandSandbox({ native });
-  const backend = createLocalBackend({
-    shielded: true,
-    native,
-    telemetry,
-    sandbox,
-    onFirstStart: keepHeapSmall,
-    collectGarbage: () => collectGarbage(),
-  });
-  const info = await createEnvironmentInfo({
-    executorVersion: COMPATIBLE_VERSION,
-    // Not probed before a client asks for it: that would take longer than starting the server.
-    capabilities: ["environmentConfigRead", ...(sandbox.isLikely() ? (["sandboxedFileStreaming"] as const) : [])],
-  });
-  const sandboxed = createSandboxedFiles({ sandbox, getHelper: getFileHelper });
-  const pageCache = createPageCacheReader();
-  const fileSystem = createFileSystem({ sandboxed, pageCache, entries: createEntryReader() });
-  const environment = { info, config: createLazyConfigReader() };
-  const server = createExecServer({ backend, environment, fileSystem, telemetry, sessions: readGrace(options) });
+  const { server, close } = await createLocalExecServer(telemetry, readGrace(options));
   try {
     if (serveSocket !== undefined) await serveBackground(server, serveSocket, options, telemetry);
     else if (target.kind === "stdio") await serveStreams(server);
@@ -88,9 +57,7 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
       await serveWebSocket(server, { ...target, allowInsecure, ...secured, ...more }, telemetry);
     }
   } finally {
-    await server.close();
-    await backend.close();
-    await pageCache.close();
+    await close();
     await telemetry.close();
   }
 }
@@ -117,26 +84,6 @@ async function serveBackground(
       serveStdio(server, { input: socket, output: socket }, { kind: "socket", peer: "the background socket" }),
   });
   await server.close();
-}
-
-/** TOML is read when a client first asks for it. */
-function createLazyConfigReader(): ConfigReader {
-  let reader: Promise<ConfigReader> | undefined;
-  const load = async () => {
-    const { parse, stringify } = await import("smol-toml");
-    return createConfigReader({
-      toml: {
-        parse: (text) => parse(text, { integersAsBigInt: true }),
-        stringify: (table) => stringify(table, { numbersAsFloat: true }),
-      },
-    });
-  };
-  return {
-    async read(params) {
-      reader ??= load();
-      return (await reader).read(params);
-    },
-  };
 }
 
 async function serveStreams(server: ExecServer): Promise<void> {

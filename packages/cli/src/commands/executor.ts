@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createStdioChannel } from "@codex/channel";
-import { createCountingIds, createExecutor, type Executor } from "@codex/executor";
+import { createCountingIds, createExecutor, type Executor, type HostedExecServer } from "@codex/executor";
 import { createNative, createUnsentLimit, shieldProcess } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
@@ -29,6 +29,8 @@ export interface ExecutorCommandOptions
   resumeGrace?: number;
   /** Address of the exec-server that programs run on, instead of this host. */
   execServer?: string;
+  /** False: tools alone. */
+  files: boolean;
 }
 
 /** Concurrent calls, beyond one waiting call per session. */
@@ -64,6 +66,7 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
         })),
     ...(remote === undefined ? {} : { host: remote.host, resolvePath: remote.resolvePath }),
     ...(ceiling === undefined ? {} : { ceiling }),
+    ...(remote === undefined && options.files ? { execServer: () => startExecServer(telemetry) } : {}),
     // Each session may have a call that waits for it, as `codex run` does.
     limits: { sessions: options.maxSessions, inFlightCalls: options.maxSessions + SPARE_CALLS },
     resumeGraceMs: Math.ceil(
@@ -80,6 +83,14 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
     await remote?.close();
     await telemetry.close();
   }
+}
+
+/** Loaded on demand: most executors are used for their tools alone. */
+async function startExecServer(telemetry: OpenedTelemetry): Promise<HostedExecServer> {
+  const { createLocalExecServer } = await import("../local-exec-server.js");
+  const { server, close } = await createLocalExecServer(telemetry);
+  // Its client can come back through another tunnel, as over a websocket.
+  return { serve: (channel) => server.serve(channel, { transport: { kind: "websocket", peer: "tunnel" } }), close };
 }
 
 function refuseOnStdio({ tokenFile, tlsCert, tlsKey }: ExecutorCommandOptions): void {

@@ -27,6 +27,7 @@ export function addServing(program: Command): void {
       "--exec-server <address>",
       "Run programs on this exec-server: HOST:PORT, ws://, wss://, or a command that speaks on its stdin and stdout",
     )
+    .option("--no-files", "Serve tools alone: no files and HTTP to the programs of an orchestrator")
     .addOption(
       sandboxOption("The most that any command may do, whatever an orchestrator sends", "--max-sandbox <mode>"),
     )

@@ -16,6 +16,7 @@ import { Outbox, sendOn } from "../output/outbox.js";
 import { getAckBytes } from "../output/retention.js";
 import { type EndedSession, UnifiedExec } from "../sessions/unified-exec.js";
 import type { ToolRegistry } from "../tools/tool-registry.js";
+import { type ExecServerOffer, Tunnels } from "./tunnels.js";
 
 export interface ConnectionOptions {
   /** A function makes one of the connection's own, closed with it. */
@@ -28,6 +29,7 @@ export interface ConnectionOptions {
   clock: Clock;
   getHost: () => HostInfo;
   telemetry: ExecutorTelemetry;
+  execServer: ExecServerOffer;
   /** The sessions of every orchestrator of this executor. */
   all: Set<UnifiedExec>;
   /** How long it outlives its channel, waiting to be resumed, milliseconds; 0: not at all. */
@@ -58,6 +60,7 @@ export class Connection {
   readonly number: number;
   readonly outbox: Outbox;
   readonly calls: Calls;
+  readonly tunnels: Tunnels;
   readonly #options: ConnectionOptions;
   readonly #backend: ExecBackend;
   readonly #admission: Admission;
@@ -101,6 +104,12 @@ export class Connection {
       isResumable,
       telemetry,
     });
+    this.tunnels = new Tunnels({
+      offer: options.execServer,
+      limits,
+      send: (message) => outbox.send(message),
+      log: telemetry.log,
+    });
     this.#unwatch = registry.watch(() => void outbox.notify({ type: "tools_changed" }));
   }
 
@@ -111,7 +120,7 @@ export class Connection {
 
   /** What would be lost with it. */
   get unfinished(): Unfinished {
-    if (this.calls.isBusy || this.#unifiedExec.isBusy) return "work";
+    if (this.calls.isBusy || this.#unifiedExec.isBusy || this.tunnels.wasUsed) return "work";
     return this.calls.hasAnswers || this.#unifiedExec.wasUsed ? "results" : "nothing";
   }
 
@@ -142,6 +151,7 @@ export class Connection {
   async resume(channel: Channel, message: InitializeMessage, host: HostInfo): Promise<void> {
     const { requestId, acknowledges, attempt } = message;
     this.#lastAttempt = attempt ?? this.#lastAttempt;
+    this.tunnels.drop(RESUMED);
     const before = this.outbox.attach(channel);
     if (before !== undefined) leave(before);
     const terms = this.#agree(message);
@@ -152,6 +162,12 @@ export class Connection {
     // After the answers: one of them may be the first to name the session.
     void answer().then(() => this.#repeatExits());
     await answered;
+  }
+
+  /** The channel has ended; another may come. */
+  detach(channel: Channel): void {
+    this.tunnels.drop("the channel to the orchestrator was lost");
+    this.outbox.detach(channel);
   }
 
   acknowledge(answers: readonly string[] = [], output: readonly OutputPosition[] = []): void {
@@ -171,7 +187,9 @@ export class Connection {
     this.calls.cancelAll();
     this.calls.forgetAll();
     // A tool may ignore that it was cancelled, and a remote host that it was asked.
+    const tunnels = waitAtMost(clock, LAST_SESSIONS_MS, this.tunnels.close());
     const ended = (await waitAtMost(clock, LAST_SESSIONS_MS, this.#unifiedExec.close(note))) ?? [];
+    await tunnels;
     if (typeof this.#options.backend === "function") await this.#backend.close();
     await waitAtMost(clock, LAST_ANSWERS_MS, this.calls.settle());
     this.calls.forgetAll();
@@ -217,6 +235,7 @@ export class Connection {
         ...(graceMs > 0 ? ["resume"] : []),
         ...(flowControl ? ["flow_control"] : []),
         ...(binary ? ["binary_output"] : []),
+        ...(this.tunnels.isOffered ? ["exec_server"] : []),
       ],
       host,
       ...(flowControl ? { ackBytes } : {}),
@@ -239,9 +258,10 @@ export class Connection {
   }
 }
 
+const RESUMED = "the connection was resumed over another channel";
+
 /** Usually nothing listens there any more; a client that still does learns why its channel ends. */
 function leave(channel: Channel): void {
-  const message = "the connection was resumed over another channel";
-  void sendOn(channel, { type: "error", requestId: null, message, code: "taken_over" });
+  void sendOn(channel, { type: "error", requestId: null, message: RESUMED, code: "taken_over" });
   void channel.close();
 }

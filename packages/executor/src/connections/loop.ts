@@ -64,9 +64,16 @@ async function handleMessage(
   attachment: Attachment,
 ): Promise<Handled> {
   const { calls, outbox } = connection;
-  if (message.type === "ack") {
-    connection.acknowledge(message.answers, message.output);
-    return "go on";
+  switch (message.type) {
+    case "ack":
+      connection.acknowledge(message.answers, message.output);
+      return "go on";
+    case "exec_server":
+    case "exec_server_ack":
+    case "exec_server_closed": {
+      const problem = connection.tunnels.handle(message);
+      return problem === undefined ? "go on" : refuse(attachment, null, problem);
+    }
   }
   const { requestId } = message;
   const isRepeat = message.type === "call_tool" && calls.isRepeat(message);
@@ -91,6 +98,12 @@ async function handleMessage(
       if (outbox.isLive()) return refuse(attachment, requestId, "`initialize` was answered before");
       await connection.initialize(message);
       return "go on";
+    case "open_exec_server": {
+      const answer = outbox.isLive() ? connection.tunnels.open(message) : "`initialize` has to come first";
+      if (typeof answer === "string") return refuse(attachment, requestId, answer);
+      await outbox.send(answer);
+      return "go on";
+    }
     case "shutdown":
       // Not awaited: an orchestrator that does not read must not keep its sessions alive.
       void outbox.send({ type: "shutdown_response", requestId });

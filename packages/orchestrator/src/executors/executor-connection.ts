@@ -11,14 +11,16 @@ import {
 import type { TraceContext } from "@codex/telemetry";
 import { OrchestratorError } from "../errors.js";
 import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
+import { describeReply } from "./describe-reply.js";
 import { type Introduction, introduce } from "./introduce.js";
 import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
 import { retry } from "./retry.js";
 import type { SessionOwner } from "./sessions.js";
 import { type LearnedTool, parseToolList } from "./tool-list.js";
+import { Tunnels } from "./tunnels.js";
 import { Wire } from "./wire.js";
-import type { AckTerms, Loss, Recovery, Reply, SentRequest } from "./wire-types.js";
+import type { AckTerms, Loss, Recovery, Reply, SentRequest, UnaskedMessage } from "./wire-types.js";
 
 /** What an orchestrator says about itself when it attaches an executor. */
 export interface InitializeOptions {
@@ -95,6 +97,7 @@ export class ExecutorConnection {
   tools: ReadonlyMap<string, LearnedTool> = new Map();
   readonly #options: ConnectionOptions;
   readonly #wire: Wire;
+  readonly #tunnels: Tunnels;
   readonly #capabilities = new Set<string>();
   #listing: Promise<void> | undefined;
   #listAgain = false;
@@ -110,13 +113,21 @@ export class ExecutorConnection {
     this.name = options.name;
     this.problems = options.problems;
     this.owner = options.owner;
-    const { reconnect } = options;
+    const { reconnect, timings } = options;
+    this.#tunnels = new Tunnels({
+      name: options.name,
+      open: (body) =>
+        this.#wire.request(body, { answer: "open_exec_server_response", deadlineMs: timings.initializeMs }),
+      post: (message) => this.#wire.post(message),
+    });
     this.#wire = new Wire({
       ...options,
-      livenessMs: options.timings.livenessMs,
+      livenessMs: timings.livenessMs,
       onUnasked: (message) => this.#handleUnasked(message),
+      isAwaited: () => this.#tunnels.isOpen,
       recover: reconnect === undefined ? undefined : (loss) => this.#recover(loss, reconnect),
     });
+    void this.#wire.ended.then((reason) => this.#tunnels.drop(reason));
   }
 
   /** Introduces itself and learns the tools. @throws OrchestratorError; the channel is closed then. */
@@ -167,6 +178,15 @@ export class ExecutorConnection {
     const part = trace === undefined || !this.initialized ? {} : { trace };
     const body = { type: "call_tool" as const, toolName, arguments: request.arguments, ...scope, ...key, ...part };
     return this.#wire.request(body, { answer: "call_tool_response", deadlineMs, output, isBound });
+  }
+
+  /** @throws OrchestratorError `unsupported` saying why there is none */
+  async openExecServer(signal?: AbortSignal): Promise<Channel> {
+    if (this.initialized) return this.#tunnels.open(signal);
+    throw new OrchestratorError(
+      "unsupported",
+      `executor \`${this.name}\` knows only the base messages: it serves tools alone`,
+    );
   }
 
   cancel(requestId: string): void {
@@ -237,6 +257,7 @@ export class ExecutorConnection {
   /** Reconnects, and resumes what the executor has kept. */
   async #recover(loss: Loss, reconnect: ReconnectOptions): Promise<Recovery> {
     const { clock, timings } = this.#options;
+    this.#tunnels.drop(loss.reason);
     if (!this.#introduced) return { kind: "over", reason: loss.reason };
     this.#options.onInterrupted(loss.reason);
     const withinMs = this.#graceMs ?? timings.reconnectMs;
@@ -315,13 +336,18 @@ export class ExecutorConnection {
     return this.#wire.request({ type: "list_tools" }, { answer: "list_tools_response", deadlineMs });
   }
 
-  #handleUnasked(message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>): void {
-    if (message.type === "session_exited") {
-      this.#options.onSessionExited(this.owner, message.processId, message.outcome);
-    } else if (this.#listing === undefined) {
-      this.#listing = this.#relearnTools();
-    } else {
-      this.#listAgain = true;
+  #handleUnasked(message: UnaskedMessage): void {
+    switch (message.type) {
+      case "session_exited":
+        return this.#options.onSessionExited(this.owner, message.processId, message.outcome);
+      case "tools_changed":
+        if (this.#listing === undefined) this.#listing = this.#relearnTools();
+        else this.#listAgain = true;
+        return;
+      default: {
+        const problem = this.#tunnels.handle(message);
+        if (problem !== undefined) this.problems.note("invalid_tunnel", problem);
+      }
     }
   }
 
@@ -358,21 +384,3 @@ const PAUSES_PER_OUTAGE = 20;
 /** The same for the longest attempt; and what one gets at least, milliseconds. */
 const ATTEMPTS_PER_OUTAGE = 4;
 const MIN_ATTEMPT_MS = 500;
-
-/** Why there is no answer, as the end of a sentence. */
-export function describeReply(reply: Exclude<Reply<never>, { kind: "answer" }>): string {
-  switch (reply.kind) {
-    case "refused":
-      return `the executor answered: ${reply.message}`;
-    case "unreadable":
-      return `the executor's answer could not be read: ${reply.problem}`;
-    case "foreign":
-      return "it speaks JSON-RPC, as an exec-server does, and not the executor protocol";
-    case "timeout":
-      return `the executor did not answer within ${reply.ms} ms`;
-    case "ended":
-      return `the executor is offline: ${reply.reason}`;
-    case "unsent":
-      return `the request could not be sent: ${reply.reason}`;
-  }
-}

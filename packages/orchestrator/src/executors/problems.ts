@@ -25,6 +25,8 @@ export type ProblemKind =
   /** An `error` message that names no request. */
   | "unassigned_error"
   | "invalid_output"
+  /** Messages of a tunnel to its exec-server. */
+  | "invalid_tunnel"
   | "invalid_tool"
   /** A result that contradicts itself or its schema. */
   | "invalid_result"

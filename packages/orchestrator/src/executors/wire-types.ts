@@ -1,6 +1,12 @@
 import type { Channel } from "@codex/channel";
 import type { Clock } from "@codex/clock";
-import type { ExecutorMessage, OrchestratorMessage, OutputPosition, UnansweredCall } from "@codex/executor-protocol";
+import type {
+  ExecutorMessage,
+  OrchestratorMessage,
+  OutputPosition,
+  TunnelMessage,
+  UnansweredCall,
+} from "@codex/executor-protocol";
 import type { OrchestratorLimits } from "../limits.js";
 import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
@@ -23,9 +29,19 @@ export type Reply<M> =
    */
   | { kind: "unsent"; reason: string; cause: "refused" | "offline" | "unreached" | "changed" };
 
-export type AnswerType = "list_tools_response" | "call_tool_response" | "shutdown_response" | "initialize_response";
+export type AnswerType =
+  | "list_tools_response"
+  | "call_tool_response"
+  | "shutdown_response"
+  | "initialize_response"
+  | "open_exec_server_response";
 export type Answer<T extends AnswerType> = Extract<ExecutorMessage, { type: T }>;
-export type RequestMessage = Exclude<OrchestratorMessage, { type: "cancel_tool" | "ack" }>;
+export type RequestMessage = Exclude<OrchestratorMessage, { type: "cancel_tool" | "ack" | TunnelMessage["type"] }>;
+/** What an executor says without having been asked. */
+export type UnaskedMessage = Extract<
+  ExecutorMessage,
+  { type: "tools_changed" | "session_exited" | TunnelMessage["type"] }
+>;
 /** A request without its id, which the wire chooses. */
 export type RequestBody = RequestMessage extends infer R
   ? R extends RequestMessage
@@ -56,7 +72,9 @@ export interface WireOptions {
   problems: ProblemLog;
   /** Makes the ids of this wire unlike those of any other. */
   idPrefix: string;
-  onUnasked: (message: Extract<ExecutorMessage, { type: "tools_changed" | "session_exited" }>) => void;
+  onUnasked: (message: UnaskedMessage) => void;
+  /** Whether the executor is waited for though no call is under way. */
+  isAwaited: () => boolean;
   /** Silence after which an executor that owes an answer is asked for a sign of life, milliseconds. */
   livenessMs: number;
   /** Looks for another channel when the current one has ended; never rejects. Absent: that is the end of the wire. */

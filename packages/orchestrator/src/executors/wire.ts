@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Channel, ChannelEnd, Received } from "@codex/channel";
-import { type ExecutorMessage, parseExecutorMessage } from "@codex/executor-protocol";
+import { type ExecutorMessage, parseExecutorMessage, type TunnelMessage } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import { deleteOldest } from "../delete-oldest.js";
 import { watchPeer } from "./liveness.js";
@@ -112,6 +112,11 @@ export class Wire {
     this.#channel.send({ type: "cancel_tool", requestId }).catch(() => {});
   }
 
+  /** Sends what has no answer, over the current channel. @throws ChannelError */
+  post(message: TunnelMessage): Promise<void> {
+    return this.#channel.send(message);
+  }
+
   async close(reason = "it was closed by this side"): Promise<void> {
     this.#closeReason ??= reason;
     this.#closing.abort();
@@ -165,7 +170,8 @@ export class Wire {
       ms,
       getReceived: () => this.#received,
       // Everything else has a short deadline of its own.
-      isWaiting: () => [...this.#pending.values()].some(({ message }) => message.type === "call_tool"),
+      isWaiting: () =>
+        this.#options.isAwaited() || [...this.#pending.values()].some(({ message }) => message.type === "call_tool"),
       onDead: () => {
         this.#abandonReason = `it gave no sign of life for ${2 * ms} ms`;
         void channel.close({ abrupt: true });
@@ -284,6 +290,9 @@ export class Wire {
     switch (message.type) {
       case "tools_changed":
       case "session_exited":
+      case "exec_server":
+      case "exec_server_ack":
+      case "exec_server_closed":
         return this.#options.onUnasked(message);
       case "tool_output":
         return this.#output.handleMessage(message);

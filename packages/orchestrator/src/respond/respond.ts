@@ -1,5 +1,6 @@
 import type { UnifiedExecResult } from "@codex/executor-protocol";
-import { type CallReply, describeReply } from "../executors/executor-connection.js";
+import { describeReply } from "../executors/describe-reply.js";
+import type { CallReply } from "../executors/executor-connection.js";
 import type { ProblemLog } from "../executors/problems.js";
 import type { Session, SessionOwner, SessionTable } from "../executors/sessions.js";
 import { fail, interrupted, type LostCall, refuse, type ToolCallResult } from "../result.js";

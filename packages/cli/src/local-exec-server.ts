@@ -1,0 +1,73 @@
+import {
+  type ConfigReader,
+  createConfigReader,
+  createEnvironmentInfo,
+  createExecServer,
+  type ExecServer,
+  type ExecServerOptions,
+} from "@codex/exec-server";
+import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@codex/host-files";
+import { createEntryReader, createNative } from "@codex/native";
+import { createLocalBackend } from "@codex/process-host";
+import { createCommandSandbox } from "@codex/sandbox";
+import type { Telemetry } from "@codex/telemetry";
+import { getFileHelper } from "./file-helper.js";
+import { collectGarbage, keepHeapSmall } from "./keep-heap-small.js";
+
+/** Version of Codex whose protocol this is; reported to clients. */
+const COMPATIBLE_VERSION = "0.169.0";
+
+/** An exec-server for this host. Closing it ends everything that its clients have started. */
+export async function createLocalExecServer(
+  telemetry: Telemetry,
+  sessions: NonNullable<ExecServerOptions["sessions"]> = {},
+): Promise<{ server: ExecServer; close(): Promise<void> }> {
+  const native = createNative(undefined, { closeInheritedOnExec: true });
+  const sandbox = createCommandSandbox({ native });
+  const backend = createLocalBackend({
+    shielded: true,
+    native,
+    telemetry,
+    sandbox,
+    onFirstStart: keepHeapSmall,
+    collectGarbage: () => collectGarbage(),
+  });
+  const info = await createEnvironmentInfo({
+    executorVersion: COMPATIBLE_VERSION,
+    // Not probed before a client asks for it: that would take longer than starting the server.
+    capabilities: ["environmentConfigRead", ...(sandbox.isLikely() ? (["sandboxedFileStreaming"] as const) : [])],
+  });
+  const sandboxed = createSandboxedFiles({ sandbox, getHelper: getFileHelper });
+  const pageCache = createPageCacheReader();
+  const fileSystem = createFileSystem({ sandboxed, pageCache, entries: createEntryReader() });
+  const environment = { info, config: createLazyConfigReader() };
+  const server = createExecServer({ backend, environment, fileSystem, telemetry, sessions });
+  return {
+    server,
+    async close() {
+      await server.close();
+      await backend.close();
+      await pageCache.close();
+    },
+  };
+}
+
+/** TOML is read when a client first asks for it. */
+function createLazyConfigReader(): ConfigReader {
+  let reader: Promise<ConfigReader> | undefined;
+  const load = async () => {
+    const { parse, stringify } = await import("smol-toml");
+    return createConfigReader({
+      toml: {
+        parse: (text) => parse(text, { integersAsBigInt: true }),
+        stringify: (table) => stringify(table, { numbersAsFloat: true }),
+      },
+    });
+  };
+  return {
+    async read(params) {
+      reader ??= load();
+      return (await reader).read(params);
+    },
+  };
+}

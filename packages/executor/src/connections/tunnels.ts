@@ -1,0 +1,148 @@
+import { type Channel, MIN_TUNNEL_WINDOW, Tunnel } from "@codex/channel";
+import type { ExecutorMessage, OrchestratorMessage, TunnelMessage } from "@codex/executor-protocol";
+import { describeFault, type Logger, messageOf } from "@codex/telemetry";
+import type { ExecutorLimits } from "../limits.js";
+
+/** Files, HTTP and processes of the executor's host, for one orchestrator. */
+export interface HostedExecServer {
+  /** Serves one client over a channel, which it owns. Resolves when that client is gone; never rejects. */
+  serve(channel: Channel): Promise<void>;
+  /** Ends what clients have started. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Makes the exec-server of one orchestrator, when that orchestrator first opens a tunnel. */
+export type CreateExecServer = () => HostedExecServer | Promise<HostedExecServer>;
+
+/** Whether an executor offers its exec-server; if not, why. */
+export type ExecServerOffer = { create: CreateExecServer } | { refusal: string };
+
+export interface TunnelsOptions {
+  offer: ExecServerOffer;
+  limits: Pick<ExecutorLimits, "execServerTunnels" | "execServerWindowBytes">;
+  /** Sends to the orchestrator, over the current channel. Resolves with why the message could not be sent. */
+  send: (message: TunnelMessage) => Promise<string | undefined>;
+  log: Logger;
+}
+
+type OpenMessage = Extract<OrchestratorMessage, { type: "open_exec_server" }>;
+type OpenAnswer = Extract<ExecutorMessage, { type: "open_exec_server_response" }>;
+
+/**
+ * The tunnels of one orchestrator to the exec-server beside the executor. They end with the channel that carries them;
+ * the exec-server is there until the connection ends, so that a client resumes its session through another tunnel.
+ */
+export class Tunnels {
+  readonly #options: TunnelsOptions;
+  readonly #open = new Map<number, Tunnel>();
+  readonly #serving = new Set<Promise<void>>();
+  #server: Promise<HostedExecServer> | undefined;
+  /** The largest number that was opened. */
+  #last = 0;
+  #isClosed = false;
+
+  constructor(options: TunnelsOptions) {
+    this.#options = options;
+  }
+
+  get isOffered(): boolean {
+    return "create" in this.#options.offer;
+  }
+
+  /** Whether clients may have started something. */
+  get wasUsed(): boolean {
+    return this.#server !== undefined;
+  }
+
+  /** The answer, or why it is refused. */
+  open({ requestId, tunnel: number, windowBytes }: OpenMessage): OpenAnswer | string {
+    const { offer, limits } = this.#options;
+    if ("refusal" in offer) return offer.refusal;
+    if (number <= this.#last) return `tunnel ${number}: the number was used before`;
+    if (this.#open.size >= limits.execServerTunnels) {
+      return `${this.#open.size} tunnels to the exec-server are open (limit ${limits.execServerTunnels} tunnels)`;
+    }
+    this.#last = number;
+    const received = Math.max(MIN_TUNNEL_WINDOW, limits.execServerWindowBytes);
+    const tunnel = this.#createTunnel(number, { received, sent: windowBytes });
+    this.#open.set(number, tunnel);
+    const served = this.#serve(tunnel, offer.create).finally(() => {
+      if (this.#open.get(number) === tunnel) this.#open.delete(number);
+      this.#serving.delete(served);
+    });
+    this.#serving.add(served);
+    return { type: "open_exec_server_response", requestId, windowBytes: received };
+  }
+
+  /** Returns what is wrong with the message, if anything. What comes for a tunnel that has ended is dropped. */
+  handle(message: TunnelMessage): string | undefined {
+    const tunnel = this.#open.get(message.tunnel);
+    if (tunnel === undefined) {
+      return message.tunnel > this.#last ? `tunnel ${message.tunnel} was not opened` : undefined;
+    }
+    switch (message.type) {
+      case "exec_server":
+        return tunnel.receivePiece(message.data, message.more !== true);
+      case "exec_server_ack":
+        tunnel.receiveTaken(message.takenBytes);
+        return undefined;
+      case "exec_server_closed":
+        tunnel.receiveEnd(message.reason);
+        return undefined;
+    }
+  }
+
+  /** The channel that carries them is gone. */
+  drop(reason: string): void {
+    for (const tunnel of this.#open.values()) tunnel.fail(new Error(reason));
+    this.#open.clear();
+    // Over the next channel a request to open one may come again.
+    this.#last = 0;
+  }
+
+  /** Ends them, and the exec-server with what it has started. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.drop("the connection to the orchestrator has ended");
+    const server = await this.#server?.catch(() => undefined);
+    await server?.close();
+    await Promise.all(this.#serving);
+  }
+
+  #createTunnel(number: number, windows: { received: number; sent: number }): Tunnel {
+    const { send } = this.#options;
+    return new Tunnel(
+      {
+        async sendPiece(data, isLast) {
+          const more = isLast ? {} : { more: true };
+          const problem = await send({ type: "exec_server", tunnel: number, data, ...more });
+          if (problem !== undefined) throw new Error(problem);
+        },
+        sendTaken: (takenBytes) => void send({ type: "exec_server_ack", tunnel: number, takenBytes }),
+        sendEnd: (reason) =>
+          void send({
+            type: "exec_server_closed",
+            tunnel: number,
+            ...(reason === undefined ? {} : { reason }),
+          }),
+      },
+      windows,
+    );
+  }
+
+  async #serve(tunnel: Tunnel, create: CreateExecServer): Promise<void> {
+    const { log } = this.#options;
+    try {
+      this.#server ??= Promise.resolve().then(create);
+      const server = await this.#server;
+      if (this.#isClosed) return;
+      await server.serve(tunnel);
+    } catch (error) {
+      this.#server = undefined;
+      log.error?.("the exec-server failed", describeFault(error));
+      tunnel.abandon(`the exec-server failed: ${messageOf(error)}`);
+    } finally {
+      await tunnel.close({ deadlineMs: 0 });
+    }
+  }
+}
