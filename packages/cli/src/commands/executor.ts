@@ -52,6 +52,7 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
   if (remote !== undefined) shieldProcess();
   // Shared by all orchestrators: the host is probed once.
   const sandbox = createCommandSandbox({ native: createNative(undefined, { closeInheritedOnExec: true }) });
+  const graceMs = Math.ceil((options.resumeGrace ?? (serveSocket === undefined ? GRACE_S : BACKGROUND_GRACE_S)) * 1000);
   const executor = createExecutor({
     backend:
       remote?.createBackend ??
@@ -66,12 +67,10 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
         })),
     ...(remote === undefined ? {} : { host: remote.host, resolvePath: remote.resolvePath }),
     ...(ceiling === undefined ? {} : { ceiling }),
-    ...(remote === undefined && options.files ? { execServer: () => startExecServer(telemetry) } : {}),
+    ...(remote === undefined && options.files ? { execServer: () => startExecServer(telemetry, graceMs) } : {}),
     // Each session may have a call that waits for it, as `codex run` does.
     limits: { sessions: options.maxSessions, inFlightCalls: options.maxSessions + SPARE_CALLS },
-    resumeGraceMs: Math.ceil(
-      (options.resumeGrace ?? (serveSocket === undefined ? GRACE_S : BACKGROUND_GRACE_S)) * 1000,
-    ),
+    resumeGraceMs: graceMs,
     telemetry,
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
   });
@@ -86,11 +85,12 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
 }
 
 /** Loaded on demand: most executors are used for their tools alone. */
-async function startExecServer(telemetry: OpenedTelemetry): Promise<HostedExecServer> {
+async function startExecServer(telemetry: OpenedTelemetry, graceMs: number): Promise<HostedExecServer> {
   const { createLocalExecServer } = await import("../local-exec-server.js");
-  const { server, close } = await createLocalExecServer(telemetry);
-  // Its client can come back through another tunnel, as over a websocket.
-  return { serve: (channel) => server.serve(channel, { transport: { kind: "websocket", peer: "tunnel" } }), close };
+  // Its sessions are kept for as long as the executor keeps its own, where that is longer than usual.
+  const sessions = graceMs > GRACE_S * 1000 ? { busyDetachedMs: graceMs } : {};
+  const { server, close } = await createLocalExecServer(telemetry, sessions);
+  return { serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }), close };
 }
 
 function refuseOnStdio({ tokenFile, tlsCert, tlsKey }: ExecutorCommandOptions): void {

@@ -40,7 +40,7 @@ export function createHost(options: Partial<ExecutorOptions> = {}) {
     const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
     const server = createExecServer({ backend, environment: { info } });
     return {
-      serve: (channel) => server.serve(channel, { transport: { kind: "websocket", peer: "the executor" } }),
+      serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }),
       async close() {
         closed += 1;
         await server.close();
