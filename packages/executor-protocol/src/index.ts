@@ -50,6 +50,7 @@ export {
   sandboxSchema,
   sandboxSupportSchema,
 } from "./sandbox.js";
+export { STANDARD_TOOLS } from "./standard-tools.js";
 export {
   type ExecutorToolSpec,
   executorToolSpecSchema,

@@ -5,6 +5,7 @@ test("the names exported are these", () => {
   expect(Object.keys(protocol).sort()).toEqual([
     "EXECUTOR_PROTOCOL_VERSION",
     "PARSE_CONTEXT",
+    "STANDARD_TOOLS",
     "ackSchema",
     "byteRangeSchema",
     "callToolRequestSchema",

@@ -1,17 +1,20 @@
-import type { Channel } from "@codex/channel";
-import type { HostInfo, ProcessOutcome } from "@codex/executor-protocol";
+import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
 import type { AuditOptions } from "./audit/audit-trail.js";
 import type { CallToolOptions } from "./calls/call-tool.js";
+import type { ToolCall } from "./calls/tool-call.js";
 import type { ModelTool } from "./catalog/catalog.js";
+import type { EnvironmentSelection } from "./catalog/selection.js";
 import type { OrchestratorDefaults } from "./config.js";
-import type { Connector, InitializeOptions } from "./executors/executor-connection.js";
+import type { Conversation, ConversationOptions } from "./conversation.js";
+import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
+import type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
 import type { LiveOutput } from "./executors/live-output.js";
 import type { ProtocolProblem } from "./executors/problems.js";
 import type { RunCommandRequest, RunningCommand } from "./programs/run-command.js";
-import type { AnyStructured, StructuredOf, ToolCallResult } from "./result.js";
+import type { StructuredOf, ToolCallResult } from "./result.js";
 
 /** What an orchestrator is made of. Only `policy` has to be given. */
 export interface OrchestratorOptions {
@@ -44,54 +47,6 @@ export interface OrchestratorOptions {
   onOnline?: (executor: string, back: { resumed: true } | { resumed: false; reason: string }) => void;
 }
 
-/** An executor to attach. Either `channel` or `reconnect` has to be given. */
-export interface AttachOptions {
-  /**
-   * Environment name that models use for this executor: 1 to 64 letters, digits and `_.-`. Attaching under the name of
-   * an executor that is offline replaces it.
-   */
-  name: string;
-  /** Owned from now on: closed when attaching fails, by `detach` and by `close`. Default: `reconnect` opens it. */
-  channel?: Channel | Promise<Channel>;
-  /**
-   * Opens another channel when the current one is lost. Called again, with exponential backoff and full jitter, for as
-   * long as the executor keeps the sessions. Output continues without loss or repetition; calls wait meanwhile.
-   */
-  reconnect?: Connector;
-  /** `false`: speak the base messages only. */
-  initialize?: InitializeOptions | false;
-  /** Aborts attaching, and closes the channel; has no effect once the executor is attached. */
-  signal?: AbortSignal;
-  /** Send `shutdown` before closing, so that the executor ends its sessions and itself. Default true. */
-  shutdownOnClose?: boolean;
-}
-
-/** An executor as its user sees it. */
-export interface AttachedExecutor {
-  readonly name: string;
-  /** Undefined for one that knows only the base messages. */
-  readonly host: HostInfo | undefined;
-  /** For `initialize.resumeSessionId`, after the channel was lost. */
-  readonly sessionId: string | undefined;
-  /** Why it is offline; undefined while it is connected or reconnecting. */
-  readonly offlineReason: string | undefined;
-  /** Why the channel was lost, while reconnecting; otherwise undefined. */
-  readonly reconnectingReason: string | undefined;
-  /** The newest protocol violations, at most `limits.problemsKept`. */
-  readonly problems: readonly ProtocolProblem[];
-  /** Number of all of them, those included that are not kept. */
-  readonly problemCount: number;
-  /** Whether `openExecServer` is offered; known once it is attached. */
-  readonly servesFiles: boolean;
-  /**
-   * Opens a channel to the exec-server beside this executor: files, HTTP and processes of its host, for programs. No policy
-   * is consulted. The channel ends with the one to the executor; another can be opened once that is back, and a session
-   * of the exec-server resumed over it. The caller owns it; `signal` gives up opening it.
-   * @throws OrchestratorError `unsupported` where the executor serves tools alone, `exec_server_failed`, `closed`
-   */
-  openExecServer(options?: { signal?: AbortSignal }): Promise<Channel>;
-}
-
 /** Resolves, permits and forwards the tool calls of a model. */
 export interface Orchestrator {
   /** Settles when the executors of the options are attached; rejects with the first that could not be. */
@@ -101,8 +56,19 @@ export interface Orchestrator {
   attach(options: AttachOptions): Promise<AttachedExecutor>;
   /** Ends the connection to an executor; false when there is none of that name. */
   detach(name: string): Promise<boolean>;
-  /** The tools of all executors, described for a model. */
-  listTools(): ModelTool[];
+  /**
+   * Adds a place whose executor is attached when a call first needs it, and again when it is offline; until then it has the
+   * standard tools of `@codex/executor`. It keeps its place in the order: the first environment is the default. Not owned;
+   * `detach` removes it. What cannot be attached runs nowhere else, unless `fallback` names where.
+   * @throws OrchestratorError `name_taken`, `bad_option`, `too_many_executors`, `closed`
+   */
+  addEnvironment(environment: AttachableEnvironment, options?: EnvironmentOptions): void;
+  /** All environments, or those that are selected, the default first: what a model should know of them. */
+  listEnvironments(selection?: readonly EnvironmentSelection[]): EnvironmentDescription[];
+  /** Calls of one model, with a selection of environments that lasts from turn to turn. @throws OrchestratorError `unknown_environment` */
+  createConversation(options?: ConversationOptions): Conversation;
+  /** The tools of all environments, or those that are selected, described for a model. Without an environment there are none. */
+  listTools(options?: { environments?: readonly EnvironmentSelection[] }): ModelTool[];
   /**
    * Carries out a tool call of a model: resolves it, applies the policy, asks the approver, forwards it to an executor.
    * Never rejects for what a model or an executor did; `args` is an object or its JSON text.
@@ -134,19 +100,6 @@ export interface Orchestrator {
   close(): Promise<void>;
   /** `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-/** A tool call that is under way. */
-export interface ToolCall<Structured = AnyStructured> {
-  /**
-   * Live output from the first byte on, for one loop. A loop that has begun holds the executor back instead of losing
-   * output; leaving it (`break`) lets the call go on without a reader. The loop ends before `result` resolves, and never
-   * throws. Of a call whose `result` is awaited before a loop has begun, about 1 MiB is kept; `dropped` of a piece
-   * is the range that is missing before it.
-   */
-  readonly output: AsyncIterable<LiveOutput>;
-  /** As `callTool`: never rejects for what a model or an executor did. Needs no reader of `output`. */
-  readonly result: Promise<ToolCallResult<Structured>>;
 }
 
 /** How a program is run. */

@@ -5,7 +5,8 @@ import { Approvals } from "./approvals/approvals.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
 import { handleToolCall, type SharedContext } from "./calls/call-tool.js";
 import { OrchestratorError } from "./errors.js";
-import { type Collaborators, type HandleCall, OrchestratorCore, type Shared } from "./orchestrator.js";
+import { type CallHandler, type Collaborators, OrchestratorCore, type Shared } from "./orchestrator.js";
+import type { Ruling } from "./permit/permit.js";
 
 /**
  * Creates an orchestrator. The caller owns it and closes it.
@@ -36,16 +37,25 @@ function createHandler(
   policy: Policy,
   shellParser: GetShellParser | undefined,
   { clock, ...shared }: Shared,
-): HandleCall {
+): CallHandler {
   const { limits, timings } = shared.config;
+  const rulings = new Map<PolicyOptions, Pick<Ruling, "policy" | "rules">>();
+  const rule = (given: PolicyOptions, resolved = resolvePolicy(given)) => {
+    const known = rulings.get(given) ?? { policy: resolved, rules: new RuleBook(resolved.rules, resolved.saveRule) };
+    rulings.set(given, known);
+    return known;
+  };
+  const common = rule(options.policy, policy);
   const context: SharedContext = {
     ...shared,
-    policy,
-    rules: new RuleBook(policy.rules, policy.saveRule),
+    rulingOf(environment) {
+      const own = shared.environments.policyOf(environment);
+      const approver = shared.environments.approverOf(environment) ?? options.approver;
+      return { ...(own === undefined ? common : rule(own)), approver };
+    },
     sandboxed: new WeakMap(),
     typedShells: new WeakMap(),
     approvals: new Approvals({
-      approver: options.approver,
       clock,
       timeoutMs: timings.approvalMs,
       limit: limits.rememberedApprovals,
@@ -53,7 +63,10 @@ function createHandler(
     shellParser: shellParser ?? createLazyShellParser(),
     telemetry: createCallTelemetry(options.telemetry ?? {}),
   };
-  return (name, args, callOptions) => handleToolCall(name, args, callOptions, context);
+  return {
+    handle: (name, args, callOptions) => handleToolCall(name, args, callOptions, context),
+    checkPolicy: (given) => void rule(given),
+  };
 }
 
 function resolvePolicy(options: PolicyOptions): Policy {

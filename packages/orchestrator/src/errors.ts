@@ -21,6 +21,8 @@ export type OrchestratorErrorCode =
   /** The exec-server beside an executor could not be reached. */
   | "exec_server_failed"
   | "name_taken"
+  /** A selection names an environment that is not there. */
+  | "unknown_environment"
   | "too_many_executors"
   /** The command could not be started or the address not be reached. */
   | "connect_failed"

@@ -1,23 +1,30 @@
 export type {
-  AttachedExecutor,
-  AttachOptions,
   Orchestrator,
   OrchestratorOptions,
   RunCommandOptions,
-  ToolCall,
 } from "./api.js";
 export type { AfterDenial, ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
 export type { AuditOptions } from "./audit/audit-trail.js";
 export type { CallToolOptions } from "./calls/call-tool.js";
+export type { ToolCall } from "./calls/tool-call.js";
 export type { ModelTool } from "./catalog/catalog.js";
+export type { EnvironmentSelection } from "./catalog/selection.js";
 export type { OrchestratorDefaults } from "./config.js";
 export type { StdioCommand } from "./connect/child.js";
 export { connectStdio } from "./connect/stdio.js";
 export { connectWebSocket, type WebSocketOptions } from "./connect/websocket.js";
+export type { Conversation, ConversationCallOptions, ConversationOptions } from "./conversation.js";
 export { createOrchestrator } from "./create-orchestrator.js";
 export { createProgramRunner, type ProgramRunner, type ProgramRunnerOptions } from "./create-program-runner.js";
+export type {
+  AttachableEnvironment,
+  EnvironmentDescription,
+  EnvironmentOptions,
+  ExecutorAttachment,
+} from "./environments/environment.js";
 export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
+export type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
 export type { Connector, InitializeOptions } from "./executors/executor-connection.js";
 export type { LiveOutput } from "./executors/live-output.js";
 export type { ProblemKind, ProtocolProblem } from "./executors/problems.js";

@@ -1,21 +1,28 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { Channel } from "@codex/channel";
 import { type Clock, systemClock, waitAtMost, waitUnlessAborted } from "@codex/clock";
 import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { PolicyOptions } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
-import type {
-  AttachedExecutor,
-  AttachOptions,
-  Orchestrator,
-  OrchestratorOptions,
-  RunCommandOptions,
-  ToolCall,
-} from "./api.js";
+import type { Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import { Auditor } from "./audit/audit-trail.js";
 import type { CallToolOptions, SharedContext } from "./calls/call-tool.js";
+import type { ToolCall } from "./calls/tool-call.js";
 import { Catalog, type ModelTool } from "./catalog/catalog.js";
+import { checkSelection, type EnvironmentSelection } from "./catalog/selection.js";
 import { type Config, resolveConfig } from "./config.js";
+import { type Conversation, type ConversationOptions, createConversation } from "./conversation.js";
+import { describeEnvironments } from "./environments/describe.js";
+import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
+import { EnvironmentTable } from "./environments/environment-table.js";
 import { OrchestratorError } from "./errors.js";
+import {
+  type AttachedExecutor,
+  type AttachOptions,
+  closeLater,
+  describeExecutor,
+} from "./executors/attached-executor.js";
 import { ExecutorConnection } from "./executors/executor-connection.js";
 import { ProblemLog } from "./executors/problems.js";
 import { type SessionOwner, SessionTable } from "./executors/sessions.js";
@@ -37,12 +44,19 @@ export interface Collaborators {
 }
 
 /** Carries out the call of a tool for a model. */
-export type HandleCall = (name: string, args: unknown, options: CallToolOptions) => Promise<ToolCallResult>;
+type HandleCall = (name: string, args: unknown, options: CallToolOptions) => Promise<ToolCallResult>;
+
+/** Carries out calls, and knows what is a policy. */
+export interface CallHandler {
+  handle: HandleCall;
+  /** @throws OrchestratorError `bad_option` */
+  checkPolicy(policy: PolicyOptions): void;
+}
 
 /** What calls share with everything else. */
 export type Shared = Pick<
   SharedContext,
-  "config" | "catalog" | "sessions" | "newId" | "newKey" | "closing" | "auditor"
+  "config" | "catalog" | "environments" | "sessions" | "newId" | "newKey" | "closing" | "auditor"
 > & { clock: Clock };
 
 /** Everything except the handling of tool calls, which is handed in: `runCommand` and `listTools` do not need it. */
@@ -56,7 +70,8 @@ export class OrchestratorCore implements Orchestrator {
   readonly #sessions: SessionTable;
   readonly #newKey: () => string;
   readonly #auditor: Auditor;
-  readonly #handleCall: HandleCall;
+  readonly #handler: CallHandler;
+  readonly #environments: EnvironmentTable;
   readonly #attaching = new Map<string, Promise<unknown>>();
   readonly #inFlight = new Set<Promise<unknown>>();
   /** Aborts when it is closed. */
@@ -64,7 +79,7 @@ export class OrchestratorCore implements Orchestrator {
   #isReady = false;
   #closing: Promise<void> | undefined;
 
-  constructor(options: CoreOptions, createHandler: (shared: Shared) => HandleCall) {
+  constructor(options: CoreOptions, createHandler: (shared: Shared) => CallHandler) {
     this.#options = options;
     this.#config = resolveConfig(options.defaults);
     this.#clock = options.clock ?? systemClock;
@@ -72,10 +87,14 @@ export class OrchestratorCore implements Orchestrator {
     this.#sessions = new SessionTable(this.#config.limits.rememberedSessions);
     this.#newKey = this.#createKeys();
     this.#auditor = new Auditor(options.audit, this.#newId);
-    this.#handleCall = createHandler({
+    // Of each call that waits.
+    setMaxListeners(0, this.#close.signal);
+    this.#environments = new EnvironmentTable(this, this.#close.signal);
+    this.#handler = createHandler({
       config: this.#config,
       clock: this.#clock,
       catalog: this.#catalog,
+      environments: this.#environments,
       sessions: this.#sessions,
       newId: this.#newId,
       newKey: this.#newKey,
@@ -120,14 +139,37 @@ export class OrchestratorCore implements Orchestrator {
 
   async detach(name: string): Promise<boolean> {
     const executor = this.#catalog.get(name);
-    if (executor === undefined) return false;
+    const wasAdded = this.#environments.delete(name);
+    if (executor === undefined && !wasAdded) return false;
     this.#catalog.delete(name);
-    await executor.close();
+    await executor?.close();
     return true;
   }
 
-  listTools(): ModelTool[] {
-    return this.#catalog.list(this.#config);
+  addEnvironment(environment: AttachableEnvironment, options: EnvironmentOptions = {}): void {
+    const { id } = environment;
+    const { policy, fallback } = options;
+    const taken = this.#environments.has(id) || this.#catalog.get(id) !== undefined;
+    const refusal = taken
+      ? new OrchestratorError("name_taken", `there is an environment \`${id}\``)
+      : this.#refusal(id);
+    if (refusal !== undefined) throw refusal;
+    if (fallback === id) throw new OrchestratorError("bad_option", `environment \`${id}\` is its own fallback`);
+    if (policy !== undefined) this.#handler.checkPolicy(policy);
+    this.#environments.add(environment, options);
+    this.#catalog.expect(id);
+  }
+
+  listEnvironments(selection?: readonly EnvironmentSelection[]): EnvironmentDescription[] {
+    return describeEnvironments(this.#catalog, this.#environments, this.#config, selection);
+  }
+
+  createConversation(options: ConversationOptions = {}): Conversation {
+    return createConversation(this, options, (selection) => checkSelection(selection, this.#catalog.names()));
+  }
+
+  listTools({ environments }: { environments?: readonly EnvironmentSelection[] } = {}): ModelTool[] {
+    return this.#catalog.list(this.#config, environments);
   }
 
   callTool<Name extends string>(
@@ -172,7 +214,7 @@ export class OrchestratorCore implements Orchestrator {
   async #callTool(name: string, args: unknown, options: CallToolOptions): Promise<ToolCallResult> {
     if (!this.#isReady) await this.#untilReady(options.signal);
     if (this.#close.signal.aborted) return closedMeanwhile();
-    return this.#handleCall(name, args, options);
+    return this.#handler.handle(name, args, options);
   }
 
   async #untilReady(signal: AbortSignal | undefined): Promise<void> {
@@ -251,8 +293,9 @@ export class OrchestratorCore implements Orchestrator {
       return new OrchestratorError("name_taken", `an executor named \`${name}\` is attached`);
     }
     const { executors } = this.#config.limits;
-    const count = this.#catalog.all.length + this.#attaching.size;
-    if (known !== undefined || count < executors) return undefined;
+    const added = this.#environments.count((id) => this.#catalog.get(id) === undefined && !this.#attaching.has(id));
+    const count = this.#catalog.all.length + this.#attaching.size + added;
+    if (known !== undefined || this.#environments.has(name) || count < executors) return undefined;
     return new OrchestratorError(
       "too_many_executors",
       `${count} executors are attached (limit ${executors} executors)`,
@@ -337,38 +380,6 @@ export class OrchestratorCore implements Orchestrator {
 }
 
 const closedError = () => new OrchestratorError("closed", "the orchestrator is closed");
-
-/** Closes a channel that is not used, once it is open. */
-function closeLater(channel: Channel | Promise<Channel>): void {
-  Promise.resolve(channel).then(
-    (opened) => opened.close(),
-    () => {},
-  );
-}
-
-const describeExecutor = (executor: ExecutorConnection): AttachedExecutor => ({
-  name: executor.name,
-  host: executor.host,
-  get sessionId() {
-    return executor.sessionId;
-  },
-  get offlineReason() {
-    return executor.offlineReason;
-  },
-  get reconnectingReason() {
-    return executor.lostReason;
-  },
-  get problems() {
-    return executor.problems.recent;
-  },
-  get problemCount() {
-    return executor.problems.count;
-  },
-  get servesFiles() {
-    return executor.can("exec_server");
-  },
-  openExecServer: ({ signal } = {}) => executor.openExecServer(signal),
-});
 
 function connectFailure(name: string, cause: unknown): OrchestratorError {
   if (cause instanceof OrchestratorError) return cause;

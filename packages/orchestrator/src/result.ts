@@ -13,8 +13,14 @@ export type StructuredOf<Name extends string> = string extends Name
     ? UnifiedExecResult
     : Record<string, unknown>;
 
+/** Where it was. */
+interface Located {
+  /** Name of the environment; undefined when none was selected, so that nothing was run. */
+  environment?: string;
+}
+
 /** The executor answered. A command that exits with a code other than 0 is a success of the tool. */
-export interface AnsweredCall<Structured = AnyStructured> {
+export interface AnsweredCall<Structured = AnyStructured> extends Located {
   /** `interrupted`: the caller's signal ended the wait; a session that still runs has its id in the text. */
   status: "success" | "interrupted";
   isError: false;
@@ -27,7 +33,7 @@ export interface AnsweredCall<Structured = AnyStructured> {
 }
 
 /** Nothing was run, or the tool itself failed, or the turn ends: what ran before that is in the text. */
-export interface RefusedCall {
+export interface RefusedCall extends Located {
   /**
    * `forbidden`: the policy refuses. `denied`: approval was asked for and not given. `cancelled`: the user ended the
    * turn. `interrupted`: the caller's signal came before anything was sent. `error`: everything else.
@@ -54,6 +60,8 @@ export type RefusalCode =
   | "invalid_arguments"
   | "unknown_tool"
   | "unknown_environment"
+  /** None is selected, or none that is offers the tool. */
+  | "no_environment"
   | "executor_offline"
   | "too_many_calls"
   | "unsendable"
@@ -73,7 +81,7 @@ export type RefusalCode =
   | "closed";
 
 /** The call was sent and no answer can be had. What it did, and whether it still runs, is unknown. */
-export interface LostCall {
+export interface LostCall extends Located {
   status: "lost";
   isError: true;
   text: string;

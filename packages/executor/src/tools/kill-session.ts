@@ -1,5 +1,6 @@
 import { waitUnlessAborted } from "@codex/clock";
 import type { TerminationReceipt } from "@codex/exec-backend";
+import { STANDARD_TOOLS } from "@codex/executor-protocol";
 import { renderOutcome } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
 import { quote } from "../text.js";
@@ -7,17 +8,7 @@ import { asArguments, findOwner, getCount } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
 
 export const killSession: SessionTool = {
-  spec: {
-    name: "kill_session",
-    description:
-      "Ends a session with everything it started, asking first, and tells what was there and whether it is gone.",
-    inputSchema: {
-      type: "object",
-      properties: { session_id: { type: "integer", description: "The session to end." } },
-      required: ["session_id"],
-      additionalProperties: false,
-    },
-  },
+  spec: STANDARD_TOOLS.kill_session,
   async call(args, unifiedExec, scope) {
     const id = getCount(asArguments(args), "session_id");
     const killed = await waitUnlessAborted(scope.signal, findOwner(scope, unifiedExec, id).kill(id));

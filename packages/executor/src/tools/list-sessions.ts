@@ -1,15 +1,11 @@
+import { STANDARD_TOOLS } from "@codex/executor-protocol";
 import type { Session } from "../sessions/session.js";
 import { quote, quoteWords } from "../text.js";
 import { getOwners } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
 
 export const listSessions: SessionTool = {
-  spec: {
-    name: "list_sessions",
-    description:
-      "Lists the sessions there are: which command runs where, for how long, how much of its output was not read yet, and how it ended.",
-    inputSchema: { type: "object", properties: {}, additionalProperties: false },
-  },
+  spec: STANDARD_TOOLS.list_sessions,
   async call(_args, unifiedExec, scope) {
     const now = unifiedExec.now();
     const sessions = getOwners(scope, unifiedExec).flatMap(({ table }) =>

@@ -1,3 +1,4 @@
+import { STANDARD_TOOLS } from "@codex/executor-protocol";
 import { findCharacterEnd, getGaps, skipForward } from "../output/slice.js";
 import { renderGone, renderOutcome, renderOutput } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
@@ -8,21 +9,7 @@ import type { SessionTool } from "./session-tool.js";
 const DEFAULT_TOKENS = 10_000;
 
 export const readOutput: SessionTool = {
-  spec: {
-    name: "read_output",
-    description:
-      "Reads output of a session again from a byte offset on, such as what an answer left out. Does not wait, and does not change what write_stdin answers next.",
-    inputSchema: {
-      type: "object",
-      properties: {
-        session_id: { type: "integer", description: "The session." },
-        from: { type: "integer", description: "Offset of the first byte. Default 0." },
-        max_output_tokens: { type: "number", description: "Largest output, tokens. Default 10000." },
-      },
-      required: ["session_id"],
-      additionalProperties: false,
-    },
-  },
+  spec: STANDARD_TOOLS.read_output,
   async call(args, unifiedExec, scope) {
     const given = asArguments(args);
     const id = getCount(given, "session_id");

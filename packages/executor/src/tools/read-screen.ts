@@ -1,3 +1,4 @@
+import { STANDARD_TOOLS } from "@codex/executor-protocol";
 import type { ScreenView } from "../screen/screen.js";
 import { renderOutcome } from "../sessions/render.js";
 import type { Session } from "../sessions/session.js";
@@ -6,17 +7,7 @@ import { asArguments, findOwner, getCount } from "./arguments.js";
 import type { SessionTool } from "./session-tool.js";
 
 export const readScreen: SessionTool = {
-  spec: {
-    name: "read_screen",
-    description:
-      "Shows the terminal of a session started with tty=true as a person would see it: rows of text, cursor, title. For programs that draw, such as editors, pagers and menus; many need a TERM they know, such as TERM=xterm. Does not wait, and does not change what write_stdin answers next.",
-    inputSchema: {
-      type: "object",
-      properties: { session_id: { type: "integer", description: "The session." } },
-      required: ["session_id"],
-      additionalProperties: false,
-    },
-  },
+  spec: STANDARD_TOOLS.read_screen,
   async call(args, unifiedExec, scope) {
     const id = getCount(asArguments(args), "session_id");
     const owner = findOwner(scope, unifiedExec, id);

@@ -16,7 +16,6 @@ export type ApprovalResult =
   | { kind: "interrupted" };
 
 export interface ApprovalsOptions {
-  approver: Approver | undefined;
   clock: Clock;
   /** Milliseconds for a decision; 0 waits without end. */
   timeoutMs: number;
@@ -34,10 +33,14 @@ export class Approvals {
   }
 
   /** Never rejects. `canonical` is the command by which a decision is remembered. */
-  async decide(request: ApprovalRequest, canonical: readonly string[], signal?: AbortSignal): Promise<ApprovalResult> {
+  async decide(
+    request: ApprovalRequest,
+    canonical: readonly string[],
+    approver: Approver | undefined,
+    signal?: AbortSignal,
+  ): Promise<ApprovalResult> {
     const key = sessionKey(request, canonical);
     if (this.#accepted.has(key)) return { kind: "approved", by: "session" };
-    const { approver } = this.#options;
     if (approver === undefined)
       return { kind: "denied", by: "nobody", reason: "it needs approval, and nobody is there to give it" };
     if (signal?.aborted) return { kind: "interrupted" };

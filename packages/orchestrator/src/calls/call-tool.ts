@@ -2,21 +2,27 @@ import { isDeepStrictEqual } from "node:util";
 import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
 import { messageOf } from "@codex/telemetry";
+import type { Approver } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
 import type { Auditor } from "../audit/audit-trail.js";
 import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
+import type { EnvironmentSelection } from "../catalog/selection.js";
 import type { Config } from "../config.js";
+import type { EnvironmentTable } from "../environments/environment-table.js";
 import type { LiveOutput } from "../executors/live-output.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
-import { type Granted, obtainPermit, type PermitContext, refuseCommand } from "../permit/permit.js";
+import { type Granted, obtainPermit, type PermitContext, type Ruling, refuseCommand } from "../permit/permit.js";
 import { joinRuns, offerRerun, type SandboxedRun, withNotice } from "../permit/rerun.js";
 import { createTypedShell, refuseInput, type TypedShells } from "../permit/typed-input.js";
 import { parseArguments } from "../resolve/arguments.js";
 import { type ResolvedExec, resolveExecCommand } from "../resolve/exec-command.js";
 import type { Rejected } from "../resolve/resolved.js";
-import { type Selected, selectExecutor } from "../resolve/select-executor.js";
+import { selectEnvironment } from "../resolve/select-environment.js";
+import type { Selected } from "../resolve/select-executor.js";
+import { getTurn } from "../resolve/turn.js";
 import { describeSlips, findMisspelt } from "../resolve/unknown-fields.js";
 import { doesSomething, resolveWriteStdin } from "../resolve/write-stdin.js";
+import { locate } from "../respond/locate.js";
 import { lostSession } from "../respond/respond.js";
 import { fail, interrupted, type RefusalCode, type RefusedCall, refuse, type ToolCallResult } from "../result.js";
 import type { CallTelemetry } from "./call-telemetry.js";
@@ -32,17 +38,27 @@ export interface CallToolOptions {
   cwd?: string;
   /** Absolute directories that belong to this turn, for the sandbox; default `cwd`. */
   workspaceRoots?: readonly string[];
+  /**
+   * The environments of this turn, the first being the default; `[]`: none, so that nothing runs. `cwd` and
+   * `workspaceRoots` above are those of the first unless it has its own. Default: all there are.
+   */
+  environments?: readonly EnvironmentSelection[];
+  /** Asked for approval of this call, instead of the environment's or the orchestrator's. */
+  approver?: Approver;
   /** `executor`: tools that list or read sessions see those of every orchestrator of the executor. Default `own`. */
   sessionScope?: "own" | "executor";
 }
 
 /** What all calls share. */
-export interface SharedContext extends Omit<HandlerContext, "trail" | "trace" | "progress"> {
+export interface SharedContext extends Omit<HandlerContext, "trail" | "trace" | "progress" | keyof Ruling> {
   auditor: Auditor;
+  /** What decides about commands in an environment. */
+  rulingOf(environment: string): Ruling;
 }
 
 /** What the handling of one call needs. */
 interface HandlerContext extends PermitContext {
+  environments: EnvironmentTable;
   config: Config;
   telemetry: CallTelemetry;
   progress: { isSent: boolean };
@@ -67,8 +83,9 @@ export async function handleToolCall(
   const trail = context.auditor.begin(toolName);
   const watch = context.telemetry.begin(toolName);
   const progress = { isSent: false };
-  const result = await routeCall(toolName, args, options, { ...context, trail, progress, trace: watch.trace }).catch(
-    (error: unknown) => failed(error, progress.isSent),
+  const own = { ...context, trail, progress, trace: watch.trace };
+  const result = await routeCall(toolName, args, options, own).catch((error: unknown) =>
+    failed(error, progress.isSent),
   );
   watch.end(result);
   trail.ended(result);
@@ -85,20 +102,36 @@ async function routeCall(
   toolName: string,
   args: unknown,
   options: CallToolOptions,
-  context: HandlerContext,
+  context: Omit<HandlerContext, keyof Ruling> & Pick<SharedContext, "rulingOf">,
 ): Promise<ToolCallResult> {
   if (options.signal?.aborted) return interrupted();
   const parsed = parseArguments(args, context.config.limits.argumentBytes);
   if (parsed.kind === "rejected") return invalid(toolName, parsed);
-  const selected = selectExecutor(toolName, parsed.value, context.catalog, context.sessions);
-  if (selected.kind === "result") return selected.result;
+  const { environments: selection, signal } = options;
+  const placed = await selectEnvironment(toolName, parsed.value, { ...context, selection }, signal);
+  if (placed.kind === "result") return placed.result;
+  const { selected, notice } = placed;
+  const { name } = selected.executor;
+  const ruling = context.rulingOf(name);
+  const approver = options.approver ?? ruling.approver;
+  const own = { ...context, ...ruling, approver };
+  const result = await carryOut(selected, parsed.value, getTurn(options, name), own);
+  return locate(result, name, { notice, isOneOfSeveral: context.catalog.names(selection).length > 1 });
+}
+
+function carryOut(
+  selected: Selected,
+  args: Record<string, unknown>,
+  options: CallToolOptions,
+  context: HandlerContext,
+): Promise<ToolCallResult> {
   switch (selected.tool.contract) {
     case "unified_exec.exec_command":
-      return execCommand(selected, parsed.value, options, context);
+      return execCommand(selected, args, options, context);
     case "unified_exec.write_stdin":
-      return writeStdin(selected, parsed.value, options, context);
+      return writeStdin(selected, args, options, context);
     case undefined:
-      return otherTool(selected, parsed.value, options, context);
+      return otherTool(selected, args, options, context);
   }
 }
 

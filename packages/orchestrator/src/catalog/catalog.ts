@@ -1,9 +1,10 @@
-import { sandboxPermissionsSchema, type ToolContract } from "@codex/executor-protocol";
+import { STANDARD_TOOLS, sandboxPermissionsSchema, type ToolContract } from "@codex/executor-protocol";
 import type { Config } from "../config.js";
 import type { ExecutorConnection } from "../executors/executor-connection.js";
 import type { LearnedTool } from "../executors/tool-list.js";
 import { isObject } from "../json.js";
 import type { WindowBounds } from "../limits.js";
+import type { Selection } from "./selection.js";
 
 /** A tool as it is described to a model. */
 export interface ModelTool {
@@ -16,10 +17,15 @@ export interface ModelTool {
 /** The argument that selects an executor where several are attached. */
 export const ENVIRONMENT_ID = "environment_id";
 
-/** The attached executors in order; the first that offers a tool is its default, also while it is offline. */
+/**
+ * The environments in order: attached executors, and those that are attached when they are first used. The first that offers
+ * a tool is its default, also while it is offline.
+ */
 export class Catalog {
-  /** Undefined for a name that is reserved. */
+  /** Undefined for a name whose executor is not attached. */
   readonly #executors = new Map<string, ExecutorConnection | undefined>();
+  /** Names that have the standard tools while no executor is attached. */
+  readonly #expected = new Set<string>();
 
   get all(): ExecutorConnection[] {
     return [...this.#executors.values()].filter((executor) => executor !== undefined);
@@ -29,8 +35,14 @@ export class Catalog {
   reserve(name: string): () => void {
     if (!this.#executors.has(name)) this.#executors.set(name, undefined);
     return () => {
-      if (this.#executors.get(name) === undefined) this.#executors.delete(name);
+      if (this.#executors.get(name) === undefined && !this.#expected.has(name)) this.#executors.delete(name);
     };
+  }
+
+  /** Keeps a place in the order for an executor that is attached on first use. */
+  expect(name: string): void {
+    this.#expected.add(name);
+    this.reserve(name);
   }
 
   get(name: string): ExecutorConnection | undefined {
@@ -44,34 +56,69 @@ export class Catalog {
 
   delete(name: string): void {
     this.#executors.delete(name);
+    this.#expected.delete(name);
   }
 
-  offering(toolName: string): ExecutorConnection[] {
-    return this.all.filter((executor) => executor.tools.has(toolName));
+  /** What may be named, the default first. */
+  names(selection?: Selection): string[] {
+    const known = [...this.#executors.keys()].filter((name) => this.#isUsable(name));
+    return selection === undefined
+      ? known
+      : selection.map(({ id }) => id).filter((id) => this.#executors.has(id) && this.#isUsable(id));
   }
 
-  /** One entry per name; where executors differ, the first attached describes the tool. */
-  list(config: Config): ModelTool[] {
+  /** A tool of an environment; what is not known before an executor is attached is expected to be standard. */
+  toolOf(name: string, toolName: string): LearnedTool | undefined {
+    return this.#toolsOf(name).get(toolName);
+  }
+
+  /** The environments with this tool. */
+  offering(toolName: string, selection?: Selection): string[] {
+    return this.names(selection).filter((name) => this.#toolsOf(name).has(toolName));
+  }
+
+  /** Names of all tools. */
+  toolNames(selection?: Selection): string[] {
+    return [...new Set(this.names(selection).flatMap((name) => [...this.#toolsOf(name).keys()]))];
+  }
+
+  /** One entry per name; where environments differ, the first describes the tool. */
+  list(config: Config, selection?: Selection): ModelTool[] {
     const first = new Map<string, LearnedTool>();
-    for (const executor of this.all) {
-      for (const tool of executor.tools.values()) if (!first.has(tool.name)) first.set(tool.name, tool);
+    for (const name of this.names(selection)) {
+      for (const tool of this.#toolsOf(name).values()) if (!first.has(tool.name)) first.set(tool.name, tool);
     }
-    return [...first.values()].map((tool) => this.#describe(tool, config));
+    return [...first.values()].map((tool) => this.#describe(tool, config, selection));
   }
 
   /** Whether `environment_id` is ours for this tool, and not an argument of its own. */
-  takesEnvironment(toolName: string): boolean {
-    const tool = this.offering(toolName)[0]?.tools.get(toolName);
+  takesEnvironment(toolName: string, selection?: Selection): boolean {
+    const [first] = this.offering(toolName, selection);
+    const tool = first === undefined ? undefined : this.toolOf(first, toolName);
     if (tool === undefined) return false;
     return tool.contract !== undefined || !(ENVIRONMENT_ID in propertiesOf(tool.inputSchema));
   }
 
-  #describe(tool: LearnedTool, config: Config): ModelTool {
+  /** Names that are being attached count: the argument should not come and go. */
+  #isChoice(selection: Selection): boolean {
+    return (selection === undefined ? this.#executors.size : this.names(selection).length) > 1;
+  }
+
+  #isUsable(name: string): boolean {
+    return this.#executors.get(name) !== undefined || this.#expected.has(name);
+  }
+
+  #toolsOf(name: string): ReadonlyMap<string, LearnedTool> {
+    const executor = this.#executors.get(name);
+    return executor?.tools ?? (this.#expected.has(name) ? EXPECTED_TOOLS : NO_TOOLS);
+  }
+
+  #describe(tool: LearnedTool, config: Config, selection: Selection): ModelTool {
     const inputSchema = structuredClone(tool.inputSchema);
     const properties = propertiesOf(inputSchema);
     if (tool.contract !== undefined) describeBounds(tool, properties, config);
-    if (this.#executors.size > 1 && this.takesEnvironment(tool.name)) {
-      const names = this.offering(tool.name).map((executor) => executor.name);
+    if (this.#isChoice(selection) && this.takesEnvironment(tool.name, selection)) {
+      const names = this.offering(tool.name, selection);
       const description = `Environment to use, default \`${names[0]}\``;
       properties[ENVIRONMENT_ID] = { type: "string", enum: names, description };
       inputSchema.properties = properties;
@@ -79,6 +126,14 @@ export class Catalog {
     return { name: tool.name, description: tool.description, inputSchema };
   }
 }
+
+const NO_TOOLS: ReadonlyMap<string, LearnedTool> = new Map();
+const EXPECTED_TOOLS: ReadonlyMap<string, LearnedTool> = new Map(
+  Object.entries(STANDARD_TOOLS).map(([name, spec]) => {
+    const { description, inputSchema } = spec;
+    return [name, { name, description, inputSchema, contract: "contract" in spec ? spec.contract : undefined }];
+  }),
+);
 
 function describeBounds(tool: LearnedTool, properties: Record<string, unknown>, config: Config): void {
   const { yield_time_ms: window, max_output_tokens: budget } = properties;

@@ -8,7 +8,7 @@ import {
   type Requirement,
 } from "@codex/policy";
 import type { ApprovalResult, Approvals } from "../approvals/approvals.js";
-import type { ApprovalDecision, ApprovalRequest } from "../approvals/approver.js";
+import type { ApprovalDecision, ApprovalRequest, Approver } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
 import { findRuleProblem } from "../approvals/rule-edit.js";
 import type { Trail } from "../audit/audit-trail.js";
@@ -17,10 +17,16 @@ import type { Selected } from "../resolve/select-executor.js";
 import { closedMeanwhile, interrupted, type RefusalCode, type RefusedCall, refuse } from "../result.js";
 import { chooseSandbox } from "./choose-sandbox.js";
 
-/** What decides whether a command may run. */
-export interface PermitContext {
+/** What decides about the commands of one environment. */
+export interface Ruling {
   policy: Policy;
   rules: RuleBook;
+  /** Without one, what needs approval is denied. */
+  approver: Approver | undefined;
+}
+
+/** What decides whether a command may run. */
+export interface PermitContext extends Ruling {
   approvals: Approvals;
   /** Aborts when the orchestrator is closed. */
   closing: AbortSignal;
@@ -123,7 +129,7 @@ export async function askForPermit(
   const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
   const { closing } = context;
   const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-  const decision: ApprovalResult = await context.approvals.decide(question, canonical, given);
+  const decision: ApprovalResult = await context.approvals.decide(question, canonical, context.approver, given);
   context.trail.decided(question.id, decision);
   switch (decision.kind) {
     case "approved":

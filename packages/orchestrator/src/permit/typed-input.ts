@@ -74,7 +74,7 @@ async function judge(
     const question = createQuestion(shell, lines, command.literals.commands, needed, context);
     const { closing } = context;
     const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    const decision = await context.approvals.decide(question, question.command, given);
+    const decision = await context.approvals.decide(question, question.command, context.approver, given);
     context.trail.decided(question.id, decision);
     if (decision.kind === "interrupted") return closing.aborted ? closedMeanwhile() : interrupted();
     if (decision.kind === "cancelled") return refuseTyped("cancelled", "the user ended the turn", shell, lines);

@@ -1,4 +1,6 @@
 import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
+import type { Selection } from "../catalog/selection.js";
+import type { EnvironmentTable } from "../environments/environment-table.js";
 import type { ExecutorConnection } from "../executors/executor-connection.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import type { LearnedTool } from "../executors/tool-list.js";
@@ -14,34 +16,76 @@ export interface Selected {
   session: Session | undefined;
 }
 
-type Selection = Selected | { kind: "result"; result: ToolCallResult };
+/** `unattached`: nothing is sent before its executor is attached, again if it was. */
+export type ExecutorChoice =
+  | Selected
+  | { kind: "result"; result: ToolCallResult }
+  | { kind: "unattached"; name: string };
+
+export interface SelectContext {
+  catalog: Catalog;
+  sessions: SessionTable;
+  environments: Pick<EnvironmentTable, "has">;
+  selection: Selection;
+}
 
 /**
  * The executor of a call: the owner of the session it names, else the one `environment_id` names, else the first that
  * offers the tool. One that is offline is not replaced by another: a command must not run on a host it was not meant for.
+ * @param pinned instead of what `environment_id` names
  */
 export function selectExecutor(
   toolName: string,
   args: Record<string, unknown>,
-  catalog: Catalog,
-  sessions: SessionTable,
-): Selection {
-  const offering = catalog.offering(toolName);
+  context: SelectContext,
+  pinned?: string,
+): ExecutorChoice {
+  const { catalog, sessions, environments, selection } = context;
+  const offering = catalog.offering(toolName, selection);
   const [first] = offering;
-  if (first === undefined) return result(fail("unknown_tool", unknownTool(toolName, catalog)));
-  const named = catalog.takesEnvironment(toolName) ? args[ENVIRONMENT_ID] || undefined : undefined;
-  const chosen = named === undefined ? first : offering.find((executor) => executor.name === named);
+  if (first === undefined) return result(notOffered(toolName, context));
+  const asked = catalog.takesEnvironment(toolName, selection) ? args[ENVIRONMENT_ID] || undefined : undefined;
+  const named = pinned ?? asked;
+  const primary = selection?.[0]?.id;
+  if (named === undefined && primary !== undefined && !catalog.names(selection).includes(primary)) {
+    const reason = `environment \`${primary}\`, the default of this turn, is not there any more. Nothing was run.`;
+    return result(fail("no_environment", reason));
+  }
+  const chosen = named === undefined ? first : offering.find((name) => name === named);
   if (chosen === undefined) return result(unknownEnvironment(toolName, named, offering));
-  const session = sessionOf(args, chosen.tools.get(toolName), sessions);
-  if (session === undefined) return select(chosen, toolName, undefined);
-  if (named !== undefined && session.owner.name !== named) {
-    const reason = `session ${session.id} belongs to environment \`${session.owner.name}\`, not \`${String(named)}\``;
+  const tool = catalog.toolOf(chosen, toolName);
+  const session = sessionOf(args, tool, sessions);
+  if (session !== undefined) {
+    const { name } = session.owner;
+    const elsewhere = named !== undefined && name !== named ? `, not \`${String(named)}\`` : undefined;
+    const hidden = selection?.every(({ id }) => id !== name) ? ", which is not selected" : undefined;
+    const problem = elsewhere ?? hidden;
+    if (problem === undefined) return selectOwner(session, toolName, catalog);
+    const reason = `session ${session.id} belongs to environment \`${name}\`${problem}`;
     return result(refuse("error", reason, { code: "invalid_arguments", field: ENVIRONMENT_ID, reason }));
   }
-  return selectOwner(session, toolName, catalog);
+  const executor = catalog.get(chosen);
+  if (environments.has(chosen) && executor?.offlineReason !== undefined) return { kind: "unattached", name: chosen };
+  if (executor !== undefined) return select(executor, toolName);
+  // No executor, no sessions.
+  if (tool?.contract !== "unified_exec.write_stdin") return { kind: "unattached", name: chosen };
+  return result(fail("tool_failed", `unknown session ${String(args.session_id)} of environment \`${chosen}\``));
 }
 
-function selectOwner(session: Session, toolName: string, catalog: Catalog): Selection {
+/** Why no environment can take the call. */
+function notOffered(toolName: string, { catalog, selection }: SelectContext): ToolCallResult {
+  if (selection === undefined || catalog.offering(toolName).length === 0) {
+    return fail("unknown_tool", unknownTool(toolName, catalog, selection));
+  }
+  const selected = selection.map(({ id }) => `\`${id}\``).join(", ");
+  const reason =
+    selected === ""
+      ? `no environment is selected, and \`${toolName}\` needs one. Nothing was run.`
+      : `no selected environment (${selected}) offers \`${toolName}\`. Nothing was run.`;
+  return fail("no_environment", reason);
+}
+
+function selectOwner(session: Session, toolName: string, catalog: Catalog): ExecutorChoice {
   const owner = catalog.all.find((executor) => executor.owner === session.owner);
   if (owner?.offlineReason === undefined && owner?.tools.has(toolName)) return select(owner, toolName, session);
   if (owner !== undefined && owner.offlineReason === undefined) {
@@ -55,7 +99,7 @@ function selectOwner(session: Session, toolName: string, catalog: Catalog): Sele
 
 const GONE = "it was detached";
 
-function select(executor: ExecutorConnection, toolName: string, session: Session | undefined): Selection {
+function select(executor: ExecutorConnection, toolName: string, session?: Session): ExecutorChoice {
   const tool = executor.tools.get(toolName);
   if (tool === undefined) return result(fail("unknown_tool", `\`${executor.name}\` has no tool \`${toolName}\``));
   if (executor.offlineReason !== undefined) return result(offline(executor.name, executor.offlineReason));
@@ -75,16 +119,16 @@ function sessionOf(
   return declares ? sessions.get(id) : undefined;
 }
 
-const result = (value: ToolCallResult): Selection => ({ kind: "result", result: value });
+const result = (value: ToolCallResult): ExecutorChoice => ({ kind: "result", result: value });
 
-function unknownTool(toolName: string, catalog: Catalog): string {
-  const names = [...new Set(catalog.all.flatMap((executor) => [...executor.tools.keys()]))];
+function unknownTool(toolName: string, catalog: Catalog, selection: Selection): string {
+  const names = catalog.toolNames(selection);
   const known = names.length === 0 ? "no tools are known" : `known tools: ${names.slice(0, NAMES_SHOWN).join(", ")}`;
   return `unknown tool \`${toolName.slice(0, NAME_SHOWN_CHARACTERS)}\`; ${known}`;
 }
 
-function unknownEnvironment(toolName: string, named: unknown, offering: readonly ExecutorConnection[]): ToolCallResult {
-  const names = offering.map((executor) => `\`${executor.name}\``).join(", ");
+function unknownEnvironment(toolName: string, named: unknown, offering: readonly string[]): ToolCallResult {
+  const names = offering.map((name) => `\`${name}\``).join(", ");
   const shown = typeof named === "string" ? `\`${named.slice(0, NAME_SHOWN_CHARACTERS)}\`` : `a ${typeof named}`;
   const reason = `field \`${ENVIRONMENT_ID}\`: expected one of ${names} for \`${toolName}\`, got ${shown}`;
   return refuse("error", reason, { code: "unknown_environment", field: ENVIRONMENT_ID, reason });

@@ -219,8 +219,10 @@ describe("approvals", () => {
   });
 
   it("of a call that was aborted already are not asked", async () => {
-    const approvals = new Approvals({ approver: new ListedApprover(), clock: new FakeClock(), timeoutMs: 0, limit: 1 });
-    expect(await approvals.decide(QUESTION, ["x"], AbortSignal.abort())).toEqual({ kind: "interrupted" });
+    const approvals = new Approvals({ clock: new FakeClock(), timeoutMs: 0, limit: 1 });
+    expect(await approvals.decide(QUESTION, ["x"], new ListedApprover(), AbortSignal.abort())).toEqual({
+      kind: "interrupted",
+    });
   });
 
   it("leave nothing behind on the signal of a call", async () => {

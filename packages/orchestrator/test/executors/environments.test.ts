@@ -155,7 +155,8 @@ describe("sessions of several executors", () => {
     expect(ended).toMatchObject({ status: "error", text: "unknown session 1001" });
     const shown = await orchestrator.callTool("show_arguments", { session_id: 1001 });
     expect(shown.structured).toEqual({ session_id: 1000 });
-    expect(shown.text).toBe('{"session_id":1000}\nNote: session 1000 of executor `b` is session 1001 here.');
+    const note = "Note: session 1000 of executor `b` is session 1001 here.";
+    expect(shown.text).toBe(`Environment: b\n{"session_id":1000}\n${note}`);
   });
 
   it("do not change output that only looks like a session id", async () => {
