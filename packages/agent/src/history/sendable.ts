@@ -22,30 +22,30 @@ export const isRecorded = (item: Item): boolean => RECORDED.has(item.type);
  * is without its call. Pure; gives the same list when nothing is amiss.
  */
 export function completeCalls(history: readonly Item[], explainLost: (call: CallItem) => string): readonly Item[] {
-  const calls = new Set<string>();
-  const answered = new Set<string>();
-  let amiss = false;
-  for (const item of history) {
-    if (isCall(item)) calls.add(idOf(item));
-    else if (isOutput(item)) {
-      if (!calls.has(idOf(item)) || answered.has(idOf(item))) amiss = true;
-      answered.add(idOf(item));
-    }
-  }
-  if (!amiss && [...calls].every((id) => answered.has(id))) return history;
-  const seen = new Set<string>();
-  const told = new Set<string>();
+  const amiss = pairCalls(history);
+  if (amiss.size === 0) return history;
   return history.flatMap((item): Item[] => {
-    if (isOutput(item)) {
-      if (!seen.has(idOf(item)) || told.has(idOf(item))) return [];
-      told.add(idOf(item));
-      return [item];
-    }
-    if (!isCall(item)) return [item];
-    seen.add(idOf(item));
+    const problem = amiss.get(item);
+    if (problem === undefined) return [item];
+    if (problem === "stray") return [];
     const call = item as CallItem; // a history holds well-formed calls only
-    return answered.has(call.call_id) ? [item] : [item, createOutput(call, explainLost(call))];
+    return [item, createOutput(call, explainLost(call))];
   });
+}
+
+/** Calls without an output, and outputs without a call: an id may come again once its call is answered. */
+function pairCalls(history: readonly Item[]): Map<Item, "lost" | "stray"> {
+  const amiss = new Map<Item, "lost" | "stray">();
+  const open = new Map<string, Item>();
+  for (const item of history) {
+    if (isCall(item)) {
+      const before = open.get(idOf(item));
+      if (before !== undefined) amiss.set(before, "lost");
+      open.set(idOf(item), item);
+    } else if (isOutput(item) && !open.delete(idOf(item))) amiss.set(item, "stray");
+  }
+  for (const call of open.values()) amiss.set(call, "lost");
+  return amiss;
 }
 
 const idOf = (item: Item): string => asText(item.call_id) ?? "";

@@ -1,7 +1,7 @@
 import { type Clock, pause } from "@codex/clock";
 import { type AgentEvent, addUsage, NO_USAGE, type TurnEnd } from "../events/agent-event.js";
 import type { PlanDetails } from "../events/thread-item.js";
-import { compactHistory, compactionInput } from "../history/compaction.js";
+import { compactHistory } from "../history/compaction.js";
 import { completeCalls, isRecorded } from "../history/sendable.js";
 import { lostOutput, TURN_ABORTED } from "../history/texts.js";
 import type { ThreadRecorder } from "../history/thread-entry.js";
@@ -22,7 +22,8 @@ import { CallOrder } from "./call-order.js";
 import type { PreparedCall, TurnHooks } from "./call-runner.js";
 import type { Commands } from "./commands.js";
 import { ResponseReader } from "./response-reader.js";
-import type { ToolTable } from "./tool-table.js";
+import { describeRetry, summarize } from "./summarize.js";
+import { inputOf, type ToolTable } from "./tool-table.js";
 
 /** What outlives a turn. */
 export interface ThreadState {
@@ -88,6 +89,8 @@ export class Turn {
   #turnState: string | undefined;
   #responses = 0;
   #finalMessage = "";
+  /** Calls of this response, over all tries of its stream. */
+  readonly #made = new Map<string, string>();
   #plan: { id: string; details: PlanDetails } | undefined;
 
   constructor(options: TurnOptions) {
@@ -207,6 +210,7 @@ export class Turn {
     }
     if (completed === undefined) throw new ModelError("stream_cut", "the stream ended early", { retry: "stream" });
     this.#turnState = completed.turnState ?? this.#turnState;
+    this.#made.clear();
     await this.#count(completed.usage);
     this.#stop.signal.throwIfAborted();
     return calls.length === 0 && completed.endTurn !== false;
@@ -235,15 +239,15 @@ export class Turn {
     calls: Promise<CallOutputItem>[],
   ): Promise<void> {
     if (!isRecorded(item)) return;
-    if (isCall(item) && this.#isRepeated(item as CallItem)) {
-      await this.#warn(`The model used the call_id ${JSON.stringify(item.call_id)} again; that call was dropped.`);
+    const call = isCall(item) ? this.#identify(item as CallItem) : undefined; // the model port gives well-formed calls only
+    if (call === "repeated") {
+      await this.#warn(`The model repeated the call ${JSON.stringify(item.call_id)}; it was not made again.`);
       return;
     }
-    await this.#append(item);
+    await this.#append(call ?? item);
     if (item.type === "message") this.#finalMessage = textOf(item);
     await reader.item(item);
-    if (!isCall(item)) return;
-    const call = item as CallItem; // the model port gives well-formed calls only
+    if (call === undefined) return;
     const prepared = this.#options.prepare(call, table, {
       signal: this.#stop.signal,
       onCancelled: () => this.#stop.abort(new TurnStop("interrupted", "the user ended the turn")),
@@ -252,9 +256,19 @@ export class Turn {
     calls.push(order.start(prepared.exclusive, prepared.run));
   }
 
-  /** An output names its call by this id alone. */
-  #isRepeated(call: CallItem): boolean {
-    return this.#state.items.some((item) => isCall(item) && item.call_id === call.call_id);
+  /**
+   * A call that came before in the same response, or in the same one before its stream broke, is not made again. Some
+   * endpoints count their ids anew in each response: such a call gets another one, since an output names its call by that.
+   */
+  #identify(call: CallItem): CallItem | "repeated" {
+    const { call_id: id, name } = call;
+    const words = JSON.stringify([name, inputOf(call)]);
+    if (this.#made.get(id) === words) return "repeated";
+    this.#made.set(id, words);
+    const used = (other: string) => this.#state.items.some((item) => isCall(item) && item.call_id === other);
+    let unique = id;
+    for (let number = 2; used(unique); number += 1) unique = `${id}-${number}`;
+    return unique === id ? call : { ...call, call_id: unique };
   }
 
   async #notice({ message, retry }: Extract<ModelEvent, { type: "notice" }>, reader: ResponseReader): Promise<void> {
@@ -289,44 +303,27 @@ export class Turn {
     const tokensBefore = this.#state.lastTokens;
     const item = { id: nextItemId(), kind: "compaction" as const, tokensBefore };
     await emit({ type: "item_started", item: { ...item, status: "in_progress", summary: "" } });
-    const summary = await this.#summarize().catch(async (error: unknown) => {
-      await emit({ type: "item_completed", item: { ...item, status: "failed", summary: "" } });
-      throw error;
-    });
+    const items = this.#state.items;
+    const ask = (input: readonly Item[]) => this.#askForSummary(input);
+    const signal = this.#stop.signal;
+    const summary = await summarize({ ...this.#options, ...compaction, items, ask, signal }).catch(
+      async (error: unknown) => {
+        await emit({ type: "item_completed", item: { ...item, status: "failed", summary: "" } });
+        throw error;
+      },
+    );
     const { first, openings } = compaction;
-    const history = this.#state.items;
-    const { items } = compactHistory({ first, openings, history, summary, userBytes: limits.compactedUserBytes });
-    this.#state.items = items;
+    const compacted = compactHistory({
+      first,
+      openings,
+      history: items,
+      summary,
+      userBytes: limits.compactedUserBytes,
+    });
+    this.#state.items = compacted.items;
     this.#state.lastTokens = 0;
-    await recorder.append({ type: "compacted", items, tokensBefore });
+    await recorder.append({ type: "compacted", items: compacted.items, tokensBefore });
     await emit({ type: "item_completed", item: { ...item, status: "completed", summary } });
-  }
-
-  async #summarize(): Promise<string> {
-    const { compaction, limits, retry, clock, random, emit } = this.#options;
-    let history: readonly Item[] = this.#state.items;
-    let shortened = 0;
-    for (let attempt = 1; ; ) {
-      try {
-        const summary = await this.#askForSummary(compactionInput(history, compaction.prompt));
-        if (summary.trim() !== "") return summary;
-        throw new ModelError("response_failed", "the model gave no summary of the history", { retry: "stream" });
-      } catch (error) {
-        this.#stop.signal.throwIfAborted();
-        if (!(error instanceof ModelError)) throw error;
-        if (error.code === "context_too_long" && shortened < limits.compactionTries) {
-          shortened += 1;
-          history = dropOldest(history, compaction.first.length);
-          continue;
-        }
-        const again = decideRetry(error, attempt, retry, random);
-        if (again === undefined) throw error;
-        const of = `${attempt}/${retry.streamRetries}`;
-        await emit({ type: "retry", message: describeRetry(of, again.delayMs, error.message), discarded: [] });
-        await pause(clock, again.delayMs, this.#stop.signal);
-        attempt += 1;
-      }
-    }
   }
 
   async #askForSummary(input: readonly Item[]): Promise<string> {
@@ -359,15 +356,6 @@ export class Turn {
 }
 
 const notOffered = () => ({ kind: "unknown" as const, name: "" });
-
-/** Without the older half of what is behind the first messages. */
-function dropOldest(history: readonly Item[], first: number): readonly Item[] {
-  const rest = history.slice(first);
-  return [...history.slice(0, first), ...rest.slice(Math.ceil(rest.length / 2))];
-}
-
-const describeRetry = (of: string, delayMs: number, reason: string): string =>
-  `Reconnecting... ${of} (${reason})${delayMs >= 10_000 ? `; waiting ${Math.round(delayMs / 1000)} s` : ""}`;
 
 const describeReason = (reason: unknown): string =>
   reason instanceof Error && reason.name !== "AbortError" ? reason.message : "the turn was interrupted";

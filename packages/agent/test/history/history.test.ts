@@ -88,6 +88,17 @@ describe("completeCalls", () => {
     ]);
   });
 
+  it("knows an id that is used again", () => {
+    const whole = [call, answer("c1"), call, answer("c1")];
+    expect(completeCalls(whole, () => "")).toBe(whole);
+    expect(completeCalls([{ ...call }, call, answer("c1")], () => "lost")).toMatchObject([
+      {},
+      { output: "lost" },
+      {},
+      { output: "ok" },
+    ]);
+  });
+
   it("drops an output that comes before its call, or twice", () => {
     expect(completeCalls([answer("c1"), call, answer("c1"), answer("c1")], () => "")).toEqual([call, answer("c1")]);
   });

@@ -193,13 +193,35 @@ describe("a call", () => {
     ]);
   });
 
-  it("with an id that was used before is not made", async () => {
+  it("that is repeated in a response is made once", async () => {
     const { thread, cwd } = await startAgent([
       respond(exec("c1", "echo x >> log"), exec("c1", "echo x >> log")),
       say("ok"),
     ]);
     await thread.run("go").result;
     expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\n");
+  });
+
+  it("that is repeated when its stream broke is made once", async () => {
+    const items = [exec("c1", "echo x >> log"), message("hm")];
+    const { thread, cwd, endpoint } = await startAgent((_, index) =>
+      index === 0 ? cutAfter(3, ...items) : index === 1 ? respond(...items) : say("ok"),
+    );
+    await readAll(thread.run("go"));
+    expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\n");
+    expect(endpoint.requests.at(-1)!.body.input.filter(({ type }) => type === "function_call_output")).toHaveLength(1);
+  });
+
+  it("with an id of an earlier response gets one of its own", async () => {
+    const { thread, endpoint, cwd } = await startAgent((_, index) =>
+      index < 3 ? respond(exec("call_0", "echo x >> log")) : say("ok"),
+    );
+    await thread.run("go").result;
+    expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\nx\nx\n");
+    const last = endpoint.requests.at(-1)!.body.input;
+    const ids = (type: string) => last.filter((item) => item.type === type).map((item) => item.call_id);
+    expect(ids("function_call")).toEqual(["call_0", "call_0-2", "call_0-3"]);
+    expect(ids("function_call_output")).toEqual(ids("function_call"));
   });
 
   it("of an exclusive tool waits for those before it, and holds back those after it", async () => {
