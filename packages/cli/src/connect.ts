@@ -14,6 +14,7 @@ import {
   type ExecutorAddress,
   findCommandProblem,
   getProgram,
+  type ListenerAddress,
   parseExecutorAddress,
   toUrl,
 } from "./executor-address.js";
@@ -56,6 +57,7 @@ export async function attachExecutor(
   const address = parseExecutorAddress(executor, "--executor");
   const credentials = readCredentials(options);
   try {
+    if (address.kind === "ssh") return await attachSshHost(orchestrator, name, { address, credentials, hooks });
     return await attachAddress(orchestrator, name, address, credentials).catch((error: unknown) => {
       if (!(error instanceof OrchestratorError) || error.code !== "wrong_protocol") throw error;
       if (hooks.onlyExecutor) throw new Error("it is an exec-server, which has no sessions of an executor");
@@ -89,7 +91,7 @@ function shieldIfPossible(): void {
 async function attachAddress(
   orchestrator: Pick<ProgramRunner, "attach">,
   name: string,
-  address: ExecutorAddress,
+  address: Exclude<ExecutorAddress, { kind: "ssh" }>,
   credentials: Credentials,
 ): Promise<AttachedExecutor> {
   let shielded: Promise<void> | undefined;
@@ -116,10 +118,26 @@ async function shieldWhileAnswering(): Promise<void> {
   shieldIfPossible();
 }
 
+interface Attachment {
+  address: ExecutorAddress;
+  credentials: Credentials;
+  hooks: AttachHooks;
+}
+
+/** @throws Error where an executor with sessions of its own is wanted */
+async function attachSshHost(
+  orchestrator: Pick<ProgramRunner, "attach">,
+  name: string,
+  attachment: Attachment,
+): Promise<AttachedExecutor> {
+  if (!attachment.hooks.onlyExecutor) return attachExecServer(orchestrator, name, attachment);
+  throw new Error("behind ssh:// is an exec-server, which has no sessions of an executor");
+}
+
 async function attachExecServer(
   orchestrator: Pick<ProgramRunner, "attach">,
   name: string,
-  { address, credentials, hooks }: { address: ExecutorAddress; credentials: Credentials; hooks: AttachHooks },
+  { address, credentials, hooks }: Attachment,
 ): Promise<AttachedExecutor> {
   const { connectExecServer } = await import("./exec-server-host.js");
   const { startExecutorOver } = await import("./own-executor.js");
@@ -132,11 +150,7 @@ async function attachExecServer(
   return orchestrator.attach({ name, channel: startExecutorOver(remote) });
 }
 
-function connect(
-  address: Exclude<ExecutorAddress, { kind: "command" }>,
-  credentials: Credentials,
-  signal: AbortSignal,
-): Promise<Channel> {
+function connect(address: ListenerAddress, credentials: Credentials, signal: AbortSignal): Promise<Channel> {
   return connectWebSocket(toUrl(address), { signal, ...credentials });
 }
 

@@ -41,7 +41,7 @@ export async function connectExecServer(
   const client = await connect(address, options);
   try {
     return {
-      host: toHostInfo(await client.environment.info()),
+      host: withDirectory(toHostInfo(await client.environment.info()), address),
       createBackend: () => createRemoteBackend(client, { telemetry }),
       resolvePath: (path) => resolveRemotePath(client.fileSystem, path),
       close: () => client.close(),
@@ -52,7 +52,8 @@ export async function connectExecServer(
   }
 }
 
-function connect(address: ExecutorAddress, options: ExecServerOptions): Promise<ExecServerClient> {
+async function connect(address: ExecutorAddress, options: ExecServerOptions): Promise<ExecServerClient> {
+  if (address.kind === "ssh") return (await import("./ssh-host.js")).connectOverSsh(address.address, options);
   if (address.kind === "command") {
     const server = { command: "/bin/sh", args: ["-c", address.line], env: withoutNodeOptions() };
     return ExecServerClient.spawnLocal(server, options);
@@ -78,6 +79,12 @@ async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
     if (error instanceof RpcError && error.code === ERROR_CODES.notFound) return undefined;
     throw error;
   }
+}
+
+/** An ssh address may name a directory: absolute, or `~` and a path below the home there. */
+function withDirectory(host: HostInfo, address: ExecutorAddress): HostInfo {
+  const cwd = address.kind === "ssh" ? address.address.cwd : undefined;
+  return cwd === undefined ? host : { ...host, cwd: posix.resolve(host.home, cwd.replace(/^~(\/|$)/, "")) };
 }
 
 /** The protocol reports neither architecture nor user. */

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { readSshUrl, type SshUrl } from "@codex/environments";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { findExecutable } from "./find-executable.js";
 import { splitWords } from "./split-words.js";
@@ -9,15 +10,20 @@ export type ExecutorAddress =
   | { kind: "websocket"; url: string }
   /** A socket in the file system. */
   | { kind: "unix"; path: string }
+  /** A host that ssh reaches, and to which an exec-server is brought. */
+  | { kind: "ssh"; address: SshUrl }
   /** A command line for a shell, whose program speaks the protocol on its stdin and stdout. */
   | { kind: "command"; line: string };
 
+/** An address at which something listens. */
+export type ListenerAddress = Exclude<ExecutorAddress, { kind: "command" | "ssh" }>;
+
 /** The URL that channels are opened with. */
-export const toUrl = (address: Exclude<ExecutorAddress, { kind: "command" }>): string =>
+export const toUrl = (address: ListenerAddress): string =>
   address.kind === "unix" ? `unix://${address.path}` : address.url;
 
 const EXPECTED =
-  "expected ws://HOST:PORT, wss://HOST:PORT, HOST:PORT, unix:///PATH or a command that speaks the protocol on its stdin and stdout";
+  "expected ws://HOST:PORT, wss://HOST:PORT, HOST:PORT, unix:///PATH, ssh://HOST or a command that speaks the protocol on its stdin and stdout";
 
 /**
  * Reads an address as people type it: a URL, `HOST:PORT`, a port of this machine, or a command.
@@ -68,8 +74,9 @@ function parseUrl(scheme: string, text: string, refuse: Refuse): ExecutorAddress
     throw refuse("expected unix:///PATH with the absolute path of a socket");
   }
   if (scheme === "ssh") {
-    const host = rest.replace(/[/:].*$/, "") || "HOST";
-    throw refuse(`ssh is not spoken here; let ssh start it: ${JSON.stringify(`ssh ${host} codex executor`)}`);
+    const address = readSshUrl(`ssh://${rest}`);
+    if (typeof address === "string") throw refuse(address);
+    return { kind: "ssh", address };
   }
   if (scheme === "stdio") throw refuse(`that is what the other side listens on; ${EXPECTED}`);
   const known = SCHEMES[scheme];

@@ -49,6 +49,7 @@ case "$1" in
   -N) exec node -e 'const net = require("net"); const [port, host, to] = process.argv[1].split(":");
       net.createServer((near) => { const far = net.connect(to, host); near.pipe(far).pipe(near);
         near.on("error", () => {}); far.on("error", () => {}); }).listen(port, "127.0.0.1", () => console.log("ready"));' "$3" ;;
+  -T) while [ "$1" != -- ]; do shift; done; shift 2; exec sh -c "$*" ;;
   *) shift; exec sh -c "$*" ;;
 esac
 `;
@@ -68,6 +69,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await finish("codex executor --attach --stop");
+  await finish('for c in codex-ts/*/codex.js; do test ! -e "$c" || node "$c" exec-server --attach --stop; done');
   for (const child of children.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
     const ended = once(child, "exit");
@@ -101,6 +103,7 @@ const start = (text: string) => {
     PATH: `${join(base, "bin")}:${process.env.PATH}`,
     CODEX_HOME: base,
     XDG_RUNTIME_DIR: base,
+    XDG_CACHE_HOME: base,
   };
   const child = spawn(
     "sh",
@@ -183,13 +186,25 @@ describe("two machines in five minutes", () => {
   const name = `${hostname()}\n`;
 
   it("is made of these ways", () => {
-    const ways = ["ssh", "ssh and a server that stays", "ssh tunnel", "TLS", "Proxy", "Unix socket", "From a program"];
+    const ways = [
+      "ssh",
+      "ssh and a command",
+      "ssh and a server that stays",
+      "ssh tunnel",
+      "TLS",
+      "Proxy",
+      "Unix socket",
+      "From a program",
+    ];
     expect([...sections.keys()]).toEqual(ways);
   });
 
-  it.each(["ssh", "ssh and a server that stays", "ssh tunnel", "Unix socket"])("%s", async (section) => {
-    expect(await runSection(sections.get(section)!)).toEqual([name]);
-  });
+  it.each(["ssh", "ssh and a command", "ssh and a server that stays", "ssh tunnel", "Unix socket"])(
+    "%s",
+    async (section) => {
+      expect(await runSection(sections.get(section)!)).toEqual([name]);
+    },
+  );
 
   it.skipIf(!has("openssl"))(`TLS${skips("openssl")}`, async () => {
     const [ran, listed] = await runSection(sections.get("TLS")!);

@@ -10,10 +10,12 @@ import type {
   EnvironmentsConfig,
 } from "./config/environment-config.js";
 import { listIds } from "./config/environment-config.js";
+import { readSshUrl } from "./config/ssh-url.js";
 import type { Environment } from "./environment.js";
 import type { EnvironmentProvider } from "./environments.js";
 import type { HostTools } from "./far/host.js";
 import { createRemoteEnvironment } from "./far/remote-environment.js";
+import { SSH_RECOVERY_MS } from "./limits.js";
 import { createCommandLink } from "./links/command.js";
 import type { EnvironmentLink } from "./links/link.js";
 import { LinkError } from "./links/link-error.js";
@@ -66,8 +68,15 @@ export function createConfigured(configured: ConfiguredEnvironment, options: Con
     hostTools,
     initializeTimeoutMs: configured.initializeTimeoutMs,
     telemetry,
+    ...(configured.kind === "ssh" ? describeSsh(configured) : {}),
     ...(clock === undefined ? {} : { clock }),
   });
+}
+
+/** The directory of its address; and the server there keeps processes longer than others do. */
+function describeSsh({ url }: ConfiguredSsh): { cwd?: string | undefined; recoveryWindowMs: number } {
+  const address = readSshUrl(url);
+  return { cwd: typeof address === "string" ? undefined : address.cwd, recoveryWindowMs: SSH_RECOVERY_MS };
 }
 
 /** Where an environment is, for a person; without secrets. */

@@ -37,7 +37,10 @@ export {
 export { EnvironmentError, type EnvironmentErrorCode } from "./errors.js";
 export type { HostTools, ToollessHost } from "./far/host.js";
 export { createRemoteEnvironment, type RemoteEnvironmentOptions } from "./far/remote-environment.js";
+export { SSH_RECOVERY_MS } from "./limits.js";
 export { createCommandLink, type LinkedCommand } from "./links/command.js";
 export type { EnvironmentLink, OpenedChannel } from "./links/link.js";
 export { LinkError } from "./links/link-error.js";
 export { createWebSocketLink, type WebSocketAddress } from "./links/websocket.js";
+export type { BundleFile, BundleTarget, ServerBundle } from "./ssh/server-bundle.js";
+export { createSshLink, type SshLinkOptions } from "./ssh/ssh-link.js";

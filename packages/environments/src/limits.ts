@@ -28,3 +28,28 @@ export const REST_OF_STDOUT_MS = 500;
 
 /** Milliseconds between the end of a program's stdout and its exit status. */
 export const EXIT_AFTER_STDOUT_MS = 1_000;
+
+/** Milliseconds that ssh has to connect and to log in. */
+export const SSH_CONNECT_MS = 15_000;
+
+/** Milliseconds for a person to answer what ssh asks, and to log in. */
+export const PROMPT_MS = 180_000;
+
+/** Milliseconds for sending a server to a host, and for its installation. */
+export const INSTALL_MS = 600_000;
+
+/** Pause before ssh is tried again after a failure, milliseconds; doubles with each, minus random jitter; and the longest one. */
+export const FIRST_SSH_RETRY_MS = 500;
+export const LONGEST_SSH_RETRY_MS = 10_000;
+
+/** Bytes that the startup files of a shell may print before its command runs. */
+export const MAX_NOISE_BYTES = 256 * 1024;
+
+/** Bytes of one line that the far side says before the server speaks. */
+export const MAX_NEWS_BYTES = 8 * 1024;
+
+/**
+ * Milliseconds within which a session over ssh is resumed after its connection was lost: less than a background server keeps
+ * processes without one.
+ */
+export const SSH_RECOVERY_MS = 9 * 60_000;

@@ -48,7 +48,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     local: "channel executor orchestrator policy process-host",
     "mcp-client": "clock environments exec-backend executor-protocol telemetry",
     cli:
-      "audit background channel config exec-backend exec-server exec-server-client exec-server-protocol executor " +
+      "audit background channel config environments exec-backend exec-server exec-server-client exec-server-protocol executor " +
       "executor-protocol host-files native orchestrator permissions policy process-host sandbox telemetry",
   },
   // Private: knows everybody.

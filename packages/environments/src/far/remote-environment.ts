@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { type Clock, systemClock } from "@codex/clock";
 import type { ExecBackend } from "@codex/exec-backend";
 import { type ExecServerClient, RemoteFileSystem, RemoteHttp } from "@codex/exec-server-client";
@@ -30,6 +31,8 @@ export interface RemoteEnvironmentOptions {
   link: EnvironmentLink;
   /** Makes the tools in front of an exec-server; without it only an executor can be attached. */
   hostTools?: HostTools | undefined;
+  /** Directory that `info` gives instead of the one of its server, for what starts without one: absolute, or `~` and a path below the home there. */
+  cwd?: string | undefined;
   /** Milliseconds that it has to answer the handshake. Default 10000. */
   initializeTimeoutMs?: number | undefined;
   /** Milliseconds within which a lost connection can be resumed. Default 45000. */
@@ -100,7 +103,7 @@ class RemoteEnvironment implements Environment {
 
   async info(): Promise<EnvironmentInfo> {
     const client = await this.#getClient();
-    return toEnvironmentInfo(await client.environment.info());
+    return this.#describe(client);
   }
 
   async attach(
@@ -116,10 +119,16 @@ class RemoteEnvironment implements Environment {
     }
     const channel = hostTools({
       createBackend: () => createLazyBackend(() => this.#getClient(), telemetry),
-      host: toHostInfo(toEnvironmentInfo(await far.client.environment.info())),
+      host: toHostInfo(await this.#describe(far.client)),
       resolvePath: (path) => resolveRemotePath(this.files, path),
     });
     return orchestrator.attach({ name: this.id, channel, ...given });
+  }
+
+  async #describe(client: ExecServerClient): Promise<EnvironmentInfo> {
+    const info = toEnvironmentInfo(await client.environment.info());
+    const { cwd } = this.#options;
+    return cwd === undefined ? info : { ...info, cwd: posix.resolve(info.home, cwd.replace(/^~(\/|$)/, "")) };
   }
 
   close(): Promise<void> {

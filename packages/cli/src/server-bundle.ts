@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { BundleFile, BundleTarget, ServerBundle } from "@codex/environments";
+import { VERSION } from "./version.js";
+
+/** What `codex exec-server --attach` needs of this command. */
+const OWN_FILES = ["codex.js", "package.json", "parts/attach.cjs", "parts/exec-server.cjs", "parts/file-helper.cjs"];
+
+/**
+ * The exec-server of this very command, for hosts that lack it. Native code is added for platforms whose is installed here.
+ * @param command the built command
+ */
+export function createServerBundle(command = process.argv[1]!): ServerBundle {
+  const file = realpathSync(command);
+  const home = dirname(file);
+  const own: BundleFile[] = OWN_FILES.map((path) => ({ path, bytes: readFileSync(join(home, path)) }));
+  const koffi = findPackage(file, "koffi");
+  const pty = findPackage(file, "node-pty");
+  const hash = createHash("sha256");
+  for (const { path, bytes } of own) hash.update(`${path}\0${bytes.length}\0`).update(bytes);
+  for (const directory of [koffi, pty]) hash.update(readFileSync(join(directory, "package.json")));
+  const id = `${VERSION}-${hash.digest("hex").slice(0, 16)}`;
+  return {
+    id,
+    async listFiles(target) {
+      const native = listNativeFiles(target, { koffi, pty });
+      return [...own, ...(await Promise.all(native.map(async ([path, at]) => ({ path, bytes: await readFile(at) }))))];
+    },
+  };
+}
+
+/** Directory of a package that the command needs. Not all export their package.json. */
+function findPackage(file: string, name: string): string {
+  const places = (createRequire(file).resolve.paths(name) ?? []).map((path) => join(path, name));
+  const found = places.find((path) => existsSync(join(path, "package.json")));
+  if (found === undefined) throw new Error(`\`${name}\` is not installed beside this command`);
+  return realpathSync(found);
+}
+
+/**
+ * Path in the bundle and here, in the layout in which they are looked for.
+ * @throws Error for a platform whose native code is not installed here: without it no program could be ended
+ */
+function listNativeFiles(
+  { platform, arch, libc }: BundleTarget,
+  { koffi, pty }: { koffi: string; pty: string },
+): [path: string, at: string][] {
+  const host = `${platform}-${arch}`;
+  const binding = join(dirname(koffi), "@koromix", `koffi-${host}`);
+  const library = `${platform === "linux" && libc === "musl" ? "musl" : platform}_${arch}/koffi.node`;
+  if (!existsSync(join(binding, library))) {
+    throw new Error(
+      `the native code of koffi for ${host}${libc === "musl" ? " with musl" : ""} is not installed here, so the server ` +
+        "cannot be brought along; install this command on that host, and reach it with `ssh HOST codex exec-server --attach`",
+    );
+  }
+  const files: [string, string][] = [
+    ["node_modules/koffi/package.json", join(koffi, "package.json")],
+    ...["package.json", "index.js", library].map((name): [string, string] => [
+      `node_modules/@koromix/koffi-${host}/${name}`,
+      join(binding, name),
+    ]),
+    ["node_modules/node-pty/package.json", join(pty, "package.json")],
+    ["node_modules/node-pty/lib/utils.js", join(pty, "lib/utils.js")],
+  ];
+  const isSame = process.platform === platform && process.arch === arch;
+  const built = isSame && existsSync(join(pty, "build/Release/pty.node")) ? "build/Release" : `prebuilds/${host}`;
+  for (const name of ["pty.node", "spawn-helper"]) {
+    const at = join(pty, built, name);
+    if (existsSync(at)) files.push([`node_modules/node-pty/${built}/${name}`, at]);
+  }
+  return files;
+}

@@ -1,0 +1,30 @@
+import { isatty } from "node:tty";
+import { createSshLink, type EnvironmentLink, SSH_RECOVERY_MS, type SshUrl } from "@codex/environments";
+import { ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
+import { createServerBundle } from "./server-bundle.js";
+
+/** A link to the background server of this command on a host, to which it is brought. At a terminal ssh may ask, and progress is shown. */
+export function createOwnSshLink(address: SshUrl, connectTimeoutMs?: number): EnvironmentLink {
+  const showsProgress = isatty(STDERR);
+  return createSshLink({
+    address,
+    connectTimeoutMs,
+    bundle: createServerBundle(),
+    isInteractive: isatty(STDIN) && showsProgress,
+    ...(showsProgress ? { onProgress: (what) => void process.stderr.write(`codex: ${what}\n`) } : {}),
+  });
+}
+
+const STDIN = 0;
+const STDERR = 2;
+
+/** Connects to that server. The client owns the link. @throws Error saying why there is none, and what to do */
+export function connectOverSsh(address: SshUrl, options: LinkOptions): Promise<ExecServerClient> {
+  const link = createOwnSshLink(address);
+  const connector = {
+    canReopen: true,
+    open: async (signal: AbortSignal) => (await link.open(signal)).channel,
+    close: async () => link.close?.(),
+  };
+  return ExecServerClient.connect(connector, { recoveryWindowMs: SSH_RECOVERY_MS, ...options });
+}

@@ -1,0 +1,51 @@
+import { INSTALLER } from "./installer.js";
+
+/** Where Node is looked for after `PATH`, which is short for a command of ssh. Words of a shell. */
+const PLACES = [
+  '"$HOME"/.nvm/versions/node/*/bin/node',
+  '"$HOME"/.local/share/fnm/node-versions/*/installation/bin/node',
+  '"$HOME"/.local/share/mise/installs/node/*/bin/node',
+  '"$HOME"/.asdf/installs/nodejs/*/bin/node',
+  '"$HOME"/.volta/bin/node',
+  '"$HOME"/.local/bin/node',
+  ...["/usr/local/bin/node", "/opt/homebrew/bin/node", "/usr/bin/node", "/opt/node*/bin/node", "/snap/bin/node"],
+];
+
+/** The same for people. */
+export const NODE_PLACES =
+  "PATH, a login shell, ~/.nvm, fnm, mise, asdf, volta, ~/.local/bin, /usr/local, /opt and /usr";
+
+/** Ends with 0 where this Node is new enough. */
+const IS_NEW_ENOUGH =
+  'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)';
+
+/**
+ * The script that a shell on the far side reads from its stdin: starts the bridge to the server where it is installed, else the
+ * installer. What it says is a line of `mark`, a word and more. It is a function, so that the shell reads all of it before
+ * it runs any of it: what follows on stdin is for the bridge.
+ * @param id of the bundle
+ * @param places where Node is looked for beside `PATH`
+ */
+export const createScript = (id: string, mark: string, places: readonly string[] = PLACES): string => `m() {
+umask 077
+d="\${XDG_CACHE_HOME:-$HOME/.cache}/codex-ts/${id}"
+n=
+[ -O "$d" ] && [ -f "$d/codex.js" ] && [ -r "$d/node" ] && read -r n < "$d/node"
+if [ -n "$n" ] && [ -x "$n" ]; then
+  : > "$d/used"
+  printf '\\n%s ready\\n' '${mark}'
+  exec "$n" "$d/codex.js" exec-server --attach
+fi
+o=
+for n in "$(command -v node 2>/dev/null)" ${places.join(" ")} "$("\${SHELL:-/bin/sh}" -lc 'command -v node' 2>/dev/null </dev/null | tail -n 1)"; do
+  [ -x "$n" ] || continue
+  if "$n" -e '${IS_NEW_ENOUGH}' </dev/null >/dev/null 2>&1; then
+    exec "$n" -e '${INSTALLER}' "$d" '${mark}'
+  fi
+  o="$o $n ($("$n" -p process.versions.node </dev/null 2>/dev/null))"
+done
+printf '\\n%s nonode %s\\n' '${mark}' "$o"
+exit 92
+}
+m
+`;

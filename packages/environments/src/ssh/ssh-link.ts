@@ -1,0 +1,220 @@
+import { randomBytes } from "node:crypto";
+import { type Clock, pause, systemClock } from "@codex/clock";
+import { createEnvironment } from "@codex/exec-backend";
+import { ClientError } from "@codex/exec-server-client";
+import type { SshUrl } from "../config/ssh-url.js";
+import { FIRST_SSH_RETRY_MS, INSTALL_MS, LONGEST_SSH_RETRY_MS, PROMPT_MS, SSH_CONNECT_MS } from "../limits.js";
+import { Child } from "../links/child.js";
+import { ChildChannel } from "../links/child-channel.js";
+import type { EnvironmentLink } from "../links/link.js";
+import { LinkError } from "../links/link-error.js";
+import { explainSshFailure } from "./failure.js";
+import { renderHost } from "./host-name.js";
+import { type News, type NewsOptions, readNews } from "./news.js";
+import { createScript, NODE_PLACES } from "./script.js";
+import { type BundleTarget, packBundle, type ServerBundle } from "./server-bundle.js";
+
+/** How a host is reached by ssh, and what is brought to it. */
+export interface SshLinkOptions {
+  address: SshUrl;
+  bundle: ServerBundle;
+  /** The ssh of this host, and options before those of the link. Default: `ssh`, which reads the user's configuration. */
+  ssh?: readonly [program: string, ...args: string[]];
+  /** Milliseconds to connect and to log in. Default 15000. */
+  connectTimeoutMs?: number | undefined;
+  /** Whether ssh may ask a person at the terminal of this process: a password, an unknown host. The first time only. */
+  isInteractive?: boolean;
+  /** Called with what takes a while, for a person: a sentence without a full stop. */
+  onProgress?: (what: string) => void;
+  /** Called with each line that ssh writes to stderr. */
+  onLine?: (line: string) => void;
+  /** The environment of this host. Default: that of this process. Variables that look like secrets are kept from ssh. */
+  hostEnv?: Readonly<Record<string, string | undefined>>;
+  clock?: Clock;
+  /** Returns 0 to 1; jitter for the pauses between failed attempts. */
+  random?: () => number;
+}
+
+/**
+ * A link to the user's background exec-server on a host that ssh reaches, and that needs nothing but Node: a server that is
+ * missing there is brought along. One ssh process for each channel; the server and its sessions outlive it.
+ */
+export function createSshLink(options: SshLinkOptions): EnvironmentLink {
+  const link = new SshLink(options);
+  return { open: (signal) => link.open(signal), close: () => link.close() };
+}
+
+class SshLink {
+  readonly #options: SshLinkOptions;
+  readonly #name: string;
+  readonly #children = new Set<Child>();
+  /** Consecutive. */
+  #failures = 0;
+  #hasConnected = false;
+
+  constructor(options: SshLinkOptions) {
+    this.#options = options;
+    this.#name = renderHost(options.address);
+  }
+
+  async open(signal: AbortSignal) {
+    await this.#waitAfterFailures(signal);
+    try {
+      const channel = await this.#connect(signal);
+      this.#failures = 0;
+      this.#hasConnected = true;
+      return { channel, serves: "exec-server" as const };
+    } catch (error) {
+      this.#failures += 1;
+      // A login that is refused again and again gets this host banned.
+      if (this.#hasConnected && error instanceof LinkError && error.code === "unauthorized") {
+        throw new ClientError("session_lost", error.message, { cause: error });
+      }
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#children, (child) => child.end()));
+  }
+
+  async #waitAfterFailures(signal: AbortSignal): Promise<void> {
+    if (this.#failures === 0) return;
+    const { clock = systemClock, random = Math.random } = this.#options;
+    const longest = Math.min(FIRST_SSH_RETRY_MS * 2 ** (this.#failures - 1), LONGEST_SSH_RETRY_MS);
+    await pause(clock, longest * (0.5 + random() / 2), signal);
+  }
+
+  async #connect(signal: AbortSignal): Promise<ChildChannel> {
+    const { bundle, clock } = this.#options;
+    const isInteractive = this.#options.isInteractive === true && !this.#hasConnected;
+    const child = await this.#start(isInteractive, signal);
+    const mark = `codex-ts-${randomBytes(8).toString("hex")}`;
+    const { connectTimeoutMs = SSH_CONNECT_MS } = this.#options;
+    // Logging in takes a part of it, and the shell of the far side another.
+    const timeoutMs = isInteractive ? PROMPT_MS : 2 * connectTimeoutMs;
+    const wait: NewsOptions = { mark, signal, timeoutMs, clock };
+    try {
+      child.stdin.write(createScript(bundle.id, mark));
+      let news = await readNews(child.stdout, wait);
+      if (news?.word === "missing") {
+        await this.#send(child, parseTarget(news.text));
+        news = await readNews(child.stdout, { ...wait, timeoutMs: INSTALL_MS });
+        if (news?.word === "installed") this.#report(`the server is installed on ${this.#name}`);
+      }
+      if (news?.word !== "ready" && news?.word !== "installed") throw await this.#explain(child, news);
+      return new ChildChannel(child, (how) => this.#explainLoss(child, how));
+    } catch (error) {
+      void child.end();
+      if (signal.aborted) throw signal.reason;
+      throw error instanceof LinkError && error.code === "timeout" ? this.#explainTimeout(child, error) : error;
+    }
+  }
+
+  async #start(isInteractive: boolean, signal: AbortSignal): Promise<Child> {
+    const { ssh = ["ssh"], hostEnv = process.env, onLine, clock } = this.#options;
+    const [program, ...own] = ssh;
+    const policy = { inherit: "all", ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] } as const;
+    const env = createEnvironment({ ...policy, exclude: [], includeOnly: [] }, hostEnv);
+    const args = [...own, ...createArguments(this.#options, isInteractive)];
+    // Only a process of our own session can ask at its terminal; Ctrl-C there is not for ssh.
+    const asking = ["-c", 'trap "" INT QUIT; exec "$@"', "sh", program, ...args];
+    const child = await Child.start(
+      {
+        ...(isInteractive ? { program: "/bin/sh", args: asking } : { program, args }),
+        env,
+        onLine,
+        ownGroup: !isInteractive,
+        ...(clock === undefined ? {} : { clock }),
+      },
+      signal,
+    );
+    this.#children.add(child);
+    void child.exited.then(() => this.#children.delete(child));
+    return child;
+  }
+
+  async #send(child: Child, target: BundleTarget): Promise<void> {
+    const { head, body } = await packBundle(await this.#options.bundle.listFiles(target));
+    const kilobytes = Math.ceil(body.length / 1024);
+    this.#report(`installing the server on ${this.#name}, which has none of this version: ${kilobytes} KiB`);
+    child.stdin.write(head);
+    child.stdin.write(body);
+  }
+
+  #report(what: string): void {
+    this.#options.onProgress?.(what);
+  }
+
+  /** Why there is no server, from what the far side said, or else from the end of ssh. */
+  async #explain(child: Child, news: News | undefined): Promise<LinkError> {
+    if (news?.word === "nonode") return explainNode(this.#name, news.text.trim());
+    if (news?.word === "failed") {
+      return new LinkError(
+        "program_failed",
+        `the server could not be installed on ${this.#name}: ${parseReason(news.text)}`,
+      );
+    }
+    const how = await child.exited;
+    return explainSshFailure(this.#name, child.exitCode, how, child.lastWords);
+  }
+
+  #explainLoss(child: Child, how: string): LinkError {
+    const { message, code } = explainSshFailure(this.#name, child.exitCode, how, child.lastWords);
+    return new LinkError(code, `the connection was lost: ${message}`);
+  }
+
+  #explainTimeout(child: Child, { message }: LinkError): LinkError {
+    const words = child.lastWords === "" ? "" : `; ssh said: ${child.lastWords.split("\n").at(-1)}`;
+    return new LinkError("timeout", `ssh to ${this.#name}: ${message}${words}`);
+  }
+}
+
+/** The user's configuration decides all the rest: keys, agent, known hosts, jumps. */
+function createArguments(
+  { address, connectTimeoutMs = SSH_CONNECT_MS }: SshLinkOptions,
+  isInteractive: boolean,
+): string[] {
+  const settings = [
+    `BatchMode=${isInteractive ? "no" : "yes"}`,
+    `ConnectTimeout=${Math.ceil(connectTimeoutMs / 1000)}`,
+    // A second connection could not forward the same ports.
+    "ClearAllForwardings=yes",
+    "RemoteCommand=none",
+    // A connection without a sign of life ends after 45 s.
+    ...["ServerAliveInterval=15", "ServerAliveCountMax=3"],
+  ];
+  return [
+    "-T",
+    ...settings.flatMap((setting) => ["-o", setting]),
+    ...(address.user === undefined ? [] : ["-l", address.user]),
+    ...(address.port === undefined ? [] : ["-p", String(address.port)]),
+    ...["--", address.host, "exec /bin/sh"],
+  ];
+}
+
+function explainNode(name: string, old: string): LinkError {
+  const found = old === "" ? `looked in ${NODE_PLACES}` : `too old: ${old}`;
+  return new LinkError("unsupported", `${name} has no Node 20.19 or newer, which is all it needs; ${found}`);
+}
+
+function parseTarget(text: string): BundleTarget {
+  const { platform, arch, libc } = parseObject(text);
+  const known = libc === "glibc" || libc === "musl" ? libc : "other";
+  return { platform: String(platform), arch: String(arch), libc: known };
+}
+
+function parseReason(text: string): string {
+  const { reason, code } = parseObject(text);
+  if (code === "ENOSPC") return "its disk is full";
+  if (code === "EDQUOT") return "the quota of its disk is used up";
+  return String(reason);
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return { ...(JSON.parse(text) as object) };
+  } catch {
+    return {};
+  }
+}

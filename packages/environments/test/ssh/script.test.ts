@@ -1,0 +1,105 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { INSTALLER } from "../../src/ssh/installer.js";
+import { type News, readNews } from "../../src/ssh/news.js";
+import { createScript } from "../../src/ssh/script.js";
+import { packBundle } from "../../src/ssh/server-bundle.js";
+
+const MARK = "codex-ts-mark";
+
+interface FarShell {
+  child: ChildProcessWithoutNullStreams;
+  /** Where servers are installed. */
+  above: string;
+  next(): Promise<News | undefined>;
+}
+
+/** A shell with the script on its stdin, whose PATH has only `programs`: text of a script each. */
+function startShell(
+  programs: Readonly<Record<string, string>>,
+  places: readonly string[] = [],
+  shell = "sh",
+): FarShell {
+  const home = mkdtempSync(join(tmpdir(), "far-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  mkdirSync(join(home, "bin"));
+  for (const [name, text] of Object.entries(programs)) {
+    writeFileSync(join(home, "bin", name), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(home, "bin", name), 0o755);
+  }
+  const env = { HOME: home, PATH: `${join(home, "bin")}:/nonexistent`, SHELL: "/bin/false" };
+  const child = spawn(`/bin/${shell}`, [], { env, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.on("error", () => {});
+  child.stderr.resume();
+  onTestFinished(() => void child.kill("SIGKILL"));
+  child.stdin.write(createScript("1.0-abc", MARK, places));
+  const { signal } = new AbortController();
+  const next = () => readNews(child.stdout, { mark: MARK, signal, timeoutMs: 20_000 });
+  return { child, above: join(home, ".cache", "codex-ts"), next };
+}
+
+const NODE = { node: `exec '${process.execPath}' "$@"` };
+const OLD = { node: `case $1 in -p) echo 18.1.0 ;; *) exit 1 ;; esac` };
+
+const bundleOf = (text: string) => packBundle([{ path: "codex.js", bytes: Buffer.from(text) }]);
+
+it("names no Node, or the old one it has found", async () => {
+  expect(await startShell({}).next()).toEqual({ word: "nonode", text: "" });
+  const old = startShell(OLD);
+  expect((await old.next())?.text).toMatch(/^ \/.*\/bin\/node \(18\.1\.0\)$/);
+  expect(await once(old.child, "exit")).toEqual([92, null]);
+});
+
+it("finds a Node beside PATH, also after an old one", async () => {
+  const { next } = startShell(OLD, [`"$HOME"/nothing/*/node`, `'${process.execPath}'`]);
+  expect((await next())?.word).toBe("missing");
+});
+
+it.each(["sh", "bash"])("installs what it receives, and passes on what follows (%s)", async (shell) => {
+  const { child, next, above } = startShell(NODE, [], shell);
+  const news = await next();
+  expect(JSON.parse(news!.text)).toMatchObject({ platform: process.platform, arch: process.arch });
+  const { head, body } = await bundleOf("process.stdin.pipe(process.stdout); process.stderr.write(process.argv[2]);");
+  child.stdin.write(Buffer.concat([Buffer.from(head), body, Buffer.from("first bytes, ")]));
+  expect(await next()).toEqual({ word: "installed", text: "{}" });
+  child.stdin.end("last bytes");
+  let rest = "";
+  for await (const chunk of child.stdout) rest += chunk;
+  expect(rest).toBe("first bytes, last bytes");
+  expect(readdirSync(above)).toEqual(["1.0-abc"]);
+});
+
+it.each([
+  [
+    "something else than was announced",
+    (body: Buffer) => body.fill(7, 20, 40),
+    /^the checksum of what arrived is wrong/,
+  ],
+  ["less than was announced", (body: Buffer) => body.subarray(0, 50), /^the connection ended after 50 of \d+ bytes$/],
+])("installs nothing of %s", async (_name, damage, reason) => {
+  const { child, next, above } = startShell(NODE);
+  await next();
+  const { head, body } = await bundleOf("process.exit(0)".padEnd(500, "0123456789abcdefghijklmnopq"));
+  child.stdin.end(Buffer.concat([Buffer.from(head), damage(body)]));
+  const news = await next();
+  expect(news?.word).toBe("failed");
+  expect((JSON.parse(news!.text) as { reason: string }).reason).toMatch(reason);
+  expect(await once(child, "exit")).toEqual([93, null]);
+  expect(existsSync(above) ? readdirSync(above) : []).toEqual([]);
+});
+
+it("refuses what is too large before it is sent", async () => {
+  const { child, next } = startShell(NODE);
+  await next();
+  child.stdin.write(`${JSON.stringify({ bytes: 2 ** 30, sha256: createHash("sha256").digest("hex") })}\n`);
+  expect((await next())?.text).toContain("a bundle of 1073741824 bytes");
+});
+
+it("can be written between single quotes", () => {
+  expect(INSTALLER).not.toContain("'");
+});

@@ -1,0 +1,152 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+
+const find = (name: string): string | undefined =>
+  [...(process.env.PATH ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"]
+    .map((directory) => join(directory, name))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+
+const sshd = find("sshd");
+
+/** Why there is no ssh server here, as the end of a test's name; empty where there is one. */
+export const NO_SSHD = sshd === undefined || find("ssh") === undefined ? ": skipped, sshd or ssh is missing" : "";
+
+/** A real ssh server on loopback, with keys of its own, and the way to it. */
+export interface Sshd {
+  readonly port: number;
+  /** The ssh that knows its key and is let in, and options. */
+  readonly ssh: readonly [string, ...string[]];
+  /** Where the far side keeps what is installed, its sockets and its other files. */
+  readonly cache: string;
+  readonly directory: string;
+  /** Process ids of the ssh clients to it that run. */
+  listClients(): number[];
+  /** Ends it with what it has started. */
+  close(): Promise<void>;
+}
+
+/** Starts one that ends with the test. `settings` are further lines of sshd_config. */
+export async function startSshd(settings: readonly string[] = []): Promise<Sshd> {
+  const started = await openSshd(settings);
+  onTestFinished(started.close);
+  return started;
+}
+
+/** Starts one. */
+export async function openSshd(settings: readonly string[] = []): Promise<Sshd> {
+  const directory = mkdtempSync(join(tmpdir(), "ssh-"));
+  const at = (name: string) => join(directory, name);
+  for (const key of ["host", "user"]) execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", at(key)]);
+  const port = await findFreePort();
+  for (const name of ["cache", "run"]) mkdirSync(at(name), { mode: 0o700 });
+  const server = [
+    `Port ${port}`,
+    "ListenAddress 127.0.0.1",
+    `HostKey ${at("host")}`,
+    `AuthorizedKeysFile ${at("user.pub")}`,
+    `PidFile ${at("pid")}`,
+    ...["UsePAM no", "StrictModes no", "PermitRootLogin yes", "PasswordAuthentication no", "MaxStartups 100"],
+    `SetEnv XDG_CACHE_HOME=${at("cache")} XDG_RUNTIME_DIR=${at("run")} CODEX_HOME=${at("home")} PATH=${process.env.PATH}`,
+    ...settings,
+  ];
+  writeFileSync(at("sshd_config"), `${server.join("\n")}\n`);
+  const [type, key] = readFileSync(at("host.pub"), "utf8").split(" ");
+  writeFileSync(at("known_hosts"), `[127.0.0.1]:${port} ${type} ${key}\n`);
+  const client = [
+    "Host *",
+    `  IdentityFile ${at("user")}`,
+    "  IdentitiesOnly yes",
+    "  IdentityAgent none",
+    `  User ${userInfo().username}`,
+    `  UserKnownHostsFile ${at("known_hosts")}`,
+    "  GlobalKnownHostsFile /dev/null",
+    "  StrictHostKeyChecking yes",
+  ];
+  writeFileSync(at("ssh_config"), `${client.join("\n")}\n`);
+  // As root it wants a directory for the part of it that has no rights.
+  if (process.getuid?.() === 0 && !existsSync("/run/sshd")) mkdirSync("/run/sshd", { recursive: true });
+  const child = spawn(sshd!, ["-D", "-e", "-f", at("sshd_config")], { stdio: ["ignore", "ignore", "pipe"] });
+  const log: Buffer[] = [];
+  child.stderr.on("data", (bytes: Buffer) => log.push(bytes));
+  const close = async () => {
+    await end(child);
+    stopServers(at("run"));
+    rmSync(directory, { recursive: true, force: true });
+  };
+  await untilOpen(port, () => {
+    if (child.exitCode !== null) throw new Error(`sshd has ended: ${Buffer.concat(log).toString()}`);
+  });
+  const ssh = [find("ssh")!, "-F", at("ssh_config")] as const;
+  return { port, ssh, cache: at("cache"), directory, listClients: () => listClients(at("ssh_config")), close };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill();
+  await exited;
+}
+
+/** Background servers, by the socket on their command line. */
+function stopServers(runtime: string): void {
+  for (const pid of listProcesses(`--serve-socket ${runtime}`)) {
+    try {
+      process.kill(pid, "SIGTERM");
+    } catch {
+      // gone meanwhile
+    }
+  }
+}
+
+const listClients = (config: string): number[] => listProcesses(`-F ${config}`);
+
+function listProcesses(words: string): number[] {
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,args="], { encoding: "utf8" }).split("\n");
+  return lines.flatMap((line) => (line.includes(words) ? [Number.parseInt(line, 10)] : []));
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function untilOpen(port: number, check: () => void): Promise<void> {
+  for (;;) {
+    check();
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, "127.0.0.1");
+      socket.once("connect", () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.once("error", () => resolve(false));
+    });
+    if (isOpen) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
