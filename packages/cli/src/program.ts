@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { EXIT } from "./exit-codes.js";
+import { addAgent } from "./program/agent.js";
 import { nameHelpAfterErrors, styleHelp } from "./program/help.js";
 import { addHostCommands } from "./program/host.js";
 import { addJudging } from "./program/judge.js";
@@ -32,6 +33,7 @@ export function createProgram(): Command {
     .enablePositionalOptions();
   addRunning(program);
   addTools(program);
+  addAgent(program);
   addSessions(program);
   addServing(program);
   addJudging(program);

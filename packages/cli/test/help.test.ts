@@ -77,8 +77,8 @@ describe("help", () => {
   });
 
   it.each([
-    [["exec", "fix it"], "OpenAI's codex has `exec`; this is another program"],
-    [["fix my tests"], "takes no prompt"],
+    [["review", "fix it"], "OpenAI's codex has `review`; this is another program"],
+    [["fix my tests"], "codex exec"],
   ])("says whose command %j is", async (args, message) => {
     const { code, stderr } = await useOnce()(args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

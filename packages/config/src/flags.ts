@@ -1,6 +1,6 @@
 import { parseKeyPath, parseTypedValue } from "@codex/toml";
 import { ConfigError } from "./config-error.js";
-import { type Entry, type Layer, readLayer } from "./layer.js";
+import { type Entry, type Layer, mergeTables, readLayer } from "./layer.js";
 import type { Origin } from "./origin.js";
 
 /** A setting given as a flag: how the user wrote it, and `key=value`. */
@@ -16,6 +16,7 @@ export interface FlagSetting {
 export function parseFlags(flags: readonly FlagSetting[], directory: string): Layer {
   const entries: Entry[] = [];
   const unused: Layer["unused"][number][] = [];
+  let all: Layer["table"] = {};
   for (const { flag, setting } of flags) {
     const equals = setting.indexOf("=");
     const path = parseKeyPath(equals < 0 ? "" : setting.slice(0, equals));
@@ -28,8 +29,9 @@ export function parseFlags(flags: readonly FlagSetting[], directory: string): La
     const layer = readLayer({ table: table as Record<string, unknown>, locate: () => origin }, directory);
     entries.push(...layer.entries);
     unused.push(...layer.unused);
+    all = mergeTables(all, layer.table);
   }
-  return { entries, unused };
+  return { entries, unused, table: all };
 }
 
 /** The flags of a command that has them. */

@@ -19,6 +19,8 @@ export interface Layer {
   entries: readonly Entry[];
   /** Keys that are not used here. */
   unused: readonly { key: string; origin: Origin }[];
+  /** All of it, as it was read. */
+  table: TomlTable;
 }
 
 /**
@@ -42,7 +44,7 @@ export function readLayer({ table, locate }: Source, directory: string): Layer {
   for (const [part, value] of Object.entries(usePermissions(table, locate(["default_permissions"]))))
     visit([part], value);
   checkFilters(entries);
-  return { entries, unused };
+  return { entries, unused, table };
 }
 
 const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([
@@ -63,6 +65,17 @@ function usePermissions(table: TomlTable, origin: Origin): TomlTable {
 
 export const isTable = (value: unknown): value is TomlTable =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+/** Two tables as one: tables in both are merged, anything else of the second replaces that of the first. */
+export function mergeTables(under: TomlTable, over: TomlTable): TomlTable {
+  const merged: TomlTable = { ...under };
+  for (const [key, value] of Object.entries(over)) {
+    const before = Object.hasOwn(merged, key) ? merged[key] : undefined;
+    const both = isTable(before) && isTable(value) ? mergeTables(before, value) : value;
+    Object.defineProperty(merged, key, { value: both, enumerable: true, configurable: true, writable: true });
+  }
+  return merged;
+}
 
 const hasKeysBelow = (name: string) => [...KEY_BY_NAME.keys()].some((known) => known.startsWith(`${name}.`));
 

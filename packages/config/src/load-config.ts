@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ConfigError, createValueError, renderValue } from "./config-error.js";
 import { parseFlags } from "./flags.js";
 import { KEYS, type Key } from "./keys.js";
-import { type Entry, type Layer, readLayer } from "./layer.js";
+import { type Entry, type Layer, mergeTables, readLayer } from "./layer.js";
 import { MAX_PROJECT_LAYERS } from "./limits.js";
 import { describeOrigin, describePlace, type FileLayer, type Origin } from "./origin.js";
 import { type Requirements, readRequirements } from "./requirements.js";
@@ -36,9 +36,16 @@ export interface LoadedConfig {
   project: Project;
   /** Keys that this program does not use. */
   unused: Layer["unused"];
+  /** Those of them that nobody knows, as messages; part of `notices`. */
+  unknownKeys: readonly string[];
   /** Settings that were ignored, as messages for the user. */
   notices: readonly string[];
   requirements: Requirements | undefined;
+  /**
+   * Everything that system, user, profile and flags set, the later over the earlier, keys included that are not settings
+   * here. Nothing of a project: it has no say in where a model is asked.
+   */
+  table: Layer["table"];
   sources: ConfigSources;
 }
 
@@ -65,9 +72,10 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const requirements = await readRequirements(sources.system);
   if (requirements !== undefined) applyRequirements(stack, requirements);
   const { values, layers, unused } = stack;
-  const notices = [...describeUnknownKeys(unused), ...stack.notices];
+  const unknownKeys = describeUnknownKeys(unused);
+  const notices = [...unknownKeys, ...stack.notices];
   const settings = createSettings(values, requirements?.sandboxModes?.allowed);
-  return { settings, values, layers, project, unused, notices, requirements, sources };
+  return { settings, values, layers, project, unused, unknownKeys, notices, requirements, table: stack.table, sources };
 }
 
 class Stack {
@@ -75,6 +83,7 @@ class Stack {
   readonly layers: { layer: FileLayer; file: string; state: "used" | "missing" | "not trusted" }[] = [];
   readonly unused: Layer["unused"][number][] = [];
   readonly notices: string[] = [];
+  table: Layer["table"] = {};
 
   /** False when there is no such file. */
   async addFile(layer: FileLayer, file: string, directory: string): Promise<boolean> {
@@ -84,9 +93,10 @@ class Stack {
     return source !== undefined;
   }
 
-  add({ entries, unused }: Layer): void {
+  add({ entries, unused, table }: Layer): void {
     for (const entry of entries) this.set(entry);
     this.unused.push(...unused);
+    this.table = mergeTables(this.table, table);
   }
 
   set({ key, value, origin }: Entry): void {

@@ -32,7 +32,7 @@ export async function readRequirements(directory: string): Promise<Requirements 
   const file = join(directory, "requirements.toml");
   const source = await readSource(file, "requirements");
   if (source === undefined) return undefined;
-  const requirements: Requirements = { denyRead: [], audit: { entries: [], unused: [] }, unused: [] };
+  const requirements: Requirements = { denyRead: [], audit: { entries: [], unused: [], table: {} }, unused: [] };
   const unused: Layer["unused"][number][] = [];
   for (const [name, value] of Object.entries(source.table)) {
     const origin = source.locate([name]);

@@ -1,1 +1,1 @@
-export { type FileLockOptions, withFileLock } from "./file-lock.js";
+export { FileLockError, type FileLockOptions, withFileLock } from "./file-lock.js";

@@ -45,11 +45,13 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     agent: "apply-patch clock executor-protocol file-lock orchestrator permissions policy telemetry",
   },
   faces: {
+    "agent-terminal": "agent clock",
     local: "channel executor orchestrator policy process-host",
     "mcp-client": "clock environments exec-backend executor-protocol telemetry",
     cli:
-      "audit background channel config environments exec-backend exec-server exec-server-client exec-server-protocol executor " +
-      "executor-protocol host-files native orchestrator permissions policy process-host sandbox telemetry",
+      "agent agent-terminal audit background channel clock config environments exec-backend exec-server exec-server-client " +
+      "exec-server-protocol executor executor-protocol file-lock host-files native orchestrator permissions policy process-host " +
+      "sandbox telemetry",
   },
   // Private: knows everybody.
   tests: {

@@ -110,13 +110,13 @@ const listTakers = (command: Command, flag: string, path: string): string[] =>
 /** For users who expect OpenAI's `codex`. */
 function explainUnknown(error: string): string {
   const name = /^error: unknown command '([^']*)'/.exec(error)?.[1] ?? "";
-  if (CODEX_COMMANDS.has(name)) return `OpenAI's codex has \`${name}\`; this is another program, without a model\n`;
-  return /\s/.test(name) ? "This codex takes no prompt: it has no model\n" : "";
+  if (CODEX_COMMANDS.has(name)) return `OpenAI's codex has \`${name}\`; this is another program, which has not\n`;
+  return /\s/.test(name) ? "A prompt goes to codex exec\n" : "";
 }
 
 /** Commands of Codex 0.169.0 that are not here. */
 const CODEX_COMMANDS: ReadonlySet<string> = new Set(
-  "agents exec e review login logout mcp plugin app-server remote-control update debug apply a resume queue archive delete unarchive fork cloud features".split(
+  "agents review login logout mcp plugin app-server remote-control update debug apply a resume queue archive delete unarchive fork cloud features".split(
     " ",
   ),
 );

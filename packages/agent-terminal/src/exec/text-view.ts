@@ -1,0 +1,178 @@
+import type { AgentEvent, CommandDetails, FileChange, ThreadItem, Usage } from "@codex/agent";
+import type { Clock } from "@codex/clock";
+import { SHOWN_INPUT_CHARS } from "../limits.js";
+import type { OutputSink } from "./output-sink.js";
+import type { TurnView } from "./turn-view.js";
+import { visibleText } from "./visible.js";
+
+/** How events become text. */
+export interface TextViewOptions {
+  /** The conversation: reasoning, messages, commands. */
+  readonly log: OutputSink;
+  /** The last message alone. */
+  readonly result: OutputSink;
+  /** Both are one terminal: the last message is not repeated there. */
+  readonly shared: boolean;
+  readonly paint: Paint;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Marks text on a terminal; without colours it returns it as it is. */
+export type Paint = (style: "heading" | "good" | "bad" | "faint", text: string) => string;
+
+/** The conversation as text for a person. Nothing in it can act on the terminal. */
+export function createTextView(options: TextViewOptions): TurnView {
+  return new TextView(options);
+}
+
+class TextView implements TurnView {
+  readonly #options: TextViewOptions;
+  readonly #began = new Map<string, number>();
+  /** A message that may be the last one. */
+  #message: string | undefined;
+
+  constructor(options: TextViewOptions) {
+    this.#options = options;
+  }
+
+  async show(event: AgentEvent): Promise<void> {
+    switch (event.type) {
+      case "item_started":
+        return this.#start(event.item);
+      case "item_completed":
+        return this.#complete(event.item);
+      case "retry":
+        return this.#log(this.#options.paint("bad", `! ${visibleText(event.message)}`));
+      case "turn_completed":
+        return this.#end(event.turnUsage);
+      case "turn_failed":
+        await this.#flush();
+        await this.#log(this.#options.paint("bad", `error: ${visibleText(event.error.message)}`));
+        return this.#tokens(event.turnUsage);
+      default:
+        return undefined;
+    }
+  }
+
+  async #start(item: ThreadItem): Promise<void> {
+    if (item.kind === "plan" || item.kind === "image" || item.kind === "file_change") return;
+    this.#began.set(item.id, this.#options.clock.now());
+    const heading = describeStart(item);
+    if (heading === undefined) return;
+    await this.#flush();
+    await this.#log(heading.replace(/^\S+/, (word) => this.#options.paint("heading", word)));
+  }
+
+  async #complete(item: ThreadItem): Promise<void> {
+    await this.#flush();
+    const { paint } = this.#options;
+    switch (item.kind) {
+      case "message":
+        this.#message = item.text;
+        return;
+      case "reasoning":
+        return this.#log(`${paint("heading", "thinking")}\n${paint("faint", visibleText(item.text))}`);
+      case "command":
+        return this.#log(this.#describeCommand(item));
+      case "file_change":
+        return this.#log(this.#describeChange(item.changes, item.status));
+      case "plan":
+        return this.#log([paint("heading", "plan"), ...item.steps.map(describeStep)].join("\n"));
+      case "image":
+        return this.#log(`${paint("heading", "image")} ${visibleText(item.path)}`);
+      case "tool_call":
+        return this.#log(`${this.#status(item, item.status)}\n${visibleText(cut(item.output ?? ""))}`.trimEnd());
+      case "compaction":
+        return this.#log(`${paint("heading", "compaction")} the history was replaced by a summary of itself`);
+      case "warning":
+        return this.#log(paint("bad", `warning: ${visibleText(item.message)}`));
+    }
+  }
+
+  #describeCommand(item: ThreadItem & CommandDetails): string {
+    const output = visibleText(item.output).trimEnd();
+    // Of several that run side by side it is said which one has ended.
+    const which = this.#began.size > 1 || !this.#began.has(item.id) ? `${visibleText(item.command)}: ` : "";
+    const text = `${this.#status(item, `${which}${this.#describeEnd(item)}`)}${output === "" ? "" : `\n${output}`}`;
+    return item.sandboxDenial === undefined ? text : `${text}\nsandbox: ${visibleText(item.sandboxDenial.reason)}`;
+  }
+
+  #describeEnd({ decision, outcome, exitCode, sessionId }: CommandDetails): string {
+    if (decision !== undefined) return `${decision.kind}: ${visibleText(decision.reason)}`;
+    if (outcome?.kind === "running") return `still running${sessionId === undefined ? "" : ` as session ${sessionId}`}`;
+    if (outcome?.kind === "lost") return `lost: ${visibleText(outcome.reason)}`;
+    if (outcome?.kind === "failed_to_start") return `did not start: ${visibleText(outcome.reason)}`;
+    if (outcome?.kind === "signaled") return `ended by ${outcome.signal}`;
+    return exitCode === undefined ? "ended" : exitCode === 0 ? "succeeded" : `exited with ${exitCode}`;
+  }
+
+  /** ` exited with 1 in 20 ms`, painted by how it ended. */
+  #status(item: ThreadItem, words: string): string {
+    const began = this.#began.get(item.id);
+    this.#began.delete(item.id);
+    const took = began === undefined ? "" : ` in ${describeTime(this.#options.clock.now() - began)}`;
+    return this.#options.paint(item.status === "completed" ? "good" : "bad", ` ${words}${took}`);
+  }
+
+  #describeChange(changes: readonly FileChange[], status: string): string {
+    const { paint } = this.#options;
+    const lines = changes.flatMap((change) => [
+      `${MARKS[change.change]} ${visibleText(change.path)}${change.movedFrom === undefined ? "" : ` (was ${visibleText(change.movedFrom)})`}`,
+      ...(change.diff === undefined ? [] : [visibleText(change.diff).trimEnd()]),
+    ]);
+    const heading = paint("heading", "patch") + (status === "completed" ? "" : paint("bad", ` ${status}`));
+    return [heading, ...lines].join("\n");
+  }
+
+  async #end(usage: Usage): Promise<void> {
+    const message = this.#message;
+    this.#message = undefined;
+    if (!this.#options.shared && message !== undefined) await this.#say(message);
+    await this.#tokens(usage);
+    if (message !== undefined) await this.#options.result.write(`${message}\n`);
+  }
+
+  /** A message that was not the last one. */
+  async #flush(): Promise<void> {
+    const message = this.#message;
+    this.#message = undefined;
+    if (message !== undefined) await this.#say(message);
+  }
+
+  #say(message: string): Promise<void> {
+    return this.#log(`${this.#options.paint("heading", "codex")}\n${visibleText(message)}`);
+  }
+
+  /** Read again from the cache costs little: Codex does not count it either. */
+  #tokens({ inputTokens, cachedInputTokens, outputTokens }: Usage): Promise<void> {
+    const count = (inputTokens - cachedInputTokens + outputTokens).toLocaleString("en-US");
+    return this.#log(`${this.#options.paint("faint", "tokens used")}\n${count}`);
+  }
+
+  #log(text: string): Promise<void> {
+    return this.#options.log.write(`${text}\n`);
+  }
+}
+
+function describeStart(item: ThreadItem): string | undefined {
+  if (item.kind === "command") {
+    const where = [
+      item.cwd === undefined ? "" : ` in ${item.cwd}`,
+      item.environment === undefined ? "" : ` on ${item.environment}`,
+    ];
+    return visibleText(`exec ${item.shownCommand}${where.join("")}`);
+  }
+  if (item.kind === "tool_call") return visibleText(`tool ${item.name} ${cut(item.input)}`);
+  return item.kind === "compaction" ? "compaction of the history …" : undefined;
+}
+
+const describeStep = ({ text, status }: { text: string; status: keyof typeof STEPS }): string =>
+  `${STEPS[status]} ${visibleText(text)}`;
+
+const STEPS = { pending: "[ ]", in_progress: "[>]", completed: "[x]" } as const;
+const MARKS = { add: "A", delete: "D", update: "M" } as const;
+
+const cut = (text: string): string =>
+  text.length <= SHOWN_INPUT_CHARS ? text : `${text.slice(0, SHOWN_INPUT_CHARS)}… (${text.length} characters)`;
+
+const describeTime = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);

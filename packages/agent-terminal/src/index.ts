@@ -1,0 +1,22 @@
+export { renderHeader } from "./exec/header.js";
+export { createJsonView } from "./exec/json-view.js";
+export { type LastMessageFile, openLastMessageFile } from "./exec/last-message.js";
+export { createOutputSink, type OutputSink } from "./exec/output-sink.js";
+export {
+  type LeftRunning,
+  runShownTurn,
+  type ShownTurn,
+  type ShownTurnResult,
+} from "./exec/run-turn.js";
+export { createTextView, type Paint, type TextViewOptions } from "./exec/text-view.js";
+export type { TurnView } from "./exec/turn-view.js";
+export { readImages } from "./prompt/images.js";
+export { PromptError } from "./prompt/prompt-error.js";
+export { type PromptInput, type PromptSources, readPrompt } from "./prompt/read-prompt.js";
+export { readSchema } from "./prompt/read-schema.js";
+export {
+  type AgentSettings,
+  AgentSettingsError,
+  DEFAULT_MODEL,
+  readAgentSettings,
+} from "./settings/agent-settings.js";

@@ -1,0 +1,11 @@
+/** There is no prompt that could be sent. `usage`: the arguments are wrong. The message names the argument or file. */
+export class PromptError extends Error {
+  override readonly name = "PromptError";
+  constructor(
+    readonly code: "no_prompt" | "bad_input" | "usage",
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,65 @@
+import { type Clock, systemClock } from "@codex/clock";
+import { MAX_PROMPT_BYTES, STDIN_NOTICE_MS } from "../limits.js";
+import { PromptError } from "./prompt-error.js";
+
+/** Standard input, as far as a prompt may come over it. */
+export interface PromptInput extends AsyncIterable<Uint8Array> {
+  /** A person types there: it is not waited for. */
+  readonly isTTY?: boolean;
+}
+
+/** Where a prompt comes from. */
+export interface PromptSources {
+  /** The argument; `-` or undefined: stdin is the prompt. */
+  readonly argument: string | undefined;
+  /** Standard input; undefined when it is not to be read. */
+  readonly stdin: PromptInput | undefined;
+  /** Tells the user something while it is waited for. */
+  readonly say: (notice: string) => void;
+  readonly clock?: Clock;
+}
+
+/**
+ * The prompt: the argument, or stdin, or the argument with what came over stdin in a `<stdin>` block behind it.
+ * @throws PromptError when there is none, or it is too large or no UTF-8
+ */
+export async function readPrompt({ argument, stdin, say, clock = systemClock }: PromptSources): Promise<string> {
+  const isWholeInput = argument === undefined || argument === "-";
+  if (isWholeInput && (stdin === undefined || (stdin.isTTY === true && argument === undefined))) {
+    throw new PromptError("no_prompt", "there is no prompt: give it as an argument, or over stdin");
+  }
+  const waited = isWholeInput ? "the prompt on stdin" : "the end of stdin, which is sent with the prompt";
+  const input =
+    stdin === undefined || (!isWholeInput && stdin.isTTY === true) ? "" : await read(stdin, waited, say, clock);
+  if (isWholeInput) {
+    if (input.trim() === "") throw new PromptError("no_prompt", "there is no prompt: stdin was empty");
+    return input;
+  }
+  if (argument.trim() === "" && input.trim() === "") throw new PromptError("no_prompt", "the prompt is empty");
+  return input.trim() === "" ? argument : `${argument}\n\n<stdin>\n${input.replace(/\n$/, "")}\n</stdin>`;
+}
+
+async function read(stdin: PromptInput, waited: string, say: (notice: string) => void, clock: Clock): Promise<string> {
+  const cancelNotice = clock.after(STDIN_NOTICE_MS, () => say(`waiting for ${waited}; --no-stdin does not read it`));
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of stdin) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_PROMPT_BYTES) {
+        throw new PromptError(
+          "bad_input",
+          `stdin has more than ${MAX_PROMPT_BYTES} bytes, the most that a prompt may have`,
+        );
+      }
+      chunks.push(chunk);
+    }
+  } finally {
+    cancelNotice();
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    throw new PromptError("bad_input", "stdin is not UTF-8 text", { cause });
+  }
+}

@@ -1,0 +1,45 @@
+import type { ConfigFlags } from "@codex/config";
+import type { SandboxMode } from "@codex/executor-protocol";
+import type { ConnectOptions } from "../connect.js";
+
+/** Options of every command that runs an agent. */
+export interface AgentCommandOptions extends ConnectOptions, Pick<ConfigFlags, "config" | "profile"> {
+  model?: string;
+  oss?: boolean;
+  localProvider?: string;
+  sandbox?: SandboxMode;
+  cd?: string;
+  addDir?: string[];
+  image?: string[];
+  enable?: string[];
+  disable?: string[];
+  strictConfig?: boolean;
+  dangerouslyBypassApprovalsAndSandbox?: boolean;
+  yolo?: boolean;
+  skipGitRepoCheck?: boolean;
+  ephemeral?: boolean;
+  ignoreUserConfig?: boolean;
+  ignoreRules?: boolean;
+}
+
+/** Options of `codex exec`. */
+export interface ExecOptions extends AgentCommandOptions {
+  json?: boolean;
+  experimentalJson?: boolean;
+  jsonDeltas?: boolean;
+  outputSchema?: string;
+  outputLastMessage?: string;
+  color?: "always" | "never" | "auto";
+  /** False: `--no-stdin`. */
+  stdin?: boolean;
+  maxTurns?: number;
+  /** Seconds. */
+  timeout?: number;
+  approvals?: "never" | "ask";
+}
+
+/** The thread that a run belongs to. */
+export type ThreadChoice =
+  | { readonly kind: "new" }
+  | { readonly kind: "resume" | "fork"; readonly id: string }
+  | { readonly kind: "last"; readonly all: boolean };

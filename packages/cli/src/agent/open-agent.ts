@@ -1,0 +1,176 @@
+import { readFile } from "node:fs/promises";
+import { type Agent, createAgent } from "@codex/agent";
+import { type AgentSettings, AgentSettingsError, readAgentSettings } from "@codex/agent-terminal";
+import { type LoadedConfig, loadUserConfig } from "@codex/config";
+import { type Approver, type AttachedExecutor, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import { createRuleSaver } from "@codex/policy";
+import { messageOf } from "@codex/telemetry";
+import { openAudit } from "../audit.js";
+import { attachExecutor } from "../connect.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { say } from "../notice.js";
+import { loadRules, savedRulesFile } from "../rule-files.js";
+import { openSandbox } from "../sandbox-selector.js";
+import { compileGrammarSimply } from "../shell-parser.js";
+import type { AgentCommandOptions } from "./agent-options.js";
+import { openModel } from "./open-model.js";
+import { isBypassed, openWorkspace, type Workspace } from "./open-workspace.js";
+import { readContext } from "./read-context.js";
+
+/** Everything a run needs, open. */
+export interface OpenedAgent {
+  readonly agent: Agent;
+  readonly settings: AgentSettings;
+  readonly config: LoadedConfig;
+  readonly workspace: Workspace;
+  readonly executor: AttachedExecutor;
+  readonly orchestrator: Orchestrator;
+  readonly providerId: string;
+  /** Ends the executor, and what it still runs. */
+  close(): Promise<void>;
+}
+
+/** What a command decides itself. */
+export interface AgentChoices {
+  /** Undefined: nobody can be asked, and what needs approval is refused. */
+  readonly approver: Approver | undefined;
+  /** Directory of a thread that is gone on with. */
+  readonly threadCwd: string | undefined;
+}
+
+/**
+ * Reads the configuration, opens model and executor. Nothing is asked of the model.
+ * @throws CommandError, ConfigError
+ */
+export async function openAgent(options: AgentCommandOptions, choices: AgentChoices): Promise<OpenedAgent> {
+  const isOwn = options.executor === undefined;
+  const placed =
+    options.cd === undefined && choices.threadCwd !== undefined ? { ...options, cd: choices.threadCwd } : options;
+  const workspace = await openWorkspace(placed, isOwn);
+  const config = await openAgentConfig(options, workspace, choices.approver);
+  const settings = readSettings(config, options.model);
+  const { model, provider, notices } = await openModel(config.table, chooseProvider(options, config));
+  for (const notice of [...config.notices, ...notices]) say(notice);
+  const instructions = await readInstructions(settings.instructionsFile);
+  const sandboxSettings = config.settings.sandbox;
+  const sandbox = openSandbox(
+    { ...sandboxSettings, writableRoots: [...(sandboxSettings.writableRoots ?? []), ...workspace.addedRoots] },
+    isOwn,
+  );
+  const rules = await loadRules([], config);
+  const audit = openAudit(config.settings.audit);
+  compileGrammarSimply();
+  const orchestrator = createOrchestrator({
+    policy: {
+      approvalPolicy: config.settings.approvalPolicy,
+      rules,
+      saveRule: createRuleSaver(savedRulesFile()),
+      sandbox,
+    },
+    defaults: withoutKeys(config.settings.defaults, config.table),
+    ...(choices.approver === undefined ? {} : { approver: choices.approver }),
+    ...(audit === undefined ? {} : { audit }),
+  });
+  try {
+    const executor = await attachExecutor(orchestrator, isOwn ? "local" : "remote", options);
+    const agent = createAgent({
+      orchestrator,
+      model,
+      modelName: settings.model,
+      ...(workspace.cwd === undefined ? {} : { cwd: workspace.cwd }),
+      ...(instructions === undefined ? {} : { instructions }),
+      readContext: () =>
+        Promise.resolve(
+          readContext({
+            executor,
+            settings: config.settings,
+            workspace,
+            developerInstructions: settings.developerInstructions,
+          }),
+        ),
+      reasoning: settings.reasoning,
+      retry: provider.retry,
+      login: config.settings.defaults.allowLogin ?? true,
+      ...(settings.verbosity === undefined ? {} : { text: { verbosity: settings.verbosity } }),
+      ...(settings.serviceTier === undefined ? {} : { serviceTier: settings.serviceTier }),
+      ...(settings.contextWindow === undefined ? {} : { contextWindow: settings.contextWindow }),
+      ...(settings.compactTokenLimit === undefined ? {} : { compactTokenLimit: settings.compactTokenLimit }),
+      ...(settings.compactPrompt === undefined ? {} : { compactPrompt: settings.compactPrompt }),
+      ...(provider.toolTypes === undefined ? {} : { customTools: provider.toolTypes.includes("custom") }),
+      ...(settings.webSearch === undefined ? {} : { hostedTools: [{ type: "web_search" }] }),
+    });
+    const close = () => orchestrator.close();
+    return { agent, settings, config, workspace, executor, orchestrator, providerId: provider.id, close };
+  } catch (error) {
+    await orchestrator.close();
+    throw error;
+  }
+}
+
+/** Without an approver nobody is asked, whatever is configured: what needs approval is refused. */
+async function openAgentConfig(
+  options: AgentCommandOptions,
+  workspace: Workspace,
+  approver: Approver | undefined,
+): Promise<LoadedConfig> {
+  const { config = [], enable = [], disable = [], profile } = options;
+  const mode = isBypassed(options) ? "danger-full-access" : options.sandbox;
+  const features = [
+    ...enable.map((name) => `features.${name}=true`),
+    ...disable.map((name) => `features.${name}=false`),
+  ];
+  const loaded = await loadUserConfig(
+    {
+      config: [...features, ...config],
+      ...(profile === undefined ? {} : { profile }),
+      ...(mode === undefined ? {} : { sandbox: mode }),
+      ...(approver === undefined || isBypassed(options) ? { approvalPolicy: "never" } : {}),
+    },
+    workspace.cwd,
+  );
+  const [unknown] = loaded.unknownKeys;
+  if (options.strictConfig === true && unknown !== undefined) throw new CommandError(`--strict-config: ${unknown}`);
+  return loaded;
+}
+
+function readSettings({ table }: LoadedConfig, model: string | undefined): AgentSettings {
+  try {
+    return readAgentSettings(table, model);
+  } catch (cause) {
+    if (!(cause instanceof AgentSettingsError)) throw cause;
+    throw new CommandError(`config.toml: ${cause.message}`, EXIT.failure, { cause });
+  }
+}
+
+function chooseProvider({ oss, localProvider }: AgentCommandOptions, { table }: LoadedConfig): string | undefined {
+  if (oss !== true) return undefined;
+  const id = localProvider ?? table.oss_provider;
+  if (id === "ollama" || id === "lmstudio") return id;
+  const given = typeof id === "string" ? ` (not ${JSON.stringify(id)})` : "";
+  throw new CommandError(
+    `--oss needs --local-provider ollama or lmstudio, or oss_provider in config.toml${given}`,
+    EXIT.usage,
+  );
+}
+
+async function readInstructions(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    throw new CommandError(`model_instructions_file ${file} cannot be read: ${messageOf(cause)}`, 1, { cause });
+  }
+}
+
+/** Commands never get the variables that hold the keys of model providers, whatever these are called. */
+function withoutKeys(defaults: LoadedConfig["settings"]["defaults"], table: LoadedConfig["table"]): typeof defaults {
+  const providers: unknown = table.model_providers;
+  const tables = typeof providers === "object" && providers !== null ? Object.values(providers) : [];
+  const names = tables.flatMap((provider: unknown) => {
+    const name: unknown =
+      typeof provider === "object" && provider !== null && "env_key" in provider ? provider.env_key : undefined;
+    return typeof name === "string" ? [name] : [];
+  });
+  const exclude = [...(defaults.envPolicy?.exclude ?? []), "CODEX_API_KEY", "OPENAI_API_KEY", ...names];
+  return { ...defaults, envPolicy: { ...defaults.envPolicy, exclude } };
+}

@@ -1,0 +1,61 @@
+import type { Agent, Thread } from "@codex/agent";
+import { createThreadStore, type OpenedThread, type ThreadFile, ThreadStoreError } from "@codex/agent/node";
+import { codexHome } from "@codex/config";
+import { FileLockError } from "@codex/file-lock";
+import { CommandError } from "../exit-codes.js";
+import { VERSION } from "../version.js";
+import type { ThreadChoice } from "./agent-options.js";
+
+/** A thread's file, and what it held. */
+export interface ChosenThread {
+  readonly id: string | undefined;
+  readonly file: ThreadFile | undefined;
+  /** Undefined for a new thread. */
+  readonly opened: OpenedThread | undefined;
+}
+
+/**
+ * The thread that was asked for, as it was kept; nobody else writes it until its file is closed.
+ * @throws CommandError for one that is unknown, or that another process writes
+ */
+export async function chooseThread(choice: ThreadChoice, cwd: string): Promise<ChosenThread> {
+  if (choice.kind === "new") return { id: undefined, file: undefined, opened: undefined };
+  const store = createThreadStore({ home: codexHome(), version: VERSION });
+  try {
+    const id = choice.kind === "last" ? (await store.findLast(choice.all ? undefined : cwd)).meta.id : choice.id;
+    const opened = await (choice.kind === "fork" ? store.fork(id) : store.open(id));
+    return { id: opened.saved.id, file: opened.file, opened };
+  } catch (cause) {
+    if (cause instanceof ThreadStoreError) throw new CommandError(cause.message, 1, { cause });
+    if (cause instanceof FileLockError) {
+      throw new CommandError(`the thread is being written by another process: ${cause.message}`, 1, { cause });
+    }
+    throw cause;
+  }
+}
+
+/** What a new thread's file says. */
+export interface NewThreadFacts {
+  readonly cwd: string;
+  readonly modelProvider: string;
+  readonly environment: string;
+  /** Nothing is written. */
+  readonly ephemeral: boolean;
+}
+
+/** The thread of an agent, with the file that it is kept in. */
+export async function startThread(
+  agent: Agent,
+  { file, opened }: ChosenThread,
+  { ephemeral, ...facts }: NewThreadFacts,
+): Promise<{ thread: Thread; close(): Promise<void> }> {
+  if (opened !== undefined && file !== undefined) {
+    return { thread: await agent.resumeThread(opened.saved, { recorder: file }), close: () => file.close() };
+  }
+  if (ephemeral) return { thread: agent.startThread(), close: () => Promise.resolve() };
+  const created = await createThreadStore({ home: codexHome(), version: VERSION }).create(facts);
+  return {
+    thread: agent.startThread({ id: created.id, recorder: created.file }),
+    close: () => created.file.close(),
+  };
+}

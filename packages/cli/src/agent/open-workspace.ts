@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { CommandError, EXIT } from "../exit-codes.js";
+import type { AgentCommandOptions } from "./agent-options.js";
+
+/** Where the calls of an agent run. */
+export interface Workspace {
+  /** Absolute; undefined: the directory of an executor elsewhere. */
+  readonly cwd: string | undefined;
+  /** Directories beside it that may be written. */
+  readonly addedRoots: readonly string[];
+}
+
+/**
+ * The directory that was asked for: on this host it has to exist, and to lie in a git repository unless that was waived.
+ * @throws CommandError naming the option
+ */
+export async function openWorkspace(options: AgentCommandOptions, isOwn: boolean): Promise<Workspace> {
+  const { cd, addDir = [] } = options;
+  if (!isOwn) return { cwd: cd, addedRoots: addDir };
+  const cwd = await realpath(resolve(cd ?? ".")).catch((cause: unknown) => {
+    throw new CommandError(`--cd ${cd}: there is no such directory`, EXIT.failure, { cause });
+  });
+  if (!(await stat(cwd)).isDirectory()) throw new CommandError(`--cd ${cd}: not a directory`);
+  const isWaived = options.skipGitRepoCheck === true || isBypassed(options);
+  if (!isWaived && !isInRepository(cwd)) {
+    throw new CommandError(
+      `${cwd} is in no git repository, so what an agent changes there could not be undone; --skip-git-repo-check runs it anyway`,
+    );
+  }
+  return { cwd, addedRoots: addDir.map((directory) => resolve(directory)) };
+}
+
+/** Nothing is asked, and nothing is held back. */
+export const isBypassed = ({ dangerouslyBypassApprovalsAndSandbox, yolo }: AgentCommandOptions): boolean =>
+  dangerouslyBypassApprovalsAndSandbox === true || yolo === true;
+
+function isInRepository(directory: string): boolean {
+  if (existsSync(join(directory, ".git"))) return true;
+  const above = dirname(directory);
+  return above !== directory && isInRepository(above);
+}

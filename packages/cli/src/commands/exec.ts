@@ -1,0 +1,186 @@
+import { openSync } from "node:fs";
+import { ReadStream, WriteStream } from "node:tty";
+import { styleText } from "node:util";
+import type { ContentPart } from "@codex/agent";
+import {
+  createJsonView,
+  createOutputSink,
+  createTextView,
+  openLastMessageFile,
+  type Paint,
+  PromptError,
+  readImages,
+  readPrompt,
+  readSchema,
+  renderHeader,
+  runShownTurn,
+  type ShownTurnResult,
+} from "@codex/agent-terminal";
+import { systemClock } from "@codex/clock";
+import type { Approver } from "@codex/orchestrator";
+import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
+import { type OpenedAgent, openAgent } from "../agent/open-agent.js";
+import { chooseThread, startThread } from "../agent/open-thread.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { say } from "../notice.js";
+import { savedRulesFile } from "../rule-files.js";
+import { written } from "../standard-output.js";
+import { createTerminalApprover } from "../terminal-approver.js";
+import { VERSION_LINE } from "../version.js";
+
+/** Runs one turn of an agent, and shows it. @throws CommandError before anything was asked */
+export async function runExec(prompt: string | undefined, choice: ThreadChoice, options: ExecOptions): Promise<void> {
+  const ending = watchSignals();
+  try {
+    const lastMessage =
+      options.outputLastMessage === undefined ? undefined : await openLastMessageFile(options.outputLastMessage);
+    try {
+      const outputSchema = options.outputSchema === undefined ? undefined : await readSchema(options.outputSchema);
+      const images = await readImages(options.image ?? []);
+      const stdin = options.stdin === false ? undefined : process.stdin;
+      const text = await readPrompt({ argument: prompt, stdin, say });
+      const content: ContentPart[] = [...images, { type: "input_text", text }];
+      const result = await runTurn({
+        text,
+        content,
+        choice,
+        options,
+        outputSchema,
+        lastMessage,
+        signal: ending.signal,
+      });
+      if (result.end.type === "turn_failed") process.exitCode = EXIT.failure;
+    } finally {
+      await lastMessage?.close();
+    }
+  } catch (error) {
+    if (!(error instanceof PromptError)) throw error;
+    throw new CommandError(error.message, error.code === "usage" ? EXIT.usage : EXIT.failure, { cause: error });
+  } finally {
+    await ending.settle();
+  }
+}
+
+interface TurnToRun {
+  text: string;
+  content: readonly ContentPart[];
+  choice: ThreadChoice;
+  options: ExecOptions;
+  outputSchema: object | undefined;
+  lastMessage: Awaited<ReturnType<typeof openLastMessageFile>> | undefined;
+  signal: AbortSignal;
+}
+
+async function runTurn(turn: TurnToRun): Promise<ShownTurnResult> {
+  const { content, choice, options, outputSchema, lastMessage } = turn;
+  const chosen = await chooseThread(choice, process.cwd());
+  try {
+    const isOwn = options.executor === undefined;
+    const threadCwd = isOwn || chosen.opened?.meta.environment !== undefined ? chosen.opened?.meta.cwd : undefined;
+    const opened = await openAgent(options, { approver: openApprover(options), threadCwd });
+    const { agent, workspace, executor, providerId } = opened;
+    try {
+      const cwd = workspace.cwd ?? executor.host?.cwd ?? process.cwd();
+      const facts = {
+        cwd,
+        modelProvider: providerId,
+        environment: executor.name,
+        ephemeral: options.ephemeral === true,
+      };
+      const { thread, close } = await startThread(agent, chosen, facts);
+      try {
+        const { view, closed } = await openView(turn, opened, thread.id);
+        const result = await runShownTurn({
+          thread,
+          prompt: content,
+          view,
+          lastMessage,
+          options: {
+            signal: AbortSignal.any([turn.signal, closed]),
+            ...(outputSchema === undefined ? {} : { outputSchema }),
+            ...(options.maxTurns === undefined ? {} : { maxResponses: options.maxTurns }),
+            ...(options.timeout === undefined ? {} : { timeoutMs: Math.ceil(options.timeout * 1000) }),
+          },
+        });
+        for (const { sessionId, command } of result.leftRunning)
+          say(`session ${sessionId} still ran and is ended: ${command}`);
+        return result;
+      } finally {
+        await close();
+      }
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    await chosen.file?.close();
+  }
+}
+
+async function openView({ text, options }: TurnToRun, opened: OpenedAgent, threadId: string) {
+  const result = createOutputSink(process.stdout);
+  if (options.json === true || options.experimentalJson === true) {
+    return { view: createJsonView(result, { deltas: options.jsonDeltas === true }), closed: result.closed };
+  }
+  const log = createOutputSink(process.stderr);
+  const { settings, config, workspace, executor, providerId } = opened;
+  const { approvalPolicy, sandbox } = config.settings;
+  const header = {
+    directory: workspace.cwd ?? executor.host?.cwd,
+    executor: options.executor === undefined ? undefined : executor.name,
+    model: settings.model,
+    provider: providerId,
+    approval: typeof approvalPolicy === "string" ? approvalPolicy : "granular",
+    sandbox: sandbox.mode,
+    "reasoning effort": settings.reasoning.effort,
+    thread: threadId,
+  };
+  await log.write(renderHeader(VERSION_LINE, header, text));
+  const shared = process.stdout.isTTY && process.stderr.isTTY;
+  const view = createTextView({ log, result, shared, paint: choosePaint(options.color ?? "auto"), clock: systemClock });
+  return { view, closed: result.closed };
+}
+
+const STYLES = { heading: "bold", good: "green", bad: "red", faint: "dim" } as const;
+
+function choosePaint(color: "always" | "never" | "auto"): Paint {
+  const isOn = color === "always" || (color === "auto" && process.stderr.isTTY && process.stderr.hasColors());
+  return isOn ? (style, text) => styleText(STYLES[style], text, { validateStream: false }) : (_style, text) => text;
+}
+
+/** Somebody who can be asked: at the terminal of this process, whatever its streams are. @throws CommandError without one */
+function openApprover({ approvals }: ExecOptions): Approver | undefined {
+  if (approvals !== "ask") return undefined;
+  try {
+    const terminal = {
+      input: new ReadStream(openSync("/dev/tty", "r")),
+      output: new WriteStream(openSync("/dev/tty", "w")),
+    };
+    terminal.input.unref();
+    return createTerminalApprover(savedRulesFile(), terminal);
+  } catch (cause) {
+    throw new CommandError("--approvals ask needs a terminal, and there is none to ask at", EXIT.usage, { cause });
+  }
+}
+
+/** The first SIGINT or SIGTERM ends the turn; a second one ends this process. SIGTERM is died of in the end. */
+function watchSignals() {
+  const stop = new AbortController();
+  let received: NodeJS.Signals | undefined;
+  const onSignal = (name: NodeJS.Signals) => {
+    if (received !== undefined) process.exit(EXIT.failure);
+    received = name;
+    stop.abort(new Error(`the turn was interrupted by ${name}`));
+  };
+  for (const name of SIGNALS) process.on(name, onSignal);
+  return {
+    signal: stop.signal,
+    async settle() {
+      for (const name of SIGNALS) process.off(name, onSignal);
+      if (received === undefined || received === "SIGINT") return;
+      await written(process.stdout);
+      process.kill(process.pid, received);
+    },
+  };
+}
+
+const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];

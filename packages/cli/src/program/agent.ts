@@ -1,0 +1,96 @@
+import { type Command, Option } from "commander";
+import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { addNotes } from "./help.js";
+import { addExecutorOptions, append, parseCount, parseSeconds, sandboxOption } from "./options.js";
+
+/** `codex exec`. */
+export function addAgent(program: Command): void {
+  const exec = addExecOptions(
+    program.command("exec").alias("e").description("Let a model work on a task: its commands run through an executor"),
+  ).argument("[prompt]", "The task; - or none: stdin. What comes over stdin beside a prompt is sent with it");
+  addNotes(exec, {
+    text: [
+      "The model, its provider and their keys are those of config.toml, as in Codex. Nobody is asked: what needs approval is refused to the model, unless --approvals ask.",
+      "The last message goes to stdout, everything else to stderr; with --json stdout has one event a line.",
+    ],
+    exitCodes: [
+      ["0", "the turn was completed, whatever its commands did"],
+      ["1", "it failed, was interrupted, or could not begin"],
+      ["2", "bad arguments"],
+    ],
+    examples: [
+      'codex exec "Make the tests pass."',
+      'git diff | codex exec "Review this change."',
+      'codex exec --executor 127.0.0.1:7000 -C /srv/app "Why does it not start?"',
+      'codex exec resume --last "And now the docs."',
+    ],
+  }).action(async (prompt: string | undefined, options: ExecOptions) => start(prompt, { kind: "new" }, options));
+
+  const resume = addExecOptions(exec.command("resume").description("Go on with a thread"))
+    .argument("[thread]", "Its id; with --last the prompt")
+    .argument("[prompt]", "The next task; - or none: stdin")
+    .option("--last", "The thread of this directory that was written last", false)
+    .option("--all", "With --last: of any directory", false);
+  resume.action(
+    async (thread: string | undefined, prompt: string | undefined, options: ResumeOptions, command: Command) => {
+      const merged = withOuter(command, options);
+      if (!options.last && thread === undefined)
+        throw new CommandError("exec resume needs the id of a thread, or --last", EXIT.usage);
+      if (options.last) return start(thread ?? prompt, { kind: "last", all: options.all }, merged);
+      return start(prompt, { kind: "resume", id: thread ?? "" }, merged);
+    },
+  );
+
+  const fork = addExecOptions(
+    exec.command("fork").description("Go on with a copy of a thread; the thread stays as it is"),
+  )
+    .argument("<thread>", "Its id")
+    .argument("[prompt]", "The next task; - or none: stdin");
+  fork.action(async (thread: string, prompt: string | undefined, options: ExecOptions, command: Command) =>
+    start(prompt, { kind: "fork", id: thread }, withOuter(command, options)),
+  );
+}
+
+type ResumeOptions = ExecOptions & { last: boolean; all: boolean };
+
+const start = async (prompt: string | undefined, choice: ThreadChoice, options: ExecOptions): Promise<void> =>
+  (await import("../commands/exec.js")).runExec(prompt, choice, options);
+
+/** Options count before and behind the name of the command; those behind come first. */
+function withOuter<T extends object>(command: Command, options: T): T {
+  const outer: Record<string, unknown> = command.parent?.opts() ?? {};
+  const own = Object.entries(options).filter(([name]) => command.getOptionValueSource(name) !== "default");
+  return { ...options, ...outer, ...Object.fromEntries(own) };
+}
+
+const addExecOptions = (command: Command): Command =>
+  addExecutorOptions(command)
+    .option("-m, --model <name>", "Model, as the provider names it")
+    .addOption(new Option("-c, --config <key=value>", "Override a setting, repeatable").argParser(append))
+    .option("-p, --profile <name>", "Settings of $CODEX_HOME/<name>.config.toml over those of config.toml")
+    .addOption(sandboxOption("What commands may do (default: as configured)"))
+    .option("-C, --cd <dir>", "Directory to work in, on the executor's host")
+    .option("--add-dir <dir>", "Another directory that may be written; repeatable", append)
+    .option("-i, --image <file>", "Image to send with the prompt; repeatable", append)
+    .option("--json", "Print events as lines of JSON")
+    .addOption(new Option("--experimental-json").hideHelp())
+    .option("--json-deltas", "With --json: text and output as they come")
+    .option("-o, --output-last-message <file>", "Write the last message to this file")
+    .option("--output-schema <file>", "JSON schema that the last message has to fit")
+    .addOption(new Option("--color <when>", "Colours on stderr").choices(["always", "never", "auto"]))
+    .addOption(new Option("--approvals <how>", "Who decides what needs approval").choices(["never", "ask"]))
+    .option("--max-turns <number>", "Fail after this many responses of the model", parseCount)
+    .option("--timeout <seconds>", "Fail after this time", parseSeconds)
+    .option("--no-stdin", "Do not read stdin beside a prompt")
+    .option("--skip-git-repo-check", "Work outside of a git repository")
+    .option("--ephemeral", "Keep no file of the thread")
+    .option("--enable <feature>", "Same as -c features.<feature>=true; repeatable", append)
+    .option("--disable <feature>", "Same as -c features.<feature>=false; repeatable", append)
+    .option("--strict-config", "Unknown keys of the configuration are an error")
+    .option("--oss", "Ask a model of this host")
+    .option("--local-provider <name>", "With --oss: ollama or lmstudio")
+    .option("--dangerously-bypass-approvals-and-sandbox", "Refuse nothing, and hold commands in no sandbox")
+    .addOption(new Option("--yolo").hideHelp())
+    // Of the SDK of Codex: who started a thread is kept by nobody here.
+    .addOption(new Option("--thread-source <source>").hideHelp());

@@ -1,0 +1,184 @@
+import { execFileSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { functionCall, respond, type Script, say, startScriptedEndpoint } from "@codex/agent/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { finish, useCommand } from "./support.js";
+
+const command = useCommand();
+
+/** A home whose model plays a script, and a repository. */
+async function setUp(script: Script, config = "") {
+  const endpoint = await startScriptedEndpoint(script);
+  const root = mkdtempSync(join(realpathSync(tmpdir()), "codex exec-"));
+  const [home, repository] = [join(root, "home"), join(root, "repository")];
+  for (const directory of [home, repository]) mkdirSync(directory);
+  execFileSync("git", ["init", "-q", repository]);
+  const provider = `model_provider = "mine"\nmodel = "test-model"\nallow_login_shell = false\n${config}\n[model_providers.mine]\nname = "Mine"\nbase_url = "${endpoint.url}"\nenv_key = "MINE"\n`;
+  writeFileSync(join(home, "config.toml"), provider);
+  onTestFinished(async () => {
+    await endpoint.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+  const env = { CODEX_HOME: home, MINE: "key-of-the-provider", OPENAI_API_KEY: "" };
+  const start = (args: readonly string[]) => command.startIn(repository, ["exec", ...args], env);
+  const run = (args: readonly string[], input: string | undefined = "") => {
+    const child = start(args);
+    child.stdin.end(input);
+    return finish(child);
+  };
+  return { endpoint, home, repository, start, run };
+}
+
+const shell = (id: string, cmd: string) => functionCall(id, "exec_command", { cmd, login: false });
+const lines = (stdout: Buffer) =>
+  stdout
+    .toString()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { type: string; [member: string]: unknown });
+
+describe("codex exec", () => {
+  it("carries the calls of a model out, and prints its last message alone on stdout", async () => {
+    const { endpoint, run } = await setUp([respond(shell("c1", "echo $((6 * 7)); exit 3")), say("It says 42.")]);
+    const { code, stdout, stderr } = await run(["What does it say?"]);
+    expect([code, stdout.toString()]).toEqual([0, "It says 42.\n"]);
+    expect(stderr).toContain("exited with 3");
+    const answer = endpoint.requests[1]?.body.input.at(-1);
+    expect(answer).toMatchObject({ type: "function_call_output", call_id: "c1" });
+    expect(JSON.stringify(answer)).toMatch(/code 3[\s\S]*42/);
+  });
+
+  it("prints events as the SDK reads them", async () => {
+    const { run } = await setUp([respond(shell("c1", "echo one")), say("done")]);
+    const { code, stdout } = await run(["--json", "go"]);
+    expect(code).toBe(0);
+    expect(lines(stdout).map(({ type }) => type)).toEqual([
+      "thread.started",
+      "turn.started",
+      "item.started",
+      "item.completed",
+      "item.completed",
+      "turn.completed",
+    ]);
+    expect(lines(stdout)[3]?.item).toMatchObject({
+      type: "command_execution",
+      aggregated_output: "one\n",
+      exit_code: 0,
+    });
+  });
+
+  it("sends the key of the provider, and gives it to no command", async () => {
+    const { endpoint, run } = await setUp([respond(shell("c1", "env")), say("done")]);
+    const { stderr } = await run(["go"]);
+    expect(endpoint.requests[0]?.headers.authorization).toBe("Bearer key-of-the-provider");
+    expect(stderr).toContain("PATH=");
+    expect(stderr).not.toContain("key-of-the-provider");
+    expect(endpoint.requests[1]?.text).not.toContain("key-of-the-provider");
+  });
+
+  it("refuses to the model what needs approval, and goes on", async () => {
+    const { endpoint, repository, run } = await setUp([
+      respond(shell("c1", "touch made; rm -rf /nowhere")),
+      say("done"),
+    ]);
+    const { code, stdout } = await run(["--json", "go"]);
+    expect(code).toBe(0);
+    expect(lines(stdout)[3]?.item).toMatchObject({ status: "declined", exit_code: null });
+    expect(readdirSync(repository)).toEqual([".git"]);
+    expect(endpoint.requests).toHaveLength(2);
+  });
+
+  it("keeps a thread, and goes on with it", async () => {
+    const { endpoint, home, run } = await setUp([say("first"), say("second"), say("third")]);
+    const id = lines((await run(["--json", "one"])).stdout)[0]?.thread_id as string;
+    const [file] = readdirSync(join(home, "sessions"), { recursive: true }).filter((name) =>
+      String(name).endsWith(".jsonl"),
+    );
+    expect(statSync(join(home, "sessions", String(file))).mode & 0o777).toBe(0o600);
+    const resumed = await run(["resume", "--json", id, "two"]);
+    expect(lines(resumed.stdout)[0]?.thread_id).toBe(id);
+    const sent = endpoint.requests[1]?.text ?? "";
+    expect(sent.indexOf("first")).toBeGreaterThan(0);
+    expect(endpoint.requests[1]?.body.prompt_cache_key).toBe(id);
+    const forked = await run(["fork", id, "three", "--json"]);
+    expect(lines(forked.stdout)[0]?.thread_id).not.toBe(id);
+    expect(endpoint.requests[2]?.text).toContain("second");
+  });
+
+  it("writes the last message to a file, and empties it when the turn fails", async () => {
+    const { repository, run } = await setUp((_request, index) =>
+      index === 0 ? say("the end") : { status: 400, body: ["{}"] },
+    );
+    const file = join(repository, "last.txt");
+    expect((await run(["-o", file, "go"])).code).toBe(0);
+    expect(readFileSync(file, "utf8")).toBe("the end");
+    expect((await run(["-o", file, "go"])).code).toBe(1);
+    expect(readFileSync(file, "utf8")).toBe("");
+  });
+
+  it("ends the turn and its commands on SIGINT, and says so with one terminal event", async () => {
+    const { start } = await setUp([respond(shell("c1", "echo began; sleep 1000"))]);
+    const child = start(["--json", "--json-deltas", "go"]);
+    child.stdin.end();
+    let seen = "";
+    let isKilled = false; // a second signal would not wait for anything
+    child.stdout.on("data", (bytes: Buffer) => {
+      seen += bytes;
+      if (isKilled || !seen.includes("began\\n")) return;
+      isKilled = child.kill("SIGINT");
+    });
+    const { code, stdout } = await finish(child);
+    expect(code).toBe(1);
+    const events = lines(stdout);
+    expect(events.at(-1)).toMatchObject({ type: "turn.failed" });
+    expect(events.filter(({ type }) => type === "turn.failed")).toHaveLength(1);
+    expect(events.filter(({ type }) => type === "item.started")).toHaveLength(1);
+    expect(events.filter(({ type }) => type === "item.completed")).toHaveLength(1);
+  });
+
+  it.each([
+    ["no prompt", [], 1, /no prompt/],
+    ["an image that is missing", ["-i", "/nowhere.png", "go"], 1, /nowhere\.png/],
+    ["a schema that is no JSON", ["--output-schema", "/dev/null", "go"], 1, /not valid JSON/],
+    ["a file that cannot be written", ["-o", "/nowhere/x", "go"], 1, /nowhere/],
+    ["an unknown thread", ["resume", "0199aaaa-0000-7000-8000-000000000000", "go"], 1, /no thread/],
+    ["a directory that is missing", ["-C", "/nowhere", "go"], 1, /nowhere/],
+    ["an executor that cannot be reached", ["--executor", "ws://127.0.0.1:1", "go"], 1, /no executor/],
+    ["an unknown option", ["--full-auto", "go"], 2, /--full-auto/],
+    ["a provider that is unknown", ["-c", "model_provider=nobody", "go"], 1, /nobody/],
+    ["unknown keys, where they are refused", ["--strict-config", "-c", "modle=x", "go"], 1, /modle/],
+  ])("asks nothing of the model for %s", async (_name, args, expected, text) => {
+    const { endpoint, run } = await setUp([say("never")]);
+    const { code, stdout, stderr } = await run(args);
+    expect([code, stdout.toString()]).toEqual([expected, ""]);
+    expect(stderr).toMatch(text);
+    expect(endpoint.requests).toHaveLength(0);
+  });
+
+  it("does not work outside of a repository unless it is told to", async () => {
+    const { home, endpoint, run } = await setUp([say("done")]);
+    const refused = await run(["-C", home, "go"]);
+    expect([refused.code, endpoint.requests.length]).toEqual([1, 0]);
+    expect(refused.stderr).toContain("--skip-git-repo-check");
+    expect((await run(["-C", home, "--skip-git-repo-check", "go"])).code).toBe(0);
+  });
+
+  it("runs its commands on another executor", async () => {
+    const { url } = await command.listen();
+    const { run } = await setUp([respond(shell("c1", "echo from $$")), say("done")]);
+    const { code, stderr } = await run(["--executor", url, "-C", "/", "go"]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/on remote\n.*succeeded/);
+  });
+});
