@@ -1,6 +1,7 @@
 import { createMemoryChannelPair } from "@codex/channel";
 import { createWebSocketListener } from "@codex/channel/websocket";
-import { createExecutor } from "@codex/executor";
+import { createEnvironmentInfo, createExecServer } from "@codex/exec-server";
+import { type CreateExecServer, createExecutor, type ExecutorOptions } from "@codex/executor";
 import { createOrchestrator } from "@codex/orchestrator";
 import { createLocalBackend } from "@codex/process-host";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -9,9 +10,11 @@ import { createRemoteEnvironment, createWebSocketLink, type EnvironmentState } f
 import { environmentAt, listen } from "./support.js";
 
 /** An executor on a websocket that names no subprotocol. */
-async function listenExecutor(): Promise<{ url: string; channels: () => number }> {
+async function listenExecutor(
+  options: Partial<ExecutorOptions> = {},
+): Promise<{ url: string; channels: () => number }> {
   const backend = createLocalBackend();
-  const executor = createExecutor({ backend });
+  const executor = createExecutor({ backend, ...options });
   let channels = 0;
   const listener = await createWebSocketListener({
     host: "127.0.0.1",
@@ -72,7 +75,74 @@ describe("an environment at an executor", () => {
     await expect(environment.files.readFile("/etc/hostname")).rejects.toMatchObject({
       code: "unsupported",
       environment: "far",
+      message: expect.stringContaining("it has no exec-server beside it"),
     });
+  });
+
+  it("has files and processes where the executor serves them, over the connection of its tools", async () => {
+    const { url, channels } = await listenExecutor({ execServer });
+    const environment = environmentAt(url);
+    await environment.attach(openOrchestrator());
+    expect((await environment.files.getMetadata("/tmp")).isDirectory).toBe(true);
+    const stdio = { kind: "pipe", stdin: "null" } as const;
+    const process = await environment.backend.start({ argv: ["echo", "hi"], cwd: "/tmp", env: ENV, stdio });
+    expect(await outputOf(process)).toBe("hi\n");
+    expect(channels()).toBe(1);
+  });
+
+  it("has them without an orchestrator, too, and describes its host", async () => {
+    const { url, channels } = await listenExecutor({ execServer });
+    const environment = environmentAt(url);
+    expect(await environment.info()).toMatchObject({ os: PLATFORM, shell: { path: expect.any(String) } });
+    expect((await environment.files.getMetadata("/tmp")).isDirectory).toBe(true);
+    expect(channels()).toBe(1);
+    const orchestrator = openOrchestrator();
+    await environment.attach(orchestrator);
+    expect(await orchestrator.callTool("exec_command", { cmd: "echo tool" })).toMatchObject({ isError: false });
+    expect((await environment.files.getMetadata("/tmp")).isDirectory).toBe(true);
+  });
+});
+
+const execServer: CreateExecServer = async () => {
+  const backend = createLocalBackend();
+  const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
+  const server = createExecServer({ backend, environment: { info } });
+  return {
+    serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }),
+    async close() {
+      await server.close();
+      await backend.close();
+    },
+  };
+};
+
+describe("environments that were added to an orchestrator", () => {
+  it("are connected by the first call, at an exec-server or an executor, and run nothing elsewhere when one is down", async () => {
+    const { url } = await listenExecutor();
+    const orchestrator = openOrchestrator();
+    const tools = environmentAt(url, { id: "tools" });
+    const server = environmentAt(await listen(), { id: "server" });
+    const down = environmentAt("ws://me:secret@127.0.0.1:9/?token=hidden", { id: "down" });
+    for (const environment of [down, tools, server]) orchestrator.addEnvironment(environment);
+    expect(orchestrator.listEnvironments()).toEqual([
+      { id: "down", primary: true, status: "disconnected" },
+      { id: "tools", primary: false, status: "disconnected" },
+      { id: "server", primary: false, status: "disconnected" },
+    ]);
+    for (const id of ["tools", "server"]) {
+      const result = await orchestrator.callTool("exec_command", { cmd: "echo tool", environment_id: id });
+      expect(result).toMatchObject({ status: "success", environment: id, text: expect.stringContaining("tool\n") });
+    }
+    const refused = await orchestrator.callTool("exec_command", { cmd: "echo tool" });
+    expect(refused).toMatchObject({ status: "error", structured: { code: "executor_offline" } });
+    expect(refused.text).toMatch(/^Environment `down` cannot be used: .*Nothing was run\.$/);
+    const [described, ...others] = orchestrator.listEnvironments();
+    expect(described).toMatchObject({ id: "down", status: "failed", reason: expect.any(String) });
+    expect(others).toMatchObject([
+      { status: "ready", os: PLATFORM },
+      { status: "ready", os: PLATFORM },
+    ]);
+    expect(JSON.stringify([refused, described])).not.toMatch(/secret|hidden/);
   });
 });
 

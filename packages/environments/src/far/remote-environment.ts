@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import type { Channel } from "@codex/channel";
 import { type Clock, systemClock } from "@codex/clock";
 import type { ExecBackend } from "@codex/exec-backend";
 import { type ExecServerClient, RemoteFileSystem, RemoteHttp } from "@codex/exec-server-client";
@@ -20,6 +21,7 @@ import { StateBox } from "../life/state-box.js";
 import { INITIALIZE_TIMEOUT_MS } from "../limits.js";
 import type { EnvironmentLink } from "../links/link.js";
 import { connectFar, type FarSide } from "./connect-far.js";
+import { ExecutorSide } from "./executor-side.js";
 import { type HostTools, resolveRemotePath, toEnvironmentInfo, toHostInfo } from "./host.js";
 import { createLazyBackend } from "./lazy-backend.js";
 
@@ -59,6 +61,7 @@ class RemoteEnvironment implements Environment {
   readonly #box: StateBox;
   readonly #connection: Connection<FarSide>;
   #serves: ServedProtocol | undefined;
+  #executor: { channel: Channel; side: ExecutorSide } | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: RemoteEnvironmentOptions) {
@@ -102,8 +105,14 @@ class RemoteEnvironment implements Environment {
   }
 
   async info(): Promise<EnvironmentInfo> {
-    const client = await this.#getClient();
-    return this.#describe(client);
+    const far = await this.#connection.get();
+    if (far.serves === "exec-server") return this.#describe(far.client);
+    const { host } = await this.#sideOf(far.channel)
+      .getExecutor()
+      .catch((error: unknown) => Promise.reject(this.#toError(error)));
+    if (host === undefined) throw this.#unsupported("it is an executor that does not describe its host");
+    const { os, shell, cwd, home } = host;
+    return this.#inOwnDirectory({ os, shell, cwd, home });
   }
 
   async attach(
@@ -112,7 +121,7 @@ class RemoteEnvironment implements Environment {
   ): Promise<AttachedExecutor> {
     const far = await this.#connection.get(signal);
     const given = signal === undefined ? {} : { signal };
-    if (far.serves === "executor") return this.#attachExecutor(orchestrator, far.channel, given);
+    if (far.serves === "executor") return this.#sideOf(far.channel).attach(orchestrator, given);
     const { hostTools, telemetry = {} } = this.#options;
     if (hostTools === undefined) {
       throw this.#unsupported("it is an exec-server, and there is no executor in this process to make its tools");
@@ -126,7 +135,10 @@ class RemoteEnvironment implements Environment {
   }
 
   async #describe(client: ExecServerClient): Promise<EnvironmentInfo> {
-    const info = toEnvironmentInfo(await client.environment.info());
+    return this.#inOwnDirectory(toEnvironmentInfo(await client.environment.info()));
+  }
+
+  #inOwnDirectory(info: EnvironmentInfo): EnvironmentInfo {
     const { cwd } = this.#options;
     return cwd === undefined ? info : { ...info, cwd: posix.resolve(info.home, cwd.replace(/^~(\/|$)/, "")) };
   }
@@ -142,6 +154,7 @@ class RemoteEnvironment implements Environment {
 
   async #close(): Promise<void> {
     await this.backend.close();
+    await this.#executor?.side.close();
     await this.#connection.close();
     await this.#options.link.close?.();
   }
@@ -170,18 +183,30 @@ class RemoteEnvironment implements Environment {
   async #getClient(): Promise<ExecServerClient> {
     const far = await this.#connection.get();
     if (far.serves === "exec-server") return far.client;
-    throw this.#unsupported("it is an executor, which offers tools only: neither files nor HTTP");
+    try {
+      return await this.#sideOf(far.channel).getClient();
+    } catch (error) {
+      throw this.#toError(error);
+    }
   }
 
-  /** One channel serves one orchestrator: it is given away, and what loses it opens another one. */
-  #attachExecutor(orchestrator: Pick<Orchestrator, "attach">, channel: AttachChannel, given: { signal?: AbortSignal }) {
-    const reconnect = async (signal: AbortSignal) => (await this.#options.link.open(signal)).channel;
-    return orchestrator.attach({ name: this.id, channel, reconnect, ...given });
+  #sideOf(channel: Channel): ExecutorSide {
+    if (this.#executor?.channel !== channel) {
+      const { id, link, telemetry, clock = systemClock, random } = this.#options;
+      const client = { telemetry, clock, ...(random === undefined ? {} : { random }) };
+      this.#executor = { channel, side: new ExecutorSide({ id, link, channel, client }) };
+    }
+    return this.#executor.side;
+  }
+
+  #toError(error: unknown): unknown {
+    const isUnsupported = error instanceof Error && "code" in error && error.code === "unsupported";
+    return isUnsupported
+      ? this.#unsupported(error.message)
+      : toEnvironmentError(this.id, error, this.#options.link.secrets ?? []);
   }
 
   #unsupported(reason: string): EnvironmentError {
     return new EnvironmentError("unsupported", this.id, reason);
   }
 }
-
-type AttachChannel = Extract<FarSide, { serves: "executor" }>["channel"];
