@@ -40,6 +40,7 @@ export interface AgentOptions {
   /** Default by the model's name. */
   readonly reasoning?: ReasoningOptions;
   readonly text?: TextOptions;
+  /** As the endpoint names it; `fast` is sent as `priority`. */
   readonly serviceTier?: string;
   /** The model takes tools of free text; default by its name. */
   readonly customTools?: boolean;
@@ -269,10 +270,12 @@ class AgentThread implements Thread {
     const context = await this.#readContext(textOf(message), signal);
     const first = firstMessages(this.#settings.instructions ?? BASE_INSTRUCTIONS, context.sections);
     await this.#recordStart(turnId);
-    const before = this.#state.items.length === 0 ? first : changedMessages(this.#state.items, context.sections);
-    for (const item of [...before, ...(context.messages ?? []), message]) await this.#append(item);
     for (const warning of context.warnings ?? []) await this.#warn(warning);
-    return this.#createTurn(turnId, first, context.sections, options, signal);
+    const open = (history: readonly Item[]) => {
+      const before = history.length === 0 ? first : changedMessages(history, context.sections);
+      return [...before, ...(context.messages ?? []), message];
+    };
+    return this.#createTurn({ turnId, first, open, sections: context.sections, options, signal });
   }
 
   /** Something that was handed in has failed, such as the disk that the thread is kept on. */
@@ -293,23 +296,12 @@ class AgentThread implements Thread {
     return this.#recorder.append({ type: "turn_started", turnId, model, cwd, environment });
   }
 
-  async #append(item: Item): Promise<void> {
-    this.#state.items.push(item);
-    await this.#recorder.append({ type: "item", item });
-  }
-
   async #warn(message: string): Promise<void> {
     const item = { id: this.#nextItemId(), status: "completed" as const, kind: "warning" as const, message };
     await this.#emit({ type: "item_completed", item });
   }
 
-  #createTurn(
-    turnId: string,
-    first: readonly MessageItem[],
-    sections: readonly ContextSection[],
-    options: RunOptions,
-    signal: AbortSignal,
-  ): Turn {
+  #createTurn({ turnId, first, open, sections, options, signal }: OpenedTurn): Turn {
     const settings = this.#settings;
     const { orchestrator, model, tools: own = [], hostedTools: hosted = [] } = settings;
     const { clock = systemClock, random = Math.random, retry = DEFAULT_RETRY_LIMITS } = settings;
@@ -319,6 +311,7 @@ class AgentThread implements Thread {
     const { cwd, workspaceRoots, login = true } = settings;
     return new Turn({
       turnId,
+      open,
       state: this.#state,
       model,
       request: createRequest(settings, options.outputSchema),
@@ -347,6 +340,16 @@ class AgentThread implements Thread {
   }
 }
 
+/** What a turn begins with. */
+interface OpenedTurn {
+  readonly turnId: string;
+  readonly first: readonly MessageItem[];
+  readonly open: (history: readonly Item[]) => readonly Item[];
+  readonly sections: readonly ContextSection[];
+  readonly options: RunOptions;
+  readonly signal: AbortSignal;
+}
+
 const promptOf = (content: readonly ContentPart[]): MessageItem => ({ type: "message", role: "user", content });
 
 /** What stays the same over the requests of a turn. Pure. */
@@ -364,17 +367,17 @@ function createRequest(settings: AgentOptions, outputSchema: unknown) {
     parallelToolCalls,
     reasoning: chooseReasoning(settings.reasoning, traits),
     ...(Object.keys(text).length === 0 ? {} : { text }),
-    ...(serviceTier === undefined ? {} : { serviceTier }),
+    ...(serviceTier === undefined ? {} : { serviceTier: serviceTier === "fast" ? "priority" : serviceTier }),
   };
 }
 
-/** Its own effort for a known model; a summary for one that is not, since it may not know efforts. `none`: no summary. */
+/** Its own effort for a known model, and a summary only where one is configured; `none`: no summary. */
 function chooseReasoning(
   configured: ReasoningOptions = {},
   traits: { known: boolean; effort?: string },
 ): ReasoningOptions {
   const effort = configured.effort ?? traits.effort;
-  const asked = configured.summary ?? (traits.known || configured.effort !== undefined ? undefined : "auto");
+  const asked = configured.summary ?? (traits.known ? undefined : "auto");
   const summary = asked === "none" ? undefined : asked;
   return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
 }

@@ -104,7 +104,11 @@ export {
   resolveProvider,
 } from "./model/provider/resolve-provider.js";
 export { buildRequestBody } from "./model/responses/request-body.js";
-export { createResponsesModel, type ResponsesModelOptions } from "./model/responses/responses-model.js";
+export {
+  createResponsesModel,
+  type ResponsesModelOptions,
+  type TokenReader,
+} from "./model/responses/responses-model.js";
 export { backOff, decideRetry } from "./model/retry.js";
 export type { CustomSpec, FunctionSpec, HostedSpec, ToolSpec } from "./model/tool-spec.js";
 export type { AgentTool, AgentToolSpec, TakenCall, ToolAnswer, ToolContext } from "./tools/agent-tool.js";

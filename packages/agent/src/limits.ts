@@ -48,6 +48,8 @@ export const DEFAULT_MODEL_LIMITS: ModelLimits = {
 
 /** Silence, headers included, after which a stream counts as broken, milliseconds. Any byte ends a silence. */
 export const DEFAULT_STREAM_IDLE_MS = 300_000;
+/** Bytes that the program for a token may print. */
+export const TOKEN_BYTES = 64 * 1024;
 /** Shortest pause before a repeated request that is reported to the user, milliseconds. */
 export const TOLD_PAUSE_MS = 2_000;
 

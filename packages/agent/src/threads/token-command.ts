@@ -1,20 +1,17 @@
 import { execFile } from "node:child_process";
 import { systemClock } from "@codex/clock";
+import { TOKEN_BYTES } from "../limits.js";
 import type { TokenCommand } from "../model/provider/provider.js";
-
-/** Bytes of a token that a program may print. */
-const TOKEN_BYTES = 64 * 1024;
+import type { TokenReader } from "../model/responses/responses-model.js";
 
 /**
- * Runs the program of a provider's `auth` on this host: its output is the token, used until it is due for another.
+ * Runs the program of a provider's `auth` on this host: its output is the token, used until it is due for another or was refused.
  * @throws Error naming the program, never with what it printed
  */
-export function createTokenReader(
-  command: TokenCommand,
-  clock = systemClock,
-): (signal: AbortSignal) => Promise<string> {
+export function createTokenReader(command: TokenCommand, clock = systemClock): TokenReader {
   let cached: { token: string; at: number } | undefined;
-  return async (signal) => {
+  return async (signal, refused) => {
+    if (cached?.token === refused) cached = undefined;
     if (cached !== undefined && (command.refreshMs === 0 || clock.now() - cached.at < command.refreshMs)) {
       return cached.token;
     }

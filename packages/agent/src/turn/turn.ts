@@ -40,6 +40,8 @@ export interface ThreadState {
 export interface TurnOptions {
   readonly turnId: string;
   readonly state: ThreadState;
+  /** The messages that open the turn, behind what the history is by then. */
+  readonly open: (history: readonly Item[]) => readonly Item[];
   readonly model: ModelPort;
   /** Everything of a request that stays the same over the turn. */
   readonly request: Omit<ModelRequest, "input" | "tools" | "threadId" | "turnId" | "turnState" | "promptCacheKey">;
@@ -146,9 +148,14 @@ export class Turn {
   }
 
   async #loop(): Promise<void> {
+    try {
+      await this.#compactWhereDue();
+    } finally {
+      for (const item of this.#options.open(this.#state.items)) await this.#append(item);
+    }
     for (;;) {
       this.#stop.signal.throwIfAborted();
-      if (this.#state.lastTokens >= this.#options.compaction.tokens) await this.#compact();
+      await this.#compactWhereDue();
       const { maxResponses } = this.#options;
       if (maxResponses !== undefined && this.#responses >= maxResponses) {
         throw new TurnStop(
@@ -297,8 +304,10 @@ export class Turn {
     await emit({ type: "response_completed", number: this.#responses, usage });
   }
 
-  /** Replaces the history by a summary of it. A history that is too long even for that is shortened from its oldest end. */
-  async #compact(): Promise<void> {
+  /** Replaces the history by a summary of it once it is long. */
+  async #compactWhereDue(): Promise<void> {
+    if (this.#state.lastTokens < this.#options.compaction.tokens) return;
+    this.#stop.signal.throwIfAborted();
     const { emit, recorder, nextItemId, compaction, limits } = this.#options;
     const tokensBefore = this.#state.lastTokens;
     const item = { id: nextItemId(), kind: "compaction" as const, tokensBefore };

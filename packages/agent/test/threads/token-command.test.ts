@@ -18,6 +18,7 @@ describe("the program for a token", () => {
     const token = await read(signal);
     expect(token).toMatch(/^token-\d+$/);
     expect(await read(signal)).toBe(token);
+    expect(await read(signal, token)).not.toBe(token);
   });
 
   it.each([

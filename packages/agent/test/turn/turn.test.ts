@@ -13,9 +13,11 @@ import {
   respond,
   responseEvents,
   say,
+  startScriptedEndpoint,
   stream,
 } from "@codex/agent/testing";
 import { describe, expect, it } from "vitest";
+import { modelAt } from "../support.js";
 import { completedItems, readAll, startAgent } from "./support.js";
 
 const exec = (id: string, cmd: string, more: object = {}) => functionCall(id, "exec_command", { cmd, ...more });
@@ -415,10 +417,61 @@ describe("a long history", () => {
     expect(next!.input.map((item) => JSON.stringify(item.content))).toMatchObject([
       expect.stringContaining("coding agent"),
       '[{"type":"input_text","text":"one"}]',
-      '[{"type":"input_text","text":"two"}]',
       expect.stringContaining("answer 1"),
+      '[{"type":"input_text","text":"two"}]',
     ]);
     expect(entries.some(({ type }) => type === "compacted")).toBe(true);
+  });
+});
+
+describe("a request", () => {
+  const usual = { reasoning: { summary: "auto" } };
+  it.each([
+    ["test-model", {}, usual],
+    ["test-model", { reasoning: { effort: "high" } }, { reasoning: { effort: "high", summary: "auto" } }],
+    ["test-model", { reasoning: { summary: "none" } }, { reasoning: {} }],
+    ["test-model", { text: { verbosity: "high" } }, { ...usual, text: { verbosity: "high" } }],
+    ["gpt-5.5", {}, { reasoning: { effort: "medium" }, text: { verbosity: "low" } }],
+    [
+      "gpt-5.5",
+      { reasoning: { summary: "detailed" }, serviceTier: "fast" },
+      { reasoning: { effort: "medium", summary: "detailed" }, text: { verbosity: "low" }, service_tier: "priority" },
+    ],
+  ])("of %s with %o asks for what Codex asks for", async (modelName, options, expected) => {
+    const { thread, endpoint } = await startAgent([say("ok")], { agent: { modelName, ...options } });
+    await thread.run("go").result;
+    const { reasoning, text, service_tier } = endpoint.requests[0]!.body;
+    expect(JSON.parse(JSON.stringify({ reasoning, text, service_tier }))).toEqual(expected);
+  });
+
+  it("asks for an answer by a schema", async () => {
+    const { thread, endpoint } = await startAgent([say("{}")]);
+    await thread.run("go", { outputSchema: { type: "object" } }).result;
+    const format = { type: "json_schema", strict: true, name: "codex_output_schema", schema: { type: "object" } };
+    expect(endpoint.requests[0]!.body.text).toEqual({ format });
+  });
+});
+
+describe("an endpoint where nobody listens", () => {
+  it("is waited for in rounds, and then asked", async () => {
+    const gone = await startScriptedEndpoint([]);
+    await gone.close();
+    const { agent } = await startAgent([], {
+      agent: { model: modelAt(gone.url).model },
+    });
+    let told = 0;
+    const seen = [];
+    let back: Awaited<ReturnType<typeof startScriptedEndpoint>> | undefined;
+    for await (const event of agent.startThread().run("go")) {
+      seen.push(event);
+      if (event.type !== "retry") continue;
+      told += 1;
+      // More rounds than any other failure would get.
+      if (told === 8) back = await startScriptedEndpoint([say("here again")], { port: gone.port });
+    }
+    await back?.close();
+    expect(seen.at(-1)).toMatchObject({ type: "turn_completed" });
+    expect(back?.requests).toHaveLength(1);
   });
 });
 

@@ -10,6 +10,9 @@ import { buildRequestBody } from "./request-body.js";
 import { readServerEvents } from "./server-events.js";
 import { readStreamEvent } from "./stream-event.js";
 
+/** Gives a token; another one than `refused` where there is one. */
+export type TokenReader = (signal: AbortSignal, refused?: string) => Promise<string>;
+
 /** What a model behind a Responses endpoint needs. */
 export interface ResponsesModelOptions {
   readonly provider: Provider;
@@ -41,7 +44,7 @@ export function createResponsesModel(options: ResponsesModelOptions): ModelPort 
 }
 
 interface Context extends Required<Omit<ResponsesModelOptions, "readToken" | "limits">> {
-  readonly readToken?: (signal: AbortSignal) => Promise<string>;
+  readonly readToken?: TokenReader;
   readonly limits: ModelLimits;
 }
 
@@ -82,12 +85,23 @@ async function open(
 ): Promise<Response | RequestFailure> {
   const { provider, readToken, userAgent, now, limits, fetch } = context;
   const { signal } = watch;
-  const token = provider.credential.kind === "command" ? await readToken?.(signal) : undefined;
-  const headers = buildHeaders({ provider, request, token, userAgent });
+  let token = provider.credential.kind === "command" ? await readToken?.(signal) : undefined;
+  const send = () => {
+    const headers = buildHeaders({ provider, request, token, userAgent });
+    return fetch(provider.url, { method: "POST", headers, body, signal, redirect: "manual" });
+  };
   try {
-    const init = { method: "POST", headers, body, signal, redirect: "manual" } as const;
-    const response = await fetch(provider.url, init);
+    let response = await send();
     watch.touch();
+    if (response.status === 401 && token !== undefined) {
+      const other = await readToken?.(signal, token);
+      if (other !== token) {
+        await response.body?.cancel();
+        token = other;
+        response = await send();
+        watch.touch();
+      }
+    }
     if (response.ok) return response;
     const text = provider.redact(await readStart(response, limits.errorBodyBytes), token);
     const keySource = provider.credential.kind === "none" ? undefined : provider.credential.from;

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { createMessage, type ModelEvent, textOf } from "@codex/agent";
+import { createMessage, createResponsesModel, type ModelEvent, textOf } from "@codex/agent";
 import {
   customCall,
   cutAfter,
@@ -20,7 +20,7 @@ import {
   stream,
 } from "@codex/agent/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { collect, createFastClock, modelAt, request } from "../../support.js";
+import { collect, createFastClock, modelAt, providerAt, request } from "../../support.js";
 
 const ITEMS = [reasoning("thinking"), message("It is done."), functionCall("c1", "exec_command", { cmd: "ls" })];
 
@@ -364,6 +364,32 @@ describe("an abort", () => {
   });
 });
 
+describe("a token of a program", () => {
+  const askWith = async (tokens: readonly string[]) => {
+    const script: Script = ({ headers }) =>
+      headers.authorization === "Bearer new" ? say("done") : fail(401, "expired old");
+    const endpoint = await startScriptedEndpoint(script);
+    onTestFinished(() => endpoint.close());
+    const provider = providerAt(endpoint.url, { auth: { command: "token" } });
+    const readToken = (_: AbortSignal, refused?: string) =>
+      Promise.resolve(refused === undefined ? tokens[0]! : tokens[1]!);
+    const model = createResponsesModel({ provider, readToken });
+    return { ...(await collect(model.stream(request(), { signal: new AbortController().signal }))), endpoint };
+  };
+
+  it("that is refused is asked for once more", async () => {
+    const { error, endpoint } = await askWith(["old-token", "new"]);
+    expect(error).toBeUndefined();
+    expect(endpoint.requests).toHaveLength(2);
+  });
+
+  it("that stays the same is refused for good", async () => {
+    const { error, endpoint } = await askWith(["old-token", "old-token"]);
+    expect(error).toMatchObject({ code: "unauthorized", retry: "never" });
+    expect(endpoint.requests).toHaveLength(1);
+  });
+});
+
 it("tells that nobody listens", async () => {
   const endpoint = await startScriptedEndpoint([]);
   await endpoint.close();
@@ -374,8 +400,6 @@ it("tells that nobody listens", async () => {
 });
 
 it("bounds events, responses and their number of items", async () => {
-  const { createResponsesModel } = await import("@codex/agent");
-  const { providerAt } = await import("../../support.js");
   const endpoint = await startScriptedEndpoint(() => respond(message("x".repeat(2000)), message("y")));
   onTestFinished(() => endpoint.close());
   const askWith = async (limits: object) => {
