@@ -11,6 +11,14 @@ export {
   type TurnRun,
 } from "./agent.js";
 export {
+  createProjectReader,
+  type HomeFiles,
+  type ProjectContext,
+  type ProjectContextOptions,
+  type ProjectPlace,
+  type ProjectReader,
+} from "./context/project-context.js";
+export {
   type AgentEvent,
   addUsage,
   NO_USAGE,

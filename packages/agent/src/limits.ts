@@ -110,3 +110,19 @@ export const MAX_IMAGE_SIDE = 8192;
 
 /** Steps of a plan. */
 export const MAX_PLAN_STEPS = 200;
+
+/** Bytes of all instructions of a project, unless the configuration says otherwise. The figure is Codex's. */
+export const DEFAULT_PROJECT_DOC_BYTES = 32_768;
+
+/** Largest file with instructions that is read at all, bytes. */
+export const MAX_READ_DOC_BYTES = 4 * 1024 * 1024;
+
+/** Skills that are looked at in one directory of skills, and that are listed. */
+export const MAX_LISTED_SKILLS = 200;
+
+/** Largest `SKILL.md`, bytes. */
+export const MAX_SKILL_BYTES = 256 * 1024;
+
+/** Characters of a skill's name, and of its description; a longer description is cut. */
+export const MAX_SKILL_NAME = 64;
+export const MAX_SKILL_DESCRIPTION = 1024;

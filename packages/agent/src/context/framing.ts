@@ -1,0 +1,26 @@
+/** Tags that frame what this program itself puts into a conversation. */
+const FRAMES = [
+  "instructions",
+  "environment_context",
+  "environments?",
+  "skills?",
+  "skills_instructions",
+  "permissions",
+  "permissions_instructions",
+  "turn_aborted",
+  "stdin",
+  "image",
+  "user_instructions",
+];
+
+const TAG = new RegExp(String.raw`<(?=\s*/?\s*(?:${FRAMES.join("|")})(?![\w-]))`, "gi");
+
+/** Text of a file inside of a frame: it can neither end its frame nor begin another one. */
+export const frameText = (text: string): string => text.replace(TAG, "&lt;");
+
+/** A name or a path inside of a line: one line, and no frame. */
+export const frameName = (name: string): string => frameText(name.replace(CONTROLS, escapeControl));
+
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+const escapeControl = (found: string): string => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -1,0 +1,30 @@
+/**
+ * The plain and quoted texts of a file's front matter: `key: value` lines between two lines of `---`, with values over several
+ * lines after `>` and `|`. Undefined where there is none.
+ */
+export function parseFrontMatter(text: string): ReadonlyMap<string, string> | undefined {
+  const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
+  const end =
+    lines[0]?.trimEnd() === "---" ? lines.findIndex((line, index) => index > 0 && line.trimEnd() === "---") : -1;
+  if (end === -1) return undefined;
+  const values = new Map<string, string>();
+  for (let at = 1; at < end; at += 1) {
+    const found = /^([\w-]+):(?:[ \t]+(.*))?$/.exec(lines[at]!);
+    if (found === null) continue;
+    const below: string[] = [];
+    while (at + 1 < end && /^(?:[ \t]|$)/.test(lines[at + 1]!)) below.push(lines[++at]!.trim());
+    values.set(found[1]!, readValue((found[2] ?? "").trim(), below));
+  }
+  return values;
+}
+
+function readValue(first: string, below: readonly string[]): string {
+  if (/^[|>][+-]?\d?$/.test(first)) return below.join(first.startsWith("|") ? "\n" : " ").trim();
+  const value = [first, ...below].join(" ").trim();
+  const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(value) ?? /^'((?:[^']|'')*)'/.exec(value);
+  if (quoted === null) return value.replace(/(?:^|[ \t])#.*$/, "").trim();
+  return value.startsWith("'") ? quoted[1]!.replaceAll("''", "'") : unescapeText(quoted[1]!);
+}
+
+const unescapeText = (text: string): string =>
+  text.replace(/\\(.)/g, (_, character: string) => (character === "n" ? "\n" : character === "t" ? "\t" : character));
