@@ -9,9 +9,22 @@ export interface ReadRollout {
   readonly isTorn: boolean;
 }
 
-/** Reads a thread's file, line by line. @throws Error naming the file for one that is over a limit */
+/** Reads a thread's file. @throws Error naming the file for one that is over a limit */
 export async function readRollout(path: string, limits: ThreadLimits): Promise<ReadRollout> {
   const thread = emptyThread();
+  let isTorn = false;
+  for await (const { text, isWhole } of readLines(path, limits)) {
+    readLine(thread, text);
+    isTorn = !isWhole;
+  }
+  return { thread, isTorn };
+}
+
+/** The lines of a file; the last one may lack its end, and is half a line then or a whole one. */
+export async function* readLines(
+  path: string,
+  limits: ThreadLimits,
+): AsyncGenerator<{ text: string; isWhole: boolean }, void, void> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   let total = 0;
@@ -26,7 +39,7 @@ export async function readRollout(path: string, limits: ThreadLimits): Promise<R
     let from = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
       add(chunk.subarray(from, end));
-      readLine(thread, Buffer.concat(pending).toString("utf8"));
+      yield { text: Buffer.concat(pending).toString("utf8"), isWhole: true };
       pending = [];
       pendingBytes = 0;
       from = end + 1;
@@ -34,8 +47,7 @@ export async function readRollout(path: string, limits: ThreadLimits): Promise<R
     add(chunk.subarray(from));
   }
   // Half a line is no JSON; a whole one counts although its end is missing.
-  if (pendingBytes > 0) readLine(thread, Buffer.concat(pending).toString("utf8"));
-  return { thread, isTorn: pendingBytes > 0 };
+  if (pendingBytes > 0) yield { text: Buffer.concat(pending).toString("utf8"), isWhole: false };
 }
 
 /** What the first line tells; undefined for a file that begins with something else. */

@@ -41,6 +41,33 @@ function toLine(entry: ThreadEntry): { type: string; payload: object } {
   }
 }
 
+/** An entry that a line holds, as it was appended; undefined for other lines, and those of the other client alone. */
+export function parseEntry(text: string): { timestamp: string; entry: ThreadEntry } | undefined {
+  const line = asObject(parseJson(text));
+  const payload = asObject(line?.payload);
+  const type = asText(line?.type);
+  const timestamp = asText(line?.timestamp) ?? "";
+  if (payload === undefined) return undefined;
+  if (type === "response_item") {
+    const [item] = readItem(payload);
+    return item && { timestamp, entry: { type: "item", item } };
+  }
+  if (type === "compacted") {
+    const items = readCompacted(payload, []);
+    return { timestamp, entry: { type, items, tokensBefore: asCount(payload.tokens_before) ?? 0 } };
+  }
+  // Written here in this form; a file that somebody else changed is theirs to answer for.
+  return OWN_TYPES.has(type ?? "") ? { timestamp, entry: { ...payload, type } as ThreadEntry } : undefined;
+}
+
+const OWN_TYPES: ReadonlySet<string> = new Set([
+  "turn_started",
+  "call_started",
+  "call_finished",
+  "usage",
+  "turn_ended",
+]);
+
 /** A thread as its lines tell it. */
 export interface ReadThread {
   meta: ThreadMeta | undefined;

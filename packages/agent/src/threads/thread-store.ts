@@ -1,10 +1,11 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SavedThread } from "../agent.js";
+import type { ThreadEntry } from "../history/thread-entry.js";
 import { createUuid7 } from "../ids.js";
 import { DEFAULT_THREAD_LIMITS, type ThreadLimits } from "../limits.js";
-import { readMetaOf, readRollout } from "./read-rollout.js";
-import type { ThreadMeta } from "./rollout-line.js";
+import { readLines, readMetaOf, readRollout } from "./read-rollout.js";
+import { parseEntry, type ThreadMeta } from "./rollout-line.js";
 import { openThreadFile, type ThreadFile } from "./thread-file.js";
 
 /** Why a thread cannot be had. */
@@ -64,6 +65,8 @@ export interface ThreadStore {
   fork(id: string): Promise<OpenedThread>;
   /** The thread that was written last, of this directory or of any. @throws ThreadStoreError when there is none */
   findLast(cwd: string | undefined): Promise<ListedThread>;
+  /** What was kept of a thread, in order, also while it is written: its turns, calls, tokens and items. */
+  readEntries(id: string): AsyncIterable<{ timestamp: string; entry: ThreadEntry }>;
   /** Newest first. */
   list(): AsyncIterable<ListedThread>;
 }
@@ -157,6 +160,12 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
       for await (const thread of list()) if (cwd === undefined || thread.meta.cwd === cwd) return thread;
       const where = cwd === undefined ? sessions : `the directory ${cwd}`;
       throw new ThreadStoreError("no_thread", `there is no thread of ${where} to resume`);
+    },
+    async *readEntries(id) {
+      for await (const { text } of readLines(await find(id), limits)) {
+        const entry = parseEntry(text);
+        if (entry !== undefined) yield entry;
+      }
     },
     list,
   };

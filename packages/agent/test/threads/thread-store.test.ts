@@ -117,6 +117,17 @@ describe("a thread's file", () => {
     await reopened.close();
     expect(saved).toMatchObject({ lastTokens: 3, usage: { totalTokens: 30 }, startedCalls: new Set(["c1"]) });
     expect(saved.items).toEqual([message("new"), functionCall("c1", "f", {})]);
+    const kept = [];
+    for await (const { entry } of store.readEntries(id)) kept.push(entry);
+    expect(kept.map(({ type }) => type)).toEqual([
+      "turn_started",
+      "item",
+      "compacted",
+      "item",
+      "call_started",
+      "usage",
+    ]);
+    expect(kept[4]).toEqual({ type: "call_started", callId: "c1", name: "f", environment: "local" });
   });
 
   it("may be of the other client: lines of types that are not known are passed over", async () => {

@@ -6,6 +6,7 @@ import type { Provider } from "../provider/provider.js";
 import { backOff } from "../retry.js";
 import { type RequestFailure, readConnectionFailure, readHttpFailure } from "./failure.js";
 import { type IdleWatch, startIdleWatch } from "./idle-watch.js";
+import { createPatientFetch } from "./patient-fetch.js";
 import { buildRequestBody } from "./request-body.js";
 import { readServerEvents } from "./server-events.js";
 import { readStreamEvent } from "./stream-event.js";
@@ -32,7 +33,7 @@ export interface ResponsesModelOptions {
 /** A model behind `POST {base_url}/responses`. */
 export function createResponsesModel(options: ResponsesModelOptions): ModelPort {
   const context: Context = {
-    fetch: globalThis.fetch,
+    fetch: createPatientFetch(options.provider.streamIdleMs, globalThis.fetch),
     clock: systemClock,
     random: Math.random,
     now: Date.now,
