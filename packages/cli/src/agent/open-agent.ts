@@ -49,7 +49,7 @@ export async function openAgent(options: AgentCommandOptions, choices: AgentChoi
   const workspace = await openWorkspace(placed, isOwn);
   const config = await openAgentConfig(options, workspace, choices.approver);
   const settings = readSettings(config, options.model);
-  const { model, provider, notices } = await openModel(config.table, chooseProvider(options, config));
+  const { model, provider, notices } = await openModel(config.table, settings.model, chooseProvider(options, config));
   for (const notice of [...config.notices, ...notices]) say(notice);
   const instructions = await readInstructions(settings.instructionsFile);
   const sandboxSettings = config.settings.sandbox;

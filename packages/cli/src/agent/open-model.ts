@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createResponsesModel, type ModelPort, type Provider, ProviderError, resolveProvider } from "@codex/agent";
-import { createTokenReader } from "@codex/agent/node";
+import { AdapterError, createTokenReader, loadAdapterModel } from "@codex/agent/node";
 import { codexHome } from "@codex/config";
 import { CommandError } from "../exit-codes.js";
 import { VERSION } from "../version.js";
@@ -19,26 +19,35 @@ export interface OpenedModel {
  */
 export async function openModel(
   table: Readonly<Record<string, unknown>>,
+  modelName: string,
   id: string | undefined,
 ): Promise<OpenedModel> {
   try {
     const auth = await readAuth();
     const sources = { config: table, env: process.env, ...(auth === undefined ? {} : { auth }) };
     const { provider, notices } = resolveProvider(id === undefined ? sources : { ...sources, id });
-    if (provider.adapter !== undefined) {
-      throw new CommandError(
-        `model_providers.${provider.id}.adapter is ${JSON.stringify(provider.adapter)}; adapters are not supported here yet`,
-      );
-    }
     const { credential } = provider;
-    const token = credential.kind === "command" ? { readToken: createTokenReader(credential.command) } : {};
-    const model = createResponsesModel({ provider, userAgent: `codex-ts/${VERSION}`, ...token });
+    const readToken = credential.kind === "command" ? createTokenReader(credential.command) : undefined;
+    if (provider.adapter !== undefined) {
+      const token = await readToken?.(AbortSignal.timeout(ADAPTER_TOKEN_MS));
+      // Never from the directory of a project: what is found is run.
+      const adapter = { provider, modelName, from: [codexHome()] };
+      const model = await loadAdapterModel(token === undefined ? adapter : { ...adapter, token });
+      return { model, provider, notices };
+    }
+    const userAgent = `codex-ts/${VERSION}`;
+    const model = createResponsesModel(
+      readToken === undefined ? { provider, userAgent } : { provider, userAgent, readToken },
+    );
     return { model, provider, notices };
   } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
+    if (!(error instanceof ProviderError || error instanceof AdapterError)) throw error;
     throw new CommandError(error.message, 1, { cause: error });
   }
 }
+
+/** For the token of an adapter, milliseconds. */
+const ADAPTER_TOKEN_MS = 30_000;
 
 /** `auth.json`; undefined where there is none that could be read as JSON. */
 async function readAuth(): Promise<unknown> {

@@ -50,6 +50,7 @@ export async function runExec(prompt: string | undefined, choice: ThreadChoice, 
         signal: ending.signal,
       });
       if (result.end.type === "turn_failed") process.exitCode = EXIT.failure;
+      else if (outputSchema !== undefined) await checkAnswer(outputSchema, result.finalMessage);
     } finally {
       await lastMessage?.close();
     }
@@ -59,6 +60,13 @@ export async function runExec(prompt: string | undefined, choice: ThreadChoice, 
   } finally {
     await ending.settle();
   }
+}
+
+/** Endpoints differ in how far they see to a schema. */
+async function checkAnswer(schema: object, answer: string): Promise<void> {
+  const { findAnswerProblem } = await import("@codex/agent-terminal/schema");
+  const problem = findAnswerProblem(schema, answer);
+  if (problem !== undefined) say(`--output-schema: ${problem}`);
 }
 
 interface TurnToRun {

@@ -1,0 +1,1 @@
+export { findAnswerProblem } from "./find-answer-problem.js";
