@@ -4,8 +4,6 @@ import { type AgentEvent, NO_USAGE, type TurnEnd } from "./events/agent-event.js
 import { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
 import { COMPACT_PROMPT, compactionLimit } from "./history/compaction.js";
 import { type ContextSection, changedMessages, firstMessages } from "./history/context-sections.js";
-import { completeCalls } from "./history/sendable.js";
-import { lostOutput } from "./history/texts.js";
 import type { ThreadRecorder } from "./history/thread-entry.js";
 import { createUuid7 } from "./ids.js";
 import { DEFAULT_RETRY_LIMITS, DEFAULT_TURN_LIMITS, type RetryLimits, type TurnLimits } from "./limits.js";
@@ -17,6 +15,7 @@ import type { AgentTool } from "./tools/agent-tool.js";
 import { prepareCall } from "./turn/call-runner.js";
 import { Commands } from "./turn/commands.js";
 import { EventQueue } from "./turn/event-queue.js";
+import { recoverCalls } from "./turn/recover-calls.js";
 import { createToolTable } from "./turn/tool-table.js";
 import { type ThreadState, Turn } from "./turn/turn.js";
 
@@ -152,7 +151,11 @@ export function createAgent(options: AgentOptions): Agent {
     startThread: ({ id = newId(), recorder = NO_RECORDER } = {}) =>
       new AgentThread(settings, recorder, newState({ id, items: [] }), false),
     async resumeThread(saved, { recorder = NO_RECORDER } = {}) {
-      const items = completeCalls(saved.items, (call) => lostOutput(saved.startedCalls?.has(call.call_id)));
+      const { orchestrator, tools: own = [], cwd } = settings;
+      const table = createToolTable({ orchestrator: orchestrator.listTools(), own, hosted: [], customTools: true });
+      const environment = orchestrator.executors[0]?.name;
+      const { startedCalls } = saved;
+      const items = await recoverCalls(saved.items, { table, own, startedCalls, cwd, environment });
       const known = new Set(saved.items);
       for (const item of items) if (!known.has(item)) await recorder.append({ type: "item", item });
       return new AgentThread(settings, recorder, newState({ ...saved, items }), true);

@@ -17,3 +17,7 @@ export function lostOutput(started: boolean | undefined): string {
   const known = started === true ? "The call was started" : "The call may have been started";
   return `aborted: the result of this call was lost, since the program that made it ended. ${known}. ${doubt} Find out before you repeat it.`;
 }
+
+/** The same where its tool could find out; `known` is what it found. */
+export const recoveredOutput = (known: string): string =>
+  `aborted: the result of this call was lost, since the program that made it ended.\n${known}`;

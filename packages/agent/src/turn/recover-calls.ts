@@ -1,0 +1,51 @@
+import { completeCalls } from "../history/sendable.js";
+import { lostOutput, recoveredOutput } from "../history/texts.js";
+import type { CallItem, Item } from "../model/items.js";
+import type { AgentTool, ToolContext } from "../tools/agent-tool.js";
+import { parseInput, type ToolTable } from "./tool-table.js";
+
+/** What is needed to ask the tools of calls that were lost. */
+interface RecoverContext {
+  readonly table: ToolTable;
+  readonly own: readonly AgentTool[];
+  /** Ids of calls that were made; undefined where that was not kept. */
+  readonly startedCalls: ReadonlySet<string> | undefined;
+  readonly cwd: string | undefined;
+  readonly environment: string | undefined;
+}
+
+/** A history whose lost calls are answered with what is known of them: by their tools, where these can tell. */
+export async function recoverCalls(history: readonly Item[], context: RecoverContext): Promise<readonly Item[]> {
+  const lost: CallItem[] = [];
+  completeCalls(history, (call) => {
+    lost.push(call);
+    return "";
+  });
+  const known = new Map<CallItem, string>();
+  for (const call of lost) {
+    if (context.startedCalls?.has(call.call_id) === false) continue;
+    const text = await recover(call, context).catch(() => undefined);
+    if (text !== undefined) known.set(call, text);
+  }
+  return completeCalls(history, (call) => {
+    const text = known.get(call);
+    return text === undefined ? lostOutput(context.startedCalls?.has(call.call_id)) : recoveredOutput(text);
+  });
+}
+
+/** What the tool of a call says; undefined where it cannot tell. */
+async function recover(call: CallItem, { table, own, cwd, environment }: RecoverContext): Promise<string | undefined> {
+  const route = table.find(call);
+  const input = parseInput(call, route.kind === "own" && route.tool.spec.grammar !== undefined);
+  if (input.kind !== "ok" || route.kind === "unknown") return undefined;
+  const { args } = input;
+  const named = typeof args.environment_id === "string" ? args.environment_id : environment;
+  const { signal } = new AbortController();
+  const context: ToolContext = { callId: call.call_id, signal, cwd, environment: named, show: () => {} };
+  if (route.kind === "own") return route.tool.recover?.(args, context);
+  for (const tool of own) {
+    const taken = tool.intercept?.(route.name, args);
+    if (taken !== undefined) return taken.recover?.(context);
+  }
+  return undefined;
+}
