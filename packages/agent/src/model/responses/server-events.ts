@@ -17,7 +17,10 @@ export async function* readServerEvents(
   let tooLarge = false;
   const parser = createParser({
     maxBufferSize: limits.eventChars,
-    onEvent: ({ data }) => ready.push(data),
+    onEvent: ({ data }) => {
+      tooLarge ||= data.length > limits.eventChars;
+      if (!tooLarge) ready.push(data);
+    },
     onError: ({ type }) => {
       tooLarge ||= type === "max-buffer-size-exceeded";
     },
@@ -30,11 +33,11 @@ export async function* readServerEvents(
       const { value, done } = await reader.read();
       onBytes();
       total += value?.length ?? 0;
+      if (total > limits.responseBytes) throw tooMuch(`the response is over ${limits.responseBytes} bytes`);
       // A last event may lack its empty line; half an event is no JSON, and means nothing.
       parser.feed(done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true }));
       yield* ready.splice(0);
       if (tooLarge) throw tooMuch(`an event is over ${limits.eventChars} characters`);
-      if (total > limits.responseBytes) throw tooMuch(`the response is over ${limits.responseBytes} bytes`);
       if (done) return;
     }
   } finally {

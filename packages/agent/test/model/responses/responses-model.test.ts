@@ -406,6 +406,10 @@ it("bounds events, responses and their number of items", async () => {
     const model = createResponsesModel({ provider: providerAt(endpoint.url), limits });
     return (await collect(model.stream(request(), { signal: new AbortController().signal }))).error;
   };
+  expect(await askWith({ eventChars: 1000 })).toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining("1000 characters") as string,
+  });
   expect(await askWith({ responseItems: 1 })).toMatchObject({
     code: "too_large",
     message: expect.stringContaining("1 items") as string,
