@@ -33,17 +33,25 @@ const getPlace = (path: string) => {
   return { path, lock: `${stem}.lock`, log: `${stem}.log` };
 };
 
-/** Serves clients that connect to the socket until a signal, a request to stop, or the idle timeout. */
+/** What runs in the background. */
+export interface BackgroundServer {
+  countSessions: () => number;
+  /** Resolves when the client has gone; never rejects. */
+  serve: (socket: Socket) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** Serves clients that connect to the socket until a signal, a request to stop, or the idle timeout; then closes the server. */
 export async function serveInBackground(
   path: string,
   { idleTimeout }: BackgroundArguments,
-  served: { log: Logger; countSessions: () => number; serve: (socket: Socket) => Promise<void> },
+  { log }: { log: Logger },
+  { close, ...server }: BackgroundServer,
 ): Promise<void> {
-  const { log, ...rest } = served;
   const signaled = new Promise<void>((resolve) => void onStopSignal(resolve));
   const listener = await open(() =>
     listenInBackground({
-      ...rest,
+      ...server,
       place: getPlace(path),
       getPeerUser: createPeerUser(),
       onRefused: (uid) => log.warn?.("a client of another user was refused", { uid }),
@@ -54,6 +62,7 @@ export async function serveInBackground(
   const why = await Promise.race([listener.ended, signaled]);
   listener.close();
   log.info?.("stopping", { cause: why ?? "signal" });
+  await close();
 }
 
 /** Tells who has started this process whether it listens. */

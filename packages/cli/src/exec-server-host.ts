@@ -1,14 +1,11 @@
-import { posix } from "node:path";
-import { fileURLToPath } from "node:url";
-import { RpcError } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-backend";
 import {
   createRemoteBackend,
   ExecServerClient,
-  type RemoteEnvironmentInfo,
-  type RemoteFileSystem,
+  resolveRemotePath,
+  toHostInfo,
+  withDirectory,
 } from "@codex/exec-server-client";
-import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { HostInfo } from "@codex/executor-protocol";
 import type { Telemetry } from "@codex/telemetry";
 import type { Credentials } from "./credentials.js";
@@ -39,9 +36,10 @@ export async function connectExecServer(
 ): Promise<RemoteHost> {
   const { telemetry } = options;
   const client = await connect(address, options);
+  const cwd = address.kind === "ssh" ? address.address.cwd : undefined;
   try {
     return {
-      host: withDirectory(toHostInfo(await client.environment.info()), address),
+      host: withDirectory(toHostInfo(await client.environment.info()), cwd),
       createBackend: () => createRemoteBackend(client, { telemetry }),
       resolvePath: (path) => resolveRemotePath(client.fileSystem, path),
       close: () => client.close(),
@@ -60,42 +58,3 @@ async function connect(address: ExecutorAddress, options: ExecServerOptions): Pr
   }
   return ExecServerClient.connectWebSocket(toUrl(address), options);
 }
-
-/** Also resolves paths that do not exist yet. @throws Error for a dangling link, whose target may appear later */
-async function resolveRemotePath(files: RemoteFileSystem, path: string): Promise<string> {
-  const real = await unlessMissing(files.canonicalize(path));
-  if (real !== undefined) return toPath(real);
-  if ((await unlessMissing(files.getMetadata(path, { followSymlinks: false }))) !== undefined) {
-    throw new Error(`\`${path}\` is a link that leads to nothing`);
-  }
-  const parent = posix.dirname(path);
-  return parent === path ? path : posix.join(await resolveRemotePath(files, parent), posix.basename(path));
-}
-
-async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof RpcError && error.code === ERROR_CODES.notFound) return undefined;
-    throw error;
-  }
-}
-
-/** An ssh address may name a directory: absolute, or `~` and a path below the home there. */
-function withDirectory(host: HostInfo, address: ExecutorAddress): HostInfo {
-  const cwd = address.kind === "ssh" ? address.address.cwd : undefined;
-  return cwd === undefined ? host : { ...host, cwd: posix.resolve(host.home, cwd.replace(/^~(\/|$)/, "")) };
-}
-
-/** The protocol reports neither architecture nor user. */
-function toHostInfo({ shell, cwd, userHomeDir, platformOs }: RemoteEnvironmentInfo): HostInfo {
-  const home = toPath(userHomeDir);
-  return { os: toNodePlatform(platformOs), arch: "", shell, cwd: toPath(cwd ?? userHomeDir), home, user: "" };
-}
-
-const toPath = (location: string | null | undefined): string => {
-  if (location == null) return "/";
-  return location.startsWith("file:") ? fileURLToPath(location) : location;
-};
-
-const toNodePlatform = (os: string | null | undefined): string => (os === "macos" ? "darwin" : (os ?? "linux"));

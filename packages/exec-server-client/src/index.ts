@@ -11,6 +11,7 @@ export { ExecServerClient, type StartRequest } from "./exec-server-client.js";
 export type { FileOptions } from "./remote/file-blocks.js";
 export { RemoteEnvironment, type RemoteEnvironmentInfo } from "./remote/remote-environment.js";
 export { type MissingChange, RemoteFileSystem } from "./remote/remote-file-system.js";
+export { resolveRemotePath, toHostInfo, withDirectory } from "./remote/remote-host.js";
 export { RemoteHttp, type RemoteHttpRequest, type RemoteHttpResponse } from "./remote/remote-http.js";
 export { RunningProcess, type WireSignal } from "./remote/running-process.js";
 export type { LinkOptions } from "./session/session-link.js";

@@ -40,8 +40,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     policy: "executor-protocol file-lock permissions starlark telemetry",
     orchestrator: "audit channel clock executor-protocol permissions policy telemetry",
     config: "executor-protocol orchestrator permissions policy toml",
-    environments:
-      "channel clock exec-backend exec-server-client exec-server-protocol executor-protocol orchestrator telemetry toml",
+    environments: "channel clock exec-backend exec-server-client executor-protocol orchestrator telemetry toml",
     agent: "apply-patch clock executor-protocol file-lock orchestrator permissions policy telemetry",
   },
   faces: {
@@ -50,7 +49,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "mcp-client": "clock environments exec-backend executor-protocol telemetry",
     cli:
       "agent agent-terminal audit background channel clock config environments exec-backend exec-server exec-server-client " +
-      "exec-server-protocol executor executor-protocol file-lock host-files native orchestrator permissions policy process-host " +
+      "executor executor-protocol file-lock host-files native orchestrator permissions policy process-host " +
       "sandbox telemetry",
   },
   // Private: knows everybody.

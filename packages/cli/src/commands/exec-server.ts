@@ -8,7 +8,13 @@ import {
   serveStdio,
 } from "@codex/exec-server";
 import { messageOf } from "@codex/telemetry";
-import { BACKGROUND_GRACE_S, type BackgroundArguments, serveInBackground, withBackgroundLog } from "../background.js";
+import {
+  BACKGROUND_GRACE_S,
+  type BackgroundArguments,
+  type BackgroundServer,
+  serveInBackground,
+  withBackgroundLog,
+} from "../background.js";
 import { readTlsIdentity, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { onStopSignal, openStdout } from "../host-process.js";
@@ -46,7 +52,7 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   const telemetry = await openTelemetry("exec-server", options, isListener(target.kind));
   const { server, close } = await createLocalExecServer(telemetry, readGrace(options));
   try {
-    if (serveSocket !== undefined) await serveBackground(server, serveSocket, options, telemetry);
+    if (serveSocket !== undefined) await serveInBackground(serveSocket, options, telemetry, toBackground(server));
     else if (target.kind === "stdio") await serveStreams(server);
     else if (target.kind !== "background") {
       const { allowInsecureListen: allowInsecure } = options;
@@ -62,28 +68,19 @@ async function serve(options: ExecServerCommandOptions): Promise<void> {
   }
 }
 
+const toBackground = (server: ExecServer): BackgroundServer => ({
+  countSessions: () => server.sessionCount,
+  serve: (socket) =>
+    serveStdio(server, { input: socket, output: socket }, { kind: "socket", peer: "the background socket" }),
+  close: () => server.close(),
+});
+
 const isListener = (kind: string): boolean => kind === "websocket" || kind === "unix";
 
 function readGrace({ resumeGrace, serveSocket }: ExecServerCommandOptions) {
   const seconds = resumeGrace ?? (serveSocket === undefined ? undefined : BACKGROUND_GRACE_S);
   if (seconds === undefined) return {};
   return { busyDetachedMs: Math.ceil(seconds * 1000) };
-}
-
-/** Until a signal, a request to stop, or the idle timeout. */
-async function serveBackground(
-  server: ExecServer,
-  path: string,
-  options: BackgroundArguments,
-  { log }: OpenedTelemetry,
-): Promise<void> {
-  await serveInBackground(path, options, {
-    log,
-    countSessions: () => server.sessionCount,
-    serve: (socket) =>
-      serveStdio(server, { input: socket, output: socket }, { kind: "socket", peer: "the background socket" }),
-  });
-  await server.close();
 }
 
 async function serveStreams(server: ExecServer): Promise<void> {

@@ -6,7 +6,13 @@ import { createNative, createUnsentLimit, shieldProcess } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
-import { BACKGROUND_GRACE_S, type BackgroundArguments, serveInBackground, withBackgroundLog } from "../background.js";
+import {
+  BACKGROUND_GRACE_S,
+  type BackgroundArguments,
+  type BackgroundServer,
+  serveInBackground,
+  withBackgroundLog,
+} from "../background.js";
 import { type CeilingArguments, readCeiling } from "../ceiling-options.js";
 import { readTlsIdentity, readToken, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -75,7 +81,7 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
   });
   try {
-    if (serveSocket !== undefined) await serveBackground(executor, serveSocket, options, telemetry);
+    if (serveSocket !== undefined) await serveInBackground(serveSocket, options, telemetry, toBackground(executor));
     else if (target.kind === "stdio") await serveStdio(executor);
     else await serveWebSocket(executor, target, options, telemetry);
   } finally {
@@ -92,6 +98,12 @@ async function startExecServer(telemetry: OpenedTelemetry, graceMs: number): Pro
   const { server, close } = await createLocalExecServer(telemetry, sessions);
   return { serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }), close };
 }
+
+const toBackground = (executor: Executor): BackgroundServer => ({
+  countSessions: () => executor.orchestratorCount,
+  serve: (socket) => executor.serve(createStdioChannel({ input: socket, output: socket })),
+  close: () => executor.close(),
+});
 
 function refuseOnStdio({ tokenFile, tlsCert, tlsKey }: ExecutorCommandOptions): void {
   const given = Object.entries({ "--token-file": tokenFile, "--tls-cert": tlsCert, "--tls-key": tlsKey });
@@ -111,21 +123,6 @@ async function connectExecServer(text: string, telemetry: OpenedTelemetry) {
   return connect(address, { telemetry }).catch((cause: unknown) => {
     throw fail(messageOf(cause), cause);
   });
-}
-
-/** Until a signal, a request to stop, or the idle timeout. */
-async function serveBackground(
-  executor: Executor,
-  path: string,
-  options: BackgroundArguments,
-  { log }: OpenedTelemetry,
-): Promise<void> {
-  await serveInBackground(path, options, {
-    log,
-    countSessions: () => executor.orchestratorCount,
-    serve: (socket) => executor.serve(createStdioChannel({ input: socket, output: socket })),
-  });
-  await executor.close();
 }
 
 async function serveStdio(executor: Executor): Promise<void> {

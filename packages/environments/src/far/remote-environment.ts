@@ -1,8 +1,15 @@
-import { posix } from "node:path";
 import type { Channel } from "@codex/channel";
 import { type Clock, systemClock } from "@codex/clock";
 import type { ExecBackend } from "@codex/exec-backend";
-import { type ExecServerClient, RemoteFileSystem, RemoteHttp } from "@codex/exec-server-client";
+import {
+  type ExecServerClient,
+  RemoteFileSystem,
+  RemoteHttp,
+  resolveRemotePath,
+  toHostInfo,
+  withDirectory,
+} from "@codex/exec-server-client";
+import type { HostInfo } from "@codex/executor-protocol";
 import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
 import type { Telemetry } from "@codex/telemetry";
 import type {
@@ -22,7 +29,7 @@ import { INITIALIZE_TIMEOUT_MS } from "../limits.js";
 import type { EnvironmentLink } from "../links/link.js";
 import { connectFar, type FarSide } from "./connect-far.js";
 import { ExecutorSide } from "./executor-side.js";
-import { type HostTools, resolveRemotePath, toEnvironmentInfo, toHostInfo } from "./host.js";
+import type { HostTools } from "./host.js";
 import { createLazyBackend } from "./lazy-backend.js";
 
 /** What an environment elsewhere is made of. */
@@ -105,14 +112,8 @@ class RemoteEnvironment implements Environment {
   }
 
   async info(): Promise<EnvironmentInfo> {
-    const far = await this.#connection.get();
-    if (far.serves === "exec-server") return this.#describe(far.client);
-    const { host } = await this.#sideOf(far.channel)
-      .getExecutor()
-      .catch((error: unknown) => Promise.reject(this.#toError(error)));
-    if (host === undefined) throw this.#unsupported("it is an executor that does not describe its host");
-    const { os, shell, cwd, home } = host;
-    return this.#inOwnDirectory({ os, shell, cwd, home });
+    const { os, shell, cwd, home } = await this.#getHost(await this.#connection.get());
+    return { os, shell, cwd, home };
   }
 
   async attach(
@@ -128,19 +129,20 @@ class RemoteEnvironment implements Environment {
     }
     const channel = hostTools({
       createBackend: () => createLazyBackend(() => this.#getClient(), telemetry),
-      host: toHostInfo(await this.#describe(far.client)),
+      host: await this.#getHost(far),
       resolvePath: (path) => resolveRemotePath(this.files, path),
     });
     return orchestrator.attach({ name: this.id, channel, ...given });
   }
 
-  async #describe(client: ExecServerClient): Promise<EnvironmentInfo> {
-    return this.#inOwnDirectory(toEnvironmentInfo(await client.environment.info()));
-  }
-
-  #inOwnDirectory(info: EnvironmentInfo): EnvironmentInfo {
+  async #getHost(far: FarSide): Promise<HostInfo> {
     const { cwd } = this.#options;
-    return cwd === undefined ? info : { ...info, cwd: posix.resolve(info.home, cwd.replace(/^~(\/|$)/, "")) };
+    if (far.serves === "exec-server") return withDirectory(toHostInfo(await far.client.environment.info()), cwd);
+    const { host } = await this.#sideOf(far.channel)
+      .getExecutor()
+      .catch((error: unknown) => Promise.reject(this.#toError(error)));
+    if (host === undefined) throw this.#unsupported("it is an executor that does not describe its host");
+    return withDirectory(host, cwd);
   }
 
   close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { toFileUrl } from "@codex/exec-server-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ExecServerClient } from "../../src/exec-server-client.js";
 import { MAX_WHOLE_FILE_BYTES } from "../../src/limits.js";
+import { resolveRemotePath, toHostInfo, withDirectory } from "../../src/remote/remote-host.js";
 
 /** File, HTTP and environment calls, over whatever server there is. */
 export function describeHostCalls(name: string, listen: () => Promise<{ url: string; close(): Promise<void> }>): void {
@@ -59,6 +60,26 @@ export function describeHostCalls(name: string, listen: () => Promise<{ url: str
       expect(await fileSystem.canonicalize(join(folder, "a/../a/b"))).toBe(toFileUrl(join(folder, "a/b")));
       await fileSystem.remove(join(folder, "a"));
       await expect(fileSystem.getMetadata(join(folder, "a"))).rejects.toMatchObject({ name: "RpcError", code: -32004 });
+    });
+
+    it("resolves the links of a path whose end does not exist, and refuses a dangling link", async () => {
+      mkdirSync(join(folder, "real"));
+      symlinkSync(join(folder, "real"), join(folder, "link"));
+      symlinkSync(join(folder, "nothing"), join(folder, "dangling"));
+      const { fileSystem } = client;
+      expect(await resolveRemotePath(fileSystem, join(folder, "link/a/b"))).toBe(join(folder, "real/a/b"));
+      await expect(resolveRemotePath(fileSystem, join(folder, "dangling/a"))).rejects.toThrow(
+        `\`${join(folder, "dangling")}\` is a link that leads to nothing`,
+      );
+    });
+
+    it("describes its host with native paths", async () => {
+      const host = toHostInfo(await client.environment.info());
+      const { os, arch, user, cwd, home, shell } = host;
+      expect({ os, arch, user }).toEqual({ os: process.platform, arch: "", user: "" });
+      expect([cwd, home, shell.path].filter((path) => !path.startsWith("/"))).toEqual([]);
+      const directories = ["/srv", "~", "~/a", "a", "~b"].map((directory) => withDirectory(host, directory).cwd);
+      expect(directories).toEqual(["/srv", home, join(home, "a"), join(home, "a"), join(home, "~b")]);
     });
 
     it("walks", async () => {
