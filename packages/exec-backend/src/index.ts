@@ -1,5 +1,6 @@
 export { checkStrings } from "./check-spec.js";
 export {
+  CORE_NAMES,
   createEnvironment,
   DEFAULT_EXCLUDES,
   isDecided,

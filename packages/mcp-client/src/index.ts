@@ -1,2 +1,15 @@
+export { McpConfigError } from "./config/config-error.js";
+export { parseMcpServers } from "./config/parse-servers.js";
+export type { HttpConfig, McpApprovalMode, McpServerConfig, StdioConfig } from "./config/server-config.js";
+export {
+  type ConnectOptions,
+  connectMcpServers,
+  McpServerError,
+  type McpServerState,
+  type McpServers,
+} from "./servers/connect-servers.js";
+export type { McpServerStatus } from "./servers/server.js";
+export type { McpPlace } from "./servers/server-transport.js";
+export type { LeftOut } from "./tools/server-tools.js";
 export { createEnvironmentFetch } from "./transports/http-fetch.js";
 export { type StdioServer, StdioTransport, type StdioTransportOptions } from "./transports/stdio.js";

@@ -1,10 +1,16 @@
 import { setImmediate } from "node:timers/promises";
 import { type Clock, systemClock, waitAtMost } from "@codex/clock";
-import { createEnvironment, type ExecBackend, type ExecProcess, type ProcessSpec } from "@codex/exec-backend";
+import {
+  CORE_NAMES,
+  createEnvironment,
+  type ExecBackend,
+  type ExecProcess,
+  type ProcessSpec,
+} from "@codex/exec-backend";
 import type { EnvPolicy, ProcessOutcome } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { CLOSE_GRACE_MS, MAX_MESSAGE_BYTES, OUTPUT_TAIL_BYTES, TERMINATE_GRACE_MS } from "../limits.js";
+import { CLOSE_GRACE_MS, LAST_WORDS_MS, MAX_MESSAGE_BYTES, OUTPUT_TAIL_BYTES, TERMINATE_GRACE_MS } from "../limits.js";
 import { Lines } from "./lines.js";
 import { StderrTail } from "./stderr-tail.js";
 
@@ -15,6 +21,8 @@ export interface StdioServer {
   args?: readonly string[];
   /** Laid over the core variables of its host; nothing else is passed. */
   env?: Readonly<Record<string, string>>;
+  /** Further variables of its host that it gets, by name. */
+  hostVariables?: readonly string[];
   /** Absolute directory of its host. */
   cwd: string;
 }
@@ -65,8 +73,8 @@ export class StdioTransport implements Transport {
   /** Starts the program. @throws what the backend throws, such as a StartError, of which `onerror` learns too */
   async start(): Promise<void> {
     if (this.#starting !== undefined) throw new Error("the transport of an MCP server is started once only");
-    this.#starting = this.#options.backend.start(this.#createSpec());
     try {
+      this.#starting = this.#options.backend.start(this.#createSpec());
       this.#process = await this.#starting;
     } catch (error) {
       this.#end(asError(error));
@@ -82,7 +90,14 @@ export class StdioTransport implements Transport {
       throw new RangeError(`a message of ${line.length} bytes is over the limit of ${MAX_MESSAGE_BYTES} bytes`);
     }
     if (this.#process === undefined || this.#closing !== undefined) throw new Error("the MCP server is not running");
-    await this.#process.write(line);
+    const program = this.#process;
+    try {
+      await program.write(line);
+    } catch (error) {
+      // How it ended says more, as soon as its last words are read.
+      await waitAtMost(this.#options.clock ?? systemClock, LAST_WORDS_MS, program.closed);
+      throw program.outcome.kind === "running" ? error : new Error(this.#describeEnd(program), { cause: error });
+    }
   }
 
   /** Ends the program. Resolves when nothing of it is left. Idempotent; never rejects. */
@@ -94,13 +109,7 @@ export class StdioTransport implements Transport {
   #createSpec(): ProcessSpec {
     const { command, args = [], env = {}, cwd } = this.#server;
     const { backend, hostEnv = process.env } = this.#options;
-    const envPolicy: EnvPolicy = {
-      inherit: "core",
-      ignoreDefaultExcludes: false,
-      exclude: [],
-      set: { ...env },
-      includeOnly: [],
-    };
+    const envPolicy = createEnvPolicy(this.#server);
     return {
       argv: [command, ...args],
       cwd,
@@ -180,6 +189,17 @@ export class StdioTransport implements Transport {
     if (error !== undefined) this.onerror?.(error);
     this.onclose?.();
   }
+}
+
+/** Core variables, those that are named, and what is configured. @throws RangeError for what is no name of a variable */
+function createEnvPolicy({ env = {}, hostVariables = [] }: StdioServer): EnvPolicy {
+  const policy = { ignoreDefaultExcludes: false, exclude: [], set: { ...env }, includeOnly: [] };
+  if (hostVariables.length === 0) return { ...policy, inherit: "core" };
+  // Names are patterns to a policy.
+  const wrong = hostVariables.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} is no name of a variable`);
+  const includeOnly = [...CORE_NAMES, ...hostVariables, ...Object.keys(env)];
+  return { ...policy, inherit: "all", ignoreDefaultExcludes: true, includeOnly };
 }
 
 /** What the client reads further; it tells requests, notifications and answers apart itself, and checks them. */

@@ -1,0 +1,193 @@
+import { type Clock, systemClock, waitAtMost, withDeadline } from "@codex/clock";
+import type { ToolCallOutcome } from "@codex/executor-protocol";
+import { messageOf } from "@codex/telemetry";
+import type { Client, Progress, Tool } from "@modelcontextprotocol/client";
+import type { McpServerConfig } from "../config/server-config.js";
+import { END_SESSION_MS, MAX_SENTENCE_BYTES, RELIST_MS } from "../limits.js";
+import { toOutcome } from "../tools/result.js";
+import { toSentence } from "../tools/text.js";
+import { hideSecrets } from "./secrets.js";
+import { createServerTransport, type McpPlace, type ServerTransport } from "./server-transport.js";
+
+/** `starting`: its tools are not listed yet. `failed`: it could not be started, or has ended. */
+export type McpServerStatus = "starting" | "ready" | "failed" | "closed";
+
+/** What one server is handed. */
+export interface ServerOptions {
+  getPlace(): Promise<McpPlace>;
+  env: Readonly<Record<string, string | undefined>>;
+  clock?: Clock | undefined;
+  /** Its state or its tools have changed. */
+  onChange(): void;
+}
+
+/** One MCP server: started once, and not again. */
+export class McpServer {
+  readonly config: McpServerConfig;
+  readonly #options: ServerOptions;
+  readonly #clock: Clock;
+  #status: McpServerStatus = "starting";
+  #reason: string | undefined;
+  #tools: readonly Tool[] = [];
+  #client: Client | undefined;
+  #opened: ServerTransport | undefined;
+  /** The last thing that the transport reported, which says more than that the connection is closed. */
+  #lastError: string | undefined;
+  #cancelRelist = () => {};
+  #closing: Promise<void> | undefined;
+
+  constructor(config: McpServerConfig, options: ServerOptions) {
+    this.config = config;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  get status(): McpServerStatus {
+    return this.#status;
+  }
+
+  /** Why it has failed, without secrets. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  /** As the server listed them last, also after it has failed: calls then say why. */
+  get tools(): readonly Tool[] {
+    return this.#status === "closed" ? [] : this.#tools;
+  }
+
+  /** Starts it and lists its tools, within its time. Never rejects: the state says what came of it. */
+  async start(signal: AbortSignal): Promise<void> {
+    const { startupTimeoutMs: ms } = this.config;
+    const createError = () => new Error(`it was not ready within ${ms / 1000} s`);
+    try {
+      await withDeadline({ clock: this.#clock, ms, createError, signal }, (ending) => this.#open(ending));
+    } catch (error) {
+      const isClosed = getCode(error) === "CONNECTION_CLOSED";
+      this.#fail(isClosed ? (this.#lastError ?? messageOf(error)) : messageOf(error));
+      await this.#release();
+    }
+  }
+
+  /** Calls a tool by the server's own name. Rejects for nothing: what went wrong is the outcome. */
+  async call(
+    name: string,
+    args: Record<string, unknown>,
+    options: { signal?: AbortSignal; onProgress?: (line: string) => void },
+  ): Promise<ToolCallOutcome> {
+    const { toolTimeoutMs: timeout } = this.config;
+    const client = this.#client;
+    if (this.#status !== "ready" || client === undefined) {
+      return failed(
+        `MCP server \`${this.config.name}\` is not running: ${this.#reason ?? this.#status}. Nothing was run.`,
+      );
+    }
+    const { signal, onProgress } = options;
+    try {
+      const result = await client.callTool(
+        { name, arguments: args },
+        {
+          timeout,
+          ...(signal === undefined ? {} : { signal }),
+          ...(onProgress === undefined ? {} : { onprogress: (step) => onProgress(this.#hide(describeProgress(step))) }),
+        },
+      );
+      return toOutcome(result);
+    } catch (error) {
+      return failed(this.#describeFailure(name, error));
+    }
+  }
+
+  /** Ends it. Idempotent; never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#status = "closed";
+    await this.#release();
+  }
+
+  async #open(signal: AbortSignal): Promise<void> {
+    const place = await this.#options.getPlace();
+    const { Client } = await import("@modelcontextprotocol/client");
+    signal.throwIfAborted();
+    this.#opened = await createServerTransport(this.config, place, this.#options.env);
+    const onChanged = () => this.#relist();
+    this.#client = new Client(
+      { name: "codex-mcp-client", title: "Codex", version: "0.1.0" },
+      { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } } },
+    );
+    this.#client.onerror = ({ message }) => {
+      this.#lastError = message;
+    };
+    this.#client.onclose = () => this.#fail(this.#lastError ?? "it closed the connection");
+    signal.throwIfAborted();
+    await this.#client.connect(this.#opened.transport, { signal, timeout: this.config.startupTimeoutMs });
+    this.#tools = (await this.#client.listTools(undefined, { signal })).tools;
+    signal.throwIfAborted();
+    if (this.#closing !== undefined) return;
+    this.#lastError = undefined;
+    this.#status = "ready";
+    this.#options.onChange();
+  }
+
+  #fail(reason: string): void {
+    if (this.#status === "failed" || this.#status === "closed") return;
+    this.#status = "failed";
+    this.#reason = this.#hide(reason);
+    this.#options.onChange();
+  }
+
+  async #release(): Promise<void> {
+    this.#cancelRelist();
+    const opened = this.#opened;
+    if (opened !== undefined)
+      await waitAtMost(
+        this.#clock,
+        END_SESSION_MS,
+        opened.endSession().catch(() => {}),
+      );
+    await this.#client?.close().catch(() => {});
+    await opened?.transport.close().catch(() => {});
+  }
+
+  #relist(): void {
+    this.#cancelRelist();
+    this.#cancelRelist = this.#clock.after(RELIST_MS, () => {
+      void this.#client
+        ?.listTools(undefined, { cacheMode: "refresh" })
+        .then(({ tools }) => {
+          this.#tools = tools;
+          this.#options.onChange();
+        })
+        // The tools it had are kept.
+        .catch(() => {});
+    });
+  }
+
+  #describeFailure(tool: string, error: unknown): string {
+    const what = `\`${toSentence(tool, 100)}\` of MCP server \`${this.config.name}\``;
+    const code = getCode(error);
+    // The server has answered: with an error.
+    if (typeof code === "number") return `${what}: ${this.#hide(messageOf(error))}`;
+    const reason =
+      code === "REQUEST_TIMEOUT"
+        ? `it did not answer within ${this.config.toolTimeoutMs / 1000} s`
+        : (this.#reason ?? this.#hide(messageOf(error)));
+    return `${what}: ${reason}. What the call did is unknown.`;
+  }
+
+  #hide(text: string): string {
+    return toSentence(hideSecrets(text, this.#opened?.secrets ?? []), MAX_SENTENCE_BYTES);
+  }
+}
+
+const getCode = (error: unknown): unknown =>
+  typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+
+const failed = (message: string): ToolCallOutcome => ({ status: "error", message });
+
+const describeProgress = ({ progress, total, message }: Progress): string =>
+  `${progress}${total === undefined ? "" : `/${total}`}${message === undefined ? "" : ` ${message}`}`;

@@ -1,0 +1,14 @@
+// Run as a program: a server that says of itself what suits it. Its tools are the JSON of its first argument.
+import { createInterface } from "node:readline";
+
+const tools = JSON.parse(process.argv[2] ?? "[]");
+const answer = (id, result) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize") {
+    const { protocolVersion } = params;
+    answer(id, { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "exec_command", version: "1" } });
+  }
+  if (method === "tools/list") answer(id, { tools });
+  if (method === "tools/call") answer(id, { content: [{ type: "text", text: `hostile ${params.name}` }] });
+}
