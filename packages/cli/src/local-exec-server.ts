@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import {
   type ConfigReader,
   createConfigReader,
@@ -7,12 +9,13 @@ import {
   type ExecServerOptions,
 } from "@codex/exec-server";
 import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@codex/host-files";
-import { createEntryReader, createNative } from "@codex/native";
+import { createEntryReader, createNative, NO_LIBRARY } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
 import { createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
 import { getFileHelper } from "./file-helper.js";
 import { collectGarbage, keepHeapSmall } from "./keep-heap-small.js";
+import { WITHOUT_NATIVE } from "./without-native.js";
 
 /** Version of Codex whose protocol this is; reported to clients. */
 const COMPATIBLE_VERSION = "0.169.0";
@@ -22,10 +25,13 @@ export async function createLocalExecServer(
   telemetry: Telemetry,
   sessions: NonNullable<ExecServerOptions["sessions"]> = {},
 ): Promise<{ server: ExecServer; close(): Promise<void> }> {
-  const native = createNative(undefined, { closeInheritedOnExec: true });
+  const hasNative = !isBroughtWithoutNative();
+  if (!hasNative)
+    telemetry.log?.warn?.("no native code for this host: programs run on pipes only, and can read this process");
+  const native = createNative(hasNative ? undefined : NO_LIBRARY, { closeInheritedOnExec: hasNative });
   const sandbox = createCommandSandbox({ native });
   const backend = createLocalBackend({
-    shielded: true,
+    shielded: hasNative,
     native,
     telemetry,
     sandbox,
@@ -51,6 +57,9 @@ export async function createLocalExecServer(
     },
   };
 }
+
+/** A server that was brought to a host for which there was no native code. Where it is only missing, nothing runs unshielded. */
+const isBroughtWithoutNative = (): boolean => existsSync(join(dirname(process.argv[1]!), WITHOUT_NATIVE));
 
 /** TOML is read when a client first asks for it. */
 function createLazyConfigReader(): ConfigReader {

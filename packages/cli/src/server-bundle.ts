@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { BundleFile, BundleTarget, ServerBundle } from "@codex/environments";
 import { VERSION } from "./version.js";
+import { WITHOUT_NATIVE } from "./without-native.js";
 
 /** What `codex exec-server --attach` needs of this command. */
 const OWN_FILES = ["codex.js", "package.json", "parts/attach.cjs", "parts/exec-server.cjs", "parts/file-helper.cjs"];
@@ -27,7 +28,8 @@ export function createServerBundle(command = process.argv[1]!): ServerBundle {
     id,
     async listFiles(target) {
       const native = listNativeFiles(target, { koffi, pty });
-      return [...own, ...(await Promise.all(native.map(async ([path, at]) => ({ path, bytes: await readFile(at) }))))];
+      if (native !== undefined) return { files: [...own, ...(await Promise.all(native.map(readBundled)))] };
+      return { files: [...own, { path: WITHOUT_NATIVE, bytes: new Uint8Array() }], lacks: describeLack(target) };
     },
   };
 }
@@ -40,23 +42,21 @@ function findPackage(file: string, name: string): string {
   return realpathSync(found);
 }
 
-/**
- * Path in the bundle and here, in the layout in which they are looked for.
- * @throws Error for a platform whose native code is not installed here: without it no program could be ended
- */
+const readBundled = async ([path, at]: [string, string]): Promise<BundleFile> => ({ path, bytes: await readFile(at) });
+
+const describeLack = ({ platform, arch, libc }: BundleTarget): string =>
+  `there is no native code for ${platform}-${arch}${libc === "musl" ? " with musl" : ""} here: ` +
+  "programs run on pipes only there, without a terminal";
+
+/** Path in the bundle and here, in the layout in which they are looked for. Undefined for a platform whose are not installed here. */
 function listNativeFiles(
   { platform, arch, libc }: BundleTarget,
   { koffi, pty }: { koffi: string; pty: string },
-): [path: string, at: string][] {
+): [path: string, at: string][] | undefined {
   const host = `${platform}-${arch}`;
   const binding = join(dirname(koffi), "@koromix", `koffi-${host}`);
   const library = `${platform === "linux" && libc === "musl" ? "musl" : platform}_${arch}/koffi.node`;
-  if (!existsSync(join(binding, library))) {
-    throw new Error(
-      `the native code of koffi for ${host}${libc === "musl" ? " with musl" : ""} is not installed here, so the server ` +
-        "cannot be brought along; install this command on that host, and reach it with `ssh HOST codex exec-server --attach`",
-    );
-  }
+  if (!existsSync(join(binding, library))) return undefined;
   const files: [string, string][] = [
     ["node_modules/koffi/package.json", join(koffi, "package.json")],
     ...["package.json", "index.js", library].map((name): [string, string] => [

@@ -42,5 +42,5 @@ export { createCommandLink, type LinkedCommand } from "./links/command.js";
 export type { EnvironmentLink, OpenedChannel } from "./links/link.js";
 export { LinkError } from "./links/link-error.js";
 export { createWebSocketLink, type WebSocketAddress } from "./links/websocket.js";
-export type { BundleFile, BundleTarget, ServerBundle } from "./ssh/server-bundle.js";
+export type { BundleFile, BundleFiles, BundleTarget, ServerBundle } from "./ssh/server-bundle.js";
 export { createSshLink, type SshLinkOptions } from "./ssh/ssh-link.js";

@@ -7,7 +7,14 @@ export interface ServerBundle {
   /** Name of its directory on the far side: differs with each version and content. Letters, digits, `.`, `-` and `_`. */
   readonly id: string;
   /** Its files for a host. `codex.js` is run as `codex.js exec-server --attach`. @throws Error when it has none for it */
-  listFiles(target: BundleTarget): Promise<readonly BundleFile[]>;
+  listFiles(target: BundleTarget): Promise<BundleFiles>;
+}
+
+/** The files of a bundle for one host. */
+export interface BundleFiles {
+  readonly files: readonly BundleFile[];
+  /** What it cannot do there, for a person; absent when it can do everything. */
+  readonly lacks?: string;
 }
 
 /** A host that lacks the server, by the names of Node. */

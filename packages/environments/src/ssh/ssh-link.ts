@@ -135,9 +135,11 @@ class SshLink {
   }
 
   async #send(child: Child, target: BundleTarget): Promise<void> {
-    const { head, body } = await packBundle(await this.#options.bundle.listFiles(target));
+    const { files, lacks } = await this.#options.bundle.listFiles(target);
+    const { head, body } = await packBundle(files);
     const kilobytes = Math.ceil(body.length / 1024);
     this.#report(`installing the server on ${this.#name}, which has none of this version: ${kilobytes} KiB`);
+    if (lacks !== undefined) this.#report(lacks);
     child.stdin.write(head);
     child.stdin.write(body);
   }

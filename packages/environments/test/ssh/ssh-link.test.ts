@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createServerBundle } from "../../../cli/src/server-bundle.js";
 import { describeBackend } from "../../../exec-server/test/backend/body.js";
-import { ENV, outputOf } from "../../../process-host/test/support.js";
+import { ENV, outputOf, untilGone } from "../../../process-host/test/support.js";
 import {
   createRemoteEnvironment,
   createSshLink,
@@ -73,6 +73,28 @@ describe.skipIf(NO_SSHD !== "")(`an environment behind ssh${NO_SSHD}`, { timeout
     const { home } = await environment.info();
     expect((await open(sshd, { cwd: "~/x" }).info()).cwd).toBe(`${home === "/" ? "" : home}/x`);
     expect(environment.serves).toBe("exec-server");
+  });
+
+  it("runs programs on pipes where there is no native code for it", async () => {
+    const told: string[] = [];
+    const target = { platform: "aix", arch: "ppc64", libc: "other" } as const;
+    const bare: ServerBundle = { id: "bare", listFiles: () => bundle.listFiles(target) };
+    const environment = open(await startSshd(), { bundle: bare, onProgress: (what) => told.push(what) });
+    const spec = { cwd: "/", env: ENV };
+    const script = "head -c 3000000 /dev/zero | tr '\\0' a; exit 3";
+    const program = await environment.backend.start({ ...spec, argv: ["sh", "-c", script], stdio: PIPE });
+    expect((await outputOf(program)).length).toBe(3_000_000);
+    expect(await program.exited).toEqual({ kind: "exited", code: 3 });
+    const argv = ["sh", "-c", "sleep 100 & echo $!; wait"];
+    const sleeping = await environment.backend.start({ ...spec, argv, stdio: PIPE });
+    await sleeping.log.waitFor(0);
+    expect(await sleeping.terminate()).toMatchObject({ gone: true });
+    expect(await untilGone(Number(await outputOf(sleeping)))).toBe(true);
+    const onTerminal = environment.backend.start({ ...spec, argv: ["tty"], stdio: TERMINAL });
+    await expect(onTerminal).rejects.toThrow("no terminal could be opened");
+    expect(await environment.files.readDirectory("/")).not.toEqual([]);
+    const lacks = "there is no native code for aix-ppc64 here: programs run on pipes only there, without a terminal";
+    expect(told).toContain(lacks);
   });
 
   it("loses and repeats no byte while its ssh is killed", async () => {
@@ -219,7 +241,7 @@ describe.skipIf(NO_SSHD !== "")(`a host that cannot be used${NO_SSHD}`, { timeou
     const sshd = await startSshd();
     const damaged: ServerBundle = {
       id: "damaged",
-      listFiles: async () => [{ path: "codex.js", bytes: Buffer.from("process.exit(5)") }],
+      listFiles: async () => ({ files: [{ path: "codex.js", bytes: Buffer.from("process.exit(5)") }] }),
     };
     expect(await fail(sshd, { bundle: damaged })).toMatchObject({ code: "program_failed" });
     const none: ServerBundle = { id: "none", listFiles: async () => Promise.reject(new Error("nothing for it here")) };

@@ -63,11 +63,11 @@ export async function openSshd(settings: readonly string[] = []): Promise<Sshd> 
   const server = [
     `Port ${port}`,
     "ListenAddress 127.0.0.1",
-    `HostKey ${at("host")}`,
-    `AuthorizedKeysFile ${at("user.pub")}`,
-    `PidFile ${at("pid")}`,
+    `HostKey "${at("host")}"`,
+    `AuthorizedKeysFile "${at("user.pub")}"`,
+    `PidFile "${at("pid")}"`,
     ...["UsePAM no", "StrictModes no", "PermitRootLogin yes", "PasswordAuthentication no", "MaxStartups 100"],
-    `SetEnv XDG_CACHE_HOME=${at("cache")} XDG_RUNTIME_DIR=${at("run")} CODEX_HOME=${at("home")} PATH=${process.env.PATH}`,
+    `SetEnv "XDG_CACHE_HOME=${at("cache")}" "XDG_RUNTIME_DIR=${at("run")}" "CODEX_HOME=${at("home")}" "PATH=${process.env.PATH}"`,
     ...settings,
   ];
   writeFileSync(at("sshd_config"), `${server.join("\n")}\n`);
@@ -75,11 +75,11 @@ export async function openSshd(settings: readonly string[] = []): Promise<Sshd> 
   writeFileSync(at("known_hosts"), `[127.0.0.1]:${port} ${type} ${key}\n`);
   const client = [
     "Host *",
-    `  IdentityFile ${at("user")}`,
+    `  IdentityFile "${at("user")}"`,
     "  IdentitiesOnly yes",
     "  IdentityAgent none",
     `  User ${userInfo().username}`,
-    `  UserKnownHostsFile ${at("known_hosts")}`,
+    `  UserKnownHostsFile "${at("known_hosts")}"`,
     "  GlobalKnownHostsFile /dev/null",
     "  StrictHostKeyChecking yes",
   ];

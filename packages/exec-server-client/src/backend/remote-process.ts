@@ -168,10 +168,12 @@ export class RemoteProcess implements ExecProcess {
   async signal(name: ProcessSignal): Promise<boolean> {
     if (this.#isClosed) return false;
     if (name === "SIGKILL") return (await this.#running.terminate(0)).running;
+    // It may have ended of this signal before the answer is here.
+    const wasRunning = this.#outcome.kind === "running";
     if (!(await this.#running.signalIfKnown(WIRE_SIGNALS[name]))) {
       throw new ProcessError("unsupported", `the exec-server cannot send ${name}`);
     }
-    return this.#outcome.kind === "running";
+    return wasRunning;
   }
 
   /** @throws ProcessError `no_terminal`, `bad_size`, `exited`, or `unsupported` where the server cannot, as Codex 0.169.0 */

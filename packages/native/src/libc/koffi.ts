@@ -23,6 +23,13 @@ export const addressOf = (buffer: Uint8Array): bigint => loadKoffi().address(buf
 
 export const loadKoffi = (): Koffi => requireNative("koffi", requireKoffi) as Koffi;
 
+/** A C library without any function: what needs one does without it, or says that it is missing. */
+export const NO_LIBRARY: Library = {
+  func(prototype) {
+    throw new Error(`koffi is not installed, which is needed to call \`${prototype}\``);
+  },
+};
+
 /**
  * Loads the native code of koffi without koffi's JavaScript, which would double the time that this takes. Where the package
  * for this platform is missing or is of another version, koffi is loaded as a whole and finds its native code itself.
