@@ -1,5 +1,6 @@
 import { createMessage, type Item, type MessageItem } from "../model/items.js";
 import { partsOf } from "./context-sections.js";
+import { TURN_ABORTED } from "./texts.js";
 
 /** What a model is asked when its history has to become shorter, unless a setting replaces it. */
 export const COMPACT_PROMPT = `The history of this conversation is about to be replaced by your next message. Write down everything that whoever goes on needs, and nothing else:
@@ -42,7 +43,7 @@ export function compactHistory({ first, history, openings, summary, userBytes }:
   items: Item[];
   dropped: number;
 } {
-  const foreign = [...openings, SUMMARY_OPENING];
+  const foreign = [...openings, SUMMARY_OPENING, TURN_ABORTED];
   const own = history.filter((item) => {
     const texts = partsOf(item, "user");
     return texts.length > 0 && !texts.some((text) => foreign.some((opening) => text.startsWith(opening)));
