@@ -1,4 +1,5 @@
 export { type ConfigProblem, EnvironmentsConfigError, withoutUrlSecrets } from "./config/config-error.js";
+export { addEnvironment, type NewEnvironment, removeEnvironment } from "./config/edit-environments.js";
 export {
   type ConfigSource,
   type ConfiguredCommand,

@@ -1,0 +1,157 @@
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readTomlFile } from "@codex/toml";
+import { EnvironmentsConfigError } from "./config-error.js";
+import type { EnvironmentsConfig } from "./environment-config.js";
+import { ENVIRONMENTS_FILE, loadEnvironments, OUR_ENVIRONMENTS_FILE } from "./load-environments.js";
+
+/** An environment to write into a file. Members are as in the file. */
+export interface NewEnvironment {
+  id: string;
+  url?: string;
+  program?: string;
+  args?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  auth_bearer_token_file?: string;
+  auth_bearer_token_env?: string;
+  ca_file?: string;
+  fallback?: string;
+  eager?: boolean;
+}
+
+/**
+ * Adds an environment at the end of the file of Codex, or of our own where Codex would not understand it; with `isDefault` it becomes
+ * the default. Nothing is written when the result would be invalid. Returns the file.
+ * @throws EnvironmentsConfigError
+ */
+export async function addEnvironment(home: string, added: NewEnvironment, isDefault = false): Promise<string> {
+  const name = needsOurs(added) ? OUR_ENVIRONMENTS_FILE : ENVIRONMENTS_FILE;
+  const texts = await readTexts(home);
+  const before = texts[name] ?? "";
+  const gap = before === "" || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
+  const text = `${before}${gap}${renderEnvironment(added)}`;
+  await replace(home, name, isDefault ? setDefault(text, added.id) : text);
+  return join(home, name);
+}
+
+/**
+ * Removes an environment, and what our own file adds to it. Returns the files that were changed; none: there is no such environment.
+ * @throws EnvironmentsConfigError where the rest would be invalid, as for the default
+ */
+export async function removeEnvironment(home: string, id: string): Promise<string[]> {
+  const texts = await readTexts(home);
+  const changed: Record<string, string> = {};
+  for (const [name, text] of Object.entries(texts)) {
+    const without = text === undefined ? undefined : await withoutEnvironment(join(home, name), text, id);
+    if (without !== undefined && without !== text) changed[name] = without;
+  }
+  if (Object.keys(changed).length === 0) return [];
+  const before = await loadEnvironments({ home, env: {} });
+  const after = await check(home, { ...texts, ...changed });
+  const expected = before.environments.map((each) => each.id).filter((each) => each !== id);
+  if (JSON.stringify(after.environments.map((each) => each.id)) !== JSON.stringify(expected)) {
+    throw new EnvironmentsConfigError({
+      file: join(home, ENVIRONMENTS_FILE),
+      rule: `\`${id}\` cannot be cut out of it: edit the file`,
+    });
+  }
+  for (const [name, text] of Object.entries(changed)) await write(join(home, name), text);
+  return Object.keys(changed).map((name) => join(home, name));
+}
+
+const needsOurs = ({ id: _, program: _1, args: _2, env: _3, cwd: _4, url = "", ...ours }: NewEnvironment): boolean =>
+  /^\s*ssh:/.test(url) || Object.values(ours).some((value) => value !== undefined);
+
+type Texts = Readonly<Record<string, string | undefined>>;
+
+async function readTexts(home: string): Promise<Texts> {
+  const read = (name: string) => readFile(join(home, name), "utf8").catch(() => undefined);
+  return {
+    [ENVIRONMENTS_FILE]: await read(ENVIRONMENTS_FILE),
+    [OUR_ENVIRONMENTS_FILE]: await read(OUR_ENVIRONMENTS_FILE),
+  };
+}
+
+async function replace(home: string, name: string, text: string): Promise<void> {
+  await check(home, { ...(await readTexts(home)), [name]: text });
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  await write(join(home, name), text);
+}
+
+/** What the files would say; errors name the real ones. */
+async function check(home: string, texts: Texts): Promise<EnvironmentsConfig> {
+  const trial = await mkdtemp(join(tmpdir(), "codex-environments-"));
+  try {
+    for (const [name, text] of Object.entries(texts)) {
+      if (text !== undefined) await writeFile(join(trial, name), text, { mode: 0o600 });
+    }
+    return await loadEnvironments({ home: trial, env: {} });
+  } catch (error) {
+    if (!(error instanceof EnvironmentsConfigError)) throw error;
+    const { file, ...rest } = error.problem;
+    throw new EnvironmentsConfigError({ ...rest, ...(file === undefined ? {} : { file: file.replace(trial, home) }) });
+  } finally {
+    await rm(trial, { recursive: true, force: true });
+  }
+}
+
+/** In one step, with the mode of the file that was there. */
+async function write(file: string, text: string): Promise<void> {
+  const mode = await stat(file).then(
+    (found) => found.mode & 0o777,
+    () => 0o600,
+  );
+  const next = `${file}.${process.pid}.new`;
+  await writeFile(next, text, { mode });
+  await chmod(next, mode);
+  await rename(next, file);
+}
+
+function renderEnvironment({ env, ...members }: NewEnvironment): string {
+  const lines = Object.entries(members).flatMap(([key, value]) =>
+    value === undefined
+      ? []
+      : [`${key} = ${Array.isArray(value) ? `[${value.map(toToml).join(", ")}]` : toToml(value)}`],
+  );
+  const variables = Object.entries(env ?? {}).map(([name, value]) => `${toToml(name)} = ${toToml(value)}`);
+  if (variables.length > 0) lines.push(`env = { ${variables.join(", ")} }`);
+  return `[[environments]]\n${lines.join("\n")}\n`;
+}
+
+/** Strings of JSON are strings of TOML, but for DEL. */
+const toToml = (value: unknown): string => JSON.stringify(value).replaceAll("\x7f", "\\u007f");
+
+function setDefault(text: string, id: string): string {
+  const line = `default = ${toToml(id)}`;
+  const lines = text.split("\n");
+  const end = lines.findIndex((each) => /^\s*\[/.test(each));
+  const at = lines.findIndex((each, index) => index < end && /^\s*default\s*=/.test(each));
+  if (at === -1) return `${line}\n${text}`;
+  lines[at] = line;
+  return lines.join("\n");
+}
+
+/** Cuts out the tables of an environment: each from its header to the next that is not below it. */
+async function withoutEnvironment(file: string, text: string, id: string): Promise<string> {
+  const read = await readTomlFile(file);
+  const tables = Array.isArray(read?.table.environments) ? read.table.environments : [];
+  const index = tables.findIndex(
+    (table: unknown) => typeof table === "object" && table !== null && "id" in table && table.id === id,
+  );
+  const starts = [
+    ...(index === -1 ? [] : [read?.findPlace(["environments", index])?.line]),
+    ...(typeof read?.table.extend === "object" && Object.hasOwn(read.table.extend ?? {}, id)
+      ? [read.findPlace(["extend", id])?.line]
+      : []),
+  ];
+  const lines = text.split("\n");
+  for (const start of starts.filter((line) => line !== undefined).sort((a, b) => b - a)) {
+    const next = lines.findIndex(
+      (line, at) => at >= start && /^\s*\[/.test(line) && !/^\s*\[\s*environments\s*\./.test(line),
+    );
+    lines.splice(start - 1, (next === -1 ? lines.length : next) - (start - 1));
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,73 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { addEnvironment, listIds, loadEnvironments, removeEnvironment } from "../../src/index.js";
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "codex home "));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+const list = async () => listIds(await loadEnvironments({ home, env: {} }));
+const read = (name: string) => readFileSync(join(home, name), "utf8");
+
+describe("adding an environment", () => {
+  it("goes into the file of Codex, or into ours where Codex would not understand it", async () => {
+    await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" }, true);
+    await addEnvironment(home, { id: "p", program: "x", args: ['a "b"', "\x7f"], env: { "A B": "c\nd" } });
+    await addEnvironment(home, { id: "s", url: "ssh://me@box/srv", fallback: "a" });
+    expect(await list()).toEqual(["a", "local", "p", "s"]);
+    expect([read("environments.toml").includes("ssh"), statSync(join(home, "environments.toml")).mode & 0o777]).toEqual(
+      [false, 0o600],
+    );
+    const { environments } = await loadEnvironments({ home, env: {} });
+    expect(environments[1]).toMatchObject({ args: ['a "b"', "\x7f"], env: { "A B": "c\nd" } });
+  });
+
+  it("replaces the default", async () => {
+    writeFileSync(join(home, "environments.toml"), '# mine\ndefault = "none"\n');
+    await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" }, true);
+    expect([await list(), read("environments.toml").split("\n", 1)]).toEqual([["a", "local"], ["# mine"]]);
+  });
+
+  it("writes nothing that is invalid", async () => {
+    await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" });
+    const before = read("environments.toml");
+    for (const added of [
+      { id: "a", url: "ws://h" },
+      { id: "b", url: "http://h" },
+      { id: "none", program: "x" },
+    ]) {
+      const failure = await addEnvironment(home, added).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ name: "EnvironmentsConfigError" });
+      expect(String(failure)).toContain(join(home, "environments.toml"));
+    }
+    expect(read("environments.toml")).toBe(before);
+  });
+});
+
+describe("removing an environment", () => {
+  it("cuts out its tables and nothing else", async () => {
+    const rest =
+      '# first\n[[environments]]\nid = "a"\nurl = "ws://h"\n\n[[environments]]\nid = "c"\nprogram = "x"\n[environments.env]\nA = "b"\n';
+    writeFileSync(
+      join(home, "environments.toml"),
+      rest.replace(
+        '[[environments]]\nid = "c"',
+        '[[environments]]\nid = "b"\nprogram = "x"\n[environments.env]\nA = "[b]"\n[[environments]]\nid = "c"',
+      ),
+    );
+    writeFileSync(join(home, "environments-ts.toml"), '[extend.b]\nfallback = "a"\n[extend.a]\neager = true\n');
+    expect(await removeEnvironment(home, "b")).toHaveLength(2);
+    expect([read("environments.toml"), read("environments-ts.toml")]).toEqual([rest, "[extend.a]\neager = true\n"]);
+    expect(await removeEnvironment(home, "b")).toEqual([]);
+  });
+
+  it("refuses the default, and writes nothing then", async () => {
+    await addEnvironment(home, { id: "a", url: "ws://h" }, true);
+    await expect(removeEnvironment(home, "a")).rejects.toThrow(/`default` is "a"; no environment has this id/);
+    expect(await list()).toEqual(["a", "local"]);
+  });
+});
