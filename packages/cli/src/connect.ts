@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Channel } from "@codex/channel";
+import { codexHome } from "@codex/config";
 import { shieldProcess } from "@codex/native";
 import {
   type AttachedExecutor,
@@ -10,6 +13,7 @@ import {
 } from "@codex/orchestrator";
 import { messageOf } from "@codex/telemetry";
 import { type CredentialArguments, type Credentials, readCredentials } from "./credentials.js";
+import type { ChosenEnvironment } from "./environments.js";
 import {
   type ExecutorAddress,
   findCommandProblem,
@@ -23,9 +27,33 @@ import { withoutNodeOptions } from "./node-options.js";
 import type { OwnExecutorOptions } from "./own-executor.js";
 
 export interface ConnectOptions extends CredentialArguments {
-  /** As `parseExecutorAddress` reads it; undefined for an executor in this process. */
+  /** As `parseExecutorAddress` reads it; undefined for an environment or an executor in this process. */
   executor?: string;
+  /** Id of a configured environment, or an `ssh://` URL. */
+  environment?: string;
 }
+
+/**
+ * Connects the environment that a command uses: the one that is named, else the default where environments are configured.
+ * Undefined where it is `--executor`, or an executor in this process.
+ * @throws CommandError, with this exit code where the environment cannot be used
+ */
+export async function choosePlace(
+  { executor, environment }: ConnectOptions,
+  exitCode: number = EXIT.failure,
+): Promise<ChosenEnvironment | undefined> {
+  if (executor !== undefined && environment !== undefined) {
+    throw new CommandError("--executor and --environment exclude each other", EXIT.usage);
+  }
+  if (executor !== undefined || (environment === undefined && !areEnvironmentsConfigured())) return undefined;
+  const { chooseEnvironment } = await import("./environments.js");
+  return chooseEnvironment(environment, exitCode);
+}
+
+/** Whether anything says something about environments. Most users have none of it, and wait for nothing then. */
+const areEnvironmentsConfigured = (): boolean =>
+  Object.keys(process.env).some((name) => /^CODEX_EXEC_SERVER_(URL|NOISE_)/.test(name)) ||
+  ["environments.toml", "environments-ts.toml"].some((name) => existsSync(join(codexHome(), name)));
 
 export interface AttachHooks extends OwnExecutorOptions {
   /** Exit code when the executor cannot be reached; default 1. */
@@ -47,8 +75,10 @@ export async function attachExecutor(
   name: string,
   options: ConnectOptions,
   hooks: AttachHooks = {},
+  chosen?: ChosenEnvironment,
 ): Promise<AttachedExecutor> {
   const { executor } = options;
+  if (chosen !== undefined) return attachEnvironment(orchestrator, chosen, hooks);
   if (executor === undefined) {
     // Starting its first program shields this process.
     const { startOwnExecutor } = await import("./own-executor.js");
@@ -67,6 +97,30 @@ export async function attachExecutor(
     const detail = messageOf(cause).replace(`executor \`${name}\`: `, "");
     const message = `no executor at ${JSON.stringify(executor)}: ${detail}${hintFor(detail)}`;
     throw new CommandError(message, hooks.exitCode ?? EXIT.failure, { cause });
+  }
+}
+
+async function attachEnvironment(
+  orchestrator: Pick<ProgramRunner, "attach">,
+  { environment }: ChosenEnvironment,
+  { onlyExecutor = false, exitCode = EXIT.failure, onInterrupted, onResumed }: AttachHooks,
+): Promise<AttachedExecutor> {
+  if (onlyExecutor && environment.serves === "exec-server") {
+    throw new CommandError(`environment \`${environment.id}\` is an exec-server, which has no sessions of an executor`);
+  }
+  shieldIfPossible();
+  let wasLost = false;
+  // A lost executor is told of by the orchestrator.
+  environment.onStateChange(({ status }) => {
+    if (environment.serves !== "exec-server") return;
+    if (status === "reconnecting") onInterrupted?.();
+    else if (status === "ready" && wasLost) onResumed?.();
+    wasLost = status === "reconnecting";
+  });
+  try {
+    return await environment.attach(orchestrator);
+  } catch (cause) {
+    throw new CommandError(messageOf(cause), exitCode, { cause });
   }
 }
 

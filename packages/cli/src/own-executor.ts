@@ -28,8 +28,13 @@ export const startOwnExecutor = ({ withoutSandbox = false, lendsOutput = false }
     },
   });
 
-/** Starts an executor in this process whose programs run on an exec-server. Takes ownership of it; closing the channel ends both. */
-export const startExecutorOver = ({ createBackend, host, resolvePath, close }: RemoteHost): Channel =>
+/** Starts an executor in this process whose programs run on an exec-server. Closing the channel ends it, and closes the host. */
+export const startExecutorOver = ({
+  createBackend,
+  host,
+  resolvePath,
+  close,
+}: Omit<RemoteHost, "close"> & Partial<Pick<RemoteHost, "close">>): Channel =>
   start({ backend: createBackend, host, resolvePath }, close);
 
 function start(options: ExecutorOptions, onEnd?: () => Promise<void>): Channel {

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { EXIT } from "./exit-codes.js";
 import { addAgent } from "./program/agent.js";
+import { addEnvironments } from "./program/environment.js";
 import { nameHelpAfterErrors, styleHelp } from "./program/help.js";
 import { addHostCommands } from "./program/host.js";
 import { addJudging } from "./program/judge.js";
@@ -35,6 +36,7 @@ export function createProgram(): Command {
   addTools(program);
   addAgent(program);
   addSessions(program);
+  addEnvironments(program);
   addServing(program);
   addJudging(program);
   addHostCommands(program, createProgram);

@@ -1,3 +1,4 @@
+export { checkEnvironment, type EnvironmentCheck } from "./check.js";
 export { type ConfigProblem, EnvironmentsConfigError, withoutUrlSecrets } from "./config/config-error.js";
 export { addEnvironment, type NewEnvironment, removeEnvironment } from "./config/edit-environments.js";
 export {

@@ -72,6 +72,11 @@ describe("an environment at an executor", () => {
     await environment.attach(orchestrator);
     expect([environment.serves, channels()]).toEqual(["executor", 1]);
     expect(await orchestrator.callTool("exec_command", { cmd: "echo tool" })).toMatchObject({ isError: false });
+    expect(await environment.info()).toMatchObject({ os: PLATFORM, cwd: process.cwd() });
+    expect(channels()).toBe(1);
+    const other = openOrchestrator();
+    await environment.attach(other);
+    expect(channels()).toBe(2);
     await expect(environment.files.readFile("/etc/hostname")).rejects.toMatchObject({
       code: "unsupported",
       environment: "far",
@@ -143,6 +148,15 @@ describe("environments that were added to an orchestrator", () => {
       { status: "ready", os: PLATFORM },
     ]);
     expect(JSON.stringify([refused, described])).not.toMatch(/secret|hidden/);
+  });
+});
+
+describe("an environment at an executor that nobody has attached", () => {
+  it("describes its host", async () => {
+    const { url, channels } = await listenExecutor();
+    const environment = environmentAt(url);
+    expect(await environment.info()).toMatchObject({ os: PLATFORM, shell: { path: expect.any(String) } });
+    expect(channels()).toBe(1);
   });
 });
 

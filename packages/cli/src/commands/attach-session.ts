@@ -1,12 +1,11 @@
 import type { RecordedOutput } from "@codex/executor-protocol";
 import { createOrchestrator } from "@codex/orchestrator";
-import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { createOutages } from "../outages.js";
 import { readSession } from "../read-session.js";
 import { written } from "../standard-output.js";
-import { checkSessionsAddress, type SessionsAddress } from "./sessions.js";
+import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
 /** Longest wait for output of one call, milliseconds; the next call follows at once. */
 const WAIT_MS = 60_000;
@@ -20,8 +19,9 @@ export async function runAttachSession(id: number, options: SessionsAddress): Pr
   const onStop = () => stop.abort();
   process.once("SIGINT", onStop);
   process.once("SIGTERM", onStop);
+  let closePlace = async () => {};
   try {
-    await attachExecutor(orchestrator, "executor", address, { onlyExecutor: true });
+    closePlace = await attachSessions(orchestrator, address);
     const stopped = new Promise<undefined>((resolve) =>
       stop.signal.addEventListener("abort", () => resolve(undefined)),
     );
@@ -49,6 +49,7 @@ export async function runAttachSession(id: number, options: SessionsAddress): Pr
     process.off("SIGINT", onStop);
     process.off("SIGTERM", onStop);
     await orchestrator.close();
+    await closePlace();
   }
 }
 

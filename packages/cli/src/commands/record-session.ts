@@ -1,11 +1,10 @@
 import type { RecordedOutput } from "@codex/executor-protocol";
 import { createOrchestrator, type Orchestrator } from "@codex/orchestrator";
-import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { readSession } from "../read-session.js";
 import { type CastSink, createCastFile, createSink } from "../recording/cast-file.js";
 import { createSessionRecording } from "../recording/session-recording.js";
-import { checkSessionsAddress, type SessionsAddress } from "./sessions.js";
+import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
 export interface RecordSessionOptions extends SessionsAddress {
   output?: string;
@@ -30,8 +29,9 @@ export async function runRecordSession(id: number, options: RecordSessionOptions
   const onInterrupt = () => stop.abort();
   process.once("SIGINT", onInterrupt);
   process.once("SIGTERM", onInterrupt);
+  let closePlace = async () => {};
   try {
-    await attachExecutor(orchestrator, "executor", address, { onlyExecutor: true });
+    closePlace = await attachSessions(orchestrator, address);
     const first = await readSession(orchestrator, { id, from: 0, waitMs: 0 }, stop.signal);
     const problems: string[] = [];
     const sink = openSink(options.output, (problem) => problems.push(problem));
@@ -42,6 +42,7 @@ export async function runRecordSession(id: number, options: RecordSessionOptions
     process.off("SIGINT", onInterrupt);
     process.off("SIGTERM", onInterrupt);
     await orchestrator.close();
+    await closePlace();
   }
 }
 

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
 import { createProgramRunner } from "@codex/orchestrator";
-import { attachExecutor } from "../connect.js";
+import { attachExecutor, choosePlace } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { endAs, followProgram } from "../follow-program.js";
 import { say } from "../notice.js";
@@ -16,6 +16,7 @@ import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
 export interface RunOptions {
   tty?: boolean;
   executor?: string;
+  environment?: string;
   cwd?: string;
   env: string[];
   timeout?: number;
@@ -33,20 +34,26 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
   const isTyped = isatty(STDIN);
   const tty = options.tty ?? (isTyped && isatty(STDOUT));
   // An executor in this process is on this host: the program starts in the user's directory, with the user's environment.
-  const own = options.executor === undefined;
+  const chosen = await choosePlace(options, EXIT.lost);
+  const own = options.executor === undefined && chosen === undefined;
   const cwd = options.cwd === undefined ? (own ? process.cwd() : undefined) : own ? resolve(options.cwd) : options.cwd;
   const size = getTerminalSize() ?? DEFAULT_SIZE;
   const recording = await openRecording(argv, size, tty, options);
   const outages = createOutages(say, isTyped ? "Ctrl-C twice or ~. gives up" : "Ctrl-C twice gives up");
   const orchestrator = createProgramRunner(outages.hooks);
+  const close = async () => {
+    await orchestrator.close();
+    await chosen?.close();
+  };
   try {
-    const { host } = await attachExecutor(orchestrator, "run", options, {
+    const hooks = {
       exitCode: EXIT.lost,
       onInterrupted: () => outages.lose("the exec-server cannot be reached"),
       onResumed: outages.restore,
       withoutSandbox: options.sandbox === undefined,
       lendsOutput: true,
-    });
+    };
+    const { host } = await attachExecutor(orchestrator, "run", options, hooks, chosen);
     const sandbox = await chooseRunSandbox(options.sandbox, { host, cwd, isOwn: own });
     const followed = await followProgram(
       orchestrator,
@@ -65,9 +72,9 @@ export async function runRun(argv: string[], options: RunOptions): Promise<void>
     );
     const { outcome } = followed;
     if (outcome.kind === "ended" && outcome.denial !== undefined) say(describeDenial(outcome.denial));
-    await endAs(followed, () => orchestrator.close());
+    await endAs(followed, close);
   } finally {
-    await orchestrator.close();
+    await close();
   }
 }
 

@@ -6,6 +6,7 @@ import { attachExecutor } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { endAs, followProgram } from "../follow-program.js";
 import { say } from "../notice.js";
+import { openConfig } from "../open-config.js";
 import { describeDenial } from "../run-sandbox.js";
 import { chooseTrialSandbox, type TrialOptions } from "../sandbox-trial.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
@@ -13,6 +14,7 @@ import { visible } from "../visible.js";
 
 export interface SandboxCommandOptions extends TrialOptions {
   cd?: string;
+  environment?: string;
   tty?: boolean;
   explain: boolean;
   check: boolean;
@@ -20,6 +22,7 @@ export interface SandboxCommandOptions extends TrialOptions {
 
 /** Runs a program in a sandbox of this host, or describes that sandbox. */
 export async function runSandbox(argv: readonly string[], options: SandboxCommandOptions): Promise<void> {
+  if (options.environment !== undefined && options.environment !== "local") return runElsewhere(argv, options);
   if (options.check) return check(argv);
   const cwd = resolve(options.cd ?? ".");
   const sandbox = await chooseTrialSandbox(cwd, options);
@@ -30,6 +33,30 @@ export async function runSandbox(argv: readonly string[], options: SandboxComman
   }
   if (argv.length === 0) throw new CommandError("no program was given: codex sandbox -- PROGRAM [ARGS…]", EXIT.usage);
   await run(argv, cwd, sandbox, options);
+}
+
+/** In a sandbox of the host of an environment, by the settings of this one. */
+async function runElsewhere(argv: readonly string[], options: SandboxCommandOptions): Promise<void> {
+  const { check, explain, profileJson, network, writableRoot, deny, environment, cd, tty } = options;
+  if (check || explain || network || profileJson !== undefined || writableRoot.length > 0 || deny.length > 0) {
+    throw new CommandError(
+      "with --environment there are --cd, --sandbox, --tty and settings; the others are about this host",
+      EXIT.usage,
+    );
+  }
+  if (argv.length === 0) throw new CommandError("no program was given: codex sandbox -- PROGRAM [ARGS…]", EXIT.usage);
+  const { runRun } = await import("./run.js");
+  const { settings } = await openConfig(options);
+  const mode = settings.sandbox.mode ?? "read-only";
+  if (mode === "danger-full-access") say("there is no sandbox in mode danger-full-access");
+  await runRun([...argv], {
+    sandbox: mode,
+    env: [],
+    recordInput: false,
+    ...(environment === undefined ? {} : { environment }),
+    ...(cd === undefined ? {} : { cwd: cd }),
+    ...(tty === undefined ? {} : { tty }),
+  });
 }
 
 async function check(argv: readonly string[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { createOrchestrator } from "@codex/orchestrator";
-import { attachExecutor, type ConnectOptions } from "../connect.js";
+import { attachExecutor, type ConnectOptions, choosePlace } from "../connect.js";
 import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { sessionError } from "../read-session.js";
@@ -20,8 +20,9 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
     throw new CommandError("--kill and --read exclude each other", EXIT.usage);
   }
   const orchestrator = createOrchestrator({ policy: { approvalPolicy: "never" } });
+  let closePlace = async () => {};
   try {
-    await attachExecutor(orchestrator, "executor", address, { onlyExecutor: true });
+    closePlace = await attachSessions(orchestrator, address);
     const [tool, args] = toCall(options);
     const result = await orchestrator.callTool(tool, args, { sessionScope: "executor" });
     if (result.isError) throw sessionError(result.text);
@@ -31,14 +32,35 @@ export async function runSessions(options: SessionsOptions): Promise<void> {
     process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   } finally {
     await orchestrator.close();
+    await closePlace();
   }
+}
+
+/** Attaches the executor whose sessions are asked for. Returns a function that frees what was opened for it. */
+export async function attachSessions(
+  orchestrator: Parameters<typeof attachExecutor>[0],
+  address: SessionsAddress,
+): Promise<() => Promise<void>> {
+  const chosen = await choosePlace(address);
+  if (chosen === undefined && address.executor === undefined) {
+    throw new CommandError("--environment local: an executor of this process has no sessions yet", EXIT.usage);
+  }
+  try {
+    await attachExecutor(orchestrator, "executor", address, { onlyExecutor: true }, chosen);
+  } catch (error) {
+    await chosen?.close();
+    throw error;
+  }
+  return async () => chosen?.close();
 }
 
 /** @throws CommandError unless it is the address of an executor that runs already. */
 export function checkSessionsAddress<Options extends SessionsAddress>(options: Options): Options {
-  const { executor } = options;
+  const { executor, environment } = options;
+  if (executor === undefined && environment !== undefined) return options;
   if (executor === undefined) {
-    throw new CommandError("--executor is missing: the address of the executor whose sessions these are", EXIT.usage);
+    const missing = "--executor is missing: the address of the executor whose sessions these are";
+    throw new CommandError(`${missing}; or --environment`, EXIT.usage);
   }
   if (parseExecutorAddress(executor, "--executor").kind !== "command") return options;
   const why = "an executor on stdio belongs to whoever started it; expected ws://HOST:PORT or HOST:PORT";

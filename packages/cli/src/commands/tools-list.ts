@@ -1,5 +1,5 @@
 import { createProgramRunner, type ModelTool } from "@codex/orchestrator";
-import { attachExecutor, type ConnectOptions } from "../connect.js";
+import { attachExecutor, type ConnectOptions, choosePlace } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 
 /** Prints the tools of an executor, a line each. */
@@ -17,12 +17,14 @@ export async function runToolsSpec(name: string | undefined, options: ConnectOpt
 }
 
 async function listTools(options: ConnectOptions): Promise<readonly ModelTool[]> {
+  const chosen = await choosePlace(options);
   const orchestrator = createProgramRunner();
   try {
-    await attachExecutor(orchestrator, "executor", options, { withoutSandbox: true });
+    await attachExecutor(orchestrator, "executor", options, { withoutSandbox: true }, chosen);
     return orchestrator.listTools();
   } finally {
     await orchestrator.close();
+    await chosen?.close();
   }
 }
 

@@ -8,7 +8,8 @@ import {
 } from "@codex/orchestrator";
 import { createRuleSaver, type PolicyOptions } from "@codex/policy";
 import { openAudit } from "../audit.js";
-import { attachExecutor } from "../connect.js";
+import { attachExecutor, type ConnectOptions, choosePlace } from "../connect.js";
+import type { ChosenEnvironment } from "../environments.js";
 import { EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { openConfig } from "../open-config.js";
@@ -18,8 +19,8 @@ import { compileGrammarSimply } from "../shell-parser.js";
 import { createTerminalApprover } from "../terminal-approver.js";
 import { findTool, print, printJson } from "./tools-list.js";
 
-interface ToolsOptions {
-  executor?: string;
+interface ToolsOptions extends ConnectOptions {
+  chosen?: ChosenEnvironment | undefined;
   json?: boolean;
   defaults?: OrchestratorDefaults;
   audit?: AuditOptions | undefined;
@@ -32,20 +33,24 @@ export async function runToolsCall(
 ): Promise<void> {
   const args = json === "-" ? await text(process.stdin) : json;
   const config = await openConfig(options);
+  const chosen = await choosePlace(options);
   const { approvalPolicy, defaults } = config.settings;
   const audit = openAudit(config.settings.audit);
-  const sandbox = openSandbox(config.settings.sandbox, options.executor === undefined);
+  const sandbox = openSandbox(config.settings.sandbox, options.executor === undefined && chosen === undefined);
   const rules = await loadRules(options.rules ?? [], config);
   const saveRule = createRuleSaver(savedRulesFile());
   await withExecutor(
-    { ...options, defaults, audit },
+    { ...options, defaults, audit, chosen },
     { approvalPolicy, rules, saveRule, sandbox },
     async (orchestrator) => {
       findTool(orchestrator.listTools(), name);
       const abort = new AbortController();
       const onInterrupt = () => abort.abort();
       process.once("SIGINT", onInterrupt);
-      const result = await orchestrator.callTool(name, args, { signal: abort.signal, cwd: process.cwd() });
+      const result = await orchestrator.callTool(name, args, {
+        signal: abort.signal,
+        ...(chosen === undefined ? { cwd: process.cwd() } : {}),
+      });
       process.off("SIGINT", onInterrupt);
       const { status, isError, text, structured } = result;
       if (options.json) printJson({ status, isError, text, structured });
@@ -72,9 +77,10 @@ async function withExecutor(
     ...(approver === undefined ? {} : { approver }),
   });
   try {
-    await attachExecutor(orchestrator, "executor", options);
+    await attachExecutor(orchestrator, "executor", options, {}, options.chosen);
     await use(orchestrator);
   } finally {
     await orchestrator.close();
+    await options.chosen?.close();
   }
 }

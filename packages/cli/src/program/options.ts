@@ -32,12 +32,18 @@ export const addBackgroundOptions = (command: Command) =>
     )
     .addOption(new Option("--serve-socket <path>").hideHelp());
 
+export const addEnvironmentOption = (command: Command) =>
+  command.option(
+    "--environment <id>",
+    "Environment to use, as `codex environment list` shows them, or ssh://[USER@]HOST",
+  );
+
 /** Options of the commands that connect to an executor. */
 export const addExecutorOptions = (command: Command) =>
   addCredentialOptions(
-    command.option(
+    addEnvironmentOption(command).option(
       "--executor <address>",
-      "HOST:PORT, ws://, wss:// or unix:///PATH of an executor or exec-server, or a command that speaks the protocol on its stdin and stdout (default: an executor of its own on this host)",
+      "HOST:PORT, ws://, wss:// or unix:///PATH of an executor or exec-server, or a command that speaks the protocol on its stdin and stdout (default: the default environment, else an executor of its own on this host)",
     ),
   );
 

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { addNotes } from "./help.js";
 import {
   addConfigOptions,
+  addEnvironmentOption,
   addExecutorOptions,
   addTerminalOptions,
   append,
@@ -33,6 +34,7 @@ export function addRunning(program: Command): void {
     text: [
       "Options come before the program; -- may separate them.",
       "A program whose output nobody reads any more, as in codex run … | head, is sent a hang-up.",
+      "Without --executor and --environment it runs in the default environment, which is this host unless environments.toml or CODEX_EXEC_SERVER_URL names another; where that cannot be reached nothing is run.",
       "A lost websocket is reconnected: the program keeps running, and no output is lost or repeated. What is typed meanwhile is delivered afterwards; Ctrl-C twice, or ~. at the beginning of a line, gives up.",
     ],
     exitCodes: [
@@ -50,6 +52,7 @@ export function addRunning(program: Command): void {
       "codex run --record demo.cast -- make",
       "codex run --executor 127.0.0.1:7000 -- uname -a",
       'codex run --executor "ssh build codex executor" -- make',
+      "codex run --environment build -- make",
     ],
   }).action(async (name, args, options) => (await import("../commands/run.js")).runRun([name, ...args], options));
 
@@ -67,7 +70,7 @@ export function addRunning(program: Command): void {
     .option("--network", "With workspace-write: allow the network", false)
     .option("--deny <path|pattern>", "Paths that cannot be read, in addition to deny_read; repeatable", append, [])
     .option("--profile-json <file>", "The complete sandbox, in the form that is sent to an executor");
-  addTerminalOptions(sandbox)
+  addTerminalOptions(addEnvironmentOption(sandbox))
     .option("--explain", "Print the access to each path and its reason, and the command line; run nothing", false)
     .option("--check", "Say whether this host has a sandbox, or why not and how to fix that", false)
     .passThroughOptions();

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { addNotes } from "./help.js";
-import { addCredentialOptions, parseCount } from "./options.js";
+import { addCredentialOptions, addEnvironmentOption, parseCount } from "./options.js";
 
 /** `codex sessions`. */
 export function addSessions(program: Command): void {
@@ -9,7 +9,13 @@ export function addSessions(program: Command): void {
     .description("List, read, end and record the sessions of a running executor");
   // The spelling before there were subcommands; options given here apply to those as well.
   const isOld = (option: Option) => option.hideHelp();
-  for (const flags of ["--executor <address>", "--token-file <path>", "--ca-file <path>", "--json"]) {
+  for (const flags of [
+    "--executor <address>",
+    "--environment <id>",
+    "--token-file <path>",
+    "--ca-file <path>",
+    "--json",
+  ]) {
     sessions.addOption(isOld(new Option(flags)));
   }
   sessions
@@ -70,6 +76,9 @@ function refuseCommand(command: Command, name: string): never {
 function addAddress(command: Command, hasSession: boolean): Command {
   if (hasSession) command.argument("<id>", "Session id, as printed by list", parseCount);
   return addCredentialOptions(
-    command.option("--executor <address>", "HOST:PORT, ws://, wss:// or unix:///PATH of the executor; required"),
+    addEnvironmentOption(command).option(
+      "--executor <address>",
+      "HOST:PORT, ws://, wss:// or unix:///PATH of the executor",
+    ),
   );
 }

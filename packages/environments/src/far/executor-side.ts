@@ -13,6 +13,9 @@ export interface ExecutorSideOptions {
   channel: Channel;
   /** For the client of the exec-server beside it. */
   client: LinkOptions;
+  /** A channel of it was lost, and another one is being opened. */
+  onInterrupted?: () => void;
+  onRestored?: () => void;
 }
 
 /**
@@ -38,7 +41,14 @@ export class ExecutorSide {
     const { id, link } = this.#options;
     const channel = this.#unused;
     this.#unused = undefined;
-    const reconnect = async (signal: AbortSignal) => (await link.open(signal)).channel;
+    const reconnect = async (signal: AbortSignal) => {
+      // The first channel may be opened by it as well.
+      const isLost = this.#attached !== undefined;
+      if (isLost) this.#options.onInterrupted?.();
+      const opened = await link.open(signal);
+      if (isLost) this.#options.onRestored?.();
+      return opened.channel;
+    };
     this.#attached = await orchestrator.attach({
       name: id,
       reconnect,
@@ -46,6 +56,11 @@ export class ExecutorSide {
       ...given,
     });
     return this.#attached;
+  }
+
+  /** Why it cannot be used any more; undefined while it can. */
+  get offlineReason(): string | undefined {
+    return this.#attached?.offlineReason;
   }
 
   /** It, attached to an orchestrator or else for programs alone. @throws OrchestratorError */

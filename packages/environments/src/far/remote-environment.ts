@@ -96,6 +96,7 @@ class RemoteEnvironment implements Environment {
   }
 
   get state(): EnvironmentState {
+    this.#dropOffline();
     return this.#box.state;
   }
 
@@ -108,11 +109,11 @@ class RemoteEnvironment implements Environment {
   }
 
   async connect({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
-    await this.#connection.get(signal);
+    await this.#connect(signal);
   }
 
   async info(): Promise<EnvironmentInfo> {
-    const { os, shell, cwd, home } = await this.#getHost(await this.#connection.get());
+    const { os, shell, cwd, home } = await this.#getHost(await this.#connect());
     return { os, shell, cwd, home };
   }
 
@@ -120,7 +121,7 @@ class RemoteEnvironment implements Environment {
     orchestrator: Pick<Orchestrator, "attach">,
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<AttachedExecutor> {
-    const far = await this.#connection.get(signal);
+    const far = await this.#connect(signal);
     const given = signal === undefined ? {} : { signal };
     if (far.serves === "executor") return this.#sideOf(far.channel).attach(orchestrator, given);
     const { hostTools, telemetry = {} } = this.#options;
@@ -182,8 +183,24 @@ class RemoteEnvironment implements Environment {
     return far;
   }
 
+  async #connect(signal?: AbortSignal): Promise<FarSide> {
+    this.#dropOffline();
+    return this.#connection.get(signal);
+  }
+
+  /** An executor that was not reached again is connected anew at the next use. */
+  #dropOffline(): void {
+    const { far } = this.#connection;
+    const reason = this.#executor?.side.offlineReason;
+    if (far?.serves !== "executor" || this.#executor?.channel !== far.channel || reason === undefined) return;
+    const { side } = this.#executor;
+    this.#executor = undefined;
+    void side.close();
+    this.#connection.lose(far, toEnvironmentError(this.id, new Error(reason), this.#options.link.secrets ?? []).reason);
+  }
+
   async #getClient(): Promise<ExecServerClient> {
-    const far = await this.#connection.get();
+    const far = await this.#connect();
     if (far.serves === "exec-server") return far.client;
     try {
       return await this.#sideOf(far.channel).getClient();
@@ -196,7 +213,17 @@ class RemoteEnvironment implements Environment {
     if (this.#executor?.channel !== channel) {
       const { id, link, telemetry, clock = systemClock, random } = this.#options;
       const client = { telemetry, clock, ...(random === undefined ? {} : { random }) };
-      this.#executor = { channel, side: new ExecutorSide({ id, link, channel, client }) };
+      this.#executor = {
+        channel,
+        side: new ExecutorSide({
+          id,
+          link,
+          channel,
+          client,
+          onInterrupted: () => this.#box.set("reconnecting", "the connection was lost"),
+          onRestored: () => this.#box.set("ready"),
+        }),
+      };
     }
     return this.#executor.side;
   }

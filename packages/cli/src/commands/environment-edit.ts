@@ -1,0 +1,57 @@
+import { resolve } from "node:path";
+import { codexHome } from "@codex/config";
+import { addEnvironment, removeEnvironment } from "@codex/environments";
+import { CommandError, EXIT } from "../exit-codes.js";
+
+export interface EnvironmentAddOptions {
+  tokenFile?: string;
+  tokenEnv?: string;
+  caFile?: string;
+  cwd?: string;
+  env: string[];
+  fallback?: string;
+  eager?: boolean;
+  default: boolean;
+}
+
+/** Adds an environment to the file where it belongs. @throws CommandError, EnvironmentsConfigError: nothing was written */
+export async function runEnvironmentAdd(
+  id: string,
+  target: readonly string[],
+  options: EnvironmentAddOptions,
+): Promise<void> {
+  const [first = "", ...args] = target[0] === "--" ? target.slice(1) : target;
+  const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(first);
+  if (isUrl && args.length > 0) throw new CommandError("a URL has no arguments behind it", EXIT.usage);
+  const { tokenFile, tokenEnv, caFile, cwd, env, fallback, eager } = options;
+  const variables = Object.fromEntries(env.map(splitPair));
+  const file = await addEnvironment(
+    codexHome(),
+    {
+      id,
+      ...(isUrl ? { url: first } : { program: first, ...(args.length === 0 ? {} : { args }) }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(env.length === 0 ? {} : { env: variables }),
+      ...(tokenFile === undefined ? {} : { auth_bearer_token_file: resolve(tokenFile) }),
+      ...(tokenEnv === undefined ? {} : { auth_bearer_token_env: tokenEnv }),
+      ...(caFile === undefined ? {} : { ca_file: resolve(caFile) }),
+      ...(fallback === undefined ? {} : { fallback }),
+      ...(eager === undefined ? {} : { eager }),
+    },
+    options.default,
+  );
+  process.stdout.write(`added \`${id}\` to ${file}; \`codex environment check ${id}\` connects it\n`);
+}
+
+/** Removes an environment from the files. @throws CommandError, EnvironmentsConfigError: nothing was written */
+export async function runEnvironmentRemove(id: string): Promise<void> {
+  const files = await removeEnvironment(codexHome(), id);
+  if (files.length === 0) throw new CommandError(`no file in ${codexHome()} has an environment \`${id}\``);
+  process.stdout.write(`removed \`${id}\` from ${files.join(" and ")}\n`);
+}
+
+function splitPair(pair: string): [string, string] {
+  const equals = pair.indexOf("=");
+  if (equals >= 1) return [pair.slice(0, equals), pair.slice(equals + 1)];
+  throw new CommandError(`--env ${JSON.stringify(pair)}: expected NAME=VALUE`, EXIT.usage);
+}

@@ -1,0 +1,128 @@
+import { codexHome } from "@codex/config";
+import {
+  checkEnvironment,
+  describeTarget,
+  type Environment,
+  type EnvironmentCheck,
+  EnvironmentError,
+  type EnvironmentsConfig,
+  listIds,
+} from "@codex/environments";
+import { loadConfigured, openEnvironments } from "../environments.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { visible } from "../visible.js";
+
+interface OutputOptions {
+  json: boolean;
+}
+
+/** What a configuration says of an environment, without connecting it. */
+interface Listed {
+  id: string;
+  kind: string;
+  /** Nothing was connected; `local` is this process. */
+  status: "ready" | "disconnected";
+  target?: string;
+  place?: string;
+  fallback?: string;
+}
+
+/** Prints the environments; connects none. @throws EnvironmentsConfigError */
+export async function runEnvironmentList({ json }: OutputOptions): Promise<void> {
+  const config = await loadConfigured();
+  const listed = list(config);
+  if (json) return printJson({ default: config.default ?? null, environments: listed });
+  const rows = listed.map(({ id, kind, target = "this host", place = "", fallback }) => [
+    `${id === config.default ? "*" : " "} ${id}`,
+    kind,
+    fallback === undefined ? target : `${target} (else \`${fallback}\`)`,
+    place,
+  ]);
+  printRows(rows);
+  if (config.default === undefined) print("no default: nothing is run without --environment");
+  if (config.source.kind === "none") print(`nothing is configured in ${codexHome()}`);
+}
+
+function list(config: EnvironmentsConfig): Listed[] {
+  const byId = new Map(config.environments.map((each) => [each.id, each]));
+  const all = [...(config.includeLocal ? ["local"] : []), ...byId.keys()];
+  return (config.default === undefined ? all : listIds(config)).map((id) => {
+    const configured = byId.get(id);
+    if (configured === undefined) return { id, kind: "local", status: "ready" };
+    const { kind, place, fallback } = configured;
+    const target = describeTarget(configured);
+    return { id, kind, status: "disconnected", target, place, ...(fallback === undefined ? {} : { fallback }) };
+  });
+}
+
+/** Connects an environment and describes its host. @throws CommandError, EnvironmentsConfigError */
+export async function runEnvironmentInfo(id: string, { json }: OutputOptions): Promise<void> {
+  await using environments = openEnvironments(await loadConfigured());
+  try {
+    const environment = environments.get(id);
+    const info = await environment.info();
+    const { kind, serves } = environment;
+    if (json) return printJson({ id, kind, serves: serves ?? null, ...info });
+    const { os, shell, cwd, home } = info;
+    printRows(
+      Object.entries({ id, kind, serves: serves ?? "", os, shell: shell.path, cwd, home }).map(([name, value]) => [
+        name,
+        value,
+      ]),
+    );
+  } catch (error) {
+    throw toCommandError(error);
+  }
+}
+
+/** Connects one environment, or all of them at once. @throws CommandError, EnvironmentsConfigError */
+export async function runEnvironmentCheck(id: string | undefined, { json }: OutputOptions): Promise<void> {
+  const config = await loadConfigured();
+  await using environments = openEnvironments(config);
+  let chosen: readonly Environment[];
+  try {
+    chosen = id === undefined ? environments.list() : [environments.get(id)];
+  } catch (error) {
+    throw toCommandError(error);
+  }
+  const results = await Promise.all(chosen.map((each) => checkEnvironment(each)));
+  if (json) printJson(results);
+  else printRows(results.flatMap(renderCheck));
+  if (results.some(({ ok }) => !ok)) process.exitCode = EXIT.failure;
+}
+
+function renderCheck({
+  id,
+  kind,
+  ok,
+  serves,
+  connectMs,
+  roundTripMs,
+  problem = "",
+  mend,
+}: EnvironmentCheck): string[][] {
+  if (!ok) return [["failed", id, kind, problem], ...(mend === undefined ? [] : [["", "", "", mend]])];
+  const trip = roundTripMs === undefined ? "" : `, round trip ${roundTripMs} ms`;
+  return [["ok", id, kind, `${serves}, connected in ${connectMs} ms${trip}`]];
+}
+
+const toCommandError = (error: unknown): unknown => {
+  if (!(error instanceof EnvironmentError)) return error;
+  return new CommandError(error.message, error.code === "unknown_environment" ? EXIT.usage : EXIT.failure, {
+    cause: error,
+  });
+};
+
+const print = (line: string) => void process.stdout.write(`${visible(line)}\n`);
+const printJson = (value: unknown) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+
+function printRows(rows: readonly (readonly string[])[]): void {
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  for (const row of rows)
+    print(
+      row
+        .map((cell, column) => cell.padEnd(column === row.length - 1 ? 0 : width(column)))
+        .join("  ")
+        .trimEnd(),
+    );
+}

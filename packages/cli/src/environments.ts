@@ -1,0 +1,117 @@
+import { codexHome } from "@codex/config";
+import {
+  type ConfiguredEnvironment,
+  type ConfiguredSsh,
+  createConfiguredProvider,
+  createEnvironments,
+  EnvironmentError,
+  type EnvironmentLink,
+  type Environments,
+  type EnvironmentsConfig,
+  EnvironmentsConfigError,
+  loadEnvironments,
+  readSshUrl,
+  type UsedEnvironment,
+} from "@codex/environments";
+import { createLocalEnvironment } from "@codex/local";
+import { CommandError, EXIT } from "./exit-codes.js";
+import { say } from "./notice.js";
+import { startExecutorOver } from "./own-executor.js";
+import { createOwnSshLink } from "./ssh-host.js";
+
+/** An environment that a command uses, connected. */
+export interface ChosenEnvironment extends UsedEnvironment {
+  /** Ends it. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+/** The configuration of environments of this user. @throws EnvironmentsConfigError */
+export const loadConfigured = (): Promise<EnvironmentsConfig> =>
+  loadEnvironments({ home: codexHome(), env: process.env });
+
+/**
+ * Connects the environment that is named, or the default; one that is not configured may be given as an `ssh://` URL. Undefined: it is
+ * this host. Says where it runs when that is a fallback.
+ * @throws CommandError, EnvironmentsConfigError
+ */
+export async function chooseEnvironment(
+  named: string | undefined,
+  exitCode: number,
+): Promise<ChosenEnvironment | undefined> {
+  const config = addAddress(await loadChecked(exitCode), named);
+  const id = named ?? config.default;
+  if (id === undefined) throw new CommandError(describeDisabled(config), exitCode);
+  if (id === "local" && config.includeLocal) return undefined;
+  const environments = openEnvironments(config);
+  try {
+    const used = await environments.use(id);
+    if (used.insteadOf !== undefined) {
+      say(
+        `environment \`${used.insteadOf.id}\` cannot be used: ${used.insteadOf.reason}; running in \`${used.environment.id}\``,
+      );
+    }
+    if (used.environment.id !== "local") return { ...used, close: () => environments.close() };
+    await environments.close();
+    return undefined;
+  } catch (error) {
+    await environments.close();
+    throw toCommandError(error, named === undefined, exitCode);
+  }
+}
+
+async function loadChecked(exitCode: number): Promise<EnvironmentsConfig> {
+  try {
+    return await loadConfigured();
+  } catch (error) {
+    throw error instanceof EnvironmentsConfigError
+      ? new CommandError(error.message, exitCode, { cause: error })
+      : error;
+  }
+}
+
+/** All environments of a configuration, unconnected. The caller closes them. */
+export function openEnvironments(config: EnvironmentsConfig): Environments {
+  const provider = createConfiguredProvider(config, {
+    local: createLocalEnvironment,
+    hostTools: startExecutorOver,
+    links: { ssh: createConfiguredSsh },
+    onLine: (id, line) => say(`${id}: ${line}`),
+  });
+  // A command uses one of them: nothing else is connected.
+  return createEnvironments({ ...provider, eager: [] });
+}
+
+function createConfiguredSsh({ url, connectTimeoutMs }: ConfiguredSsh): EnvironmentLink {
+  const address = readSshUrl(url);
+  if (typeof address === "string") throw new CommandError(address, EXIT.usage);
+  return createOwnSshLink(address, connectTimeoutMs);
+}
+
+/** An address in the place of an id becomes an environment of that name. */
+function addAddress(config: EnvironmentsConfig, named: string | undefined): EnvironmentsConfig {
+  if (named === undefined || !/^ssh:\/\//.test(named)) return config;
+  const parts = readSshUrl(named);
+  if (typeof parts === "string") throw new CommandError(`--environment: ${parts}`, EXIT.usage);
+  const added: ConfiguredEnvironment = {
+    kind: "ssh",
+    id: named,
+    url: named,
+    place: "--environment",
+    initializeTimeoutMs: 10_000,
+    connectTimeoutMs: 10_000,
+    requiredSkills: [],
+  };
+  return { ...config, environments: [...config.environments, added] };
+}
+
+function describeDisabled({ source }: EnvironmentsConfig): string {
+  const where = source.kind === "file" ? source.file : source.kind === "variable" ? source.name : "the configuration";
+  return `there is no default environment: ${where} says so, and nothing is run; --environment names one`;
+}
+
+function toCommandError(error: unknown, isDefault: boolean, exitCode: number): Error {
+  if (!(error instanceof EnvironmentError)) return error instanceof Error ? error : new Error(String(error));
+  const code = error.code === "unknown_environment" ? EXIT.usage : exitCode;
+  const hint = isDefault ? "; nothing was run: it is the default, and --environment local would run it here" : "";
+  return new CommandError(`${error.message}${hint}`, code, { cause: error });
+}

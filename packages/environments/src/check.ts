@@ -1,0 +1,68 @@
+import { messageOf } from "@codex/telemetry";
+import type { Environment, ServedProtocol } from "./environment.js";
+import { EnvironmentError, type EnvironmentErrorCode } from "./errors.js";
+
+/** What a check of an environment found. */
+export interface EnvironmentCheck {
+  id: string;
+  kind: string;
+  ok: boolean;
+  serves: ServedProtocol | null;
+  /** Milliseconds from the beginning to the answer of the handshake. */
+  connectMs?: number;
+  /** Milliseconds: the median of several requests, where it is an exec-server. */
+  roundTripMs?: number;
+  /** Why it cannot be used; holds no secret. */
+  problem?: string;
+  /** What to do about it. */
+  mend?: string;
+}
+
+const ROUND_TRIPS = 5;
+
+/** Connects an environment and measures the round trip, or says what is wrong and how to mend it. Never rejects. */
+export async function checkEnvironment(environment: Environment): Promise<EnvironmentCheck> {
+  const { id, kind } = environment;
+  try {
+    const began = performance.now();
+    await environment.connect();
+    const connectMs = round(performance.now() - began);
+    await environment.info();
+    const serves = environment.serves ?? null;
+    // An executor is asked only once.
+    const measured = serves === "exec-server" ? { roundTripMs: await measure(environment) } : {};
+    return { id, kind, ok: true, serves, connectMs, ...measured };
+  } catch (error) {
+    const problem = error instanceof EnvironmentError ? error.reason : messageOf(error);
+    const mend = error instanceof EnvironmentError ? MENDING[error.code] : undefined;
+    return {
+      id,
+      kind,
+      ok: false,
+      serves: environment.serves ?? null,
+      problem,
+      ...(mend === undefined ? {} : { mend }),
+    };
+  }
+}
+
+async function measure(environment: Environment): Promise<number> {
+  const times: number[] = [];
+  for (let count = 0; count < ROUND_TRIPS; count += 1) {
+    const sent = performance.now();
+    await environment.info();
+    times.push(performance.now() - sent);
+  }
+  return round(times.sort((a, b) => a - b)[Math.floor(ROUND_TRIPS / 2)]!);
+}
+
+const MENDING: Partial<Record<EnvironmentErrorCode, string>> = {
+  unreachable: "start a server there (`codex exec-server --listen ws://ADDRESS:PORT`), or correct the address",
+  unauthorized: "give it the token of that server: auth_bearer_token, auth_bearer_token_file or auth_bearer_token_env",
+  handshake_failed: "the address has to lead to an exec-server or executor: correct it, or the path behind it",
+  timeout:
+    "see whether something on the way drops what is sent; connect_timeout_sec and initialize_timeout_sec allow more",
+  program_failed: "run the program by hand and see what it says: it has to speak on its stdin and stdout",
+};
+
+const round = (ms: number): number => Math.round(ms * 100) / 100;
