@@ -213,7 +213,7 @@ export class Turn {
         else await this.#take(event.item, reader, table, order, calls);
       }
     } finally {
-      for (const call of calls) await this.#append(await call);
+      await this.#answer(calls);
     }
     if (completed === undefined) throw new ModelError("stream_cut", "the stream ended early", { retry: "stream" });
     this.#turnState = completed.turnState ?? this.#turnState;
@@ -260,7 +260,18 @@ export class Turn {
       onCancelled: () => this.#stop.abort(new TurnStop("interrupted", "the user ended the turn")),
       showPlan: (details) => this.#showPlan(details),
     });
-    calls.push(order.start(prepared.exclusive, prepared.run));
+    const made = order.start(prepared.exclusive, prepared.run);
+    made.catch(() => {}); // it is answered for below, with the others
+    calls.push(made);
+  }
+
+  /** Every call runs to its end, also when another one could not be kept. */
+  async #answer(calls: readonly Promise<CallOutputItem>[]): Promise<void> {
+    for (const call of calls) {
+      const output = await call.catch(() => undefined);
+      if (output !== undefined) await this.#append(output);
+    }
+    await Promise.all(calls);
   }
 
   /**

@@ -377,6 +377,17 @@ describe("a turn ends early", () => {
   });
 });
 
+it("ends with one failure when calls cannot be kept, and waits for all of them", async () => {
+  const { agent, cwd } = await startAgent([respond(exec("c1", "echo x >> log"), exec("c2", "echo x >> log"))]);
+  const append = (entry: { type: string; callId?: string }) =>
+    entry.type === "call_started" && entry.callId === "c1"
+      ? Promise.reject(new Error("no space left on device"))
+      : Promise.resolve();
+  const events = await readAll(agent.startThread({ recorder: { append } }).run("go"));
+  expect(events.at(-1)).toMatchObject({ error: { code: "internal", message: "no space left on device" } });
+  expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\n");
+});
+
 describe("an endpoint that takes functions only", () => {
   it("is asked once more, and remembered", async () => {
     const patch: AgentTool = {
