@@ -1,4 +1,5 @@
 import type { Sandbox } from "@codex/executor-protocol";
+import { isWithin } from "./paths.js";
 import { getEntryPaths, type NamedPlaces, type SandboxEntry } from "./sandbox-entry.js";
 
 /**
@@ -23,8 +24,7 @@ function isWritable(path: string, named: readonly { path: string; access: Sandbo
   let nearest = -1;
   let writable = false;
   for (const { path: root, access } of named) {
-    const isWithin = path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
-    if (!isWithin || root.length < nearest) continue;
+    if (!isWithin(path, root) || root.length < nearest) continue;
     writable = access === "write" && (root.length > nearest || writable);
     nearest = root.length;
   }

@@ -40,7 +40,7 @@ const COMMAND = new RegExp(
   String.raw`^\s*(?:cd[ \t]+(?<directory>${WORD})[ \t]*&&\s*)?(?:${ASSIGNMENT})*apply_?patch[ \t]*<<(?<dash>-)?[ \t]*` +
     String.raw`(?:'(?<single>[^'\n]+)'|"(?<double>[^"\n$\x60\\]+)"|(?<bare>[\w.+-]+))[ \t]*\r?\n`,
 );
-const CALLS = /(?:^|[\n;&|({]|\b(?:then|do|else)\b)\s*apply_?patch(?=[\s<;&|)]|$)/;
+const CALLS = /(?:^|[\n;&|({]|\b(?:then|do|else)\b)[ \t]*apply_?patch(?=[\s<;&|)]|$)/;
 
 /** The lines up to the one that is the word; undefined where more than blanks follow it. */
 function takeBody(rest: string, word: string, stripsTabs: boolean): string | undefined {

@@ -51,6 +51,11 @@ describe("scripts with more", () => {
     expect(explainPatchCommand(script)).toContain("nothing but `apply_patch <<'EOF'`");
   });
 
+  it("is linear where blank lines repeat", () => {
+    expect(explainPatchCommand(`${"\n".repeat(2_000_000)}echo`)).toBeUndefined();
+    expect(parsePatchScript(`${"\n".repeat(2_000_000)}echo`)).toBeUndefined();
+  });
+
   it.each(["echo apply_patch", "grep apply_patch src", "./apply_patch x", "apply_patches", "ls"])(
     "%s does not call it",
     (script) => {

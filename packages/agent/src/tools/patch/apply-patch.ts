@@ -38,7 +38,7 @@ export function createApplyPatchTool(options: PatchOptions): AgentTool {
 }
 
 /** What shells say. */
-const NOT_FOUND = /\bapply_?patch\b.*not found|not found.*\bapply_?patch\b/;
+const NOT_FOUND = /\bapply_?patch\b.{0,40}not found|not found.{0,40}\bapply_?patch\b/;
 
 const NO_INPUT = "apply_patch takes `input`: a text with the whole patch, from '*** Begin Patch' to '*** End Patch'.";
 
