@@ -12,6 +12,8 @@ export const executorToolSpecSchema = z.object({
   description: z.string(),
   inputSchema: z.unknown(),
   contract: z.optional(z.string()),
+  /** The tool may do what a person should decide about: the orchestrator asks before each call, as its policy says. Default false. */
+  asksApproval: z.optional(z.boolean()),
 });
 /** A tool as an executor advertises it. */
 export type ExecutorToolSpec = z.infer<typeof executorToolSpecSchema>;

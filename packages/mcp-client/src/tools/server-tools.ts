@@ -3,6 +3,7 @@ import type { ToolCallOutcome } from "@codex/executor-protocol";
 import type { Tool } from "@modelcontextprotocol/client";
 import type { McpServerConfig } from "../config/server-config.js";
 import { MAX_DESCRIPTION_BYTES, MAX_TOOLS } from "../limits.js";
+import { asksApproval } from "./approval.js";
 import { findShadowed, toModelName } from "./names.js";
 import { cleanSchema, findSchemaProblem } from "./schema.js";
 import { cut, toSentence, withoutControls } from "./text.js";
@@ -62,7 +63,12 @@ export function listTools(
 function toExecutorTool(server: ToolServer, tool: Tool, name: string): ExecutorTool {
   const description = cut(withoutControls(tool.description ?? tool.title ?? ""), MAX_DESCRIPTION_BYTES);
   return {
-    spec: { name, description, inputSchema: cleanSchema(tool.inputSchema) },
+    spec: {
+      name,
+      description,
+      inputSchema: cleanSchema(tool.inputSchema),
+      ...(asksApproval(server.config, tool.name, tool.annotations) ? { asksApproval: true } : {}),
+    },
     async call(args, { signal, emitOutput }) {
       if (args !== undefined && args !== null && !isObject(args)) {
         return { status: "error", message: `arguments of \`${name}\`: expected a JSON object. Nothing was run.` };

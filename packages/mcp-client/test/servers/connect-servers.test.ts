@@ -1,7 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { createMemoryChannelPair } from "@codex/channel";
 import { createExecutor, type ExecutorTool } from "@codex/executor";
-import { createOrchestrator } from "@codex/orchestrator";
+import {
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type Approver,
+  createOrchestrator,
+  type OrchestratorOptions,
+} from "@codex/orchestrator";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type ConnectOptions, connectMcpServers, type McpPlace, parseMcpServers } from "../../src/index.js";
 import { listenHttp, listenMcp, openFar, SERVER, untilGone } from "../support.js";
@@ -217,6 +223,58 @@ it("makes the tools those of an executor, which announces each change", async ()
   expect(await orchestrator.callTool("mcp__s__added", {})).toMatchObject({ text: "added was called" });
   remove();
   expect(executor.tools.list().map(({ spec }) => spec.name)).toEqual(["mcp__s__env"]);
+});
+
+it("is asked about by the approvals of the orchestrator, where the tool may change things", async () => {
+  const servers = await connect({ s: { ...GOOD, tools: { env: { approval_mode: "approve" } } } });
+  const executor = createExecutor({ backend: (await openFar()).environment.backend });
+  onTestFinished(() => executor.close());
+  servers.addTo(executor.tools);
+  const attach = async (options: OrchestratorOptions) => {
+    const [ours, its] = createMemoryChannelPair();
+    void executor.serve(its);
+    const orchestrator = createOrchestrator(options);
+    onTestFinished(() => orchestrator.close());
+    await orchestrator.attach({ name: "far", channel: ours });
+    return orchestrator;
+  };
+  const asked: ApprovalRequest[] = [];
+  const answers: ApprovalDecision[] = ["decline", "accept_for_session", "cancel"];
+  const approver: Approver = {
+    requestApproval: (request) => {
+      asked.push(request);
+      return Promise.resolve(answers.shift() ?? "decline");
+    },
+  };
+  const asking = await attach({ policy: { approvalPolicy: "on-request", sandbox: "danger-full-access" }, approver });
+  const big = (bytes: number) => asking.callTool("mcp__s__big", { bytes }, { cwd: "/work" });
+  expect(await big(2)).toMatchObject({ status: "denied", text: expect.stringContaining("Nothing was run") });
+  expect(await big(2)).toMatchObject({ status: "success", text: "xx" });
+  expect(await big(2)).toMatchObject({ status: "success", text: "xx" });
+  expect(await big(3)).toMatchObject({ status: "cancelled" });
+  expect(asked).toHaveLength(3);
+  expect(asked[0]).toMatchObject({
+    toolName: "mcp__s__big",
+    environment: "far",
+    command: ["mcp__s__big", '{"bytes":2}'],
+    cwd: "/work",
+    availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
+  });
+  for (const [name, args] of [
+    ["echo", { words: "hi" }],
+    ["env", {}],
+  ] as const) {
+    expect(await asking.callTool(`mcp__s__${name}`, args)).toMatchObject({ status: "success" });
+  }
+  expect(asked).toHaveLength(3);
+  const silent = await attach({ policy: { approvalPolicy: "never", sandbox: "read-only" } });
+  expect(await silent.callTool("mcp__s__big", { bytes: 2 })).toMatchObject({
+    status: "forbidden",
+    text: expect.stringContaining("approval policy `never` does not ask"),
+  });
+  expect(await silent.callTool("mcp__s__echo", { words: "hi" })).toMatchObject({ text: "hi" });
+  const alone = await attach({ policy: { approvalPolicy: "on-request", sandbox: "read-only" } });
+  expect(await alone.callTool("mcp__s__big", { bytes: 2 })).toMatchObject({ status: "denied" });
 });
 
 it("leaves no process behind", async () => {

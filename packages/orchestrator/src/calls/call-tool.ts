@@ -12,6 +12,7 @@ import type { EnvironmentTable } from "../environments/environment-table.js";
 import type { LiveOutput } from "../executors/live-output.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import { type Granted, obtainPermit, type PermitContext, type Ruling, refuseCommand } from "../permit/permit.js";
+import { permitTool } from "../permit/permit-tool.js";
 import { joinRuns, offerRerun, type SandboxedRun, withNotice } from "../permit/rerun.js";
 import { createTypedShell, refuseInput, type TypedShells } from "../permit/typed-input.js";
 import { parseArguments } from "../resolve/arguments.js";
@@ -251,7 +252,7 @@ async function writeStdin(
 }
 
 /** Other tools get the model's arguments as they are, without those that are for the orchestrator. */
-function otherTool(
+async function otherTool(
   selected: Selected,
   args: Record<string, unknown>,
   options: CallToolOptions,
@@ -259,16 +260,20 @@ function otherTool(
 ): Promise<ToolCallResult> {
   context.trail.tool(selected.executor.name, args, selected.session?.id);
   const misspelt = findMisspelt(args, selected.tool);
-  if (misspelt !== undefined) return Promise.resolve(invalid(selected.tool.name, misspelt));
+  if (misspelt !== undefined) return invalid(selected.tool.name, misspelt);
   const own = { ...args };
   if (context.catalog.takesEnvironment(selected.tool.name)) delete own[ENVIRONMENT_ID];
   if (selected.session !== undefined) own.session_id = selected.session.processId;
-  return send(
-    selected,
-    { wireArguments: own, windowMs: undefined, notices: describeSlips(args, selected.tool) },
-    options,
-    context,
-  );
+  const { asksApproval = false } = selected.tool;
+  const wireArguments = asksApproval ? copyFrozen(own) : own;
+  if (asksApproval) {
+    const cwd = options.cwd ?? selected.executor.host?.cwd ?? "/";
+    const refused = await permitTool(selected, { args: wireArguments, cwd, signal: options.signal }, context);
+    if (refused !== undefined) return refused;
+  }
+  const call = { wireArguments, windowMs: undefined, notices: describeSlips(args, selected.tool) };
+  // What was decided about is done where it was asked about, or not at all.
+  return send(selected, asksApproval ? { ...call, isBound: true } : call, options, context);
 }
 
 interface Outgoing {

@@ -13,6 +13,8 @@ export interface LearnedTool {
   inputSchema: Record<string, unknown>;
   /** Undefined when the tool takes the model's arguments as they are. */
   contract: ToolContract | undefined;
+  /** A call is asked about, as the policy says. */
+  asksApproval?: boolean;
 }
 
 /** What can be used of an advertised list; each thing left out is noted. */
@@ -68,5 +70,6 @@ function learn(spec: ExecutorToolSpec, limits: OrchestratorLimits, problems: Pro
     description,
     inputSchema: isObject(spec.inputSchema) ? spec.inputSchema : {},
     contract: contract.success ? contract.data : undefined,
+    ...(spec.asksApproval === true ? { asksApproval: true } : {}),
   };
 }

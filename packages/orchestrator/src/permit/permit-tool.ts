@@ -1,0 +1,86 @@
+import { refusingPolicy } from "@codex/policy";
+import type { ApprovalRequest } from "../approvals/approver.js";
+import { copyFrozen } from "../approvals/binding.js";
+import type { Selected } from "../resolve/select-executor.js";
+import { closedMeanwhile, interrupted, type RefusedCall, refuse } from "../result.js";
+import type { PermitContext } from "./permit.js";
+
+/** A call of a tool without a contract, as it would be sent. */
+export interface ToolCall {
+  /** Frozen: what was decided about is what is sent. */
+  args: Readonly<Record<string, unknown>>;
+  /** Absolute directory of the turn; shown, and part of what a decision for the session covers. */
+  cwd: string;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * Whether a call may be sent to a tool that asks for approval: where nothing is asked about and nothing held back, it may; where
+ * the policy does not ask, it may not; else the approver decides. Undefined: it may.
+ */
+export async function permitTool(
+  selected: Selected,
+  call: ToolCall,
+  context: PermitContext,
+): Promise<RefusedCall | undefined> {
+  const { approvalPolicy, sandbox } = context.policy;
+  const cause = { kind: "policy" } as const;
+  if (approvalPolicy === "never" && sandbox.unrestricted) {
+    context.trail.judged({ kind: "skip", bypassSandbox: false }, () => []);
+    return undefined;
+  }
+  const reason = "the tool may change things or send data elsewhere";
+  const refusing = refusingPolicy(approvalPolicy, "sandboxApproval");
+  if (refusing !== undefined) {
+    const why = `${reason}, and approval policy ${refusing} does not ask`;
+    context.trail.judged({ kind: "forbidden", reason: why, cause }, () => []);
+    return refused("forbidden", "is forbidden", why, selected);
+  }
+  context.trail.judged({ kind: "needsApproval", reason, cause, asking: null }, () => []);
+  const question = createQuestion(selected, call, reason, context.newId());
+  const { closing } = context;
+  const signal = call.signal === undefined ? closing : AbortSignal.any([call.signal, closing]);
+  const decision = await context.approvals.decide(question, question.command, context.approver, signal);
+  context.trail.decided(question.id, decision);
+  switch (decision.kind) {
+    case "approved":
+      return undefined;
+    case "denied":
+      return refused("denied", "was not approved", `${decision.reason} (asked because ${reason})`, selected);
+    case "cancelled":
+      return refused("cancelled", "was cancelled", "the user ended the turn", selected);
+    case "interrupted":
+      return closing.aborted ? closedMeanwhile() : interrupted();
+  }
+}
+
+function createQuestion({ executor, tool }: Selected, call: ToolCall, reason: string, id: string): ApprovalRequest {
+  const command = [tool.name, JSON.stringify(call.args)];
+  return copyFrozen({
+    id,
+    toolName: tool.name,
+    environment: executor.name,
+    command,
+    plainCommands: [],
+    cwd: call.cwd,
+    tty: false,
+    reason,
+    cause: { kind: "policy" },
+    justification: null,
+    sandboxPermissions: "use_default",
+    additionalPermissions: null,
+    sandbox: null,
+    afterDenial: null,
+    proposedAmendment: null,
+    availableDecisions: ["accept", "accept_for_session", "decline", "cancel"],
+  });
+}
+
+function refused(
+  status: "forbidden" | "denied" | "cancelled",
+  what: string,
+  reason: string,
+  { tool }: Selected,
+): RefusedCall {
+  return refuse(status, `The call of \`${tool.name}\` ${what}: ${reason}. Nothing was run.`, { code: status, reason });
+}
