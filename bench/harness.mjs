@@ -77,13 +77,13 @@ function createClient(channel) {
   let onOutput = () => {};
   let next = 0;
   let ackBytes = Number.POSITIVE_INFINITY;
-  let untold = 0;
+  let unacknowledged = 0;
   const takeBytes = ({ head, at, bytes }) => {
     const { processId, offset, requestId, stream } = decodeOutputHead(head);
     onOutput({ type: "tool_output", requestId, processId, stream, bytes });
-    untold += bytes.length;
-    if (untold < ackBytes) return;
-    untold = 0;
+    unacknowledged += bytes.length;
+    if (unacknowledged < ackBytes) return;
+    unacknowledged = 0;
     void channel.send({ type: "ack", output: [{ processId, offset: offset + at + bytes.length }] });
   };
   void (async () => {

@@ -61,7 +61,7 @@ const workspaceWrite = (base) => ({
   },
 });
 
-/** Namespaces and mounts as ours; no filter of system calls, no environment, nothing told. */
+/** Namespaces and mounts as ours; no system call filter, no environment, no report. */
 const bareOptions = (base) => [
   ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
   ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-net"],

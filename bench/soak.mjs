@@ -46,8 +46,8 @@ function report({ runs, wrong, bytes, unaccounted, left, targets }) {
   ];
   for (const line of wrong.slice(0, 20)) console.error(line);
   if (values.json) {
-    const told = targets.map(({ name, cuts, descriptors }) => ({ name, cuts, descriptors }));
-    console.log(JSON.stringify({ runs, bytes, facts, targets: told }));
+    const summary = targets.map(({ name, cuts, descriptors }) => ({ name, cuts, descriptors }));
+    console.log(JSON.stringify({ runs, bytes, facts, targets: summary }));
   } else {
     const total = Object.values(runs).reduce((sum, count) => sum + count, 0);
     const cuts = targets.map((target) => target.cuts).join(" and ");

@@ -45,8 +45,8 @@ function parseFile(file) {
 
 function findProblem(entry) {
   if (typeof entry?.name !== "string") return "`name` is missing";
-  if (!Array.isArray(entry.send)) return "`send` is no list";
-  if (!Array.isArray(entry.expect)) return "`expect` is no list";
+  if (!Array.isArray(entry.send)) return "`send` is not a list";
+  if (!Array.isArray(entry.expect)) return "`expect` is not a list";
   if (!["exact", "coalesced"].includes(entry.compare)) return `\`compare\` is ${JSON.stringify(entry.compare)}`;
   if (!["websocket", "stdio", undefined].includes(entry.transport)) return `unknown transport \`${entry.transport}\``;
   return undefined;
@@ -60,5 +60,5 @@ export function whyNotStdio({ send, expectClosed }) {
   const step = NEEDS_SOCKET.find((name) => send.some((message) => name in message));
   if (step !== undefined) return `${step} needs a websocket`;
   const raw = send.find(({ $raw }) => typeof $raw === "string" && ($raw.trim() === "" || $raw.includes("\n")));
-  return raw === undefined ? undefined : "a frame that is no line";
+  return raw === undefined ? undefined : "a frame that is not a line";
 }

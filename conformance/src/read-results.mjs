@@ -52,7 +52,7 @@ function checkChunks(result, { afterSeq }, known) {
   let last = afterSeq ?? 0;
   for (const chunk of result.chunks) {
     if (!isObject(chunk) || !Number.isSafeInteger(chunk.seq) || typeof chunk.chunk !== "string") {
-      return `result.chunks: ${show(chunk)} is no chunk with seq and base64`;
+      return `result.chunks: ${show(chunk)} is not a chunk with seq and base64`;
     }
     if (chunk.seq <= last) return `result.chunks: seq ${chunk.seq} comes after ${last}`;
     if (known.get(chunk.seq) !== chunk.chunk) {

@@ -57,7 +57,7 @@ function createPlayer(recorded, { connect, names, signal }, exchange) {
   };
   const untilAnswered = (connection, { id, method }, from) => {
     const isAnswer = (message) => !("method" in message) && (message.id === id || message.id === -1);
-    const what = `the answer to ${method} with id ${show(id)}`;
+    const what = `the response to ${method} with id ${show(id)}`;
     return until(connection, ({ received }) => received.slice(from).some(isAnswer), what, signal);
   };
   const steps = {
@@ -94,7 +94,7 @@ function createPlayer(recorded, { connect, names, signal }, exchange) {
       const message = fill(given, { ...names, session: exchange.session });
       const [name] = Object.keys(message);
       if (Object.hasOwn(steps, name)) return steps[name](message[name]);
-      if (name?.startsWith("$")) throw new Error(`\`${name}\` is no step of a case`);
+      if (name?.startsWith("$")) throw new Error(`\`${name}\` is not a step of a case`);
       const from = current().received.length;
       sent.push({ connection: connections.length - 1, message, usesSession });
       current().sendText(JSON.stringify(message));

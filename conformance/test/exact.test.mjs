@@ -102,7 +102,7 @@ const FAILING = [
   [exact("a binary frame", [[initialized()], [{ $binary: ready }]]), /message 2: id: missing/],
   [
     exact("connection cut", [[initialized()], ["$cut"]]),
-    /message 2 is missing.*closed the connection before the answer/,
+    /message 2 is missing.*closed the connection before the response/,
   ],
   [
     exact("connection closed after the last message", [[initialized()], [ready, "$close"]]),

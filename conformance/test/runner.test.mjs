@@ -21,9 +21,9 @@ import {
 } from "./support.mjs";
 
 const main = fileURLToPath(new URL("../main.mjs", import.meta.url));
-const echo = (connection, told, isBinary = false) => ({
+const echo = (connection, text, isBinary = false) => ({
   method: "echo",
-  params: { connection, text: told, isBinary },
+  params: { connection, text, isBinary },
   $connection: connection,
 });
 const hello = (name) => ({ name, compare: "exact", send: [initialize(name)], expect: [INITIALIZED] });
@@ -103,7 +103,7 @@ describe("steps", () => {
   it("refuses a step that it does not know", async () => {
     const cases = [{ name: "unknown", compare: "exact", send: [{ $nap: 5 }], expect: [] }];
     const result = (await runScripted(cases, IN_HASTE)).get("unknown");
-    expect(result).toMatchObject({ verdict: "failed", detail: "`$nap` is no step of a case" });
+    expect(result).toMatchObject({ verdict: "failed", detail: "`$nap` is not a step of a case" });
   });
 });
 

@@ -100,7 +100,7 @@ async function findEnd(handle: FileHandle, file: string, { known }: SinkState, a
   return { size, head: tail.head, markers, separator: tail.isOpen ? "\n" : "" };
 }
 
-/** A process that ended before it noted its last records leaves the note behind the file, which is no loss. */
+/** A process that ended before it noted its last records leaves an older note; no record is lost. */
 const isBehind = ({ head }: Tail, noted: ChainHead) =>
   head.seq < noted.seq || (head.seq === noted.seq && head.hash !== noted.hash);
 

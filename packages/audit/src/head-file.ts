@@ -3,7 +3,7 @@ import type { ChainHead } from "./chain.js";
 
 const LENGTH_BYTES = 128;
 
-/** The last record that was noted beside the file; undefined when there is no note, or none that can be read. */
+/** The last record that was noted beside the file; undefined when the note is missing or unreadable. */
 export async function readHead(file: string): Promise<ChainHead | undefined> {
   try {
     const { seq, hash } = JSON.parse(await readFile(`${file}.head`, "utf8")) as Partial<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export async function readHead(file: string): Promise<ChainHead | undefined> {
   }
 }
 
-/** Always the same length, so that one write replaces the note. A note that cannot be written is no reason to fail. */
+/** Always the same length, so that one write replaces the note. Failing to write it is not an error. */
 export async function writeHead(file: string, { seq, hash }: ChainHead): Promise<void> {
   try {
     const handle = await open(`${file}.head`, "r+", 0o600).catch(() => open(`${file}.head`, "w", 0o600));

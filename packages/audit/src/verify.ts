@@ -15,7 +15,7 @@ export class ChainVerifier {
   #records = 0;
   #torn = 0;
   #lost = 0;
-  #unread: { line: number; text: string } | undefined;
+  #unparsed: { line: number; text: string } | undefined;
   #broken: ChainCheck | undefined;
   #line = 0;
 
@@ -26,7 +26,7 @@ export class ChainVerifier {
 
   get result(): ChainCheck {
     if (this.#broken !== undefined) return this.#broken;
-    if (this.#unread !== undefined) return this.#fail("the line is no record", this.#unread.line);
+    if (this.#unparsed !== undefined) return this.#fail("the line is not a record", this.#unparsed.line);
     const { seq } = this.#head ?? GENESIS;
     if (this.#noted !== undefined && this.#noted.seq > seq) {
       return this.#fail(
@@ -49,8 +49,8 @@ export class ChainVerifier {
     this.#line++;
     const record = parseRecord(text);
     if (record === undefined) {
-      const { line, text: before } = this.#unread ?? { line: this.#line, text: undefined };
-      this.#unread = { line, text: before === undefined ? text : `${before}\n${text}` };
+      const { line, text: before } = this.#unparsed ?? { line: this.#line, text: undefined };
+      this.#unparsed = { line, text: before === undefined ? text : `${before}\n${text}` };
     } else {
       this.#follow(record, text);
     }
@@ -71,10 +71,10 @@ export class ChainVerifier {
     const head = this.#head ?? this.#begin(record);
     if (head === undefined) return;
     const problem = this.#problemOf(record, head);
-    if (problem !== undefined) return void this.#fail(problem, this.#unread?.line ?? this.#line);
-    if (this.#unread !== undefined) this.#torn++;
+    if (problem !== undefined) return void this.#fail(problem, this.#unparsed?.line ?? this.#line);
+    if (this.#unparsed !== undefined) this.#torn++;
     if (record.type === "lost") this.#lost += Number(record.records);
-    this.#unread = undefined;
+    this.#unparsed = undefined;
     this.#head = { seq: record.seq, hash: sha256(text) };
     this.#records++;
     if (this.#noted?.seq === record.seq && this.#noted.hash !== this.#head.hash) {
@@ -93,7 +93,7 @@ export class ChainVerifier {
   }
 
   #problemOf(record: AuditRecord, head: ChainHead): string | undefined {
-    if (this.#unread !== undefined && !isMarked(this.#unread.text, record)) return "the line is no record";
+    if (this.#unparsed !== undefined && !isMarked(this.#unparsed.text, record)) return "the line is not a record";
     if (record.seq !== head.seq + 1) {
       return `record ${record.seq} follows record ${head.seq}; expected record ${head.seq + 1}: records were removed, added or moved`;
     }

@@ -49,9 +49,9 @@ describe("a chain", () => {
     ["deleted", (all) => all.toSpliced(2, 1), 3, /record 4 follows record 2; expected record 3/],
     ["deleted at the beginning", (all) => all.slice(1), 1, /record 2 is the first/],
     ["inserted", (all) => all.toSpliced(2, 0, all[1] ?? ""), 3, /record 2 follows record 2; expected record 3/],
-    ["inserted text", (all) => all.toSpliced(2, 0, "x"), 3, /no record/],
+    ["inserted text", (all) => all.toSpliced(2, 0, "x"), 3, /not a record/],
     ["reordered", (all) => all.with(1, all[2] ?? "").with(2, all[1] ?? ""), 2, /record 3 follows record 1/],
-    ["made of nothing", (all) => all.with(1, "{}"), 2, /no record/],
+    ["made of nothing", (all) => all.with(1, "{}"), 2, /not a record/],
   ];
   it.each(tampered)("that was %s is broken, and tells where", (_name, change, line, reason) => {
     expect(verify(change(lines(5)))).toEqual({ kind: "broken", line, reason: expect.stringMatching(reason) });

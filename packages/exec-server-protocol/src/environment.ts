@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { decodeNoParams, decodeParams, lazily } from "./decode.js";
 import { pathMember, refuse } from "./members.js";
 
-/** The host and what it can do; `environment/info` and a member of the answer to `initialize`. */
+/** The host and what it can do; `environment/info` and a member of the response to `initialize`. */
 export interface EnvironmentInfo {
   shell: { name: string; path: string };
   /** Version of Codex that the server is compatible with. */
@@ -42,7 +42,7 @@ export type CapabilityName = (typeof CAPABILITY_NAMES)[number];
 /** For each capability, whether the server has it. */
 export type EnvironmentCapabilities = Record<CapabilityName, boolean>;
 
-/** The answer to `environment/status`. */
+/** The response to `environment/status`. */
 export interface EnvironmentStatusResult {
   status: "ready";
 }
@@ -71,7 +71,7 @@ const configReadSchema = lazily(() =>
 /** Which keys of the host's configuration and requirements are asked for; `cwd` decides which projects count. */
 export type ConfigReadParams = z.output<ReturnType<typeof configReadSchema>>;
 
-/** The answer to `environmentConfig/read`: the asked keys, layer by layer, as TOML. */
+/** The response to `environmentConfig/read`: the requested keys, layer by layer, as TOML. */
 export interface ConfigReadResult {
   userHomeDir: string;
   codexHomeDir: string;

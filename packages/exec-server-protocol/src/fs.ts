@@ -6,7 +6,7 @@ import { decodePlainParams } from "./plain-params.js";
 import { sandboxMember } from "./sandbox.js";
 
 const followSymlinks = lazily(() => withDefault(z.boolean(), true));
-/** Asks for more than Codex 0.169.0 tells. */
+/** Asks for members that Codex 0.169.0 does not report. */
 const extended = lazily(() => withDefault(z.boolean(), false));
 /** All permission bits, and those of set-user-id, set-group-id and sticky. */
 const MAX_MODE = 0o7777;
@@ -18,7 +18,7 @@ const writeFileSchema = lazily(() =>
     ...common(),
     dataBase64: base64Member(`${METHODS.fsWriteFile} requires valid base64 dataBase64: `, ERROR_CODES.invalidRequest),
     followSymlinks: followSymlinks(),
-    /** Permission bits that the file gets; Codex 0.169.0 passes it over. */
+    /** Permission bits that the file gets; Codex 0.169.0 ignores it. */
     mode: optional(z.int().check(z.nonnegative(), z.maximum(MAX_MODE))),
   }),
 );
@@ -34,7 +34,7 @@ const removeSchema = lazily(() =>
   z.object({
     ...common(),
     recursive: withDefault(z.boolean(), true),
-    /** A path that is not there is no error. */
+    /** A missing path is not an error. */
     force: withDefault(z.boolean(), true),
     followSymlinks: followSymlinks(),
   }),
@@ -51,7 +51,7 @@ const walkSchema = lazily(() =>
   z.object({
     ...common(),
     options: z.object({
-      /** 0 lists the direct children alone. */
+      /** 0 lists the direct children only. */
       maxDepth: unsigned,
       /** Directories that are read, the root included. */
       maxDirectories: unsigned,
@@ -118,7 +118,7 @@ export interface Metadata {
   /** Milliseconds since 1970; 0 unless asked for with `extended` or without following links, as in Codex 0.169.0. */
   createdAtMs: number;
   modifiedAtMs: number;
-  /** Permission bits; with `extended` alone. */
+  /** Permission bits; with `extended` only. */
   mode?: number;
 }
 
@@ -127,7 +127,7 @@ export interface DirectoryEntry {
   fileName: string;
   isDirectory: boolean;
   isFile: boolean;
-  /** With `extended` alone; such an answer also has the links that lead nowhere. */
+  /** With `extended` only; such a response also lists dangling links. */
   isSymlink?: boolean;
 }
 
@@ -135,12 +135,12 @@ export interface ReadDirectoryResult {
   entries: DirectoryEntry[];
 }
 
-/** The answer to `fs/canonicalize`: a `file:` URI without links. */
+/** The response to `fs/canonicalize`: a `file:` URI without links. */
 export interface CanonicalizeResult {
   path: string;
 }
 
-/** The answer to `fs/walk`; paths are `file:` URIs. */
+/** The response to `fs/walk`; paths are `file:` URIs. */
 export interface WalkResult {
   entries: { path: string; kind: "file" | "directory" }[];
   /** Directories that could not be read. */
@@ -153,7 +153,7 @@ export interface OpenResult {
   handleId: string;
 }
 
-/** The answer to `fs/watchMissing`: whether the paths are watched from now on. */
+/** The response to `fs/watchMissing`: whether the paths are watched from now on. */
 export interface WatchMissingResult {
   watching: boolean;
 }

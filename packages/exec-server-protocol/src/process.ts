@@ -9,7 +9,7 @@ const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
 const uuidMember = z.pipe(
   z.string(),
-  z.transform((text, context) => (UUID.test(text) ? text : refuse(context, text, `\`${text}\` is no UUID`))),
+  z.transform((text, context) => (UUID.test(text) ? text : refuse(context, text, `\`${text}\` is not a UUID`))),
 );
 
 const argvMember = z.pipe(

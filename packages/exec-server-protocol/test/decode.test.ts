@@ -70,7 +70,7 @@ describe("what is wrong is named", () => {
       { ...START, sandbox: { permissions: { type: "q" }, windowsSandboxLevel: "disabled" } },
       "unknown variant `q` (in `sandbox.permissions.type`)",
     ],
-    [decodeStart, { ...START, metadata: { threadId: "x" } }, "`x` is no UUID (in `metadata.threadId`)"],
+    [decodeStart, { ...START, metadata: { threadId: "x" } }, "`x` is not a UUID (in `metadata.threadId`)"],
     [decodeRead, { processId: "p", afterSeq: -1 }, "invalid number (in `afterSeq`)"],
     [decodeRead, { processId: "p", afterSeq: 1.5 }, "invalid number (in `afterSeq`)"],
     [decodeRead, { processId: "p", waitMs: 2 ** 53 }, "invalid number (in `waitMs`)"],

@@ -61,9 +61,9 @@ export const DEFAULT_ORCHESTRATOR_LIMITS: OrchestratorLimits = {
 export interface OrchestratorTimings {
   /** Until a channel that is handed in as a promise must be there. */
   connectMs: number;
-  /** For the answer to `initialize`. */
+  /** For the response to `initialize`. */
   initializeMs: number;
-  /** For the answer to `list_tools`. */
+  /** For the response to `list_tools`. */
   listToolsMs: number;
   /** For the answer to a unified-exec call, on top of its window. */
   answerMarginMs: number;
@@ -73,7 +73,7 @@ export interface OrchestratorTimings {
   cancelGraceMs: number;
   /** For a person's decision; 0 waits without end. */
   approvalMs: number;
-  /** For the answer to `shutdown`. */
+  /** For the response to `shutdown`. */
   shutdownMs: number;
   /** For reconnecting to an executor that does not say how long it keeps the state of a lost connection. */
   reconnectMs: number;

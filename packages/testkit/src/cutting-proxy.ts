@@ -62,7 +62,7 @@ export async function createCuttingProxy(target: string): Promise<CuttingProxy> 
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  // Listening on TCP, so it is no path.
+  // Listening on TCP, so `address()` is not a path.
   const address = server.address() as AddressInfo;
   return {
     url: `ws://127.0.0.1:${address.port}`,

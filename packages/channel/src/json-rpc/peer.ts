@@ -5,7 +5,7 @@ import { closedError } from "../queue/ending.js";
 import { type EnvelopeOf, parseEnvelope, type TraceContext } from "./envelope.js";
 import { DEFAULT_PEER_LIMITS, type PeerLimits, type PeerOptions, type UnexpectedMessage } from "./peer-options.js";
 import { PendingRequests } from "./pending-requests.js";
-import { isPromiseLike, RequestAnswers } from "./request-answers.js";
+import { isPromiseLike, RequestResponder } from "./request-responder.js";
 import type { RpcError } from "./rpc-error.js";
 import type { RpcId } from "./rpc-id.js";
 import { WorkInProgress } from "./work-in-progress.js";
@@ -28,7 +28,7 @@ export class Peer implements AsyncDisposable {
   readonly #limits: PeerLimits;
   readonly #pending: PendingRequests;
   readonly #work: WorkInProgress;
-  readonly #answers: RequestAnswers;
+  readonly #responder: RequestResponder;
   #endError: ChannelError | undefined;
   #closing: Promise<void> | undefined;
   /** Resolves when nothing more is received; pending requests have been rejected before that. Never rejects. */
@@ -43,7 +43,7 @@ export class Peer implements AsyncDisposable {
     this.#limits = { ...DEFAULT_PEER_LIMITS, ...options.limits };
     this.#pending = new PendingRequests(this.#limits.maxPendingRequests);
     this.#work = new WorkInProgress(this.#limits);
-    this.#answers = new RequestAnswers(channel, options, this.#work);
+    this.#responder = new RequestResponder(channel, options, this.#work);
     void channel.closed.then(() => this.#work.lift());
     this.ended = this.#run();
     this.closed = this.ended.then((end) => this.#closeAfterWork(end));
@@ -80,7 +80,7 @@ export class Peer implements AsyncDisposable {
 
   /** Sends an error response; with id -1 it answers a message whose id could not be read. Never rejects. */
   sendError(id: RpcId, error: RpcError): Promise<void> {
-    return this.#answers.sendError(id, error);
+    return this.#responder.sendError(id, error);
   }
 
   /** Aborts the requests in progress, rejects pending ones, and closes the channel. Idempotent; never rejects. */
@@ -137,7 +137,7 @@ export class Peer implements AsyncDisposable {
     const envelope = parseEnvelope(received.value, received.text);
     switch (envelope.kind) {
       case "request":
-        this.#answers.handle(envelope, received.bytes ?? 0);
+        this.#responder.handle(envelope, received.bytes ?? 0);
         break;
       case "notification":
         this.#handleNotification(envelope, received.bytes ?? 0);

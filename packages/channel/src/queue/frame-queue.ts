@@ -68,9 +68,9 @@ const NOT_ACCEPTED: Received = { kind: "malformed", problem: "binary frame, wher
 
 function decodeBinary(message: Buffer): Received {
   const lengths = message.length < FRAME_START_BYTES ? undefined : readFrameLengths(message);
-  const told = lengths === undefined ? FRAME_START_BYTES : FRAME_START_BYTES + lengths.head + lengths.body;
-  if (lengths === undefined || told !== message.length) {
-    const problem = `binary frame of ${told} bytes in a message of ${message.length} bytes`;
+  const declared = lengths === undefined ? FRAME_START_BYTES : FRAME_START_BYTES + lengths.head + lengths.body;
+  if (lengths === undefined || declared !== message.length) {
+    const problem = `binary frame of ${declared} bytes in a message of ${message.length} bytes`;
     return { kind: "malformed", problem };
   }
   const bodyAt = FRAME_START_BYTES + lengths.head;

@@ -154,7 +154,7 @@ export class WebSocketChannel implements Channel {
     return this.close();
   }
 
-  /** Any message counts: the answer to a ping may be late behind much that was sent. */
+  /** Any message counts: the pong may be queued behind much other data. */
   isPeerAlive(deadlineMs: number): Promise<boolean> {
     if (!this.#isOpen) return Promise.resolve(false);
     return new Promise((resolve) => {

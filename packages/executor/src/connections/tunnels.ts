@@ -26,7 +26,7 @@ export interface TunnelsOptions {
 }
 
 type OpenMessage = Extract<OrchestratorMessage, { type: "open_exec_server" }>;
-type OpenAnswer = Extract<ExecutorMessage, { type: "open_exec_server_response" }>;
+type OpenResponse = Extract<ExecutorMessage, { type: "open_exec_server_response" }>;
 
 /**
  * The tunnels of one orchestrator to the exec-server beside the executor. They end with the channel that carries them;
@@ -55,7 +55,7 @@ export class Tunnels {
   }
 
   /** The answer, or why it is refused. */
-  open({ requestId, tunnel: number, windowBytes }: OpenMessage): OpenAnswer | string {
+  open({ requestId, tunnel: number, windowBytes }: OpenMessage): OpenResponse | string {
     const { offer, limits } = this.#options;
     if ("refusal" in offer) return offer.refusal;
     if (number <= this.#last) return `tunnel ${number}: the number was used before`;

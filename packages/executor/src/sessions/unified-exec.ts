@@ -16,8 +16,8 @@ import { ECHO_MS, type ExecutorLimits, PRUNE_GRACE_MS, SHUTDOWN_GRACE_MS } from 
 import type { KeptOutput } from "../output/kept-output.js";
 import type { LiveReceiver } from "../output/live-output.js";
 import { Screens } from "../screen/screens.js";
-import { type AnswerContext, answerLost, answerNothing, answerPoll } from "./answer.js";
 import { applyBounds, type Bounds } from "./bounds.js";
+import { createEmptyResult, createLostResult, type ResultContext, waitForResult } from "./call-result.js";
 import type { CallScope } from "./call-scope.js";
 import { WRITTEN, waitForWindow } from "./collect.js";
 import { sendInput } from "./input.js";
@@ -63,7 +63,7 @@ export class UnifiedExec {
   /** Of the sessions that have a terminal. */
   readonly screens: Screens;
   readonly #table: SessionTable;
-  readonly #answers: AnswerContext;
+  readonly #answers: ResultContext;
   /** Those whose output an answer may have to be given again with, by id. */
   readonly #kept = new Map<number, Session>();
   /** Starts and terminations under way. */
@@ -195,7 +195,7 @@ export class UnifiedExec {
       if (error instanceof UnknownStart) return error;
       throw error;
     });
-    if (session instanceof UnknownStart) return answerLost(session.message, askedAt, this.#answers);
+    if (session instanceof UnknownStart) return createLostResult(session.message, askedAt, this.#answers);
     const { requestId, signal } = call;
     const { startedAt } = session.process;
     return this.#use(session, async () => {
@@ -204,7 +204,7 @@ export class UnifiedExec {
         const until = getUntil(request, 0);
         const poll = { requestId, signals: [signal], startedAt, bounds: this.bound(request), ...until };
         const from = session.cursor;
-        const answer = await answerPoll(session, poll, this.#answers);
+        const answer = await waitForResult(session, poll, this.#answers);
         call.keep?.(this.#keep(session, requestId, from));
         if (!session.outcomeReported) this.#announceExit(session, call.answered);
         return answer;
@@ -223,7 +223,7 @@ export class UnifiedExec {
       const endTurn = await session.turns.take(call.signal);
       if (endTurn === undefined) {
         const notices = ["the call was cancelled before its turn; nothing was written"];
-        return answerNothing(session, { startedAt, notices, waitEnded: "cancelled" }, this.#answers);
+        return createEmptyResult(session, { startedAt, notices, waitEnded: "cancelled" }, this.#answers);
       }
       try {
         const acts = request.input !== "" || request.closeStdin === true || request.signal !== undefined;
@@ -234,7 +234,7 @@ export class UnifiedExec {
         const signals = request.until === "written" ? [abortWhen(input.settled), call.signal] : [call.signal];
         const poll = { requestId, signals, startedAt, bounds: this.bound(request), input, ...until };
         const covered = session.cursor;
-        const answer = await answerPoll(session, poll, this.#answers);
+        const answer = await waitForResult(session, poll, this.#answers);
         call.keep?.(this.#keep(session, requestId, covered));
         return answer;
       } finally {
@@ -258,7 +258,7 @@ export class UnifiedExec {
       });
       // The echo of a key is waited for, this answer is not.
       if (session.stdio.kind === "pty") await session.live.waitForNext(clock, ECHO_MS);
-      return answerNothing(session, { startedAt, notices: input.getNotices(), waitEnded }, this.#answers);
+      return createEmptyResult(session, { startedAt, notices: input.getNotices(), waitEnded }, this.#answers);
     });
   }
 

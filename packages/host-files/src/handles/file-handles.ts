@@ -76,7 +76,7 @@ export class FileHandles {
     }
   }
 
-  /** Closes a handle and commits its replacement. An unknown handle is no error. */
+  /** Closes a handle and commits its replacement. An unknown handle is not an error. */
   async close(handleId: string): Promise<void> {
     const opened = this.#open.get(handleId);
     if (opened === undefined) return;

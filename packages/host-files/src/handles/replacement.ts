@@ -39,7 +39,7 @@ export async function createReplacement(path: HostPath): Promise<Replacement> {
 
 const MEANS_IN_PLACE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
 
-/** @throws for what is no regular file, and for a file that we may not write */
+/** @throws for anything but a regular file, and for a file that this process may not write */
 async function statForReplacing(target: HostPath): Promise<Stats | undefined> {
   let existing: Stats;
   try {

@@ -10,7 +10,7 @@ import { type ListedEntry, listDirectory } from "./list-directory.js";
 /**
  * Lists files and directories below a directory, breadth first, each directory sorted by the bytes of the names. Other
  * kinds and links to files are omitted but counted; dangling links are not counted. A directory that is reached twice is
- * listed twice and entered once. The root must exist; the result is empty if it is no directory.
+ * listed twice and entered once. The root must exist; the result is empty if it is not a directory.
  */
 export async function walk(
   { path, options }: WalkParams,

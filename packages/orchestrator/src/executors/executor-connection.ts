@@ -65,9 +65,9 @@ export interface ReconnectOptions {
   random: () => number;
 }
 
-export type CallAnswer = Extract<ExecutorMessage, { type: "call_tool_response" }>;
-type ToolListAnswer = Extract<ExecutorMessage, { type: "list_tools_response" }>;
-export type CallReply = Reply<CallAnswer>;
+export type CallResponse = Extract<ExecutorMessage, { type: "call_tool_response" }>;
+type ToolListResponse = Extract<ExecutorMessage, { type: "list_tools_response" }>;
+export type CallReply = Reply<CallResponse>;
 
 export interface CallRequest {
   toolName: string;
@@ -117,7 +117,7 @@ export class ExecutorConnection {
     this.#tunnels = new Tunnels({
       name: options.name,
       open: (body) =>
-        this.#wire.request(body, { answer: "open_exec_server_response", deadlineMs: timings.initializeMs }),
+        this.#wire.request(body, { responseType: "open_exec_server_response", deadlineMs: timings.initializeMs }),
       post: (message) => this.#wire.post(message),
     });
     this.#wire = new Wire({
@@ -171,13 +171,13 @@ export class ExecutorConnection {
     return this.#capabilities.has(capability);
   }
 
-  call(request: CallRequest): SentRequest<CallAnswer> {
+  call(request: CallRequest): SentRequest<CallResponse> {
     const { toolName, deadlineMs, output, sessionScope, idempotencyKey, trace, isBound = false } = request;
     const scope = sessionScope === undefined ? {} : { sessionScope };
     const key = idempotencyKey === undefined ? {} : { idempotencyKey };
     const part = trace === undefined || !this.initialized ? {} : { trace };
     const body = { type: "call_tool" as const, toolName, arguments: request.arguments, ...scope, ...key, ...part };
-    return this.#wire.request(body, { answer: "call_tool_response", deadlineMs, output, isBound });
+    return this.#wire.request(body, { responseType: "call_tool_response", deadlineMs, output, isBound });
   }
 
   /** @throws OrchestratorError `unsupported` saying why there is none */
@@ -198,7 +198,7 @@ export class ExecutorConnection {
     if (this.#options.shutdownOnClose && this.offlineReason === undefined && this.lostReason === undefined) {
       const deadlineMs = this.#options.timings.shutdownMs;
       // The channel delivers it before it closes; the answer would say no more.
-      void this.#wire.request({ type: "shutdown" }, { answer: "shutdown_response", deadlineMs });
+      void this.#wire.request({ type: "shutdown" }, { responseType: "shutdown_response", deadlineMs });
     }
     await this.#wire.close("it was detached");
   }
@@ -221,7 +221,7 @@ export class ExecutorConnection {
     const resume = resumeSessionId === undefined ? {} : { resumeSessionId, unanswered: [], received: [] };
     const body = { type: "initialize" as const, ...this.#introduction(options, this.#options.channel), ...resume };
     const deadlineMs = this.#options.timings.initializeMs;
-    const reply = await this.#wire.request(body, { answer: "initialize_response", deadlineMs }).reply;
+    const reply = await this.#wire.request(body, { responseType: "initialize_response", deadlineMs }).reply;
     // One that knows only the base messages answers `error` for the unknown type: go on with those.
     if (reply.kind === "refused" && resumeSessionId === undefined) return;
     if (reply.kind !== "answer") throw this.#failure("initialize", reply);
@@ -327,13 +327,13 @@ export class ExecutorConnection {
     return { kind: "renewed", channel, reason, terms, isSameHost: isDeepStrictEqual(before, this.host) };
   }
 
-  #learnTools(reply: Reply<ToolListAnswer>): void {
+  #learnTools(reply: Reply<ToolListResponse>): void {
     if (reply.kind !== "answer") throw this.#failure("list_tools", reply);
     this.tools = parseToolList(reply.message.tools, this.#options.limits, this.problems);
   }
 
-  #listTools(deadlineMs: number): SentRequest<ToolListAnswer> {
-    return this.#wire.request({ type: "list_tools" }, { answer: "list_tools_response", deadlineMs });
+  #listTools(deadlineMs: number): SentRequest<ToolListResponse> {
+    return this.#wire.request({ type: "list_tools" }, { responseType: "list_tools_response", deadlineMs });
   }
 
   #handleUnasked(message: UnaskedMessage): void {

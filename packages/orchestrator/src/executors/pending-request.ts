@@ -1,14 +1,14 @@
 import type { Clock } from "@codex/clock";
 import type { ExecutorMessage } from "@codex/executor-protocol";
 import type { OutputQueue } from "./output-queue.js";
-import type { Answer, AnswerType, Reply, RequestMessage } from "./wire-types.js";
+import type { Reply, RequestMessage, ResponseMessage, ResponseType } from "./wire-types.js";
 
 /** Why a request was settled without its answer. */
 export type Unanswered = Exclude<Reply<never>, { kind: "answer" }>;
 
-export interface PendingOptions<T extends AnswerType> {
+export interface PendingOptions<T extends ResponseType> {
   message: RequestMessage;
-  answer: T;
+  responseType: T;
   deadlineMs: number;
   isBound: boolean;
   clock: Clock;
@@ -21,23 +21,23 @@ export interface PendingOptions<T extends AnswerType> {
 
 /** A request whatever its answer is. */
 export type Pending = Pick<
-  PendingRequest<AnswerType>,
-  "message" | "answer" | "output" | "isBound" | "sent" | "cancelled" | "accept" | "settle"
+  PendingRequest<ResponseType>,
+  "message" | "responseType" | "output" | "isBound" | "sent" | "cancelled" | "accept" | "settle"
 >;
 
 /** A request from its sending to its reply, which waits until the live output before it was taken. */
-export class PendingRequest<T extends AnswerType> {
+export class PendingRequest<T extends ResponseType> {
   /** Renumbered for another instance of the executor. */
   message: RequestMessage;
-  readonly answer: T;
+  readonly responseType: T;
   readonly isBound: boolean;
   readonly output: OutputQueue | undefined;
-  readonly reply: Promise<Reply<Answer<T>>>;
+  readonly reply: Promise<Reply<ResponseMessage<T>>>;
   /** It was given to a channel, and may have arrived. */
   sent = false;
   cancelled = false;
   readonly #options: PendingOptions<T>;
-  #resolve!: (reply: Reply<Answer<T>>) => void;
+  #resolve!: (reply: Reply<ResponseMessage<T>>) => void;
   #hasHarmlessOutput = false;
   #isOver = false;
   /** The deadline does not wait for the listener. */
@@ -47,7 +47,7 @@ export class PendingRequest<T extends AnswerType> {
   constructor(options: PendingOptions<T>) {
     this.#options = options;
     this.message = options.message;
-    this.answer = options.answer;
+    this.responseType = options.responseType;
     this.isBound = options.isBound;
     this.output = options.output;
     this.reply = new Promise((resolve) => {
@@ -58,7 +58,7 @@ export class PendingRequest<T extends AnswerType> {
 
   /** False when the message is not the answer that was asked for. */
   accept(message: ExecutorMessage): boolean {
-    if (!this.#isAnswer(message)) return false;
+    if (!this.#isResponse(message)) return false;
     this.#settle({ kind: "answer", message });
     return true;
   }
@@ -93,7 +93,7 @@ export class PendingRequest<T extends AnswerType> {
     if (!this.#hasHarmlessOutput && !this.#isUrgent) this.#startClock();
   }
 
-  #settle(reply: Reply<Answer<T>>): void {
+  #settle(reply: Reply<ResponseMessage<T>>): void {
     if (this.#hasHarmlessOutput) return;
     this.#hasHarmlessOutput = true;
     if (!this.#isUrgent) this.#stopClock();
@@ -102,15 +102,15 @@ export class PendingRequest<T extends AnswerType> {
     void this.output.drained().then(() => this.#end(reply));
   }
 
-  #end(reply: Reply<Answer<T>>): void {
+  #end(reply: Reply<ResponseMessage<T>>): void {
     this.#isOver = true;
     this.#stopClock();
     this.#options.onOver();
     this.#resolve(reply);
   }
 
-  #isAnswer(message: ExecutorMessage): message is Answer<T> {
-    return message.type === this.answer;
+  #isResponse(message: ExecutorMessage): message is ResponseMessage<T> {
+    return message.type === this.responseType;
   }
 }
 

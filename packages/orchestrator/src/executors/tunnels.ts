@@ -2,7 +2,7 @@ import { type Channel, DEFAULT_TUNNEL_WINDOW, Tunnel } from "@codex/channel";
 import type { TunnelMessage } from "@codex/executor-protocol";
 import { OrchestratorError } from "../errors.js";
 import { describeReply } from "./describe-reply.js";
-import type { Answer, RequestBody, SentRequest } from "./wire-types.js";
+import type { RequestBody, ResponseMessage, SentRequest } from "./wire-types.js";
 
 /** Messages of a tunnel that may come before its opening was noticed: those of one turn. More are counted as problems. */
 const MAX_EARLY_MESSAGES = 64;
@@ -10,7 +10,7 @@ const MAX_EARLY_MESSAGES = 64;
 export interface TunnelsOptions {
   /** Of the executor. */
   name: string;
-  open: (body: RequestBody & { type: "open_exec_server" }) => SentRequest<Answer<"open_exec_server_response">>;
+  open: (body: RequestBody & { type: "open_exec_server" }) => SentRequest<ResponseMessage<"open_exec_server_response">>;
   post: (message: TunnelMessage) => Promise<void>;
 }
 

@@ -29,13 +29,13 @@ export type Reply<M> =
    */
   | { kind: "unsent"; reason: string; cause: "refused" | "offline" | "unreached" | "changed" };
 
-export type AnswerType =
+export type ResponseType =
   | "list_tools_response"
   | "call_tool_response"
   | "shutdown_response"
   | "initialize_response"
   | "open_exec_server_response";
-export type Answer<T extends AnswerType> = Extract<ExecutorMessage, { type: T }>;
+export type ResponseMessage<T extends ResponseType> = Extract<ExecutorMessage, { type: T }>;
 export type RequestMessage = Exclude<OrchestratorMessage, { type: "cancel_tool" | "ack" | TunnelMessage["type"] }>;
 /** What an executor says without having been asked. */
 export type UnaskedMessage = Extract<
@@ -49,8 +49,8 @@ export type RequestBody = RequestMessage extends infer R
     : never
   : never;
 
-export interface RequestOptions<T extends AnswerType> {
-  answer: T;
+export interface RequestOptions<T extends ResponseType> {
+  responseType: T;
   deadlineMs: number;
   /** Only the current instance of the executor can carry it out, not one that replaces it. */
   isBound?: boolean;

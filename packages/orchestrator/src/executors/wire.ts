@@ -8,10 +8,10 @@ import { OutputReceiver } from "./output-receiver.js";
 import { type Pending, PendingRequest } from "./pending-request.js";
 import type {
   AckTerms,
-  Answer,
-  AnswerType,
   RequestBody,
   RequestOptions,
+  ResponseMessage,
+  ResponseType,
   SentRequest,
   WireOptions,
 } from "./wire-types.js";
@@ -80,13 +80,13 @@ export class Wire {
     return this.#endReason;
   }
 
-  request<T extends AnswerType>(body: RequestBody, options: RequestOptions<T>): SentRequest<Answer<T>> {
+  request<T extends ResponseType>(body: RequestBody, options: RequestOptions<T>): SentRequest<ResponseMessage<T>> {
     const requestId = `${this.#options.idPrefix}-${this.#nextId++}`;
     const sequence = this.#nextSequence(body);
     const output = this.#output.open(options.output);
     const pending = new PendingRequest({
       message: { ...body, requestId, ...(sequence === undefined ? {} : { sequence }) },
-      answer: options.answer,
+      responseType: options.responseType,
       deadlineMs: options.deadlineMs,
       isBound: options.isBound ?? false,
       clock: this.#options.clock,
@@ -299,7 +299,7 @@ export class Wire {
       case "error":
         return this.#handleError(message);
       default:
-        return this.#handleAnswer(message.requestId, message);
+        return this.#handleResponse(message.requestId, message);
     }
   }
 
@@ -315,7 +315,7 @@ export class Wire {
     if (type === undefined && isJsonRpc(value)) this.#firstInitialize()?.settle({ kind: "foreign" });
     this.#options.problems.note("invalid_message", `${type ?? "a message"}: ${problem}`);
     const pending = requestId === null ? undefined : this.#pending.get(requestId);
-    if (pending !== undefined && (type === pending.answer || type === "error")) {
+    if (pending !== undefined && (type === pending.responseType || type === "error")) {
       pending.settle({ kind: "unreadable", problem });
     }
   }
@@ -334,10 +334,10 @@ export class Wire {
   /** A peer that cannot read `initialize` may be unable to read its id as well. It comes before everything else. */
   #firstInitialize(): Pending | undefined {
     const [first] = this.#pending.values();
-    return first?.answer === "initialize_response" ? first : undefined;
+    return first?.responseType === "initialize_response" ? first : undefined;
   }
 
-  #handleAnswer(requestId: string, message: ExecutorMessage): void {
+  #handleResponse(requestId: string, message: ExecutorMessage): void {
     const pending = this.#pending.get(requestId);
     if (message.type === "call_tool_response") {
       this.#output.acks.noteAnswer(requestId);
@@ -345,7 +345,7 @@ export class Wire {
     }
     if (pending === undefined) return this.#noteStray(requestId, message.type);
     if (pending.accept(message)) return;
-    const problem = `${message.type} where ${pending.answer} was asked`;
+    const problem = `${message.type} where ${pending.responseType} was expected`;
     this.#options.problems.note("wrong_answer", `request \`${requestId}\`: ${problem}`);
     pending.settle({ kind: "unreadable", problem });
   }

@@ -6,7 +6,7 @@ import { createTarget, parseTarget } from "./parse-target.js";
 import type { BinaryOperator, Branch, Expression, Statement } from "./syntax.js";
 import { TokenReader } from "./token-reader.js";
 
-/** Throws a `StarlarkError` at the first thing that is no Starlark. */
+/** Throws a `StarlarkError` at the first thing that is not Starlark. */
 export function parseProgram(source: Source): Statement[] {
   const reader = new TokenReader(source, readTokens(source));
   const statements: Statement[] = [];

@@ -112,8 +112,8 @@ interface Family extends MetricFamily, Kind {
 }
 
 function checkNames(name: string, labels: Labels): void {
-  if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name)) throw new Error(`\`${name}\` is no name for a metric`);
+  if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name)) throw new Error(`\`${name}\` is not a valid metric name`);
   for (const label of Object.keys(labels)) {
-    if (!/^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(label)) throw new Error(`\`${label}\` is no name for a label`);
+    if (!/^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(label)) throw new Error(`\`${label}\` is not a valid label name`);
   }
 }

@@ -80,10 +80,10 @@ describe("a registry", () => {
   });
 
   it.each([
-    ["1a", {}, "`1a` is no name for a metric"],
-    ["a-b", {}, "`a-b` is no name for a metric"],
-    ["a", { __b: "x" }, "`__b` is no name for a label"],
-    ["a", { "b:c": "x" }, "`b:c` is no name for a label"],
+    ["1a", {}, "`1a` is not a valid metric name"],
+    ["a-b", {}, "`a-b` is not a valid metric name"],
+    ["a", { __b: "x" }, "`__b` is not a valid label name"],
+    ["a", { "b:c": "x" }, "`b:c` is not a valid label name"],
   ])("refuses %j %j", (name, labels, problem) => {
     expect(() => createRegistry().gauge({ name, help: "", labels: labels as Record<string, string> })).toThrow(problem);
   });

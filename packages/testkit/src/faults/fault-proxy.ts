@@ -56,7 +56,7 @@ export async function createFaultProxy(
   };
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  // Listening on TCP, so it is no path.
+  // Listening on TCP, so `address()` is not a path.
   const { port } = server.address() as AddressInfo;
   return {
     url: `${to.protocol}//127.0.0.1:${port}${to.pathname === "/" ? "" : to.pathname}`,

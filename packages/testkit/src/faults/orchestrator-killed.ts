@@ -104,7 +104,7 @@ class KilledRun {
     child.kill("SIGKILL");
     history.note("orchestrator: killed");
     await inTime(history, "the exit of the orchestrator", LONGEST_MS, exited);
-    await inTime(history, "the end of what the orchestrator told", LONGEST_MS, read.done);
+    await inTime(history, "the end of what the orchestrator reported", LONGEST_MS, read.done);
     child.stdout.destroy();
   }
 
@@ -113,7 +113,7 @@ class KilledRun {
     const attached = new Promise<void>((resolve) => {
       lines.on("line", (line) => {
         const message = parse(line);
-        if (message === undefined) this.#context.history.note(`orchestrator: killed while it told ${line}`);
+        if (message === undefined) this.#context.history.note(`orchestrator: killed while it reported ${line}`);
         else if (message.kind === "attached") resolve();
         else if (message.kind === "note") this.#context.history.note(message.text);
         else this.#events.set(message.name, [...(this.#events.get(message.name) ?? []), message.event]);

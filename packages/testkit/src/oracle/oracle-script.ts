@@ -3,7 +3,7 @@ export interface OracleScript {
   /** For `/bin/sh -c`, or for `/bin/bash -c` with `bash`. */
   script: string;
   shell: "sh" | "bash";
-  /** Given to its stdin, which is closed then; undefined: there is no stdin. */
+  /** Written to its stdin, which is then closed; undefined: no stdin. */
   input?: string;
   /** On a terminal of 24 rows and 80 columns. */
   tty: boolean;

@@ -10,7 +10,7 @@ import type { SentInput } from "./input.js";
 import { estimateTokens, renderResult } from "./render.js";
 import type { Session, SessionState } from "./session.js";
 
-export interface AnswerContext {
+export interface ResultContext {
   clock: Clock;
   ids: Ids;
   limits: Pick<ExecutorLimits, "countedBytes">;
@@ -33,10 +33,10 @@ export interface Poll {
 }
 
 /**
- * Waits for the window of a call, then answers with what no answer has covered yet. Live output of the same bytes is
- * sent before. @throws ToolError when input could not be delivered; nothing counts as answered then.
+ * Waits for the window of a call, then returns the output that no result has covered yet. Live output of the same bytes is
+ * sent before. @throws ToolError when input could not be delivered; nothing counts as returned then.
  */
-export async function answerPoll(session: Session, poll: Poll, context: AnswerContext): Promise<ToolCallOutcome> {
+export async function waitForResult(session: Session, poll: Poll, context: ResultContext): Promise<ToolCallOutcome> {
   const follower = context.isLive() ? session.live.follow(poll.requestId) : undefined;
   try {
     const { input, bounds } = poll;
@@ -62,25 +62,25 @@ export async function answerPoll(session: Session, poll: Poll, context: AnswerCo
     session.seenEnd = state.end;
     session.outcomeReported ||= state.outcome.kind !== "running";
     session.wasCut ||= slice.omitted.some(({ reason }) => reason === "budget");
-    return createAnswer(session, { state, slice, notices, startedAt: poll.startedAt, waitEnded }, context);
+    return createResult(session, { state, slice, notices, startedAt: poll.startedAt, waitEnded }, context);
   } finally {
     await follower?.stop();
   }
 }
 
-/** The answer of a call that did not wait for output: none counts as answered. */
-export function answerNothing(
+/** The result of a call that did not wait for output: none counts as returned. */
+export function createEmptyResult(
   session: Session,
   { startedAt, notices, waitEnded }: { startedAt: number; notices: readonly string[]; waitEnded: WaitEnded },
-  context: AnswerContext,
+  context: ResultContext,
 ): ToolCallOutcome {
   const at = session.cursor;
   const slice: Slice = { range: { from: at, to: at }, chunks: [], omitted: [], lines: undefined };
-  return createAnswer(session, { state: session.state, slice, notices, startedAt, waitEnded }, context);
+  return createResult(session, { state: session.state, slice, notices, startedAt, waitEnded }, context);
 }
 
-/** The answer of a command of which it is not known whether it was started. */
-export function answerLost(reason: string, startedAt: number, { clock, ids }: AnswerContext): ToolCallOutcome {
+/** The result of a command of which it is not known whether it was started. */
+export function createLostResult(reason: string, startedAt: number, { clock, ids }: ResultContext): ToolCallOutcome {
   const structured: UnifiedExecResult = {
     chunkId: ids.chunk(),
     wallTimeSeconds: Math.max(0, clock.now() - startedAt) / 1000,
@@ -96,13 +96,13 @@ export function answerLost(reason: string, startedAt: number, { clock, ids }: An
   return { status: "success", content: [{ type: "input_text", text }], structured };
 }
 
-/** Of an answer that names none. */
+/** In a result without a session. */
 const NO_SESSION = 0;
 
-function createAnswer(
+function createResult(
   session: Session,
   poll: { state: SessionState; slice: Slice; notices: readonly string[]; startedAt: number; waitEnded: WaitEnded },
-  { clock, ids }: AnswerContext,
+  { clock, ids }: ResultContext,
 ): ToolCallOutcome {
   const { outcome, closed } = poll.state;
   const { range, omitted } = poll.slice;

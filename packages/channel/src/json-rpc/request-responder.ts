@@ -9,7 +9,7 @@ import type { RpcId } from "./rpc-id.js";
 import type { WorkInProgress } from "./work-in-progress.js";
 
 /** Calls the handlers of requests and sends what they return or throw. Every request gets one response. */
-export class RequestAnswers {
+export class RequestResponder {
   readonly #channel: Channel;
   readonly #options: PeerOptions;
   readonly #work: WorkInProgress;
@@ -28,16 +28,16 @@ export class RequestAnswers {
     try {
       result = handler(params, context);
     } catch (error) {
-      this.#answerError(context, error);
+      this.#respondWithError(context, error);
       return;
     }
     if (!isPromiseLike(result)) {
-      this.#answer(context, result);
+      this.#respond(context, result);
       return;
     }
     result.then(
-      (value) => this.#answer(context, value),
-      (error: unknown) => this.#answerError(context, error),
+      (value) => this.#respond(context, value),
+      (error: unknown) => this.#respondWithError(context, error),
     );
   }
 
@@ -49,7 +49,7 @@ export class RequestAnswers {
     );
   }
 
-  #answer(context: RequestContext, result: unknown): void {
+  #respond(context: RequestContext, result: unknown): void {
     if (result instanceof ErrorResponse) {
       void this.sendError(context.id, result).then(() => this.#work.delete(context));
       return;
@@ -57,11 +57,11 @@ export class RequestAnswers {
     this.#sendResult(context.id, result).then(
       () => this.#work.delete(context),
       // Too large, too deep or not JSON: only this response fails. On a closed channel the error is lost as well.
-      (error: unknown) => this.#answerError(context, error),
+      (error: unknown) => this.#respondWithError(context, error),
     );
   }
 
-  #answerError(context: RequestContext, error: unknown): void {
+  #respondWithError(context: RequestContext, error: unknown): void {
     void this.sendError(context.id, this.#toRpcError(error, context)).then(() => this.#work.delete(context));
   }
 
