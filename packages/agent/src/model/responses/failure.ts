@@ -44,7 +44,8 @@ export function readHttpFailure(answer: HttpAnswer): RequestFailure {
   if (told.code !== undefined && FINAL_CODES.has(told.code)) return fail(codeOf(told.code), "never", false);
   if (status === 429) return fail("rate_limited", "stream", after?.standard !== true);
   if (status === 401 || status === 403) return fail("unauthorized", "never", false, explainKey(text, answer.keySource));
-  if (status === 400) return fail(namesToolType(body) ? "tool_type" : "bad_request", "never", false);
+  if (status === 400)
+    return fail(namesToolType(`${told.message} ${told.param}`) ? "tool_type" : "bad_request", "never", false);
   if (status >= 300 && status < 400) {
     const target = headers.get("location") ?? "elsewhere";
     return fail("http_status", "never", false, `${text}; it redirects to ${target}: set base_url to where it is`);
@@ -81,17 +82,18 @@ const codeOf = (code: string): ModelErrorCode =>
       : "response_failed";
 
 /** Code and text of an error body in the usual forms, or its text as it is. */
-function readErrorBody(body: string): { code: string | undefined; message: string } {
+function readErrorBody(body: string): { code: string | undefined; message: string; param: string } {
   const json = asObject(parseJson(body));
   const error = asObject(json?.error) ?? json;
   const message =
     asText(error?.message) ?? asText(json?.error) ?? asText(json?.detail) ?? (json === undefined ? body : "");
-  return { code: asText(error?.code) ?? asText(error?.type), message: (message === "" ? body : message).trim() };
+  const code = asText(error?.code) ?? asText(error?.type);
+  return { code, message: (message === "" ? body : message).trim(), param: asText(error?.param) ?? "" };
 }
 
 /** Endpoints word it in many ways: a type of tool that they do not know, near the words tool and type. */
-const namesToolType = (body: string): boolean =>
-  /tools?\b[^\n]{0,160}\btype|\btype\b[^\n]{0,160}\btools?\b|['"`]custom['"`]/i.test(body);
+const namesToolType = (text: string): boolean =>
+  /tools?\b[^\n]{0,160}\btype|\btype\b[^\n]{0,160}\btools?\b|['"`]custom['"`]/i.test(text);
 
 /** Why a connection failed, down to its first cause. Never rejects what was thrown: anything has a text. */
 export function readConnectionFailure(thrown: unknown): RequestFailure {

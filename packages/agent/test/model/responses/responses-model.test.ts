@@ -241,6 +241,11 @@ describe("a response that fails", () => {
       fail(400, { error: { message: "Invalid value: 'custom'", param: "tools[2].type" } }),
       { code: "tool_type", retry: "never" },
     ],
+    [
+      "speaks of a tool otherwise",
+      fail(400, { error: { message: "No tool output found for function call c1.", type: "invalid_request_error" } }),
+      { code: "bad_request", retry: "never" },
+    ],
     ["is not authorized", fail(401, "who are you"), { code: "unauthorized", retry: "never" }],
     ["is forbidden", fail(403), { code: "unauthorized", retry: "never" }],
     [
