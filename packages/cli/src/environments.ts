@@ -38,8 +38,7 @@ export async function chooseEnvironment(
   named: string | undefined,
   exitCode: number,
 ): Promise<ChosenEnvironment | undefined> {
-  const config = addAddress(await loadChecked(exitCode), named);
-  const id = named ?? config.default;
+  const { config, id } = addAddress(await loadChecked(exitCode), named);
   if (id === undefined) throw new CommandError(describeDisabled(config), exitCode);
   if (id === "local" && config.includeLocal) return undefined;
   const environments = openEnvironments(config);
@@ -87,22 +86,32 @@ function createConfiguredSsh({ url, connectTimeoutMs }: ConfiguredSsh): Environm
   return createOwnSshLink(address, connectTimeoutMs);
 }
 
-/** An address in the place of an id becomes an environment of that name. */
-function addAddress(config: EnvironmentsConfig, named: string | undefined): EnvironmentsConfig {
-  if (named === undefined || !/^ssh:\/\//.test(named)) return config;
+/** An address in the place of an id becomes an environment, whose id is made of its host. */
+function addAddress(
+  config: EnvironmentsConfig,
+  named: string | undefined,
+): { config: EnvironmentsConfig; id: string | undefined } {
+  if (named === undefined || !/^ssh:\/\//.test(named)) return { config, id: named ?? config.default };
   const parts = readSshUrl(named);
   if (typeof parts === "string") throw new CommandError(`--environment: ${parts}`, EXIT.usage);
+  const taken = new Set(config.environments.map(({ id }) => id));
+  const stem = `ssh-${parts.host.replace(/[^A-Za-z0-9_.-]/g, "-")}`.slice(0, MAX_STEM_LENGTH);
+  let id = stem;
+  for (let count = 2; taken.has(id); count += 1) id = `${stem}-${count}`;
   const added: ConfiguredEnvironment = {
     kind: "ssh",
-    id: named,
+    id,
     url: named,
     place: "--environment",
     initializeTimeoutMs: 10_000,
     connectTimeoutMs: 10_000,
     requiredSkills: [],
   };
-  return { ...config, environments: [...config.environments, added] };
+  return { config: { ...config, environments: [...config.environments, added] }, id };
 }
+
+/** Characters of an id, which is the name of an executor, less those of a number behind it. */
+const MAX_STEM_LENGTH = 56;
 
 function describeDisabled({ source }: EnvironmentsConfig): string {
   const where = source.kind === "file" ? source.file : source.kind === "variable" ? source.name : "the configuration";

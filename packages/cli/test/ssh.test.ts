@@ -66,6 +66,15 @@ describe.skipIf(NO_SSHD !== "")(`codex run over ssh${NO_SSHD}`, { timeout: 120_0
     expect(readFileSync(file, "utf8")).toBe("one\ntwo\nthree\n\n");
   });
 
+  it("is an environment that needs no configuration", async () => {
+    const { env, url, directory } = await start();
+    const words = ["run", "--environment", `${url}${directory}`, "--", "pwd"];
+    const child = command.start(words, { ...env, CODEX_HOME: directory });
+    child.stdin.end();
+    const { code, stdout, stderr } = await finish(child);
+    expect([stdout.toString(), stderr, code]).toEqual([`${directory}\n`, "", 0]);
+  });
+
   it("says what is wrong, and what to do", async () => {
     const { env, url, sshd } = await start();
     writeFileSync(join(sshd.directory, "user.pub"), "");
