@@ -1,0 +1,65 @@
+import { constants, open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { MAX_LISTED_SKILLS, MAX_READ_DOC_BYTES, MAX_SKILL_BYTES } from "../limits.js";
+import type { HomeFiles } from "./project-context.js";
+
+/** Levels of directories below a directory of skills, as in a project. */
+const MAX_DEPTH = 6;
+
+/** Where the files of a person are. */
+export interface HomeFilesOptions {
+  /** Directory of this program's settings: `AGENTS.md`, `skills`. */
+  codexHome: string;
+  /** The person's home, with `.agents/skills`. */
+  home: string;
+  /** The environment reads the same disk. */
+  isShared: boolean;
+}
+
+/** The instructions and skills of a person on this host, read again each time. What cannot be read is not there. */
+export function createHomeFiles({ codexHome, home, isShared }: HomeFilesOptions): HomeFiles {
+  return {
+    readDoc: (name) => readAtMost(join(codexHome, name), MAX_READ_DOC_BYTES),
+    async readSkills() {
+      const roots = [join(codexHome, "skills"), join(home, ".agents/skills")];
+      const found = await Promise.all(roots.map(async (root) => ({ root, paths: await findSkills(root, MAX_DEPTH) })));
+      const files = found
+        .flatMap(({ root, paths }) => paths.map((path) => ({ root, path })))
+        .slice(0, MAX_LISTED_SKILLS);
+      const read = await Promise.all(
+        files.map(async (file) => ({ ...file, bytes: await readAtMost(file.path, MAX_SKILL_BYTES) })),
+      );
+      return read.flatMap(({ bytes, ...file }) =>
+        bytes === undefined ? [] : [{ ...file, text: new TextDecoder().decode(bytes) }],
+      );
+    },
+    isShared,
+  };
+}
+
+/** Sorted; directories with a dot are left out, links to directories are not followed. */
+async function findSkills(directory: string, depth: number): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map(({ name }) => name);
+  const own = entries.some((entry) => entry.name === "SKILL.md" && !entry.isDirectory())
+    ? [join(directory, "SKILL.md")]
+    : [];
+  if (depth === 0) return own;
+  const below = await Promise.all(names.sort().map((name) => findSkills(join(directory, name), depth - 1)));
+  return [...own, ...below.flat()].slice(0, MAX_LISTED_SKILLS);
+}
+
+/** The content of a regular file; undefined where there is none, or it is larger. */
+async function readAtMost(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
+  // A FIFO in its place does not block.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const info = await file.stat();
+    return info.isFile() && info.size <= maxBytes ? await file.readFile() : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
