@@ -21,7 +21,7 @@ describe("codex run ends", () => {
     ["128 + n for signal n", sh("kill -KILL $$"), 137],
     ["128 + n for signal n", sh("kill -HUP $$"), 129],
     ["2 on bad arguments", ["run", "--timeout", "never", "--", "true"], 2],
-    ["2 on bad arguments", ["run", "--executor", "ssh://build", "--", "true"], 2],
+    ["2 on bad arguments", ["run", "--executor", "ssh://-oX=y", "--", "true"], 2],
     ["124 when the time is over", ["run", "--timeout", "0.2", "--", "sleep", "100"], 124],
     [
       "124 when the time is over, whatever the program says then",

@@ -100,7 +100,7 @@ describe("codex run", () => {
     ["no-such-executor", /no-such-executor/, 125],
     ["/etc/passwd", /cannot be executed/, 125],
     ["cat", /./, 125],
-    ["ssh://build", /"ssh build codex executor"/, 2],
+    ["ssh://-oProxyCommand=x", /ssh:\/\//, 2],
     ["localhost", /port is missing/, 2],
     ["", /is empty/, 2],
   ])("says why executor %j cannot be reached", async (executor, reason, expected) => {
