@@ -221,9 +221,24 @@ describe("the parser", () => {
     .array(fc.oneof({ weight: 4, arbitrary: word }, { weight: 1, arbitrary: fc.string({ unit: "binary" }) }))
     .map((all) => all.join(""));
 
+  const chunkLine = fc.constantFrom("+x\n", "-x\n", " x\n", "\n", "@@\n", "@@ x\n", "*** End of File\n", "+\n", " \n");
+  const operation = fc
+    .tuple(
+      fc.constantFrom(
+        "*** Update File: a\n",
+        "*** Update File: b\n*** Move to: c\n",
+        "*** Add File: ./d\n",
+        "*** Delete File: e\n",
+      ),
+      fc.array(chunkLine, { maxLength: 5 }),
+    )
+    .map(([header, body]) => header + (header.includes("Delete") ? "" : body.join("")));
+  /** Often a whole patch, so that what is behind the parser is reached. */
+  const patch = fc.array(operation, { maxLength: 4 }).map((all) => `*** Begin Patch\n${all.join("")}*** End Patch\n`);
+
   it("takes any text or says why not", () =>
     check(
-      fc.property(text, (any) => {
+      fc.property(fc.oneof(text, patch), (any) => {
         const parsed = parsePatch(any);
         if (!parsed.ok) expect(parsed.problem.message.length).toBeGreaterThan(10);
         parsePatchScript(any);
