@@ -13,7 +13,7 @@ export const CLOSE_GRACE_MS = 2_000;
 /** Milliseconds between asking a server to end and killing it. */
 export const TERMINATE_GRACE_MS = 2_000;
 
-/** Milliseconds that a failed write waits to learn how the server ended. */
+/** Milliseconds to read the rest of the output of a server that has ended, which says how. */
 export const LAST_WORDS_MS = 1_000;
 
 /** Bytes of a server's output in memory; while more is unread the server is paused. */

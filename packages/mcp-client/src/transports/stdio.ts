@@ -52,6 +52,8 @@ export class StdioTransport implements Transport {
   readonly #stderr = new StderrTail();
   #starting: Promise<ExecProcess> | undefined;
   #process: ExecProcess | undefined;
+  /** Its output was read to the end, or is not read any further. */
+  #drained: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #isOver = false;
 
@@ -80,7 +82,10 @@ export class StdioTransport implements Transport {
       this.#end(asError(error));
       throw error;
     }
-    void this.#receive(this.#process);
+    const program = this.#process;
+    const reading = this.#read(program);
+    this.#drained = reading.then(() => {});
+    void reading.then((problem) => this.#finish(program, problem));
   }
 
   /** Resolves when the message is written. @throws RangeError above 10 MiB; WriteError when the program reads no more */
@@ -119,10 +124,10 @@ export class StdioTransport implements Transport {
     };
   }
 
-  async #receive(program: ExecProcess): Promise<void> {
+  /** Reads to the end. Never rejects: resolves with why it was given up. */
+  async #read(program: ExecProcess): Promise<Error | undefined> {
     const lines = new Lines();
     let expected = 0;
-    let problem: Error | undefined;
     try {
       for await (const { stream, offset, bytes } of program.log.follow()) {
         if (offset !== expected) throw new Error(`${offset - expected} bytes of its output are lost`);
@@ -136,9 +141,13 @@ export class StdioTransport implements Transport {
           }
         }
       }
+      return undefined;
     } catch (error) {
-      problem = asError(error);
+      return asError(error);
     }
+  }
+
+  async #finish(program: ExecProcess, problem: Error | undefined): Promise<void> {
     if (problem === undefined && this.#closing === undefined) await program.exited;
     if (this.#closing === undefined) {
       this.onerror?.(new Error(problem === undefined ? this.#describeEnd(program) : messageOf(problem)));
@@ -177,6 +186,8 @@ export class StdioTransport implements Transport {
       await waitAtMost(clock, CLOSE_GRACE_MS, program.exited);
       // Also after its exit: what it started may still run.
       await program.terminate({ graceMs: TERMINATE_GRACE_MS }).catch(() => {});
+      // What it said last counts.
+      await waitAtMost(clock, LAST_WORDS_MS, this.#drained);
       program.dispose();
     }
     this.#end(undefined);
