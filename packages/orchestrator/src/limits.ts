@@ -137,3 +137,8 @@ export const JOINED_OUTPUT_BYTES = 64 * 1024;
 export const UNREAD_OUTPUT_BYTES = 1024 * 1024;
 /** What a waiting piece of live output takes besides its bytes, about. */
 export const QUEUED_PIECE_BYTES = 256;
+/**
+ * Milliseconds that the first call of a command waits: a short program ends within it, and needs no second call. Nothing
+ * can be typed before its answer, which names the session.
+ */
+export const FIRST_WINDOW_MS = 10;

@@ -16,6 +16,7 @@ import { describeReply } from "../executors/describe-reply.js";
 import type { CallReply, ExecutorConnection } from "../executors/executor-connection.js";
 import { type IncomingOutput, type LiveOutput, OutputTracker } from "../executors/live-output.js";
 import type { OutputPiece } from "../executors/output-queue.js";
+import { FIRST_WINDOW_MS } from "../limits.js";
 import { OutputStream } from "../output/output-stream.js";
 import { type OnOutput, teeOutput } from "../output/tee-output.js";
 
@@ -80,12 +81,6 @@ export interface RunHooks {
 
 /** The longest wait of one call, ms; the executor's own bound. A call that ends without news is followed by another. */
 const WINDOW_MS = 300_000;
-
-/**
- * The wait of the first call, ms. A short program ends within it, and needs no second call. Nothing can be typed before
- * its answer, which names the session.
- */
-const FIRST_WINDOW_MS = 10;
 
 /** Between SIGTERM and SIGKILL for a program that was aborted, ms. */
 const ABORT_GRACE_MS = 2_000;
