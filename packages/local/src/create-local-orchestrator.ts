@@ -72,12 +72,13 @@ export async function createLocalOrchestrator(options: LocalOrchestratorOptions 
   }
 }
 
-/** @throws OrchestratorError for tools that the orchestrator leaves out, as it does with those of a stranger. */
+/** @throws OrchestratorError for tools that the orchestrator leaves out or cuts, as it does with those of a stranger. */
 function checkTools(tools: readonly ExecutorTool[], orchestrator: Orchestrator, executorName: string): void {
-  const offered = new Set(orchestrator.listTools().map(({ name }) => name));
-  if (tools.every(({ spec }) => offered.has(spec.name))) return;
+  const offered = new Map(orchestrator.listTools().map(({ name, description }) => [name, description]));
+  if (tools.every(({ spec }) => offered.get(spec.name) === spec.description)) return;
   const problems = orchestrator.executors.find(({ name }) => name === executorName)?.problems ?? [];
   const reasons = problems.flatMap(({ kind, detail }) => (kind === "invalid_tool" ? [detail] : []));
+  if (reasons.length === 0 && tools.every(({ spec }) => offered.has(spec.name))) return;
   throw new OrchestratorError("bad_option", `tools: ${reasons.join("; ")}`);
 }
 

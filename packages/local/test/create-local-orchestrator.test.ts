@@ -54,6 +54,7 @@ describe("a local orchestrator", () => {
     ],
     [{ name: "n".repeat(129) }, "its name has 129 bytes (limit 128 bytes)"],
     [{ inputSchema: { type: "object", note: "x".repeat(65_536) } }, "bytes (limit 65536 bytes)"],
+    [{ description: "x".repeat(16_385) }, "description of tool `good` has 16385 bytes (limit 16384 bytes)"],
   ])("names a tool that models could not be offered, and the limit", async (spec, problem) => {
     const tool = {
       spec: { name: "good", description: "", inputSchema: { type: "object" }, ...spec },
