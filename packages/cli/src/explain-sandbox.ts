@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { isProgram } from "@codex/doctor";
 import type { Sandbox } from "@codex/executor-protocol";
 import { describeEntry, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type CommandSandbox, createCommandSandbox, type WrappedCommand } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
-import { isProgram } from "./doctor/find-program.js";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { quoteWords } from "./visible.js";
 

@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { functionCall, respond, type Script, say, startScriptedEndpoint } from "@codex/agent/testing";
+import { customCall, functionCall, respond, type Script, say, startScriptedEndpoint } from "@codex/agent/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { finish, useCommand } from "./support.js";
+import { codexWords, finish, useCommand } from "./support.js";
 
 const command = useCommand();
 
@@ -174,11 +174,51 @@ describe("codex exec", () => {
     expect((await run(["-C", home, "--skip-git-repo-check", "go"])).code).toBe(0);
   });
 
-  it("runs its commands on another executor", async () => {
-    const { url } = await command.listen();
-    const { run } = await setUp([respond(shell("c1", "echo from $$")), say("done")]);
-    const { code, stderr } = await run(["--executor", url, "-C", "/", "go"]);
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/on remote\n.*succeeded/);
+  it.each(["this host", "an executor", "an exec-server"])(
+    "runs, patches and reads instructions on %s",
+    async (where) => {
+      const patch = "*** Begin Patch\n*** Add File: new.txt\n+two\n*** Delete File: AGENTS.md\n*** End Patch";
+      const script = [respond(shell("c1", "cat AGENTS.md"), customCall("c2", "apply_patch", patch)), say("done")];
+      const { endpoint, repository, run } = await setUp(script, 'sandbox_mode = "danger-full-access"');
+      writeFileSync(join(repository, "AGENTS.md"), "Be brief.\n");
+      const { code, stdout } = await run([
+        ...(await placeOf(where)),
+        "-C",
+        repository,
+        "-m",
+        "gpt-5.5",
+        "--json",
+        "go",
+      ]);
+      expect(code).toBe(0);
+      expect(readdirSync(repository).sort()).toEqual([".git", "new.txt"]);
+      expect(readFileSync(join(repository, "new.txt"), "utf8")).toBe("two\n");
+      expect(endpoint.requests[0]?.text).toContain("Be brief.");
+      const items = lines(stdout).filter(({ type }) => type === "item.completed");
+      expect(items.map(({ item }) => item)).toMatchObject([
+        { type: "command_execution", aggregated_output: "Be brief.\n" },
+        { type: "file_change", status: "completed" },
+        { type: "agent_message", text: "done" },
+      ]);
+    },
+  );
+
+  it("asks nothing of the model when the default environment cannot be reached, and runs nothing here", async () => {
+    const { endpoint, home, repository, run } = await setUp([respond(shell("c1", "touch made")), say("done")]);
+    writeFileSync(
+      join(home, "environments.toml"),
+      'default = "far"\n[[environments]]\nid = "far"\nurl = "ws://127.0.0.1:1"\n',
+    );
+    const { code, stderr } = await run(["go"]);
+    expect([code, endpoint.requests.length, readdirSync(repository)]).toEqual([1, 0, [".git"]]);
+    expect(stderr).toContain("far");
+    expect((await run(["--environment", "local", "go"])).code).toBe(0);
+    expect(endpoint.requests.length).toBe(2);
   });
+
+  async function placeOf(where: string): Promise<string[]> {
+    if (where === "this host") return [];
+    if (where === "an executor") return ["--executor", (await command.listen()).url];
+    return ["--executor", `${codexWords} exec-server --listen stdio`];
+  }
 });

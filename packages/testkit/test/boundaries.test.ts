@@ -45,11 +45,12 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   faces: {
     "agent-terminal": "agent clock",
+    doctor: "config executor-protocol telemetry",
     local: "channel environments exec-server executor orchestrator policy process-host",
     "mcp-client": "clock environments exec-backend executor executor-protocol telemetry",
     cli:
-      "agent agent-terminal audit background channel clock config environments exec-backend exec-server exec-server-client " +
-      "executor executor-protocol file-lock host-files local native orchestrator permissions policy process-host " +
+      "agent agent-terminal audit background channel clock config doctor environments exec-backend exec-server exec-server-client " +
+      "exec-server-protocol executor executor-protocol file-lock host-files local native orchestrator permissions policy process-host " +
       "sandbox telemetry",
   },
   // Private: knows everybody.

@@ -6,16 +6,19 @@ import { type Approver, type AttachedExecutor, createOrchestrator, type Orchestr
 import { createRuleSaver } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import { openAudit } from "../audit.js";
-import { attachExecutor } from "../connect.js";
+import { choosePlace } from "../connect.js";
+import type { ChosenEnvironment } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
 import type { AgentCommandOptions } from "./agent-options.js";
+import { createFileTools } from "./file-tools.js";
 import { openModel } from "./open-model.js";
+import { openPlace } from "./open-place.js";
 import { isBypassed, openWorkspace, type Workspace } from "./open-workspace.js";
-import { readContext } from "./read-context.js";
+import { createContextReader } from "./read-context.js";
 
 /** Everything a run needs, open. */
 export interface OpenedAgent {
@@ -43,7 +46,21 @@ export interface AgentChoices {
  * @throws CommandError, ConfigError
  */
 export async function openAgent(options: AgentCommandOptions, choices: AgentChoices): Promise<OpenedAgent> {
-  const isOwn = options.executor === undefined;
+  const chosen = await choosePlace(options);
+  try {
+    return await openAgentAt(chosen, options, choices);
+  } catch (error) {
+    await chosen?.close();
+    throw error;
+  }
+}
+
+async function openAgentAt(
+  chosen: ChosenEnvironment | undefined,
+  options: AgentCommandOptions,
+  choices: AgentChoices,
+): Promise<OpenedAgent> {
+  const isOwn = options.executor === undefined && chosen === undefined;
   const placed =
     options.cd === undefined && choices.threadCwd !== undefined ? { ...options, cd: choices.threadCwd } : options;
   const workspace = await openWorkspace(placed, isOwn);
@@ -72,22 +89,18 @@ export async function openAgent(options: AgentCommandOptions, choices: AgentChoi
     ...(audit === undefined ? {} : { audit }),
   });
   try {
-    const executor = await attachExecutor(orchestrator, isOwn ? "local" : "remote", options);
+    const place = await openPlace(orchestrator, options, chosen);
+    const { executor } = place;
+    const { approvalPolicy } = config.settings;
+    const tools = createFileTools({ place, workspace, settings, approvalPolicy, sandbox, approver: choices.approver });
     const agent = createAgent({
       orchestrator,
       model,
       modelName: settings.model,
       ...(workspace.cwd === undefined ? {} : { cwd: workspace.cwd }),
       ...(instructions === undefined ? {} : { instructions }),
-      readContext: () =>
-        Promise.resolve(
-          readContext({
-            executor,
-            settings: config.settings,
-            workspace,
-            developerInstructions: settings.developerInstructions,
-          }),
-        ),
+      tools: tools.list,
+      readContext: createContextReader({ place, workspace, settings, config: config.settings, policy: tools.policy }),
       reasoning: settings.reasoning,
       retry: provider.retry,
       login: config.settings.defaults.allowLogin ?? true,
@@ -99,7 +112,10 @@ export async function openAgent(options: AgentCommandOptions, choices: AgentChoi
       ...(provider.toolTypes === undefined ? {} : { customTools: provider.toolTypes.includes("custom") }),
       ...(settings.webSearch === undefined ? {} : { hostedTools: [{ type: "web_search" }] }),
     });
-    const close = () => orchestrator.close();
+    const close = async () => {
+      await orchestrator.close();
+      await place.close();
+    };
     return { agent, settings, config, workspace, executor, orchestrator, providerId: provider.id, close };
   } catch (error) {
     await orchestrator.close();

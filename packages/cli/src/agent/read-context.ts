@@ -1,20 +1,53 @@
+import { homedir } from "node:os";
 import { basename } from "node:path";
-import { describePermissions, describeSurroundings, type TurnContext } from "@codex/agent";
-import type { Settings } from "@codex/config";
-import type { AttachedExecutor } from "@codex/orchestrator";
+import {
+  confineFiles,
+  createProjectReader,
+  describePermissions,
+  describeSurroundings,
+  type FilePolicy,
+  type TurnContext,
+} from "@codex/agent";
+import { createHomeFiles } from "@codex/agent/node";
+import type { AgentSettings } from "@codex/agent-terminal";
+import { codexHome, type Settings } from "@codex/config";
+import { refuseFiles } from "./lazy-files.js";
+import type { Place } from "./open-place.js";
 import type { Workspace } from "./open-workspace.js";
 
 /** What the context of a turn is made from. */
 export interface ContextSources {
-  readonly executor: AttachedExecutor;
-  readonly settings: Settings;
+  readonly place: Place;
   readonly workspace: Workspace;
-  readonly developerInstructions: string | undefined;
+  readonly settings: AgentSettings;
+  readonly config: Settings;
+  readonly policy: FilePolicy;
 }
 
-/** What the model is told about its surroundings, as they are now. */
-export function readContext({ executor, settings, workspace, developerInstructions }: ContextSources): TurnContext {
-  const { sandbox, approvalPolicy } = settings;
+/** Reads what the model is told about its surroundings, as they are before each turn. */
+export function createContextReader(sources: ContextSources): (turn: { prompt: string }) => Promise<TurnContext> {
+  const { place, workspace, settings, policy } = sources;
+  const { executor, files, isOwn } = place;
+  const project = createProjectReader({
+    fallbackNames: settings.projectDocFallbackFilenames,
+    home: createHomeFiles({ codexHome: codexHome(), home: homedir(), isShared: isOwn }),
+    ...(settings.projectRootMarkers === undefined ? {} : { rootMarkers: settings.projectRootMarkers }),
+    ...(settings.projectDocMaxBytes === undefined ? {} : { maxDocBytes: settings.projectDocMaxBytes }),
+  });
+  return async ({ prompt }) => {
+    const cwd = workspace.cwd ?? executor.host?.cwd ?? "/";
+    const chosen = policy.sandboxOf({ environment: executor.name, cwd });
+    const confined = "refused" in chosen ? refuseFiles(chosen.refused) : confineFiles(files, chosen.fileSandbox);
+    const read = await project.read({ files, confined, cwd }, prompt);
+    return { ...read, sections: [...describePlace(sources), ...read.sections] };
+  };
+}
+
+/** Permissions, and where commands run. */
+function describePlace({ place, workspace, settings, config }: ContextSources): TurnContext["sections"] {
+  const { executor } = place;
+  const { developerInstructions } = settings;
+  const { sandbox, approvalPolicy } = config;
   const cwd = workspace.cwd ?? executor.host?.cwd;
   const shell = executor.host?.shell.name;
   const error = executor.offlineReason;
@@ -28,7 +61,7 @@ export function readContext({ executor, settings, workspace, developerInstructio
     ...(sandbox.mode === undefined ? {} : { profile: sandbox.mode }),
     ...(error === undefined ? {} : { error }),
   };
-  const sections = [
+  return [
     ...(developerInstructions === undefined
       ? []
       : [{ role: "developer" as const, opening: developerInstructions, text: developerInstructions }]),
@@ -40,7 +73,6 @@ export function readContext({ executor, settings, workspace, developerInstructio
     }),
     describeSurroundings({ environments: [environment], date: today(), timezone: timezone() }),
   ];
-  return { sections };
 }
 
 const today = (): string => {

@@ -1,34 +1,7 @@
-import { type Row, runChecks } from "../doctor/check.js";
-import { checkAuditLog, checkConfiguration, checkHome } from "../doctor/configuration.js";
-import { checkPipes, checkSandbox, checkTerminal } from "../doctor/host.js";
-import { checkOpenFiles, checkProcesses, checkTerminals, checkWatches } from "../doctor/host-limits.js";
-import { checkLoopback, checkSharedMemory, checkTemporaryFiles } from "../doctor/places.js";
-import { checkClock, checkGit, checkLocale, checkNode } from "../doctor/runtime.js";
-import { SHELL_CHECKS } from "../doctor/shells.js";
+import { CHECKS, type Row, runChecks } from "@codex/doctor";
 import { EXIT } from "../exit-codes.js";
 import { VERSION } from "../version.js";
 import { visible } from "../visible.js";
-
-const CHECKS = [
-  checkNode,
-  checkPipes,
-  checkTerminal,
-  checkSandbox,
-  ...SHELL_CHECKS,
-  checkGit,
-  checkOpenFiles,
-  checkProcesses,
-  checkTerminals,
-  checkWatches,
-  checkTemporaryFiles,
-  checkSharedMemory,
-  checkLoopback,
-  checkLocale,
-  checkClock,
-  checkHome,
-  checkConfiguration,
-  checkAuditLog,
-];
 
 /** Checks what commands need of this host, and says how to fix what is wrong. Exit code 1 for a problem. */
 export async function runDoctor({ json }: { json: boolean }): Promise<void> {

@@ -83,8 +83,7 @@ async function runTurn(turn: TurnToRun): Promise<ShownTurnResult> {
   const { content, choice, options, outputSchema, lastMessage } = turn;
   const chosen = await chooseThread(choice, process.cwd());
   try {
-    const isOwn = options.executor === undefined;
-    const threadCwd = isOwn || chosen.opened?.meta.environment !== undefined ? chosen.opened?.meta.cwd : undefined;
+    const threadCwd = chosen.opened?.meta.cwd;
     const opened = await openAgent(options, { approver: openApprover(options), threadCwd });
     const { agent, workspace, executor, providerId } = opened;
     try {
@@ -134,7 +133,7 @@ async function openView({ text, options }: TurnToRun, opened: OpenedAgent, threa
   const { approvalPolicy, sandbox } = config.settings;
   const header = {
     directory: workspace.cwd ?? executor.host?.cwd,
-    executor: options.executor === undefined ? undefined : executor.name,
+    environment: executor.name,
     model: settings.model,
     provider: providerId,
     approval: typeof approvalPolicy === "string" ? approvalPolicy : "granular",

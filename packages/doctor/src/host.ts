@@ -1,11 +1,12 @@
 import type { SandboxSupport } from "@codex/executor-protocol";
-import { withoutNodeOptions } from "../node-options.js";
 import { type Check, type Finding, ok, problem, warning } from "./check.js";
 import { runProgram } from "./run-program.js";
 
 /** Runs this command in another process, so that a crash in native code is a finding. */
-const runCodex = (args: readonly string[], input = "") =>
-  runProgram(process.execPath, [process.argv[1] ?? "", ...args], { input, env: withoutNodeOptions() });
+function runCodex(args: readonly string[], input = "") {
+  const { NODE_OPTIONS: _loads, ...env } = process.env;
+  return runProgram(process.execPath, [process.argv[1] ?? "", ...args], { input, env });
+}
 
 const REINSTALL =
   "install again on this host, for this Node and libc: `npm rebuild node-pty koffi`; on musl node-pty has to be built from source";

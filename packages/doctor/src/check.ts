@@ -6,12 +6,14 @@ export type Finding =
   | { status: "ok"; detail: string }
   | { status: "warning" | "problem"; detail: string /** What to do about it. */; fix: string };
 
+/** One thing that is looked at; `run` may throw, which is a problem, and has 20 s. */
 export interface Check {
   name: string;
   /** May throw or never settle: both become findings. `signal` aborts at the deadline. */
   run(signal: AbortSignal): Finding | Promise<Finding>;
 }
 
+/** What a check found. */
 export type Row = Finding & { name: string };
 
 export const ok = (detail: string): Finding => ({ status: "ok", detail });

@@ -1,0 +1,29 @@
+import type { Check } from "./check.js";
+import { checkAuditLog, checkConfiguration, checkHome } from "./configuration.js";
+import { checkPipes, checkSandbox, checkTerminal } from "./host.js";
+import { checkOpenFiles, checkProcesses, checkTerminals, checkWatches } from "./host-limits.js";
+import { checkLoopback, checkSharedMemory, checkTemporaryFiles } from "./places.js";
+import { checkClock, checkGit, checkLocale, checkNode } from "./runtime.js";
+import { SHELL_CHECKS } from "./shells.js";
+
+/** Everything that commands need of this host, in the order in which it is shown. */
+export const CHECKS: readonly Check[] = [
+  checkNode,
+  checkPipes,
+  checkTerminal,
+  checkSandbox,
+  ...SHELL_CHECKS,
+  checkGit,
+  checkOpenFiles,
+  checkProcesses,
+  checkTerminals,
+  checkWatches,
+  checkTemporaryFiles,
+  checkSharedMemory,
+  checkLoopback,
+  checkLocale,
+  checkClock,
+  checkHome,
+  checkConfiguration,
+  checkAuditLog,
+];
