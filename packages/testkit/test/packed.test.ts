@@ -42,6 +42,8 @@ const PACKAGES = [
   "starlark",
   "policy",
   "orchestrator",
+  "toml",
+  "environments",
   "process-host",
   "local",
   "cli",
