@@ -133,7 +133,9 @@ describe("accept_and_save", () => {
     };
     const edited: ApprovalAnswer = { decision: "accept_and_save", rule: ["bash", "-c"] };
     const { run } = await judged({ approvalPolicy: "untrusted", saveRule }, edited);
-    expect((await run("say hi")).text).toMatch(/not saved: `bash` runs any script/);
+    expect((await run("say hi")).text).toMatch(
+      /not saved: the value of `-c` is left open, and `bash` may run what it says/,
+    );
     expect(saved).toEqual([]);
   });
 });
