@@ -18,8 +18,6 @@ export interface AgentCommandOptions extends ConnectOptions, Pick<ConfigFlags, "
   yolo?: boolean;
   skipGitRepoCheck?: boolean;
   ephemeral?: boolean;
-  ignoreUserConfig?: boolean;
-  ignoreRules?: boolean;
 }
 
 /** Options of `codex exec`. */
