@@ -14,6 +14,9 @@ const probe = createLocalBackend();
 const support = (await probe.getSandboxSupport?.()) ?? { kind: "none", problem: "no sandbox is built in" };
 await probe.close();
 
+/** The exit codes of a refused redirection differ between shells: 1 from bash, 2 from dash. */
+const BASH = { shell: "bash", login: false };
+
 describe.skipIf(support.kind === "none")(`commands in a real sandbox (skipped: ${support.problem ?? "not"})`, () => {
   let base: string;
   const opened: Orchestrator[] = [];
@@ -57,8 +60,7 @@ describe.skipIf(support.kind === "none")(`commands in a real sandbox (skipped: $
     });
     opened.push(orchestrator);
     await orchestrator.attach({ name: "main", channel: open(channel, executorArgs) });
-    const run = (cmd: string, more: object = {}) =>
-      orchestrator.callTool("exec_command", { cmd, login: false, ...more });
+    const run = (cmd: string, more: object = {}) => orchestrator.callTool("exec_command", { cmd, ...BASH, ...more });
     return { run, asked, orchestrator };
   }
   function open(channel: "memory" | "stdio", args: readonly string[]) {
@@ -186,7 +188,7 @@ describe.skipIf(support.kind === "none")(`commands in a real sandbox (skipped: $
       const gitDirectories = () => ({ gitDirectory, commonDirectory: common() });
       const settings = { allowGitCommit: true, gitDirectories };
       const { orchestrator } = await start({ settings });
-      const run = (cmd: string) => orchestrator.callTool("exec_command", { cmd, login: false }, { cwd: tree });
+      const run = (cmd: string) => orchestrator.callTool("exec_command", { cmd, ...BASH }, { cwd: tree });
       const committed = await run("echo 1 > f && git add f && git commit -qm inside");
       expect(committed.structured).toMatchObject({ exitCode: 0 });
       expect(git("log", "--format=%s", "tree")).toBe("inside\nzero\n");

@@ -37,8 +37,8 @@ export function createApplyPatchTool(options: PatchOptions): AgentTool {
   };
 }
 
-/** What shells say. */
-const NOT_FOUND = /\bapply_?patch\b.{0,40}not found|not found.{0,40}\bapply_?patch\b/;
+/** The errors of shells for a missing program; dash says "Permission denied" where a directory of `PATH` cannot be read. */
+const NOT_FOUND = /\bapply_?patch\b.{0,40}(?:not found|Permission denied)|not found.{0,40}\bapply_?patch\b/;
 
 const NO_INPUT = "apply_patch takes `input`: a text with the whole patch, from '*** Begin Patch' to '*** End Patch'.";
 

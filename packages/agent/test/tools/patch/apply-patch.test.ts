@@ -160,6 +160,7 @@ describe("a patch in exec_command", () => {
     const missing = "/bin/bash: line 1: apply_patch: command not found\n";
     expect(tool.remark!("exec_command", args, missing)).toContain("not a program of this shell");
     expect(tool.remark!("exec_command", args, "zsh:1: command not found: apply_patch")).toBeDefined();
+    expect(tool.remark!("exec_command", args, "sh: 2: apply_patch: Permission denied")).toBeDefined();
     expect(tool.remark!("exec_command", args, "make: no rule")).toBeUndefined();
     expect(tool.remark!("exec_command", { cmd: "make" }, missing)).toBeUndefined();
   });
