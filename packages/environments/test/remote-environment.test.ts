@@ -1,35 +1,17 @@
 import { createMemoryChannelPair } from "@codex/channel";
-import { createWebSocketListener } from "@codex/channel/websocket";
-import { createEnvironmentInfo, createExecServer } from "@codex/exec-server";
-import { type CreateExecServer, createExecutor, type ExecutorOptions } from "@codex/executor";
+import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { createOrchestrator } from "@codex/orchestrator";
 import { createLocalBackend } from "@codex/process-host";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ENV, outputOf } from "../../process-host/test/support.js";
 import { createRemoteEnvironment, createWebSocketLink, type EnvironmentState } from "../src/index.js";
-import { environmentAt, listen } from "./support.js";
+import { environmentAt, execServer, listen, openExecutor } from "./support.js";
 
-/** An executor on a websocket that names no subprotocol. */
-async function listenExecutor(
-  options: Partial<ExecutorOptions> = {},
-): Promise<{ url: string; channels: () => number }> {
-  const backend = createLocalBackend();
-  const executor = createExecutor({ backend, ...options });
-  let channels = 0;
-  const listener = await createWebSocketListener({
-    host: "127.0.0.1",
-    port: 0,
-    onChannel: (channel) => {
-      channels += 1;
-      void executor.serve(channel);
-    },
-  });
-  onTestFinished(async () => {
-    await listener.close();
-    await executor.close();
-    await backend.close();
-  });
-  return { url: listener.url, channels: () => channels };
+/** An executor on a websocket; closed at the end of the test. */
+async function listenExecutor(options: Partial<ExecutorOptions> = {}) {
+  const executor = await openExecutor(options);
+  onTestFinished(executor.close);
+  return executor;
 }
 
 function openOrchestrator() {
@@ -107,19 +89,6 @@ describe("an environment at an executor", () => {
     expect((await environment.files.getMetadata("/tmp")).isDirectory).toBe(true);
   });
 });
-
-const execServer: CreateExecServer = async () => {
-  const backend = createLocalBackend();
-  const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
-  const server = createExecServer({ backend, environment: { info } });
-  return {
-    serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }),
-    async close() {
-      await server.close();
-      await backend.close();
-    },
-  };
-};
 
 describe("environments that were added to an orchestrator", () => {
   it("are connected by the first call, at an exec-server or an executor, and run nothing elsewhere when one is down", async () => {

@@ -1,6 +1,9 @@
 import { createMemoryChannelPair } from "@codex/channel";
+import { createWebSocketListener } from "@codex/channel/websocket";
 import type { ExecBackend } from "@codex/exec-backend";
-import { createExecutor } from "@codex/executor";
+import { createEnvironmentInfo, createExecServer } from "@codex/exec-server";
+import { type CreateExecServer, createExecutor, type ExecutorOptions } from "@codex/executor";
+import { createLocalBackend } from "@codex/process-host";
 import { onTestFinished } from "vitest";
 import { listenOwnServer } from "../../exec-server/test/backend/own-server.js";
 import {
@@ -34,3 +37,43 @@ export function environmentAt(url: string, options: Partial<RemoteEnvironmentOpt
   onTestFinished(() => environment.close());
   return environment;
 }
+
+/** An executor on a websocket that names no subprotocol. The caller closes it. */
+export async function openExecutor(
+  options: Partial<ExecutorOptions> = {},
+): Promise<{ url: string; channels: () => number; close(): Promise<void> }> {
+  const backend = createLocalBackend();
+  const executor = createExecutor({ backend, ...options });
+  let channels = 0;
+  const listener = await createWebSocketListener({
+    host: "127.0.0.1",
+    port: 0,
+    onChannel: (channel) => {
+      channels += 1;
+      void executor.serve(channel);
+    },
+  });
+  return {
+    url: listener.url,
+    channels: () => channels,
+    async close() {
+      await listener.close();
+      await executor.close();
+      await backend.close();
+    },
+  };
+}
+
+/** The exec-server beside an executor. */
+export const execServer: CreateExecServer = async () => {
+  const backend = createLocalBackend();
+  const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
+  const server = createExecServer({ backend, environment: { info } });
+  return {
+    serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }),
+    async close() {
+      await server.close();
+      await backend.close();
+    },
+  };
+};

@@ -7,7 +7,6 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createOrchestrator } from "@codex/orchestrator";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { describeBackend } from "../../../exec-server/test/backend/body.js";
 import { ENV, outputOf, untilGone } from "../../../process-host/test/support.js";
 import { createCommandLink, createRemoteEnvironment, type Environment, type LinkedCommand } from "../../src/index.js";
 import { hostTools } from "../support.js";
@@ -46,15 +45,6 @@ async function askProgram(text: string, command: Partial<LinkedCommand>): Promis
   expect(error).toMatchObject({ name: "EnvironmentError", code: "program_failed" });
   return environment.state.reason ?? "";
 }
-
-describeBackend("an environment behind an exec-server on stdio", {
-  extended: true,
-  async open() {
-    const link = createCommandLink(serverCommand);
-    const environment = createRemoteEnvironment({ id: "far", kind: "command", link, hostTools });
-    return { backend: environment.backend, close: () => environment.close() };
-  },
-});
 
 describe("a program", () => {
   it("may be an executor", async () => {

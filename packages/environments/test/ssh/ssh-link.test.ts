@@ -14,7 +14,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createServerBundle } from "../../../cli/src/server-bundle.js";
-import { describeBackend } from "../../../exec-server/test/backend/body.js";
 import { ENV, outputOf, untilGone } from "../../../process-host/test/support.js";
 import {
   createRemoteEnvironment,
@@ -24,7 +23,7 @@ import {
   type SshLinkOptions,
 } from "../../src/index.js";
 import { hostTools } from "../support.js";
-import { NO_SSHD, openSshd, type Sshd, startSshd } from "./sshd.js";
+import { NO_SSHD, type Sshd, startSshd } from "./sshd.js";
 
 const bundle = createServerBundle(fileURLToPath(new URL("../../../cli/dist/codex.js", import.meta.url)));
 const PIPE = { kind: "pipe", stdin: "null" } as const;
@@ -178,18 +177,6 @@ describe.skipIf(NO_SSHD !== "")(`an environment behind ssh${NO_SSHD}`, { timeout
     const shown = await outputOf(await environment.backend.start(spec));
     expect(shown).toContain("OTHER=sent");
     expect(shown).not.toMatch(/sk-of-the-host|OPENAI|SSH_CONNECTION/);
-  });
-});
-
-describe.skipIf(NO_SSHD !== "")(`with all that a backend can${NO_SSHD}`, () => {
-  describeBackend("an environment behind ssh", {
-    extended: true,
-    async open() {
-      const { port, ssh, close } = await openSshd();
-      const link = createSshLink({ address: { host: "127.0.0.1", port }, ssh, bundle });
-      const environment = createRemoteEnvironment({ id: "far", kind: "ssh", link });
-      return { backend: environment.backend, close: () => environment.close().then(close) };
-    },
   });
 });
 
