@@ -15,7 +15,7 @@ const DEFAULT_BUDGET_LIMITS: BudgetLimits = {
   evaluationDepth: MAX_EVALUATION_DEPTH,
 };
 
-/** What one evaluation may spend. Every counter that is exceeded throws a `Fault` that names the limit. */
+/** The resource budget of one evaluation. A counter that exceeds its limit throws a `Fault` that names the limit. */
 export class Budget {
   private steps = 0;
   private allocated = 0;

@@ -1,13 +1,13 @@
-/** Most evaluation steps (expressions, statements, loop turns, visited elements) one file may take. */
+/** Most evaluation steps (expressions, statements, loop iterations, visited elements) of one file. */
 export const MAX_STEPS = 5_000_000;
 
-/** Most bytes the values made while one file is evaluated may add up to; nothing is given back before the end. */
+/** Most bytes of all values created while one file is evaluated; values that become garbage still count. */
 export const MAX_ALLOCATED_BYTES = 64 * 1024 * 1024;
 
-/** Deepest chain of function calls. */
+/** Deepest call stack, in functions of the file. */
 export const MAX_CALL_DEPTH = 64;
 
-/** Deepest nesting of one evaluation: expressions, statements and calls inside each other, or values inside values. */
+/** Deepest nesting of one evaluation: of expressions, statements and calls, or of values. */
 export const MAX_EVALUATION_DEPTH = 1_500;
 
 /** Deepest nesting of brackets and blocks in the text of a file. */

@@ -8,7 +8,7 @@ import { addEntries } from "./dict-methods.js";
 import { NUMBER_BUILTINS } from "./number-builtins.js";
 import { SEQUENCE_BUILTINS } from "./sequence-builtins.js";
 
-/** The names every file knows: the functions of the language, without output and without `load`. */
+/** The predeclared names of every file: the functions of the language, without `print` and `load`. */
 export function createBuiltins(): Map<string, Value> {
   const names = new Map<string, Value>([
     ["None", null],

@@ -18,8 +18,8 @@ import { splitLines, splitText, splitTextFromEnd } from "./split-text.js";
 
 type StringMethod = Method<string>;
 
-/** Counts the memory of a text that was made. */
-function keep(text: string, { budget }: CallContext): string {
+/** Charges a new string to the budget and returns it. */
+function charge(text: string, { budget }: CallContext): string {
   budget.spend(text.length);
   budget.allocate(text.length);
   return text;
@@ -30,19 +30,19 @@ function toStringArgument(value: Value | undefined, label: string): string {
   return value;
 }
 
-/** A method without arguments that makes another text. */
+/** A method without arguments that returns another text. */
 function transform(name: string, change: (text: string) => string): [string, StringMethod] {
   return [
     name,
     (self, args, context) => {
       getPositional(name, args, 0);
-      return keep(change(self), context);
+      return charge(change(self), context);
     },
   ];
 }
 
-/** A method without arguments that asks something about the text. */
-function query(name: string, test: (text: string) => boolean): [string, StringMethod] {
+/** A method without arguments that tests the text. */
+function predicate(name: string, test: (text: string) => boolean): [string, StringMethod] {
   return [
     name,
     (self, args, { budget }) => {
@@ -118,7 +118,7 @@ function strip(name: string, atStart: boolean, atEnd: boolean): [string, StringM
       let end = letters.length;
       while (atStart && start < end && isStripped(letters[start] ?? "")) start += 1;
       while (atEnd && end > start && isStripped(letters[end - 1] ?? "")) end -= 1;
-      return keep(letters.slice(start, end).join(""), context);
+      return charge(letters.slice(start, end).join(""), context);
     },
   ];
 }
@@ -130,7 +130,7 @@ function partition(name: string, fromEnd: boolean): [string, StringMethod] {
       const separator = toStringArgument(getPositional(name, args, 1)[0], `the argument of ${name}()`);
       if (separator === "") throw new Fault(`the separator of ${name}() is empty`);
       const at = fromEnd ? self.lastIndexOf(separator) : self.indexOf(separator);
-      keep(self, context);
+      charge(self, context);
       if (at === -1) return new TupleValue(fromEnd ? ["", "", self] : [self, "", ""]);
       return new TupleValue([self.slice(0, at), separator, self.slice(at + separator.length)]);
     },
@@ -186,7 +186,7 @@ const removeAffix = (name: string, isPrefix: boolean): [string, StringMethod] =>
   name,
   (self, args, context) => {
     const part = toStringArgument(getPositional(name, args, 1)[0], `the argument of ${name}()`);
-    keep(self, context);
+    charge(self, context);
     if (isPrefix) return self.startsWith(part) ? self.slice(part.length) : self;
     return part !== "" && self.endsWith(part) ? self.slice(0, -part.length) : self;
   },
@@ -219,13 +219,13 @@ export const STRING_METHODS: ReadonlyMap<string, StringMethod> = new Map<string,
   find("find", false, false),
   ["format", format],
   find("index", false, true),
-  query("isalnum", (text) => /^[\p{Alphabetic}\p{N}]+$/u.test(text)),
-  query("isalpha", (text) => /^\p{Alphabetic}+$/u.test(text)),
-  query("isdigit", (text) => /^\p{N}+$/u.test(text)),
-  query("islower", (text) => hasLetters(text) && text === text.toLowerCase()),
-  query("isspace", (text) => /^\s+$/u.test(text)),
-  query("istitle", (text) => hasLetters(text) && text === toTitle(text)),
-  query("isupper", (text) => hasLetters(text) && text === text.toUpperCase()),
+  predicate("isalnum", (text) => /^[\p{Alphabetic}\p{N}]+$/u.test(text)),
+  predicate("isalpha", (text) => /^\p{Alphabetic}+$/u.test(text)),
+  predicate("isdigit", (text) => /^\p{N}+$/u.test(text)),
+  predicate("islower", (text) => hasLetters(text) && text === text.toLowerCase()),
+  predicate("isspace", (text) => /^\s+$/u.test(text)),
+  predicate("istitle", (text) => hasLetters(text) && text === toTitle(text)),
+  predicate("isupper", (text) => hasLetters(text) && text === text.toUpperCase()),
   ["join", join],
   transform("lower", (text) => text.toLowerCase()),
   strip("lstrip", true, false),

@@ -5,7 +5,7 @@ import { FunctionValue, getTypeName, ListValue, TupleValue, type Value } from ".
 import type { Evaluation } from "./evaluation.js";
 import type { Frame } from "./frame.js";
 
-/** A function that sees `frame`; its defaults are evaluated now. */
+/** A function with `frame` as its closure. Its defaults are evaluated once, here. */
 export function createFunction(
   name: string,
   definition: FunctionValue["definition"],

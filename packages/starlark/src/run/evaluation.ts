@@ -4,9 +4,9 @@ import type { Expression, Statement } from "../syntax/syntax.js";
 import type { CallArguments, Environment, Value } from "../values/values.js";
 import type { Frame } from "./frame.js";
 
-/** One run of one file: where it is, what it may still spend, and how its parts are evaluated. */
+/** The state of one run of a file: its current offset, its budget, and the functions that evaluate its parts. */
 export interface Evaluation {
-  /** Offset that a `Fault` thrown now belongs to. */
+  /** Offset reported for a `Fault` thrown at this point. */
   at: number;
   readonly budget: Budget;
   run(statements: readonly Statement[], frame: Frame): Completion;

@@ -18,7 +18,7 @@ import { evaluateExpression } from "./expressions.js";
 import { Frame } from "./frame.js";
 import { runStatement } from "./statements.js";
 
-/** Runs a file. Whatever is wrong with it, a bound that is hit included, is thrown as a `StarlarkError`. */
+/** Runs a file. @throws StarlarkError for any problem in it, an exceeded limit included */
 export function runProgram(source: Source, builtins: ReadonlyMap<string, Value>, budget: Budget): void {
   const evaluator = new Evaluator(source, budget);
   try {
@@ -115,7 +115,7 @@ class Evaluator implements Evaluation {
   }
 }
 
-/** The JavaScript stack is the last bound; the ones with names are meant to be hit before it. */
+/** A `RangeError` is a JavaScript stack overflow; the named limits should be reached before it. */
 function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   if (error instanceof RangeError) return new Fault(`evaluation ran out of room: ${error.message}`, "Nest less.");

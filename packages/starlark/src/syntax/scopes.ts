@@ -24,7 +24,7 @@ export interface Scopes {
   readonly inner: ReadonlyMap<Scoped, Names>;
 }
 
-/** Collects who declares what and throws a `StarlarkError` at a name nothing declares, even in code that never runs. */
+/** Collects the names that each scope declares. @throws StarlarkError at an undeclared name, even in code that never runs */
 export function resolveScopes(source: Source, program: readonly Statement[], builtins: Names): Scopes {
   const module = new Set<string>();
   declareAll(program, module);

@@ -1,4 +1,4 @@
-/** What a program is parsed into. `at` is the offset messages point to. */
+/** The syntax tree of an expression. `at` is the UTF-16 offset that messages point to. */
 
 export type Expression =
   | { readonly kind: "constant"; readonly at: number; readonly value: bigint | number | string }

@@ -32,7 +32,7 @@ export const KEYWORDS: ReadonlySet<string> = new Set([
   "return",
 ]);
 
-/** Words of Python that Starlark keeps free and refuses everywhere. */
+/** Keywords of Python that Starlark reserves and rejects everywhere. */
 export const RESERVED_WORDS: ReadonlySet<string> = new Set([
   "as",
   "assert",
@@ -61,7 +61,7 @@ export const SYMBOLS: readonly string[] = [
   ..."+ - * / % | & ^ ~ < > = . , : ; ( ) [ ] { }".split(" "),
 ];
 
-/** How a token is called in a message. */
+/** The name of a token in an error message. */
 export function getTokenLabel(token: Token): string {
   switch (token.kind) {
     case "newline":

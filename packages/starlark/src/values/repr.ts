@@ -20,16 +20,16 @@ export function toRepr(value: Value, budget: Budget): string {
   return writeValue(value, budget, []);
 }
 
-function writeValue(value: Value, budget: Budget, around: readonly Value[]): string {
+function writeValue(value: Value, budget: Budget, ancestors: readonly Value[]): string {
   budget.spend();
   budget.enter();
-  const text = writeInside(value, budget, around);
+  const text = writeInside(value, budget, ancestors);
   budget.leave();
   budget.allocate(text.length);
   return text;
 }
 
-function writeInside(value: Value, budget: Budget, around: readonly Value[]): string {
+function writeInside(value: Value, budget: Budget, ancestors: readonly Value[]): string {
   if (value === null) return "None";
   switch (typeof value) {
     case "boolean":
@@ -42,15 +42,15 @@ function writeInside(value: Value, budget: Budget, around: readonly Value[]): st
       return quoteString(value);
     default:
   }
-  const isInsideItself = around.includes(value);
-  const inside = [...around, value];
-  const write = (item: Value) => writeValue(item, budget, inside);
-  if (value instanceof ListValue) return isInsideItself ? "[...]" : `[${value.items.map(write).join(", ")}]`;
+  const isCyclic = ancestors.includes(value);
+  const path = [...ancestors, value];
+  const write = (item: Value) => writeValue(item, budget, path);
+  if (value instanceof ListValue) return isCyclic ? "[...]" : `[${value.items.map(write).join(", ")}]`;
   if (value instanceof TupleValue) {
     return value.items.length === 1 ? `(${value.items.map(write)},)` : `(${value.items.map(write).join(", ")})`;
   }
   if (value instanceof DictValue) {
-    if (isInsideItself) return "{...}";
+    if (isCyclic) return "{...}";
     return `{${[...value.entries.values()].map(([key, item]) => `${write(key)}: ${write(item)}`).join(", ")}}`;
   }
   return writeOther(value);

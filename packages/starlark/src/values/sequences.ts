@@ -13,7 +13,7 @@ import {
   type Value,
 } from "./values.js";
 
-/** What a loop over `value` visits. Strings are not looped over. */
+/** The items that a loop over `value` visits. Strings are not iterable. */
 export function getItems(value: Value, budget: Budget): readonly Value[] {
   if (value instanceof ListValue || value instanceof TupleValue || value instanceof ElementsValue) return value.items;
   if (value instanceof DictValue) return [...value.entries.values()].map(([key]) => key);

@@ -45,7 +45,7 @@ export class DictValue {
   }
 }
 
-/** A range of integers; its numbers are made when asked for. */
+/** A range of integers, computed on access. */
 export class RangeValue {
   constructor(
     readonly start: number,
@@ -58,12 +58,12 @@ export class RangeValue {
   }
 }
 
-/** What `elems` and `codepoints` of a string return: something to loop over. */
+/** The iterable that the string methods `elems` and `codepoints` return. */
 export class ElementsValue {
   constructor(readonly items: readonly Value[]) {}
 }
 
-/** The variables that code sees; a name without a value is a `Fault`. */
+/** The variables in scope. `get` throws a `Fault` for a name without a value. */
 export interface Environment {
   get(name: string): Value;
   set(name: string, value: Value): void;
@@ -85,7 +85,7 @@ export interface CallArguments {
   readonly named: ReadonlyMap<string, Value>;
 }
 
-/** What a built-in function may use while it runs. */
+/** What a built-in function is given to run with. */
 export interface CallContext {
   readonly budget: Budget;
   /** Offset of the call in the file. */
