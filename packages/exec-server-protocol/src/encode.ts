@@ -25,7 +25,7 @@ export const encodeBodyDelta = ({ requestId, seq, bytes, done, error }: BodyDelt
     `","done":${done},"error":${JSON.stringify(error)}}}`,
   );
 
-/** The answer `{"id":…,"result":{member: base64, …rest}}` in UTF-8 JSON. It may be longer than any string can be. */
+/** The response `{"id":…,"result":{member: base64, …rest}}` in UTF-8 JSON. It may exceed the longest possible string. */
 export function encodeBytesResult(
   id: RpcId,
   member: string,
@@ -40,7 +40,7 @@ export function encodeBytesResult(
   return encodeAround(`{"id":${encodeId(id)},"result":{${JSON.stringify(member)}:"`, bytes, `"${others.join("")}}}`);
 }
 
-/** The answer `{"id":…,"result":…}` in UTF-8 JSON. */
+/** The response `{"id":…,"result":…}` in UTF-8 JSON. */
 export const encodeResult = (id: RpcId, result: unknown): Buffer =>
   Buffer.from(`{"id":${encodeId(id)},"result":${JSON.stringify(result)}}`);
 

@@ -68,7 +68,7 @@ const configReadSchema = lazily(() =>
     }),
   ),
 );
-/** Which keys of the host's configuration and requirements are asked for; `cwd` decides which projects count. */
+/** The requested keys of the host's configuration and requirements; `cwd` selects the project layers. */
 export type ConfigReadParams = z.output<ReturnType<typeof configReadSchema>>;
 
 /** The response to `environmentConfig/read`: the requested keys, layer by layer, as TOML. */

@@ -1,6 +1,6 @@
 import { type HostPath, pathBytes, toHostPath } from "./host-path.js";
 
-/** What a path member of a request says. `foreign` is a valid URI of another kind of host. */
+/** A parsed path member of a request. `foreign` is a valid URI of another kind of host. */
 export type ParsedFileUrl =
   | { kind: "ok"; path: HostPath }
   | { kind: "invalid"; problem: string }

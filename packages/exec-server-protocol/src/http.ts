@@ -21,7 +21,7 @@ const httpRequestSchema = lazily(() =>
     bodyBase64: optional(base64Member()),
     /** Milliseconds for the whole exchange, its body included; absent for none. */
     timeoutMs: optional(unsigned),
-    /** Names the body of the answer when it is streamed. */
+    /** Identifies the response body when it is streamed. */
     requestId: z.string(),
     streamResponse: withDefault(z.boolean(), false),
     redirectPolicy: withDefault(z.enum(["follow", "stop"]), "follow"),
@@ -30,7 +30,7 @@ const httpRequestSchema = lazily(() =>
 /** Parameters of `http/request`. */
 export type HttpRequestParams = z.output<ReturnType<typeof httpRequestSchema>>;
 
-/** One header of an answer. */
+/** One header of a response. */
 export interface HttpHeader {
   /** In lower case. */
   name: string;

@@ -6,10 +6,10 @@ import { optional } from "./members.js";
 const initializeSchema = lazily(() =>
   z.object({
     clientName: z.string(),
-    /** Session of a connection that was lost. */
+    /** The session to resume after its connection was lost. */
     resumeSessionId: optional(z.string()),
     /**
-     * The client asks for extensions: `outcome` members, which tell signals apart from exit codes, and `data.code` of errors.
+     * The client asks for extensions: `outcome` members, which distinguish signals from exit codes, and `data.code` of errors.
      * Codex does not know the member.
      */
     outcomes: optional(z.boolean()),

@@ -1,4 +1,4 @@
-/** Requests a client sends. The last three are of this project; Codex 0.169.0 answers them with -32601. */
+/** Requests of a client. The last three are extensions of this project; Codex 0.169.0 rejects them with -32601. */
 export const METHODS = {
   initialize: "initialize",
   environmentInfo: "environment/info",
@@ -39,7 +39,7 @@ export const NOTIFICATIONS = {
   httpBodyDelta: "http/request/bodyDelta",
 } as const;
 
-/** Codes of the errors that an exec-server answers. */
+/** Error codes in the responses of an exec-server. */
 export const ERROR_CODES = {
   /** The request does not fit the state, or the host refuses it. */
   invalidRequest: -32600,
@@ -47,8 +47,8 @@ export const ERROR_CODES = {
   invalidParams: -32602,
   /** An error of the operating system, or of this server. */
   internal: -32603,
-  /** A path or a file handle that is not there. Clients depend on it. */
+  /** A path or a file handle does not exist. Clients depend on this code. */
   notFound: -32004,
-  /** The session has a connection; clients try again. */
+  /** The session already has a connection; clients retry. */
   sessionBusy: -32010,
 } as const;

@@ -48,7 +48,7 @@ function toNativePath(path: Files["entries"][number]["path"]): NativeFiles["entr
 
 const toTexts = (paths: readonly HostPath[], member: string): string[] => paths.map((path) => toText(path, member));
 
-/** Bytes that are no text cannot be named to what makes the sandbox: it would hold back another path. */
+/** A path that is not UTF-8 cannot be passed on as text: the sandbox would restrict a different path. */
 function toText(path: HostPath, member: string): string {
   if (typeof path === "string") return path;
   const text = `sandbox.${member} has a path that is not UTF-8: \`${displayPath(path)}\``;

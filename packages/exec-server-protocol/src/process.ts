@@ -22,7 +22,7 @@ const startSchema = lazily(() =>
     processId: z.string(),
     argv: argvMember,
     cwd: cwdMember,
-    /** The whole environment, or what is laid over the one that `envPolicy` makes. */
+    /** The whole environment, or what is merged over the result of `envPolicy`. */
     env: z.record(z.string(), z.string()),
     tty: z.boolean(),
     /** Without `tty`: a pipe to write to instead of /dev/null. */
@@ -35,7 +35,7 @@ const startSchema = lazily(() =>
     /** A network proxy of its own for the process. */
     networkProxy: optional(z.looseObject({})),
     metadata: optional(z.object({ threadId: optional(uuidMember), toolCallId: optional(z.string()) })),
-    /** `[shell.path, "-lc", script]` may be started from what the shell's startup files made before, for the same scope. */
+    /** `[shell.path, "-lc", script]` may be started from an earlier snapshot of the shell for the same scope. */
     shellSnapshot: optional(
       z.looseObject({ scopeId: z.string(), shell: z.looseObject({ name: z.string(), path: z.string() }) }),
     ),
@@ -58,7 +58,7 @@ const readSchema = lazily(() =>
     /** Exclusive. */
     afterSeq: withDefault(unsigned, 0),
     maxBytes: optional(unsigned),
-    /** Milliseconds to wait for news. */
+    /** Milliseconds to wait for output or the exit. */
     waitMs: withDefault(unsigned, 0),
   }),
 );
@@ -81,7 +81,7 @@ const writeSchema = lazily(() =>
   z.object({
     processId: z.string(),
     chunk: base64Member(),
-    /** A repeated id writes nothing. Codex 0.169.0 refuses a write without; here such a write is never a repeat. */
+    /** A repeated id writes nothing. Codex 0.169.0 requires it; here a write without it is never treated as a repeat. */
     writeId: optional(
       z.pipe(
         z.string(),
@@ -95,10 +95,10 @@ export type WriteParams = z.output<ReturnType<typeof writeSchema>>;
 
 /** Every `WriteStatus`. */
 export const WRITE_STATUSES = ["accepted", "unknownProcess", "stdinClosed", "starting"] as const;
-/** What became of a write: `accepted` means queued for the program, not read by it. */
+/** The result of a write: `accepted` means queued for the program, not read by it. */
 export type WriteStatus = (typeof WRITE_STATUSES)[number];
 
-/** The answer to `process/write`: whether the bytes were taken, and why not. */
+/** The response to `process/write`: whether the bytes were accepted, and why not. */
 export interface WriteResult {
   status: WriteStatus;
 }
@@ -106,7 +106,7 @@ export interface WriteResult {
 const signalSchema = lazily(() =>
   z.object({
     processId: z.string(),
-    /** Codex 0.169.0 knows `interrupt` alone. */
+    /** Codex 0.169.0 supports `interrupt` only. */
     signal: z.enum(["interrupt", "terminate", "hangup"]),
   }),
 );
@@ -124,7 +124,7 @@ const terminateSchema = lazily(() =>
 export type TerminateParams = z.output<ReturnType<typeof terminateSchema>>;
 
 export interface TerminateResult {
-  /** It had not exited when the request came. */
+  /** It had not exited when the request arrived. */
   running: boolean;
 }
 
@@ -138,7 +138,7 @@ export type CloseStdinParams = z.output<ReturnType<typeof closeStdinSchema>>;
 export const decodeStart = (params: unknown): StartParams => decodeParams(startSchema, params, "ExecParams");
 /** Validates the parameters of `process/read`. @throws RpcError `invalidParams` */
 export const decodeRead = (params: unknown): ReadParams =>
-  takePlainRead(params) ?? decodeParams(readSchema, params, "ReadParams");
+  decodePlainRead(params) ?? decodeParams(readSchema, params, "ReadParams");
 /** Validates the parameters of `process/write`. @throws RpcError `invalidParams` */
 export const decodeWrite = (params: unknown): WriteParams => decodeParams(writeSchema, params, "WriteParams");
 /** Validates the parameters of `process/signal`. @throws RpcError `invalidParams` */
@@ -153,7 +153,7 @@ export const decodeCloseStdin = (params: unknown): CloseStdinParams =>
   decodeParams(closeStdinSchema, params, "CloseStdinParams");
 
 /** A fast path for frequent params, without a schema. Undefined for anything else, which the schema decodes or rejects. */
-function takePlainRead(params: unknown): ReadParams | undefined {
+function decodePlainRead(params: unknown): ReadParams | undefined {
   if (typeof params !== "object" || params === null) return undefined;
   const members: Partial<Record<keyof ReadParams, unknown>> = params;
   const { processId } = members;

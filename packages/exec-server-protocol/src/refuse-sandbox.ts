@@ -3,8 +3,8 @@ import { ERROR_CODES } from "./methods.js";
 import type { Sandbox } from "./sandbox.js";
 
 /**
- * Refuses what would have to run in a sandbox: files have none here, and nothing is done without the sandbox it was
- * asked for. Returns for no sandbox and for one with permissions `disabled`.
+ * Rejects a request that asks for a sandbox where none is available: a request never runs without the sandbox it asks
+ * for. Returns for no sandbox and for one with permissions `disabled`.
  * @throws RpcError -32603
  */
 export function refuseSandbox(method: string, sandbox: Sandbox | undefined): void {

@@ -13,8 +13,8 @@ import { decodeHttpRequest } from "../src/http.js";
 import { decodeInitialize } from "../src/initialize.js";
 import { decodeRead, decodeSignal, decodeStart, decodeTerminate, decodeWrite } from "../src/process.js";
 
-/** Code and text of the refusal. */
-function refusalOf(decode: (params: unknown) => unknown, params: unknown): [number, string] {
+/** Code and message of the error. */
+function errorOf(decode: (params: unknown) => unknown, params: unknown): [number, string] {
   try {
     decode(params);
   } catch (error) {
@@ -27,7 +27,7 @@ function refusalOf(decode: (params: unknown) => unknown, params: unknown): [numb
 const START = { processId: "p", argv: ["true"], cwd: "file:///tmp", env: {}, tty: false };
 const ENV_POLICY = { inherit: "all", ignoreDefaultExcludes: true, exclude: [], set: {}, includeOnly: [] };
 
-describe("what is wrong is named", () => {
+describe("an error names the problem and the member", () => {
   it.each<[(params: unknown) => unknown, unknown, string]>([
     [decodeInitialize, undefined, "invalid type: null, expected struct InitializeParams"],
     [decodeInitialize, null, "invalid type: null, expected struct InitializeParams"],
@@ -107,37 +107,37 @@ describe("what is wrong is named", () => {
     ],
     [decodeHttpRequest, { method: "GET", url: "http://x" }, "missing field `requestId`"],
   ])("%o refuses %j", (decode, params, text) => {
-    expect(refusalOf(decode, params)).toEqual([-32602, text]);
+    expect(errorOf(decode, params)).toEqual([-32602, text]);
   });
 
-  it("gives bad file data and foreign paths the code of a refused request", () => {
+  it("gives bad file data and foreign paths the code of an invalid request", () => {
     const text = "fs/writeFile requires valid base64 dataBase64: Invalid symbol 42, offset 0. (in `dataBase64`)";
-    expect(refusalOf(decodeWriteFile, { path: "file:///x", dataBase64: "***" })).toEqual([-32600, text]);
+    expect(errorOf(decodeWriteFile, { path: "file:///x", dataBase64: "***" })).toEqual([-32600, text]);
     const foreign = { path: "file://host/x" };
-    expect(refusalOf(decodeGetMetadata, foreign)).toEqual([
+    expect(errorOf(decodeGetMetadata, foreign)).toEqual([
       -32600,
       expect.stringContaining("'file://host/x' is invalid on "),
     ]);
     const cwd = { ...START, cwd: "file:///C:/x" };
     const problem = "cwd URI `file:///C:/x` is not valid on this exec-server host: 'file:///C:/x' is invalid on ";
-    expect(refusalOf(decodeStart, cwd)).toEqual([-32602, expect.stringContaining(problem)]);
-    expect(refusalOf(decodeStart, { ...START, cwd: "file:///%FF" })).toEqual([
+    expect(errorOf(decodeStart, cwd)).toEqual([-32602, expect.stringContaining(problem)]);
+    expect(errorOf(decodeStart, { ...START, cwd: "file:///%FF" })).toEqual([
       -32602,
       expect.stringContaining("not UTF-8"),
     ]);
   });
 
-  it("tells a wrong type before a missing member", () => {
-    expect(refusalOf(decodeStart, { env: 1 })[1]).toBe("invalid type: number, expected a map (in `env`)");
+  it("reports a wrong type before a missing member", () => {
+    expect(errorOf(decodeStart, { env: 1 })[1]).toBe("invalid type: number, expected a map (in `env`)");
   });
 
-  it("quotes little of what is long", () => {
-    expect(refusalOf(decodeSignal, { processId: "p", signal: "x".repeat(100_000) })[1].length).toBeLessThan(200);
+  it("shortens a long value that it quotes", () => {
+    expect(errorOf(decodeSignal, { processId: "p", signal: "x".repeat(100_000) })[1].length).toBeLessThan(200);
   });
 });
 
-describe("what is right", () => {
-  it("keeps what is needed, drops what is unknown and reads null as absent", () => {
+describe("valid params", () => {
+  it("keep known members, drop unknown ones and treat null as absent", () => {
     const params = decodeStart({ ...START, arg0: null, sandbox: null, managedNetwork: null, pipeStdin: null, more: 1 });
     expect(params).toMatchObject({
       processId: "p",
@@ -156,7 +156,7 @@ describe("what is right", () => {
     });
   });
 
-  it("reads every form of the params of a read, and refuses what is near to one", () => {
+  it("accept every form of the params of `process/read`, and no wrong type or range", () => {
     const read = { processId: "p", afterSeq: 5, maxBytes: 0, waitMs: 7 };
     expect(decodeRead({ ...read, more: 1 })).toEqual(read);
     expect(decodeRead({ processId: "p" })).toEqual({ processId: "p", afterSeq: 0, maxBytes: undefined, waitMs: 0 });
@@ -169,7 +169,7 @@ describe("what is right", () => {
     expect(() => decodeRead([read])).toThrow("invalid type: sequence");
   });
 
-  it("has the defaults of the file calls", () => {
+  it("have the defaults of the file methods", () => {
     expect(decodeRemove({ path: "file:///x", recursive: null })).toMatchObject({
       recursive: true,
       force: true,
@@ -183,22 +183,22 @@ describe("what is right", () => {
     });
   });
 
-  it("takes what the first exec-servers were sent", () => {
+  it("accept what the first versions of the protocol allowed", () => {
     expect(decodeStart({ ...START, cwd: "/a b" }).cwd).toBe("/a b");
     expect(decodeWrite({ processId: "p", chunk: "eA==" })).toMatchObject({ chunk: Buffer.from("x") });
   });
 
-  it("takes what this server adds", () => {
+  it("accept the extensions of this server", () => {
     expect(decodeStart({ ...START, rows: 50, cols: 132 })).toMatchObject({ rows: 50, cols: 132 });
     expect(decodeTerminate({ processId: "p", graceMs: 100 })).toMatchObject({ graceMs: 100 });
     expect(decodeTerminate({ processId: "p" }).graceMs).toBeUndefined();
   });
 
-  it("takes the params that are none", () => {
+  it("may be absent, null or empty where a method has none", () => {
     for (const params of [undefined, null, {}]) expect(() => decodeEnvironmentParams(params)).not.toThrow();
   });
 
-  it("takes a sandbox as Codex sends it", () => {
+  it("accept a sandbox as Codex sends it", () => {
     const sandbox = {
       permissions: {
         type: "managed",

@@ -8,7 +8,7 @@ const NAMES = ["p", "", 'a"\\\n\u0001', "üñ𝒳", "\ud800", "53162-7549955d"];
 
 const bytesOf = (size: number) => Buffer.from(Array.from({ length: size }, (_, index) => (index * 31 + 7) % 256));
 
-it.each(SIZES)("process/output of %i bytes is what JSON.stringify makes", (size) => {
+it.each(SIZES)("process/output of %i bytes equals the text of JSON.stringify", (size) => {
   const bytes = bytesOf(size);
   for (const processId of NAMES) {
     const params = {
@@ -22,7 +22,7 @@ it.each(SIZES)("process/output of %i bytes is what JSON.stringify makes", (size)
   }
 });
 
-it.each(SIZES)("bodyDelta of %i bytes is what JSON.stringify makes", (size) => {
+it.each(SIZES)("bodyDelta of %i bytes equals the text of JSON.stringify", (size) => {
   const bytes = bytesOf(size);
   for (const requestId of NAMES) {
     for (const error of [null, 'cut "off" ü']) {
@@ -39,7 +39,7 @@ it("encodes a view into a larger buffer", () => {
   expect(JSON.parse(encodeProcessOutput("p", 1, "pty", view).toString()).params.chunk).toBe("aGVsbG8=");
 });
 
-it("encodes an answer with bytes for every kind of id", () => {
+it("encodes a binary response for every kind of id", () => {
   const encode = (id: string | number | bigint) =>
     encodeBytesResult(id, "chunk", Buffer.from("hi"), { eof: true }).toString();
   expect(encode(7)).toBe('{"id":7,"result":{"chunk":"aGk=","eof":true}}');
@@ -48,7 +48,7 @@ it("encodes an answer with bytes for every kind of id", () => {
   expect(encodeBytesResult(1, "dataBase64", Buffer.alloc(0)).toString()).toBe('{"id":1,"result":{"dataBase64":""}}');
 });
 
-it("fits the largest chunk of a process with a long id into the memory for one message", () => {
+it("fits the largest chunk of a process with a long id into one message slab", () => {
   const message = encodeProcessOutput("p".repeat(1024), 2 ** 53, "stdout", Buffer.alloc(CHUNK_SLAB_BYTES));
   expect(message.length).toBeLessThanOrEqual(MESSAGE_SLAB_BYTES);
 });

@@ -31,7 +31,7 @@ describe("a path of this host", () => {
   });
 });
 
-describe("what is no path URI", () => {
+describe("what is not a path URI", () => {
   it.each([
     ["", "invalid URI: relative URL without a base"],
     ["/tmp/x", "invalid URI: relative URL without a base"],
@@ -62,7 +62,7 @@ describe("what is no path URI", () => {
 });
 
 describe("native paths", () => {
-  it("are taken where asked for", () => {
+  it("are accepted with allowNative", () => {
     const native = (text: string) => parseFileUrl(text, { allowNative: true, platform: "linux" });
     expect(native("/tmp/a%20b/")).toEqual({ kind: "ok", path: "/tmp/a%20b" });
     expect(native("/#?")).toEqual({ kind: "ok", path: "/#?" });
@@ -73,7 +73,7 @@ describe("native paths", () => {
 });
 
 describe("toFileUrl", () => {
-  it("leaves the same characters plain as Codex does", () => {
+  it("leaves the same characters unescaped as Codex does", () => {
     const ascii = Array.from({ length: 127 }, (_, index) => String.fromCharCode(index + 1)).join("");
     const plain = [...ascii].filter((character) => toFileUrl(character) === `file://${character}`).join("");
     expect(plain).toBe("!$&'()*+,-./0123456789:;=@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz|~");
@@ -89,7 +89,7 @@ describe("toFileUrl", () => {
   });
 });
 
-describe("a path that is percent-encoded", () => {
+describe("a plain file URL", () => {
   const names = [
     "",
     ".",
@@ -113,7 +113,7 @@ describe("a path that is percent-encoded", () => {
   const more = ["a b", "a\nb", "ä", "a#b", "a?b", "a\\b", "a;b", "a'b", "a^b", "a|b"];
   const paths = [...names, ...more].flatMap((one) => [`/${one}`, ...names.map((other) => `/${one}/${other}`)]);
 
-  it("is what a URI parser makes of it, where it is one", () => {
+  it("has the same path as with a URI parser", () => {
     const plain = paths.filter((path) => parsePlainFileUrl(`file://${path}`) !== undefined);
     expect(plain.length).toBeGreaterThan(100);
     for (const path of plain) {
@@ -123,7 +123,7 @@ describe("a path that is percent-encoded", () => {
   });
 
   it.each(["file:///", "file:///a/", "file:///a//b", "file:///a/./b", "file:///a/..", "file://host/a", "file:///a\n"])(
-    "is not in %j",
+    "is not %j",
     (text) => expect(parsePlainFileUrl(text)).toBeUndefined(),
   );
 });

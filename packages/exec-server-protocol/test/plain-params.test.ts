@@ -4,7 +4,7 @@ import { decodePlainParams } from "../src/plain-params.js";
 
 const path = "file:///a/b.txt";
 
-describe("params that say nothing unusual are what a schema makes of them", () => {
+describe("plain params decode as with the schema", () => {
   it.each([
     [{ path }, { path: "/a/b.txt", followSymlinks: true, extended: false }],
     [

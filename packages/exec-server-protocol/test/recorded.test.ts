@@ -5,7 +5,7 @@ import { useHttp } from "../../exec-server/test/http/support.js";
 import { useFiles } from "../../host-files/test/support.js";
 import { decodeInitialize } from "../src/initialize.js";
 import { decodeRead, decodeSignal, decodeStart, decodeWrite } from "../src/process.js";
-import { type Answering, answer } from "./support.js";
+import { handleRequest, type RequestTargets } from "./support.js";
 
 interface Message {
   id?: number;
@@ -27,13 +27,13 @@ const recorded: Case[] = JSON.parse(
   readFileSync(new URL("../../../conformance/cases/exec-server.json", import.meta.url), "utf8"),
 );
 
-// The handshake is left out: requests go straight to what answers them.
+// The handshake is left out: requests go straight to their handlers.
 describe("recorded from Codex 0.169.0", () => {
   const files = useFiles();
   const servers = useHttp();
   const cases = recorded.filter(({ name }) => /^(fs|http|environment)\./.test(name) && name !== COPY_ONTO_ITSELF);
 
-  it("there are as many cases as were recorded", () => {
+  it("has every recorded case", () => {
     expect(cases).toHaveLength(19);
   });
 
@@ -42,7 +42,7 @@ describe("recorded from Codex 0.169.0", () => {
     const fill = (messages: readonly Message[]): Message[] =>
       JSON.parse(JSON.stringify(messages).replaceAll("$FIXTURE", files.root).replaceAll("$HTTP", url));
     const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
-    const from: Answering = { files: files.connection, http: servers.connect().http, host: { info } };
+    const from: RequestTargets = { files: files.connection, http: servers.connect().http, host: { info } };
     const received: unknown[] = [];
     for (const { id = 0, method = "", params, $touch } of fill(send)) {
       if ($touch !== undefined) {
@@ -50,7 +50,7 @@ describe("recorded from Codex 0.169.0", () => {
         writeFileSync($touch, "");
         received.push({ method: "fs/missingChanged", params: { watchId: await change } });
       } else if (method !== "" && !method.startsWith("initialize")) {
-        received.push(await answer(id, method, params, from));
+        received.push(await handleRequest(id, method, params, from));
       }
     }
     expect(received.map(normalize)).toEqual(fill(wanted.slice(1)).map(normalize));
@@ -60,7 +60,7 @@ describe("recorded from Codex 0.169.0", () => {
 /** Codex empties the file; here it stays as it is. */
 const COPY_ONTO_ITSELF = "fs.copy-file-onto-itself-truncates";
 
-/** What does not count, by the rules of the recording: volatile values, directory order, the texts of errors. */
+/** Removes what a recording does not fix: volatile values, directory order, the texts of errors. */
 function normalize(message: unknown): Message {
   const text = JSON.stringify(message)
     .replace(/"modifiedAtMs":\d+/, '"modifiedAtMs":"<ms>"')
@@ -71,7 +71,7 @@ function normalize(message: unknown): Message {
   return normal;
 }
 
-describe("params that Codex 0.169.0 refuses", () => {
+describe("params that Codex 0.169.0 rejects", () => {
   const decoders: Record<string, (params: unknown) => unknown> = {
     initialize: decodeInitialize,
     "process/start": decodeStart,
@@ -87,12 +87,12 @@ describe("params that Codex 0.169.0 refuses", () => {
       : [];
   });
 
-  it("there are as many cases as were recorded", () => {
+  it("has every recorded case", () => {
     expect(refused).toHaveLength(16);
   });
 
   it.each(refused)("$name", ({ method, params, error }) => {
-    // The same text, and after it the member it is about.
+    // The same text, followed by the name of the member.
     const message = expect.stringContaining(
       method === "process/signal" ? "unknown variant `kill`" : error.message.split(", expected usize")[0]!,
     );

@@ -13,7 +13,7 @@ const sandbox = (permissions: Sandbox["permissions"]): Sandbox => ({
   useLegacyLandlock: undefined,
 });
 
-it("lets through what asks for no sandbox", () => {
+it("accepts a request for no sandbox", () => {
   expect(() => refuseSandbox("fs/readFile", undefined)).not.toThrow();
   expect(() => refuseSandbox("fs/readFile", sandbox({ type: "disabled" }))).not.toThrow();
 });

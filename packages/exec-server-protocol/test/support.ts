@@ -5,15 +5,20 @@ import { FS_REQUESTS } from "@codex/host-files";
 import { ENVIRONMENT_REQUESTS } from "../../exec-server/src/environment/methods.js";
 import { HTTP_REQUESTS } from "../../exec-server/src/http/methods.js";
 
-/** What requests of one connection are answered from; sessions and processes left out. */
-export interface Answering {
+/** What the requests of one connection operate on, without sessions and processes. */
+export interface RequestTargets {
   files: ConnectionFileSystem;
   http: ConnectionHttp;
   host: HostEnvironment;
 }
 
-/** The answer to a request as it is on the wire. */
-export async function answer(id: number, method: string, params: unknown, from: Answering): Promise<unknown> {
+/** The response to a request as it is on the wire. */
+export async function handleRequest(
+  id: number,
+  method: string,
+  params: unknown,
+  from: RequestTargets,
+): Promise<unknown> {
   try {
     const result = await run(method, params, from);
     return result instanceof EncodedResponse ? JSON.parse(Buffer.from(result.encode(id)).toString()) : { id, result };
@@ -23,12 +28,12 @@ export async function answer(id: number, method: string, params: unknown, from: 
   }
 }
 
-async function run(method: string, params: unknown, { files, http, host }: Answering): Promise<unknown> {
+async function run(method: string, params: unknown, { files, http, host }: RequestTargets): Promise<unknown> {
   const onFiles = FS_REQUESTS.get(method);
   if (onFiles !== undefined) return onFiles(params)(files);
   const onHttp = HTTP_REQUESTS.get(method);
   if (onHttp !== undefined) return onHttp(params)(http);
   const onHost = ENVIRONMENT_REQUESTS.get(method);
   if (onHost !== undefined) return onHost(params)(host);
-  throw new Error(`nothing answers ${method}`);
+  throw new Error(`no handler for ${method}`);
 }
