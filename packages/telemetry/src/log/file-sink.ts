@@ -24,8 +24,8 @@ const statFile = promisify(fstat);
 const writeFile = promisify(write) as (fd: number, bytes: Buffer, from: number) => Promise<{ bytesWritten: number }>;
 
 /**
- * Appends lines to a file, which is created with mode 600 when it is missing. A disk that refuses a write costs the lines of
- * that write, which are counted; the next ones are tried again. For one process: two that share a file rename each other's.
+ * Appends lines to a file, which is created with mode 600 when it is missing. The lines of a failed
+ * write are dropped and counted; later lines are tried again. For one process: two that share a file would rename it for each other.
  * @throws Error when the file cannot be opened
  */
 export function createFileSink(path: string, options: FileSinkOptions): LogSink & AsyncDisposable {
@@ -43,7 +43,7 @@ class FileSink implements LogSink, AsyncDisposable {
   #dropped = 0;
   #isFailing = false;
   /** The file ends in the middle of a line. */
-  #isTorn = false;
+  #endsMidLine = false;
   #writing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -79,7 +79,7 @@ class FileSink implements LogSink, AsyncDisposable {
     return this.close();
   }
 
-  /** Lines of one turn go together. Never rejects. */
+  /** Writes the lines of one turn of the event loop together. Never rejects. */
   async #writeAll(): Promise<void> {
     await undefined;
     while (this.#waiting.length > 0 || this.#dropped > 0) {
@@ -102,7 +102,7 @@ class FileSink implements LogSink, AsyncDisposable {
   /** Returns what went wrong, and how many of the first `count` lines are not in the file. Never rejects. */
   async #append(lines: Buffer, count: number): Promise<{ message: string; lost: number } | undefined> {
     let done = 0;
-    const bytes = this.#isTorn ? Buffer.concat([LINE_FEED, lines]) : lines;
+    const bytes = this.#endsMidLine ? Buffer.concat([LINE_FEED, lines]) : lines;
     try {
       if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes) await this.#rotate();
       this.#fd ??= await openFile(this.#path, "a", 0o600);
@@ -114,7 +114,7 @@ class FileSink implements LogSink, AsyncDisposable {
       return { message: messageOf(error), lost: Math.max(0, count - whole) };
     } finally {
       this.#size += done;
-      if (done > 0) this.#isTorn = bytes[done - 1] !== LINE_FEED[0];
+      if (done > 0) this.#endsMidLine = bytes[done - 1] !== LINE_FEED[0];
     }
   }
 
@@ -136,13 +136,13 @@ class FileSink implements LogSink, AsyncDisposable {
 
   async #close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
+    const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, LOG_CLOSE_MS);
     });
-    await Promise.race([this.#writeRest(), late]);
+    await Promise.race([this.#writeRest(), timeout]);
     clearTimeout(timer);
     if (this.#dropped > 0) this.#options.onProblem(`${this.#path}: ${this.#dropped} lines of the log are lost`);
-    if (this.#writing !== undefined) return; // the disk hangs, and holds the file
+    if (this.#writing !== undefined) return; // a write that hangs still uses the descriptor
     const fd = this.#fd;
     this.#fd = undefined;
     if (fd !== undefined) await closeFile(fd).catch(() => {});

@@ -10,7 +10,7 @@ export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * A method is missing where its level is off: `log.debug?.("event", { … })` then does nothing, and the fields are not even
+ * A method is undefined where its level is off: `log.debug?.("event", { … })` then does nothing, and the fields are not even
  * evaluated. Methods never throw. `console` is a `Logger`, too.
  */
 export type Logger = { readonly [Level in LogLevel]?: LogWrite | undefined };
@@ -18,7 +18,7 @@ export type Logger = { readonly [Level in LogLevel]?: LogWrite | undefined };
 /** A logger with every level off. */
 export const silentLogger: Logger = {};
 
-/** @param write takes what is at this level or above */
+/** @param write receives the events at this level or above */
 export function createLogger(
   level: LogLevel,
   write: (level: LogLevel, event: string, fields: LogFields) => void,
@@ -39,7 +39,8 @@ export function withFields(logger: Logger, fields: LogFields): Logger {
 }
 
 /**
- * What may be logged of an error: its kind and where it was made. Its message may contain arguments of a command.
+ * The fields of an error that may be logged: its class, its code and where it was created. Not its message, which may
+ * contain arguments of a command.
  */
 export function describeFault(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: typeof error };

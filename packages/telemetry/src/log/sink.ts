@@ -1,11 +1,11 @@
 import { formatLine, type LogFormat } from "./format.js";
 import { createLogger, type Logger, type LogLevel } from "./logger.js";
 
-/** Where log lines are written. Failures stay within it: no method throws or rejects. */
+/** A destination of log lines. It handles its own failures: no method throws or rejects. */
 export interface LogSink {
-  /** Never waits: a line that cannot be taken is dropped, and counted. */
+  /** Never waits: a line that cannot be queued is dropped, and counted. */
   write(line: string): void;
-  /** Writes the lines that wait, up to a deadline. Idempotent. */
+  /** Writes the queued lines, up to a deadline. Idempotent. */
   close(): Promise<void>;
 }
 

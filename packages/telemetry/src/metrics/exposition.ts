@@ -1,7 +1,7 @@
 import type { Histogram } from "./instruments.js";
 import type { Labels, Metric, Registry } from "./registry.js";
 
-/** Of the text that `renderMetrics` makes. */
+/** Content type of the text that `renderMetrics` returns. */
 export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** The metrics in the text form of Prometheus, version 0.0.4. */
@@ -21,10 +21,10 @@ function renderMetric(name: string, metric: Metric): string {
 }
 
 function renderHistogram(name: string, labels: Labels, { bounds, counts, sum, count }: Histogram): string {
-  let below = 0;
+  let cumulative = 0;
   const buckets = bounds.map((bound, index) => {
-    below += counts[index] ?? 0;
-    return renderSample(`${name}_bucket`, { ...labels, le: renderNumber(bound) }, below);
+    cumulative += counts[index] ?? 0;
+    return renderSample(`${name}_bucket`, { ...labels, le: renderNumber(bound) }, cumulative);
   });
   return [
     ...buckets,

@@ -1,4 +1,4 @@
-/** Only ever grows. Add to `value`: nothing else happens on a hot path. */
+/** A value that only grows. A hot path adds to `value` and does nothing else. */
 export interface Counter {
   value: number;
 }
@@ -34,7 +34,7 @@ export class Histogram {
   }
 }
 
-/** Seconds; calls wait for their windows, so the long ones matter as well. */
+/** Seconds. The long ones are for calls, which wait up to their yield window. */
 export const SECONDS_BOUNDS: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ];

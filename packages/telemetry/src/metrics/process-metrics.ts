@@ -2,7 +2,11 @@ import type { Registry } from "./registry.js";
 
 /** Registers memory, CPU and start time of this process, under the names that Prometheus clients use. */
 export function observeProcess(registry: Registry, build: { version: string; role: string }): void {
-  registry.gauge({ name: "codex_build_info", help: "Always 1; the labels tell what runs.", labels: build }).value = 1;
+  registry.gauge({
+    name: "codex_build_info",
+    help: "Always 1; version and role are in the labels.",
+    labels: build,
+  }).value = 1;
   const started = Date.now() / 1000 - process.uptime();
   registry.gauge({
     name: "process_start_time_seconds",

@@ -3,7 +3,7 @@ import type { MetricFamily, Registry } from "../metrics/registry.js";
 
 /**
  * Exports every metric of a registry, also those created later, through the meter provider that is registered with
- * `@opentelemetry/api`. Counters and gauges are read when that one collects. Returns a function that stops it.
+ * `@opentelemetry/api`. Counters and gauges are read when that provider collects. Returns a function that stops it.
  */
 export function observeRegistry(registry: Registry, scope = "codex"): () => void {
   const meter = metrics.getMeter(scope);

@@ -1,18 +1,18 @@
 import { MAX_TRACE_STATE_LENGTH } from "../limits.js";
 import type { TraceContext } from "./tracing.js";
 
-/** A W3C trace context, taken apart. */
+/** A parsed W3C trace context. */
 export interface ParsedTraceContext {
   /** 32 hexadecimal digits. */
   traceId: string;
   /** 16 hexadecimal digits. */
   spanId: string;
-  /** Of one byte. */
+  /** One byte: bit 0 means sampled. */
   flags: number;
   tracestate: string | undefined;
 }
 
-/** Undefined for an invalid trace context: the receiver then begins a trace, as https://www.w3.org/TR/trace-context/ requires. */
+/** Undefined for an invalid trace context: the receiver then starts a new trace, as https://www.w3.org/TR/trace-context/ requires. */
 export function parseTraceContext(context: TraceContext | null | undefined): ParsedTraceContext | undefined {
   const [, version, traceId, spanId, flags, rest] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(context?.traceparent?.trim() ?? "") ?? [];

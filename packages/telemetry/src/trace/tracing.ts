@@ -1,4 +1,4 @@
-/** W3C trace context as it crosses a wire. */
+/** W3C trace context as it is sent in a message. */
 export interface TraceContext {
   traceparent?: string | null | undefined;
   tracestate?: string | null | undefined;
@@ -7,7 +7,7 @@ export interface TraceContext {
 /** Attributes of a span; undefined ones are left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Kind, parent and attributes of a span that begins. */
+/** Kind, parent and attributes of a new span. */
 export interface SpanOptions {
   kind: "internal" | "client" | "server";
   /** `active`: whatever the caller runs in. Undefined, or an invalid context: the span starts a new trace. */

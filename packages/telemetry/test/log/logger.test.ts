@@ -16,9 +16,9 @@ function record(level: (typeof LOG_LEVELS)[number], format: LogFormat = "json") 
   return { lines, log: createLineLogger({ level, format, sink, now: () => 0 }) };
 }
 
-/** Fields that must not be made. */
+/** Fields that must not be evaluated. */
 const untouchable = (): LogFields => {
-  throw new Error("fields of a level that is off were made");
+  throw new Error("fields of a level that is off were evaluated");
 };
 
 describe("a logger", () => {
@@ -27,7 +27,7 @@ describe("a logger", () => {
     ["warn", ["error", "warn"]],
     ["info", ["error", "warn", "info"]],
     ["debug", ["error", "warn", "info", "debug"]],
-  ] as const)("at %s writes %j and makes nothing for the rest", (level, written) => {
+  ] as const)("at %s writes %j and evaluates no other fields", (level, written) => {
     const { lines, log } = record(level);
     for (const name of LOG_LEVELS) {
       if ((written as readonly string[]).includes(name)) log[name]?.("event", { name });
@@ -36,7 +36,7 @@ describe("a logger", () => {
     expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(written);
   });
 
-  it("creates nothing without a sink", () => {
+  it("evaluates no fields when silent", () => {
     for (const name of LOG_LEVELS) silentLogger[name]?.("event", untouchable());
     for (const name of LOG_LEVELS) withFields(silentLogger, { a: 1 })[name]?.("event", untouchable());
   });
@@ -55,7 +55,7 @@ describe("a logger", () => {
     expect(bound.debug).toBeUndefined();
   });
 
-  it("lets the console be one", () => {
+  it("can be the console", () => {
     const log: typeof silentLogger = console;
     expect(log.info).toBeTypeOf("function");
   });
@@ -75,7 +75,7 @@ describe("a line", () => {
     expect(line(fields, "text")).toBe(`1970-01-01T00:00:00.000Z warn  e${expected}\n`);
   });
 
-  it("keeps its own members in JSON, whatever the fields are called", () => {
+  it("keeps its own members in JSON when fields have the same names", () => {
     expect(JSON.parse(line({ level: "x", time: "y", event: "z", a: "\n" }, "json"))).toEqual({
       time: "1970-01-01T00:00:00.000Z",
       level: "warn",
@@ -93,7 +93,7 @@ describe("a line", () => {
   });
 });
 
-it("a fault is logged by its kind and place, without its message", () => {
+it("an error is logged by its class and place, without its message", () => {
   const fields = describeFault(Object.assign(new TypeError("s3cret\n    at s3cret.ts:1:1"), { code: "EIO" }));
   expect(fields).toMatchObject({ error: "TypeError", code: "EIO" });
   expect(describeFault(new Error("plain")).at).toMatch(/^logger\.test\.ts:\d+:\d+$/);

@@ -25,7 +25,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const droppedOf = (line: string) => (JSON.parse(line) as { dropped?: number }).dropped;
 
 describe("a log file", () => {
-  it("is made for its owner alone, and appended to", async () => {
+  it("is created with mode 600, and appended to", async () => {
     const path = join(directory, "append.log");
     for (const line of ["one\n", "two\n"]) {
       const sink = createFileSink(path, { format: "json" });
@@ -45,7 +45,7 @@ describe("a log file", () => {
     expect(readFileSync(path, "utf8")).toBe(lines.join(""));
   });
 
-  it("is set aside at its size: two files are all there is", async () => {
+  it("is rotated at its size: there are never more than two files", async () => {
     const path = join(directory, "rotate.log");
     writeFileSync(path, "old\n");
     const sink = createFileSink(path, { format: "json", maxBytes: 10 });
@@ -60,7 +60,7 @@ describe("a log file", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("drops lines beyond what may wait, and tells how many", async () => {
+  it("drops lines beyond its queue, and reports how many", async () => {
     const path = join(directory, "drop.log");
     const sink = createFileSink(path, { format: "json", maxWaiting: 10 });
     for (let index = 0; index < 10; index++) sink.write("123456\n");
@@ -71,7 +71,7 @@ describe("a log file", () => {
   });
 
   it.skipIf(process.platform !== "linux")(
-    "that takes nothing does not disturb the program (/dev/full is on Linux)",
+    "on a full disk does not disturb the program (/dev/full is on Linux)",
     async () => {
       const problems: string[] = [];
       const sink = createFileSink("/dev/full", { format: "json", onProblem: (problem) => problems.push(problem) });
@@ -93,7 +93,7 @@ describe("a log file", () => {
 });
 
 describe("a log to a pipe", () => {
-  /** Both ends in one: the pipe has a reader that reads when it is asked to. */
+  /** One descriptor for both ends, so that the pipe always has a reader. */
   const openPipe = (name: string) => {
     const path = join(directory, name);
     execFileSync("mkfifo", [path]);
@@ -129,7 +129,7 @@ describe("a log to a pipe", () => {
     expect(droppedOf(lines.at(-1) ?? "")).toBe(5000 - full);
   });
 
-  it("whose reader is gone takes nothing more", () => {
+  it("drops lines once its reader is gone", () => {
     const { path, fd } = openPipe("gone");
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
@@ -143,7 +143,7 @@ describe("a log to a pipe", () => {
 });
 
 describe("a log to a stream", () => {
-  it("drops lines that a slow reader does not take, and tells how many", async () => {
+  it("drops lines that a slow reader does not accept, and reports how many", async () => {
     const stream = new PassThrough({ highWaterMark: 1 });
     const sink = createStreamSink(stream, "json", 20);
     for (let index = 0; index < 10; index++) sink.write("123456789\n");
@@ -160,7 +160,7 @@ describe("a log to a stream", () => {
     expect(lines.at(-1)).toBe("next");
   });
 
-  it("survives a reader that is gone", async () => {
+  it("ignores lines once the stream is destroyed", async () => {
     const stream = new PassThrough();
     const sink = createStreamSink(stream, "text");
     stream.destroy(new Error("EPIPE"));

@@ -9,7 +9,7 @@ describe("the text form of metrics", () => {
     expect(renderMetrics(createRegistry())).toBe("");
   });
 
-  it("tells counters and gauges with their labels", () => {
+  it("has counters and gauges with their labels", () => {
     const registry = createRegistry();
     registry.counter({ name: "a_total", help: "A.", labels: { kind: "x" } }).value += 3;
     registry.counter({ name: "a_total", help: "A.", labels: { kind: "y" } });
@@ -20,7 +20,7 @@ describe("the text form of metrics", () => {
     expect([...read(registry).keys()]).toEqual(["a_total", "b"]);
   });
 
-  it("counts each value of a histogram in every bucket that is not below it", () => {
+  it("counts each value of a histogram in every bucket whose bound is not below it", () => {
     const registry = createRegistry();
     const histogram = registry.histogram({ name: "h", help: "H.", bounds: [1, 2] });
     for (const value of [0.5, 1, 1.5, 9]) histogram.observe(value);
@@ -52,7 +52,7 @@ describe("the text form of metrics", () => {
     },
   );
 
-  it("tells of the process", () => {
+  it("has metrics of the process", () => {
     const registry = createRegistry();
     observeProcess(registry, { version: "1", role: "test" });
     const families = read(registry);
@@ -70,7 +70,7 @@ describe("a registry", () => {
     expect(registry.counter({ name: "a_total", help: "A.", labels: { y: "2", x: "1" } })).toBe(one);
   });
 
-  it("adds what several tell", () => {
+  it("sums several readers of one metric", () => {
     const registry = createRegistry();
     registry.observe("gauge", { name: "g", help: "G." }, () => 2);
     const end = registry.observe("gauge", { name: "g", help: "G." }, () => 3);

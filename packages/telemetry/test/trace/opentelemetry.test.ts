@@ -26,7 +26,7 @@ function register() {
 }
 
 describe("tracing", () => {
-  it("does nothing without a provider, and works with one that comes later", () => {
+  it("does nothing without a provider, and works with one that is registered later", () => {
     const tracing = createTracing();
     const idle = tracing.startSpan("before", { kind: "internal", parent: undefined });
     idle.set({ a: 1 });
@@ -38,7 +38,7 @@ describe("tracing", () => {
     expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(["after"]);
   });
 
-  it("goes on with a trace that came over a wire, and hands it on", () => {
+  it("continues a trace that was received, and passes it on", () => {
     const exporter = register();
     const parent = { traceparent: `00-${TRACE_ID}-${SPAN_ID}-01`, tracestate: "a=1,b=2" };
     const span = createTracing().startSpan("call", { kind: "server", parent, attributes: { "rpc.method": "m" } });
