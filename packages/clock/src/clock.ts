@@ -1,4 +1,4 @@
-/** Time as a collaborator; tests hand in one of their own. */
+/** Time as a dependency; tests pass one of their own. */
 export interface Clock {
   /** Milliseconds on a clock that never goes back, that of `performance.now`. */
   now(): number;

@@ -16,7 +16,7 @@ describe("the system clock", () => {
     expect(order).toEqual(["now", "later"]);
   });
 
-  it("does not take a wait that is too long for a timer for none", async () => {
+  it("does not fire at once for a delay that is too long for one timer", async () => {
     let early = false;
     const cancel = systemClock.after(2 ** 40, () => {
       early = true;

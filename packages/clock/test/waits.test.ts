@@ -1,7 +1,7 @@
 import { pause, waitAtMost, waitUnlessAborted, withDeadline } from "@codex/clock";
 import { describe, expect, it } from "vitest";
 
-/** A clock with one timer, which runs when the test says so. */
+/** A clock with one timer, which the test fires. */
 function createTimer() {
   let due: (() => void) | undefined;
   const after = (_ms: number, run: () => void) => {
@@ -60,7 +60,7 @@ it("pauses until the time is over, or fails with the reason of an abort before t
 describe("work with a deadline", () => {
   const createError = () => new Error("too late");
 
-  it("hands on its result or failure in time, and leaves no timer behind", async () => {
+  it("returns its result or throws its error in time, and leaves no timer behind", async () => {
     const { clock, isSet } = createTimer();
     expect(await withDeadline({ clock, ms: 10, createError }, async () => 1)).toBe(1);
     const failed = withDeadline({ clock, ms: 10, createError }, () => Promise.reject(new Error("broken")));
@@ -80,7 +80,7 @@ describe("work with a deadline", () => {
     expect(given?.aborted).toBe(true);
   });
 
-  it("fails with the reason of an abort, also of one that came before", async () => {
+  it("fails with the reason of an abort, also of an earlier one", async () => {
     const { clock, isSet } = createTimer();
     const abort = new AbortController();
     const waiting = withDeadline({ clock, ms: 10, createError, signal: abort.signal }, () => never);
