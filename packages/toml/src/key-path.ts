@@ -1,4 +1,4 @@
-/** A dotted TOML key, such as `a."b.c".'d'`, as its parts; undefined when it is none. */
+/** The parts of a dotted TOML key, such as `a."b.c".'d'`; undefined when the text is not one. */
 export function parseKeyPath(text: string): string[] | undefined {
   const parts: string[] = [];
   let rest = text.trim();

@@ -5,10 +5,10 @@ import { findKey, type KeyPath, type Place } from "./find-key.js";
 import { MAX_TOML_FILE_BYTES } from "./limits.js";
 import { TomlFileError } from "./toml-error.js";
 
-/** A table of TOML: values are as `smol-toml` makes them, integers beyond what a number holds are bigints. */
+/** A TOML table with values as `smol-toml` returns them; integers beyond the safe range of numbers are bigints. */
 export type TomlTable = Readonly<Record<string, unknown>>;
 
-/** The top of a TOML file, and where in it each key is set. */
+/** The top-level table of a TOML file, and the place of each key. */
 export interface TomlFile {
   table: TomlTable;
   /** Undefined where a key is not set. */
@@ -17,7 +17,7 @@ export interface TomlFile {
 
 /**
  * Reads a TOML file; undefined when there is no such file.
- * @throws TomlFileError when it cannot be read, is too large or is no TOML; the text of the file is not repeated
+ * @throws TomlFileError when it cannot be read, is too large or is not TOML; the message never quotes the file
  */
 export async function readTomlFile(file: string): Promise<TomlFile | undefined> {
   const text = await readText(file);
@@ -32,7 +32,7 @@ async function readText(file: string): Promise<string | undefined> {
       throw new TomlFileError(file, `the file has ${size} bytes, the limit is ${MAX_TOML_FILE_BYTES} bytes`);
     }
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
-    // The parser would take off a second one as well.
+    // The decoder strips one byte order mark; the parser would strip another.
     if (text.startsWith("\ufeff")) throw new TomlFileError(file, "it begins with two byte order marks", { line: 1 });
     return text;
   } catch (error) {
@@ -55,7 +55,7 @@ function parseTable(text: string, file: string): TomlTable {
   }
 }
 
-/** The reason, and the most likely mistake. Nothing of the text is repeated. */
+/** The reason, and the most likely mistake. It never quotes the text. */
 function explain(reason: string, text: string, { line, column }: TomlError): string {
   const rest = (text.split("\n")[line - 1] ?? "").replace(/\r$/, "").slice(column - 1);
   if (reason === "unfinished string") return "the string that begins here is not closed: its last quotes are missing";
@@ -68,7 +68,7 @@ function explain(reason: string, text: string, { line, column }: TomlError): str
   return reason;
 }
 
-/** A value as a person types it, such as that of `-c key=value`: TOML, else the text itself, without quotes around it. */
+/** A value as a person types it, such as that of `-c key=value`: parsed as TOML, else the text itself without surrounding quotes. */
 export function parseTypedValue(text: string): unknown {
   try {
     return parse(`value = ${text}`, { integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" }).value;

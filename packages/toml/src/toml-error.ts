@@ -5,7 +5,7 @@ export class TomlFileError extends Error {
   readonly line: number | undefined;
   constructor(
     readonly file: string,
-    /** Without the place, which the message puts before it. */
+    /** The message without file, line and column. */
     readonly reason: string,
     { line, column, ...options }: ErrorOptions & { line?: number; column?: number } = {},
   ) {

@@ -30,10 +30,10 @@ describe("a file of settings", () => {
   });
 
   it.each([
-    ["no TOML", "a = 1\nb = se cret\n", /:2:\d+: /],
+    ["not TOML", "a = 1\nb = se cret\n", /:2:\d+: /],
     ["not UTF-8", Buffer.from("a = 1 # \xff", "latin1"), /cannot be read: /],
     ["too large", Buffer.alloc(MAX_TOML_FILE_BYTES + 1, "#"), /has 1048577 bytes, the limit is 1048576 bytes/],
-  ])("is refused with its name where it is %s", async (_, text, reason) => {
+  ])("is an error that names the file where it is %s", async (_, text, reason) => {
     const file = write(text);
     const error = await readTomlFile(file).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: "TomlFileError", message: expect.stringMatching(reason) });
@@ -42,8 +42,8 @@ describe("a file of settings", () => {
   });
 });
 
-describe("a list of tables", () => {
-  it("is told apart by position", async () => {
+describe("an array of tables", () => {
+  it("is addressed by index", async () => {
     const file = await readTomlFile(write("[[x]]\na = 1\n[x.sub]\nb = 1\n[[x]]\n\na = 2\n[x.sub]\nb = 2\n"));
     const line = (...path: (string | number)[]) => file?.findPlace(path)?.line;
     expect([
