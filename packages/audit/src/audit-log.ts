@@ -3,24 +3,24 @@ import type { TimedEvent } from "./chain.js";
 import type { AuditEvent } from "./event.js";
 import { MAX_AUDIT_BATCH, MAX_AUDIT_QUEUE } from "./limits.js";
 
-/** Where records are written. It links them into one chain, also when several processes append to it. */
+/** A destination of records. It links them into one chain, also when several processes append to it. */
 export interface AuditSink {
-  /** Appends all or nothing; a rejection means that none of them counts. Called once at a time. */
+  /** Appends all events or none: a rejection means none. Calls never overlap. */
   append(events: readonly TimedEvent[]): Promise<void>;
 }
 
-/** Takes events in order and writes them in the background. */
+/** Queues events and writes them in order, in the background. */
 export interface AuditLog {
   /** Settles when the event is written; rejects when it is not. */
   record(event: AuditEvent): Promise<void>;
-  /** Settles when everything recorded so far is written or given up. Never rejects. */
+  /** Resolves when everything recorded so far is written or has failed. Never rejects. */
   flush(): Promise<void>;
 }
 
-/** Where an audit log writes, and who is notified of its problems. */
+/** Options of `createAuditLog`. */
 export interface AuditLogOptions {
   sink: AuditSink;
-  /** Called once when writing begins to fail, and again after it worked in between. */
+  /** Called when writing starts to fail, once until it works again. */
   onProblem?: (message: string) => void;
   /** Milliseconds since 1970. */
   now?: () => number;
@@ -29,7 +29,7 @@ export interface AuditLogOptions {
 /** A log that queues at most `MAX_AUDIT_QUEUE` events and writes them in order, in the background. */
 export const createAuditLog = (options: AuditLogOptions): AuditLog => new QueuedLog(options);
 
-interface Waiting extends TimedEvent {
+interface QueuedEvent extends TimedEvent {
   resolve: () => void;
   reject: (error: unknown) => void;
 }
@@ -37,7 +37,7 @@ interface Waiting extends TimedEvent {
 class QueuedLog implements AuditLog {
   readonly #options: AuditLogOptions;
   readonly #now: () => number;
-  readonly #queue: Waiting[] = [];
+  readonly #queue: QueuedEvent[] = [];
   #writing: Promise<void> | undefined;
   #lost = 0;
   #isFailing = false;
@@ -63,13 +63,13 @@ class QueuedLog implements AuditLog {
   }
 
   async #writeAll(): Promise<void> {
-    // Whatever is recorded in the same turn is written together.
+    // Events recorded in the same turn of the event loop are written together.
     await undefined;
     while (this.#queue.length > 0) await this.#write(this.#queue.splice(0, MAX_AUDIT_BATCH));
     this.#writing = undefined;
   }
 
-  async #write(batch: readonly Waiting[]): Promise<void> {
+  async #write(batch: readonly QueuedEvent[]): Promise<void> {
     const lost = this.#lost;
     const marker: TimedEvent[] = lost === 0 ? [] : [{ at: this.#now(), event: { type: "lost", records: lost } }];
     try {

@@ -10,22 +10,22 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-/** Before the first record. */
+/** The head of an empty chain. */
 export const GENESIS: ChainHead = { seq: 0, hash: "0".repeat(64) };
 
-/** An event and when it was, milliseconds since 1970. */
+/** An event and its time, milliseconds since 1970. */
 export interface TimedEvent {
   readonly at: number;
   readonly event: AuditEvent;
 }
 
-/** What is common to all records; the event's own members follow. */
+/** The common members of all records; the event's own members follow. */
 export interface AuditRecord {
   v: 1;
   seq: number;
   /** ISO 8601, UTC. */
   time: string;
-  /** The hash of the record before. */
+  /** The hash of the previous record. */
   prev: string;
   type: AuditEvent["type"];
   [member: string]: unknown;
@@ -34,7 +34,7 @@ export interface AuditRecord {
 /** SHA-256 of `data` (text as UTF-8), in lower-case hex. */
 export const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 
-/** The lines of these events after `head`, each with its end, and the new head. Pure. */
+/** The lines of these events after `head`, each with its line end, and the new head. Pure. */
 export function encodeRecords(head: ChainHead, events: readonly TimedEvent[]): { text: string; head: ChainHead } {
   let text = "";
   let last = head;
@@ -49,14 +49,14 @@ export function encodeRecords(head: ChainHead, events: readonly TimedEvent[]): {
   return { text, head: last };
 }
 
-/** The part of a record that has a bound. */
+/** The event without its members of unbounded size. */
 function withoutDetails(event: AuditEvent): AuditEvent {
   if (event.type !== "call") return event;
   const { argv: _argv, rules: _rules, ...rest } = event;
   return { ...rest, cut: true };
 }
 
-/** A line as a record; undefined for anything else. Does not check whether it fits the chain. */
+/** Parses a line; undefined when it is not a record. Does not check its place in the chain. */
 export function parseRecord(line: string): AuditRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);

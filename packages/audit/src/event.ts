@@ -1,7 +1,7 @@
-/** Something an audit log records. What is secret, or may be, is not in it: no output, input, environment or free text. */
+/** An event of an audit log. It never has what may be secret: no output, input, environment or free text. */
 export type AuditEvent = CallEvent | ApprovalEvent | ResultEvent | MarkerEvent;
 
-/** A call of a tool, before anything is sent; one that is refused has its `status` here and no result. */
+/** A tool call, before anything is sent; a refused one has its `status` here and no result. */
 export interface CallEvent {
   type: "call";
   /** Joins the records of one call. */
@@ -19,27 +19,27 @@ export interface CallEvent {
   argumentsSha256?: string;
   cwd?: string;
   tty?: boolean;
-  /** The session written to, by the model's id. */
+  /** The session that the call writes to, by the model's id. */
   session?: number;
   sandboxPermissions?: string;
   requirement?: "skip" | "needsApproval" | "forbidden";
-  /** What in the policy decided. */
+  /** The part of the policy that decided. */
   cause?: string;
-  /** The rules that match. */
+  /** The matching rules. */
   rules?: { decision: "allow" | "prompt" | "forbidden"; rule: string }[];
   decidedBy?: DecidedBy;
   /** `null`: none was selected, or the command may run outside. */
   sandbox?: SandboxSummary | null;
   status?: string;
   code?: string;
-  /** It was too large, and parts are left out. */
+  /** The record was too large: `argv` and `rules` are left out. */
   cut?: true;
 }
 
 /** `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */
 export type DecidedBy = "policy" | "rule" | "user" | "session" | "nobody" | "timeout" | "failure" | "interrupt";
 
-/** The sandbox of a call, as far as it is recorded. */
+/** The recorded part of a call's sandbox. */
 export interface SandboxSummary {
   type: "disabled" | "external" | "managed";
   network?: "restricted" | "enabled";
@@ -48,14 +48,14 @@ export interface SandboxSummary {
   sha256: string;
 }
 
-/** The decision on an approval, as soon as it is made. */
+/** The decision on an approval, recorded when it is made. */
 interface ApprovalEvent {
   type: "approval";
   call: string;
   approval: string;
   decision: "approved" | "denied" | "cancelled" | "interrupted";
   by: DecidedBy;
-  /** A rule was to be saved with it. */
+  /** The user asked to save a rule with it. */
   savesRule?: true;
 }
 
@@ -67,9 +67,9 @@ export interface ResultEvent {
   code?: string;
   outcome?: { kind: string; code?: number; signal?: string; by?: string };
   exitCode?: number;
-  /** The session that lives on, by the model's id. */
+  /** The session that is still running, by the model's id. */
   session?: number;
-  /** Bytes of the output this result is about, and those it leaves out; the end is exclusive. */
+  /** The byte range of output that this result covers, and the ranges in it that it omits; ends are exclusive. */
   range?: [from: number, to: number];
   omitted?: [from: number, to: number][];
   sandboxDenied?: boolean;
@@ -81,7 +81,7 @@ type MarkerEvent =
   | { type: "torn"; bytes: number; sha256: string }
   /** Records that could not be written. */
   | { type: "lost"; records: number }
-  /** The file ended before the record that was known to be its last. */
+  /** The file ended before the last record that was known to be in it. */
   | { type: "gap"; lastSeq: number; lastHash: string }
   /** The chain continues from a file that was full. */
   | { type: "rotated"; file: string };

@@ -9,17 +9,17 @@ import { DEFAULT_AUDIT_MAX_BYTES } from "./limits.js";
 
 /** Options of `createFileSink`. */
 export interface FileSinkOptions {
-  /** Size at which the file is set aside, under its name and the number of its last record. Default 64 MiB. */
+  /** Size at which the file is rotated: renamed to its name and the number of its last record. Default 64 MiB. */
   maxBytes?: number;
-  /** Wait for the disk after each write; default no: then a crash of the host can cost the last records. */
+  /** Sync to disk after each write. Default false: then a crash of the host can lose the last records. */
   sync?: boolean;
   lock?: FileLockOptions;
 }
 
 /**
- * Appends to a file of mode 600, which is created when it is missing, with its directory. Several processes may do so at
- * once: a lock beside the file keeps one chain. What is known of the end is kept beside it, too (`.head`), so that a file
- * that lost its end says so with its next record.
+ * Appends to a file of mode 600, which is created with its directory when it is missing. Several processes may append at
+ * once: a lock file beside it keeps one chain. The head of the chain is saved beside it as well (`.head`), so that the loss
+ * of the file's end is reported by its next record.
  */
 export function createFileSink(file: string, options: FileSinkOptions = {}): AuditSink {
   const state: SinkState = { known: undefined };
@@ -35,14 +35,14 @@ export function createFileSink(file: string, options: FileSinkOptions = {}): Aud
   };
 }
 
-/** Adds the name of the file, which errors of writes lack. */
+/** Adds the name of the file to the message, which errors of writes lack. */
 function nameFile(file: string, error: unknown): unknown {
   if (!(error instanceof Error) || error.message.includes(file)) return error;
   return new Error(`${file}: ${error.message}`, { cause: error });
 }
 
 interface SinkState {
-  /** How this process left the file; while it is so, nothing has to be read. */
+  /** The state in which this process left the file. While it is unchanged, nothing has to be read. */
   known: { ino: number; size: number; head: ChainHead } | undefined;
 }
 
@@ -58,7 +58,7 @@ async function append(
     const end = await findEnd(handle, file, state, events[0]?.at ?? Date.now());
     const encoded = encodeRecords(end.head, [...end.markers, ...events]);
     const bytes = Buffer.from(end.separator + encoded.text);
-    // What has to be marked is marked where it is.
+    // Markers belong into the file that they are about, so it is not rotated now.
     if (end.size > 0 && end.markers.length === 0 && end.size + bytes.length > maxBytes) {
       const aside = await freeName(file, end.head.seq);
       await rename(file, aside);
@@ -82,7 +82,7 @@ interface End {
   size: number;
   head: ChainHead;
   markers: TimedEvent[];
-  /** Ends a line that was cut short. */
+  /** The line end that an incomplete last line lacks. */
   separator: string;
 }
 
@@ -91,28 +91,28 @@ async function findEnd(handle: FileHandle, file: string, { known }: SinkState, a
   if ((mode & 0o077) !== 0 && (mode & 0o170000) === 0o100000) await handle.chmod(0o600);
   if (known?.ino === ino && known.size === size) return { size, head: known.head, markers: [], separator: "" };
   const tail = await findTail(handle, file, size);
-  const noted = await readHead(file);
+  const saved = await readHead(file);
   const markers: TimedEvent[] = [];
   if (tail.torn !== undefined) markers.push({ at, event: { type: "torn", ...tail.torn } });
-  if (noted !== undefined && isBehind(tail, noted)) {
-    markers.push({ at, event: { type: "gap", lastSeq: noted.seq, lastHash: noted.hash } });
+  if (saved !== undefined && isBehind(tail, saved)) {
+    markers.push({ at, event: { type: "gap", lastSeq: saved.seq, lastHash: saved.hash } });
   }
   return { size, head: tail.head, markers, separator: tail.isOpen ? "\n" : "" };
 }
 
-/** A process that ended before it noted its last records leaves an older note; no record is lost. */
-const isBehind = ({ head }: Tail, noted: ChainHead) =>
-  head.seq < noted.seq || (head.seq === noted.seq && head.hash !== noted.hash);
+/** An older saved head is not a problem: its process ended before it saved the latest one. */
+const isBehind = ({ head }: Tail, saved: ChainHead) =>
+  head.seq < saved.seq || (head.seq === saved.seq && head.hash !== saved.hash);
 
-/** Under the number of its last record; one that is there already is not replaced. */
+/** A name with the number of the last record; an existing file is not replaced. */
 async function freeName(file: string, seq: number): Promise<string> {
   for (let count = 0; ; count++) {
     const name = count === 0 ? `${file}.${seq}` : `${file}.${seq}-${count}`;
-    if (!(await isThere(name))) return name;
+    if (!(await exists(name))) return name;
   }
 }
 
-const isThere = (path: string) =>
+const exists = (path: string) =>
   lstat(path).then(
     () => true,
     () => false,
@@ -130,7 +130,7 @@ async function write(
     for (let done = 0; done < bytes.length; ) done += (await handle.write(bytes, done)).bytesWritten;
     if (sync) await handle.datasync();
   } catch (error) {
-    // What was written of it is taken back; where that fails, too, it is a torn line.
+    // Undo a partial write; where that fails as well, it leaves a torn line.
     await handle.truncate(size).catch(() => {});
     throw error;
   }

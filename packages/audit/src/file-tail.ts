@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { type ChainHead, GENESIS, parseRecord, sha256 } from "./chain.js";
 import { AUDIT_TAIL_BYTES } from "./limits.js";
 
-/** How a file ends. */
+/** The end of a file. */
 export interface Tail {
   /** The last record. */
   head: ChainHead;
@@ -12,7 +12,7 @@ export interface Tail {
   isOpen: boolean;
 }
 
-/** @throws Error when the file holds something else than records, or the last one is too far from the end */
+/** @throws Error when the file has something other than records, or its last record is too far from the end */
 export async function findTail(handle: FileHandle, file: string, size: number): Promise<Tail> {
   if (size === 0) return { head: GENESIS, torn: undefined, isOpen: false };
   const from = Math.max(0, size - AUDIT_TAIL_BYTES);
@@ -22,7 +22,7 @@ export async function findTail(handle: FileHandle, file: string, size: number): 
   const isOpen = text.at(-1) !== LINE_END;
   for (let end = text.lastIndexOf(LINE_END); end >= 0; ) {
     const start = end === 0 ? 0 : text.lastIndexOf(LINE_END, end - 1) + 1;
-    // The first line of a part may be one without its beginning.
+    // The first line of a partial read may lack its beginning.
     const line = text.toString("utf8", start, end);
     const record = start === 0 && from > 0 ? undefined : parseRecord(line);
     if (record !== undefined) {
@@ -40,7 +40,7 @@ export async function findTail(handle: FileHandle, file: string, size: number): 
 }
 
 const LINE_END = 0x0a;
-/** Of the first record of a chain. */
+/** The first bytes of a chain. */
 const BEGINNING = '{"v":1,"seq":1,';
 
 function describeTorn(text: Buffer, isOpen: boolean): Tail["torn"] {

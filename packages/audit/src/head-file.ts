@@ -3,7 +3,7 @@ import type { ChainHead } from "./chain.js";
 
 const LENGTH_BYTES = 128;
 
-/** The last record that was noted beside the file; undefined when the note is missing or unreadable. */
+/** The head that was saved beside the file; undefined when it is missing or unreadable. */
 export async function readHead(file: string): Promise<ChainHead | undefined> {
   try {
     const { seq, hash } = JSON.parse(await readFile(`${file}.head`, "utf8")) as Partial<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export async function readHead(file: string): Promise<ChainHead | undefined> {
   }
 }
 
-/** Always the same length, so that one write replaces the note. Failing to write it is not an error. */
+/** Saves the head, always in the same length so that one write replaces it. Failing to write it is not an error. */
 export async function writeHead(file: string, { seq, hash }: ChainHead): Promise<void> {
   try {
     const handle = await open(`${file}.head`, "r+", 0o600).catch(() => open(`${file}.head`, "w", 0o600));
@@ -23,6 +23,6 @@ export async function writeHead(file: string, { seq, hash }: ChainHead): Promise
       await handle.close();
     }
   } catch {
-    // The chain is whole without it.
+    // The chain is valid without it.
   }
 }

@@ -6,17 +6,17 @@ import { readHead } from "./head-file.js";
 import { MAX_AUDIT_RECORD_BYTES } from "./limits.js";
 import { type ChainCheck, ChainVerifier } from "./verify.js";
 
-/** The files of a log, the oldest first: those that were set aside, then the current one. */
+/** The files of a log, oldest first: the rotated ones, then the current one. */
 export async function listAuditFiles(file: string): Promise<string[]> {
   const name = basename(file);
-  const aside = (await readdir(dirname(file)))
+  const rotated = (await readdir(dirname(file)))
     .filter((one) => one.startsWith(`${name}.`))
     .flatMap((one) => {
       const [, seq, count = "0"] = /^(\d+)(?:-(\d+))?$/.exec(one.slice(name.length + 1)) ?? [];
       return seq === undefined ? [] : [{ path: join(dirname(file), one), seq: Number(seq), count: Number(count) }];
     })
     .sort((a, b) => a.seq - b.seq || a.count - b.count);
-  return [...aside.map(({ path }) => path), file];
+  return [...rotated.map(({ path }) => path), file];
 }
 
 /** One line without its end; `isOpen` when the file ends before the line does. */
@@ -49,18 +49,18 @@ const LONGEST_LINE_BYTES = 64 * MAX_AUDIT_RECORD_BYTES;
 /** Result of `verifyAuditFiles`. */
 export interface AuditFiles {
   check: ChainCheck;
-  /** Where the check ended. */
+  /** The file in which the check ended. */
   file: string;
   files: readonly string[];
 }
 
 /**
- * Checks the chain of a log over all its files, and that it reaches as far as is noted beside it, or elsewhere.
+ * Verifies the chain of a log over all its files, and that it contains `knownHead`; default is the head saved beside the file.
  * @throws Error for a file that cannot be read
  */
-export async function verifyAuditFiles(file: string, noted?: ChainHead): Promise<AuditFiles> {
+export async function verifyAuditFiles(file: string, knownHead?: ChainHead): Promise<AuditFiles> {
   const files = await listAuditFiles(file);
-  const verifier = new ChainVerifier(noted ?? (await readHead(file)));
+  const verifier = new ChainVerifier(knownHead ?? (await readHead(file)));
   for (const one of files) {
     verifier.nextFile();
     for await (const { text, isOpen } of readAuditLines(one)) {

@@ -2,14 +2,14 @@ import { MAX_REDACT_DEPTH } from "./limits.js";
 import { readCommandWords, type TextWord } from "./script-text.js";
 import { findSecretParts } from "./secret-options.js";
 
-/** What is shown in place of a secret. */
+/** The replacement of a secret. */
 const HIDDEN = "<hidden>";
 
 const SECRET_WORDS = "KEY|SECRET|TOKEN|PASSW|PASSPHRASE|STOREPASS|CREDENTIAL|AUTH|COOKIE|DSN|BEARER|JWT|SIGNATURE";
 /** Parts of names that count only as a whole name. */
 const SECRET_PARTS = "PASS|PW|PSK|SIG|CREDS|OTP|PINCODE";
 const NAME = `(?:[\\w.-]*(?:${SECRET_WORDS})[\\w.-]*|(?:[\\w.]*[_.-])?(?:${SECRET_PARTS})(?:[_.-][\\w.]*)?|\\w+_PWD)`;
-/** Begins at the beginning of a word alone, so that a long text is read once. */
+/** Matches only at the start of a word, so that matching a long text takes linear time. */
 const SECRET_NAME = `(?<![\\w.-])${NAME}`;
 const VALUE = `("[^"]*"?|'[^']*'?|[^\\s;&|]+)`;
 const PATTERNS: readonly [RegExp, string][] = [
@@ -38,45 +38,45 @@ const PATTERNS: readonly [RegExp, string][] = [
 
 const SECRET_FLAG = new RegExp(`^--?${NAME}$`, "i");
 
-/** Commands that store the name and value that follow. */
+/** Subcommands that store the name and value that follow. */
 const STORES = /^(?:config|configure|config:set|set|add|put|login|auth|secrets?|user-secrets|modify|connect|wifi)$/;
 const STORED_NAME = new RegExp(`^[\\w.:/-]*(?:${SECRET_WORDS}|PSK|PASS)[\\w.:/-]*$`, "i");
 
 /**
- * A text, such as a script, without what looks like a secret: by its name, its form, or where it stands. A guess: what
- * does not look like one stays.
+ * Replaces what looks like a secret in a text such as a script, judged by its name, form or position. This is a heuristic:
+ * a secret that looks like ordinary text stays.
  */
 export function redact(text: string, depth = MAX_REDACT_DEPTH): string {
   let rest = 0;
   let hidden = "";
   for (const words of readCommandWords(text)) {
-    const shown = hideByPlace(words.map(({ value }) => value));
+    const shown = hideByPosition(words.map(({ value }) => value));
     for (const [at, word] of words.entries()) {
       hidden += text.slice(rest, word.from) + (shown[at] ?? redactInner(text.slice(word.from, word.to), word, depth));
       rest = word.to;
     }
   }
-  return redactByLooks(hidden + text.slice(rest));
+  return redactByForm(hidden + text.slice(rest));
 }
 
-/** Words of a command; a word may be a script. */
+/** The same for the argv of a command; a word may be a script. */
 export function redactWords(words: readonly string[]): string[] {
-  const shown = hideByPlace(words);
+  const shown = hideByPosition(words);
   return words.map((word, at) => shown[at] ?? redact(word));
 }
 
-const redactByLooks = (text: string): string =>
+const redactByForm = (text: string): string =>
   PATTERNS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
 
-/** A quoted word with blanks in it may be a script of its own. */
+/** A quoted word with blanks may be a nested script. */
 function redactInner(raw: string, { value }: TextWord, depth: number): string {
   const quoted = /^(["'])([\s\S]*\s[\s\S]*)\1$/.exec(raw);
   if (quoted === null || depth === 0 || !/\s/.test(value)) return raw;
   return `${quoted[1]}${redact(quoted[2] ?? "", depth - 1)}${quoted[1]}`;
 }
 
-/** What is shown in place of each word; undefined for one that does not hold a secret by its place. */
-function hideByPlace(words: readonly string[]): (string | undefined)[] {
+/** The replacement of each word; undefined for one that has no secret by its position. */
+function hideByPosition(words: readonly string[]): (string | undefined)[] {
   const parts = findSecretParts(words);
   const shown = new Array<string | undefined>(words.length).fill(undefined);
   const stores = words.findIndex((word) => STORES.test(word));

@@ -1,16 +1,16 @@
-/** A word of a script, where it stands in the text. */
+/** A word of a script and its position in the text. */
 export interface TextWord {
   from: number;
   /** Exclusive. */
   to: number;
-  /** Without its quotes, about. */
+  /** The word without its quotes, approximately. */
   value: string;
 }
 
-/** Quoted parts, escaped characters, anything else; or what ends a command. An open quote goes on to the end. */
+/** A word of quoted parts, escaped and other characters; or the end of a command. An unclosed quote extends to the end. */
 const TOKENS = /((?:"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?|\\[\s\S]|[^\s;&|()<>"'\\`])+)|([;&|()\n`]|\$\()/g;
 
-/** The commands of a script by rough reading: enough to see which word follows which. Linear in its length. */
+/** The commands of a script, split approximately: enough to know which word follows which. Linear in its length. */
 export function readCommandWords(text: string): TextWord[][] {
   const commands: TextWord[][] = [[]];
   for (const match of text.matchAll(TOKENS)) {

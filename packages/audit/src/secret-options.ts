@@ -1,7 +1,7 @@
-/** Options of programs whose value is a secret, or has one in it. */
+/** Options of programs whose value is or contains a secret. */
 interface SecretOptions {
   programs: string;
-  /** Only where this word is in the command as well. */
+  /** Applies only to commands that also have this word. */
   with?: RegExp;
   /** Letters of short options; the value is attached, or the next word. */
   short?: string;
@@ -52,10 +52,10 @@ const TABLE: readonly SecretOptions[] = [
   { programs: "dotnet", with: /^user-secrets$/, operands: true },
 ];
 
-/** What of a word is a secret: the end of it from some place on, or the next word, or nothing. */
+/** The secret part of a word: its end from an index on, or the whole next word. */
 export type SecretPart = { kind: "from"; at: number } | { kind: "next" };
 
-/** Finds the words of one command that hold secrets, by their position behind options. */
+/** Finds the words of one command that hold secrets, by the options before them. */
 export function findSecretParts(words: readonly string[]): ReadonlyMap<number, SecretPart> {
   const names = new Set(words.map((word) => (word.split("/").pop() ?? "").toLowerCase()));
   const tables = TABLE.filter(
@@ -82,10 +82,10 @@ function findPart(word: string, { short = "", long = "" }: SecretOptions): Secre
   return at === -1 ? undefined : toPart(word, at + (word[at + 1] === "=" ? 2 : 1));
 }
 
-/** The value begins here, or is the next word where nothing is left of this one. */
+/** The value starts at this index, or is the next word where this one ends here. */
 const toPart = (word: string, at: number): SecretPart => (at < word.length ? { kind: "from", at } : { kind: "next" });
 
-/** Behind the program and the word that goes with it. */
+/** Indices of the operands after the program, or after the word of `with`. */
 function listOperands(words: readonly string[], { programs, with: other }: SecretOptions): number[] {
   const names = programs.split(" ");
   const start = words.findIndex((word) =>

@@ -1,16 +1,16 @@
 import { type AuditRecord, type ChainHead, GENESIS, parseRecord, sha256 } from "./chain.js";
 
-/** A whole chain so far, or where it breaks. */
+/** An intact chain so far, or where it is broken. */
 export type ChainCheck =
   | { kind: "intact"; head: ChainHead; records: number; torn: number; lost: number }
   | { kind: "broken"; line: number; reason: string };
 
 /**
- * Follows a chain line by line, over files in their order. What it cannot see without a noted record: that the end was
- * cut off, or that the whole log was rewritten.
+ * Verifies a chain line by line, over files in their order. Without a known head it cannot detect that the end was cut off
+ * or that the whole log was rewritten.
  */
 export class ChainVerifier {
-  readonly #noted: ChainHead | undefined;
+  readonly #knownHead: ChainHead | undefined;
   #head: ChainHead | undefined;
   #records = 0;
   #torn = 0;
@@ -19,18 +19,18 @@ export class ChainVerifier {
   #broken: ChainCheck | undefined;
   #line = 0;
 
-  /** `noted`: a record that is known to be in the chain. */
-  constructor(noted?: ChainHead) {
-    this.#noted = noted;
+  /** @param knownHead a record that is known to be in the chain */
+  constructor(knownHead?: ChainHead) {
+    this.#knownHead = knownHead;
   }
 
   get result(): ChainCheck {
     if (this.#broken !== undefined) return this.#broken;
     if (this.#unparsed !== undefined) return this.#fail("the line is not a record", this.#unparsed.line);
     const { seq } = this.#head ?? GENESIS;
-    if (this.#noted !== undefined && this.#noted.seq > seq) {
+    if (this.#knownHead !== undefined && this.#knownHead.seq > seq) {
       return this.#fail(
-        `it ends with record ${seq}, and record ${this.#noted.seq} is known to have been there`,
+        `it ends with record ${seq}, and record ${this.#knownHead.seq} is known to have been there`,
         this.#line + 1,
       );
     }
@@ -38,12 +38,12 @@ export class ChainVerifier {
     return { kind: "intact", head: this.#head ?? GENESIS, ...counts };
   }
 
-  /** The next file of the chain begins; line numbers start again at 1. */
+  /** Starts the next file of the chain, with line number 1. */
   nextFile(): void {
     this.#line = 0;
   }
 
-  /** One line, without its end. False once the chain is broken. */
+  /** Adds a line without its line end. Returns false once the chain is broken. */
   add(text: string): boolean {
     if (this.#broken !== undefined) return false;
     this.#line++;
@@ -77,7 +77,7 @@ export class ChainVerifier {
     this.#unparsed = undefined;
     this.#head = { seq: record.seq, hash: sha256(text) };
     this.#records++;
-    if (this.#noted?.seq === record.seq && this.#noted.hash !== this.#head.hash) {
+    if (this.#knownHead?.seq === record.seq && this.#knownHead.hash !== this.#head.hash) {
       this.#fail(`record ${record.seq} is not the one that is known to have been there`, this.#line);
     }
   }

@@ -12,14 +12,14 @@ const lines = (count: number) =>
     .text.trimEnd()
     .split("\n");
 
-function verify(all: readonly string[], noted?: { seq: number; hash: string }) {
-  const verifier = new ChainVerifier(noted);
+function verify(all: readonly string[], knownHead?: { seq: number; hash: string }) {
+  const verifier = new ChainVerifier(knownHead);
   for (const line of all) verifier.add(line);
   return verifier.result;
 }
 
 describe("a chain", () => {
-  it("is made of lines that carry the hash of the one before", () => {
+  it("consists of lines that carry the hash of the previous line", () => {
     const [first = "", second = ""] = lines(2);
     expect(first).toBe(
       `{"v":1,"seq":1,"time":"1970-01-01T00:00:00.000Z","prev":"${"0".repeat(64)}","type":"result","call":"c1","status":"success"}`,
@@ -27,7 +27,7 @@ describe("a chain", () => {
     expect(parseRecord(second)?.prev).toBe(sha256(first));
   });
 
-  it("is intact as it was written, however it was cut into writes", () => {
+  it("is the same however its events were split into writes", () => {
     const [one, two] = [encodeRecords(GENESIS, [event("a")]), encodeRecords(GENESIS, [event("a"), event("b")])];
     expect(one.text + encodeRecords(one.head, [event("b")]).text).toBe(two.text);
     expect(verify(lines(3))).toMatchObject({ kind: "intact", records: 3, head: { seq: 3 } });
@@ -57,12 +57,12 @@ describe("a chain", () => {
     expect(verify(change(lines(5)))).toEqual({ kind: "broken", line, reason: expect.stringMatching(reason) });
   });
 
-  it("that lost its end is broken where more of it is known", () => {
+  it("that lost its end is broken when its head is known", () => {
     const all = lines(5);
-    const noted = { seq: 5, hash: sha256(all[4] ?? "") };
-    expect(verify(all, noted).kind).toBe("intact");
+    const knownHead = { seq: 5, hash: sha256(all[4] ?? "") };
+    expect(verify(all, knownHead).kind).toBe("intact");
     expect(verify(all.slice(0, 3))).toMatchObject({ kind: "intact", records: 3 });
-    expect(verify(all.slice(0, 3), noted)).toMatchObject({
+    expect(verify(all.slice(0, 3), knownHead)).toMatchObject({
       kind: "broken",
       line: 4,
       reason: /ends with record 3, and record 5/,
@@ -70,7 +70,7 @@ describe("a chain", () => {
     expect(verify(all, { seq: 2, hash: "f".repeat(64) })).toMatchObject({ kind: "broken", line: 2 });
   });
 
-  it("goes on after what is marked as cut short, and after nothing else", () => {
+  it("continues after a torn line only when the next record marks it", () => {
     const [first = "", second = ""] = lines(2);
     const head = { seq: 2, hash: sha256(second) };
     const torn = '{"v":1,"se';

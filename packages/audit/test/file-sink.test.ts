@@ -65,7 +65,7 @@ async function runAppender(shell: string, ...args: string[]) {
 }
 
 describe("a log in a file", () => {
-  it("is made with mode 600, and appended to in order", async () => {
+  it("is created with mode 600, and appended to in order", async () => {
     const { log } = open();
     await Promise.all(["a", "b", "c"].map((call) => log.record(event(call))));
     await append("d");
@@ -77,7 +77,7 @@ describe("a log in a file", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it("keeps one chain of two processes that append at once, and leaves no lock", async () => {
+  it("stays one chain when two processes append at once, and leaves no lock", async () => {
     const ends = await Promise.all(["a", "b"].map((name) => runAppender('exec "$@"', file, "60", name)));
     expect(ends).toEqual([
       { code: 0, output: "" },
@@ -93,7 +93,7 @@ describe("a log in a file", () => {
     expect(await readdir(join(file, ".."))).toEqual(["audit.jsonl", "audit.jsonl.head"]);
   });
 
-  it("says what was cut short, and goes on with a marker", async () => {
+  it("reports an incomplete last record, and continues after a marker", async () => {
     await append("a", "b");
     const { size } = await stat(file);
     await truncate(file, size - 20);
@@ -107,7 +107,7 @@ describe("a log in a file", () => {
     expect(await verifyAuditFiles(file)).toMatchObject({ check: { kind: "intact", records: 3, torn: 1 } });
   });
 
-  it("marks a first record that was cut short", async () => {
+  it("marks an incomplete first record", async () => {
     await append("a");
     await truncate(file, 30);
     await rm(`${file}.head`);
@@ -115,7 +115,7 @@ describe("a log in a file", () => {
     expect(await verifyAuditFiles(file)).toMatchObject({ check: { kind: "intact", records: 2, torn: 1 } });
   });
 
-  it("tells when its end is gone, for good once it is appended to", async () => {
+  it("reports the loss of its end, permanently once it is appended to", async () => {
     await append("a", "b", "c");
     const [first = ""] = (await readFile(file, "utf8")).split("\n");
     await writeFile(file, `${first}\n`);
@@ -130,14 +130,14 @@ describe("a log in a file", () => {
     });
   });
 
-  it("tells when all of it is gone", async () => {
+  it("reports the loss of the whole file", async () => {
     await append("a");
     await rm(file);
     await append("b");
     expect((await records())[0]).toMatchObject({ type: "gap", lastSeq: 1 });
   });
 
-  it("does not append to what is no log", async () => {
+  it("does not append to a file that is not an audit log", async () => {
     await append("a");
     await writeFile(file, "notes of mine\n");
     const { log, problems } = open();
@@ -146,7 +146,7 @@ describe("a log in a file", () => {
     expect(await readFile(file, "utf8")).toBe("notes of mine\n");
   });
 
-  it("goes on in a new file when it is full, with the chain carried over", async () => {
+  it("is rotated when it is full, and the chain continues in the new file", async () => {
     const { log } = open({ maxBytes: 600 });
     for (let index = 0; index < 10; index++) await log.record(event(`c${index}`));
     const { check, files } = await verifyAuditFiles(file);
@@ -180,7 +180,7 @@ describe("a log in a file", () => {
     expect((await verifyAuditFiles(file)).check).toMatchObject({ kind: "intact", lost: 2 });
   });
 
-  it("takes back what was written of a record that did not fit", async () => {
+  it("removes a partially written record", async () => {
     await append("a");
     const before = await readFile(file);
     // Files of this process may have 512 bytes: the write stops in the middle.
@@ -193,7 +193,7 @@ describe("a log in a file", () => {
     expect((await verifyAuditFiles(file)).check.kind).toBe("intact");
   });
 
-  it("does not let waiting records grow without end", async () => {
+  it("bounds the number of queued records", async () => {
     const { log } = open();
     const written = Array.from({ length: MAX_AUDIT_QUEUE + 5 }, () => log.record(event("a")));
     const ends = await Promise.allSettled(written);

@@ -104,13 +104,13 @@ const COMMANDS = [
   `curl -E cert:${SECRET} y`,
 ];
 
-describe("what looks like a secret", () => {
+describe("text that looks like a secret", () => {
   it.each(COMMANDS)("is not shown: %s", (command) => {
     expect(redact(command)).not.toContain(SECRET);
     expect(redactWords(["/bin/bash", "-lc", command]).join(" ")).not.toContain(SECRET);
   });
 
-  it(`is searched for in scripts within scripts, ${MAX_REDACT_DEPTH} deep`, () => {
+  it(`is found in nested scripts, ${MAX_REDACT_DEPTH} deep`, () => {
     const inner = `curl -u me:${SECRET} x`;
     const nest = (levels: number): string =>
       levels === 0 ? inner : `sh -c ${levels % 2 === 0 ? `"${nest(levels - 1)}"` : `'${nest(levels - 1)}'`}`;
@@ -119,7 +119,7 @@ describe("what looks like a secret", () => {
     expect(MAX_REDACT_DEPTH).toBe(3);
   });
 
-  it("is not shown in the words of a command", () => {
+  it("is hidden in an argv", () => {
     expect(redactWords(["curl", "-u", `me:${SECRET}`, "https://h/"])).toEqual(["curl", "-u", "<hidden>", "https://h/"]);
     expect(redactWords(["mysql", "-uroot", `-p${SECRET}`, "db"])).toEqual(["mysql", "-uroot", "-p<hidden>", "db"]);
     expect(redactWords(["x", "--password", SECRET])).toEqual(["x", "--password", "<hidden>"]);
@@ -143,5 +143,5 @@ describe("what looks like a secret", () => {
     ],
     ...["SG.abcdefghijk.lmnopqrstuv", "dckr_pat_abcdefghijkl", "pypi-AgEIcHlwaS5vcmcabc", "xoxb-123456789012-abcdef"],
     ...["github_pat_11AAAAAAAAAAAA", "ya29.a0AfH6SMBabcdefgh", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-def_ghi"],
-  ])("is known by its form: %s", (token) => expect(redact(`x '${token}' y`)).toBe("x '<hidden>' y"));
+  ])("is recognized by its form: %s", (token) => expect(redact(`x '${token}' y`)).toBe("x '<hidden>' y"));
 });
