@@ -2,19 +2,19 @@ import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { DETACH_MS } from "./limits.js";
 
-/** The two ends of a bridge; it owns all of them. */
+/** The streams that a bridge connects and owns. */
 export interface BridgeStreams {
   input: Readable;
   output: Writable;
   socket: Socket;
 }
 
-/** `detached`: this side ended, and the server keeps its sessions. `ended`: the server did. */
+/** `detached`: this side ended, and the server keeps its sessions. `ended`: the server closed the connection. */
 export type BridgeEnd = "detached" | "ended";
 
 /**
- * Passes bytes between two streams and a socket, both ways and unread, no faster than they are taken. The end of `input`
- * ends what is sent; what the server still answers is passed on, as long as it makes progress. Never rejects.
+ * Relays bytes between two streams and a socket in both directions, with back-pressure. The end of `input` ends the sending
+ * side; output of the server is still relayed as long as it makes progress. Never rejects.
  * @param detachMs milliseconds without progress after the end of `input`
  */
 export function runBridge({ input, output, socket }: BridgeStreams, detachMs = DETACH_MS): Promise<BridgeEnd> {
@@ -49,7 +49,7 @@ export function runBridge({ input, output, socket }: BridgeStreams, detachMs = D
     socket.on("error", () => {}).once("close", () => output.end());
     output.once("finish", finish).once("close", finish);
     input.pipe(socket);
-    // Its end is the end of `output` in every case, also where the connection was reset.
+    // The end of the socket ends `output` in every case, also when the connection was reset.
     socket.pipe(output);
   });
 }

@@ -6,7 +6,7 @@ import { type Greeting, readGreeting, type Want, writeWant } from "./greeting.js
 import { LOCK_MS, MAX_JOINS } from "./limits.js";
 import type { SocketPlace } from "./socket-place.js";
 
-/** A connection to a background server, which has greeted. The holder ends the socket, which is paused. */
+/** A connection to a background server, after its greeting. The socket is paused; the caller owns it. */
 export interface Joined {
   readonly socket: Socket;
   readonly greeting: Greeting;
@@ -19,7 +19,7 @@ export interface Joined {
 export async function connectToServer({ path }: SocketPlace, want: Want): Promise<Joined | undefined> {
   const socket = await connectSocket(path);
   if (socket === undefined) return undefined;
-  socket.on("error", () => {}); // its end is what counts
+  socket.on("error", () => {}); // "close" follows
   writeWant(socket, want);
   try {
     const greeting = await readGreeting(socket);
@@ -46,10 +46,13 @@ export async function joinServer(place: SocketPlace, start: () => Promise<void>)
       await start();
     });
   }
-  throw new BackgroundError("start_failed", `the background server at ${place.path} ended ${MAX_JOINS} times at once`);
+  throw new BackgroundError(
+    "start_failed",
+    `the background server at ${place.path} ended right away ${MAX_JOINS} times`,
+  );
 }
 
-/** Removes the socket file of a server that was killed. */
+/** Whether a server listens; removes the socket file of one that was killed. */
 async function isListening(path: string): Promise<boolean> {
   const socket = await connectSocket(path);
   socket?.destroy();

@@ -1,4 +1,4 @@
-/** A background server that cannot be joined. */
+/** A background server cannot be joined. */
 export class BackgroundError extends Error {
   override readonly name = "BackgroundError";
   constructor(
@@ -12,11 +12,11 @@ export class BackgroundError extends Error {
 
 /** Why a background server cannot be joined, or cannot listen. */
 export type BackgroundErrorCode =
-  /** The directory of the socket belongs to somebody else, or others may enter it. */
+  /** The directory of the socket belongs to another user, or other users have access to it. */
   | "unsafe_directory"
   /** The path of the socket is longer than the system allows. */
   | "path_too_long"
   /** The server did not start. */
   | "start_failed"
-  /** Something else answers on the socket, or nothing in time. */
+  /** The socket belongs to another program, or sent nothing in time. */
   | "bad_greeting";

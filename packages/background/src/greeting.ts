@@ -2,21 +2,21 @@ import type { Socket } from "node:net";
 import { BackgroundError } from "./errors.js";
 import { GREETING_MS, MAX_GREETING_BYTES } from "./limits.js";
 
-/** What a client of a background server wants; its first line. */
+/** The request of a client to a background server, in its first line. */
 export type Want = "serve" | "status" | "stop";
 
-/** What a background server says of itself; its first line. */
+/** The state of a background server, in its first line. */
 export interface Greeting {
   readonly pid: number;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** Clients that are connected, the one that asks not counted. */
+  /** Connected clients, without the one that receives this greeting. */
   readonly connections: number;
-  /** Sessions that exist, those without a connection included. */
+  /** Existing sessions, including those without a connection. */
   readonly sessions: number;
 }
 
-/** Version of the two lines. The name of a socket tells servers of different versions apart. */
+/** Version of the two lines. Servers of different versions of the program have different socket names. */
 const VERSION = 1;
 
 export const writeWant = (socket: Socket, want: Want): unknown =>
@@ -25,24 +25,27 @@ export const writeWant = (socket: Socket, want: Want): unknown =>
 export const writeGreeting = (socket: Socket, greeting: Greeting): unknown =>
   socket.write(`${JSON.stringify({ codexBackground: VERSION, ...greeting })}\n`);
 
-/** The first line of a client; undefined for a peer that ends, sends something else or nothing. Never rejects. */
+/** Reads the first line of a client; undefined when it closes, sends something else or nothing. Never rejects. */
 export async function readWant(socket: Socket): Promise<Want | undefined> {
   const { want } = await readFirst(socket).catch(() => ({ want: undefined }));
   return want === "serve" || want === "status" || want === "stop" ? want : undefined;
 }
 
 /**
- * The first line of a server; undefined when the connection ends before it, as that of a server which is just ending.
+ * Reads the first line of a server; undefined when the connection ends before it, as with a server that is shutting down.
  * @throws BackgroundError `bad_greeting`
  */
 export async function readGreeting(socket: Socket): Promise<Greeting | undefined> {
   const line = await readFirst(socket);
   if (line === ENDED) return undefined;
   const { pid, startedAt, connections, sessions } = line;
-  const members = [pid, startedAt, connections, sessions];
-  if (!members.every((member) => typeof member === "number")) throw bad("its first line is no greeting");
-  return line as unknown as Greeting; // each member was checked
+  if (!isNumber(pid) || !isNumber(startedAt) || !isNumber(connections) || !isNumber(sessions)) {
+    throw bad("its first line is no greeting");
+  }
+  return { pid, startedAt, connections, sessions };
 }
+
+const isNumber = (value: unknown): value is number => typeof value === "number";
 
 const ENDED: Readonly<Record<string, unknown>> = {};
 
@@ -92,4 +95,4 @@ function parse(line: string, resolve: (value: Record<string, unknown>) => void, 
 }
 
 const bad = (why: string): BackgroundError =>
-  new BackgroundError("bad_greeting", `what listens on the socket is no background server: ${why}`);
+  new BackgroundError("bad_greeting", `the socket does not belong to a background server: ${why}`);

@@ -4,35 +4,35 @@ import { readWant, writeGreeting } from "./greeting.js";
 import { IDLE_CHECKS, IDLE_MS, MAX_IDLE_CHECK_MS, SOCKET_CHECK_MS } from "./limits.js";
 import type { SocketPlace } from "./socket-place.js";
 
-/** A server that listens at a place, and who may use it. */
+/** Options of `listenInBackground`. */
 export interface ListenerOptions {
   place: SocketPlace;
-  /** Serves one client on a socket, which it owns. Resolves when the connection is over; never rejects. */
+  /** Serves one client on a socket, which it owns. Resolves when the connection has ended; never rejects. */
   serve(socket: Socket): Promise<void>;
-  /** How many sessions exist, those without a connection included. */
+  /** The number of existing sessions, including those without a connection. Called at each idle check. */
   countSessions(): number;
-  /** User id of the process at the other end; undefined where the system does not tell. Others than `uid` are cut off. */
+  /** User id of the peer process; undefined where the system does not report it. Clients of users other than `uid` are disconnected. */
   getPeerUser?: (socket: Socket) => number | undefined;
   uid?: number;
   /** Milliseconds without connections and sessions after which `ended` resolves. Default: 10 minutes. */
   idleMs?: number;
-  /** Milliseconds between two checks whether the socket file is still there. Default: 5 seconds. */
+  /** Milliseconds between two checks that the socket file exists. Default: 5 seconds. */
   checkMs?: number;
-  /** A client of another user was cut off. */
+  /** Called when a client of another user was disconnected. */
   onRefused?: (uid: number) => void;
 }
 
 /** A background server that listens. */
 export interface Listener {
-  /** Resolves, never rejects, when it was idle for long enough or a client has asked it to stop. */
+  /** Resolves when the server was idle for long enough or a client has asked it to stop. Never rejects. */
   readonly ended: Promise<"idle" | "stopped">;
-  /** Stops listening and removes the socket. Connections go on. Idempotent. */
+  /** Stops listening and removes the socket. Connections stay open. Idempotent. */
   close(): void;
 }
 
 /**
- * Listens on the socket of `place`, which only this user may connect to. A socket file that was removed is made again, as
- * sessions would be out of reach otherwise; one that another server has replaced is left alone.
+ * Listens on the socket of `place`, which only this user may connect to. A socket file that was removed is created again, as
+ * its sessions could not be resumed otherwise; one that another server has replaced is left alone.
  * @throws Error when the address is in use or cannot be bound
  */
 export async function listenInBackground(options: ListenerOptions): Promise<Listener> {
@@ -47,7 +47,7 @@ class BackgroundListener implements Listener {
   readonly ended: Promise<"idle" | "stopped">;
   #end!: (why: "idle" | "stopped") => void;
   #server: Server | undefined;
-  /** Of the socket file. */
+  /** Inode of the socket file. */
   #inode: number | undefined;
   #connections = 0;
   #timers: NodeJS.Timeout[] = [];
@@ -65,7 +65,7 @@ class BackgroundListener implements Listener {
     const { idleMs = IDLE_MS, checkMs = SOCKET_CHECK_MS } = this.#options;
     let busyAt = performance.now();
     const checkIdle = () => {
-      if (this.#connections > 0 || this.#options.countSessions() > 0) busyAt = performance.now();
+      if (this.#options.countSessions() + this.#connections > 0) busyAt = performance.now();
       else if (performance.now() - busyAt >= idleMs) this.#end("idle");
     };
     const pauseMs = Math.min(MAX_IDLE_CHECK_MS, Math.max(1, idleMs / IDLE_CHECKS));
@@ -93,7 +93,7 @@ class BackgroundListener implements Listener {
     this.#inode = lstatSync(path).ino;
   }
 
-  /** Closing a server removes the file of its name, whoever made it. */
+  /** Closing a server removes the file at its path, also one that another server has created. */
   #release(): void {
     const server = this.#server;
     this.#server = undefined;
@@ -112,7 +112,7 @@ class BackgroundListener implements Listener {
   }
 
   async #accept(socket: Socket): Promise<void> {
-    socket.on("error", () => {}); // its end is what counts
+    socket.on("error", () => {}); // "close" follows
     const { getPeerUser, uid = process.getuid?.(), onRefused, countSessions, serve } = this.#options;
     const user = getPeerUser?.(socket);
     if (user !== undefined && user !== uid) {
@@ -135,14 +135,14 @@ class BackgroundListener implements Listener {
       socket.end();
       socket.resume();
     } else {
-      // Left open: it ends with this process, and does not keep it alive.
+      // Stays open until this process ends, without keeping it alive.
       socket.unref();
       this.#end("stopped");
     }
   }
 }
 
-/** The umask applies while `listen` creates the socket: at no moment may another user connect. */
+/** The umask applies while `listen` creates the socket, so that another user can never connect. */
 function listenPrivately(server: Server, path: string): void {
   const before = process.umask(0o177);
   try {
@@ -152,7 +152,7 @@ function listenPrivately(server: Server, path: string): void {
   }
 }
 
-/** What a server that was killed has left. A file that is no socket stays, and so does a socket that answers. */
+/** Removes the socket of a server that was killed. A file that is not a socket stays, and so does a socket in use. */
 async function removeDead(path: string): Promise<void> {
   if (statSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return;
   const isDead = await new Promise<boolean>((resolve) => {
@@ -168,12 +168,12 @@ async function removeDead(path: string): Promise<void> {
 
 const getInode = (path: string): number | undefined => lstatSync(path, { throwIfNoEntry: false })?.ino;
 
-/** What cleans runtime directories removes what is old. */
+/** Keeps the socket from cleaners, which remove old files of runtime directories. */
 function touch(path: string): void {
   try {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // removed meanwhile: seen by the next check
+    // removed in the meantime: the next check handles it
   }
 }

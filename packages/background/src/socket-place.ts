@@ -8,13 +8,13 @@ import { MAX_SOCKET_PATH_BYTES } from "./limits.js";
 export interface SocketPlace {
   /** The unix socket. */
   readonly path: string;
-  /** Held by who starts the server. */
+  /** The lock file that is held while the server is started. */
   readonly lock: string;
-  /** What the server logs. */
+  /** The log file of the server. */
   readonly log: string;
 }
 
-/** What of the process and its environment decides where sockets are. */
+/** The environment variables and user that determine the directory of the sockets. */
 export interface PlaceOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** User id of this process. */
@@ -22,8 +22,8 @@ export interface PlaceOptions {
 }
 
 /**
- * The place of the server called `name`, in a directory that only this user may enter: below `$XDG_RUNTIME_DIR`, else below
- * the directory for temporary files. The directory is made.
+ * The files of the server called `name`, in a directory of mode 700: below `$XDG_RUNTIME_DIR`, else below the directory for
+ * temporary files. Creates the directory.
  * @throws BackgroundError `unsafe_directory`, `path_too_long`
  */
 export function openSocketPlace(name: string, options: PlaceOptions = {}): SocketPlace {
@@ -41,7 +41,7 @@ export function openSocketPlace(name: string, options: PlaceOptions = {}): Socke
   return { path, lock: join(directory, `${name}.lock`), log: join(directory, `${name}.log`) };
 }
 
-/** The runtime directory is that of this user: after `su` the variable may still name another one's. */
+/** The runtime directory is used only if this user owns it: after `su` the variable may name another user's. */
 function getDirectory(env: Readonly<Record<string, string | undefined>>, uid: number): string {
   const runtime = env.XDG_RUNTIME_DIR;
   if (runtime !== undefined && isAbsolute(runtime) && getStatus(runtime)?.uid === uid) return join(runtime, "codex-ts");

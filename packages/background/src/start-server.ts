@@ -6,7 +6,7 @@ import { BackgroundError } from "./errors.js";
 import { LOG_TAIL_BYTES, START_MS } from "./limits.js";
 import type { SocketPlace } from "./socket-place.js";
 
-/** A program that will listen at a place, and say so on the descriptor READY_FD. */
+/** A program that listens at a place, and then writes READY to the descriptor READY_FD. */
 export interface ServerProgram {
   argv: readonly [string, ...string[]];
   cwd: string;
@@ -15,12 +15,13 @@ export interface ServerProgram {
 
 /** The descriptor on which a starting server writes READY, or why it cannot listen; then it closes it. */
 export const READY_FD = 3;
-/** What it writes when it listens. */
+/** Written once the server listens. */
 export const READY = "ready\n";
 
 /**
- * Starts a server that outlives this process: a session of its own, no terminal, output to its log. Resolves when it listens.
- * @throws BackgroundError `start_failed` with the end of what it wrote
+ * Starts a server that outlives this process: in its own session, without a terminal, with output to its log. Resolves when it
+ * listens.
+ * @throws BackgroundError `start_failed` with the end of its output
  */
 export async function startServer(place: SocketPlace, { argv, cwd, env }: ServerProgram): Promise<void> {
   const [program, ...args] = argv;
@@ -31,20 +32,20 @@ export async function startServer(place: SocketPlace, { argv, cwd, env }: Server
     const ready = child.stdio[READY_FD] as Readable; // a pipe, as asked for above
     const failed = new Promise<string>((resolve) => child.once("error", (error) => resolve(error.message)));
     const timer = setTimeout(() => ready.destroy(), START_MS);
-    const said = await Promise.race([text(ready).catch(() => `not ready within ${START_MS} ms`), failed]);
+    const report = await Promise.race([text(ready).catch(() => `not ready within ${START_MS} ms`), failed]);
     clearTimeout(timer);
     ready.destroy();
     child.unref();
-    if (said === READY) return;
+    if (report === READY) return;
     if (child.pid !== undefined) child.kill("SIGKILL");
-    const reason = said.trim() || readTail(place.log, from) || "it ended at once";
+    const reason = report.trim() || readTail(place.log, from) || "it ended at once";
     throw new BackgroundError("start_failed", `the background server did not start: ${reason}`);
   } finally {
     closeSync(log);
   }
 }
 
-/** The end of what a log got since it had `from` bytes. */
+/** The end of what was appended to a log since it had `from` bytes. */
 function readTail(path: string, from: number): string {
   const fd = openSync(path, "r");
   try {

@@ -42,7 +42,7 @@ function digestOf(chunks: Iterable<Buffer>): string {
   return hash.digest("hex");
 }
 
-it("passes on every byte, both ways at once, to a slow reader", async () => {
+it("relays every byte in both directions at once, to a slow reader", async () => {
   const { near, far } = await connectPair();
   far.pipe(far);
   const hash = createHash("sha256");
@@ -61,7 +61,7 @@ it("passes on every byte, both ways at once, to a slow reader", async () => {
   expect(waiting).toBeLessThan(256 * 1024);
 });
 
-it("ends what is sent with its input, and passes on the rest", async () => {
+it("half-closes the socket at the end of its input, and relays the rest of the output", async () => {
   const { near, far } = await connectPair();
   const output = new PassThrough();
   const ended = runBridge({ input: Readable.from([Buffer.from("question")]), output, socket: near });
@@ -81,7 +81,7 @@ it("does not wait forever for a server that neither responds nor ends", async ()
   expect(await runBridge({ input: Readable.from([]), output: new PassThrough(), socket: near }, 10)).toBe("detached");
 });
 
-it("tells when the server has ended", async () => {
+it("reports `ended` when the server has closed the connection", async () => {
   const { near, far } = await connectPair();
   const output = new PassThrough();
   const ended = runBridge({ input: new PassThrough(), output, socket: near });
@@ -90,14 +90,14 @@ it("tells when the server has ended", async () => {
   expect(await ended).toBe("ended");
 });
 
-it("tells when the connection was reset", async () => {
+it("reports `ended` when the connection was reset", async () => {
   const { near, far } = await connectPair();
   const ended = runBridge({ input: new PassThrough(), output: new PassThrough().resume(), socket: near });
   far.resetAndDestroy();
   expect(await ended).toBe("ended");
 });
 
-it("is detached when nobody reads its output any more", async () => {
+it("reports `detached` when its output has no reader any more", async () => {
   const { near, far } = await connectPair();
   const output = new PassThrough();
   const ended = runBridge({ input: new PassThrough(), output, socket: near });

@@ -1,6 +1,7 @@
-import { once } from "node:events";
-import { existsSync, statSync, unlinkSync } from "node:fs";
+import { EventEmitter, once } from "node:events";
+import { existsSync, statSync, unlinkSync, watch } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
+import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
 import { connectToServer, joinServer } from "../src/connect.js";
@@ -16,7 +17,7 @@ afterEach(() => {
   for (const listener of listeners.splice(0)) listener.close();
 });
 
-/** Sends back what it gets. */
+/** Echoes its input. */
 const echo = async (socket: Socket): Promise<void> => {
   sockets.push(socket);
   socket.pipe(socket);
@@ -29,9 +30,9 @@ async function listen(place: SocketPlace, options: Partial<ListenerOptions> = {}
   return listener;
 }
 
-const never = (): Promise<void> => Promise.reject(new Error("it runs"));
+const never = (): Promise<void> => Promise.reject(new Error("a server was started"));
 
-it("serves whoever joins, and tells how many there are", async () => {
+it("serves every client, and reports the number of connections and sessions", async () => {
   const place = placeIn(makeDirectory());
   await listen(place);
   expect(statSync(place.path).mode & 0o777).toBe(0o600);
@@ -47,7 +48,7 @@ it("serves whoever joins, and tells how many there are", async () => {
   other.socket.destroy();
 });
 
-it("ends at the request to stop, and at the idle timeout", async () => {
+it("ends on a request to stop, and at the idle timeout", async () => {
   const place = placeIn(makeDirectory());
   const listener = await listen(place, { countSessions: () => 0, idleMs: 600_000 });
   const stopping = await connectToServer(place, "stop");
@@ -62,30 +63,31 @@ it("ends at the request to stop, and at the idle timeout", async () => {
 
 it("is not idle with a session or a connection", async () => {
   const place = placeIn(makeDirectory());
+  const checks = new EventEmitter();
   let sessions = 1;
-  let asked = 0;
   const countSessions = () => {
-    asked += 1;
+    checks.emit("check");
     return sessions;
+  };
+  const waitForChecks = async () => {
+    for (let count = 0; count < 30; count += 1) await once(checks, "check");
   };
   const listener = await listen(place, { countSessions, idleMs: 20 });
   let ended = false;
   void listener.ended.then(() => {
     ended = true;
   });
-  await until(() => asked > 30);
+  await waitForChecks();
   expect(ended).toBe(false);
   const { socket } = await joinServer(place, never);
   sessions = 0;
-  const before = asked;
-  // With a connection sessions are not counted: what is left is to see that many checks pass.
-  await until(() => performance.now() > 0 && asked === before, 30);
+  await waitForChecks();
   expect(ended).toBe(false);
   socket.destroy();
   expect(await listener.ended).toBe("idle");
 });
 
-it("cuts off clients of other users", async () => {
+it("disconnects clients of other users", async () => {
   const place = placeIn(makeDirectory());
   const refused: number[] = [];
   await listen(place, { getPeerUser: () => 4711, uid: 1, onRefused: (uid) => refused.push(uid) });
@@ -94,7 +96,7 @@ it("cuts off clients of other users", async () => {
 });
 
 it.each(["hello\n", "{}\n", '{"codexBackground":1,"want":"all"}\n', "x".repeat(10_000)])(
-  "cuts off who begins with something else (%#)",
+  "disconnects a client whose first line is invalid (%#)",
   async (line) => {
     const place = placeIn(makeDirectory());
     await listen(place);
@@ -110,17 +112,19 @@ it.each(["hello\n", "{}\n", '{"codexBackground":1,"want":"all"}\n', "x".repeat(1
   },
 );
 
-it("makes a socket again that was removed", async () => {
+it("creates a removed socket again", async () => {
   const place = placeIn(makeDirectory());
   await listen(place, { checkMs: 5 });
+  const watcher = watch(dirname(place.path));
   unlinkSync(place.path);
-  await until(() => existsSync(place.path));
+  while (!existsSync(place.path)) await once(watcher, "change");
+  watcher.close();
   const status = await connectToServer(place, "status");
   expect(status?.greeting.pid).toBe(process.pid);
   status?.socket.destroy();
 });
 
-it("leaves a socket alone that another server has made", async () => {
+it("leaves the socket of another server alone", async () => {
   const place = placeIn(makeDirectory());
   const first = await listen(place, { checkMs: 600_000 });
   unlinkSync(place.path);
@@ -131,16 +135,18 @@ it("leaves a socket alone that another server has made", async () => {
   status?.socket.destroy();
 });
 
-it("names what is no background server", async () => {
+it("reports a socket of another program", async () => {
   const place = placeIn(makeDirectory());
   const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
   server.listen(place.path);
   await once(server, "listening");
-  await expect(connectToServer(place, "serve")).rejects.toThrow("no background server: its first line is no greeting");
+  await expect(connectToServer(place, "serve")).rejects.toThrow(
+    "not belong to a background server: its first line is no greeting",
+  );
   server.close();
 });
 
-it("starts one server for many that join at once, also over the socket of a dead one", async () => {
+it("starts one server for concurrent joins, also where a dead one left its socket", async () => {
   const place = placeIn(makeDirectory());
   let starts = 0;
   const start = async () => {
@@ -152,7 +158,7 @@ it("starts one server for many that join at once, also over the socket of a dead
   for (const { socket } of joined) socket.destroy();
 });
 
-it("joins the next server when one is just ending", async () => {
+it("joins the next server when one is shutting down", async () => {
   const place = placeIn(makeDirectory());
   const ending = createServer((socket) => {
     socket.destroy();
@@ -164,11 +170,3 @@ it("joins the next server when one is just ending", async () => {
   socket.end("hello");
   expect(await text(socket)).toBe("hello");
 });
-
-/** Resolves once `isDone` has been true, `times` times. */
-async function until(isDone: () => boolean, times = 1): Promise<void> {
-  for (let count = 0; count < times; ) {
-    await new Promise((resolve) => setTimeout(resolve, 2));
-    if (isDone()) count += 1;
-  }
-}

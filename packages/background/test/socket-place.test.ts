@@ -8,7 +8,7 @@ import { placeIn, useDirectories } from "./support.js";
 
 const makeDirectory = useDirectories();
 
-it("is a directory of the runtime directory that only this user may enter", () => {
+it("is in a directory of mode 700 in the runtime directory", () => {
   const runtime = makeDirectory();
   const place = placeIn(runtime);
   expect(place.path).toBe(join(runtime, "codex-ts", "server.sock"));
@@ -37,20 +37,20 @@ it("does not use the runtime directory of another user", () => {
   }
 });
 
-it("is refused where others may enter", () => {
+it("is refused where other users have access", () => {
   const runtime = makeDirectory();
   mkdirSync(join(runtime, "codex-ts"));
   chmodSync(join(runtime, "codex-ts"), 0o750);
   expect(() => placeIn(runtime)).toThrow("has mode 750, and 700 is needed");
 });
 
-it("is refused where a link leads elsewhere", () => {
+it("is refused where the directory is a symbolic link", () => {
   const runtime = makeDirectory();
   symlinkSync(makeDirectory(), join(runtime, "codex-ts"));
   expect(() => placeIn(runtime)).toThrow("codex-ts is not a directory");
 });
 
-it("names a path that is too long", () => {
+it("is refused where its path is too long", () => {
   const runtime = join(makeDirectory(), "x".repeat(MAX_SOCKET_PATH_BYTES));
   mkdirSync(runtime);
   expect(() => placeIn(runtime)).toThrow(`at most ${MAX_SOCKET_PATH_BYTES}`);

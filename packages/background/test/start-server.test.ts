@@ -9,7 +9,7 @@ const isLinux = process.platform === "linux";
 
 const run = (script: string) => ({ argv: [process.execPath, "-e", script] as const, cwd: "/", env: process.env });
 
-it("waits until the server is ready; its output goes to a log that only this user may read", async () => {
+it("waits until the server is ready; its output goes to a log of mode 600", async () => {
   const place = placeIn(makeDirectory());
   const script = 'console.log(process.cwd(), process.stdin.isTTY); require("fs").writeSync(3, "ready\\n")';
   await startServer(place, run(script));
@@ -17,7 +17,7 @@ it("waits until the server is ready; its output goes to a log that only this use
   expect(statSync(place.log).mode & 0o777).toBe(0o600);
 });
 
-it.runIf(isLinux)("starts it in a session of its own", async () => {
+it.runIf(isLinux)("starts it in its own session", async () => {
   const place = placeIn(makeDirectory());
   const script =
     'const s = require("fs").readFileSync("/proc/self/stat", "latin1").split(") ")[1].split(" ");' +
@@ -43,7 +43,7 @@ it("a failure names a program that is missing", async () => {
   await expect(startServer(placeIn(makeDirectory()), program)).rejects.toThrow("ENOENT");
 });
 
-it.runIf(isLinux)("what a process has inherited can be closed, and Node's own descriptors stay", () => {
+it.runIf(isLinux)("inherited descriptors are closed, and Node's own stay open", () => {
   const source = new URL("../dist/index.js", import.meta.url).href;
   const script =
     `const fs = await import("node:fs"); const { closeInherited } = await import(${JSON.stringify(source)});` +

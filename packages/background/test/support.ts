@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach } from "vitest";
 import { openSocketPlace, type SocketPlace } from "../src/socket-place.js";
 
-/** Directories that are gone after the test. */
+/** Creates directories that are removed after the test. */
 export function useDirectories(): () => string {
   const made: string[] = [];
   afterEach(() => {
@@ -17,6 +17,6 @@ export function useDirectories(): () => string {
   };
 }
 
-/** A place in a directory of its own. */
+/** A place in a directory of the test. */
 export const placeIn = (directory: string): SocketPlace =>
   openSocketPlace("server", { env: { XDG_RUNTIME_DIR: directory } });
