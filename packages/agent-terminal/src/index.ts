@@ -20,3 +20,13 @@ export {
   DEFAULT_MODEL,
   readAgentSettings,
 } from "./settings/agent-settings.js";
+export { listThreads, renderThreadRows, type ThreadRow } from "./threads/list-threads.js";
+export { renderThreadReport } from "./threads/render-report.js";
+export {
+  type ReportedCall,
+  type ReportedCut,
+  type ReportedResponse,
+  type ReportedTurn,
+  readThreadReport,
+  type ThreadReport,
+} from "./threads/thread-report.js";

@@ -8,6 +8,7 @@ import { addJudging } from "./program/judge.js";
 import { addRunning } from "./program/run.js";
 import { addServing } from "./program/serve.js";
 import { addSessions } from "./program/sessions.js";
+import { addThreads } from "./program/threads.js";
 import { addTools } from "./program/tools.js";
 import { reportError } from "./report-error.js";
 import { runToEnd } from "./run-to-end.js";
@@ -35,6 +36,7 @@ export function createProgram(): Command {
   addRunning(program);
   addTools(program);
   addAgent(program);
+  addThreads(program);
   addSessions(program);
   addEnvironments(program);
   addServing(program);

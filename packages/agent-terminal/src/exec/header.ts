@@ -1,5 +1,5 @@
 import { RULE_COLUMNS } from "../limits.js";
-import { visibleText } from "./visible.js";
+import { visibleText } from "../text/visible.js";
 
 /** What a run begins with: each line is a name and a value. */
 export function renderHeader(

@@ -1,9 +1,9 @@
 import type { AgentEvent, CommandDetails, FileChange, ThreadItem, Usage } from "@codex/agent";
 import type { Clock } from "@codex/clock";
 import { SHOWN_INPUT_CHARS } from "../limits.js";
+import { visibleText } from "../text/visible.js";
 import type { OutputSink } from "./output-sink.js";
 import type { TurnView } from "./turn-view.js";
-import { visibleText } from "./visible.js";
 
 /** How events become text. */
 export interface TextViewOptions {

@@ -41,13 +41,27 @@ function toLine(entry: ThreadEntry): { type: string; payload: object } {
   }
 }
 
-/** An entry that a line holds, as it was appended; undefined for other lines, and those of the other client alone. */
-export function parseEntry(text: string): { timestamp: string; entry: ThreadEntry } | undefined {
+/** A line of a thread's file, as either client wrote it. */
+export interface ThreadLine {
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly type: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** Undefined for what is no JSON object with a payload. */
+export function parseLine(text: string): ThreadLine | undefined {
   const line = asObject(parseJson(text));
   const payload = asObject(line?.payload);
-  const type = asText(line?.type);
-  const timestamp = asText(line?.timestamp) ?? "";
   if (payload === undefined) return undefined;
+  return { timestamp: asText(line?.timestamp) ?? "", type: asText(line?.type) ?? "", payload };
+}
+
+/** An entry that a line holds, as it was appended; undefined for other lines, and those of the other client alone. */
+export function parseEntry(text: string): { timestamp: string; entry: ThreadEntry } | undefined {
+  const line = parseLine(text);
+  if (line === undefined) return undefined;
+  const { timestamp, type, payload } = line;
   if (type === "response_item") {
     const [item] = readItem(payload);
     return item && { timestamp, entry: { type: "item", item } };
@@ -57,7 +71,7 @@ export function parseEntry(text: string): { timestamp: string; entry: ThreadEntr
     return { timestamp, entry: { type, items, tokensBefore: asCount(payload.tokens_before) ?? 0 } };
   }
   // Written here in this form; a file that somebody else changed is theirs to answer for.
-  return OWN_TYPES.has(type ?? "") ? { timestamp, entry: { ...payload, type } as ThreadEntry } : undefined;
+  return OWN_TYPES.has(type) ? { timestamp, entry: { ...payload, type } as ThreadEntry } : undefined;
 }
 
 const OWN_TYPES: ReadonlySet<string> = new Set([

@@ -5,7 +5,7 @@ import type { ThreadEntry } from "../history/thread-entry.js";
 import { createUuid7 } from "../ids.js";
 import { DEFAULT_THREAD_LIMITS, type ThreadLimits } from "../limits.js";
 import { readLines, readMetaOf, readRollout } from "./read-rollout.js";
-import { parseEntry, type ThreadMeta } from "./rollout-line.js";
+import { parseEntry, parseLine, type ThreadLine, type ThreadMeta } from "./rollout-line.js";
 import { openThreadFile, type ThreadFile } from "./thread-file.js";
 
 /** Why a thread cannot be had. */
@@ -65,8 +65,12 @@ export interface ThreadStore {
   fork(id: string): Promise<OpenedThread>;
   /** The thread that was written last, of this directory or of any. @throws ThreadStoreError when there is none */
   findLast(cwd: string | undefined): Promise<ListedThread>;
+  /** @throws ThreadStoreError for an id that is not known */
+  find(id: string): Promise<ListedThread>;
   /** What was kept of a thread, in order, also while it is written: its turns, calls, tokens and items. */
   readEntries(id: string): AsyncIterable<{ timestamp: string; entry: ThreadEntry }>;
+  /** The lines of a thread's file, those of the other client too; what is no JSON object is passed over. */
+  readLines(id: string): AsyncIterable<ThreadLine>;
   /** Newest first. */
   list(): AsyncIterable<ListedThread>;
 }
@@ -161,10 +165,23 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
       const where = cwd === undefined ? sessions : `the directory ${cwd}`;
       throw new ThreadStoreError("no_thread", `there is no thread of ${where} to resume`);
     },
+    async find(id) {
+      const path = await find(id);
+      const meta = await readMetaOf(path, limits);
+      if (meta === undefined)
+        throw new ThreadStoreError("bad_thread", `${path}: its first line does not name a thread`);
+      return { meta, path, changedAt: (await stat(path)).mtimeMs };
+    },
     async *readEntries(id) {
       for await (const { text } of readLines(await find(id), limits)) {
         const entry = parseEntry(text);
         if (entry !== undefined) yield entry;
+      }
+    },
+    async *readLines(id) {
+      for await (const { text } of readLines(await find(id), limits)) {
+        const line = parseLine(text);
+        if (line !== undefined) yield line;
       }
     },
     list,

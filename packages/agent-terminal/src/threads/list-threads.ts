@@ -1,0 +1,56 @@
+import type { ListedThread, ThreadStore } from "@codex/agent/node";
+import { visibleText } from "../text/visible.js";
+import { readFirstPrompt } from "./first-prompt.js";
+import { firstLine } from "./render-report.js";
+
+/** A thread in a list. */
+export interface ThreadRow {
+  readonly id: string;
+  readonly cwd: string;
+  /** ISO 8601. */
+  readonly changedAt: string;
+  readonly path: string;
+  readonly originator: string;
+  readonly provider: string;
+  readonly environment: string | undefined;
+  /** What it began with; empty where its file does not say. */
+  readonly prompt: string;
+}
+
+/** Threads, the one that was written last first. @param cwd only those of this directory; undefined: all */
+export async function listThreads(
+  store: Pick<ThreadStore, "list" | "readLines">,
+  { cwd, limit }: { cwd?: string | undefined; limit: number },
+): Promise<ThreadRow[]> {
+  const rows: ThreadRow[] = [];
+  for await (const thread of store.list()) {
+    if (cwd !== undefined && thread.meta.cwd !== cwd) continue;
+    rows.push(toRow(thread, await readFirstPrompt(store.readLines(thread.meta.id))));
+    if (rows.length >= limit) break;
+  }
+  return rows;
+}
+
+function toRow({ meta, path, changedAt }: ListedThread, prompt: string): ThreadRow {
+  return {
+    id: meta.id,
+    cwd: meta.cwd,
+    changedAt: new Date(changedAt).toISOString(),
+    path,
+    originator: meta.originator,
+    provider: meta.model_provider,
+    environment: meta.environment,
+    prompt,
+  };
+}
+
+/** A list as text: `number` is put before each where one is to be picked. */
+export function renderThreadRows(rows: readonly ThreadRow[], { numbered = false } = {}): string {
+  const lines = rows.map(({ id, changedAt, environment, cwd, prompt }, index) => {
+    const place = environment === undefined || environment === "local" ? cwd : `${environment}:${cwd}`;
+    const number = numbered ? `${String(index + 1).padStart(String(rows.length).length)}  ` : "";
+    const line = `${number}${id}  ${changedAt.slice(0, 16).replace("T", " ")}  ${place}  ${firstLine(prompt)}`;
+    return visibleText(line.trimEnd()).replaceAll("\n", "\\n");
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}

@@ -1,0 +1,31 @@
+import { createThreadStore, ThreadStoreError } from "@codex/agent/node";
+import { listThreads, readThreadReport, renderThreadReport, renderThreadRows } from "@codex/agent-terminal";
+import { codexHome } from "@codex/config";
+import { CommandError } from "../exit-codes.js";
+import { say } from "../notice.js";
+import { VERSION } from "../version.js";
+
+/** Prints the threads, newest first; by default those of this directory. */
+export async function runThreadsList(options: { json: boolean; all: boolean; limit: number }): Promise<void> {
+  const { json, all, limit } = options;
+  const store = createThreadStore({ home: codexHome(), version: VERSION });
+  const rows = await listThreads(store, { limit, cwd: all ? undefined : process.cwd() });
+  if (json) return void process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  process.stdout.write(renderThreadRows(rows));
+  if (rows.length === 0 && !all) say("there is no thread of this directory; --all lists those of others");
+}
+
+/** Prints what became of a thread. @throws CommandError for one that is unknown */
+export async function runThreadsShow(id: string, { json }: { json: boolean }): Promise<void> {
+  const store = createThreadStore({ home: codexHome(), version: VERSION });
+  try {
+    const { meta, path } = await store.find(id);
+    const report = await readThreadReport(store.readLines(id));
+    process.stdout.write(
+      json ? `${JSON.stringify({ ...meta, path, ...report }, null, 2)}\n` : renderThreadReport(meta, report),
+    );
+  } catch (cause) {
+    if (!(cause instanceof ThreadStoreError)) throw cause;
+    throw new CommandError(cause.message, 1, { cause });
+  }
+}
