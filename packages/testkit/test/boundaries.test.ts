@@ -21,6 +21,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "exec-backend": "executor-protocol telemetry",
   },
   link: {
+    relay: "",
     "exec-server-client": "channel clock exec-backend exec-server-protocol executor-protocol telemetry",
   },
   host: {
