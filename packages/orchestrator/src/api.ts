@@ -1,3 +1,4 @@
+import type { LiveOutput, ProtocolProblem } from "@codex/executor-client";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { PolicyOptions } from "@codex/policy";
 import type { Telemetry } from "@codex/telemetry";
@@ -11,8 +12,6 @@ import type { OrchestratorDefaults } from "./config.js";
 import type { Conversation, ConversationOptions } from "./conversation.js";
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
-import type { LiveOutput } from "./executors/live-output.js";
-import type { ProtocolProblem } from "./executors/problems.js";
 import type { RunCommandRequest, RunningCommand } from "./programs/run-command.js";
 import type { StructuredOf, ToolCallResult } from "./result.js";
 

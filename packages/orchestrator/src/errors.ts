@@ -1,3 +1,5 @@
+import { ExecutorConnectionError, type ExecutorConnectionErrorCode } from "@codex/executor-client";
+
 /** A failure of this side that the caller of the library has to handle. What a model caused is a result instead. */
 export class OrchestratorError extends Error {
   override readonly name = "OrchestratorError";
@@ -14,23 +16,20 @@ export class OrchestratorError extends Error {
 export type OrchestratorErrorCode =
   /** An option has no meaning, such as a limit below 1. */
   | "bad_option"
-  /** The orchestrator is closed, or attaching was aborted. */
-  | "closed"
-  /** The executor lacks what was asked of it. */
-  | "unsupported"
-  /** The exec-server beside an executor could not be reached. */
-  | "exec_server_failed"
+  | ExecutorConnectionErrorCode
   | "name_taken"
   /** A selection names an environment that is not there. */
   | "unknown_environment"
   | "too_many_executors"
   /** The command could not be started or the address not be reached. */
   | "connect_failed"
-  | "connect_timeout"
-  /** The executor refused `initialize`, speaks another version or answered what could not be read. */
-  | "initialize_failed"
-  | "initialize_timeout"
-  /** What answered `initialize` is no executor: it speaks JSON-RPC, as an exec-server does. */
-  | "wrong_protocol"
-  | "list_tools_failed"
-  | "list_tools_timeout";
+  | "connect_timeout";
+
+/** The same failure of a connection under the name of this package. Rejects with it; other errors stay as they are. */
+export async function asOrchestratorErrors<T>(connecting: Promise<T>): Promise<T> {
+  try {
+    return await connecting;
+  } catch (error) {
+    throw error instanceof ExecutorConnectionError ? new OrchestratorError(error.code, error.message) : error;
+  }
+}

@@ -1,3 +1,4 @@
+export type { Connector, InitializeOptions, LiveOutput, ProblemKind, ProtocolProblem } from "@codex/executor-client";
 export type {
   Orchestrator,
   OrchestratorOptions,
@@ -25,9 +26,6 @@ export type {
 } from "./environments/environment.js";
 export { OrchestratorError, type OrchestratorErrorCode } from "./errors.js";
 export type { AttachedExecutor, AttachOptions } from "./executors/attached-executor.js";
-export type { Connector, InitializeOptions } from "./executors/executor-connection.js";
-export type { LiveOutput } from "./executors/live-output.js";
-export type { ProblemKind, ProtocolProblem } from "./executors/problems.js";
 export { FORCED_ENVIRONMENT } from "./forced-environment.js";
 export {
   DEFAULT_MAX_OUTPUT_TOKENS,

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { Channel } from "@codex/channel";
 import { type Clock, systemClock, waitAtMost, waitUnlessAborted } from "@codex/clock";
+import { ExecutorConnection, ProblemLog, type SessionOwner } from "@codex/executor-client";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { PolicyOptions } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
@@ -16,16 +17,14 @@ import { type Conversation, type ConversationOptions, createConversation } from 
 import { describeEnvironments } from "./environments/describe.js";
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import { EnvironmentTable } from "./environments/environment-table.js";
-import { OrchestratorError } from "./errors.js";
+import { asOrchestratorErrors, OrchestratorError } from "./errors.js";
 import {
   type AttachedExecutor,
   type AttachOptions,
   closeLater,
   describeExecutor,
 } from "./executors/attached-executor.js";
-import { ExecutorConnection } from "./executors/executor-connection.js";
-import { ProblemLog } from "./executors/problems.js";
-import { type SessionOwner, SessionTable } from "./executors/sessions.js";
+import { SessionTable } from "./executors/sessions.js";
 import { OutputStream } from "./output/output-stream.js";
 import { teeOutput } from "./output/tee-output.js";
 import { type RunCommandRequest, type RunningCommand, runCommand } from "./programs/run-command.js";
@@ -334,28 +333,31 @@ export class OrchestratorCore implements Orchestrator {
     const owner: SessionOwner = (resumed ? this.#catalog.get(name)?.owner : undefined) ?? { name };
     const problems = new ProblemLog(name, limits, onProblem);
     const { reconnect: connect } = options;
-    const executor = await ExecutorConnection.open({
-      name,
-      channel,
-      initialize,
-      shutdownOnClose: options.shutdownOnClose ?? true,
-      clock: this.#clock,
-      limits,
-      timings,
-      problems,
-      idPrefix: this.#newId(),
-      owner,
-      signal,
-      reconnect: connect === undefined ? undefined : { connect, random: jitter },
-      onToolsChanged: () => problems.guard("onToolsChanged", () => onToolsChanged?.(name)),
-      onSessionExited: (owner, processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
-      onInterrupted: (reason) => problems.guard("onOffline", () => onOffline?.(name, reason, true)),
-      onRestored: (lost) => {
-        if (lost !== undefined) this.#sessions.lose(lost.owner, lost.reason);
-        const back = lost === undefined ? { resumed: true as const } : { resumed: false as const, reason: lost.reason };
-        problems.guard("onOnline", () => onOnline?.(name, back));
-      },
-    });
+    const executor = await asOrchestratorErrors(
+      ExecutorConnection.open({
+        name,
+        channel,
+        initialize,
+        shutdownOnClose: options.shutdownOnClose ?? true,
+        clock: this.#clock,
+        limits,
+        timings,
+        problems,
+        idPrefix: this.#newId(),
+        owner,
+        signal,
+        reconnect: connect === undefined ? undefined : { connect, random: jitter },
+        onToolsChanged: () => problems.guard("onToolsChanged", () => onToolsChanged?.(name)),
+        onSessionExited: (owner, processId, outcome) => this.#endSession({ owner, problems }, processId, outcome),
+        onInterrupted: (reason) => problems.guard("onOffline", () => onOffline?.(name, reason, true)),
+        onRestored: (lost) => {
+          if (lost !== undefined) this.#sessions.lose(lost.owner, lost.reason);
+          const back =
+            lost === undefined ? { resumed: true as const } : { resumed: false as const, reason: lost.reason };
+          problems.guard("onOnline", () => onOnline?.(name, back));
+        },
+      }),
+    );
     this.#catalog.set(executor);
     this.#sessions.restore(owner);
     void executor.ended.then((reason) => {

@@ -27,5 +27,6 @@ export {
   type Registry,
 } from "./metrics/registry.js";
 export type { Telemetry } from "./telemetry.js";
+export { cleanLine, cutToBytes } from "./text.js";
 export { formatTraceContext, type ParsedTraceContext, parseTraceContext } from "./trace/trace-context.js";
 export type { Attributes, Span, SpanOptions, TraceContext, Tracing } from "./trace/tracing.js";

@@ -23,6 +23,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   link: {
     relay: "",
     "exec-server-client": "channel clock exec-backend exec-server-protocol executor-protocol telemetry",
+    "executor-client": "channel clock executor-protocol telemetry",
   },
   host: {
     native: "",
@@ -39,7 +40,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     starlark: "",
     audit: "file-lock telemetry",
     policy: "executor-protocol file-lock permissions starlark telemetry",
-    orchestrator: "audit channel clock executor-protocol permissions policy telemetry",
+    orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry",
     config: "executor-protocol orchestrator permissions policy toml",
     environments: "channel clock exec-backend exec-server-client executor-protocol orchestrator telemetry toml",
     agent: "apply-patch clock executor-protocol file-lock orchestrator permissions policy telemetry",

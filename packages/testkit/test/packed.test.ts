@@ -38,6 +38,7 @@ const PACKAGES = [
   "exec-server",
   "exec-server-client",
   "clock",
+  "executor-client",
   "executor",
   "starlark",
   "policy",

@@ -1,7 +1,6 @@
 import type { DecidedBy } from "@codex/audit";
 import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
-import { deleteOldest } from "../delete-oldest.js";
 import type { ApprovalRequest, Approver } from "./approver.js";
 import { sessionKey } from "./session-key.js";
 
@@ -86,7 +85,10 @@ export class Approvals {
 
   #remember(key: string): void {
     this.#accepted.add(key);
-    deleteOldest(this.#accepted, this.#options.limit);
+    for (const oldest of this.#accepted) {
+      if (this.#accepted.size <= this.#options.limit) return;
+      this.#accepted.delete(oldest);
+    }
   }
 }
 

@@ -2,11 +2,10 @@ import type { AuditEvent, AuditLog, CallEvent, DecidedBy, ResultEvent, SandboxSu
 import { MAX_AUDIT_ARGV_BYTES, MAX_AUDIT_LIST, MAX_AUDIT_TEXT_BYTES, redact, redactWords, sha256 } from "@codex/audit";
 import { type Sandbox, unifiedExecResultSchema } from "@codex/executor-protocol";
 import type { Requirement, RuleMatch } from "@codex/policy";
-import { messageOf } from "@codex/telemetry";
+import { cutToBytes, messageOf } from "@codex/telemetry";
 import { safeParse } from "zod/mini";
 import type { ApprovalResult } from "../approvals/approvals.js";
 import { fail, type RefusedCall, type ToolCallResult } from "../result.js";
-import { cutToBytes } from "../text.js";
 
 /** Where calls are recorded, and how much of them. */
 export interface AuditOptions {

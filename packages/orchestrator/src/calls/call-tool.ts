@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { LiveOutput } from "@codex/executor-client";
 import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
 import { messageOf } from "@codex/telemetry";
@@ -9,7 +10,6 @@ import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
 import type { EnvironmentSelection } from "../catalog/selection.js";
 import type { Config } from "../config.js";
 import type { EnvironmentTable } from "../environments/environment-table.js";
-import type { LiveOutput } from "../executors/live-output.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
 import { type Granted, obtainPermit, type PermitContext, type Ruling, refuseCommand } from "../permit/permit.js";
 import { permitTool } from "../permit/permit-tool.js";

@@ -1,9 +1,14 @@
+import {
+  type ExecutorConnection,
+  type IncomingOutput,
+  type LearnedTool,
+  type LiveOutput,
+  type OutputListener,
+  type OutputPiece,
+  OutputTracker,
+} from "@codex/executor-client";
 import type { TraceContext } from "@codex/telemetry";
-import type { ExecutorConnection } from "../executors/executor-connection.js";
-import { type IncomingOutput, type LiveOutput, OutputTracker } from "../executors/live-output.js";
-import type { OutputListener, OutputPiece } from "../executors/output-queue.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
-import type { LearnedTool } from "../executors/tool-list.js";
 import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
 import { respond } from "../respond/respond.js";
 import type { ToolCallResult } from "../result.js";

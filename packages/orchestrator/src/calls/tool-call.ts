@@ -1,4 +1,4 @@
-import type { LiveOutput } from "../executors/live-output.js";
+import type { LiveOutput } from "@codex/executor-client";
 import type { AnyStructured, ToolCallResult } from "../result.js";
 
 /** A tool call that is under way. */

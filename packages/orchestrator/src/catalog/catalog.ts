@@ -1,7 +1,6 @@
+import type { ExecutorConnection, LearnedTool } from "@codex/executor-client";
 import { STANDARD_TOOLS, sandboxPermissionsSchema, type ToolContract } from "@codex/executor-protocol";
 import type { Config } from "../config.js";
-import type { ExecutorConnection } from "../executors/executor-connection.js";
-import type { LearnedTool } from "../executors/tool-list.js";
 import { isObject } from "../json.js";
 import type { WindowBounds } from "../limits.js";
 import type { Selection } from "./selection.js";

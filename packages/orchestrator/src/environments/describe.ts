@@ -1,7 +1,7 @@
+import type { ExecutorConnection } from "@codex/executor-client";
 import type { Catalog } from "../catalog/catalog.js";
 import type { Selection } from "../catalog/selection.js";
 import type { Config } from "../config.js";
-import type { ExecutorConnection } from "../executors/executor-connection.js";
 import { withoutUrlSecrets } from "../text.js";
 import type { EnvironmentDescription } from "./environment.js";
 import type { EnvironmentTable } from "./environment-table.js";

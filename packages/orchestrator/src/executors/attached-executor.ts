@@ -1,7 +1,7 @@
 import type { Channel } from "@codex/channel";
+import type { Connector, ExecutorConnection, InitializeOptions, ProtocolProblem } from "@codex/executor-client";
 import type { HostInfo } from "@codex/executor-protocol";
-import type { Connector, ExecutorConnection, InitializeOptions } from "./executor-connection.js";
-import type { ProtocolProblem } from "./problems.js";
+import { asOrchestratorErrors } from "../errors.js";
 
 /** An executor to attach. Either `channel` or `reconnect` has to be given. */
 export interface AttachOptions {
@@ -73,7 +73,7 @@ export const describeExecutor = (executor: ExecutorConnection): AttachedExecutor
   get servesFiles() {
     return executor.can("exec_server");
   },
-  openExecServer: ({ signal } = {}) => executor.openExecServer(signal),
+  openExecServer: ({ signal } = {}) => asOrchestratorErrors(executor.openExecServer(signal)),
 });
 
 /** Closes a channel that is not used, once it is open. */

@@ -1,3 +1,4 @@
+import type { SessionOwner } from "@codex/executor-client";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 
 /** What is known of a session. `lost`: its executor went away; whether it still runs is unknown. */
@@ -21,11 +22,6 @@ export interface Session {
   isExitReported: boolean;
   /** Windows of the calls under way, milliseconds: the executor takes the calls of one session one after the other. */
   pendingMs: number;
-}
-
-/** Sessions belong to one instance of an executor: a new connection under the same name is another owner. */
-export interface SessionOwner {
-  readonly name: string;
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { LiveOutput } from "../executors/live-output.js";
-import { QUEUED_PIECE_BYTES, UNREAD_OUTPUT_BYTES } from "../limits.js";
+import { type LiveOutput, QUEUED_PIECE_BYTES } from "@codex/executor-client";
+import { UNREAD_OUTPUT_BYTES } from "../limits.js";
 
 type Result = IteratorResult<LiveOutput, undefined>;
 

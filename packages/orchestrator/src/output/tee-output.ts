@@ -1,4 +1,4 @@
-import type { LiveOutput } from "../executors/live-output.js";
+import type { LiveOutput } from "@codex/executor-client";
 import type { OutputStream } from "./output-stream.js";
 
 export type OnOutput = (output: LiveOutput) => unknown;

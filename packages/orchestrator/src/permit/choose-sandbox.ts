@@ -1,9 +1,9 @@
+import type { ExecutorConnection } from "@codex/executor-client";
 import type { HostInfo, Sandbox } from "@codex/executor-protocol";
 import { findExcess } from "@codex/permissions";
 import type { Policy, SandboxedCommand, SandboxSelector } from "@codex/policy";
 import { findNoSandbox } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
-import type { ExecutorConnection } from "../executors/executor-connection.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 
 /** What is to hold a command; `sandbox` is absent where the executor knows nothing of sandboxes. */

@@ -1,8 +1,8 @@
+import type { SessionOwner } from "@codex/executor-client";
 import type { UnifiedExecResult } from "@codex/executor-protocol";
 import type { AnalyzedCommand } from "@codex/policy";
 import { type ApprovalPolicy, refusingPolicy } from "@codex/policy";
 import type { AfterDenial } from "../approvals/approver.js";
-import type { SessionOwner } from "../executors/sessions.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { type RefusedCall, refuse, type ToolCallResult } from "../result.js";

@@ -1,4 +1,13 @@
 import type { Clock } from "@codex/clock";
+import {
+  type CallReply,
+  describeReply,
+  type ExecutorConnection,
+  type IncomingOutput,
+  type LiveOutput,
+  type OutputPiece,
+  OutputTracker,
+} from "@codex/executor-client";
 import type {
   ExecCommandRequest,
   ProcessOutcome,
@@ -12,10 +21,6 @@ import { unifiedExecResultSchema } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import { safeParse } from "zod/mini";
 import { OrchestratorError } from "../errors.js";
-import { describeReply } from "../executors/describe-reply.js";
-import type { CallReply, ExecutorConnection } from "../executors/executor-connection.js";
-import { type IncomingOutput, type LiveOutput, OutputTracker } from "../executors/live-output.js";
-import type { OutputPiece } from "../executors/output-queue.js";
 import { FIRST_WINDOW_MS } from "../limits.js";
 import { OutputStream } from "../output/output-stream.js";
 import { type OnOutput, teeOutput } from "../output/tee-output.js";

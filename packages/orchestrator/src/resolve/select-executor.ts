@@ -1,9 +1,8 @@
+import type { ExecutorConnection, LearnedTool } from "@codex/executor-client";
 import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
 import type { Selection } from "../catalog/selection.js";
 import type { EnvironmentTable } from "../environments/environment-table.js";
-import type { ExecutorConnection } from "../executors/executor-connection.js";
 import type { Session, SessionTable } from "../executors/sessions.js";
-import type { LearnedTool } from "../executors/tool-list.js";
 import { isObject } from "../json.js";
 import { lostSession, offline } from "../respond/respond.js";
 import { fail, refuse, type ToolCallResult } from "../result.js";

@@ -1,6 +1,6 @@
+import type { LearnedTool } from "@codex/executor-client";
 import { distance } from "fastest-levenshtein";
 import { ENVIRONMENT_ID } from "../catalog/catalog.js";
-import type { LearnedTool } from "../executors/tool-list.js";
 import { isObject } from "../json.js";
 import { type Rejected, rejected } from "./resolved.js";
 

@@ -1,10 +1,8 @@
+import { type CallReply, describeReply, type ProblemLog, type SessionOwner } from "@codex/executor-client";
 import type { UnifiedExecResult } from "@codex/executor-protocol";
-import { describeReply } from "../executors/describe-reply.js";
-import type { CallReply } from "../executors/executor-connection.js";
-import type { ProblemLog } from "../executors/problems.js";
-import type { Session, SessionOwner, SessionTable } from "../executors/sessions.js";
+import { cutToBytes } from "@codex/telemetry";
+import type { Session, SessionTable } from "../executors/sessions.js";
 import { fail, interrupted, type LostCall, refuse, type ToolCallResult } from "../result.js";
-import { cutToBytes } from "../text.js";
 import { checkResult } from "./check-result.js";
 import { explainSessions, runningSession, translateResult, translateSentence } from "./session-text.js";
 

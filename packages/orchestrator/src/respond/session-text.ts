@@ -1,4 +1,5 @@
-import type { Session, SessionOwner, SessionTable } from "../executors/sessions.js";
+import type { SessionOwner } from "@codex/executor-client";
+import type { Session, SessionTable } from "../executors/sessions.js";
 
 /**
  * Gives the sessions in a sentence of an executor their ids for the model. `adopt`: an id that is new becomes a known

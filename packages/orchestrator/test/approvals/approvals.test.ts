@@ -1,10 +1,10 @@
 import { getEventListeners } from "node:events";
+import { FakeClock } from "@codex/clock/testing";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
 import { Approvals } from "../../src/approvals/approvals.js";
 import { sessionKey } from "../../src/approvals/session-key.js";
 import { scriptedChannel } from "../support/executors.js";
-import { FakeClock } from "../support/fake-clock.js";
 import { attached } from "../support/orchestrators.js";
 
 /** Answers from a list, and keeps what it was asked. */

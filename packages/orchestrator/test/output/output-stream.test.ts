@@ -1,6 +1,6 @@
-import type { LiveOutput } from "@codex/orchestrator";
+import { type LiveOutput, QUEUED_PIECE_BYTES } from "@codex/executor-client";
 import { expect, it } from "vitest";
-import { QUEUED_PIECE_BYTES, UNREAD_OUTPUT_BYTES } from "../../src/limits.js";
+import { UNREAD_OUTPUT_BYTES } from "../../src/limits.js";
 import { OutputStream } from "../../src/output/output-stream.js";
 
 const piece = (offset: number, text: string, sessionId = 1): LiveOutput => ({

@@ -1,9 +1,9 @@
 import type { Channel } from "@codex/channel";
+import { FakeClock } from "@codex/clock/testing";
 import type { Orchestrator, OrchestratorDefaults, ProtocolProblem } from "@codex/orchestrator";
 import { createTestOrchestrator, type TestOrchestratorOptions } from "@codex/orchestrator/testing";
 import type { ApprovalPolicy, PolicyOptions } from "@codex/policy";
 import { closeAfterTest } from "./executors.js";
-import { FakeClock } from "./fake-clock.js";
 
 export interface Stage {
   orchestrator: Orchestrator;

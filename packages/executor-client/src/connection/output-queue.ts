@@ -1,5 +1,10 @@
 import type { ByteRange } from "@codex/executor-protocol";
-import { JOINED_OUTPUT_BYTES, type OrchestratorLimits, QUEUED_PIECE_BYTES, SMALL_OUTPUT_BYTES } from "../limits.js";
+import {
+  type ExecutorConnectionLimits,
+  JOINED_OUTPUT_BYTES,
+  QUEUED_PIECE_BYTES,
+  SMALL_OUTPUT_BYTES,
+} from "../limits.js";
 import type { IncomingOutput } from "./live-output.js";
 
 /** Live output of one call, decoded. */
@@ -126,7 +131,7 @@ export class OutputQueue {
   }
 }
 
-type OutputLimits = Pick<OrchestratorLimits, "queuedOutputBytes" | "queuedOutputBytesInAll">;
+type OutputLimits = Pick<ExecutorConnectionLimits, "queuedOutputBytes" | "queuedOutputBytesInAll">;
 
 /** Bounds what the queues of one executor hold. */
 export class OutputBudget {

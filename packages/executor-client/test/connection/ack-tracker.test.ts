@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AckTracker } from "../../src/executors/ack-tracker.js";
+import { AckTracker } from "../../src/connection/ack-tracker.js";
 
 const heard = (acks: AckTracker, processId: number, seq: number, offset: number, bytes: number) =>
   acks.noteOutput({

@@ -1,8 +1,7 @@
 import type { ExecutorToolSpec, ToolContract } from "@codex/executor-protocol";
 import { toolContractSchema } from "@codex/executor-protocol";
-import { isObject } from "../json.js";
-import type { OrchestratorLimits } from "../limits.js";
-import { cutToBytes } from "../text.js";
+import { cutToBytes } from "@codex/telemetry";
+import type { ExecutorConnectionLimits } from "../limits.js";
 import type { ProblemLog } from "./problems.js";
 
 /** A tool as it was learned from an executor, checked and bounded. */
@@ -20,7 +19,7 @@ export interface LearnedTool {
 /** What can be used of an advertised list; each thing left out is noted. */
 export function parseToolList(
   specs: readonly ExecutorToolSpec[],
-  limits: OrchestratorLimits,
+  limits: ExecutorConnectionLimits,
   problems: ProblemLog,
 ): Map<string, LearnedTool> {
   const tools = new Map<string, LearnedTool>();
@@ -38,7 +37,7 @@ export function parseToolList(
   return tools;
 }
 
-function problemOf(spec: ExecutorToolSpec, limits: OrchestratorLimits): string | undefined {
+function problemOf(spec: ExecutorToolSpec, limits: ExecutorConnectionLimits): string | undefined {
   const nameBytes = Buffer.byteLength(spec.name);
   if (nameBytes > limits.toolNameBytes) {
     return `its name has ${nameBytes} bytes (limit ${limits.toolNameBytes} bytes)`;
@@ -57,7 +56,7 @@ function problemOf(spec: ExecutorToolSpec, limits: OrchestratorLimits): string |
 
 const TOOL_NAME = /^[A-Za-z0-9_./:-]+$/;
 
-function learn(spec: ExecutorToolSpec, limits: OrchestratorLimits, problems: ProblemLog): LearnedTool {
+function learn(spec: ExecutorToolSpec, limits: ExecutorConnectionLimits, problems: ProblemLog): LearnedTool {
   const description = cutToBytes(spec.description, limits.toolDescriptionBytes);
   if (description !== spec.description) {
     const bytes = Buffer.byteLength(spec.description);
@@ -73,3 +72,6 @@ function learn(spec: ExecutorToolSpec, limits: OrchestratorLimits, problems: Pro
     ...(spec.asksApproval === true ? { asksApproval: true } : {}),
   };
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 import { encodeOutputHead, type OutputHead } from "@codex/executor-protocol";
 import { describe, expect, it } from "vitest";
-import { BinaryOutput } from "../../src/executors/binary-output.js";
+import { BinaryOutput } from "../../src/connection/binary-output.js";
 
 const OUTPUT: OutputHead = { requestId: "r", processId: 1000, seq: 3, offset: 100, stream: "pty" };
 const newHead = (): Buffer => Buffer.from(encodeOutputHead(OUTPUT)!);

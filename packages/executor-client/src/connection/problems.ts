@@ -1,6 +1,5 @@
-import { messageOf } from "@codex/telemetry";
-import type { OrchestratorLimits } from "../limits.js";
-import { cleanLine } from "../text.js";
+import { cleanLine, messageOf } from "@codex/telemetry";
+import type { ExecutorConnectionLimits } from "../limits.js";
 
 /** Something an executor sent that the protocol does not allow. It was dropped; nothing else was changed by it. */
 export interface ProtocolProblem {
@@ -37,13 +36,13 @@ export type ProblemKind =
 /** The problems of one executor: the newest are kept, all are counted. */
 export class ProblemLog {
   readonly #executor: string;
-  readonly #limits: OrchestratorLimits;
+  readonly #limits: ExecutorConnectionLimits;
   readonly #report: ((problem: ProtocolProblem) => void) | undefined;
   readonly #recent: ProtocolProblem[] = [];
   #count = 0;
   #onFull: (() => void) | undefined;
 
-  constructor(executor: string, limits: OrchestratorLimits, report?: (problem: ProtocolProblem) => void) {
+  constructor(executor: string, limits: ExecutorConnectionLimits, report?: (problem: ProtocolProblem) => void) {
     this.#executor = executor;
     this.#limits = limits;
     this.#report = report;

@@ -9,14 +9,14 @@ import {
   type ProcessOutcome,
 } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
-import { OrchestratorError } from "../errors.js";
-import type { OrchestratorLimits, OrchestratorTimings } from "../limits.js";
+import { ExecutorConnectionError } from "../errors.js";
+import type { ExecutorConnectionLimits, ExecutorConnectionTimings } from "../limits.js";
 import { describeReply } from "./describe-reply.js";
 import { type Introduction, introduce } from "./introduce.js";
 import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
 import { retry } from "./retry.js";
-import type { SessionOwner } from "./sessions.js";
+import type { SessionOwner } from "./session-owner.js";
 import { type LearnedTool, parseToolList } from "./tool-list.js";
 import { Tunnels } from "./tunnels.js";
 import { Wire } from "./wire.js";
@@ -30,6 +30,7 @@ export interface InitializeOptions {
   resumeSessionId?: string;
 }
 
+/** What a connection is made of. */
 export interface ConnectionOptions {
   name: string;
   channel: Channel;
@@ -38,8 +39,8 @@ export interface ConnectionOptions {
   /** Send `shutdown` before the channel is closed. */
   shutdownOnClose: boolean;
   clock: Clock;
-  limits: OrchestratorLimits;
-  timings: OrchestratorTimings;
+  limits: ExecutorConnectionLimits;
+  timings: ExecutorConnectionTimings;
   problems: ProblemLog;
   idPrefix: string;
   /** Whose sessions these are; the same object again when a lost executor is resumed. */
@@ -59,16 +60,20 @@ export interface ConnectionOptions {
 /** Opens a channel to an executor. The signal gives the attempt up. */
 export type Connector = (signal: AbortSignal) => Promise<Channel>;
 
+/** How a lost channel is replaced. */
 export interface ReconnectOptions {
   connect: Connector;
   /** As `Math.random`. */
   random: () => number;
 }
 
+/** The answer of an executor to a call, as it came. */
 export type CallResponse = Extract<ExecutorMessage, { type: "call_tool_response" }>;
 type ToolListResponse = Extract<ExecutorMessage, { type: "list_tools_response" }>;
+/** That answer, or why there is none. */
 export type CallReply = Reply<CallResponse>;
 
+/** A call to send. `deadlineMs`: milliseconds to wait for its answer. */
 export interface CallRequest {
   toolName: string;
   arguments: unknown;
@@ -130,7 +135,7 @@ export class ExecutorConnection {
     void this.#wire.ended.then((reason) => this.#tunnels.drop(reason));
   }
 
-  /** Introduces itself and learns the tools. @throws OrchestratorError; the channel is closed then. */
+  /** Introduces itself and learns the tools. @throws ExecutorConnectionError; the channel is closed then. */
   static async open(options: ConnectionOptions): Promise<ExecutorConnection> {
     const executor = new ExecutorConnection(options);
     const { signal } = options;
@@ -180,10 +185,10 @@ export class ExecutorConnection {
     return this.#wire.request(body, { responseType: "call_tool_response", deadlineMs, output, isBound });
   }
 
-  /** @throws OrchestratorError `unsupported` saying why there is none */
+  /** @throws ExecutorConnectionError `unsupported` saying why there is none */
   async openExecServer(signal?: AbortSignal): Promise<Channel> {
     if (this.initialized) return this.#tunnels.open(signal);
-    throw new OrchestratorError(
+    throw new ExecutorConnectionError(
       "unsupported",
       `executor \`${this.name}\` knows only the base messages: it serves tools alone`,
     );
@@ -240,7 +245,7 @@ export class ExecutorConnection {
   #adopt(message: Introduction): AckTerms | undefined {
     if (message.protocolVersion !== EXECUTOR_PROTOCOL_VERSION) {
       const versions = `speaks protocol version ${message.protocolVersion}, expected ${EXECUTOR_PROTOCOL_VERSION}`;
-      throw new OrchestratorError("initialize_failed", `executor \`${this.name}\` ${versions}`);
+      throw new ExecutorConnectionError("initialize_failed", `executor \`${this.name}\` ${versions}`);
     }
     this.host = message.host;
     this.sessionId = message.sessionId;
@@ -367,9 +372,15 @@ export class ExecutorConnection {
     this.#listing = undefined;
   }
 
-  #failure(request: "initialize" | "list_tools", reply: Exclude<Reply<never>, { kind: "answer" }>): OrchestratorError {
+  #failure(
+    request: "initialize" | "list_tools",
+    reply: Exclude<Reply<never>, { kind: "answer" }>,
+  ): ExecutorConnectionError {
     const code = reply.kind === "foreign" ? "wrong_protocol" : CODES[request][reply.kind === "timeout" ? 1 : 0];
-    return new OrchestratorError(code, `executor \`${this.name}\`: \`${request}\` failed: ${describeReply(reply)}`);
+    return new ExecutorConnectionError(
+      code,
+      `executor \`${this.name}\`: \`${request}\` failed: ${describeReply(reply)}`,
+    );
   }
 }
 

@@ -7,7 +7,7 @@ import type {
   TunnelMessage,
   UnansweredCall,
 } from "@codex/executor-protocol";
-import type { OrchestratorLimits } from "../limits.js";
+import type { ExecutorConnectionLimits } from "../limits.js";
 import type { OutputListener } from "./output-queue.js";
 import type { ProblemLog } from "./problems.js";
 
@@ -58,6 +58,7 @@ export interface RequestOptions<T extends ResponseType> {
   output?: OutputListener | undefined;
 }
 
+/** A request that was sent, or will be once there is a channel. */
 export interface SentRequest<M> {
   requestId: string;
   reply: Promise<Reply<M>>;
@@ -68,7 +69,7 @@ export interface SentRequest<M> {
 export interface WireOptions {
   channel: Channel;
   clock: Clock;
-  limits: OrchestratorLimits;
+  limits: ExecutorConnectionLimits;
   problems: ProblemLog;
   /** Makes the ids of this wire unlike those of any other. */
   idPrefix: string;

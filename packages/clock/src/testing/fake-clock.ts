@@ -1,4 +1,4 @@
-import type { Clock } from "@codex/orchestrator/testing";
+import type { Clock } from "../clock.js";
 
 interface Timer {
   at: number;

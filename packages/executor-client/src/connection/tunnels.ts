@@ -1,6 +1,6 @@
 import { type Channel, DEFAULT_TUNNEL_WINDOW, Tunnel } from "@codex/channel";
 import type { TunnelMessage } from "@codex/executor-protocol";
-import { OrchestratorError } from "../errors.js";
+import { ExecutorConnectionError } from "../errors.js";
 import { describeReply } from "./describe-reply.js";
 import type { RequestBody, ResponseMessage, SentRequest } from "./wire-types.js";
 
@@ -31,7 +31,7 @@ export class Tunnels {
     return this.#open.size > 0;
   }
 
-  /** The caller owns the channel. @throws OrchestratorError `unsupported` saying why there is none */
+  /** The caller owns the channel. @throws ExecutorConnectionError `unsupported` saying why there is none */
   async open(signal: AbortSignal | undefined): Promise<Channel> {
     const { name, open, post } = this.#options;
     this.#last += 1;
@@ -54,10 +54,11 @@ export class Tunnels {
     if (answer.kind === "answer" || answer.kind === "timeout") {
       post({ type: "exec_server_closed", tunnel: number }).catch(() => {}); // it ended with its channel
     }
-    if (answer.kind === "answer") throw new OrchestratorError("closed", `executor \`${name}\`: opening was given up`);
+    if (answer.kind === "answer")
+      throw new ExecutorConnectionError("closed", `executor \`${name}\`: opening was given up`);
     const code = answer.kind === "refused" ? "unsupported" : "exec_server_failed";
     const what = answer.kind === "refused" ? answer.message : describeReply(answer);
-    throw new OrchestratorError(code, `executor \`${name}\`: its exec-server cannot be used: ${what}`);
+    throw new ExecutorConnectionError(code, `executor \`${name}\`: its exec-server cannot be used: ${what}`);
   }
 
   /** Returns what is wrong with the message, if anything. What comes for a tunnel that has ended is dropped. */

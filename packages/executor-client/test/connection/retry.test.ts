@@ -1,6 +1,6 @@
+import { FakeClock } from "@codex/clock/testing";
 import { describe, expect, it } from "vitest";
-import { retry } from "../../src/executors/retry.js";
-import { FakeClock } from "../support/fake-clock.js";
+import { retry } from "../../src/connection/retry.js";
 
 const turns = async () => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();

@@ -1,5 +1,5 @@
 import type { ReceivedBytes } from "@codex/channel";
-import type { OrchestratorLimits } from "../limits.js";
+import type { ExecutorConnectionLimits } from "../limits.js";
 import { AckTracker } from "./ack-tracker.js";
 import { BinaryOutput } from "./binary-output.js";
 import { decodeOutput, type IncomingOutput, type ToolOutputMessage } from "./live-output.js";
@@ -7,7 +7,7 @@ import { OutputBudget, type OutputListener, OutputQueue } from "./output-queue.j
 import type { ProblemLog } from "./problems.js";
 
 export interface OutputReceiverOptions {
-  limits: OrchestratorLimits;
+  limits: ExecutorConnectionLimits;
   problems: ProblemLog;
   /** The queue of a request that is open; undefined where nobody listens. */
   findQueue: (requestId: string) => OutputQueue | undefined;
