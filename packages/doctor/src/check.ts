@@ -1,26 +1,26 @@
 import { messageOf } from "@codex/telemetry";
 import { CHECK_MS } from "./limits.js";
 
-/** Result of a check: a `warning` is a cost, a `problem` keeps commands from running properly. */
+/** Result of a check: a `problem` keeps commands from running properly, a `warning` does not. */
 export type Finding =
   | { status: "ok"; detail: string }
-  | { status: "warning" | "problem"; detail: string /** What to do about it. */; fix: string };
+  | { status: "warning" | "problem"; detail: string /** How to fix it. */; fix: string };
 
-/** One thing that is looked at; `run` may throw, which is a problem, and has 20 s. */
+/** A check of the host. */
 export interface Check {
   name: string;
-  /** May throw or never settle: both become findings. `signal` aborts at the deadline. */
+  /** May throw or never settle: both become problems. `signal` aborts at the deadline, after 20 s. */
   run(signal: AbortSignal): Finding | Promise<Finding>;
 }
 
-/** What a check found. */
+/** A finding and the name of its check. */
 export type Row = Finding & { name: string };
 
 export const ok = (detail: string): Finding => ({ status: "ok", detail });
 export const warning = (detail: string, fix: string): Finding => ({ status: "warning", detail, fix });
 export const problem = (detail: string, fix: string): Finding => ({ status: "problem", detail, fix });
 
-/** Runs checks sequentially, because they measure times and share resources. Never rejects. */
+/** Runs checks one after the other, because some measure time and they share resources. Never rejects. */
 export async function runChecks(checks: readonly Check[], deadlineMs = CHECK_MS): Promise<Row[]> {
   const rows: Row[] = [];
   for (const check of checks) rows.push({ name: check.name, ...(await runCheck(check, deadlineMs)) });
@@ -30,7 +30,7 @@ export async function runChecks(checks: readonly Check[], deadlineMs = CHECK_MS)
 async function runCheck(check: Check, deadlineMs: number): Promise<Finding> {
   const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Finding>((resolve) => {
+  const timeout = new Promise<Finding>((resolve) => {
     timer = setTimeout(() => {
       abort.abort();
       resolve(
@@ -39,7 +39,7 @@ async function runCheck(check: Check, deadlineMs: number): Promise<Finding> {
     }, deadlineMs);
   });
   try {
-    return await Promise.race([(async () => check.run(abort.signal))(), late]);
+    return await Promise.race([(async () => check.run(abort.signal))(), timeout]);
   } catch (error) {
     const detail = messageOf(error);
     return problem(`could not be checked: ${detail}`, "fix what the message names, and run `codex doctor` again");

@@ -6,7 +6,7 @@ import { checkLoopback, checkSharedMemory, checkTemporaryFiles } from "./places.
 import { checkClock, checkGit, checkLocale, checkNode } from "./runtime.js";
 import { SHELL_CHECKS } from "./shells.js";
 
-/** Everything that commands need of this host, in the order in which it is shown. */
+/** All checks, in the order in which their findings are shown. */
 export const CHECKS: readonly Check[] = [
   checkNode,
   checkPipes,

@@ -19,8 +19,8 @@ async function roundTrip(kind: "--tty" | "--no-tty", script: string, expected: R
   if (timedOut) return problem("a command did not end", "find out what keeps /bin/sh from ending on this host");
   if (signal !== undefined) return problem(`the process host was ended by ${signal}`, REINSTALL);
   if (code !== 0) {
-    const said = stderr.trim().split("\n").at(-1) || `a command failed with ${code}`;
-    return problem(said, NATIVE_FAULT.test(stderr) ? REINSTALL : "fix what the message names");
+    const message = stderr.trim().split("\n").at(-1) || `a command failed with exit code ${code}`;
+    return problem(message, NATIVE_FAULT.test(stderr) ? REINSTALL : "fix what the message names");
   }
   if (!expected.test(stdout)) return problem("the output of a command was not what it wrote", REINSTALL);
   return ok("a command ran, and its output and status came back");
@@ -37,9 +37,9 @@ export const checkPipes: Check = {
 };
 
 const WITHOUT_SANDBOX =
-  "none: where a sandbox mode is configured commands are refused, elsewhere all that is not known to be safe is asked about";
+  "none: with a configured sandbox mode commands are refused, otherwise every command that is not known to be safe needs approval";
 
-/** As reported to an orchestrator. */
+/** Checks the sandbox support that an executor reports to its orchestrator. */
 export const checkSandbox: Check = {
   name: "sandbox",
   async run() {
@@ -56,7 +56,7 @@ export const checkSandbox: Check = {
 function readSupport(stdout: string): SandboxSupport | undefined {
   const [line = ""] = stdout.split("\n");
   try {
-    // Written by our own executor.
+    // The line was written by our own executor.
     return (JSON.parse(line) as { host?: { sandbox?: SandboxSupport } }).host?.sandbox;
   } catch {
     return undefined;

@@ -18,14 +18,14 @@ export const checkTemporaryFiles: Check = {
     if (!allowsPrograms) {
       return warning(
         `${directory} does not allow programs to run (noexec)`,
-        "mount it without noexec, or point TMPDIR elsewhere: programs built there cannot run there",
+        "mount it without noexec, or point TMPDIR elsewhere: programs built there cannot run",
       );
     }
     return found;
   },
 };
 
-/** Whether a program may run there. */
+/** Whether the file system of `file` allows programs to run. */
 function tryProgram(file: string): boolean {
   writeFileSync(file, "#!/bin/sh\n");
   chmodSync(file, 0o700);
@@ -42,7 +42,7 @@ function judgeSpace(directory: string): Finding {
   const free = bavail * bsize;
   const detail = `${directory}: ${describeBytes(free)} free`;
   const fix =
-    "free some space, or point TMPDIR elsewhere: output that leaves memory is kept there, 16 MiB for each session";
+    "free some space, or point TMPDIR elsewhere: output over the memory limit is kept there, up to 16 MiB for each session";
   if (free < TOO_LITTLE_SPACE) return problem(detail, fix);
   return free < LITTLE_SPACE ? warning(detail, fix) : ok(detail);
 }

@@ -47,11 +47,11 @@ export function runProgram(file: string, args: readonly string[], options: RunOp
         const outcome = { code: code ?? undefined, signal: signal ?? undefined, timedOut, ms };
         resolve({ ...outcome, stdout: stdout(), stderr: stderr() });
       };
-      // Background children may hold its output open.
+      // Its background children may keep its output open.
       const late = setTimeout(finish, OUTPUT_MS);
       child.once("close", finish);
     });
-    child.stdin.on("error", () => {}); // it need not read
+    child.stdin.on("error", () => {}); // a program need not read its input
     child.stdin.end(input);
   });
 }
@@ -71,6 +71,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // The group has already ended.
   }
 }

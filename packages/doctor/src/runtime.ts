@@ -25,7 +25,7 @@ export const checkGit: Check = {
   name: "git",
   async run() {
     const found = findProgram("git");
-    const fix = "install git: agents work on repositories, and trust is given to their roots";
+    const fix = "install git: agents work in repositories, and a project is trusted by the root of its repository";
     if (found === undefined) return warning("not found", fix);
     const { code, stdout } = await runProgram(found.path, ["--version"]);
     if (code !== 0) return warning(`${found.path} --version failed with ${code ?? "a signal"}`, fix);
@@ -44,8 +44,8 @@ export const checkLocale: Check = {
   },
 };
 
-/** A clock before the release of this version is wrong; milliseconds since the epoch. */
-const MADE_AT = Date.UTC(2025, 0, 1);
+/** A clock before this time is wrong: this program did not exist then. Milliseconds since the epoch. */
+const EARLIEST_TIME = Date.UTC(2025, 0, 1);
 
 export const checkClock: Check = {
   name: "clock",
@@ -53,7 +53,7 @@ export const checkClock: Check = {
     const now = Date.now();
     const fix =
       "set the clock and keep it in sync by NTP: otherwise tokens and certificates are refused, and records are dated wrongly";
-    if (now < MADE_AT) return problem(`it is ${new Date(now).toISOString()} here`, fix);
+    if (now < EARLIEST_TIME) return problem(`it is ${new Date(now).toISOString()} here`, fix);
     const skew = withTrialDirectory(({ writtenAt }) => Math.abs(writtenAt - Date.now()) / 1000);
     if (skew !== undefined && skew > CLOCK_SKEW_S) {
       return warning(`file times differ from the clock by ${Math.round(skew)} s`, fix);

@@ -6,7 +6,7 @@ import { findProgram } from "./find-program.js";
 import { SLOW_LOGIN_MS } from "./limits.js";
 import { runProgram } from "./run-program.js";
 
-/** Shells that models write commands for. */
+/** Checks of the shells that models write commands for. */
 export const SHELL_CHECKS: readonly Check[] = ["bash", "zsh", "sh"].map((name) => ({
   name: `shell ${name}`,
   run: () => checkShell(name),
@@ -37,7 +37,7 @@ async function checkShell(name: string): Promise<Finding> {
   if (ms > SLOW_LOGIN_MS) {
     return warning(
       `${detail}; a login shell starts in ${ms} ms`,
-      `find out what is slow in ${files}: each command pays for it`,
+      `find out what is slow in ${files}: it delays each command`,
     );
   }
   if (!isOnPath) return warning(`${detail}; not in PATH`, `add ${path.slice(0, path.lastIndexOf("/"))} to PATH`);
@@ -50,7 +50,7 @@ function missing(name: string): Finding {
   return name === "bash" ? warning("not found", "install bash: models write commands for it") : ok("not installed");
 }
 
-/** `sh` has no option for it: the program that it links to is asked. */
+/** `sh` has no version option; the program that it links to may have one. */
 async function describeVersion(name: string, path: string): Promise<string> {
   const real = basename(realpathSync(path));
   if (real !== "bash" && real !== "zsh") return real === name ? name : `${name} (${real})`;

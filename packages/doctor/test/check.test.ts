@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ok, runChecks } from "../src/check.js";
 import { runProgram } from "../src/run-program.js";
 
-it("a check that throws, rejects or never ends is a problem, and the others go on", async () => {
+it("a check that throws, rejects or hangs is a problem, and the others still run", async () => {
   const aborted: boolean[] = [];
   const rows = await runChecks(
     [
@@ -30,12 +30,12 @@ it("a check that throws, rejects or never ends is a problem, and the others go o
   expect(aborted).toEqual([true]);
 });
 
-it("a program that does not end is ended with what it started", async () => {
+it("a program that does not end in time is killed with its children", async () => {
   const { timedOut, stdout } = await runProgram("/bin/sh", ["-c", "sleep 1000 & echo $!; wait"], { timeoutMs: 200 });
   expect(timedOut).toBe(true);
   const pid = Number(stdout);
   expect(pid).toBeGreaterThan(1);
-  // It is nobody's child here: its number is free once init has taken note.
+  // The process has no parent here: its pid is free once init has reaped it.
   for (let alive = true; alive; await new Promise((resolve) => setImmediate(resolve))) {
     try {
       process.kill(pid, 0);
@@ -45,7 +45,7 @@ it("a program that does not end is ended with what it started", async () => {
   }
 });
 
-it("a program whose child holds the output does not hold the check", async () => {
+it("a program whose child keeps the output open does not block the check", async () => {
   const { code, stdout } = await runProgram("/bin/sh", ["-c", "sleep 1000 & echo told"]);
   expect([code, stdout]).toEqual([0, "told\n"]);
 });
