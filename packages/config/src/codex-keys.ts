@@ -1,4 +1,4 @@
-/** Keys at the top of a configuration that Codex 0.169.0 has (it refuses all others with `--strict-config`). */
+/** Top-level keys of the configuration of Codex 0.169.0 (it rejects all others with `--strict-config`). */
 export const CODEX_KEYS: ReadonlySet<string> = new Set([
   "agents",
   "allow_login_shell",

@@ -3,15 +3,15 @@ import { ConfigError } from "./config-error.js";
 import { type Entry, type Layer, mergeTables, readLayer } from "./layer.js";
 import type { Origin } from "./origin.js";
 
-/** A setting given as a flag: how the user wrote it, and `key=value`. */
+/** A setting given as a flag: the flag as the user wrote it, and `key=value`. */
 export interface FlagSetting {
   flag: string;
   setting: string;
 }
 
 /**
- * The settings of the flags in their order. Relative paths start at `directory`.
- * @throws ConfigError for one that is no `key=value`, or whose value does not fit
+ * The settings of the flags in their order. Relative paths are resolved against `directory`.
+ * @throws ConfigError for one that is not `key=value`, or whose value is invalid
  */
 export function parseFlags(flags: readonly FlagSetting[], directory: string): Layer {
   const entries: Entry[] = [];
@@ -34,17 +34,17 @@ export function parseFlags(flags: readonly FlagSetting[], directory: string): La
   return { entries, unused, table: all };
 }
 
-/** The flags of a command that has them. */
+/** The flags of a command that set configuration. */
 export interface ConfigFlags {
   config?: string[];
   profile?: string;
   approvalPolicy?: string;
-  /** What Codex calls it. */
+  /** The name in Codex for `approvalPolicy`. */
   askForApproval?: string;
   sandbox?: string;
 }
 
-/** Those with a name of their own count before `-c`, as in Codex. */
+/** Flags with their own name override `-c`, as in Codex. */
 export function listFlags({ config = [], approvalPolicy, askForApproval, sandbox }: ConfigFlags): FlagSetting[] {
   const own = (flag: string, key: string, value: string | undefined): FlagSetting[] =>
     value === undefined ? [] : [{ flag: `${flag} ${value}`, setting: `${key}=${JSON.stringify(value)}` }];

@@ -13,24 +13,24 @@ import {
   unite,
 } from "./tighten.js";
 
-/** One setting: its schema and its default. Its name is a dotted key of `config.toml`. */
+/** A setting: its schema and its default. Its name is a dotted key of `config.toml`. */
 export interface Key<T> {
   readonly name: string;
   readonly schema: z.ZodMiniType<T>;
   /** For messages: `expected …`. */
   readonly expected: string;
   readonly fallback: T;
-  /** Later layers add to a table name by name instead of replacing it. */
+  /** Later layers are merged into a table entry by entry instead of replacing it. */
   readonly merges?: boolean;
-  /** Its values are the user's own and may be secrets. */
+  /** Its values may be secrets and are not shown. */
   readonly secret?: boolean;
-  /** Strings in it are paths: a relative one starts where the file is. `~/` is the home of this host or the executor's. */
+  /** Its strings are paths, relative to the directory of the file. `~/` is the home on this host (`own`) or the executor's host. */
   readonly paths?: "own" | "executor";
   /**
    * Combines `base`, the effective value, with the value of a trusted project, so that the result permits no more than `base`.
    * Without this function a project cannot set the key.
    */
-  tighten?(base: T, wish: T, project: string): T;
+  tighten?(base: T, requested: T, project: string): T;
 }
 
 const strings = z.array(z.string());
@@ -47,7 +47,7 @@ const count = (name: string, expected: string, fallback: number, project = false
   schema: z.int().check(z.positive()),
   expected,
   fallback,
-  ...(project ? { tighten: (_base: number, wish: number) => wish } : {}),
+  ...(project ? { tighten: (_base: number, requested: number) => requested } : {}),
 });
 
 const POLICIES = ["untrusted", "on-request", "on-failure", "never"] as const;
@@ -139,7 +139,7 @@ const auditPath: Key<string> = {
   paths: "own",
 };
 
-/** Every setting that is used here. `ours`: Codex does not have it. */
+/** Every setting that this project uses. */
 export const KEYS = {
   approvalPolicy,
   sandboxMode,
@@ -174,7 +174,7 @@ export const KEYS = {
   auditMaxBytes: count("audit.max_bytes", "a number of bytes of at least 1", 64 * 1024 * 1024),
 } as const;
 
-/** By its name in the file. */
+/** The settings by their names in the file. */
 export const KEY_BY_NAME: ReadonlyMap<string, Key<unknown>> = new Map(
   Object.values(KEYS).map((key) => [key.name, key as Key<unknown>]),
 );

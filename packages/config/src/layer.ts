@@ -7,25 +7,25 @@ import { KEY_BY_NAME, KEYS, type Key } from "./keys.js";
 import { describePlace, type Origin } from "./origin.js";
 import type { Source } from "./source.js";
 
-/** A value of a known key, checked. */
+/** A validated value of a known key. */
 export interface Entry {
   key: Key<unknown>;
   value: unknown;
   origin: Origin;
 }
 
-/** One file, or the flags. */
+/** The settings of one file, or of the flags. */
 export interface Layer {
   entries: readonly Entry[];
-  /** Keys that are not used here. */
+  /** Keys that this project does not use. */
   unused: readonly { key: string; origin: Origin }[];
-  /** All of it, as it was read. */
+  /** The whole table as it was read. */
   table: TomlTable;
 }
 
 /**
- * The settings of one source. `directory` is where relative paths start.
- * @throws ConfigError for a value that does not fit
+ * The settings of one source. Relative paths are resolved against `directory`.
+ * @throws ConfigError for an invalid value
  */
 export function readLayer({ table, locate }: Source, directory: string): Layer {
   const entries: Entry[] = [];
@@ -53,7 +53,7 @@ const BUILT_IN_PERMISSIONS: ReadonlyMap<unknown, string> = new Map([
   [":danger-full-access", "danger-full-access"],
 ]);
 
-/** Codex's other way to name a sandbox mode. Custom profiles are an error rather than ignored, because they may restrict. */
+/** `default_permissions` also names a sandbox mode in Codex. Custom profiles are an error, because ignoring one could permit more. */
 function usePermissions(table: TomlTable, origin: Origin): TomlTable {
   const { default_permissions: name, ...rest } = table;
   if (name === undefined) return table;
@@ -66,7 +66,7 @@ function usePermissions(table: TomlTable, origin: Origin): TomlTable {
 export const isTable = (value: unknown): value is TomlTable =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-/** Two tables as one: tables in both are merged, anything else of the second replaces that of the first. */
+/** Merges two tables, nested tables included; other values of `over` replace those of `under`. */
 export function mergeTables(under: TomlTable, over: TomlTable): TomlTable {
   const merged: TomlTable = { ...under };
   for (const [key, value] of Object.entries(over)) {
@@ -105,7 +105,7 @@ function resolvePaths(value: unknown, directory: string, whose: "own" | "executo
   return value === "~" || value.startsWith("~/") ? resolve(homedir(), value.slice(2)) : resolve(directory, value);
 }
 
-/** As in Codex: the two ways to name variables are mutually exclusive. */
+/** `filters` excludes `exclude` and `include_only`, as in Codex. */
 function checkFilters(entries: readonly Entry[]): void {
   const find = (key: Key<never> | Key<unknown> | { name: string }) =>
     entries.find((entry) => entry.key.name === key.name);

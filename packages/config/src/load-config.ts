@@ -11,7 +11,7 @@ import { readSource } from "./source.js";
 import { findProject, type Project } from "./trust.js";
 import { describeUnknownKeys } from "./unknown-keys.js";
 
-/** Where settings come from. */
+/** The directories and flags that settings are read from. */
 export interface ConfigSources {
   /** `$CODEX_HOME`. */
   home: string;
@@ -28,34 +28,34 @@ export interface ConfigSources {
   flags?: readonly { flag: string; setting: string }[];
 }
 
-/** The effective settings, and what each came from. */
+/** The effective settings and their origins. */
 export interface LoadedConfig {
   settings: Settings;
   values: Values;
   layers: readonly { layer: FileLayer; file: string; state: "used" | "missing" | "not trusted" }[];
   project: Project;
-  /** Keys that this program does not use. */
+  /** Keys that this project does not use. */
   unused: Layer["unused"];
-  /** Those of them that nobody knows, as messages; part of `notices`. */
+  /** Messages about those that Codex does not have either; part of `notices`. */
   unknownKeys: readonly string[];
-  /** Settings that were ignored, as messages for the user. */
+  /** Messages for the user about ignored settings. */
   notices: readonly string[];
   requirements: Requirements | undefined;
   /**
-   * Everything that system, user, profile and flags set, the later over the earlier, keys included that are not settings
-   * here. Nothing of a project: it has no say in where a model is asked.
+   * The merged tables of system, user, profile and flags, including keys that are not settings here. Without the tables of a
+   * project, which must not choose the endpoint of a model.
    */
   table: Layer["table"];
   sources: ConfigSources;
 }
 
 /**
- * All settings from defaults, system, user, profile, trusted project and flags, the later over the earlier, and all within
+ * All settings from defaults, system, user, profile, trusted project and flags. Later layers override earlier ones, within
  * the requirements.
- * @throws ConfigError for a file that cannot be read or a value that does not fit
+ * @throws ConfigError for a file that cannot be read or an invalid value
  */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
-  const stack = new Stack();
+  const stack = new LayerStack();
   await stack.addFile("system", join(sources.system, "config.toml"), sources.system);
   await addUser(stack, sources);
   const flags = parseFlags(sources.flags ?? [], sources.directory);
@@ -78,14 +78,14 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   return { settings, values, layers, project, unused, unknownKeys, notices, requirements, table: stack.table, sources };
 }
 
-class Stack {
+class LayerStack {
   readonly values = new Map<string, { value: unknown; origin: Origin }>();
   readonly layers: { layer: FileLayer; file: string; state: "used" | "missing" | "not trusted" }[] = [];
   readonly unused: Layer["unused"][number][] = [];
   readonly notices: string[] = [];
   table: Layer["table"] = {};
 
-  /** False when there is no such file. */
+  /** Returns false when there is no such file. */
   async addFile(layer: FileLayer, file: string, directory: string): Promise<boolean> {
     const source = await readSource(file, layer);
     this.layers.push({ layer, file, state: source === undefined ? "missing" : "used" });
@@ -106,9 +106,9 @@ class Stack {
     this.values.set(key.name, { value: merged, origin });
   }
 
-  /** The values with these on top. */
+  /** A copy of the values, overridden by this layer. */
   with({ entries }: Layer): Values {
-    const copy = new Stack();
+    const copy = new LayerStack();
     for (const [name, value] of this.values) copy.values.set(name, value);
     for (const entry of entries) copy.set(entry);
     return copy.values;
@@ -124,25 +124,25 @@ class Stack {
     if (trust === "untrusted") offer(KEYS.approvalPolicy, "untrusted", "the project is marked untrusted");
   }
 
-  /** Applies a setting of a project, as far as it restricts. */
+  /** Applies a setting of a project to the extent that it restricts. */
   narrow({ key, value, origin }: Entry, project: string): void {
     const base = this.values.get(key.name)?.value ?? key.fallback;
-    const taken = key.tighten?.(base, value, project) ?? base;
-    const isTaken = JSON.stringify(taken) === JSON.stringify(value);
-    if (JSON.stringify(taken) !== JSON.stringify(base)) this.values.set(key.name, { value: taken, origin });
-    if (isTaken || isAdded(taken, value)) return;
+    const applied = key.tighten?.(base, value, project) ?? base;
+    const isApplied = JSON.stringify(applied) === JSON.stringify(value);
+    if (JSON.stringify(applied) !== JSON.stringify(base)) this.values.set(key.name, { value: applied, origin });
+    if (isApplied || isAdded(applied, value)) return;
     const shown = renderValue(value, key.secret);
-    const why = key.tighten === undefined ? "a project has no say in it" : "a project can only restrict";
-    const stays = key.secret === true ? "" : `; it is ${renderValue(taken)}`;
+    const why = key.tighten === undefined ? "a project cannot set it" : "a project can only restrict";
+    const stays = key.secret === true ? "" : `; it is ${renderValue(applied)}`;
     this.notices.push(`${describePlace(origin)}: \`${key.name}\` = ${shown} is ignored: ${why}${stays}`);
   }
 }
 
 /** Whether all elements of a requested list are in the result. */
-const isAdded = (taken: unknown, wish: unknown): boolean =>
-  Array.isArray(taken) && Array.isArray(wish) && wish.every((one) => taken.includes(one));
+const isAdded = (applied: unknown, requested: unknown): boolean =>
+  Array.isArray(applied) && Array.isArray(requested) && requested.every((one) => applied.includes(one));
 
-async function addUser(stack: Stack, { home, profile }: ConfigSources): Promise<void> {
+async function addUser(stack: LayerStack, { home, profile }: ConfigSources): Promise<void> {
   const file = join(home, "config.toml");
   await stack.addFile("user", file, home);
   const legacy = stack.unused.find(({ key, origin }) => key === "profile" && isUser(origin));
@@ -163,7 +163,7 @@ async function addUser(stack: Stack, { home, profile }: ConfigSources): Promise<
 
 const isUser = (origin: Origin) => origin.kind === "file" && origin.layer === "user";
 
-async function addProject(stack: Stack, project: Project, { home }: ConfigSources): Promise<void> {
+async function addProject(stack: LayerStack, project: Project, { home }: ConfigSources): Promise<void> {
   for (const { path, trust } of project.directories.slice(-MAX_PROJECT_LAYERS)) {
     const directory = join(path, ".codex");
     const file = join(directory, "config.toml");
@@ -182,7 +182,7 @@ async function addProject(stack: Stack, project: Project, { home }: ConfigSource
 }
 
 function applyRequirements(
-  stack: Stack,
+  stack: LayerStack,
   { approvalPolicies, sandboxModes, denyRead, audit, unused }: Requirements,
 ): void {
   restrict(stack, KEYS.approvalPolicy, approvalPolicies);
@@ -194,9 +194,9 @@ function applyRequirements(
   stack.unused.push(...unused);
 }
 
-/** A file that asks for what is not allowed gets the first that is, as in Codex; a flag is refused. */
+/** A value of a file that is not allowed becomes the first allowed one, as in Codex; that of a flag is an error. */
 function restrict<T>(
-  stack: Stack,
+  stack: LayerStack,
   key: Key<T>,
   requirement: { allowed: readonly T[]; origin: Origin } | undefined,
 ): void {
@@ -204,14 +204,14 @@ function restrict<T>(
   const { allowed, origin } = requirement;
   const value = readSetting(stack.values, key);
   if (allowed.some((one) => JSON.stringify(one) === JSON.stringify(value))) return;
-  const asked = stack.values.get(key.name)?.origin ?? { kind: "default" };
+  const requested = stack.values.get(key.name)?.origin ?? { kind: "default" };
   const list = allowed.map((one) => renderValue(one)).join(", ");
-  if (asked.kind === "flag")
-    throw createValueError(asked, key.name, renderValue(value), `${list} (${describePlace(origin)})`);
+  if (requested.kind === "flag")
+    throw createValueError(requested, key.name, renderValue(value), `${list} (${describePlace(origin)})`);
   stack.values.set(key.name, { value: allowed[0], origin });
-  if (asked.kind === "default") return;
+  if (requested.kind === "default") return;
   const first = renderValue(allowed[0]);
   stack.notices.push(
-    `${describeOrigin(asked)}: \`${key.name}\` = ${renderValue(value)} is not allowed by ${describePlace(origin)}; it is ${first}`,
+    `${describeOrigin(requested)}: \`${key.name}\` = ${renderValue(value)} is not allowed by ${describePlace(origin)}; it is ${first}`,
   );
 }

@@ -3,12 +3,12 @@ import { codexHome } from "./codex-home.js";
 import { type ConfigFlags, listFlags } from "./flags.js";
 import { type LoadedConfig, loadConfig } from "./load-config.js";
 
-/** Where the administrator of this host keeps settings, requirements and rules. */
+/** The administrator's settings, requirements and rules. */
 const SYSTEM_DIRECTORY = "/etc/codex";
 
 /**
- * The effective configuration of the user of this process, for a command with these flags, in this or another directory. Ignored
- * settings are in `notices`. @throws ConfigError
+ * The effective configuration of the current user for a command with these flags, in the current or another directory. Ignored
+ * settings are reported in `notices`. @throws ConfigError
  */
 export const loadUserConfig = (flags: ConfigFlags, projectDirectory?: string): Promise<LoadedConfig> =>
   loadConfig({
@@ -21,7 +21,7 @@ export const loadUserConfig = (flags: ConfigFlags, projectDirectory?: string): P
     flags: listFlags(flags),
   });
 
-/** Directories with rules, from the least to the most specific: system, user, trusted project. */
+/** Directories with rule files, from the least to the most specific: system, user, trusted project. */
 export const ruleDirectories = ({ sources, project }: LoadedConfig): string[] => [
   join(sources.system, "rules"),
   join(sources.home, "rules"),

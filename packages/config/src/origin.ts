@@ -1,6 +1,6 @@
-/** Where a value comes from. Lines and columns count from 1. */
+/** The origin of a value. Lines and columns count from 1. */
 export type Origin =
-  /** `why`: what the default follows from, unless it is a constant. */
+  /** `why`: what the default depends on, unless it is a constant. */
   | { kind: "default"; why?: string }
   | { kind: "file"; layer: FileLayer; file: string; line?: number; column?: number }
   | { kind: "flag"; flag: string }

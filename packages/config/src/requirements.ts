@@ -11,22 +11,22 @@ import type { ConfiguredApproval } from "./tighten.js";
 
 type SandboxMode = z.infer<typeof sandboxModeSchema>;
 
-/** What the administrator of this host enforces over every configuration. */
+/** The administrator's limits for every configuration on this host. */
 export interface Requirements {
   /** Undefined: any. */
   approvalPolicies?: { allowed: readonly ConfiguredApproval[]; origin: Origin };
   sandboxModes?: { allowed: readonly SandboxMode[]; origin: Origin };
   denyRead: readonly string[];
-  /** Rules that restrict, in the syntax of rule files. */
+  /** Restricting rules, in the syntax of rule files. */
   rules?: { file: string; text: string };
-  /** `[audit]`, which counts before everything else. */
+  /** `[audit]`, which overrides every other layer. */
   audit: Layer;
   unused: Layer["unused"];
 }
 
 /**
  * Reads `requirements.toml`.
- * @throws ConfigError for anything in it that cannot be enforced, such as rules for hosts
+ * @throws ConfigError for anything in it that cannot be enforced, such as network rules by host
  */
 export async function readRequirements(directory: string): Promise<Requirements | undefined> {
   const file = join(directory, "requirements.toml");
@@ -79,7 +79,7 @@ function readList<T>(name: string, schema: z.ZodMiniType<T>, value: unknown, ori
   throw createValueError(origin, name, renderValue(value), `a list, not empty, of ${expected}`);
 }
 
-/** `external-sandbox` is a mode of Codex that nobody can choose here. */
+/** `external-sandbox` is a mode of Codex that this project does not have. */
 function readModes(name: string, value: unknown, origin: Origin): SandboxMode[] {
   const wanted = Array.isArray(value) ? value.filter((mode) => mode !== "external-sandbox") : value;
   const modes = readList(name, sandboxModeSchema, wanted, origin);
@@ -113,7 +113,7 @@ const rulesSchema = z.object({
     .check(z.minLength(1)),
 });
 
-/** As the text of a rule file, one rule a line. JSON strings are strings there, too. */
+/** Renders the rules as the text of a rule file, one per line. JSON strings are also strings of that language. */
 function readRules(value: unknown, origin: Origin): string {
   const parsed = safeParse(rulesSchema, value);
   if (!parsed.success) {

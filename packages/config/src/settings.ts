@@ -18,7 +18,7 @@ export const readSetting = <T>(values: Values, key: Key<T>): T => {
 export interface Settings {
   approvalPolicy: ApprovalPolicy;
   sandbox: SandboxSettings;
-  /** How calls are resolved: environment, shell, budgets, windows. */
+  /** Defaults for resolving calls: environment policy, shell, output budgets, yield windows. */
   defaults: OrchestratorDefaults;
   audit: {
     enabled: boolean;
@@ -63,7 +63,7 @@ function toApprovalPolicy(configured: ConfiguredApproval): ApprovalPolicy {
   return { granular: { sandboxApproval, rules } };
 }
 
-/** A mode that was configured or is required is enforced; where only the default asks for a sandbox, a person is asked. */
+/** Without a sandbox, commands are refused if a mode was configured or is required; if the mode is a default, the user is asked. */
 function chooseWhenUnavailable(values: Values, allowedModes: readonly SandboxMode[] | undefined): WhenUnavailable {
   const origin = values.get(KEYS.sandboxMode.name)?.origin.kind ?? "default";
   return origin === "default" && (allowedModes?.includes("danger-full-access") ?? true) ? "ask" : "refuse";

@@ -10,7 +10,7 @@ export interface Source {
 
 /**
  * The settings of a file; undefined when there is no such file.
- * @throws ConfigError when it cannot be read, is too large or is no TOML; the text of the file is not repeated
+ * @throws ConfigError when it cannot be read, is too large or is not TOML; the message never quotes the file
  */
 export async function readSource(file: string, layer: FileLayer): Promise<Source | undefined> {
   try {

@@ -2,27 +2,27 @@ import { realpathSync } from "node:fs";
 import { isWithin } from "@codex/permissions";
 import type { ApprovalPolicy } from "@codex/policy";
 
-// How settings of a project combine with those of the user: they come with the repository, so they can only restrict.
+// Combine settings of a project with those of the user. A project's come with the repository, so they can only restrict.
 
-export const onlyTrue = (base: boolean, wish: boolean): boolean => base || wish;
-export const onlyFalse = (base: boolean, wish: boolean): boolean => base && wish;
-export const unite = (base: string[], wish: string[]): string[] => [...new Set([...base, ...wish])];
+export const onlyTrue = (base: boolean, requested: boolean): boolean => base || requested;
+export const onlyFalse = (base: boolean, requested: boolean): boolean => base && requested;
+export const unite = (base: string[], requested: string[]): string[] => [...new Set([...base, ...requested])];
 
-/** Exceptions would loosen, so they are dropped. Later entries win, so entries that are present already are added again. */
-export const denyMore = (base: string[], wish: string[]): string[] => [
+/** Exceptions (`!pattern`) would permit more, so they are dropped. Later entries win, so existing entries are appended again. */
+export const denyMore = (base: string[], requested: string[]): string[] => [
   ...base,
-  ...wish.filter((pattern) => !pattern.startsWith("!")),
+  ...requested.filter((pattern) => !pattern.startsWith("!")),
 ];
 
 const MODES = ["read-only", "workspace-write", "danger-full-access"] as const;
 type Mode = (typeof MODES)[number];
 
-export const narrowSandboxMode = (base: Mode, wish: Mode): Mode => least(MODES, base, wish);
+export const narrowSandboxMode = (base: Mode, requested: Mode): Mode => least(MODES, base, requested);
 
 const INHERITS = ["none", "core", "all"] as const;
 type Inherit = (typeof INHERITS)[number];
 
-export const narrowInherit = (base: Inherit, wish: Inherit): Inherit => least(INHERITS, base, wish);
+export const narrowInherit = (base: Inherit, requested: Inherit): Inherit => least(INHERITS, base, requested);
 
 const least = <T>(order: readonly T[], one: T, other: T): T =>
   order.indexOf(one) < order.indexOf(other) ? one : other;
@@ -35,33 +35,34 @@ interface ConfiguredGranular {
   rules: boolean;
 }
 
-/** `untrusted` asks most; `never` refuses what the others ask. Neither can be left for the other. */
-export function narrowApproval(base: ConfiguredApproval, wish: ConfiguredApproval): ConfiguredApproval {
-  if (typeof base === "object" && typeof wish === "object") return { granular: both(base.granular, wish.granular) };
-  if (base === "on-failure") return wish;
-  if (base === "on-request") return wish === "on-failure" ? base : wish;
-  return typeof base === "object" && wish === "never" ? wish : base;
+/** `untrusted` asks most often; `never` refuses where the others ask. Neither is stricter than the other, so a project cannot change them. */
+export function narrowApproval(base: ConfiguredApproval, requested: ConfiguredApproval): ConfiguredApproval {
+  if (typeof base === "object" && typeof requested === "object")
+    return { granular: both(base.granular, requested.granular) };
+  if (base === "on-failure") return requested;
+  if (base === "on-request") return requested === "on-failure" ? base : requested;
+  return typeof base === "object" && requested === "never" ? requested : base;
 }
 
-const both = (base: ConfiguredGranular, wish: ConfiguredGranular): ConfiguredGranular => ({
-  sandbox_approval: base.sandbox_approval && wish.sandbox_approval,
-  rules: base.rules && wish.rules,
+const both = (base: ConfiguredGranular, requested: ConfiguredGranular): ConfiguredGranular => ({
+  sandbox_approval: base.sandbox_approval && requested.sandbox_approval,
+  rules: base.rules && requested.rules,
 });
 
-/** Further roots, as far as they are inside the project. */
-export const rootsWithin = (base: string[], wish: string[], project: string): string[] =>
+/** Adds the requested roots that are inside the project. */
+export const rootsWithin = (base: string[], requested: string[], project: string): string[] =>
   unite(
     base,
-    wish.filter((root) => isReallyWithin(project, root)),
+    requested.filter((root) => isReallyWithin(project, root)),
   );
 
-/** Patterns are not compared: only a first list, or a part of it, is taken. */
-export function intersectPatterns(base: string[], wish: string[]): string[] {
-  if (wish.length === 0) return base;
-  return base.length === 0 || wish.every((pattern) => base.includes(pattern)) ? wish : base;
+/** Patterns are compared as text: the requested list is used if there was none, or if it is a subset. */
+export function intersectPatterns(base: string[], requested: string[]): string[] {
+  if (requested.length === 0) return base;
+  return base.length === 0 || requested.every((pattern) => base.includes(pattern)) ? requested : base;
 }
 
-/** With links resolved: one in a repository may lead anywhere. */
+/** Resolves symbolic links, as one in a repository may point anywhere. */
 function isReallyWithin(directory: string, path: string): boolean {
   try {
     return isWithin(realpathSync(path), realpathSync(directory));

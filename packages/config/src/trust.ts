@@ -5,21 +5,21 @@ type TrustLevel = "trusted" | "untrusted";
 
 /** The project around a directory, and whether the user trusts it. */
 export interface Project {
-  /** The nearest directory upwards with a marker, else the directory itself; without links. */
+  /** The nearest ancestor with a marker, else the directory itself; a real path. */
   root: string;
   /** From the root to the directory, both included, each with its trust level. */
   directories: readonly { path: string; trust: TrustLevel | undefined }[];
-  /** Of the directory itself; undefined where the user has not marked it. */
+  /** The trust level of the directory itself; undefined where the user has set none. */
   trust: TrustLevel | undefined;
-  /** The path that the user would mark. */
+  /** The path to mark as trusted. */
   toMark: string;
 }
 
 export type TrustTable = Readonly<Record<string, { trust_level?: TrustLevel | undefined }>>;
 
 /**
- * A directory is trusted when it, the root of its project or, for a linked worktree, the main checkout is marked so. The
- * first of these that is marked decides.
+ * The trust level of a directory is the first that is set of: the directory, the root of its project and, for a linked
+ * worktree, the main checkout.
  */
 export async function findProject(directory: string, markers: readonly string[], trust: TrustTable): Promise<Project> {
   const start = await realpath(directory).catch(() => resolve(directory));
@@ -69,7 +69,7 @@ async function mainCheckout(root: string): Promise<string | undefined> {
   if (gitDirectory === undefined) return undefined;
   const main = /^(.+)\/\.git\/worktrees\/[^/]+$/.exec(resolve(root, gitDirectory))?.[1];
   if (main === undefined) return undefined;
-  // The checkout has to list this worktree: anybody can write such a `.git` file.
+  // The checkout must list this worktree, because any repository could contain such a `.git` file.
   const back = await readFile(join(resolve(root, gitDirectory), "gitdir"), "utf8").catch(() => "");
   const known = await realpath(back.trim()).catch(() => "");
   if (known !== join(root, ".git")) return undefined;

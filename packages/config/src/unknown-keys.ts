@@ -4,16 +4,16 @@ import { KEY_BY_NAME } from "./keys.js";
 import type { Layer } from "./layer.js";
 import { describePlace } from "./origin.js";
 
-/** Tables whose keys are all read here; of other tables only Codex knows the keys. */
-const READ_WHOLE = ["sandbox_workspace_write", "shell_environment_policy", "audit"];
+/** Tables of which this project uses all keys; keys of other tables are not checked. */
+const CHECKED_TABLES = ["sandbox_workspace_write", "shell_environment_policy", "audit"];
 
-/** Keys of Codex in those, which are not read here. */
-const PASSED_OVER = ["shell_environment_policy.experimental_use_profile"];
+/** Keys of Codex in those tables that this project ignores. */
+const IGNORED_KEYS = ["shell_environment_policy.experimental_use_profile"];
 
 /** Largest edit distance of a suggestion. */
 const MAX_DISTANCE = 3;
 
-/** A warning for each key that neither this program nor Codex has: a typo would otherwise be ignored in silence. */
+/** A warning for each key that neither this project nor Codex has, as it is probably a typo. */
 export const describeUnknownKeys = (unused: Layer["unused"]): string[] =>
   unused
     .filter(({ key }) => isUnknown(key))
@@ -25,7 +25,7 @@ export const describeUnknownKeys = (unused: Layer["unused"]): string[] =>
 
 function isUnknown(key: string): boolean {
   const [top = ""] = key.split(".", 1);
-  if (READ_WHOLE.includes(top)) return !PASSED_OVER.includes(key);
+  if (CHECKED_TABLES.includes(top)) return !IGNORED_KEYS.includes(key);
   return !CODEX_KEYS.has(top);
 }
 

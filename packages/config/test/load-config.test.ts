@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-/** Files by their path below the temporary directory: `home`, `system` and `project` are what they say. */
+/** Loads files, given by their path below a temporary directory with `home`, `system` and `project`. */
 async function load(files: Record<string, string>, options: { flags?: string[]; profile?: string; at?: string } = {}) {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(base, path)), { recursive: true });
@@ -38,7 +38,7 @@ const originOf = (config: LoadedConfig, key: string) => {
 };
 
 describe("layers", () => {
-  it("has defaults without any file", async () => {
+  it("have defaults without any file", async () => {
     const { settings, notices } = await load({});
     expect(settings).toMatchObject({ approvalPolicy: "on-request", sandbox: { mode: "read-only" } });
     expect(settings.defaults.envPolicy).toEqual({
@@ -51,7 +51,7 @@ describe("layers", () => {
     expect(notices).toEqual([]);
   });
 
-  it("puts each layer over the ones before, and remembers where a value stands", async () => {
+  it("override earlier layers, and each value has its origin", async () => {
     const files = {
       "system/config.toml": 'approval_policy = "never"\nsandbox_mode = "read-only"\ntool_output_token_limit = 7\n',
       "home/config.toml":
@@ -70,7 +70,7 @@ describe("layers", () => {
     expect(originOf(config, "tool_output_token_limit")).toBe("flag");
   });
 
-  it("lists what it does not use, with its place", async () => {
+  it("report unused keys with their place", async () => {
     const { unused } = await load({
       "home/config.toml": 'model = "m"\n[mcp_servers.x]\ncommand = "y"\n[sandbox_workspace_write]\nnew = 1\n',
     });
@@ -81,7 +81,7 @@ describe("layers", () => {
     ]);
   });
 
-  it("resolves paths where their file is", async () => {
+  it("resolve paths against the directory of their file", async () => {
     const { settings } = await load({
       "home/config.toml":
         '[sandbox_workspace_write]\nwritable_roots = ["out", "/var/x"]\n[audit]\npath = "log/a.jsonl"\n',
@@ -93,17 +93,17 @@ describe("layers", () => {
   it.each([
     ["a table", "approval_policy={granular={sandbox_approval=true,rules=false,mcp_elicitations=true}}"],
     ["dotted", "approval_policy.granular={sandbox_approval=true,rules=false}"],
-  ])("takes the granular policy as %s", async (_name, flag) => {
+  ])("accept the granular policy as %s", async (_name, flag) => {
     const { settings } = await load({}, { flags: [flag] });
     expect(settings.approvalPolicy).toEqual({ granular: { sandboxApproval: true, rules: false } });
   });
 
-  it("takes a built-in permission profile as the mode it is", async () => {
+  it("accept a built-in permission profile as its sandbox mode", async () => {
     const { settings } = await load({ "home/config.toml": 'default_permissions = ":workspace"\n' });
     expect(settings.sandbox.mode).toBe("workspace-write");
   });
 
-  it("adds the table of filters to the lists", async () => {
+  it("merge the table of filters into the lists", async () => {
     const { settings } = await load({
       "home/config.toml": '[shell_environment_policy.filters]\n"AWS_*" = "exclude"\nPATH = "include"\n',
     });
@@ -111,7 +111,7 @@ describe("layers", () => {
   });
 });
 
-describe("what does not fit", () => {
+describe("an invalid setting", () => {
   it.each([
     ['approval_policy = "sometimes"', ':1:1: `approval_policy` is "sometimes"; expected "untrusted", "on-request"'],
     ["approval_policy = { granular = { rules = true } }", ":1:1: `approval_policy"],
@@ -145,7 +145,7 @@ describe("what does not fit", () => {
     await expect(load({}, { flags: [flag] })).rejects.toThrow(message);
   });
 
-  it("names a profile that is not there", async () => {
+  it("is an unknown profile, which the error names", async () => {
     await expect(load({}, { profile: "zz" })).rejects.toThrow(
       `--profile zz: there is no file ${base}/home/zz.config.toml`,
     );
@@ -159,13 +159,13 @@ describe("what does not fit", () => {
     "[shell_environment_policy.set]\nAPI_KEY = 'hunter2",
     "[shell_environment_policy.set]\nhunter2 API_KEY",
     "[shell_environment_policy]\nset = 'hunter2'",
-  ])("does not repeat a secret: %j", async (text) => {
+  ])("is not quoted where it may be a secret: %j", async (text) => {
     const error = await load({ "home/config.toml": `${text}\n` }).catch((reason: unknown) => String(reason));
     expect(error).toContain(`${base}/home/config.toml:`);
     expect(error).not.toContain("hunter2");
   });
 
-  it("refuses a file that is too large", async () => {
+  it("is a file that is too large", async () => {
     await expect(load({ "home/config.toml": `#${"x".repeat(1024 * 1024)}` })).rejects.toThrow(
       "the limit is 1048576 bytes",
     );
@@ -175,7 +175,7 @@ describe("what does not fit", () => {
 describe("a project", () => {
   const project = 'sandbox_mode = "read-only"\n';
 
-  it("is not read until it is trusted, and says where that would be said", async () => {
+  it("is not read until it is trusted, and reports the path to mark", async () => {
     const config = await load({ "project/.codex/config.toml": 'approval_policy = "never"\n= broken' });
     expect(config.settings.approvalPolicy).toBe("on-request");
     expect(config.layers).toContainEqual({
@@ -195,7 +195,7 @@ describe("a project", () => {
   it.each([
     ["trusted", "on-request"],
     ["untrusted", "untrusted"],
-  ])("that is marked %s has a default of its own", async (level, approvalPolicy) => {
+  ])("that is marked %s has another default", async (level, approvalPolicy) => {
     const { settings } = await load({ "home/config.toml": TRUSTED.replace('"trusted"', `"${level}"`) });
     expect(settings.approvalPolicy).toBe(approvalPolicy);
   });
@@ -270,13 +270,13 @@ describe("a project", () => {
   ])("over %j, %j leaves %s at %j", async (user, own, key, value) => {
     const config = await load({ "home/config.toml": `${user}\n${TRUSTED}`, "project/.codex/config.toml": `${own}\n` });
     expect(config.values.get(key)?.value ?? KEY_BY_NAME.get(key)?.fallback).toEqual(value);
-    const isTaken = originOf(config, key)?.startsWith("project/") === true;
-    expect(config.notices.length).toBe(isTaken ? 0 : 1);
-    if (!isTaken)
+    const isApplied = originOf(config, key)?.startsWith("project/") === true;
+    expect(config.notices.length).toBe(isApplied ? 0 : 1);
+    if (!isApplied)
       expect(config.notices[0]).toMatch(/^\S+project\/\.codex\/config\.toml:1: `\S+` = .* is ignored: a project/);
   });
 
-  it("gets roots of its own, but none behind a link", async () => {
+  it("can add roots inside it, but none through a link", async () => {
     await mkdir(join(base, "project/sub"), { recursive: true });
     await symlink("/", join(base, "project/link"));
     const own = 'sandbox_workspace_write.writable_roots = ["../sub", "../link", "/etc", "../../home"]\n';
@@ -289,11 +289,11 @@ describe("a project", () => {
 describe("the sandbox mode", () => {
   const marked = (level: string) => TRUSTED.replace('"trusted"', `"${level}"`);
   it.each([
-    ["is read-only where nobody said anything", "", {}, "on-request", "read-only", "ask"],
+    ["is read-only by default", "", {}, "on-request", "read-only", "ask"],
     ["is workspace-write in a trusted project", TRUSTED, {}, "on-request", "workspace-write", "ask"],
     ["is read-only in an untrusted project", marked("untrusted"), {}, "untrusted", "read-only", "ask"],
     ["is enforced where it was configured", 'sandbox_mode = "read-only"\n', {}, "on-request", "read-only", "refuse"],
-    ["is what a project may lower", TRUSTED, { project: "read-only" }, "on-request", "read-only", "refuse"],
+    ["can be lowered by a project", TRUSTED, { project: "read-only" }, "on-request", "read-only", "refuse"],
     ["is enforced where it is required", TRUSTED, { required: '"read-only"' }, "on-request", "read-only", "refuse"],
     [
       "is enforced where no sandbox is not allowed",
@@ -316,7 +316,7 @@ describe("the sandbox mode", () => {
 });
 
 describe("requirements", () => {
-  it("replace what a file asks for, and say so", async () => {
+  it("replace a value of a file, with a notice", async () => {
     const { settings, notices } = await load({
       "system/requirements.toml":
         'allowed_approval_policies = ["untrusted", "on-request"]\nallowed_sandbox_modes = ["read-only"]\n',
@@ -329,7 +329,7 @@ describe("requirements", () => {
     ]);
   });
 
-  it("refuse a flag", async () => {
+  it("reject a flag", async () => {
     const files = { "system/requirements.toml": 'allowed_approval_policies = ["untrusted"]\n' };
     await expect(load(files, { flags: ["approval_policy=never"] })).rejects.toThrow(
       '`approval_policy` is "never"; expected "untrusted"',
@@ -337,7 +337,7 @@ describe("requirements", () => {
     expect((await load(files)).settings.approvalPolicy).toBe("untrusted");
   });
 
-  it("deny reads, order rules and demand an audit, whatever flags say", async () => {
+  it("deny reads, add rules and require an audit log, whatever the flags", async () => {
     const { settings, requirements } = await load(
       {
         "system/requirements.toml": `[permissions.filesystem]

@@ -6,7 +6,7 @@ const describeKey = (key: string) =>
     { key, origin: { kind: "file", layer: "user", file: "/home/me/config.toml", line: 3, column: 1 } },
   ]);
 
-describe("keys that nobody knows", () => {
+describe("unknown keys", () => {
   it.each([
     ["approval_polcy", /config\.toml.*3.*unknown key `approval_polcy`; did you mean `approval_policy`\?/],
     ["model_providr", /did you mean `model_provider`\?/],
@@ -14,7 +14,7 @@ describe("keys that nobody knows", () => {
     ["audit.enable", /did you mean `audit.enabled`\?/],
     ["nonsense", /unknown key `nonsense`$/],
     ["nonsense.more", /unknown key `nonsense.more`$/],
-  ])("are warned of: %s", (key, message) => {
+  ])("cause a warning: %s", (key, message) => {
     expect(describeKey(key)).toEqual([expect.stringMatching(message)]);
   });
 
