@@ -3,7 +3,7 @@ import { StartError } from "./errors.js";
 import type { ProcessSpec } from "./exec-backend.js";
 import { MAX_ARGUMENT_BYTES } from "./limits.js";
 
-/** Checks what can be checked without the host: strings, sizes, an absolute directory. @throws StartError */
+/** Validates what does not depend on the host: strings, sizes, an absolute directory. @throws StartError */
 export function checkStrings(spec: ProcessSpec): void {
   if (spec.argv.length === 0) throw new StartError("empty_argv", "argv must not be empty");
   if (spec.argv[0] === "") throw new StartError("empty_argv", "argv[0] must name a program, got an empty string");

@@ -1,9 +1,9 @@
 import type { EnvPolicy } from "@codex/executor-protocol";
 
 /**
- * The environment of a process. Without a policy it is `overlay` alone; with one, what the policy makes of the host's
- * own environment, in this order: inherit, default excludes, `exclude`, `set`, `includeOnly`; `overlay` is laid on top.
- * Patterns are globs of `*` and `?` and match without regard to case.
+ * The environment of a process. Without a policy it is `overlay` alone. With one, the policy filters the host's environment
+ * in this order: inherit, default excludes, `exclude`, `set`, `includeOnly`; then `overlay` is merged over the result.
+ * Patterns are case-insensitive globs of `*` and `?`.
  */
 export function createEnvironment(
   policy: EnvPolicy | undefined,
@@ -16,13 +16,13 @@ export function createEnvironment(
   return Object.fromEntries(environment);
 }
 
-/** A variable of the host that a policy leaves out, and what left it out: a pattern, or a member of the policy. */
+/** A variable of the host that a policy removes, and the pattern or member of the policy that removes it. */
 export interface RemovedVariable {
   name: string;
   by: string;
 }
 
-/** The variables of the host that a policy leaves out, sorted by name; never their values. */
+/** The variables of the host that a policy removes, sorted by name; never their values. */
 export function listRemoved(
   { inherit, ignoreDefaultExcludes, exclude, set, includeOnly }: EnvPolicy,
   own: Readonly<Record<string, string | undefined>>,
@@ -43,8 +43,8 @@ export function listRemoved(
 }
 
 /**
- * Whether the policy decides about a variable: it forces a value, or leaves the variable out. Other sources of variables, such
- * as the startup files of a shell, must not change those.
+ * Whether the policy determines a variable: it sets or removes it. Other sources of variables, such as the startup files of a
+ * shell, must not change those.
  */
 export function isDecided(
   policy: EnvPolicy | undefined,
@@ -59,7 +59,7 @@ export function isDecided(
   return includeOnly.length > 0 && !matchesAny(name, includeOnly);
 }
 
-/** Settings of the server itself; no process gets them, not even when a client asks for them. */
+/** Settings of the server itself; no process gets them, even when a client sets them. */
 export const NEVER_PASSED: readonly string[] = [
   "CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN",
   "CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE",
@@ -103,7 +103,7 @@ function isInherited(name: string, inherit: EnvPolicy["inherit"]): boolean {
 const matchesAny = (name: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) => matchesGlob([...name.toLowerCase()], [...pattern.toLowerCase()]));
 
-/** Backtracks to the last `*` only: takes at most the product of both lengths. */
+/** Backtracks to the last `*` only: at most `name.length * pattern.length` steps. */
 function matchesGlob(name: readonly string[], pattern: readonly string[]): boolean {
   let at = 0;
   let next = 0;

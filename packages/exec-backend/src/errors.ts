@@ -1,4 +1,4 @@
-/** Nothing was started. The message names what is missing or wrong; `code` is stable. */
+/** The process was not started. The message names what is missing or wrong; `code` is stable. */
 export class StartError extends Error {
   override readonly name = "StartError";
   constructor(
@@ -11,8 +11,8 @@ export class StartError extends Error {
 }
 
 /**
- * `sandbox_unavailable`: this host has no sandbox. `sandbox_invalid`: this one cannot be enforced as specified, or does not
- * let the program start. `unreachable`: the host was not reached. They cross the wire as `data.code` of an error.
+ * `sandbox_unavailable`: this host has no sandbox. `sandbox_invalid`: the sandbox cannot be enforced as specified, or prevents
+ * the program from starting. `unreachable`: no connection to the host. They are sent as `data.code` of an error.
  */
 export const START_ERROR_CODES = [
   "empty_argv",
@@ -34,12 +34,12 @@ export const START_ERROR_CODES = [
 /** One of `START_ERROR_CODES`. */
 export type StartErrorCode = (typeof START_ERROR_CODES)[number];
 
-/** The host did not answer: it is not known whether anything was started. With any other failure of a start nothing was. */
+/** The host did not respond: the process may have been started. With any other error of a start it was not. */
 export class UnknownStartError extends Error {
   override readonly name = "UnknownStartError";
 }
 
-/** A write that was not taken as a whole; the first `written` bytes were. */
+/** A write was not accepted in full; the first `written` bytes were. */
 export class WriteError extends Error {
   override readonly name = "WriteError";
   constructor(
@@ -52,7 +52,7 @@ export class WriteError extends Error {
   }
 }
 
-/** An operation that this process does not support, or no longer. */
+/** The process does not support this operation, or no longer does. */
 export class ProcessError extends Error {
   override readonly name = "ProcessError";
   constructor(

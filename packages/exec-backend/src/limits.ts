@@ -3,15 +3,15 @@ import type { TerminalSize } from "@codex/executor-protocol";
 
 /** Retention of one process's output, bytes. */
 export interface OutputLogLimits {
-  /** Kept from the beginning. */
+  /** Bytes of the beginning that are kept in memory. */
   headBytes: number;
-  /** Kept from the end. */
+  /** Bytes of the end that are kept in memory. */
   tailBytes: number;
-  /** Size of the file that takes what leaves memory; 0 for none. */
+  /** Size of the file for output evicted from memory; 0 for none. */
   spillBytes: number;
   /** Directory of the spill file. */
   spillDir: string;
-  /** Followers read the bytes of a chunk only until they ask for the next one: the memory is reused. */
+  /** Followers must not use the bytes of a chunk after they ask for the next one: the memory is reused. */
   lendsChunks?: boolean;
 }
 
@@ -29,16 +29,16 @@ export const MAX_TAIL_CHUNKS = 50_000;
 /** Chunks in a spill file, whatever their size: each takes about 100 bytes of memory. */
 export const MAX_SPILL_CHUNKS = 50_000;
 
-/** Bytes on their way to the spill file at which the process is paused. */
+/** Bytes queued for the spill file at which the process is paused. */
 export const MAX_SPILL_IN_FLIGHT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes a follower may lag behind before the process is paused. Must stay below `tailBytes`. */
 export const DEFAULT_FOLLOW_WINDOW_BYTES = 256 * 1024;
 
-/** Bytes that one `write` takes; a longer input is written in several. */
+/** Most bytes of one `write`; longer input takes several writes. */
 export const MAX_WRITE_BYTES = 64 * 1024 * 1024;
 
-/** Age in milliseconds from which a temporary name counts as left behind by a process that was killed. */
+/** Age in milliseconds from which a temporary file is assumed to be left by a process that was killed. */
 export const STALE_NAME_MS = 60_000;
 
 /** Milliseconds between SIGTERM and SIGKILL. */
@@ -50,8 +50,8 @@ export const DEFAULT_TERMINAL_SIZE: TerminalSize = { rows: 24, cols: 80 };
 /** Characters of a program's name in logs and spans. */
 export const MAX_PROGRAM_NAME_LENGTH = 64;
 
-/** Milliseconds after SIGKILL at which a group that is still there is reported as not gone. */
+/** Milliseconds after SIGKILL after which a group that still exists is reported as not gone. */
 export const KILL_DEADLINE_MS = 5_000;
 
-/** Arguments and environment of a process, bytes; beyond it Linux would answer E2BIG for one string or the sum. */
+/** Limit of Linux for one argument or variable, bytes; with a longer one `execve` fails with E2BIG. */
 export const MAX_ARGUMENT_BYTES = 128 * 1024;

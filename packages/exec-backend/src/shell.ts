@@ -5,11 +5,11 @@ import { basename, delimiter, isAbsolute, join } from "node:path";
 export interface Shell {
   /** Base name without `.exe`, such as `zsh`. */
   name: string;
-  /** Absolute, but for `cmd.exe` where nothing else was found. */
+  /** Absolute, except `cmd.exe` where no other shell was found. */
   path: string;
 }
 
-/** What `resolveShell` asks of a host. */
+/** What `resolveShell` needs to know about a host. */
 export interface ShellHost {
   /** `linux`, `darwin` or `win32`. */
   platform: string;
@@ -55,7 +55,7 @@ const isIn = (directory: string, name: string, host: ShellHost): boolean =>
 
 const describe = (path: string): Shell => ({ name: basename(path).replace(/\.exe$/i, ""), path });
 
-/** Synchronous, because the threads of asynchronous calls take longer to start than this. */
+/** Synchronous, because starting Node's thread pool takes longer. */
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 
-/** Number of a signal name; undefined for one this host does not know. */
+/** Number of a signal name; undefined where this host does not have the signal. */
 export const getSignalNumber = (name: string): number | undefined =>
   (constants.signals as Record<string, number>)[name]; // the type lists the names of every platform
 

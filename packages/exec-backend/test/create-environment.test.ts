@@ -33,7 +33,7 @@ const policy = (more: Partial<EnvPolicy>): EnvPolicy => ({
 const namesOf = (more: Partial<EnvPolicy>, overlay = {}) =>
   Object.keys(createEnvironment(policy(more), OWN, overlay)).sort();
 
-it("pins what is core, what looks secret and what is never passed", () => {
+it("pins the core names, the default excludes and the names that are never passed", () => {
   expect(CORE_NAMES.join(" ")).toBe("HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TEMP TMP TMPDIR USER");
   expect(DEFAULT_EXCLUDES).toEqual(["*KEY*", "*SECRET*", "*TOKEN*"]);
   expect(NEVER_PASSED).toEqual(["CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN", "CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE"]);
@@ -50,13 +50,13 @@ describe("a policy", () => {
     expect(namesOf({ inherit: "none" })).toEqual([]);
   });
 
-  it("drops what looks secret, unless told not to", () => {
+  it("drops names that look secret, unless disabled", () => {
     const secret = ["KEYBOARD", "OPENAI_API_KEY", "Tokenizer", "my_secret"];
     expect(namesOf({ ignoreDefaultExcludes: true })).toEqual(expect.arrayContaining(secret));
     expect(namesOf({ set: { MY_KEY: "1" } })).toContain("MY_KEY");
   });
 
-  it("excludes by globs of * and ?, whatever the case", () => {
+  it("excludes by case-insensitive globs of * and ?", () => {
     expect(namesOf({ exclude: ["f*", "h?me", "[PT]*"] })).toEqual(["PATH", "PWD", "TERM", "lc_all"]);
     expect(namesOf({ exclude: ["*"] })).toEqual([]);
     expect(namesOf({ exclude: ["P"] })).toContain("PATH");
@@ -68,7 +68,7 @@ describe("a policy", () => {
     expect(namesOf({ ...more, includeOnly: ["foo", "*key*", "p??"] })).toEqual(["FOO", "MYKEY", "PWD"]);
   });
 
-  it("lays the overlay on top, filtered by nothing", () => {
+  it("merges the overlay over the result, unfiltered", () => {
     const overlay = { FOO: "over", X_TOKEN: "t" };
     const made = createEnvironment(
       policy({ inherit: "none", set: { FOO: "set" }, includeOnly: ["FOO"] }),
@@ -79,14 +79,14 @@ describe("a policy", () => {
   });
 });
 
-it("never passes what is the server's own", () => {
+it("never passes settings of the server", () => {
   const own = Object.fromEntries(NEVER_PASSED.map((name) => [name, "x"]));
   expect(createEnvironment(undefined, {}, own)).toEqual({});
   const made = createEnvironment(policy({ ignoreDefaultExcludes: true, set: own }), own, own);
   expect(made).toEqual({});
 });
 
-it("takes names like those of object members, and hostile patterns", () => {
+it("handles names of object members, and hostile patterns", () => {
   const own = Object.fromEntries([
     ["__proto__", "p"],
     ["constructor", "c"],
@@ -99,7 +99,7 @@ it("takes names like those of object members, and hostile patterns", () => {
   expect(createEnvironment(policy({ exclude: [`${"*A".repeat(2_000)}*B`] }), { [name]: "1" })).toEqual({ [name]: "1" });
 });
 
-describe("what a policy removes", () => {
+describe("the variables that a policy removes", () => {
   it.each([
     [
       {},
@@ -138,7 +138,7 @@ describe("what a policy removes", () => {
   });
 });
 
-it("takes no variable for decided that is called like a member of every object", () => {
+it("does not treat variables named like members of every object as determined by the policy", () => {
   for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
     expect(isDecided(policy({}), {}, name)).toBe(false);
     expect(isDecided(policy({ set: { [name]: "1" } }), {}, name)).toBe(true);

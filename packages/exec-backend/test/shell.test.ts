@@ -22,13 +22,13 @@ describe("the shell of a host", () => {
     expect(resolve(platform, passwdShell, present)).toBe(expected);
   });
 
-  it("looks through PATH first, but not through relative entries", () => {
+  it("searches PATH first, but not its relative entries", () => {
     expect(resolve("linux", undefined, ["/opt/bin/bash", "/bin/bash"], "/opt/bin:/bin")).toBe("/opt/bin/bash");
     expect(resolve("linux", undefined, ["bash", "./bash", "/bin/bash"], ".::bin")).toBe("/bin/bash");
   });
 });
 
-it("prefers the user's shell if it can be called, and falls back to one that is there", () => {
+it("prefers the user's shell if it can be executed, and falls back to an existing one", () => {
   const directory = mkdtempSync(join(tmpdir(), "codex-shell-"));
   const own = join(directory, "zsh");
   writeFileSync(own, "#!/bin/sh\n", { mode: 0o755 });

@@ -1,6 +1,6 @@
 import type { OutputChunk } from "./output-chunk.js";
 
-/** A queue of chunks whose front is dropped often; compacted now and then instead of shifted. */
+/** A queue of chunks that is shifted often; the array is compacted only occasionally. */
 export class ChunkQueue {
   #chunks: OutputChunk[] = [];
   #first = 0;
@@ -14,7 +14,7 @@ export class ChunkQueue {
     return this.#bytes;
   }
 
-  /** Oldest first, after empty entries in place of chunks that were shifted. */
+  /** The chunks, oldest first, preceded by empty entries for shifted ones. */
   get chunks(): readonly OutputChunk[] {
     return this.#chunks;
   }
@@ -47,5 +47,5 @@ export class ChunkQueue {
   }
 }
 
-/** Takes the place of a shifted chunk, so that its bytes can be collected. */
+/** Replaces a shifted chunk, so that its bytes can be garbage-collected. */
 const EMPTY: OutputChunk = Object.freeze({ seq: 0, stream: "stdout", offset: 0, at: 0, bytes: Buffer.alloc(0) });

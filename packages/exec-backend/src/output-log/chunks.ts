@@ -1,16 +1,16 @@
 import type { OutputChunk } from "./output-chunk.js";
 
-/** Index of the chunk that holds `offset`, else of the first one after it. */
+/** Index of the chunk that contains `offset`, else of the first one after it. */
 export const findChunk = (chunks: readonly OutputChunk[], offset: number): number =>
   findIndex(chunks, (chunk) => chunk.offset + chunk.bytes.length > offset);
 
-/** Index of the first chunk for which `holds`, which must hold for all after it too; the length when there is none. */
-export function findIndex(chunks: readonly OutputChunk[], holds: (chunk: OutputChunk) => boolean): number {
+/** Binary search: index of the first chunk that satisfies `test`, as all later ones must; the length when there is none. */
+export function findIndex(chunks: readonly OutputChunk[], test: (chunk: OutputChunk) => boolean): number {
   let low = 0;
   let high = chunks.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (holds(chunks[middle]!)) high = middle;
+    if (test(chunks[middle]!)) high = middle;
     else low = middle + 1;
   }
   return low;

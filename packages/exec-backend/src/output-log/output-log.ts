@@ -8,52 +8,52 @@ import { createSpillFile, type SpillFile } from "./spill-file.js";
 
 /**
  * Retained output of one process: numbered chunks with a byte offset over all streams. The first `headBytes` and the
- * last `tailBytes` stay in memory; what leaves memory goes to a bounded spill file, and what leaves that is counted.
+ * last `tailBytes` stay in memory; the rest goes to a bounded spill file; what does not fit there is evicted and counted.
  */
 export interface OutputLog {
   /** Offset of the next byte: how many bytes the process has written so far. */
   readonly end: number;
   /** `seq` of the last chunk; 0 before the first. */
   readonly lastSeq: number;
-  /** No byte will follow. */
+  /** No more output will follow. */
   readonly complete: boolean;
-  /** The source is paused because a follower or the disk lags behind. What the process wrote may not be here yet. */
+  /** The source is paused because a follower or the disk lags behind. Some output may not have been read from it yet. */
   readonly isPaused: boolean;
-  /** Why the disk took no more, with the directory, such as that it is full. Undefined while it does. */
+  /** Why the disk accepts no more output, with the directory, such as that it is full. Undefined while it does. */
   readonly spillProblem: string | undefined;
   /**
-   * The retained bytes of `[from, to)`, in order, and the ranges in it that are gone for good.
-   * Reads the spill file where it must. `to` defaults to `end`.
+   * The retained bytes of `[from, to)`, in order, and its evicted ranges. Reads the spill file where necessary. `to` defaults
+   * to `end`.
    */
   read(from: number, to?: number): Promise<LogSlice>;
-  /** The ranges of `[from, to)` that are gone for good, without reading the rest. `to` defaults to `end`. */
+  /** The evicted ranges of `[from, to)`, without reading the rest. `to` defaults to `end`. */
   getEvicted(from: number, to?: number): { from: number; to: number }[];
-  /** Resolves at the next chunk after offset `from`, at completion, or when `signal` aborts; at once if already so. */
+  /** Resolves once there is output after offset `from`, at completion, or when `signal` aborts. */
   waitFor(from: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Follows the output from an offset. While a follower has more than `windowBytes` not yet taken the process is
-   * paused, so nothing a follower wants is evicted. Ends after the last byte, when `signal` aborts, or when the
-   * consumer returns. An offset that jumps says that the bytes between were evicted before they could be followed.
+   * Follows the output from an offset. While a follower lags by more than `windowBytes` the process is paused, so its
+   * remaining output is not evicted. Ends after the last byte, when `signal` aborts, or when the consumer returns. A gap
+   * between offsets means that the bytes in it were evicted before the follower reached them.
    */
   follow(options?: FollowOptions): AsyncIterable<OutputChunk>;
-  /** Pauses the process like a follower that does not move: while more than `windowBytes` follow `from`. */
+  /** Pauses the process like a follower that does not advance: while there are more than `windowBytes` after `from`. */
   hold(from: number, windowBytes: number): LogHold;
   /** Bytes of output in memory; undefined where that is not known. */
   readonly heldBytes?: number;
   /**
-   * Keeps less in memory from now on: output beyond the last `tailBytes` that nobody follows or holds is evicted, as if it
-   * were over the limit.
+   * Reduces the memory limit: output before the last `tailBytes` that no follower or hold needs is evicted, as if it were over
+   * the limit.
    */
   shrink?(tailBytes: number): void;
-  /** Offset of the byte after chunk `seq`; when that chunk left memory, of the oldest byte after it that did not. */
+  /** Offset of the byte after chunk `seq`; when that chunk is not in memory, of the oldest later byte that is. */
   offsetAfter(seq: number): number;
 }
 
 /** Back-pressure without reading; see `OutputLog.hold`. */
 export interface LogHold {
-  /** Moves on to this offset. */
+  /** Advances to this offset. */
   move(from: number): void;
-  /** Ends it. Idempotent. */
+  /** Ends the hold. Idempotent. */
   release(): void;
 }
 
@@ -66,19 +66,19 @@ export interface FollowOptions {
   signal?: AbortSignal;
 }
 
-/** What `OutputLog.read` found of a range. */
+/** The result of `OutputLog.read`. */
 export interface LogSlice {
   chunks: OutputChunk[];
   /** Ranges that were evicted, in order. */
   evicted: { from: number; to: number }[];
 }
 
-/** The writing side of a log; a backend owns it. */
+/** The writing side of a log; owned by a backend. */
 export interface WritableOutputLog extends OutputLog {
   append(stream: OutputStream, bytes: Buffer): OutputChunk;
-  /** No byte will follow. Idempotent. */
+  /** No more output will follow. Idempotent. */
   finish(): void;
-  /** Frees the spill file. What is in memory stays readable. Idempotent. */
+  /** Frees the spill file. Output in memory stays readable. Idempotent. */
   close(): void;
 }
 
@@ -89,9 +89,9 @@ interface Follower {
 
 /**
  * @param onPressure called when the source should pause (true), because a follower or the spill file lags behind, and when it
- *   may go on (false).
+ *   may resume (false).
  * @param now milliseconds, the clock of `ExecProcess.startedAt`.
- * @param onDropped called with bytes that left memory and that nobody reads any more; only with `lendsChunks`.
+ * @param onDropped called with the memory of evicted bytes that have no reader left; only with `lendsChunks`.
  */
 export const createOutputLog = (
   limits: OutputLogLimits,
@@ -107,7 +107,7 @@ export interface LogHost {
   onDropped(bytes: Buffer): void;
 }
 
-/** There may be thousands, most of them small and complete: members are created when they are needed. */
+/** Members are created when needed: there may be thousands of logs, most of them small and complete. */
 export class RetainedLog implements WritableOutputLog {
   readonly #limits: OutputLogLimits;
   readonly #host: LogHost;
@@ -169,7 +169,7 @@ export class RetainedLog implements WritableOutputLog {
 
   append(stream: OutputStream, bytes: Buffer): OutputChunk {
     this.#lastSeq += 1;
-    // Whole milliseconds are small integers, which V8 keeps in the object itself.
+    // Whole milliseconds are small integers, which V8 stores in the object itself.
     const chunk = { seq: this.#lastSeq, stream, offset: this.#end, at: Math.floor(this.#host.now()), bytes };
     this.#end += bytes.length;
     this.#retain(chunk);
@@ -216,7 +216,7 @@ export class RetainedLog implements WritableOutputLog {
   }
 
   getEvicted(from: number, to = this.#end): { from: number; to: number }[] {
-    // What is kept is the head, then what the spill file took, then the tail: at most one range is missing.
+    // Retained are the head, the contents of the spill file and the tail, in this order: at most one range is missing.
     const gap = {
       from: Math.max(from, this.#headBytes, this.#spill?.end ?? 0),
       to: Math.min(to, this.#tailStart),
@@ -286,7 +286,7 @@ export class RetainedLog implements WritableOutputLog {
     return chunk.seq === seq ? chunk.offset + chunk.bytes.length : chunk.offset;
   }
 
-  /** What is not followed yet stays in memory, also after `shrink`. */
+  /** Keeps what a follower has not read yet in memory, also after `shrink`. */
   #clampWindow(windowBytes: number): number {
     return this.#tailBytes < this.#limits.tailBytes ? Math.min(windowBytes, this.#tailBytes / 2) : windowBytes;
   }
@@ -348,7 +348,7 @@ export class RetainedLog implements WritableOutputLog {
     }
   }
 
-  /** Resolves at the next change or abort, and leaves nothing behind on a log that stays silent. */
+  /** Resolves at the next change or abort, and then leaves no listener behind. */
   #changed(signal: AbortSignal | undefined): Promise<void> {
     return new Promise<void>((resolve) => {
       const done = () => {
@@ -367,7 +367,7 @@ export class RetainedLog implements WritableOutputLog {
     for (const waker of [...this.#wakers]) waker();
   }
 
-  /** Chunks in memory from an offset on, at most about `maxBytes` of them; empty when the offset left memory. */
+  /** Chunks in memory from an offset on, about `maxBytes` at most; empty when the offset is not in memory. */
   #inMemory(from: number, maxBytes: number): OutputChunk[] {
     const found: OutputChunk[] = [];
     let bytes = 0;
@@ -390,5 +390,5 @@ export class RetainedLog implements WritableOutputLog {
 const ignore = (): void => {};
 const readClock = (): number => performance.now();
 
-/** A function, because the compiler does not see that it changes while a generator is suspended. */
+/** A function, because the compiler assumes that the value does not change while a generator is suspended. */
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;

@@ -5,19 +5,19 @@ import type { OutputChunk } from "./output-chunk.js";
 import { openUnnamed } from "./unnamed-file.js";
 
 /**
- * Chunks that left memory, in order, in a file that has no name: it is gone with the process, whatever happens.
- * Keeps what came first; when it is full, or the disk is, later chunks are not taken.
+ * Chunks evicted from memory, in order, in an unnamed file, which disappears with the process in every case.
+ * When it or the disk is full, later chunks are rejected.
  */
 export interface SpillFile {
-  /** Too many bytes wait to be written; see `MAX_SPILL_IN_FLIGHT_BYTES`. */
+  /** Too many bytes are queued; see `MAX_SPILL_IN_FLIGHT_BYTES`. */
   readonly busy: boolean;
-  /** Offset of the byte after the last one that the file holds; 0 when it holds none. */
+  /** Offset of the byte after the last one in the file; 0 when it is empty. */
   readonly end: number;
-  /** Why the disk took no more, with the directory; undefined while it does. */
+  /** Why the disk accepts no more, with the directory; undefined while it does. */
   readonly problem: string | undefined;
-  /** False when it takes no more: the chunk is not held. */
+  /** Returns false when the chunk was rejected. */
   append(chunk: OutputChunk): boolean;
-  /** The chunk that holds offset `from`; undefined when the file does not hold it. */
+  /** The chunk that contains offset `from`; undefined when it is not in the file. */
   read(from: number): Promise<OutputChunk | undefined>;
   close(): void;
 }
@@ -35,7 +35,7 @@ const BATCH = 64;
 
 export function createSpillFile(options: { directory: string; maxBytes: number; onIdle(): void }): SpillFile {
   const entries: Entry[] = [];
-  /** Index of the first entry that is not on the disk yet. */
+  /** Index of the first entry that is not written yet. */
   let written = 0;
   let fd: number | undefined;
   let size = 0;
@@ -85,7 +85,7 @@ export function createSpillFile(options: { directory: string; maxBytes: number; 
     inFlight = 0;
     options.onIdle();
   };
-  /** Not during a read or write on the thread pool, which could meet another file under the same descriptor number. */
+  /** Not during a read or write on the thread pool, which could hit another file with the same descriptor number. */
   const closeNow = () => {
     if (fd !== undefined && !writing && reading === 0) {
       closeSync(fd);

@@ -3,7 +3,7 @@ import { closeSync, constants, lstatSync, openSync, readdirSync, unlinkSync } fr
 import { join } from "node:path";
 import { STALE_NAME_MS } from "../limits.js";
 
-/** A file that is gone with its last descriptor, open for reading and writing, and once more for reading alone. */
+/** A file that is deleted with its last descriptor, opened for reading and writing, and again for reading only. */
 export interface UnnamedFile {
   file: number;
   reader: number;
@@ -11,7 +11,7 @@ export interface UnnamedFile {
 
 /**
  * Opens a new unnamed file that only this user can read. On Linux it never has a name, so that nothing is left when this
- * process is killed; where the file system does not support that, it has one for a moment, and stale names are removed first.
+ * process is killed. Where the file system does not support that, it briefly has a name, and stale names are removed first.
  * @throws a system error
  */
 export function openUnnamed(directory: string, isSupported = process.platform === "linux"): UnnamedFile {
@@ -22,7 +22,7 @@ export function openUnnamed(directory: string, isSupported = process.platform ==
     return fd;
   };
   try {
-    if (!isSupported) throw new Error("none without a name on this system");
+    if (!isSupported) throw new Error("unnamed files are not supported on this system");
     const file = open(directory, constants.O_RDWR | O_TMPFILE);
     return { file, reader: open(`/proc/self/fd/${file}`, constants.O_RDONLY) };
   } catch {
@@ -44,10 +44,10 @@ export function openUnnamed(directory: string, isSupported = process.platform ==
 
 const PREFIX = "codex-unnamed-";
 
-/** fcntl.h of Linux: a bit of its own, and that of a directory, whose number depends on the architecture. */
+/** fcntl.h of Linux: `__O_TMPFILE | O_DIRECTORY`; the latter depends on the architecture. */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
 
-/** Removes names of this user that have been there for longer than the moment takes. */
+/** Removes names of this user that are old enough to be stale. */
 function sweep(directory: string): void {
   try {
     for (const name of readdirSync(directory)) if (name.startsWith(PREFIX)) removeStale(join(directory, name));

@@ -19,7 +19,7 @@ const limits = (part: Partial<OutputLogLimits> = {}): OutputLogLimits => ({
   spillDir,
   ...part,
 });
-/** Bytes whose value tells their offset. */
+/** Bytes whose values depend on their offset. */
 const piece = (from: number, length: number) => Buffer.from(Array.from({ length }, (_, index) => (from + index) % 251));
 const fill = (log: WritableOutputLog, total: number, size = 4) => {
   for (let offset = log.end; offset < total; offset += size) log.append("stdout", piece(offset, size));
@@ -35,7 +35,7 @@ describe("an output log", () => {
     expect(log.complete).toBe(true);
   });
 
-  it("keeps when each chunk was read, also in the spill file", async () => {
+  it("keeps the time at which each chunk was read, also in the spill file", async () => {
     let now = 0.9;
     const log = createOutputLog(limits({ spillBytes: 1024 }), undefined, () => now);
     for (let index = 0; index < 10; index += 1, now += 10) log.append("stdout", piece(index * 4, 4));
@@ -44,7 +44,7 @@ describe("an output log", () => {
     log.close();
   });
 
-  it("keeps the beginning and the end, and tells what is gone", async () => {
+  it("keeps the beginning and the end, and reports evicted ranges", async () => {
     const log = createOutputLog(limits());
     fill(log, 40);
     const { chunks, evicted } = await log.read(0);
@@ -78,7 +78,7 @@ describe("an output log", () => {
     expect(bytes).toBe(Math.max(0, Math.min(to, 40) - from));
   });
 
-  it("serves what left memory from the spill file, which has no name", async () => {
+  it("reads evicted chunks from the spill file, which has no name", async () => {
     const log = createOutputLog(limits({ spillBytes: 1_000 }));
     fill(log, 400);
     expect(readdirSync(spillDir)).toEqual([]);
@@ -94,7 +94,7 @@ describe("an output log", () => {
     log.close();
   });
 
-  it("bounds the spill file, keeps what came first and tells the rest", async () => {
+  it("bounds the spill file, keeps the first chunks and reports the rest as evicted", async () => {
     const log = createOutputLog(limits({ spillBytes: 100 }));
     fill(log, 400);
     const { chunks, evicted } = await log.read(0);
@@ -104,7 +104,7 @@ describe("an output log", () => {
     log.close();
   });
 
-  it("goes on without a spill file where none can be made", async () => {
+  it("works without a spill file where none can be created", async () => {
     const log = createOutputLog(limits({ spillBytes: 100, spillDir: join(spillDir, "missing") }));
     fill(log, 40);
     expect((await log.read(0)).evicted).toEqual([{ from: 8, to: 32 }]);
@@ -127,13 +127,13 @@ describe("an output log", () => {
       return { log, dropped };
     };
 
-    it("gives back what left memory", () => {
+    it("returns the memory of evicted chunks", () => {
       const { log, dropped } = open();
       fill(log, 20);
       expect(dropped).toEqual([0, 4, 8]);
     });
 
-    it("gives back what the spill file does not take", () => {
+    it("returns the memory of chunks that the spill file rejects", () => {
       const dropped: number[] = [];
       const lending = limits({ headBytes: 0, spillBytes: 8, lendsChunks: true });
       const log = createOutputLog(lending, undefined, undefined, (bytes) => dropped.push(bytes[0]!));
@@ -142,7 +142,7 @@ describe("an output log", () => {
       log.close();
     });
 
-    it("keeps what was read, and gives back what comes after it", async () => {
+    it("keeps chunks that were read, and returns the memory of later ones", async () => {
       const { log, dropped } = open();
       fill(log, 8);
       const { chunks } = await log.read(0);
@@ -151,7 +151,7 @@ describe("an output log", () => {
       expect(joinBytes(chunks)).toEqual(piece(0, 8));
     });
 
-    it("keeps what a follower looks at until it asks for the next chunk", async () => {
+    it("keeps the chunk that a follower has until it asks for the next one", async () => {
       const { log, dropped } = open();
       fill(log, 8);
       const follower = log.follow()[Symbol.asyncIterator]();
@@ -165,7 +165,7 @@ describe("an output log", () => {
       await follower.return?.();
     });
 
-    it("gives nothing back unless it lends", () => {
+    it("returns no memory without lendsChunks", () => {
       const dropped: Buffer[] = [];
       fill(
         createOutputLog(limits({ headBytes: 0 }), undefined, undefined, (bytes) => dropped.push(bytes)),
@@ -190,7 +190,7 @@ describe("an output log", () => {
     await finished;
   });
 
-  it("holds the source back while a follower lags, and lets go when it has caught up", async () => {
+  it("pauses the source while a follower lags, and resumes it when it has caught up", async () => {
     const pressure: boolean[] = [];
     const log = createOutputLog(limits({ tailBytes: 64 }), (pause) => pressure.push(pause));
     const follower = log.follow({ windowBytes: 16 })[Symbol.asyncIterator]();
@@ -200,13 +200,13 @@ describe("an output log", () => {
     fill(log, 20);
     expect(pressure).toEqual([true]);
     expect((await first).value).toMatchObject({ offset: 0 });
-    await follower.next(); // asking for the next says that the first was taken
+    await follower.next(); // asking for the next chunk acknowledges the first
     await follower.next();
     expect(pressure).toEqual([true, false]);
     await follower.return?.();
   });
 
-  it("lets the source go on when a follower leaves", async () => {
+  it("resumes the source when a follower leaves", async () => {
     const pressure: boolean[] = [];
     const log = createOutputLog(limits({ tailBytes: 64 }), (pause) => pressure.push(pause));
     const follower = log.follow({ windowBytes: 4 })[Symbol.asyncIterator]();
@@ -217,7 +217,7 @@ describe("an output log", () => {
     expect(pressure).toEqual([true, false]);
   });
 
-  it("holds the source back for somebody who is away, until released", () => {
+  it("pauses the source for a hold, until released", () => {
     const pressure: boolean[] = [];
     const log = createOutputLog(limits(), (pause) => pressure.push(pause));
     fill(log, 20);
@@ -246,7 +246,7 @@ describe("an output log", () => {
     expect(log.offsetAfter(seq)).toBe(offset);
   });
 
-  it("is followed from any offset to the end, through the spill file, over what is gone", async () => {
+  it("is followed from any offset to the end, through the spill file and over evicted ranges", async () => {
     const log = createOutputLog(limits({ spillBytes: 100 }));
     fill(log, 400);
     log.finish();

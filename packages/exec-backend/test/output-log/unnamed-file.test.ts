@@ -29,14 +29,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Why a file without a name cannot be made here. */
+/** Why an unnamed file cannot be created here. */
 const problem = (() => {
   if (process.platform !== "linux") return "for Linux";
   try {
     closeSync(openSync(tmpdir(), constants.O_RDWR | 0o20000000 | constants.O_DIRECTORY, 0o600));
     return "";
   } catch (error) {
-    return `this file system makes none: ${error}`;
+    return `this file system does not support it: ${error}`;
   }
 })();
 
@@ -53,7 +53,7 @@ it("is written with one descriptor and read with the other, from its beginning",
 });
 
 it.skipIf(problem !== "")(
-  `neither the guard nor output on the disk has a name at any time${problem && `: skipped, ${problem}`}`,
+  `neither the guard's file nor spilled output ever has a name${problem && `: skipped, ${problem}`}`,
   async () => {
     const names: string[] = [];
     const watcher = watch(directory, (_event, name) => void names.push(String(name)));
@@ -69,7 +69,7 @@ it.skipIf(problem !== "")(
       expect(chunks.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBe(100_000);
       writeFileSync(join(directory, "last"), "");
       while (!names.includes("last")) await once(watcher, "change");
-      // The kernel tells of a file without a name by its number.
+      // The kernel reports an unnamed file by its inode number.
       expect(new Set(names.filter((name) => !/^#\d+$/.test(name)))).toEqual(new Set(["last"]));
     } finally {
       watcher.close();
@@ -79,7 +79,7 @@ it.skipIf(problem !== "")(
   },
 );
 
-it("sweeps away what was left of one that had a name, where the next has to have one", () => {
+it("removes stale names where a name is needed", () => {
   const names = ["codex-unnamed-old", "codex-unnamed-new", "other"];
   for (const name of names) writeFileSync(join(directory, name), "");
   const then = (Date.now() - STALE_NAME_MS - 10_000) / 1000;
