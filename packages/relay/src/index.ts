@@ -1,4 +1,24 @@
 export { type DecodedFrame, decodeFrame, type FrameHead, readFrameHead } from "./frames/decode.js";
 export { encodeFrame } from "./frames/encode.js";
 export type { FrameBody, FrameKind, RelayFrame } from "./frames/frame.js";
-export { MAX_FRAME_BYTES, MAX_STREAM_ID_BYTES } from "./limits.js";
+export { MAX_AUTHORIZATION_BYTES, MAX_FRAME_BYTES, MAX_STREAM_ID_BYTES } from "./limits.js";
+export {
+  type HandshakeContext,
+  type HandshakeOptions,
+  InitiatorHandshake,
+  type NoiseSession,
+  ResponderHandshake,
+  type SessionKeys,
+} from "./noise/handshake.js";
+export {
+  createIdentity,
+  encodePublicKey,
+  fingerprintOf,
+  KEY_SUITE,
+  type NoiseIdentity,
+  type NoisePublicKey,
+  type NoiseSecrets,
+  publicKeySchema,
+} from "./noise/keys.js";
+export { loadMlKem, type MlKem, type MlKemKeyPair } from "./noise/ml-kem.js";
+export type { X25519KeyPair } from "./noise/x25519.js";

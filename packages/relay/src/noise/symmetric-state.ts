@@ -1,0 +1,73 @@
+import { createHash, hkdfSync } from "node:crypto";
+import { open, seal, TAG_BYTES } from "./aead.js";
+
+const KEY_BYTES = 32;
+
+/** Running hash and chaining key of a Noise handshake, section 5.2 of its specification. */
+export class SymmetricState {
+  #hash: Buffer;
+  #chainingKey: Buffer;
+  /** Before the first secret what is encrypted goes in the clear. */
+  #key: Buffer | undefined;
+  #counter = 0;
+
+  /** @param name of the protocol, longer than 32 bytes */
+  constructor(name: string) {
+    this.#hash = createHash("sha256").update(name).digest();
+    this.#chainingKey = this.#hash;
+  }
+
+  get hash(): Buffer {
+    return this.#hash;
+  }
+
+  mixHash(data: Uint8Array): void {
+    this.#hash = createHash("sha256").update(this.#hash).update(data).digest();
+  }
+
+  mixKey(secret: Uint8Array): void {
+    const [chainingKey, key] = this.#derive(secret, 2);
+    this.#chainingKey = chainingKey!;
+    this.#setKey(key!);
+  }
+
+  mixKeyAndHash(secret: Uint8Array): void {
+    const [chainingKey, hashed, key] = this.#derive(secret, 3);
+    this.#chainingKey = chainingKey!;
+    this.mixHash(hashed!);
+    this.#setKey(key!);
+  }
+
+  encryptAndHash(plaintext: Uint8Array): Uint8Array {
+    const sealed = this.#key === undefined ? plaintext : seal(this.#key, this.#counter++, plaintext, this.#hash);
+    this.mixHash(sealed);
+    return sealed;
+  }
+
+  /** @throws Error for what the peer did not encrypt in this place of the same handshake */
+  decryptAndHash(sealed: Uint8Array): Uint8Array {
+    const plaintext = this.#key === undefined ? sealed : open(this.#key, this.#counter++, sealed, this.#hash);
+    this.mixHash(sealed);
+    return plaintext;
+  }
+
+  /** Bytes by which something encrypted is longer now. */
+  get overhead(): number {
+    return this.#key === undefined ? 0 : TAG_BYTES;
+  }
+
+  /** Keys for after the handshake: the first two are those of Noise. */
+  split(count: number): Buffer[] {
+    return this.#derive(new Uint8Array(0), count);
+  }
+
+  #derive(secret: Uint8Array, count: number): Buffer[] {
+    const bytes = Buffer.from(hkdfSync("sha256", secret, this.#chainingKey, "", count * KEY_BYTES));
+    return Array.from({ length: count }, (_, at) => bytes.subarray(at * KEY_BYTES, (at + 1) * KEY_BYTES));
+  }
+
+  #setKey(key: Buffer): void {
+    this.#key = key;
+    this.#counter = 0;
+  }
+}

@@ -1,0 +1,53 @@
+import { MAX_MESSAGE_BYTES } from "../limits.js";
+import { StreamViolation } from "./violation.js";
+
+/** Bytes of the length before each message, big endian. */
+const LENGTH_BYTES = 4;
+
+/** Cuts a stream of bytes into messages. Nothing is allocated for a length that was only announced. */
+export class MessageAssembler {
+  readonly #maxBytes: number;
+  #parts: Uint8Array[] = [];
+  #bytes = 0;
+  /** Of the current message; undefined until its length is known. */
+  #length: number | undefined;
+
+  constructor(maxBytes = MAX_MESSAGE_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The messages that are complete now. @throws StreamViolation for a length of 0 or over the limit */
+  *push(bytes: Uint8Array): Generator<Buffer> {
+    if (bytes.length > 0) this.#parts.push(bytes);
+    this.#bytes += bytes.length;
+    for (;;) {
+      if (this.#length === undefined) {
+        if (this.#bytes < LENGTH_BYTES) return;
+        this.#length = this.#take(LENGTH_BYTES).readUInt32BE();
+        if (this.#length === 0) throw new StreamViolation("a message has no bytes");
+        if (this.#length > this.#maxBytes) {
+          throw new StreamViolation(`a message has ${this.#length} bytes, more than ${this.#maxBytes}`);
+        }
+      }
+      if (this.#bytes < this.#length) return;
+      const message = this.#take(this.#length);
+      this.#length = undefined;
+      yield message;
+    }
+  }
+
+  #take(length: number): Buffer {
+    const joined = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
+    const rest = joined.subarray(length);
+    this.#parts = rest.length > 0 ? [rest] : [];
+    this.#bytes -= length;
+    return Buffer.from(joined.buffer, joined.byteOffset, length);
+  }
+}
+
+/** The bytes of one message in the stream, its length before it. */
+export function encodeMessage(json: Uint8Array): Buffer {
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(json.length);
+  return Buffer.concat([length, json]);
+}
