@@ -1,6 +1,6 @@
 // Builds the `codex` command: one entry and a few lazily loaded parts, so that a start reads only what it needs.
 // `--if-stale`: not when nothing has changed since it was built.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -17,13 +17,18 @@ import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildChunks, compileAhead, requireAscii, WRAPPER, writePack } from "./chunks.mjs";
+import { directImports } from "./direct-imports.mjs";
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 const outdir = path("packages/cli/dist");
+const parts = `${outdir}/parts`;
 const began = new Date();
+const SCRIPTS = ["bundle.mjs", "chunks.mjs", "direct-imports.mjs", "run-ahead.mjs"];
 removeStaleOutputs();
 if (process.argv.includes("--if-stale") && !isStale()) process.exit(0);
-for (const part of ["codex.js", "parts", "package.json"]) rmSync(`${outdir}/${part}`, { recursive: true, force: true });
+for (const part of ["codex.js", "parts", "packs.json", "package.json"])
+  rmSync(`${outdir}/${part}`, { recursive: true, force: true });
 
 const shared = {
   outdir,
@@ -36,24 +41,25 @@ const shared = {
   // Native and WebAssembly code stays in its packages, and OpenTelemetry is whose SDK is used; the last two are optional
   // speed-ups of ws that are not used.
   external: ["node-pty", "koffi", "@vscode/tree-sitter-wasm", "@opentelemetry/api", "bufferutil", "utf-8-validate"],
-  alias: sourceAliases(),
+  alias: packageIndexes(),
+  plugins: [directImports(packageIndexes())],
   logLevel: "warning",
 };
 
-// Everything that is not waited for: modules that share their parts.
-await build({
-  ...shared,
-  entryPoints: { "parts/program": path("packages/cli/src/program.ts") },
-  outExtension: { ".js": ".mjs" },
-  chunkNames: "parts/[name]-[hash]",
-  splitting: true,
-  format: "esm",
-  banner: {
-    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+// What shares modules: the tree of all commands, and those commands that are waited for most.
+const CHUNKED = ["run", "tools-list", "exec"];
+const chunks = await buildChunks(
+  {
+    ...shared,
+    entryPoints: {
+      program: path("packages/cli/src/program.ts"),
+      ...Object.fromEntries(CHUNKED.map((name) => [name, path(`packages/cli/src/parts/${name}.ts`)])),
+    },
   },
-});
+  parts,
+);
 
-// What programs start and wait for: CommonJS files, which Node loads in less time than modules.
+// The entry, and what is a file on its own: servers, also sent to other hosts, and helpers.
 const quick = await quickCommands();
 const commonJs = {
   ...shared,
@@ -61,47 +67,53 @@ const commonJs = {
   format: "cjs",
   define: { "import.meta.url": "__filename", QUICK_COMMANDS: JSON.stringify(quick) },
 };
+await build({ ...commonJs, entryPoints: { codex: path("packages/cli/src/main.ts") } });
+const ALONE = ["executor", "exec-server", "attach", "file-helper"];
 await build({
   ...commonJs,
-  entryPoints: { codex: path("packages/cli/src/main.ts") },
-  plugins: [{ name: "parts", setup: ({ onResolve }) => onResolve({ filter: /^\.\/program\.js$/ }, toPart) }],
-});
-await build({
-  ...commonJs,
-  entryPoints: {
-    "parts/executor": path("packages/cli/src/parts/executor.ts"),
-    "parts/exec-server": path("packages/cli/src/parts/exec-server.ts"),
-    "parts/attach": path("packages/cli/src/parts/attach.ts"),
-    "parts/client": path("packages/cli/src/parts/client.ts"),
-    "parts/file-helper": path("packages/cli/src/parts/file-helper.ts"),
-  },
+  entryPoints: Object.fromEntries(ALONE.map((name) => [`parts/${name}`, path(`packages/cli/src/parts/${name}.ts`)])),
   supported: { "dynamic-import": false },
-  // A module for `require`, which calls what is within; as a script on its own, the function that Node would make of it. So
-  // main.ts need not put that around the text, which would be in memory twice.
-  banner: {
-    js:
-      "(this===globalThis?(run)=>run:(run)=>run.call(this,exports,require,module,__filename,__dirname))" +
-      "(function(exports,require,module,__filename,__dirname){",
-  },
-  footer: { js: "});" },
+  banner: { js: WRAPPER.banner },
+  footer: { js: WRAPPER.footer },
 });
-for (const part of ["attach", ...Object.values(quick).map(({ part }) => part)])
-  requireAscii(`${outdir}/parts/${part}.cjs`);
-compileAhead("executor", [{ name: "executor", listen: "stdio" }], '{"type":"list_tools","requestId":"1"}\n');
-const hello = '{"id":1,"method":"initialize","params":{"clientName":"build"}}\n';
-compileAhead("exec-server", [{ name: "exec-server", listen: "stdio" }], hello);
-await withExecutor((executor) =>
-  compileAhead("client", [
-    { name: "run", words: ["true"] },
-    { name: "run", words: ["true"], executor },
-    { name: "tools list" },
-  ]),
-);
+for (const part of ["attach", "executor", "exec-server"]) requireAscii(`${parts}/${part}.cjs`);
+
+const loader = `${outdir}/chunks.mjs`;
+await build({
+  ...shared,
+  entryPoints: { chunks: path("packages/cli/src/chunks.ts") },
+  format: "esm",
+  outExtension: { ".js": ".mjs" },
+});
+await compileAhead(`${parts}/executor.cjs`, {
+  runs: [runOf("executor", { listen: "stdio" })],
+  input: '{"type":"list_tools","requestId":"1"}\n',
+});
+await compileAhead(`${parts}/exec-server.cjs`, {
+  runs: [runOf("exec-server", { listen: "stdio" })],
+  input: '{"id":1,"method":"initialize","params":{"clientName":"build"}}\n',
+});
+const packs = {};
+await addPack("run", runOf("run", {}, ["true"]));
+await addPack("tools-list", runOf("tools list"));
+await withExecutor((executor) => addPack("run-remote", runOf("run", { executor }, ["true"])));
+rmSync(loader);
+// For the tests: what a command loads.
+writeFileSync(`${outdir}/packs.json`, JSON.stringify(packs, null, 2));
 renameSync(`${outdir}/codex.cjs`, `${outdir}/codex.js`);
 writeFileSync(`${outdir}/package.json`, '{ "type": "commonjs" }\n');
 chmodSync(`${outdir}/codex.js`, 0o755);
 // What was changed meanwhile may not be in it.
 utimesSync(`${outdir}/codex.js`, began, began);
+
+async function addPack(name, run) {
+  packs[name] = await writePack(`${parts}/${name}.pack.cjs`, chunks, { runs: [run] });
+}
+
+/** What `main.ts` would call the part of a command with. */
+function runOf(name, options = {}, words = []) {
+  return { part: quick[name].part, name, options: { ...JSON.parse(quick[name].defaults), ...options }, words };
+}
 
 /** A directory is newer than what is missing in it now. */
 function isStale() {
@@ -110,12 +122,9 @@ function isStale() {
   const files = sources.filter(existsSync).flatMap((source) => {
     return [source, ...readdirSync(source, { recursive: true }).map((name) => `${source}/${name}`)];
   });
-  return [...files, path("scripts/bundle.mjs"), path("pnpm-lock.yaml")].some((file) => statSync(file).mtimeMs >= built);
-}
-
-/** Of `main.ts`: built on its own. */
-function toPart() {
-  return { path: "./parts/program.mjs", external: true };
+  return [...files, ...SCRIPTS.map((name) => path(`scripts/${name}`)), path("pnpm-lock.yaml")].some(
+    (file) => statSync(file).mtimeMs >= built,
+  );
 }
 
 /** `tsc` leaves what it made of a source that is gone by now: it could still be imported, and would be packed. */
@@ -133,44 +142,13 @@ function removeStaleOutputs() {
   }
 }
 
-/** `main.ts` reads a part with a byte for each character. esbuild escapes other characters, but not in regular expressions. */
-function requireAscii(file) {
-  const found = /.{0,40}[^\0-\x7f]/.exec(readFileSync(file, "utf8"));
-  if (found !== null) throw new Error(`${file}: write \\u and its number for the last character of ${found[0]}`);
-}
-
-/**
- * Keeps what V8 compiles until the commands have come to their end, beside their file, for the same version of V8.
- * `input` is what a client sends.
- */
-function compileAhead(part, commands, input = "") {
-  const run = `
-    const { readFileSync, writeFileSync } = require("node:fs");
-    const module = require("node:module");
-    const [file, cache, commands] = process.argv.slice(1);
-    const script = new (require("node:vm").Script)(readFileSync(file, "latin1"), { filename: file });
-    const loaded = { exports: {} };
-    script.runInThisContext()(loaded.exports, module.createRequire(file), loaded, file, ".");
-    process.on("exit", () => writeFileSync(cache, script.createCachedData()));
-    (async () => {
-      for (const { name, options, words } of JSON.parse(commands)) await loaded.exports.run(name, options, words);
-    })();`;
-  const all = commands.map(({ name, words = [], ...options }) => {
-    return { name, words, options: { ...JSON.parse(quick[name].defaults), ...options } };
-  });
-  const file = `${outdir}/parts/${part}.cjs`;
-  const cache = `${file}.${process.versions.v8}-${process.arch}.cache`;
-  const args = ["-e", run, file, cache, JSON.stringify(all)];
-  execFileSync(process.execPath, args, { input, stdio: ["pipe", "ignore", "inherit"] });
-}
-
 /** While an executor listens. @param use gets its address */
 async function withExecutor(use) {
   const args = [`${outdir}/codex.cjs`, "executor", "--listen", "ws://127.0.0.1:0"];
   const executor = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   try {
     const [url] = await once(createInterface({ input: executor.stdout }), "line");
-    use(url);
+    await use(url);
   } finally {
     executor.kill();
   }
@@ -189,6 +167,7 @@ async function quickCommands() {
     write: false,
     packages: "external",
     alias: undefined,
+    plugins: [],
     format: "esm",
     external: ["../commands/*"],
   });
@@ -202,7 +181,7 @@ async function quickCommands() {
 }
 
 /** The command is built from the sources of the packages, so that it does not need them built first. */
-function sourceAliases() {
+function packageIndexes() {
   return Object.fromEntries(
     readdirSync(path("packages")).flatMap((name) => {
       const { exports } = JSON.parse(readFileSync(path(`packages/${name}/package.json`), "utf8"));

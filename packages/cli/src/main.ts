@@ -2,9 +2,10 @@
 import { existsSync, readFileSync, writeSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
-import { Script } from "node:vm";
+import { join } from "node:path";
+import { constants, Script } from "node:vm";
 import { findRuntimeProblem, refuseInspector } from "@codex/native";
+import { type Chunk, type Chunks, createChunkLoader } from "./chunks.js";
 import { concealEnvironment, looksSecret } from "./conceal.js";
 import { takeNodeOptions } from "./node-options.js";
 import { findQuickCommand, parseQuickly, type QuickCommand } from "./quick-arguments.js";
@@ -16,6 +17,11 @@ refuseInspector();
 /** A separate file beside this one. */
 interface Part {
   run(name: string, options: unknown, words: string[]): Promise<void>;
+}
+
+/** The tree of all commands. */
+interface Program {
+  runProgram(argv: readonly string[]): Promise<void>;
 }
 
 /** Defined by the build. */
@@ -48,31 +54,42 @@ function runCommand(): void {
   const parsed = quick === undefined ? undefined : parseQuickly(quick.command, line.slice(quick.count));
   if (quick === undefined || parsed === undefined) {
     keepCompiledCode();
-    void import("./program.js").then(({ runProgram }) => runProgram(process.argv));
+    const { runProgram } = require(fileOf("program.cjs")) as Program;
+    void runProgram(process.argv);
   } else {
     // A bridge needs nothing of the server.
     const name = parsed.options.attach === true ? "attach" : quick.command.part;
-    const file = join(__dirname, "parts", `${name}.cjs`);
-    const part = load(file) as Part;
+    const part = load(name, parsed.options.executor === undefined ? [name] : [`${name}-remote`, name]) as Part;
     void part.run(quick.name, parsed.options, parsed.words);
   }
 }
 
+function fileOf(name: string): string {
+  return join(__dirname, "parts", name);
+}
+
 /**
- * Like `require`, with the code that the build has compiled when this is the version of V8 that built it: it holds every
- * function that a start needs, also those that were compiled late, and takes less time than Node's own cache does.
+ * Loads a part like `require`, with the code that the build has compiled when this is the version of V8 that built it: it
+ * holds every function that a start needs, also those that were compiled late, and takes less time than Node's own cache does.
+ * @param packs names of the files that may hold the chunks of this part, the best first; without one it is a file on its own
  */
-function load(file: string): unknown {
-  const compiled = `${file}.${process.versions.v8}-${process.arch}.cache`;
-  if (!existsSync(compiled)) {
-    keepCompiledCode();
-    return require(file);
+function load(name: string, packs: readonly string[]): unknown {
+  for (const file of [...packs.map((pack) => fileOf(`${pack}.pack.cjs`)), fileOf(`${name}.cjs`)]) {
+    const compiled = `${file}.${process.versions.v8}-${process.arch}.cache`;
+    if (!existsSync(compiled)) continue;
+    const value = runScript(file, { cachedData: readFileSync(compiled) });
+    const chunks = typeof value === "function" ? { [`./${name}.cjs`]: value } : value;
+    return createChunkLoader(fileOf("."), chunks, (path) => runScript(path) as Chunk)(`./${name}.cjs`);
   }
-  // The build emits ASCII only: one byte per character in memory.
-  const script = new Script(readFileSync(file, "latin1"), { filename: file, cachedData: readFileSync(compiled) });
-  const loaded = { exports: {} };
-  script.runInThisContext()(loaded.exports, module.createRequire(file), loaded, file, dirname(file));
-  return loaded.exports;
+  keepCompiledCode();
+  return require(fileOf(`${name}.cjs`));
+}
+
+/** @returns the function of a file with one chunk, or those of a pack. The build emits ASCII only: one byte per character in memory. */
+function runScript(filename: string, options: { cachedData?: Buffer } = {}): Chunk | Chunks {
+  const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  const script = new Script(readFileSync(filename, "latin1"), { filename, importModuleDynamically, ...options });
+  return script.runInThisContext() as Chunk | Chunks;
 }
 
 /**

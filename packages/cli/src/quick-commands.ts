@@ -5,8 +5,9 @@ import type { QuickCommand } from "./quick-arguments.js";
 const PARTS = {
   executor: "executor",
   "exec-server": "exec-server",
-  run: "client",
-  "tools list": "client",
+  run: "run",
+  "tools list": "tools-list",
+  exec: "exec",
 } as const;
 
 /** What `parseQuickly` needs to know of them, derived from the tree of commands by the build. */

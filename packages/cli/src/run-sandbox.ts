@@ -1,7 +1,6 @@
 import type { HostInfo, Sandbox, SandboxMode } from "@codex/executor-protocol";
 import type { SandboxDenial } from "@codex/orchestrator";
 import { CommandError, EXIT } from "./exit-codes.js";
-import { openSandbox } from "./sandbox-selector.js";
 
 /** Where a program that a person started is to run. */
 export interface RunPlace {
@@ -38,7 +37,10 @@ export async function chooseRunSandbox(
     );
   }
   // Loaded on demand: most runs need no configuration.
-  const { openConfig } = await import("./open-config.js");
+  const [{ openConfig }, { openSandbox }] = await Promise.all([
+    import("./open-config.js"),
+    import("./sandbox-selector.js"),
+  ]);
   const { settings } = await openConfig({ sandbox: mode }, isOwn ? directory : undefined);
   const chosen = openSandbox(settings.sandbox, isOwn).select({
     environment: "run",

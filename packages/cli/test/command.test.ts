@@ -31,7 +31,7 @@ describe("codex", () => {
 
   it("starts with what the build has compiled, and needs no cache of Node's there", () => {
     const home = mkdtempSync(join(tmpdir(), "codex-home-"));
-    const isCompiled = (name: string) => name.startsWith(`client.cjs.${process.versions.v8}-`);
+    const isCompiled = (name: string) => name.startsWith(`tools-list.pack.cjs.${process.versions.v8}-`);
     expect(readdirSync(join(dirname(codex), "parts")).filter(isCompiled), "built by another Node").toHaveLength(1);
     execFileSync(process.execPath, [codex, "tools", "list"], { env: { ...process.env, CODEX_HOME: home } });
     expect(readdirSync(home)).not.toContain("cache");

@@ -1,0 +1,38 @@
+import module from "node:module";
+import { join } from "node:path";
+
+/** A file of the build as a function, as Node would make it of a CommonJS module. */
+export type Chunk = (
+  exports: object,
+  require: (name: string) => unknown,
+  module: { exports: object },
+  filename: string,
+  dirname: string,
+) => void;
+
+/** By the name with which they require each other, such as `./chunk-ABC.cjs`. */
+export type Chunks = Readonly<Record<string, Chunk>>;
+
+/**
+ * A `require` for chunks, each evaluated once: from `packed` where it is there, else from its file. So a class that two
+ * chunks use is the same one, wherever they are loaded from.
+ */
+export function createChunkLoader(
+  directory: string,
+  packed: Chunks,
+  readChunk: (file: string) => Chunk,
+): (name: string) => unknown {
+  const loaded = new Map<string, { exports: object }>();
+  const requireOther = module.createRequire(join(directory, "."));
+  return function load(name) {
+    const known = loaded.get(name);
+    if (known !== undefined) return known.exports;
+    if (!name.startsWith("./")) return requireOther(name);
+    const file = join(directory, name);
+    const chunk = packed[name] ?? readChunk(file);
+    const created = { exports: {} };
+    loaded.set(name, created);
+    chunk.call(created.exports, created.exports, load, created, file, directory);
+    return created.exports;
+  };
+}

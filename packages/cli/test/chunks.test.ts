@@ -1,0 +1,32 @@
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Chunk, createChunkLoader } from "../src/chunks.js";
+
+const shared: Chunk = (_exports, _require, module) => {
+  module.exports = { Shared: class Shared {} };
+};
+const user: Chunk = (exports, require) => Object.assign(exports, require("./shared.cjs"));
+
+describe("a loader of chunks", () => {
+  it("gives chunks of the pack and of files the same instance of what they share", () => {
+    const read: string[] = [];
+    const load = createChunkLoader(tmpdir(), { "./shared.cjs": shared, "./a.cjs": user }, (file) => {
+      read.push(basename(file));
+      return user;
+    });
+    expect(load("./b.cjs")).toEqual(load("./a.cjs"));
+    expect((load("./b.cjs") as { Shared: unknown }).Shared).toBe((load("./shared.cjs") as { Shared: unknown }).Shared);
+    expect(load("./b.cjs")).toBe(load("./b.cjs"));
+    expect(read).toEqual(["b.cjs"]);
+  });
+
+  it("leaves everything else to Node, and says to a chunk where it lies", () => {
+    const placed: unknown[] = [];
+    const chunk: Chunk = (_exports, require, _module, filename, dirname) => {
+      placed.push(require("node:path"), filename, dirname);
+    };
+    createChunkLoader(tmpdir(), { "./a.cjs": chunk }, () => user)("./a.cjs");
+    expect(placed).toEqual([process.getBuiltinModule("node:path"), join(tmpdir(), "a.cjs"), tmpdir()]);
+  });
+});

@@ -1,0 +1,106 @@
+// The files of the `codex` command: chunks that share their modules, and packs. A pack holds every chunk that a command loads,
+// in one file with the code that V8 has compiled for it.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, transform } from "esbuild";
+
+const PARAMETERS = "(exports,require,module,__filename,__dirname)";
+
+/**
+ * Around the text of a CommonJS file, so that `require` and a script can both evaluate it: as a script it is the function that
+ * Node would make of it. So `main.ts` need not put that around the text, which would be in memory twice.
+ */
+export const WRAPPER = {
+  banner: `(this===globalThis?(run)=>run:(run)=>run.call(this,${PARAMETERS.slice(1)})(function${PARAMETERS}{`,
+  footer: "});",
+};
+
+/**
+ * Builds entry points whose modules are each in one chunk. esbuild splits ES modules only, and Node loads CommonJS in less
+ * time: each chunk is converted.
+ * @returns by the name of a chunk's file its text, and the packages that it has code of
+ */
+export async function buildChunks(options, parts) {
+  const { outputFiles, metafile } = await build({
+    ...options,
+    outdir: parts,
+    outExtension: { ".js": ".cjs" },
+    splitting: true,
+    format: "esm",
+    define: { "import.meta.url": "__filename" },
+    write: false,
+    metafile: true,
+  });
+  mkdirSync(parts, { recursive: true });
+  const chunks = new Map();
+  for (const { path, text } of outputFiles) {
+    const { code } = await transform(requireChunks(text), {
+      format: "cjs",
+      platform: "node",
+      target: options.target,
+      minify: true,
+    });
+    chunks.set(basename(path), { code, packages: packagesIn(metafile, path) });
+    writeFileSync(path, `${WRAPPER.banner}${code}${WRAPPER.footer}`);
+    requireAscii(path);
+  }
+  return chunks;
+}
+
+function packagesIn(metafile, path) {
+  const [, { inputs }] = Object.entries(metafile.outputs).find(([name]) => basename(name) === basename(path));
+  const used = Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+  return used.map(
+    ([name]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1] ?? /packages\/([^/]+)/.exec(name)[1],
+  );
+}
+
+/** `import(…)` of a chunk or a module of Node becomes `require`. What else is imported is found at run time. */
+const requireChunks = (text) =>
+  text.replace(/\bimport\(("(?:\.\/|node:)[^"]+")\)/g, "Promise.resolve().then(()=>require($1))");
+
+/** `main.ts` reads a part with a byte for each character. esbuild escapes other characters, but not in regular expressions. */
+export function requireAscii(file) {
+  const found = /.{0,40}[^\0-\x7f]/.exec(readFileSync(file, "utf8"));
+  if (found !== null) throw new Error(`${file}: write \\u and its number for the last character of ${found[0]}`);
+}
+
+/**
+ * Writes the pack of a part: the chunks that these runs load.
+ * @param runs `{ part, name, options, words }`: what the part is called with
+ * @returns its size, and the packages that it has code of
+ */
+export async function writePack(file, chunks, { runs, env }) {
+  const list = `${file}.list`;
+  await runAhead({ mode: "list", output: list, runs, env });
+  const names = JSON.parse(readFileSync(list, "utf8"));
+  rmSync(list);
+  const members = names.map((name) => `${JSON.stringify(`./${name}`)}:function${PARAMETERS}{${chunks.get(name).code}}`);
+  const text = `({${members.join(",")}})`;
+  writeFileSync(file, text);
+  await compileAhead(file, { runs, env });
+  return { bytes: text.length, packages: [...new Set(names.flatMap((name) => chunks.get(name).packages))].sort() };
+}
+
+/** Keeps what V8 compiles until the runs have come to their end, beside the file, for the same version of V8. `input` is what a client sends. */
+export async function compileAhead(file, { runs, env, input }) {
+  await runAhead({
+    mode: "compile",
+    file,
+    output: `${file}.${process.versions.v8}-${process.arch}.cache`,
+    runs,
+    env,
+    input,
+  });
+}
+
+async function runAhead({ env = process.env, input = "", ...task }) {
+  const program = fileURLToPath(new URL("run-ahead.mjs", import.meta.url));
+  const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "ignore", "inherit"], env });
+  child.stdin.end(input);
+  const [code] = await once(child, "exit");
+  if (code !== 0) throw new Error(`what was run for ${task.output} ended with ${code}`);
+}
