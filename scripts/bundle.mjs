@@ -19,12 +19,13 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildChunks, compileAhead, requireAscii, WRAPPER, writePack } from "./chunks.mjs";
 import { directImports } from "./direct-imports.mjs";
+import { withModel } from "./model-stub.mjs";
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 const outdir = path("packages/cli/dist");
 const parts = `${outdir}/parts`;
 const began = new Date();
-const SCRIPTS = ["bundle.mjs", "chunks.mjs", "direct-imports.mjs", "run-ahead.mjs"];
+const SCRIPTS = ["bundle.mjs", "chunks.mjs", "direct-imports.mjs", "model-stub.mjs", "run-ahead.mjs"];
 removeStaleOutputs();
 if (process.argv.includes("--if-stale") && !isStale()) process.exit(0);
 for (const part of ["codex.js", "parts", "packs.json", "package.json"])
@@ -97,6 +98,9 @@ const packs = {};
 await addPack("run", runOf("run", {}, ["true"]));
 await addPack("tools-list", runOf("tools list"));
 await withExecutor((executor) => addPack("run-remote", runOf("run", { executor }, ["true"])));
+await withModel(({ env, directory }) =>
+  addPack("exec", runOf("exec", { cd: directory, skipGitRepoCheck: true, stdin: false }, ["Do nothing."]), env),
+);
 rmSync(loader);
 // For the tests: what a command loads.
 writeFileSync(`${outdir}/packs.json`, JSON.stringify(packs, null, 2));
@@ -106,8 +110,8 @@ chmodSync(`${outdir}/codex.js`, 0o755);
 // What was changed meanwhile may not be in it.
 utimesSync(`${outdir}/codex.js`, began, began);
 
-async function addPack(name, run) {
-  packs[name] = await writePack(`${parts}/${name}.pack.cjs`, chunks, { runs: [run] });
+async function addPack(name, run, env = process.env) {
+  packs[name] = await writePack(`${parts}/${name}.pack.cjs`, chunks, { runs: [run], env });
 }
 
 /** What `main.ts` would call the part of a command with. */

@@ -97,10 +97,15 @@ export async function compileAhead(file, { runs, env, input }) {
   });
 }
 
+/** @throws Error with what the command wrote to stderr */
 async function runAhead({ env = process.env, input = "", ...task }) {
   const program = fileURLToPath(new URL("run-ahead.mjs", import.meta.url));
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "ignore", "inherit"], env });
+  const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["pipe", "ignore", "pipe"], env });
   child.stdin.end(input);
-  const [code] = await once(child, "exit");
-  if (code !== 0) throw new Error(`what was run for ${task.output} ended with ${code}`);
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    errors += text;
+  });
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`what was run for ${task.output} ended with ${code}: ${errors}`);
 }

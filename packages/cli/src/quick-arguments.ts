@@ -2,12 +2,28 @@
 export interface QuickCommand {
   /** Name of its file. */
   part: string;
-  /** By flag, such as `--listen`. */
-  flags: Readonly<Record<string, { name: string; takesValue: boolean }>>;
+  /** By flag, such as `--listen` or `-C`. */
+  flags: Readonly<Record<string, QuickFlag>>;
   /** JSON of the options when none is given. */
   defaults: string;
-  /** Whether the command line of a program follows the options; it is passed on unparsed. */
-  takesWords: boolean;
+  /**
+   * What may stand beside the options: nothing; the command line of a program, which ends them and is passed on unparsed; or
+   * one word, before or behind them.
+   */
+  operands: "none" | "program" | "one";
+  /** Words that name a command below this one. */
+  commands: readonly string[];
+}
+
+export interface QuickFlag {
+  name: string;
+  takesValue: boolean;
+  /** May be repeated: the option is the list of its values. */
+  collects?: true;
+  /** `--no-…`: the option is false. */
+  negates?: true;
+  /** The only values there are. */
+  choices?: readonly string[];
 }
 
 export interface QuickArguments {
@@ -30,31 +46,43 @@ export function findQuickCommand(
 }
 
 /**
- * Parses a plain command line as commander would; undefined for help, errors, repeated options and options with validation.
- * Those are left to commander, which takes longer to load than everything else.
+ * Parses a plain command line as commander would; undefined for help, errors, commands below this one and what only commander
+ * checks. Those are left to it; it takes longer to load than everything else.
  */
 export function parseQuickly(command: QuickCommand, line: readonly string[]): QuickArguments | undefined {
   const options = JSON.parse(command.defaults) as Record<string, unknown>;
+  const words: string[] = [];
   const seen = new Set<string>();
   for (let at = 0; at < line.length; at += 1) {
-    if (command.takesWords && line[at] === "--") return withWords(options, line.slice(at + 1));
-    // The first word of a program ends the options.
-    if (command.takesWords && /^[^-]/.test(line[at]!)) return withWords(options, line.slice(at));
-    const [flag = "", ...rest] = line[at]!.split("=");
-    const option = Object.hasOwn(command.flags, flag) ? command.flags[flag] : undefined;
-    if (option === undefined || seen.has(flag)) return undefined;
-    seen.add(flag);
+    const word = line[at]!;
+    if (command.operands === "program") {
+      if (word === "--") return withWords(options, line.slice(at + 1));
+      // The first word of a program ends the options.
+      if (/^[^-]/.test(word)) return withWords(options, line.slice(at));
+    }
+    if (command.operands === "one" && /^[^-]/.test(word)) {
+      if (words.length > 0 || command.commands.includes(word)) return undefined;
+      words.push(word);
+      continue;
+    }
+    // The value of a short option follows it in many ways.
+    const [flag = "", ...rest] = word.startsWith("--") ? word.split("=") : [word];
+    const option = Object.hasOwn(command.flags, flag) ? command.flags[flag]! : undefined;
+    if (option === undefined || (seen.has(option.name) && !option.collects)) return undefined;
+    seen.add(option.name);
     const inline = rest.length > 0 ? rest.join("=") : undefined;
     if (!option.takesValue) {
       if (inline !== undefined) return undefined;
-      options[option.name] = true;
+      options[option.name] = !option.negates;
       continue;
     }
     const value = inline ?? line[++at];
     if (value === undefined || value === "" || (inline === undefined && value.startsWith("-"))) return undefined;
-    options[option.name] = value;
+    if (option.choices !== undefined && !option.choices.includes(value)) return undefined;
+    const before = options[option.name];
+    options[option.name] = option.collects ? [...(Array.isArray(before) ? before : []), value] : value;
   }
-  return command.takesWords ? undefined : { options, words: [] };
+  return command.operands === "program" ? undefined : { options, words };
 }
 
 const withWords = (options: Record<string, unknown>, words: string[]): QuickArguments | undefined =>

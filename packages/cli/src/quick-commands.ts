@@ -1,5 +1,6 @@
-import type { Command } from "commander";
-import type { QuickCommand } from "./quick-arguments.js";
+import type { Command, Option } from "commander";
+import { append } from "./program/options.js";
+import type { QuickCommand, QuickFlag } from "./quick-arguments.js";
 
 /** The commands whose start time matters most, and the file of each. */
 const PARTS = {
@@ -18,13 +19,26 @@ const find = (program: Command, name: string): Command =>
   name.split(" ").reduce((above, word) => above.commands.find((command) => command.name() === word)!, program);
 
 function describe(command: Command, part: string): QuickCommand {
-  // Options with validation or collection are left to commander.
-  const plain = command.options.filter((option) => !option.parseArg && !option.argChoices && !option.negate);
-  const flags = plain.flatMap((option) =>
-    option.long == null || option.optional
-      ? []
-      : [[option.long, { name: option.attributeName(), takesValue: option.required }] as const],
-  );
-  const takesWords = command.registeredArguments.length > 0;
-  return { part, flags: Object.fromEntries(flags), defaults: JSON.stringify(command.opts()), takesWords };
+  const flags = command.options.flatMap((option) => {
+    const flag = describeFlag(option);
+    return flag === undefined ? [] : [option.long, option.short].flatMap((name) => (name ? [[name, flag]] : []));
+  });
+  const words = command.registeredArguments;
+  return {
+    part,
+    flags: Object.fromEntries(flags),
+    defaults: JSON.stringify(command.opts()),
+    operands: words.length === 0 ? "none" : words.some(({ variadic }) => variadic) ? "program" : "one",
+    commands: [...command.commands.flatMap((below) => [below.name(), ...below.aliases()]), "help"],
+  };
+}
+
+/** Undefined for options whose values commander checks, other than against a list. */
+function describeFlag(option: Option): QuickFlag | undefined {
+  if (option.optional) return undefined;
+  const flag = { name: option.attributeName(), takesValue: option.required };
+  if (option.negate) return { ...flag, negates: true };
+  if (option.argChoices !== undefined) return { ...flag, choices: option.argChoices };
+  if (option.parseArg === undefined) return flag;
+  return option.parseArg === append ? { ...flag, collects: true } : undefined;
 }

@@ -3,20 +3,22 @@ import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Chunk, createChunkLoader } from "../src/chunks.js";
 
+const SHARED = "./shared.cjs";
+
 const shared: Chunk = (_exports, _require, module) => {
   module.exports = { Shared: class Shared {} };
 };
-const user: Chunk = (exports, require) => Object.assign(exports, require("./shared.cjs"));
+const user: Chunk = (exports, require) => Object.assign(exports, require(SHARED));
 
 describe("a loader of chunks", () => {
   it("gives chunks of the pack and of files the same instance of what they share", () => {
     const read: string[] = [];
-    const load = createChunkLoader(tmpdir(), { "./shared.cjs": shared, "./a.cjs": user }, (file) => {
+    const load = createChunkLoader(tmpdir(), { [SHARED]: shared, "./a.cjs": user }, (file) => {
       read.push(basename(file));
       return user;
     });
     expect(load("./b.cjs")).toEqual(load("./a.cjs"));
-    expect((load("./b.cjs") as { Shared: unknown }).Shared).toBe((load("./shared.cjs") as { Shared: unknown }).Shared);
+    expect((load("./b.cjs") as { Shared: unknown }).Shared).toBe((load(SHARED) as { Shared: unknown }).Shared);
     expect(load("./b.cjs")).toBe(load("./b.cjs"));
     expect(read).toEqual(["b.cjs"]);
   });

@@ -46,13 +46,42 @@ describe.each(["executor", "exec-server"])("the quick arguments of %s", (name) =
 
 it.each([
   ["executor", "--max-sessions", "3"],
-  ["executor", "--max-sandbox", "read-only"],
-  ["executor", "--allowed-root", "/tmp"],
-  ["exec-server", "--ws-auth", "capability-token"],
+  ["executor", "--max-sandbox", "widest"],
+  ["exec-server", "--ws-auth=guess"],
   ["exec-server", "--concurrent-requests", "2"],
-])("an option that is checked or collected is commander's: %s %s", (name, ...words) => {
+  ["exec", "--timeout", "3", "prompt"],
+  ["exec", "--max-turns=2"],
+  ["exec", "-sread-only"],
+  ["exec", "-s=read-only"],
+  ["exec", "--yolo=yes"],
+  ["exec", "two", "prompts"],
+  ["exec", "-"],
+  ["exec", "--", "resume"],
+  ["exec", "--json", "resume", "--last"],
+  ["exec", "fork", "id"],
+  ["exec", "help"],
+])("what commander checks, or what runs another command, is left to it: %s %s", (name, ...words) => {
   expect(parseQuickly(quick[name]!, words)).toBeUndefined();
 });
+
+it.each([
+  ["executor", "--max-sandbox", "read-only", "--allowed-root", "/tmp", "--allowed-root=/var"],
+  ["exec-server", "--ws-auth", "capability-token"],
+  ["exec", "--json", "--sandbox=workspace-write", "-C", "/tmp"],
+  ["exec", "-m", "model", "-c", "a=b", "--config", "c=d=e", "-c", "f", "-i", "a.png", "--add-dir", "/a"],
+  ["exec", "--no-stdin", "--yolo", "--enable", "x", "--enable", "y"],
+  ["exec"],
+])("options that are collected, negated or of a list are those of commander: %s %s", (name, ...words) => {
+  expect(parseQuickly(quick[name]!, words)).toEqual({ options: parseWithCommander(name, words), words: [] });
+});
+
+it.each([[["Do it."]], [["--json", "Do it."]], [["Do it.", "--json", "-m", "a"]]])(
+  "a prompt stands before or behind the options of exec: %j",
+  (words) => {
+    const options = parseWithCommander("exec", words);
+    expect(parseQuickly(quick.exec!, words)).toEqual({ options, words: ["Do it."] });
+  },
+);
 
 it("shares nothing between two starts", () => {
   const [first, second] = [parseQuickly(quick.executor!, []), parseQuickly(quick.executor!, [])];
@@ -74,6 +103,7 @@ it.each([
     ["--record", "a=b", "--record-input"],
     ["-x", ""],
   ],
+  [["--env", "A=b", "-e", "B=", "--sandbox", "read-only", "-T"], ["true"]],
 ])("of run: %j, and the words of the program", (options, words) => {
   const expected = { options: parseWithCommander("run", options), words };
   expect(parseQuickly(quick.run!, [...options, "--", ...words])).toEqual(expected);
@@ -96,11 +126,9 @@ it.each([
   [["-"]],
   [["--"]],
   [["--tty"]],
-  [["--env", "A=b", "--", "true"]],
   [["--timeout", "3", "--", "true"]],
-  [["--sandbox", "read-only", "--", "true"]],
-  [["--no-tty", "--", "true"]],
-  [["-T", "--", "true"]],
+  [["--sandbox", "open", "--", "true"]],
+  [["--no-tty", "--tty", "--", "true"]],
   [["--executor", "--", "true"]],
   [["--help", "--", "true"]],
 ])("of run are left to commander: %j", (line) => {
