@@ -9,13 +9,17 @@ import { CommandError } from "./exit-codes.js";
 export const savedRulesFile = (): string => join(codexHome(), "rules", "default.rules");
 
 /**
- * The rules of these files in their order; without any, those of the system, the user and the trusted project. What the
+ * The rules of these files in their order; without any, those of the system, the user and the trusted project, with `systemOnly` of the system alone. What the
  * administrator requires is added to both. Files that do not load are reported on stderr; commands that they may restrict need approval.
  * @throws CommandError for a file that cannot be read
  */
-export async function loadRules(files: readonly string[], config: LoadedConfig): Promise<RulePolicy> {
+export async function loadRules(
+  files: readonly string[],
+  config: LoadedConfig,
+  options: { systemOnly?: boolean } = {},
+): Promise<RulePolicy> {
   const required = config.requirements?.rules === undefined ? [] : [config.requirements.rules];
-  const layers = ruleDirectories(config).map((directory) => ({ directory }));
+  const layers = ruleDirectories(config, options).map((directory) => ({ directory }));
   const policy = files.length === 0 ? await loadRulePolicy(layers, required) : await readRules(files, required);
   for (const { message } of policy.broken) process.stderr.write(`codex: rules are broken: ${message}\n`);
   return policy;

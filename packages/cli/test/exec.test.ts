@@ -174,6 +174,39 @@ describe("codex exec", () => {
     expect((await run(["-C", home, "--skip-git-repo-check", "go"])).code).toBe(0);
   });
 
+  it("marks a project as trusted where that is asked for, and an untrusted one not", async () => {
+    const { home, repository, run } = await setUp((request) =>
+      request.body.input.length < 6 ? respond(shell("c1", "touch made")) : say("done"),
+    );
+    expect((await run(["--trust", "go"])).code).toBe(0);
+    expect(readFileSync(join(home, "config.toml"), "utf8")).toContain(
+      `[projects."${repository}"]\ntrust_level = "trusted"\n`,
+    );
+    const marked = readFileSync(join(home, "config.toml"), "utf8");
+    writeFileSync(join(home, "config.toml"), marked.replace('"trusted"', '"untrusted"'));
+    expect((await run(["--trust", "go"])).stderr).toContain("untrusted");
+    expect((await run(["--trust", "--executor", "ws://127.0.0.1:1", "go"])).code).toBe(2);
+  });
+
+  it("leaves out the user's settings and rules where that is asked for", async () => {
+    const { endpoint, home, repository, run } = await setUp(
+      (_request, index) => (index % 2 === 0 ? respond(shell("c1", "echo one")) : say("done")),
+      'sandbox_mode = "danger-full-access"\n',
+    );
+    mkdirSync(join(home, "rules"));
+    writeFileSync(join(home, "rules", "default.rules"), 'prefix_rule(pattern=["echo"], decision="forbidden")\n');
+    const outputs = () => JSON.stringify(endpoint.requests.at(-1)?.body.input.at(-1));
+    await run(["go"]);
+    expect(outputs()).toContain("forbidden");
+    await run(["--ignore-rules", "go"]);
+    expect(outputs()).toContain("one");
+    const provider = ["model_provider=mine", `model_providers.mine={name="M", base_url="${endpoint.url}"}`];
+    const settings = [...provider, "allow_login_shell=false"].flatMap((setting) => ["-c", setting]);
+    const { stderr } = await run(["--ignore-user-config", "--ignore-rules", ...settings, "-C", repository, "go"]);
+    expect(stderr).toMatch(/sandbox: read-only/);
+    expect(endpoint.requests.at(-1)?.headers.authorization).toBeUndefined();
+  });
+
   it.each(["this host", "an executor", "an exec-server"])(
     "runs, patches and reads instructions on %s",
     async (where) => {

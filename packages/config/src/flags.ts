@@ -42,6 +42,8 @@ export interface ConfigFlags {
   /** The name in Codex for `approvalPolicy`. */
   askForApproval?: string;
   sandbox?: string;
+  /** The user's `config.toml` is not read. */
+  ignoreUserConfig?: boolean;
 }
 
 /** Flags with their own name override `-c`, as in Codex. */

@@ -5,5 +5,7 @@ export { KEY_BY_NAME, type Key } from "./keys.js";
 export { type ConfigSources, type LoadedConfig, loadConfig } from "./load-config.js";
 export { loadUserConfig, ruleDirectories } from "./load-user-config.js";
 export { describePlace, type FileLayer, type Origin } from "./origin.js";
+export { saveTrust } from "./save-trust.js";
 export { HIDDEN } from "./secrets.js";
 export type { Settings } from "./settings.js";
+export type { Project } from "./trust.js";

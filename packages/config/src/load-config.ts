@@ -24,6 +24,8 @@ export interface ConfigSources {
   projectDirectory?: string | undefined;
   /** `--profile`. */
   profile?: string | undefined;
+  /** The user's `config.toml` is not read. */
+  ignoreUser?: boolean | undefined;
   /** Settings given as flags, `key=value` each; the last one wins. */
   flags?: readonly { flag: string; setting: string }[];
 }
@@ -142,9 +144,9 @@ class LayerStack {
 const isAdded = (applied: unknown, requested: unknown): boolean =>
   Array.isArray(applied) && Array.isArray(requested) && requested.every((one) => applied.includes(one));
 
-async function addUser(stack: LayerStack, { home, profile }: ConfigSources): Promise<void> {
+async function addUser(stack: LayerStack, { home, profile, ignoreUser = false }: ConfigSources): Promise<void> {
   const file = join(home, "config.toml");
-  await stack.addFile("user", file, home);
+  if (!ignoreUser) await stack.addFile("user", file, home);
   const legacy = stack.unused.find(({ key, origin }) => key === "profile" && isUser(origin));
   if (legacy !== undefined) {
     const move = "use `--profile NAME` with a file NAME.config.toml beside config.toml";

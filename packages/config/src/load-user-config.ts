@@ -18,12 +18,17 @@ export const loadUserConfig = (flags: ConfigFlags, projectDirectory?: string): P
     directory: process.cwd(),
     projectDirectory,
     profile: flags.profile,
+    ignoreUser: flags.ignoreUserConfig,
     flags: listFlags(flags),
   });
 
-/** Directories with rule files, from the least to the most specific: system, user, trusted project. */
-export const ruleDirectories = ({ sources, project }: LoadedConfig): string[] => [
-  join(sources.system, "rules"),
+/** Directories with rule files, from the least to the most specific: system, user, trusted project; or that of the system alone. */
+export const ruleDirectories = (
+  { sources, project }: LoadedConfig,
+  { systemOnly = false }: { systemOnly?: boolean } = {},
+): string[] => [join(sources.system, "rules"), ...(systemOnly ? [] : ownRuleDirectories(sources, project))];
+
+const ownRuleDirectories = (sources: LoadedConfig["sources"], project: LoadedConfig["project"]): string[] => [
   join(sources.home, "rules"),
   ...project.directories
     .filter(({ path, trust }) => trust === "trusted" && join(path, ".codex") !== sources.home)

@@ -13,7 +13,10 @@ beforeEach(async () => {
 afterEach(() => rm(base, { recursive: true, force: true }));
 
 /** Loads files, given by their path below a temporary directory with `home`, `system` and `project`. */
-async function load(files: Record<string, string>, options: { flags?: string[]; profile?: string; at?: string } = {}) {
+async function load(
+  files: Record<string, string>,
+  options: { flags?: string[]; profile?: string; at?: string; ignoreUser?: boolean } = {},
+) {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(base, path)), { recursive: true });
     await writeFile(join(base, path), text.replaceAll("$BASE", base));
@@ -27,6 +30,7 @@ async function load(files: Record<string, string>, options: { flags?: string[]; 
     system: join(base, "system"),
     directory,
     profile: options.profile,
+    ignoreUser: options.ignoreUser,
     flags: (options.flags ?? []).map((setting) => ({ flag: `-c ${setting}`, setting })),
   });
 }
@@ -170,6 +174,20 @@ describe("an invalid setting", () => {
       "the limit is 1048576 bytes",
     );
   });
+});
+
+it("can leave out the user's file, and with it the trust that it grants", async () => {
+  const files = {
+    "system/config.toml": "tool_output_token_limit = 5\n",
+    "home/config.toml": `allow_login_shell = false\n${TRUSTED}`,
+    "home/p.config.toml": 'model = "of-the-profile"\n',
+    "project/.codex/config.toml": "tool_output_token_limit = 6\n",
+  };
+  const config = await load(files, { ignoreUser: true, profile: "p", flags: ["features.x=true"] });
+  expect(config.settings.defaults).toMatchObject({ allowLogin: true, maxOutputTokensCap: 5 });
+  expect(config.project.trust).toBeUndefined();
+  expect(config.table.model).toBe("of-the-profile");
+  expect(ruleDirectories(config, { systemOnly: true })).toEqual([join(base, "system/rules")]);
 });
 
 describe("a project", () => {

@@ -18,6 +18,11 @@ export interface AgentCommandOptions extends ConnectOptions, Pick<ConfigFlags, "
   yolo?: boolean;
   skipGitRepoCheck?: boolean;
   ephemeral?: boolean;
+  /** The project is marked as trusted before it is read. */
+  trust?: boolean;
+  ignoreUserConfig?: boolean;
+  /** Rules of the user and of the project are not loaded. */
+  ignoreRules?: boolean;
 }
 
 /** Options of `codex exec`. */

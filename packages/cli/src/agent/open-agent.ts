@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type Agent, createAgent } from "@codex/agent";
 import { type AgentSettings, AgentSettingsError, readAgentSettings } from "@codex/agent-terminal";
-import { type LoadedConfig, loadUserConfig } from "@codex/config";
+import { type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
 import { type Approver, type AttachedExecutor, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { createRuleSaver } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
@@ -64,7 +64,7 @@ async function openAgentAt(
   const placed =
     options.cd === undefined && choices.threadCwd !== undefined ? { ...options, cd: choices.threadCwd } : options;
   const workspace = await openWorkspace(placed, isOwn);
-  const config = await openAgentConfig(options, workspace, choices.approver);
+  const config = await openAgentConfig(options, workspace, choices.approver, isOwn);
   const settings = readSettings(config, options.model);
   const { model, provider, notices } = await openModel(config.table, settings.model, chooseProvider(options, config));
   for (const notice of [...config.notices, ...notices]) say(notice);
@@ -74,7 +74,7 @@ async function openAgentAt(
     { ...sandboxSettings, writableRoots: [...(sandboxSettings.writableRoots ?? []), ...workspace.addedRoots] },
     isOwn,
   );
-  const rules = await loadRules([], config);
+  const rules = await loadRules([], config, { systemOnly: options.ignoreRules === true });
   const audit = openAudit(config.settings.audit);
   compileGrammarSimply();
   const orchestrator = createOrchestrator({
@@ -128,6 +128,7 @@ async function openAgentConfig(
   options: AgentCommandOptions,
   workspace: Workspace,
   approver: Approver | undefined,
+  isOwn: boolean,
 ): Promise<LoadedConfig> {
   const { config = [], enable = [], disable = [], profile } = options;
   const mode = isBypassed(options) ? "danger-full-access" : options.sandbox;
@@ -135,18 +136,37 @@ async function openAgentConfig(
     ...enable.map((name) => `features.${name}=true`),
     ...disable.map((name) => `features.${name}=false`),
   ];
-  const loaded = await loadUserConfig(
-    {
-      config: [...features, ...config],
-      ...(profile === undefined ? {} : { profile }),
-      ...(mode === undefined ? {} : { sandbox: mode }),
-      ...(approver === undefined || isBypassed(options) ? { approvalPolicy: "never" } : {}),
-    },
-    workspace.cwd,
-  );
+  const load = () =>
+    loadUserConfig(
+      {
+        config: [...features, ...config],
+        ...(options.ignoreUserConfig === true ? { ignoreUserConfig: true } : {}),
+        ...(profile === undefined ? {} : { profile }),
+        ...(mode === undefined ? {} : { sandbox: mode }),
+        ...(approver === undefined || isBypassed(options) ? { approvalPolicy: "never" } : {}),
+      },
+      workspace.cwd,
+    );
+  const loaded = options.trust === true ? await loadTrusted(load, isOwn) : await load();
   const [unknown] = loaded.unknownKeys;
   if (options.strictConfig === true && unknown !== undefined) throw new CommandError(`--strict-config: ${unknown}`);
   return loaded;
+}
+
+/** Marks the project as trusted, and reads its settings as well then. */
+async function loadTrusted(load: () => Promise<LoadedConfig>, isOwn: boolean): Promise<LoadedConfig> {
+  if (!isOwn) {
+    throw new CommandError(
+      "--trust marks a directory of this host, and the commands run elsewhere: they need no trust",
+      EXIT.usage,
+    );
+  }
+  const { project, sources } = await load();
+  const saved = await saveTrust(sources.home, project);
+  if (saved === "kept" && project.trust === "untrusted") {
+    say(`--trust: ${project.toMark} is marked as untrusted in config.toml, and stays so`);
+  }
+  return load();
 }
 
 function readSettings({ table }: LoadedConfig, model: string | undefined): AgentSettings {
