@@ -77,7 +77,7 @@ describe("help", () => {
   });
 
   it.each([
-    [["review", "fix it"], "OpenAI's codex has `review`; this is another program"],
+    [["cloud", "fix it"], "OpenAI's codex has `cloud`; this is another program"],
     [["fix my tests"], "codex exec"],
   ])("says whose command %j is", async (args, message) => {
     const { code, stderr } = await useOnce()(args);

@@ -10,6 +10,8 @@ export interface ShownTurn {
   /** Gets the last message; emptied where there is none because the turn failed. */
   readonly lastMessage?: LastMessageFile | undefined;
   readonly options?: RunOptions;
+  /** Text of a message as it is shown; default as the model wrote it. Pieces of it are not shown then. */
+  readonly renderMessage?: ((text: string) => string) | undefined;
 }
 
 /** A command that outlived the turn. */
@@ -31,16 +33,25 @@ export async function runShownTurn({
   view,
   lastMessage,
   options = {},
+  renderMessage,
 }: ShownTurn): Promise<ShownTurnResult> {
   const running = new Map<number, LeftRunning>();
   const run = thread.run(prompt, options);
   for await (const event of run) {
     noteRunning(running, event);
-    await view.show(event);
+    const shown = renderMessage === undefined ? event : withMessage(event, renderMessage);
+    if (shown !== undefined) await view.show(shown);
   }
   const result = await run.result;
-  await lastMessage?.write(result.end.type === "turn_completed" ? result.finalMessage : "");
-  return { ...result, leftRunning: [...running.values()] };
+  const finalMessage = renderMessage === undefined ? result.finalMessage : renderMessage(result.finalMessage);
+  await lastMessage?.write(result.end.type === "turn_completed" ? finalMessage : "");
+  return { ...result, finalMessage, leftRunning: [...running.values()] };
+}
+
+function withMessage(event: AgentEvent, render: (text: string) => string): AgentEvent | undefined {
+  if (event.type === "item_delta" && event.of === "text") return undefined;
+  if (event.type !== "item_completed" || event.item.kind !== "message") return event;
+  return { ...event, item: { ...event.item, text: render(event.item.text) } };
 }
 
 function noteRunning(running: Map<number, LeftRunning>, event: AgentEvent): void {

@@ -39,6 +39,8 @@ export interface AgentChoices {
   readonly approver: Approver | undefined;
   /** Directory of a thread that is gone on with. */
   readonly threadCwd: string | undefined;
+  /** What the model is told first; default as configured. */
+  readonly instructions?: string | undefined;
 }
 
 /**
@@ -68,7 +70,7 @@ async function openAgentAt(
   const settings = readSettings(config, options.model);
   const { model, provider, notices } = await openModel(config.table, settings.model, chooseProvider(options, config));
   for (const notice of [...config.notices, ...notices]) say(notice);
-  const instructions = await readInstructions(settings.instructionsFile);
+  const instructions = choices.instructions ?? (await readInstructions(settings.instructionsFile));
   const sandboxSettings = config.settings.sandbox;
   const sandbox = openSandbox(
     { ...sandboxSettings, writableRoots: [...(sandboxSettings.writableRoots ?? []), ...workspace.addedRoots] },

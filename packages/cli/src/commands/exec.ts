@@ -6,13 +6,17 @@ import {
   createJsonView,
   createOutputSink,
   createTextView,
+  describeReview,
   openLastMessageFile,
   type Paint,
   PromptError,
+  REVIEW_INSTRUCTIONS,
+  type ReviewTarget,
   readImages,
   readPrompt,
   readSchema,
   renderHeader,
+  renderReview,
   runShownTurn,
   type ShownTurnResult,
 } from "@codex/agent-terminal";
@@ -28,8 +32,13 @@ import { written } from "../standard-output.js";
 import { createTerminalApprover } from "../terminal-approver.js";
 import { VERSION_LINE } from "../version.js";
 
-/** Runs one turn of an agent, and shows it. @throws CommandError before anything was asked */
-export async function runExec(prompt: string | undefined, choice: ThreadChoice, options: ExecOptions): Promise<void> {
+/** Runs one turn of an agent, and shows it; with `review` it reviews. @throws CommandError before anything was asked */
+export async function runExec(
+  prompt: string | undefined,
+  choice: ThreadChoice,
+  options: ExecOptions,
+  review?: Exclude<ReviewTarget, { kind: "custom" }> | { kind: "custom" },
+): Promise<void> {
   const ending = watchSignals();
   try {
     const lastMessage =
@@ -37,12 +46,12 @@ export async function runExec(prompt: string | undefined, choice: ThreadChoice, 
     try {
       const outputSchema = options.outputSchema === undefined ? undefined : await readSchema(options.outputSchema);
       const images = await readImages(options.image ?? []);
-      const stdin = options.stdin === false ? undefined : process.stdin;
-      const text = await readPrompt({ argument: prompt, stdin, say });
+      const text = await readTask(prompt, options, review);
       const content: ContentPart[] = [...images, { type: "input_text", text }];
       const result = await runTurn({
         text,
         content,
+        review: review !== undefined,
         choice,
         options,
         outputSchema,
@@ -69,8 +78,20 @@ async function checkAnswer(schema: object, answer: string): Promise<void> {
   if (problem !== undefined) say(`--output-schema: ${problem}`);
 }
 
+/** What the model is asked. A review reads stdin only where that is its prompt. */
+function readTask(
+  argument: string | undefined,
+  { stdin: reads }: ExecOptions,
+  review: Parameters<typeof runExec>[3],
+): Promise<string> {
+  if (review !== undefined && review.kind !== "custom") return Promise.resolve(describeReview(review));
+  const stdin = reads === false || (review !== undefined && argument !== "-") ? undefined : process.stdin;
+  return readPrompt({ argument, stdin, say });
+}
+
 interface TurnToRun {
   text: string;
+  review: boolean;
   content: readonly ContentPart[];
   choice: ThreadChoice;
   options: ExecOptions;
@@ -84,7 +105,8 @@ async function runTurn(turn: TurnToRun): Promise<ShownTurnResult> {
   const chosen = await chooseThread(choice, process.cwd());
   try {
     const threadCwd = chosen.opened?.meta.cwd;
-    const opened = await openAgent(options, { approver: openApprover(options), threadCwd });
+    const instructions = turn.review ? REVIEW_INSTRUCTIONS : undefined;
+    const opened = await openAgent(options, { approver: openApprover(options), threadCwd, instructions });
     const { agent, workspace, executor, providerId } = opened;
     try {
       const cwd = workspace.cwd ?? executor.host?.cwd ?? process.cwd();
@@ -102,6 +124,7 @@ async function runTurn(turn: TurnToRun): Promise<ShownTurnResult> {
           prompt: content,
           view,
           lastMessage,
+          renderMessage: turn.review ? renderReview : undefined,
           options: {
             signal: AbortSignal.any([turn.signal, closed]),
             ...(outputSchema === undefined ? {} : { outputSchema }),

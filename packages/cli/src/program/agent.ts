@@ -42,6 +42,9 @@ export function addAgent(program: Command): void {
     },
   );
 
+  addReview(exec);
+  addReview(program);
+
   const fork = addExecOptions(
     exec.command("fork").description("Go on with a copy of a thread; the thread stays as it is"),
   )
@@ -50,6 +53,37 @@ export function addAgent(program: Command): void {
   fork.action(async (thread: string, prompt: string | undefined, options: ExecOptions, command: Command) =>
     start(prompt, { kind: "fork", id: thread }, withOuter(command, options)),
   );
+}
+
+/** `codex exec review`, and `codex review`, which is the same. */
+function addReview(parent: Command): void {
+  const review = addExecOptions(parent.command("review").description("Review changes of a repository"))
+    .argument("[prompt]", "What to review, in your own words; - reads them from stdin")
+    .option("--uncommitted", "Review staged, unstaged and untracked changes")
+    .option("--base <branch>", "Review what a merge into this branch would change")
+    .option("--commit <sha>", "Review the changes of this commit")
+    .option("--title <title>", "With --commit: its title");
+  addNotes(review, {
+    text: ["The model answers with findings, each with its place. Nothing is changed unless it is told to."],
+    examples: ["codex review --uncommitted", "codex exec review --base main --json"],
+  }).action(async (prompt: string | undefined, options: ReviewOptions, command: Command) => {
+    const target = chooseTarget(prompt, options);
+    const { runExec } = await import("../commands/exec.js");
+    await runExec(prompt, { kind: "new" }, withOuter(command, options), target);
+  });
+}
+
+type ReviewOptions = ExecOptions & { uncommitted?: boolean; base?: string; commit?: string; title?: string };
+
+function chooseTarget(prompt: string | undefined, { uncommitted, base, commit, title }: ReviewOptions) {
+  const given = [prompt, uncommitted === true ? "" : undefined, base, commit].filter((one) => one !== undefined);
+  if (given.length !== 1) {
+    throw new CommandError("review needs one of --uncommitted, --base, --commit and a prompt", EXIT.usage);
+  }
+  if (title !== undefined && commit === undefined) throw new CommandError("--title needs --commit", EXIT.usage);
+  if (base !== undefined) return { kind: "base", branch: base } as const;
+  if (commit !== undefined) return { kind: "commit", commit, ...(title === undefined ? {} : { title }) } as const;
+  return { kind: prompt === undefined ? "uncommitted" : "custom" } as const;
 }
 
 type ResumeOptions = ExecOptions & { last: boolean; all: boolean };

@@ -116,7 +116,7 @@ function explainUnknown(error: string): string {
 
 /** Commands of Codex 0.169.0 that are not here. */
 const CODEX_COMMANDS: ReadonlySet<string> = new Set(
-  "agents review login logout mcp plugin app-server remote-control update debug apply a resume queue archive delete unarchive fork cloud features".split(
+  "agents login logout mcp plugin app-server remote-control update debug apply a resume queue archive delete unarchive fork cloud features".split(
     " ",
   ),
 );
