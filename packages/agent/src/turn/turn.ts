@@ -246,6 +246,10 @@ export class Turn {
     calls: Promise<CallOutputItem>[],
   ): Promise<void> {
     if (!isRecorded(item)) return;
+    if (item.type === "message" && item.role !== "assistant") {
+      await this.#warn(`The endpoint sent a message in the role ${JSON.stringify(item.role)}; it was left out.`);
+      return;
+    }
     const call = isCall(item) ? this.#identify(item as CallItem) : undefined; // the model port gives well-formed calls only
     if (call === "repeated") {
       await this.#warn(`The model repeated the call ${JSON.stringify(item.call_id)}; it was not made again.`);
