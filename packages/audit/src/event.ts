@@ -36,8 +36,17 @@ export interface CallEvent {
   cut?: true;
 }
 
-/** `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */
-export type DecidedBy = "policy" | "rule" | "user" | "session" | "nobody" | "timeout" | "failure" | "interrupt";
+/** `client`: a program answered for somebody. `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */
+export type DecidedBy =
+  | "policy"
+  | "rule"
+  | "user"
+  | "client"
+  | "session"
+  | "nobody"
+  | "timeout"
+  | "failure"
+  | "interrupt";
 
 /** The recorded part of a call's sandbox. */
 export interface SandboxSummary {

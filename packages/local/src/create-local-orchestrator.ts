@@ -101,6 +101,7 @@ function ownedBy(orchestrator: Orchestrator, close: () => Promise<void>): Orches
     createConversation: (conversation) => orchestrator.createConversation(conversation),
     listTools: (listOptions) => orchestrator.listTools(listOptions),
     callTool: (tool, args, callOptions) => orchestrator.callTool(tool, args, callOptions),
+    judge: (tool, args, callOptions) => orchestrator.judge(tool, args, callOptions),
     startCall: (tool, args, callOptions) => orchestrator.startCall(tool, args, callOptions),
     runCommand: (request, runOptions) => orchestrator.runCommand(request, runOptions),
     close: closeAll,

@@ -5,6 +5,7 @@ import type { Telemetry } from "@codex/telemetry";
 import type { Approver } from "./approvals/approver.js";
 import type { AuditOptions } from "./audit/audit-trail.js";
 import type { CallToolOptions } from "./calls/call-tool.js";
+import type { Judgement } from "./calls/judge-call.js";
 import type { ToolCall } from "./calls/tool-call.js";
 import type { ModelTool } from "./catalog/catalog.js";
 import type { EnvironmentSelection } from "./catalog/selection.js";
@@ -77,6 +78,19 @@ export interface Orchestrator {
     args: unknown,
     options?: CallToolOptions,
   ): Promise<ToolCallResult<StructuredOf<Name>>>;
+  /**
+   * What `callTool` would do with the same call, up to where somebody is asked or something sent: runs nothing, asks nobody,
+   * records nothing, and may be called again. For callers that ask before they call:
+   *
+   * ```ts
+   * const judged = await orchestrator.judge("exec_command", args);
+   * if (judged.kind === "ask" && (await confirm(judged.request.command))) {
+   *   await orchestrator.callTool("exec_command", args, { grant: { digest: judged.digest, decision: "accept", by: "client" } });
+   * }
+   * ```
+   * @throws OrchestratorError `bad_option`
+   */
+  judge(name: string, args: unknown, options?: CallToolOptions): Promise<Judgement>;
   /**
    * `callTool`, with the live output as an async iterable for one reader:
    *

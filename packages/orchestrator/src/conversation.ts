@@ -1,5 +1,6 @@
 import type { Approver } from "./approvals/approver.js";
 import type { CallToolOptions } from "./calls/call-tool.js";
+import type { Judgement } from "./calls/judge-call.js";
 import type { ToolCall } from "./calls/tool-call.js";
 import type { ModelTool } from "./catalog/catalog.js";
 import type { EnvironmentSelection } from "./catalog/selection.js";
@@ -33,6 +34,8 @@ export interface Conversation {
     args: unknown,
     options?: ConversationCallOptions,
   ): Promise<ToolCallResult<StructuredOf<Name>>>;
+  /** As `Orchestrator.judge`, in these environments. */
+  judge(name: string, args: unknown, options?: ConversationCallOptions): Promise<Judgement>;
   /** As `Orchestrator.startCall`, in these environments. */
   startCall<Name extends string>(
     name: Name,
@@ -53,6 +56,7 @@ interface Caller {
     args: unknown,
     options: CallToolOptions,
   ): Promise<ToolCallResult<StructuredOf<Name>>>;
+  judge(name: string, args: unknown, options: CallToolOptions): Promise<Judgement>;
   startCall<Name extends string>(name: Name, args: unknown, options: CallToolOptions): ToolCall<StructuredOf<Name>>;
 }
 
@@ -83,6 +87,7 @@ export function createConversation(
     listTools: () => caller.listTools(own()),
     listEnvironments: () => caller.listEnvironments(selection),
     callTool: (name, args, options) => caller.callTool(name, args, complete(options)),
+    judge: (name, args, options) => caller.judge(name, args, complete(options)),
     startCall: (name, args, options) => caller.startCall(name, args, complete(options)),
   };
 }

@@ -4,6 +4,7 @@ import type { Orchestrator, OrchestratorOptions } from "./api.js";
 import { Approvals } from "./approvals/approvals.js";
 import { createCallTelemetry } from "./calls/call-telemetry.js";
 import { handleToolCall, type SharedContext } from "./calls/call-tool.js";
+import { judgeToolCall } from "./calls/judge-call.js";
 import { OrchestratorError } from "./errors.js";
 import { type CallHandler, type Collaborators, OrchestratorCore, type Shared } from "./orchestrator.js";
 import type { Ruling } from "./permit/permit.js";
@@ -65,6 +66,7 @@ function createHandler(
   };
   return {
     handle: (name, args, callOptions) => handleToolCall(name, args, callOptions, context),
+    judge: (name, args, callOptions) => judgeToolCall(name, args, callOptions, context),
     checkPolicy: (given) => void rule(given),
   };
 }

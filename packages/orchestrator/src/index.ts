@@ -4,10 +4,19 @@ export type {
   OrchestratorOptions,
   RunCommandOptions,
 } from "./api.js";
-export type { AfterDenial, ApprovalAnswer, ApprovalDecision, ApprovalRequest, Approver } from "./approvals/approver.js";
+export type {
+  AfterDenial,
+  ApprovalAnswer,
+  ApprovalDecision,
+  ApprovalRequest,
+  Approver,
+  DetailedAnswer,
+  Grant,
+} from "./approvals/approver.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
 export type { AuditOptions } from "./audit/audit-trail.js";
 export type { CallToolOptions } from "./calls/call-tool.js";
+export type { Judgement } from "./calls/judge-call.js";
 export type { ToolCall } from "./calls/tool-call.js";
 export type { ModelTool } from "./catalog/catalog.js";
 export type { EnvironmentSelection } from "./catalog/selection.js";

@@ -17,6 +17,10 @@ export interface OrchestratorLimits extends ExecutorConnectionLimits {
   resultTextBytes: number;
   /** Decisions remembered for the session; the oldest is forgotten. */
   rememberedApprovals: number;
+  /** Idempotency keys of calls that are remembered; the oldest is forgotten. */
+  keyedCalls: number;
+  /** Bytes of text of the results that are kept for repeats of those calls; the oldest is dropped. */
+  keyedResultBytes: number;
   /** Session ids remembered over all executors; ended ones are forgotten first. */
   rememberedSessions: number;
 }
@@ -29,6 +33,8 @@ export const DEFAULT_ORCHESTRATOR_LIMITS: OrchestratorLimits = {
   argumentBytes: 4 * 1024 * 1024,
   resultTextBytes: 1024 * 1024,
   rememberedApprovals: 1000,
+  keyedCalls: 4096,
+  keyedResultBytes: 16 * 1024 * 1024,
   rememberedSessions: 1024,
 };
 

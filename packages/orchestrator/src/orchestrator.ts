@@ -9,6 +9,10 @@ import { messageOf } from "@codex/telemetry";
 import type { Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import { Auditor } from "./audit/audit-trail.js";
 import type { CallToolOptions, SharedContext } from "./calls/call-tool.js";
+import { checkOptions } from "./calls/check-options.js";
+import type { Judgement } from "./calls/judge-call.js";
+import { createKeySeries } from "./calls/key-series.js";
+import { KeyedCalls } from "./calls/keyed-calls.js";
 import type { ToolCall } from "./calls/tool-call.js";
 import { Catalog, type ModelTool } from "./catalog/catalog.js";
 import { checkSelection, type EnvironmentSelection } from "./catalog/selection.js";
@@ -48,6 +52,7 @@ type HandleCall = (name: string, args: unknown, options: CallToolOptions) => Pro
 /** Carries out calls, and knows what is a policy. */
 export interface CallHandler {
   handle: HandleCall;
+  judge(name: string, args: unknown, options: CallToolOptions): Promise<Judgement>;
   /** @throws OrchestratorError `bad_option` */
   checkPolicy(policy: PolicyOptions): void;
 }
@@ -73,6 +78,7 @@ export class OrchestratorCore implements Orchestrator {
   readonly #environments: EnvironmentTable;
   readonly #attaching = new Map<string, Promise<unknown>>();
   readonly #inFlight = new Set<Promise<unknown>>();
+  readonly #keyedCalls: KeyedCalls;
   /** Aborts when it is closed. */
   readonly #close = new AbortController();
   #isReady = false;
@@ -84,7 +90,8 @@ export class OrchestratorCore implements Orchestrator {
     this.#clock = options.clock ?? systemClock;
     this.#newId = options.newId ?? randomUUID;
     this.#sessions = new SessionTable(this.#config.limits.rememberedSessions);
-    this.#newKey = this.#createKeys();
+    this.#keyedCalls = new KeyedCalls(this.#config.limits);
+    this.#newKey = createKeySeries(this.#newId());
     this.#auditor = new Auditor(options.audit, this.#newId);
     // Of each call that waits.
     setMaxListeners(0, this.#close.signal);
@@ -177,6 +184,20 @@ export class OrchestratorCore implements Orchestrator {
     options?: CallToolOptions,
   ): Promise<ToolCallResult<StructuredOf<Name>>>;
   async callTool(name: string, args: unknown, options: CallToolOptions = {}): Promise<ToolCallResult> {
+    const { idempotencyKey } = options;
+    checkOptions(options);
+    if (idempotencyKey === undefined) return this.#startCall(name, args, options);
+    return this.#keyedCalls.run(idempotencyKey, name, args, () => this.#startCall(name, args, options));
+  }
+
+  async judge(name: string, args: unknown, options: CallToolOptions = {}): Promise<Judgement> {
+    checkOptions(options);
+    if (!this.#isReady) await this.#untilReady(options.signal);
+    if (this.#close.signal.aborted) return { kind: "rejected", result: closedMeanwhile() };
+    return this.#handler.judge(name, args, options);
+  }
+
+  async #startCall(name: string, args: unknown, options: CallToolOptions): Promise<ToolCallResult> {
     if (this.#closing !== undefined) return fail("closed", "the orchestrator is closed. Nothing was run.");
     const { inFlightCalls } = this.#config.limits;
     if (this.#inFlight.size >= inFlightCalls) {
@@ -248,16 +269,6 @@ export class OrchestratorCore implements Orchestrator {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  /** Keys that count up: an executor recognizes a repeat of a key it has forgotten by its number. */
-  #createKeys(): () => string {
-    const series = this.#newId();
-    let number = 0;
-    return () => {
-      number += 1;
-      return `${series}#${number}`;
-    };
   }
 
   async #attachAll(executors: readonly AttachOptions[]): Promise<void> {

@@ -76,6 +76,10 @@ export type RefusalCode =
   | "interrupted"
   /** Something that was handed to the orchestrator has failed. */
   | "internal"
+  /** The idempotency key was given to a call with other arguments. */
+  | "key_reused"
+  /** A call with this idempotency key was made, and its result is not kept any more. */
+  | "repeated"
   /** A call that has to be on record could not be recorded. */
   | "audit_failed"
   | "closed";

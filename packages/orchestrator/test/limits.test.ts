@@ -25,6 +25,8 @@ describe("limits", () => {
       argumentBytes: 4_194_304,
       resultTextBytes: 1_048_576,
       rememberedApprovals: 1_000,
+      keyedCalls: 4_096,
+      keyedResultBytes: 16_777_216,
       rememberedSessions: 1_024,
       queuedOutputBytes: 8_388_608,
       queuedOutputBytesInAll: 67_108_864,

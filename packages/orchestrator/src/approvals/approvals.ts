@@ -1,7 +1,7 @@
 import type { DecidedBy } from "@codex/audit";
 import type { Clock } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
-import type { ApprovalRequest, Approver } from "./approver.js";
+import type { ApprovalRequest, Approver, DetailedAnswer, Grant } from "./approver.js";
 import { sessionKey } from "./session-key.js";
 
 export type ApprovalResult =
@@ -10,9 +10,25 @@ export type ApprovalResult =
   /** The reason is shown to the model. */
   | { kind: "denied"; by: DecidedBy; reason: string }
   /** The turn ends. */
-  | { kind: "cancelled" }
+  | { kind: "cancelled"; by: Answerer }
   /** The call was aborted while the question was open. */
-  | { kind: "interrupted" };
+  | { kind: "interrupted" }
+  /** What was decided about before is not what is asked now. */
+  | { kind: "changed" };
+
+type Answerer = "user" | "client";
+
+/** Decides about one request. Never rejects. */
+export type Decide = (request: ApprovalRequest, terms: DecisionTerms) => Promise<ApprovalResult>;
+
+export interface DecisionTerms {
+  /** The command by which a decision is remembered. */
+  canonical: readonly string[];
+  /** Of everything that the decision covers. */
+  digest: string;
+  /** Ends the question. */
+  signal: AbortSignal;
+}
 
 export interface ApprovalsOptions {
   clock: Clock;
@@ -31,21 +47,27 @@ export class Approvals {
     this.#options = options;
   }
 
-  /** Never rejects. `canonical` is the command by which a decision is remembered. */
+  /** A decision of an earlier request counts, then the grant, then the approver. */
   async decide(
     request: ApprovalRequest,
-    canonical: readonly string[],
+    { canonical, digest, signal }: DecisionTerms,
     approver: Approver | undefined,
-    signal?: AbortSignal,
+    grant?: Grant,
   ): Promise<ApprovalResult> {
     const key = sessionKey(request, canonical);
     if (this.#accepted.has(key)) return { kind: "approved", by: "session" };
+    // Nobody knew of the denial when it was granted.
+    if (grant !== undefined && request.afterDenial === null) {
+      return grant.digest === digest ? this.#accept(request, key, toAnswer(grant)) : { kind: "changed" };
+    }
     if (approver === undefined)
       return { kind: "denied", by: "nobody", reason: "it needs approval, and nobody is there to give it" };
-    if (signal?.aborted) return { kind: "interrupted" };
+    if (signal.aborted) return { kind: "interrupted" };
     const answer = await this.#ask(approver, request, signal);
-    if ("kind" in answer) return answer;
-    const { decision, rule } = answer;
+    return "kind" in answer ? answer : this.#accept(request, key, answer);
+  }
+
+  #accept(request: ApprovalRequest, key: string, { decision, rule, by }: Answer): ApprovalResult {
     const available = request.availableDecisions;
     if (!available.some((one) => one === decision)) {
       return {
@@ -55,22 +77,22 @@ export class Approvals {
       };
     }
     if (decision === "accept_for_session") this.#remember(key);
-    if (decision === "cancel") return { kind: "cancelled" };
-    if (decision === "decline") return { kind: "denied", by: "user", reason: "the user declined it" };
+    if (decision === "cancel") return { kind: "cancelled", by };
+    if (decision === "decline") return { kind: "denied", by, reason: `the ${by} declined it` };
     const saved = decision === "accept_and_save" ? (rule ?? request.proposedAmendment) : null;
-    return saved === null ? { kind: "approved", by: "user" } : { kind: "approved", by: "user", rule: saved };
+    return saved === null ? { kind: "approved", by } : { kind: "approved", by, rule: saved };
   }
 
   /** The decision, or why there is none. */
-  async #ask(approver: Approver, request: ApprovalRequest, signal?: AbortSignal): Promise<Answer | ApprovalResult> {
+  async #ask(approver: Approver, request: ApprovalRequest, signal: AbortSignal): Promise<Answer | ApprovalResult> {
     const { clock, timeoutMs } = this.#options;
     const given = new AbortController();
     let stopClock = () => {};
     let stopListening = () => {};
     const expired = new Promise<ApprovalResult>((resolve) => {
       const onAbort = () => resolve({ kind: "interrupted" });
-      signal?.addEventListener("abort", onAbort, { once: true });
-      stopListening = () => signal?.removeEventListener("abort", onAbort);
+      signal.addEventListener("abort", onAbort, { once: true });
+      stopListening = () => signal.removeEventListener("abort", onAbort);
       const denied: ApprovalResult = { kind: "denied", by: "timeout", reason: `nobody decided within ${timeoutMs} ms` };
       if (timeoutMs > 0) stopClock = clock.after(timeoutMs, () => resolve(denied));
     });
@@ -81,6 +103,11 @@ export class Approvals {
       stopListening();
       given.abort();
     }
+  }
+
+  /** Whether it was accepted for the session before. */
+  remembers(request: ApprovalRequest, canonical: readonly string[]): boolean {
+    return this.#accepted.has(sessionKey(request, canonical));
   }
 
   #remember(key: string): void {
@@ -96,7 +123,14 @@ export class Approvals {
 interface Answer {
   decision: string;
   rule: readonly string[] | undefined;
+  by: Answerer;
 }
+
+const toAnswer = ({ decision, rule, by }: DetailedAnswer): Answer => ({
+  decision: String(decision),
+  rule,
+  by: by === "client" ? "client" : "user",
+});
 
 /** An approver that fails has decided nothing. */
 async function requestDecision(
@@ -106,8 +140,8 @@ async function requestDecision(
 ): Promise<Answer | ApprovalResult> {
   try {
     const answer = await approver.requestApproval(request, { signal });
-    if (typeof answer === "object" && answer !== null) return { decision: String(answer.decision), rule: answer.rule };
-    return { decision: String(answer), rule: undefined };
+    if (typeof answer === "object" && answer !== null) return toAnswer(answer);
+    return { decision: String(answer), rule: undefined, by: "user" };
   } catch (error) {
     return {
       kind: "denied",

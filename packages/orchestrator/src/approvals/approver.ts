@@ -17,8 +17,23 @@ export interface Approver {
  */
 export type ApprovalDecision = "accept" | "accept_for_session" | "accept_and_save" | "decline" | "cancel";
 
-/** A decision, or one with a rule that the person changed: the prefix of the commands that are allowed. */
-export type ApprovalAnswer = ApprovalDecision | { decision: "accept_and_save"; rule: readonly string[] };
+/** A decision, or one with more to say about it. */
+export type ApprovalAnswer = ApprovalDecision | DetailedAnswer;
+
+/** A decision, and how it came about. */
+export interface DetailedAnswer {
+  decision: ApprovalDecision;
+  /** With `accept_and_save`: the prefix of the commands that are allowed, where the person changed the proposed one. */
+  rule?: readonly string[];
+  /** `client`: a program answered, and whether a person was asked is unknown. Default `user`. */
+  by?: "user" | "client";
+}
+
+/** A decision that was made before the call, on what `judge` returned. It counts for that and for nothing else. */
+export interface Grant extends DetailedAnswer {
+  /** The digest that `judge` returned with the request that was decided about. */
+  digest: string;
+}
 
 /** Everything needed to decide, frozen. What runs is exactly what is shown here, or nothing. */
 export interface ApprovalRequest {

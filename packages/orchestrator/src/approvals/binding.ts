@@ -1,11 +1,20 @@
 import { createHash } from "node:crypto";
 import { type BoundRequest, renderBoundRequest } from "@codex/permissions";
+import type { ApprovalRequest } from "./approver.js";
 
 /** SHA-256 of what an approval covers, and of where it runs. */
 export const digestRequest = (environment: string, request: BoundRequest): string =>
   createHash("sha256")
     .update(JSON.stringify([environment, renderBoundRequest(request)]))
     .digest("hex");
+
+/** The same of a call that is no command: what the request shows, and what else the decision depends on. */
+export function digestQuestion(request: ApprovalRequest, more: unknown = null): string {
+  const { id: _id, ...shown } = request;
+  return createHash("sha256")
+    .update(JSON.stringify([shown, more]))
+    .digest("hex");
+}
 
 /** A deeply frozen copy: neither the approver nor the caller can change it. */
 export function copyFrozen<T>(value: T): T {

@@ -55,7 +55,8 @@ export class Auditor {
   }
 }
 
-const NO_TRAIL: Trail = {
+/** Records nothing. */
+export const NO_TRAIL: Trail = {
   command() {},
   tool() {},
   judged() {},
@@ -103,7 +104,8 @@ class CallTrail implements Trail {
       type: "approval",
       call: this.#call.call,
       approval: approvalId,
-      decision: answer.kind,
+      // Granted was another request.
+      decision: answer.kind === "changed" ? "denied" : answer.kind,
       by,
       ...saves,
     });
@@ -172,11 +174,12 @@ function decidedBy(answer: ApprovalResult): DecidedBy {
   switch (answer.kind) {
     case "approved":
     case "denied":
-      return answer.by;
     case "cancelled":
-      return "user";
+      return answer.by;
     case "interrupted":
       return "interrupt";
+    case "changed":
+      return "failure";
   }
 }
 

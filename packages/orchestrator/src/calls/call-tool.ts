@@ -3,7 +3,8 @@ import type { LiveOutput } from "@codex/executor-client";
 import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
 import { messageOf } from "@codex/telemetry";
-import type { Approver } from "../approvals/approver.js";
+import type { Approvals, Decide } from "../approvals/approvals.js";
+import type { Approver, Grant } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
 import type { Auditor } from "../audit/audit-trail.js";
 import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
@@ -22,6 +23,7 @@ import { selectEnvironment } from "../resolve/select-environment.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { getTurn } from "../resolve/turn.js";
 import { describeSlips, findMisspelt } from "../resolve/unknown-fields.js";
+import { boundWindows } from "../resolve/windows.js";
 import { doesSomething, resolveWriteStdin } from "../resolve/write-stdin.js";
 import { locate } from "../respond/locate.js";
 import { lostSession } from "../respond/respond.js";
@@ -48,11 +50,28 @@ export interface CallToolOptions {
   approver?: Approver;
   /** `executor`: tools that list or read sessions see those of every orchestrator of the executor. Default `own`. */
   sessionScope?: "own" | "executor";
+  /**
+   * The decision on what `judge` returned for the same call. Where it is asked about, this decides instead of the approver;
+   * anything else than what was decided about is refused with the code `changed`.
+   */
+  grant?: Grant;
+  /**
+   * Longest window of a unified-exec call, milliseconds from 0: for callers that are not waited for any longer. A command that
+   * takes longer goes on as a session. Default: the bounds of the orchestrator.
+   */
+  maxWindowMs?: number;
+  /**
+   * Names the call, 1 to 256 characters: another call with this key runs nothing and gets the result of the first, which its
+   * own `onOutput` and `signal` do not concern. With other arguments it is refused with the code `key_reused`.
+   */
+  idempotencyKey?: string;
 }
 
 /** What all calls share. */
-export interface SharedContext extends Omit<HandlerContext, "trail" | "trace" | "progress" | keyof Ruling> {
+export interface SharedContext
+  extends Omit<HandlerContext, "trail" | "trace" | "progress" | "decide" | "isOnlyJudged" | keyof Ruling> {
   auditor: Auditor;
+  approvals: Approvals;
   /** What decides about commands in an environment. */
   rulingOf(environment: string): Ruling;
 }
@@ -84,7 +103,7 @@ export async function handleToolCall(
   const trail = context.auditor.begin(toolName);
   const watch = context.telemetry.begin(toolName);
   const progress = { isSent: false };
-  const own = { ...context, trail, progress, trace: watch.trace };
+  const own = { ...context, trail, progress, trace: watch.trace, isOnlyJudged: false };
   const result = await routeCall(toolName, args, options, own).catch((error: unknown) =>
     failed(error, progress.isSent),
   );
@@ -94,16 +113,18 @@ export async function handleToolCall(
 }
 
 /** The result when a collaborator has thrown, such as rules or a sandbox selector. */
-function failed(error: unknown, isSent: boolean): RefusedCall {
+export function failed(error: unknown, isSent: boolean): RefusedCall {
   const what = isSent ? "What the call did is unknown." : "Nothing was run.";
   return fail("internal", `The call failed in the orchestrator: ${messageOf(error)}. ${what}`);
 }
 
-async function routeCall(
+/** Resolves a call, has it permitted and sends it. */
+export async function routeCall(
   toolName: string,
   args: unknown,
   options: CallToolOptions,
-  context: Omit<HandlerContext, keyof Ruling> & Pick<SharedContext, "rulingOf">,
+  context: Omit<HandlerContext, "decide" | keyof Ruling> & Pick<SharedContext, "approvals" | "rulingOf">,
+  judge?: Decide,
 ): Promise<ToolCallResult> {
   if (options.signal?.aborted) return interrupted();
   const parsed = parseArguments(args, context.config.limits.argumentBytes);
@@ -115,7 +136,10 @@ async function routeCall(
   const { name } = selected.executor;
   const ruling = context.rulingOf(name);
   const approver = options.approver ?? ruling.approver;
-  const own = { ...context, ...ruling, approver };
+  const decide: Decide =
+    judge ?? ((request, terms) => context.approvals.decide(request, terms, approver, options.grant));
+  const config = boundWindows(context.config, options.maxWindowMs);
+  const own = { ...context, policy: ruling.policy, rules: ruling.rules, decide, config };
   const result = await carryOut(selected, parsed.value, getTurn(options, name), own);
   return locate(result, name, { notice, isOneOfSeveral: context.catalog.names(selection).length > 1 });
 }
@@ -236,7 +260,12 @@ async function writeStdin(
   if (shell !== undefined && (request.input !== "" || request.closeStdin === true)) {
     const refused = await refuseInput(
       shell,
-      { text: request.input, isEnd: request.closeStdin === true, signal: options.signal },
+      {
+        text: request.input,
+        isEnd: request.closeStdin === true,
+        signal: options.signal,
+        session: session?.id ?? request.processId,
+      },
       context,
     );
     if (refused !== undefined) return refused;
@@ -289,8 +318,12 @@ async function send(
   { executor, tool, session }: Selected,
   { wireArguments, windowMs, notices, isBound = session !== undefined }: Outgoing,
   { signal, onOutput, sessionScope }: CallToolOptions,
-  { sessions, config, newKey, trail, telemetry, trace, progress }: HandlerContext,
+  { sessions, config, newKey, trail, telemetry, trace, progress, isOnlyJudged }: HandlerContext,
 ): Promise<ToolCallResult> {
+  if (isOnlyJudged) {
+    progress.isSent = true;
+    return interrupted();
+  }
   const unrecorded = trail.sending(wireArguments.sandbox as Sandbox | null | undefined);
   const refusal = unrecorded === undefined ? undefined : await unrecorded;
   if (refusal !== undefined) return refusal;

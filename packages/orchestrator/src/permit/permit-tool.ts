@@ -1,9 +1,9 @@
 import { refusingPolicy } from "@codex/policy";
 import type { ApprovalRequest } from "../approvals/approver.js";
-import { copyFrozen } from "../approvals/binding.js";
+import { copyFrozen, digestQuestion } from "../approvals/binding.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { closedMeanwhile, interrupted, type RefusedCall, refuse } from "../result.js";
-import type { PermitContext } from "./permit.js";
+import { NOT_WHAT_WAS_GRANTED, type PermitContext } from "./permit.js";
 
 /** A call of a tool without a contract, as it would be sent. */
 export interface ToolCall {
@@ -40,7 +40,8 @@ export async function permitTool(
   const question = createQuestion(selected, call, reason, context.newId());
   const { closing } = context;
   const signal = call.signal === undefined ? closing : AbortSignal.any([call.signal, closing]);
-  const decision = await context.approvals.decide(question, question.command, context.approver, signal);
+  const terms = { canonical: question.command, digest: digestQuestion(question), signal };
+  const decision = await context.decide(question, terms);
   context.trail.decided(question.id, decision);
   switch (decision.kind) {
     case "approved":
@@ -48,7 +49,9 @@ export async function permitTool(
     case "denied":
       return refused("denied", "was not approved", `${decision.reason} (asked because ${reason})`, selected);
     case "cancelled":
-      return refused("cancelled", "was cancelled", "the user ended the turn", selected);
+      return refused("cancelled", "was cancelled", `the ${decision.by} ended the turn`, selected);
+    case "changed":
+      return refused("changed", "is not what was approved", NOT_WHAT_WAS_GRANTED, selected);
     case "interrupted":
       return closing.aborted ? closedMeanwhile() : interrupted();
   }
@@ -77,10 +80,11 @@ function createQuestion({ executor, tool }: Selected, call: ToolCall, reason: st
 }
 
 function refused(
-  status: "forbidden" | "denied" | "cancelled",
+  code: "forbidden" | "denied" | "cancelled" | "changed",
   what: string,
   reason: string,
   { tool }: Selected,
 ): RefusedCall {
-  return refuse(status, `The call of \`${tool.name}\` ${what}: ${reason}. Nothing was run.`, { code: status, reason });
+  const status = code === "changed" ? "error" : code;
+  return refuse(status, `The call of \`${tool.name}\` ${what}: ${reason}. Nothing was run.`, { code, reason });
 }

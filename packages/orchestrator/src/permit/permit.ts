@@ -7,7 +7,7 @@ import {
   type GetShellParser,
   type Requirement,
 } from "@codex/policy";
-import type { ApprovalResult, Approvals } from "../approvals/approvals.js";
+import type { ApprovalResult, Decide } from "../approvals/approvals.js";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
 import { findRuleProblem } from "../approvals/rule-edit.js";
@@ -26,8 +26,8 @@ export interface Ruling {
 }
 
 /** What decides whether a command may run. */
-export interface PermitContext extends Ruling {
-  approvals: Approvals;
+export interface PermitContext extends Omit<Ruling, "approver"> {
+  decide: Decide;
   /** Aborts when the orchestrator is closed. */
   closing: AbortSignal;
   shellParser: GetShellParser;
@@ -35,6 +35,8 @@ export interface PermitContext extends Ruling {
   newId: () => string;
   /** Of this call. */
   trail: Trail;
+  /** Nothing is sent, and nothing remembered. */
+  isOnlyJudged: boolean;
 }
 
 export type Permit = Granted | { kind: "result"; result: RefusedCall };
@@ -129,7 +131,7 @@ export async function askForPermit(
   const canonical = command.commands.length === 1 ? (command.commands[0] ?? request.command) : request.command;
   const { closing } = context;
   const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-  const decision: ApprovalResult = await context.approvals.decide(question, canonical, context.approver, given);
+  const decision: ApprovalResult = await context.decide(question, { canonical, digest, signal: given });
   context.trail.decided(question.id, decision);
   switch (decision.kind) {
     case "approved":
@@ -145,7 +147,9 @@ export async function askForPermit(
     case "denied":
       return refused("denied", `${decision.reason} (asked because ${needed.reason})`, resolved);
     case "cancelled":
-      return refused("cancelled", "the user ended the turn", resolved);
+      return refused("cancelled", `the ${decision.by} ended the turn`, resolved);
+    case "changed":
+      return refused("changed", NOT_WHAT_WAS_GRANTED, resolved);
     case "interrupted":
       return { kind: "result", result: closing.aborted ? closedMeanwhile() : interrupted() };
   }
@@ -191,10 +195,13 @@ function approvalRequest(
   });
 }
 
-const refused = (status: "denied" | "cancelled", reason: string, resolved: ResolvedExec): Permit => ({
+const refused = (status: "denied" | "cancelled" | "changed", reason: string, resolved: ResolvedExec): Permit => ({
   kind: "result",
   result: refuseCommand(status, reason, resolved),
 });
+
+/** Why a call is not made whose grant is for another one. */
+export const NOT_WHAT_WAS_GRANTED = "the digest of the grant is that of another request";
 
 /** A command that is not run. */
 export function refuseCommand(code: keyof typeof REFUSALS, reason: string, { request }: ResolvedExec): RefusedCall {

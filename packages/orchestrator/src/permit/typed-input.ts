@@ -1,11 +1,11 @@
 import { analyzeTypedLines, evaluateRequirement, TypedLines } from "@codex/policy";
 import type { ApprovalRequest } from "../approvals/approver.js";
-import { copyFrozen } from "../approvals/binding.js";
+import { copyFrozen, digestQuestion } from "../approvals/binding.js";
 import type { Session } from "../executors/sessions.js";
 import type { ResolvedExec } from "../resolve/exec-command.js";
 import type { Selected } from "../resolve/select-executor.js";
 import { closedMeanwhile, interrupted, type RefusedCall, refuse } from "../result.js";
-import type { Granted, PermitContext } from "./permit.js";
+import { type Granted, NOT_WHAT_WAS_GRANTED, type PermitContext } from "./permit.js";
 
 /** Shells that were started for being typed into, by their session. */
 export type TypedShells = WeakMap<Session, TypedShell>;
@@ -25,6 +25,8 @@ export interface TypedInput {
   readonly text: string;
   readonly isEnd: boolean;
   readonly signal: AbortSignal | undefined;
+  /** The session, by the model's id: a decision is about this shell. */
+  readonly session: number;
 }
 
 /** A shell that was started to be typed into; undefined for any other command. */
@@ -49,10 +51,12 @@ export function refuseInput(
 
 async function judge(
   shell: TypedShell,
-  { text, isEnd, signal }: TypedInput,
+  { text, isEnd, signal, session }: TypedInput,
   context: PermitContext,
 ): Promise<RefusedCall | undefined> {
-  const { lines, before, isCut, keep } = shell.lines.add(text, isEnd);
+  const { lines, before, isCut, keep: keepLines } = shell.lines.add(text, isEnd);
+  // Input that is only judged is not written.
+  const keep = context.isOnlyJudged ? () => {} : keepLines;
   if (lines.trim() === "" && !isCut) {
     keep();
     return undefined;
@@ -74,10 +78,13 @@ async function judge(
     const question = createQuestion(shell, lines, command.literals.commands, needed, context);
     const { closing } = context;
     const given = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    const decision = await context.approvals.decide(question, question.command, context.approver, given);
+    const terms = { canonical: question.command, digest: digestQuestion(question, session), signal: given };
+    const decision = await context.decide(question, terms);
     context.trail.decided(question.id, decision);
     if (decision.kind === "interrupted") return closing.aborted ? closedMeanwhile() : interrupted();
-    if (decision.kind === "cancelled") return refuseTyped("cancelled", "the user ended the turn", shell, lines);
+    if (decision.kind === "cancelled")
+      return refuseTyped("cancelled", `the ${decision.by} ended the turn`, shell, lines);
+    if (decision.kind === "changed") return refuseTyped("changed", NOT_WHAT_WAS_GRANTED, shell, lines);
     if (decision.kind === "denied") {
       return refuseTyped("denied", `${decision.reason} (asked because ${needed.reason})`, shell, lines);
     }
@@ -116,14 +123,15 @@ function createQuestion(
 }
 
 function refuseTyped(
-  code: "forbidden" | "denied" | "cancelled",
+  code: keyof typeof REFUSALS,
   reason: string,
   { resolved }: TypedShell,
   lines: string,
 ): RefusedCall {
   const { cwd, command } = resolved.request;
   const [shell = "sh"] = command;
-  return refuse(code, `${REFUSALS[code]}: ${reason}. Nothing was written.`, {
+  const status = code === "changed" ? "error" : code;
+  return refuse(status, `${REFUSALS[code]}: ${reason}. Nothing was written.`, {
     code,
     reason,
     command: [shell, "-c", lines],
@@ -135,4 +143,5 @@ const REFUSALS = {
   forbidden: "The input is forbidden",
   denied: "The input was not approved",
   cancelled: "The input was cancelled",
+  changed: "The input is not what was approved",
 } as const;

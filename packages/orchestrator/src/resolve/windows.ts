@@ -17,6 +17,13 @@ export const writeWindow = (asked: number | undefined, onlyWaits: boolean, bound
     ? clamp("yield_time_ms", asked, bounds.writeDefaultMs, bounds.pollMinMs, bounds.pollMaxMs, "ms")
     : clamp("yield_time_ms", asked, bounds.writeDefaultMs, bounds.writeMinMs, bounds.writeMaxMs, "ms");
 
+/** The configuration for a call that may wait `maxMs` at most. */
+export function boundWindows(config: Config, maxMs: number | undefined): Config {
+  if (maxMs === undefined) return config;
+  const windows = Object.fromEntries(Object.entries(config.windows).map(([name, ms]) => [name, Math.min(ms, maxMs)]));
+  return { ...config, windows: { ...config.windows, ...windows } };
+}
+
 /** Budget of a result, tokens of 4 bytes. */
 export const outputBudget = (asked: number | undefined, config: Config): Bounded =>
   clamp("max_output_tokens", asked, config.maxOutputTokens, 0, config.maxOutputTokensCap, "tokens");

@@ -220,7 +220,13 @@ describe("approvals", () => {
 
   it("of a call that was aborted already are not asked", async () => {
     const approvals = new Approvals({ clock: new FakeClock(), timeoutMs: 0, limit: 1 });
-    expect(await approvals.decide(QUESTION, ["x"], new ListedApprover(), AbortSignal.abort())).toEqual({
+    expect(
+      await approvals.decide(
+        QUESTION,
+        { canonical: ["x"], digest: "", signal: AbortSignal.abort() },
+        new ListedApprover(),
+      ),
+    ).toEqual({
       kind: "interrupted",
     });
   });

@@ -184,6 +184,8 @@ export function createScriptedExecutor({ send, crash, ...options }) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  // Whoever ends it does not wait for its last answer.
+  process.stdout.on("error", () => {});
   const send = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
   const executor = createScriptedExecutor({ send, crash: () => process.exit(3) });
   process.stderr.write("scripted executor is here\n");

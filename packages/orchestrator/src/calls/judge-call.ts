@@ -1,0 +1,37 @@
+import type { Decide } from "../approvals/approvals.js";
+import type { ApprovalRequest } from "../approvals/approver.js";
+import { NO_TRAIL } from "../audit/audit-trail.js";
+import type { RefusedCall } from "../result.js";
+import { type CallToolOptions, failed, routeCall, type SharedContext } from "./call-tool.js";
+
+/** What a call would come to before anything is sent. */
+export type Judgement =
+  /** It would be sent as it is. */
+  | { kind: "allowed" }
+  /** Somebody has to decide. `digest` stands for all that the decision covers: hand it back as `CallToolOptions.grant`. */
+  | { kind: "ask"; request: ApprovalRequest; digest: string }
+  /** The policy refuses it; `result` is what `callTool` would return. */
+  | { kind: "forbidden"; result: RefusedCall }
+  /** It cannot be made, such as for an argument that is wrong or an executor that is offline. */
+  | { kind: "rejected"; result: RefusedCall };
+
+/** What a call would come to: goes its way up to where it would be asked about or sent. Changes nothing. */
+export async function judgeToolCall(
+  toolName: string,
+  args: unknown,
+  options: CallToolOptions,
+  context: SharedContext,
+): Promise<Judgement> {
+  const progress = { isSent: false };
+  let asked: { request: ApprovalRequest; digest: string } | undefined;
+  const decide: Decide = async (request, { canonical, digest }) => {
+    if (context.approvals.remembers(request, canonical)) return { kind: "approved", by: "session" };
+    asked = { request, digest };
+    return { kind: "interrupted" };
+  };
+  const own = { ...context, trail: NO_TRAIL, progress, trace: undefined, isOnlyJudged: true };
+  const result = await routeCall(toolName, args, options, own, decide).catch((error: unknown) => failed(error, false));
+  if (asked !== undefined) return { kind: "ask", ...asked };
+  if (progress.isSent || !result.isError || result.status === "lost") return { kind: "allowed" };
+  return { kind: result.status === "forbidden" ? "forbidden" : "rejected", result };
+}

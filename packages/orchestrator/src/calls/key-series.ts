@@ -1,0 +1,8 @@
+/** Keys that count up: an executor recognizes a repeat of a key it has forgotten by its number. */
+export function createKeySeries(series: string): () => string {
+  let number = 0;
+  return () => {
+    number += 1;
+    return `${series}#${number}`;
+  };
+}

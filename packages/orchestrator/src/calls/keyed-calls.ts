@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import { fail, type RefusalCode, type ToolCallResult } from "../result.js";
+
+export interface KeyedCallsLimits {
+  keyedCalls: number;
+  keyedResultBytes: number;
+}
+
+interface KeyedCall {
+  /** Of the tool and its arguments. */
+  digest: string;
+  /** Undefined once its result was dropped. */
+  result: Promise<ToolCallResult> | undefined;
+  bytes: number;
+}
+
+/** Calls by the keys that their callers gave them: a repeat gets the result of the first, and runs nothing. */
+export class KeyedCalls {
+  readonly #limits: KeyedCallsLimits;
+  readonly #calls = new Map<string, KeyedCall>();
+  #keptBytes = 0;
+
+  constructor(limits: KeyedCallsLimits) {
+    this.#limits = limits;
+  }
+
+  /** Never rejects, as `call` does not. */
+  run(key: string, name: string, args: unknown, call: () => Promise<ToolCallResult>): Promise<ToolCallResult> {
+    const digest = digestCall(name, args);
+    if (digest === undefined) return Promise.resolve(fail("invalid_arguments", `${NO_JSON}. Nothing was run.`));
+    const known = this.#calls.get(key);
+    if (known !== undefined && known.digest !== digest) {
+      const reason = `idempotency key ${JSON.stringify(key)} belongs to a call with other arguments`;
+      return Promise.resolve(fail("key_reused", `${reason}. Nothing was run.`));
+    }
+    if (known?.result !== undefined) return known.result;
+    if (known !== undefined) {
+      const reason = `the call with idempotency key ${JSON.stringify(key)} was made before, and its result is not kept any more`;
+      return Promise.resolve(fail("repeated", `${reason}. Nothing was run again.`));
+    }
+    const kept: KeyedCall = { digest, result: undefined, bytes: 0 };
+    this.#calls.set(key, kept);
+    kept.result = call().then((result) => {
+      this.#keep(key, kept, result);
+      return result;
+    });
+    this.#forgetOldest();
+    return kept.result;
+  }
+
+  #keep(key: string, kept: KeyedCall, result: ToolCallResult): void {
+    if (this.#calls.get(key) !== kept) return;
+    if (result.isError && result.status !== "lost" && NOT_TRIED.has(result.structured.code)) {
+      this.#calls.delete(key);
+      return;
+    }
+    kept.bytes = Buffer.byteLength(result.text);
+    this.#keptBytes += kept.bytes;
+    for (const one of this.#calls.values()) {
+      if (this.#keptBytes <= this.#limits.keyedResultBytes) return;
+      this.#drop(one);
+    }
+  }
+
+  /** Only those that have ended have bytes. */
+  #drop(call: KeyedCall): void {
+    if (call.bytes === 0) return;
+    this.#keptBytes -= call.bytes;
+    call.bytes = 0;
+    call.result = undefined;
+  }
+
+  #forgetOldest(): void {
+    for (const [key, call] of this.#calls) {
+      if (this.#calls.size <= this.#limits.keyedCalls) return;
+      this.#drop(call);
+      this.#calls.delete(key);
+    }
+  }
+}
+
+const NO_JSON = "the arguments of a call with an idempotency key have to be JSON";
+
+/** Refusals after which the same call may succeed: nothing was decided about, and nothing sent. */
+const NOT_TRIED: ReadonlySet<RefusalCode> = new Set([
+  "too_many_calls",
+  "executor_offline",
+  "unsendable",
+  "audit_failed",
+  "interrupted",
+  "closed",
+]);
+
+function digestCall(name: string, args: unknown): string | undefined {
+  try {
+    return createHash("sha256")
+      .update(JSON.stringify([name, args]))
+      .digest("hex");
+  } catch {
+    return undefined;
+  }
+}

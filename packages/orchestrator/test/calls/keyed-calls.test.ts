@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { KeyedCalls } from "../../src/calls/keyed-calls.js";
+import { fail, type ToolCallResult } from "../../src/result.js";
+import { scriptedChannel } from "../support/executors.js";
+import { attached } from "../support/orchestrators.js";
+
+const said = (text: string): ToolCallResult => ({ status: "success", isError: false, text, structured: undefined });
+
+/** Counts what runs. */
+function counted(results: ToolCallResult[]) {
+  let runs = 0;
+  const call = async () => results[runs++] ?? said("more");
+  return { call, runs: () => runs };
+}
+
+describe("a call with an idempotency key", () => {
+  it("runs once, while it is under way and after it", async () => {
+    const { channel, executor } = scriptedChannel();
+    const { orchestrator } = await attached(channel);
+    const call = (cmd: string, idempotencyKey = "k") =>
+      orchestrator.callTool("exec_command", { cmd }, { idempotencyKey });
+    const [first, second] = await Promise.all([call("say hi"), call("say hi")]);
+    expect(second).toBe(first);
+    expect(await call("say hi")).toBe(first);
+    expect(await call("say ho")).toMatchObject({ status: "error", structured: { code: "key_reused" } });
+    await call("say hi", "other");
+    expect(executor.received.filter(({ type }) => type === "call_tool")).toHaveLength(2);
+  });
+
+  it("is tried again after a refusal that decided nothing", async () => {
+    const calls = new KeyedCalls({ keyedCalls: 4, keyedResultBytes: 100 });
+    const { call, runs } = counted([fail("too_many_calls", "busy"), said("ran")]);
+    expect(await calls.run("k", "t", {}, call)).toMatchObject({ isError: true });
+    expect(await calls.run("k", "t", {}, call)).toMatchObject({ text: "ran" });
+    expect(runs()).toBe(2);
+  });
+
+  it("is not run again when its result is not kept any more", async () => {
+    const calls = new KeyedCalls({ keyedCalls: 4, keyedResultBytes: 10 });
+    const { call, runs } = counted([said("12345678"), said("12345678")]);
+    await calls.run("a", "t", {}, call);
+    await calls.run("b", "t", {}, call);
+    const again = await calls.run("a", "t", {}, call);
+    expect(again).toMatchObject({ status: "error", structured: { code: "repeated" } });
+    expect(again.text).toMatch(/was made before.*Nothing was run again\.$/);
+    expect(await calls.run("b", "t", {}, call)).toMatchObject({ text: "12345678" });
+    expect(runs()).toBe(2);
+  });
+
+  it("is forgotten when many others have come since", async () => {
+    const calls = new KeyedCalls({ keyedCalls: 2, keyedResultBytes: 100 });
+    const { call, runs } = counted([]);
+    for (const key of ["a", "b", "c", "a"]) await calls.run(key, "t", {}, call);
+    expect(runs()).toBe(4);
+  });
+
+  it.each(["", "k".repeat(257)])("needs a key of 1 to 256 characters", async (idempotencyKey) => {
+    const { channel } = scriptedChannel();
+    const { orchestrator } = await attached(channel);
+    const call = orchestrator.callTool("exec_command", { cmd: "pwd" }, { idempotencyKey });
+    await expect(call).rejects.toThrow(/idempotencyKey has \d+ characters; expected 1 to 256 characters/);
+  });
+});
