@@ -39,7 +39,7 @@ export async function connectExecServer(
   const cwd = address.kind === "ssh" ? address.address.cwd : undefined;
   try {
     return {
-      host: withDirectory(toHostInfo(await client.environment.info()), cwd),
+      host: withDirectory(toHostInfo(await client.environment.describe()), cwd),
       createBackend: () => createRemoteBackend(client, { telemetry }),
       resolvePath: (path) => resolveRemotePath(client.fileSystem, path),
       close: () => client.close(),

@@ -9,7 +9,7 @@ export function createOwnSshLink(address: SshUrl, connectTimeoutMs?: number): En
   return createSshLink({
     address,
     connectTimeoutMs,
-    bundle: createServerBundle(),
+    bundle: () => createServerBundle(),
     isInteractive: isatty(STDIN) && showsProgress,
     ...(showsProgress ? { onProgress: (what) => void process.stderr.write(`codex: ${what}\n`) } : {}),
   });

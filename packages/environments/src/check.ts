@@ -1,3 +1,4 @@
+import { RpcError } from "@codex/channel";
 import { messageOf } from "@codex/telemetry";
 import type { Environment, ServedProtocol } from "./environment.js";
 import { EnvironmentError, type EnvironmentErrorCode } from "./errors.js";
@@ -27,10 +28,10 @@ export async function checkEnvironment(environment: Environment): Promise<Enviro
     const began = performance.now();
     await environment.connect();
     const connectMs = round(performance.now() - began);
-    await environment.info();
+    const { cwd } = await environment.info();
     const serves = environment.serves ?? null;
     // An executor is asked only once.
-    const measured = serves === "exec-server" ? { roundTripMs: await measure(environment) } : {};
+    const measured = serves === "exec-server" ? { roundTripMs: await measure(environment, cwd) } : {};
     return { id, kind, ok: true, serves, connectMs, ...measured };
   } catch (error) {
     const problem = error instanceof EnvironmentError ? error.reason : messageOf(error);
@@ -46,14 +47,19 @@ export async function checkEnvironment(environment: Environment): Promise<Enviro
   }
 }
 
-async function measure(environment: Environment): Promise<number> {
+async function measure(environment: Environment, path: string): Promise<number> {
   const times: number[] = [];
   for (let count = 0; count < ROUND_TRIPS; count += 1) {
     const sent = performance.now();
-    await environment.info();
+    await environment.files.getMetadata(path).catch(ignoreRefusal);
     times.push(performance.now() - sent);
   }
   return round(times.sort((a, b) => a - b)[Math.floor(ROUND_TRIPS / 2)]!);
+}
+
+/** It is an answer as well. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof RpcError)) throw error;
 }
 
 const MENDING: Partial<Record<EnvironmentErrorCode, string>> = {

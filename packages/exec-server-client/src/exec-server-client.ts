@@ -93,7 +93,7 @@ export class ExecServerClient {
     this.#calls = new Calls(link);
     this.fileSystem = new RemoteFileSystem(this.#calls);
     this.http = new RemoteHttp(this.#calls);
-    this.environment = new RemoteEnvironment(this.#calls);
+    this.environment = new RemoteEnvironment(this.#calls, () => this.environmentInfo);
   }
 
   /** Session of the current connection; undefined while there is none. */

@@ -138,7 +138,7 @@ class RemoteEnvironment implements Environment {
 
   async #getHost(far: FarSide): Promise<HostInfo> {
     const { cwd } = this.#options;
-    if (far.serves === "exec-server") return withDirectory(toHostInfo(await far.client.environment.info()), cwd);
+    if (far.serves === "exec-server") return withDirectory(toHostInfo(await far.client.environment.describe()), cwd);
     const { host } = await this.#sideOf(far.channel)
       .getExecutor()
       .catch((error: unknown) => Promise.reject(this.#toError(error)));

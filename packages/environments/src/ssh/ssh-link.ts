@@ -17,7 +17,8 @@ import { type BundleTarget, packBundle, type ServerBundle } from "./server-bundl
 /** How a host is reached by ssh, and what is brought to it. */
 export interface SshLinkOptions {
   address: SshUrl;
-  bundle: ServerBundle;
+  /** A function is called once ssh has been started. */
+  bundle: ServerBundle | (() => ServerBundle);
   /** The ssh of this host, and options before those of the link. Default: `ssh`, which reads the user's configuration. */
   ssh?: readonly [program: string, ...args: string[]];
   /** Milliseconds to connect and to log in. Default 15000. */
@@ -51,6 +52,7 @@ class SshLink {
   /** Consecutive. */
   #failures = 0;
   #hasConnected = false;
+  #bundle: ServerBundle | undefined;
 
   constructor(options: SshLinkOptions) {
     this.#options = options;
@@ -86,7 +88,7 @@ class SshLink {
   }
 
   async #connect(signal: AbortSignal): Promise<ChildChannel> {
-    const { bundle, clock } = this.#options;
+    const { clock } = this.#options;
     const isInteractive = this.#options.isInteractive === true && !this.#hasConnected;
     const child = await this.#start(isInteractive, signal);
     const mark = `codex-ts-${randomBytes(8).toString("hex")}`;
@@ -95,10 +97,11 @@ class SshLink {
     const timeoutMs = isInteractive ? PROMPT_MS : 2 * connectTimeoutMs;
     const wait: NewsOptions = { mark, signal, timeoutMs, clock };
     try {
+      const bundle = this.#openBundle();
       child.stdin.write(createScript(bundle.id, mark));
       let news = await readNews(child.stdout, wait);
       if (news?.word === "missing") {
-        await this.#send(child, parseTarget(news.text));
+        await this.#send(child, bundle, parseTarget(news.text));
         news = await readNews(child.stdout, { ...wait, timeoutMs: INSTALL_MS });
         if (news?.word === "installed") this.#report(`the server is installed on ${this.#name}`);
       }
@@ -134,8 +137,14 @@ class SshLink {
     return child;
   }
 
-  async #send(child: Child, target: BundleTarget): Promise<void> {
-    const { files, lacks } = await this.#options.bundle.listFiles(target);
+  #openBundle(): ServerBundle {
+    const { bundle } = this.#options;
+    this.#bundle ??= typeof bundle === "function" ? bundle() : bundle;
+    return this.#bundle;
+  }
+
+  async #send(child: Child, bundle: ServerBundle, target: BundleTarget): Promise<void> {
+    const { files, lacks } = await bundle.listFiles(target);
     const { head, body } = await packBundle(files);
     const kilobytes = Math.ceil(body.length / 1024);
     this.#report(`installing the server on ${this.#name}, which has none of this version: ${kilobytes} KiB`);

@@ -34,9 +34,17 @@ export type RemoteEnvironmentInfo = z.output<typeof responses.info>;
 /** The host of an exec-server. All calls are repeated after a disconnect. */
 export class RemoteEnvironment {
   readonly #calls: Pick<Calls, "call">;
+  readonly #getHandshakeInfo: () => unknown;
 
-  constructor(calls: Pick<Calls, "call">) {
+  /** @param getHandshakeInfo the description in the answer to `initialize`; undefined where there is none */
+  constructor(calls: Pick<Calls, "call">, getHandshakeInfo: () => unknown) {
     this.#calls = calls;
+    this.#getHandshakeInfo = getHandshakeInfo;
+  }
+
+  /** As the handshake described it; requested where it did not. Some servers answer in one way only. */
+  async describe(): Promise<RemoteEnvironmentInfo> {
+    return responses.info.safeParse(this.#getHandshakeInfo()).data ?? this.info();
   }
 
   async info(): Promise<RemoteEnvironmentInfo> {
