@@ -32,6 +32,26 @@ function hintFor(text: string): string {
   return text.startsWith("/") ? `; did you mean unix://${text}?` : "";
 }
 
+/** Address of an HTTP listener; `host` without brackets. */
+export interface HttpListenPlace {
+  host: string;
+  port: number;
+  isTls: boolean;
+}
+
+/** `http://HOST:PORT` or `https://HOST:PORT`; an IPv6 host is in brackets, port 0 is a free one. @throws CommandError */
+export function parseHttpListenUrl(text: string): HttpListenPlace {
+  const [, scheme, name, digits] = /^(https?):\/\/(\[[0-9a-fA-F:.]+\]|[^/:[\]@]+):(\d{1,5})\/?$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (scheme !== undefined && name !== undefined && port <= 65_535) {
+    return { host: name.replace(/^\[|\]$/g, ""), port, isTls: scheme === "https" };
+  }
+  throw new CommandError(
+    `--listen ${JSON.stringify(text)} is no address; expected http://HOST:PORT with a port from 0 to 65535`,
+    EXIT.usage,
+  );
+}
+
 /** Whether an address can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith("127.");

@@ -5,6 +5,7 @@ import { addEnvironments } from "./program/environment.js";
 import { nameHelpAfterErrors, styleHelp } from "./program/help.js";
 import { addHostCommands } from "./program/host.js";
 import { addJudging } from "./program/judge.js";
+import { addRendezvous } from "./program/rendezvous.js";
 import { addRunning } from "./program/run.js";
 import { addServing } from "./program/serve.js";
 import { addSessions } from "./program/sessions.js";
@@ -40,6 +41,7 @@ export function createProgram(): Command {
   addSessions(program);
   addEnvironments(program);
   addServing(program);
+  addRendezvous(program);
   addJudging(program);
   addHostCommands(program, createProgram);
   nameHelpAfterErrors(program);

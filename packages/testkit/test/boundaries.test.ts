@@ -22,6 +22,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   link: {
     relay: "",
+    rendezvous: "clock relay telemetry",
     "exec-server-client": "channel clock exec-backend exec-server-protocol executor-protocol telemetry",
     "executor-client": "channel clock executor-protocol telemetry",
   },
@@ -53,7 +54,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cli:
       "agent agent-terminal audit background channel clock config doctor environments exec-backend exec-server exec-server-client " +
       "exec-server-protocol executor executor-protocol file-lock host-files local native orchestrator permissions policy process-host " +
-      "sandbox telemetry",
+      "rendezvous sandbox telemetry",
   },
   // Private: knows everybody.
   tests: {

@@ -8,16 +8,21 @@ export const listenOption = (description: string, value: string) =>
 
 /** Options of the commands that serve. Their values are validated when they are used. */
 export const addServingOptions = (command: Command) =>
+  addLogOptions(
+    command
+      .option("--tls-cert <path>", "Websocket: speak TLS with this certificate (PEM, with its chain)")
+      .option("--tls-key <path>", "Websocket: key of the certificate (PEM)"),
+  ).option("--metrics", "Websocket: serve GET /metrics in Prometheus format to every client that may connect");
+
+/** Where logs go, and how much is logged. */
+export const addLogOptions = (command: Command) =>
   command
-    .option("--tls-cert <path>", "Websocket: speak TLS with this certificate (PEM, with its chain)")
-    .option("--tls-key <path>", "Websocket: key of the certificate (PEM)")
     .option(
       "--log-level <level>",
       "Level of the logs: off, error, warn, info or debug (default: $CODEX_LOG, else warn; info with --log-file)",
     )
     .option("--log-file <path>", "Append logs to this file instead of stderr; at 64 MiB it becomes <path>.1")
-    .option("--log-format <format>", "Format of the logs: text or json (default: text on stderr, json in a file)")
-    .option("--metrics", "Websocket: serve GET /metrics in Prometheus format to every client that may connect");
+    .option("--log-format <format>", "Format of the logs: text or json (default: text on stderr, json in a file)");
 
 /** Options of a server in the background, which `--attach` joins. */
 export const addBackgroundOptions = (command: Command) =>

@@ -1,0 +1,119 @@
+import {
+  type Access,
+  type Authenticator,
+  createAccess,
+  createJwtAuthenticator,
+  createTokenList,
+  entryOf,
+  listenRendezvous,
+  MAX_JWKS_FILE_BYTES,
+  MAX_TOKEN_FILE_BYTES,
+  parseKeySet,
+  parseTokenLines,
+  Rendezvous,
+  watchFile,
+} from "@codex/rendezvous";
+import { type Logger, messageOf } from "@codex/telemetry";
+import { readTlsIdentity, type TlsArguments } from "../credentials.js";
+import { CommandError, EXIT } from "../exit-codes.js";
+import { onStopSignal } from "../host-process.js";
+import { isLoopback, parseHttpListenUrl } from "../listen-url.js";
+import { openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
+
+export interface RendezvousCommandOptions extends TelemetryArguments, TlsArguments {
+  listen: string;
+  publicUrl?: string;
+  behindProxy: boolean;
+  tokenFile?: string;
+  jwksFile?: string;
+  jwtIssuer?: string;
+  jwtAudience?: string;
+  noiseOnly: boolean;
+  /** Seconds. */
+  drain?: number;
+}
+
+/** Serves registry and relay until a signal. */
+export async function runRendezvous(options: RendezvousCommandOptions): Promise<void> {
+  const address = parseHttpListenUrl(options.listen);
+  const publicUrl = checkPublicUrl(options.publicUrl);
+  const tls = readTlsIdentity(options);
+  if (address.isTls && tls === undefined) throw usage("--listen https:// needs --tls-cert and --tls-key");
+  const telemetry = await openTelemetry("rendezvous", { ...options, metrics: true }, true);
+  const { log } = telemetry;
+  try {
+    const access = openAccess(options, log);
+    const { behindProxy: isBehindProxy, noiseOnly } = options;
+    if (!isLoopback(address.host) || isBehindProxy)
+      requireGuard(access, options.listen, tls !== undefined || isBehindProxy);
+    // Before the address is printed: a signal may follow at once.
+    const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
+    const rendezvous = new Rendezvous({ access, noiseOnly, telemetry });
+    const listener = await listenRendezvous(rendezvous, {
+      ...address,
+      isBehindProxy,
+      ...(tls === undefined ? {} : { tls }),
+      ...(publicUrl === undefined ? {} : { publicUrl }),
+    });
+    process.stdout.write(`${listener.url}\n`);
+    log.info?.("listening", { url: listener.url });
+    await stopped;
+    log.info?.("stopping");
+    await listener.close({ drainMs: Math.ceil((options.drain ?? 0) * 1000) });
+  } finally {
+    await telemetry.close();
+  }
+}
+
+function checkPublicUrl(text: string | undefined): string | undefined {
+  if (text === undefined || (/^https?:\/\/[^?#@]+$/.test(text) && URL.canParse(text))) return text;
+  throw usage(
+    `--public-url ${JSON.stringify(text)}: expected http://HOST or https://HOST, with a port and a path perhaps`,
+  );
+}
+
+function requireGuard(access: Access, listen: string, hasTls: boolean): void {
+  const missing = [
+    ...(access.isGuarded
+      ? []
+      : ["tokens (--token-file, --jwks-file, RENDEZVOUS_EXECUTOR_TOKEN and RENDEZVOUS_HARNESS_TOKEN)"]),
+    ...(hasTls ? [] : ["TLS (--tls-cert and --tls-key, or --behind-proxy where a proxy in front has it)"]),
+  ];
+  if (missing.length === 0) return;
+  throw usage(`${listen} can be reached from other machines: it needs ${missing.join(" and ")}`);
+}
+
+function openAccess(options: RendezvousCommandOptions, log: Logger): Access {
+  const now = Date.now;
+  try {
+    const authenticators: Authenticator[] = [];
+    const tokens = [
+      ...entryFrom("RENDEZVOUS_EXECUTOR_TOKEN", "register"),
+      ...entryFrom("RENDEZVOUS_HARNESS_TOKEN", "connect"),
+    ];
+    if (tokens.length > 0) authenticators.push(createTokenList(() => tokens, now));
+    const { tokenFile, jwksFile, jwtIssuer: issuer, jwtAudience: audience } = options;
+    if (tokenFile !== undefined) {
+      const file = { path: tokenFile, maxBytes: MAX_TOKEN_FILE_BYTES, parse: parseTokenLines, log, now };
+      authenticators.push(createTokenList(watchFile(file), now));
+    }
+    const given = [jwksFile, issuer, audience].filter((value) => value !== undefined && value !== "");
+    if (given.length === 1 || given.length === 2) {
+      throw new Error("--jwks-file, --jwt-issuer and --jwt-audience are needed together");
+    }
+    if (jwksFile !== undefined && issuer !== undefined && audience !== undefined) {
+      const keys = watchFile({ path: jwksFile, maxBytes: MAX_JWKS_FILE_BYTES, parse: parseKeySet, log, now });
+      authenticators.push(createJwtAuthenticator({ issuer, audience, keys, now }));
+    }
+    return createAccess(authenticators);
+  } catch (cause) {
+    throw usage(messageOf(cause), cause);
+  }
+}
+
+function entryFrom(variable: string, action: "register" | "connect") {
+  const token = process.env[variable]?.trim();
+  return token ? [entryOf(token, [{ kind: "environment", pattern: "*", actions: [action] }])] : [];
+}
+
+const usage = (message: string, cause?: unknown) => new CommandError(message, EXIT.usage, { cause });

@@ -1,0 +1,75 @@
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { Refusal } from "../refusal.js";
+import { PROTOCOL_VERSION, VERSION_HEADER } from "./check-request.js";
+
+/**
+ * Sends JSON and closes the connection: a client of Codex takes a connection that is closed between two requests for a final
+ * answer to the second.
+ */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  value: object,
+  headers: Record<string, string> = {},
+): void {
+  sendText(response, status, "application/json", JSON.stringify(value), headers);
+}
+
+/** Sends a text, and closes the connection. */
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  contentType: string,
+  text: string,
+  headers: Record<string, string> = {},
+): void {
+  const body = Buffer.from(text);
+  response
+    .writeHead(status, {
+      "content-type": contentType,
+      "content-length": body.length,
+      "cache-control": "no-store",
+      [VERSION_HEADER]: PROTOCOL_VERSION,
+      connection: "close",
+      ...headers,
+    })
+    .end(body);
+}
+
+/** What a failed request is answered with; the cause of an error that is none of ours stays here. */
+export const asRefusal = (error: unknown): Refusal =>
+  error instanceof Refusal ? error : new Refusal("internal", "the rendezvous has failed; its log tells why");
+
+/** Headers of a refusal. */
+function headersOf({ status, code, retryAfterS }: Refusal): Record<string, string> {
+  return {
+    "x-codex-rendezvous-rejection-reason": code,
+    ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+  };
+}
+
+/** The JSON of a refusal. */
+const bodyOf = ({ code, message }: Refusal): object => ({ error: { code, message } });
+
+/** Answers a request with a refusal. */
+export function sendRefusal(response: ServerResponse, refusal: Refusal): void {
+  if (response.headersSent) response.destroy();
+  else sendJson(response, refusal.status, bodyOf(refusal), headersOf(refusal));
+}
+
+/** Answers an upgrade with a refusal, and closes its connection. */
+export function refuseUpgrade(wire: Duplex, refusal: Refusal): void {
+  const body = JSON.stringify(bodyOf(refusal));
+  const headers = {
+    ...headersOf(refusal),
+    [VERSION_HEADER]: PROTOCOL_VERSION,
+    connection: "close",
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  wire.once("finish", () => wire.destroy());
+  wire.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join("\r\n")}\r\n\r\n${body}`);
+}

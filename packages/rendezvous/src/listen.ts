@@ -1,0 +1,117 @@
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { messageOf } from "@codex/telemetry";
+import type { Rendezvous } from "./rendezvous.js";
+
+/** Where a rendezvous listens, and how it is reached. */
+export interface ListenOptions {
+  /** IP address or name to bind. Default `127.0.0.1`. */
+  host?: string;
+  /** 0 for a free one, which is the default. */
+  port?: number;
+  /** Certificate and key, PEM. */
+  tls?: { cert: string; key: string };
+  /** TLS ends at a proxy in front. Default false. */
+  isBehindProxy?: boolean;
+  /** `http://…` or `https://…` under which clients reach it. Default: the address, or what their request names as its host. */
+  publicUrl?: string;
+  /** Called with each new connection. */
+  onConnection?: (socket: import("node:net").Socket) => void;
+}
+
+/** A rendezvous that listens. */
+export interface RendezvousListener {
+  /** `http://ADDRESS:PORT` or `https://ADDRESS:PORT` as bound. */
+  readonly url: string;
+  /**
+   * Refuses new work with 503 for `drainMs`, stops listening, tells all clients to connect again and waits until they are gone.
+   * Idempotent; never rejects.
+   */
+  close(options?: { drainMs?: number }): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Listens for a rendezvous, and closes it in the end. @throws Error where the address or the certificate cannot be used */
+export async function listenRendezvous(
+  rendezvous: Rendezvous,
+  options: ListenOptions = {},
+): Promise<RendezvousListener> {
+  const server = createHttp(rendezvous, options);
+  const { host = "127.0.0.1", port = 0 } = options;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => {
+      reject(new Error(`cannot listen on ${host} port ${port}: ${messageOf(cause)}`, { cause }));
+    });
+    server.listen({ host, port }, resolve);
+  });
+  server.removeAllListeners("error");
+  // Such as too many open files: that connection is lost, the listener is not.
+  server.on("error", () => {});
+  // It listens on a port, so the address is not a path.
+  const url = urlOf(server.address() as AddressInfo, options);
+  const getPublicUrl = createPublicUrl(url, options);
+  server.on("request", (request, response) => void rendezvous.answer(request, response, getPublicUrl(request)));
+  server.on("upgrade", (request, wire, head) => void rendezvous.upgrade(request, wire, head));
+  let closing: Promise<void> | undefined;
+  const close = ({ drainMs = 0 } = {}) => {
+    closing ??= shutDown(rendezvous, server, drainMs);
+    return closing;
+  };
+  return { url, close, [Symbol.asyncDispose]: () => close() };
+}
+
+function createHttp({ limits }: Rendezvous, { tls, onConnection }: ListenOptions): Server {
+  const options: ServerOptions = {
+    maxHeaderSize: limits.maxHeadBytes,
+    headersTimeout: limits.headDeadlineMs,
+    requestTimeout: limits.headDeadlineMs + limits.bodyDeadlineMs,
+    connectionsCheckingInterval: 1000,
+    keepAliveTimeout: 1000,
+    insecureHTTPParser: false,
+    noDelay: true,
+  };
+  let server: Server;
+  try {
+    server =
+      tls === undefined
+        ? createServer(options)
+        : createTlsServer({ ...options, cert: tls.cert, key: tls.key, minVersion: "TLSv1.2" });
+  } catch (cause) {
+    throw new Error(`the TLS certificate and key cannot be used: ${messageOf(cause)}`, { cause });
+  }
+  server.maxConnections = limits.maxConnections;
+  if (onConnection !== undefined) server.on("connection", onConnection);
+  return server;
+}
+
+function urlOf({ address, family, port }: AddressInfo, { tls }: ListenOptions): string {
+  return `${tls === undefined ? "http" : "https"}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}
+
+const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
+
+/** Under which URL websockets are opened by whoever sent a request. */
+function createPublicUrl(
+  url: string,
+  { host = "127.0.0.1", tls, isBehindProxy = false, publicUrl }: ListenOptions,
+): (request: IncomingMessage) => string {
+  const given = publicUrl ?? (isBehindProxy || WILDCARDS.has(host) ? undefined : url);
+  if (given !== undefined) {
+    const fixed = given.replace(/^http/, "ws").replace(/\/+$/, "");
+    return () => fixed;
+  }
+  const scheme = tls !== undefined || isBehindProxy ? "wss" : "ws";
+  // The name goes back to the client that has sent it, and to nobody else.
+  return ({ headers }) => `${scheme}://${/^[\w.:[\]-]{1,255}$/.exec(headers.host ?? "")?.[0] ?? new URL(url).host}`;
+}
+
+async function shutDown(rendezvous: Rendezvous, server: Server, drainMs: number): Promise<void> {
+  rendezvous.drain();
+  if (drainMs > 0) await new Promise((resolve) => setTimeout(resolve, drainMs));
+  // First, so that a client which is told to go finds nobody: a refused connection is repeated, an unanswered one may be final.
+  const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+  await rendezvous.close();
+  server.closeAllConnections();
+  await stopped;
+}

@@ -1,0 +1,54 @@
+/** Every way in which a request or connection is refused, and its HTTP status. The names are on the wire and label a metric. */
+export const REFUSAL_STATUS = {
+  bad_request: 400,
+  bad_environment_id: 400,
+  unsupported_version: 400,
+  unsupported_profile: 400,
+  unauthenticated: 401,
+  token_expired: 401,
+  ticket_invalid: 401,
+  ticket_expired: 401,
+  wrong_scope: 403,
+  browser: 403,
+  ticket_foreign: 403,
+  clear_transport: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  too_slow: 408,
+  registration_unknown: 409,
+  registration_conflict: 409,
+  ticket_used: 409,
+  body_too_large: 413,
+  upgrade_required: 426,
+  too_many_connects: 429,
+  too_many_harnesses: 429,
+  internal: 500,
+  executor_away: 503,
+  too_many_waiting: 503,
+  too_busy: 503,
+  draining: 503,
+} as const;
+
+/** Why something was refused. */
+export type RefusalCode = keyof typeof REFUSAL_STATUS;
+
+/** A request that is not granted. Its message is for the person at the other end, and holds nothing secret. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly status: number;
+
+  /** @param retryAfterS seconds after which it may be granted */
+  constructor(
+    readonly code: RefusalCode,
+    message: string,
+    readonly retryAfterS?: number,
+  ) {
+    super(message);
+    this.status = REFUSAL_STATUS[code];
+  }
+}
+
+/** The other end has gone before it was answered. */
+export class ConnectionGone extends Error {
+  override readonly name = "ConnectionGone";
+}

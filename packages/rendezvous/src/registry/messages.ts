@@ -1,0 +1,54 @@
+import * as z from "zod/mini";
+import { Refusal } from "../refusal.js";
+import { publicKeySchema, SECURITY_PROFILE } from "./public-key.js";
+
+/** How a direct executor calls its transport. */
+export const DIRECT_TRANSPORT = "direct_jsonrpc_v1";
+
+/** Longest authorization, bytes; the limit is Codex's. */
+const MAX_AUTHORIZATION_CHARS = 4096;
+
+/** Body of `register` with Noise. */
+export const registerSchema = z.object({
+  security_profile: z.string(),
+  executor_public_key: publicKeySchema,
+});
+
+/** Body of `direct/register`. */
+export const directRegisterSchema = z.object({ transport: z.string() });
+
+/** Body of `connect`. */
+export const connectSchema = z.object({ harness_public_key: publicKeySchema });
+
+/** Body of `validate`. */
+export const validateSchema = z.object({
+  executor_registration_id: z.string(),
+  harness_public_key: publicKeySchema,
+  harness_key_authorization: z.string().check(z.maxLength(MAX_AUTHORIZATION_CHARS)),
+});
+
+/** Parses a body; members that are not known are left out. @throws Refusal `bad_request` that names the member */
+export function parseBody<T extends z.core.$ZodType>(schema: T, body: string): z.output<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw new Refusal("bad_request", "the body is not JSON");
+  }
+  const parsed = z.safeParse(schema, value);
+  if (parsed.success) return parsed.data;
+  const path = parsed.error.issues[0]?.path.join(".") ?? "";
+  throw new Refusal("bad_request", path === "" ? "the body is not as expected" : `\`${path}\` is missing or not valid`);
+}
+
+/** @throws Refusal `unsupported_profile` */
+export function requireProfile(profile: string): void {
+  if (profile === SECURITY_PROFILE) return;
+  throw new Refusal("unsupported_profile", `the security profile has to be ${SECURITY_PROFILE}`);
+}
+
+/** @throws Refusal `unsupported_profile` */
+export function requireDirect(transport: string): void {
+  if (transport === DIRECT_TRANSPORT) return;
+  throw new Refusal("unsupported_profile", `the transport has to be ${DIRECT_TRANSPORT}`);
+}

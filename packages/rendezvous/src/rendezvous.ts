@@ -1,0 +1,269 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { type Clock, systemClock } from "@codex/clock";
+import { createRegistry, METRICS_CONTENT_TYPE, messageOf, renderMetrics, type Telemetry } from "@codex/telemetry";
+import { WebSocketServer } from "ws";
+import { type Access, createAccess } from "./auth/access.js";
+import { Entrances } from "./entrances.js";
+import { asRefusal, refuseUpgrade, sendJson, sendRefusal, sendText } from "./http/answer.js";
+import { checkRequest, checkUpgrade } from "./http/check-request.js";
+import { readBody } from "./http/read-body.js";
+import { isSocketRoute, parseRoute, type Route } from "./http/route.js";
+import { type RendezvousLimits, resolveLimits } from "./limits.js";
+import { createMetrics, type RendezvousMetrics } from "./metrics.js";
+import { ConnectionGone, Refusal } from "./refusal.js";
+import { Registrations } from "./registry/registrations.js";
+import { Registry, type RegistryRequest } from "./registry/registry.js";
+import { CLOSE } from "./sockets/close-code.js";
+import { Connection } from "./sockets/connection.js";
+import { Heartbeat } from "./sockets/heartbeat.js";
+import { createTicketOffice } from "./tickets/ticket.js";
+import { createUsedTickets } from "./tickets/used-tickets.js";
+
+/** Options of `Rendezvous`; all optional. */
+export interface RendezvousOptions {
+  /** Who may do what. Default: everybody who can connect may do everything. */
+  access?: Access;
+  /** Refuses executors and harnesses in clear text. Default false. */
+  noiseOnly?: boolean;
+  /** Key of the tickets, at least 32 bytes. Default: a random one, with which nothing survives a restart. */
+  ticketKey?: Uint8Array;
+  limits?: Partial<RendezvousLimits>;
+  telemetry?: Telemetry;
+  clock?: Clock;
+  /** Milliseconds since 1970. Default `Date.now`. */
+  wallClock?: () => number;
+  createId?: () => string;
+}
+
+/** Keep-alive probes of TCP begin after this time, milliseconds. */
+const KEEP_ALIVE_MS = 15_000;
+
+/** Registry and relay of executors and harnesses, behind an HTTP server that somebody else listens with. */
+export class Rendezvous {
+  readonly limits: RendezvousLimits;
+  readonly #access: Access;
+  readonly #clock: Clock;
+  readonly #telemetry: Telemetry;
+  readonly #metricRegistry;
+  readonly #metrics: RendezvousMetrics;
+  readonly #registrations: Registrations;
+  readonly #registry: Registry;
+  readonly #entrances: Entrances;
+  readonly #heartbeat: Heartbeat;
+  readonly #connections = new Set<Connection>();
+  /** By the largest message that is read. */
+  readonly #upgraders = new Map<number, WebSocketServer>();
+  #requests = 0;
+  #isDraining = false;
+
+  constructor(options: RendezvousOptions = {}) {
+    const { noiseOnly = false, clock = systemClock, wallClock = Date.now, telemetry = {} } = options;
+    const limits = resolveLimits(options.limits);
+    this.limits = limits;
+    this.#access = options.access ?? createAccess([]);
+    this.#clock = clock;
+    this.#telemetry = telemetry;
+    this.#metricRegistry = telemetry.metrics ?? createRegistry();
+    const metrics = createMetrics(this.#metricRegistry);
+    this.#metrics = metrics;
+    const log = telemetry.log ?? {};
+    this.#heartbeat = new Heartbeat({
+      clock,
+      pingMs: limits.pingMs,
+      silenceMs: limits.silenceMs,
+      probeMs: limits.probeMs,
+      onSilent: () => {
+        metrics.silent.value += 1;
+      },
+    });
+    this.#registrations = new Registrations({
+      clock,
+      leaseMs: limits.leaseMs,
+      max: limits.maxRegistrations,
+      onReplaced: ({ environmentId }) => {
+        metrics.replaced.value += 1;
+        log.info?.("registration replaced", { environment: environmentId });
+      },
+    });
+    this.#registry = new Registry({
+      registrations: this.#registrations,
+      tickets: createTicketOffice(options.ticketKey ?? randomBytes(32)),
+      usedTickets: createUsedTickets(wallClock, limits.maxUsedTickets),
+      limits,
+      metrics,
+      clock,
+      wallClock,
+      createId: options.createId ?? randomUUID,
+      noiseOnly,
+    });
+    this.#entrances = new Entrances({
+      access: this.#access,
+      registry: this.#registry,
+      registrations: this.#registrations,
+      heartbeat: this.#heartbeat,
+      limits,
+      metrics,
+      clock,
+      log,
+      noiseOnly,
+    });
+  }
+
+  /** Answers a request. Never throws. @param publicUrl `ws://…` under which the client reaches this rendezvous */
+  async answer(request: IncomingMessage, response: ServerResponse, publicUrl: string): Promise<void> {
+    const startedAt = this.#clock.now();
+    this.#requests += 1;
+    try {
+      await this.#answer(request, response, publicUrl);
+    } catch (error) {
+      if (error instanceof ConnectionGone) response.destroy();
+      else sendRefusal(response, this.#refusalOf(error));
+    } finally {
+      this.#requests -= 1;
+      this.#metrics.requestSeconds.observe((this.#clock.now() - startedAt) / 1000);
+    }
+  }
+
+  /** Opens a websocket, or refuses it. Never throws. */
+  async upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): Promise<void> {
+    const onError = () => {};
+    wire.on("error", onError);
+    if (wire instanceof Socket) wire.setKeepAlive(true, KEEP_ALIVE_MS);
+    try {
+      const route = this.#findRoute(request);
+      if (!isSocketRoute(route)) throw new Refusal("bad_request", "this path is not one of a websocket");
+      checkUpgrade(request);
+      if (this.#isDraining) throw new Refusal("draining", "the rendezvous is shutting down", 1);
+      await this.#entrances.enter({
+        route,
+        request,
+        wire,
+        query: new URLSearchParams(queryOf(request)),
+        accept: (maxBytes) => this.#accept(request, wire, head, maxBytes),
+      });
+      wire.off("error", onError);
+    } catch (error) {
+      if (error instanceof ConnectionGone || wire.destroyed) wire.destroy();
+      else refuseUpgrade(wire, this.#refusalOf(error));
+    }
+  }
+
+  /** Whether new work is accepted. */
+  get isReady(): boolean {
+    return !this.#isDraining;
+  }
+
+  /** Refuses new work from now on. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Tells all clients to connect again, and cuts those that do not go. Idempotent; never rejects. */
+  async close(): Promise<void> {
+    this.drain();
+    this.#heartbeat.close();
+    this.#registrations.close();
+    const gone = [...this.#connections].map(
+      (connection) => new Promise<void>((resolve) => connection.onClose(resolve)),
+    );
+    for (const connection of this.#connections) connection.close(CLOSE.draining, "the rendezvous is shutting down");
+    await Promise.all(gone);
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, publicUrl: string): Promise<void> {
+    const route = this.#findRoute(request);
+    if (isSocketRoute(route)) throw new Refusal("upgrade_required", "this path is one of a websocket");
+    const isRead = route.kind === "ready" || route.kind === "health" || route.kind === "metrics";
+    const methods = isRead ? ["GET", "HEAD"] : ["POST"];
+    if (!methods.includes(request.method ?? "")) {
+      response.setHeader("allow", methods.join(", "));
+      throw new Refusal("method_not_allowed", `expected ${methods.join(" or ")}`);
+    }
+    switch (route.kind) {
+      case "health":
+        return sendText(response, 200, "text/plain", "ok\n");
+      case "ready":
+        if (this.#isDraining) throw new Refusal("draining", "the rendezvous is shutting down", 1);
+        return sendText(response, 200, "text/plain", "ready\n");
+      case "metrics":
+        await this.#access.requireMetrics(request.headers);
+        return sendText(response, 200, METRICS_CONTENT_TYPE, renderMetrics(this.#metricRegistry));
+      default:
+        return sendJson(response, 200, await this.#answerRegistry(route, request, publicUrl));
+    }
+  }
+
+  async #answerRegistry(
+    { kind, environmentId }: Extract<Route, { environmentId: string }>,
+    request: IncomingMessage,
+    publicUrl: string,
+  ): Promise<object> {
+    const { maxRequests, maxBodyBytes, bodyDeadlineMs } = this.limits;
+    if (this.#isDraining) throw new Refusal("draining", "the rendezvous is shutting down", 1);
+    if (this.#requests > maxRequests) throw new Refusal("too_busy", "too many requests are being answered", 1);
+    const principal = await this.#access.require(
+      request.headers,
+      environmentId,
+      kind === "connect" ? "connect" : "register",
+    );
+    const body = await readBody(request, { clock: this.#clock, maxBytes: maxBodyBytes, deadlineMs: bodyDeadlineMs });
+    const asked: RegistryRequest = { environmentId, body, principal, publicUrl };
+    if (kind === "register") return this.#registry.register(asked);
+    if (kind === "registerDirect") return this.#registry.registerDirect(asked);
+    if (kind === "connect") return this.#registry.connect(asked);
+    const streamId = request.headers["x-codex-noise-stream-id"];
+    return this.#registry.validate(asked, typeof streamId === "string" ? streamId : undefined);
+  }
+
+  /** @throws Refusal */
+  #findRoute(request: IncomingMessage): Route {
+    const route = parseRoute(pathOf(request));
+    // Probes come from anywhere, and give nothing away.
+    if (route?.kind === "ready" || route?.kind === "health") return route;
+    checkRequest(request, this.#access.isGuarded);
+    if (route === undefined) throw new Refusal("not_found", "there is nothing at this path");
+    return route;
+  }
+
+  #accept(request: IncomingMessage, wire: Duplex, head: Buffer, maxBytes: number): Connection {
+    if (wire.destroyed) throw new ConnectionGone("the connection was closed before the websocket was open");
+    const upgrader = this.#upgraders.get(maxBytes) ?? createUpgrader(maxBytes);
+    this.#upgraders.set(maxBytes, upgrader);
+    let connection: Connection | undefined;
+    upgrader.handleUpgrade(request, wire, head, (socket) => {
+      connection = new Connection(socket, wire, this.#clock, this.limits.closeMs);
+    });
+    // The request was checked: the library opens it within the call.
+    if (connection === undefined) throw new ConnectionGone("the websocket was not opened");
+    const opened = connection;
+    this.#connections.add(opened);
+    opened.onClose(() => this.#connections.delete(opened));
+    return opened;
+  }
+
+  #refusalOf(error: unknown): Refusal {
+    const refusal = asRefusal(error);
+    this.#metrics.refusals[refusal.code].value += 1;
+    const { log } = this.#telemetry;
+    if (refusal.code === "internal") log?.error?.("request failed", { reason: messageOf(error) });
+    else log?.debug?.("refused", { code: refusal.code });
+    return refusal;
+  }
+}
+
+const createUpgrader = (maxPayload: number): WebSocketServer =>
+  new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    skipUTF8Validation: true,
+    handleProtocols: () => false,
+    maxPayload,
+  });
+
+const pathOf = ({ url = "" }: IncomingMessage): string => url.split("?", 1)[0]!;
+
+const queryOf = ({ url = "" }: IncomingMessage): string => url.slice(pathOf({ url } as IncomingMessage).length);

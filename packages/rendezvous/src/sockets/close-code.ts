@@ -1,0 +1,12 @@
+/** Close codes of RFC 6455, and from 4000 those of the rendezvous, as documented in `docs/rendezvous.md`. */
+export const CLOSE = {
+  normal: 1000,
+  policyViolation: 1008,
+  tooLarge: 1009,
+  /** The rendezvous is shutting down: connect again, perhaps to another node. */
+  draining: 1012,
+  /** The executor's connection is gone: connect again. */
+  executorGone: 1013,
+  /** Of an executor: another connection took this one's place. */
+  replaced: 4409,
+} as const;

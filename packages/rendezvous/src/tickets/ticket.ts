@@ -1,0 +1,67 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import * as z from "zod/mini";
+import { MAX_TICKET_BYTES } from "../limits.js";
+
+/** What a ticket is good for. */
+export type TicketUse =
+  /** An executor may open the connection of its registration, again and again while that lasts. */
+  | "executor"
+  /** A harness may open one connection. */
+  | "harness"
+  /** The executor may admit the harness with this key, once. */
+  | "authorization";
+
+/** What a ticket says. */
+export interface Ticket {
+  use: TicketUse;
+  environmentId: string;
+  /** Id of the executor's registration. */
+  registrationId: string;
+  /** Unique among tickets; both tickets of one `connect` share it. */
+  id: string;
+  /** Fingerprint of the harness's public key; of an executor undefined. */
+  keyHash?: string | undefined;
+  /** Milliseconds since 1970; undefined where it lasts as long as the registration. */
+  expiresAt?: number | undefined;
+}
+
+/** Makes and reads tickets with one key. */
+export interface TicketOffice {
+  sign(ticket: Ticket): string;
+  /** Undefined for anything that was not signed with the key. Expiry is for the caller to check. */
+  read(text: string): Ticket | undefined;
+}
+
+const LABEL = "codex-rendezvous-ticket/v1\0";
+
+const schema = z.strictObject({
+  u: z.enum(["executor", "harness", "authorization"]),
+  e: z.string(),
+  r: z.string(),
+  i: z.string(),
+  k: z.optional(z.string()),
+  x: z.optional(z.number()),
+});
+
+/** @param key at least 32 random bytes; the nodes of one rendezvous share it */
+export function createTicketOffice(key: Uint8Array): TicketOffice {
+  if (key.length < 32) throw new RangeError(`the key of tickets has ${key.length} bytes; it needs 32 at least`);
+  const mac = (payload: string): Buffer => createHmac("sha256", key).update(LABEL).update(payload).digest();
+  return {
+    sign({ use, environmentId, registrationId, id, keyHash, expiresAt }) {
+      const claims = { u: use, e: environmentId, r: registrationId, i: id, k: keyHash, x: expiresAt };
+      const payload = Buffer.from(JSON.stringify(claims)).toString("base64url");
+      return `v1.${payload}.${mac(payload).toString("base64url")}`;
+    },
+    read(text) {
+      if (Buffer.byteLength(text) > MAX_TICKET_BYTES) return undefined;
+      const [, payload, signature] = /^v1\.([\w-]+)\.([\w-]{43})$/.exec(text) ?? [];
+      if (payload === undefined || signature === undefined) return undefined;
+      // The text is compared, so that a signature has one form only.
+      const expected = Buffer.from(mac(payload).toString("base64url"));
+      if (!timingSafeEqual(Buffer.from(signature), expected)) return undefined;
+      const { u, e, r, i, k, x } = schema.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
+      return { use: u, environmentId: e, registrationId: r, id: i, keyHash: k, expiresAt: x };
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { type ExecutorLink, type Registration, Registrations } from "../../src/registry/registrations.js";
+import { FakeClock } from "../fake-clock.js";
+
+function start() {
+  const clock = new FakeClock();
+  const registrations = new Registrations({ clock, leaseMs: 1000, max: 10, onReplaced: () => {} });
+  const register = (id: string): Registration => {
+    const registration = {
+      id,
+      environmentId: "e",
+      transport: "noise" as const,
+      key: undefined,
+      expiresAt: undefined,
+      registeredAt: 0,
+    };
+    registrations.add(registration);
+    return registration;
+  };
+  return { clock, registrations, register };
+}
+
+const makeLink = (closed: string[] = []): ExecutorLink => ({
+  load: 0,
+  findTicketId: () => undefined,
+  close: (cause) => void closed.push(cause),
+});
+
+describe("a registration", () => {
+  it("lasts for its lease without a connection, and as long as it has one", () => {
+    const { clock, registrations, register } = start();
+    register("never connected");
+    clock.advance(999);
+    expect(registrations.get("e")?.id).toBe("never connected");
+    clock.advance(1);
+    expect(registrations.get("e")).toBeUndefined();
+
+    const registration = register("connected");
+    const link = makeLink();
+    registrations.attach(registration, link);
+    clock.advance(100_000);
+    expect(registrations.getLink(registration)).toBe(link);
+    registrations.detach(registration, link);
+    clock.advance(999);
+    expect(registrations.get("e")?.id).toBe("connected");
+    registrations.attach(registration, link);
+    clock.advance(100_000);
+    registrations.detach(registration, link);
+    clock.advance(1000);
+    expect([registrations.get("e"), registrations.size]).toEqual([undefined, 0]);
+  });
+
+  it("closes the connection that another one replaces, whose end then changes nothing", () => {
+    const { clock, registrations, register } = start();
+    const registration = register("r");
+    const closed: string[] = [];
+    const [old, current] = [makeLink(closed), makeLink()];
+    registrations.attach(registration, old);
+    registrations.attach(registration, current);
+    expect(closed).toEqual(["replaced"]);
+    registrations.detach(registration, old);
+    clock.advance(5000);
+    expect(registrations.getLink(registration)).toBe(current);
+  });
+
+  it("that was replaced has no connection, and gets none", () => {
+    const { registrations, register } = start();
+    const old = register("old");
+    const closed: string[] = [];
+    registrations.attach(old, makeLink(closed));
+    register("new");
+    expect([closed, registrations.getLink(old)]).toEqual([["replaced"], undefined]);
+    registrations.attach(old, makeLink(closed));
+    expect(closed).toEqual(["replaced", "replaced"]);
+  });
+
+  it("wakes those that wait for it", () => {
+    const { registrations, register } = start();
+    let woken = 0;
+    const stop = registrations.onAttach("e", () => {
+      woken += 1;
+      stop();
+    });
+    expect(registrations.countWaiting("e")).toBe(1);
+    const registration = register("r");
+    registrations.attach(registration, makeLink());
+    registrations.attach(registration, makeLink());
+    expect([woken, registrations.countWaiting("e")]).toEqual([1, 0]);
+  });
+});
