@@ -112,6 +112,7 @@ export {
   type ResolvedProvider,
   resolveProvider,
 } from "./model/provider/resolve-provider.js";
+export type { ModelBody, ModelFetch, ModelResponse } from "./model/responses/model-fetch.js";
 export { buildRequestBody } from "./model/responses/request-body.js";
 export {
   createResponsesModel,

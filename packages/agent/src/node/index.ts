@@ -13,3 +13,4 @@ export {
   type ThreadStoreOptions,
 } from "../threads/thread-store.js";
 export { createTokenReader } from "../threads/token-command.js";
+export { createNodeFetch } from "./node-fetch.js";

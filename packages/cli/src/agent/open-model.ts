@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createResponsesModel, type ModelPort, type Provider, ProviderError, resolveProvider } from "@codex/agent";
-import { AdapterError, createTokenReader, loadAdapterModel } from "@codex/agent/node";
+import { AdapterError, createNodeFetch, createTokenReader, loadAdapterModel } from "@codex/agent/node";
 import { codexHome } from "@codex/config";
 import { CommandError } from "../exit-codes.js";
 import { VERSION } from "../version.js";
@@ -35,10 +35,13 @@ export async function openModel(
       const model = await loadAdapterModel(token === undefined ? adapter : { ...adapter, token });
       return { model, provider, notices };
     }
-    const userAgent = `codex-ts/${VERSION}`;
-    const model = createResponsesModel(
-      readToken === undefined ? { provider, userAgent } : { provider, userAgent, readToken },
-    );
+    const model = createResponsesModel({
+      provider,
+      userAgent: `codex-ts/${VERSION}`,
+      ...(readToken === undefined ? {} : { readToken }),
+      // Proxies of the environment are for the `fetch` of Node, from 24 on.
+      ...(process.env.NODE_USE_ENV_PROXY === "1" ? {} : { fetch: createNodeFetch() }),
+    });
     return { model, provider, notices };
   } catch (error) {
     if (!(error instanceof ProviderError || error instanceof AdapterError)) throw error;

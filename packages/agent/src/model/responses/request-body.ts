@@ -21,6 +21,43 @@ export function buildRequestBody(request: ModelRequest): Record<string, unknown>
   };
 }
 
+/**
+ * Writes the bodies of `buildRequestBody` as JSON in UTF-8, one request of a thread after the other. The bytes of an item are
+ * kept as long as the item, so a request costs what is new in its history, and a copy. An item must not be changed once it was
+ * sent.
+ */
+export function createBodyWriter(): (request: ModelRequest) => Uint8Array<ArrayBuffer> {
+  const encoder = new TextEncoder();
+  const written = new WeakMap<Item, Uint8Array>();
+  const comma = encoder.encode(",");
+  const write = (item: Item): Uint8Array => {
+    const known = written.get(item);
+    if (known !== undefined) return known;
+    const bytes = encoder.encode(JSON.stringify(withoutIds(item)));
+    written.set(item, bytes);
+    return bytes;
+  };
+  return (request) => {
+    const around = JSON.stringify(buildRequestBody({ ...request, input: [] }));
+    // Only the name of the model comes before it, and a quotation mark within that is escaped.
+    const at = around.indexOf(EMPTY_INPUT) + EMPTY_INPUT.length - 1;
+    const items = request.input.flatMap((item, index) => (index === 0 ? [write(item)] : [comma, write(item)]));
+    return join([encoder.encode(around.slice(0, at)), ...items, encoder.encode(around.slice(at))]);
+  };
+}
+
+const EMPTY_INPUT = '"input":[]';
+
+function join(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(pieces.reduce((total, { length }) => total + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
+}
+
 /** Nothing is stored at the endpoint, so an id there names nothing; data of another provider means nothing. Items of types unknown here go as they came. */
 function withoutIds(item: Item): Item {
   if (!OWN_TYPES.has(item.type) || !("id" in item || "status" in item || "provider_data" in item)) return item;

@@ -6,8 +6,9 @@ import type { Provider } from "../provider/provider.js";
 import { backOff } from "../retry.js";
 import { type RequestFailure, readConnectionFailure, readHttpFailure } from "./failure.js";
 import { type IdleWatch, startIdleWatch } from "./idle-watch.js";
+import type { ModelFetch, ModelResponse } from "./model-fetch.js";
 import { createPatientFetch } from "./patient-fetch.js";
-import { buildRequestBody } from "./request-body.js";
+import { createBodyWriter } from "./request-body.js";
 import { readServerEvents } from "./server-events.js";
 import { readStreamEvent } from "./stream-event.js";
 
@@ -22,7 +23,8 @@ export interface ResponsesModelOptions {
   /** How this program identifies itself to the endpoint. */
   readonly userAgent?: string;
   readonly limits?: Partial<ModelLimits>;
-  readonly fetch?: typeof globalThis.fetch;
+  /** Default: the global `fetch`. */
+  readonly fetch?: ModelFetch;
   readonly clock?: Clock;
   /** From 0 up to 1, for pauses. */
   readonly random?: () => number;
@@ -40,6 +42,7 @@ export function createResponsesModel(options: ResponsesModelOptions): ModelPort 
     userAgent: "codex-ts",
     ...options,
     limits: { ...DEFAULT_MODEL_LIMITS, ...options.limits },
+    writeBody: createBodyWriter(),
   };
   return { stream: (request, { signal }) => streamResponse(request, signal, context) };
 }
@@ -47,6 +50,7 @@ export function createResponsesModel(options: ResponsesModelOptions): ModelPort 
 interface Context extends Required<Omit<ResponsesModelOptions, "readToken" | "limits">> {
   readonly readToken?: TokenReader;
   readonly limits: ModelLimits;
+  readonly writeBody: (request: ModelRequest) => Uint8Array<ArrayBuffer>;
 }
 
 async function* streamResponse(
@@ -55,14 +59,14 @@ async function* streamResponse(
   context: Context,
 ): AsyncGenerator<ModelEvent, void, void> {
   const { clock, provider, random } = context;
-  const body = JSON.stringify(buildRequestBody(request));
+  const body = context.writeBody(request);
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted();
     const watch = startIdleWatch(clock, provider.streamIdleMs, signal);
     let failure: RequestFailure;
     try {
       const opened = await open(request, body, watch, context);
-      if (opened instanceof Response) return yield* readResponse(opened, watch, context);
+      if (!("repeat" in opened)) return yield* readResponse(opened, watch, context);
       failure = opened;
     } finally {
       watch.end();
@@ -80,10 +84,10 @@ async function* streamResponse(
 /** Sends the request: the response when it is a success, otherwise what went wrong. */
 async function open(
   request: ModelRequest,
-  body: string,
+  body: Uint8Array<ArrayBuffer>,
   watch: IdleWatch,
   context: Context,
-): Promise<Response | RequestFailure> {
+): Promise<ModelResponse | RequestFailure> {
   const { provider, readToken, userAgent, now, limits, fetch } = context;
   const { signal } = watch;
   let token = provider.credential.kind === "command" ? await readToken?.(signal) : undefined;
@@ -120,7 +124,7 @@ function asFailure(thrown: unknown, signal: AbortSignal): RequestFailure {
   throw reason;
 }
 
-async function readStart(response: Response, maxBytes: number): Promise<string> {
+async function readStart(response: ModelResponse, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let left = maxBytes;
@@ -133,7 +137,7 @@ async function readStart(response: Response, maxBytes: number): Promise<string> 
 }
 
 async function* readResponse(
-  response: Response,
+  response: ModelResponse,
   watch: IdleWatch,
   { limits, provider }: Context,
 ): AsyncGenerator<ModelEvent, void, void> {
@@ -175,7 +179,7 @@ function hideSecrets(error: ModelError, provider: Provider): ModelError {
 }
 
 /** Something that is no event stream at all is the likely cause. */
-function describeType(response: Response): string {
+function describeType(response: ModelResponse): string {
   const type = response.headers.get("content-type") ?? "none";
   return type.startsWith("text/event-stream") ? "" : ` (its content type is ${JSON.stringify(type)})`;
 }

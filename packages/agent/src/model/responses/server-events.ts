@@ -9,7 +9,7 @@ import { ModelError } from "../model-port.js";
  * @throws ModelError `too_large` for an event or a body over its limit
  */
 export async function* readServerEvents(
-  body: ReadableStream<Uint8Array>,
+  body: AsyncIterable<Uint8Array>,
   limits: Pick<ModelLimits, "eventChars" | "responseBytes">,
   onBytes: () => void,
 ): AsyncGenerator<string, void, void> {
@@ -26,24 +26,22 @@ export async function* readServerEvents(
     },
   });
   const decoder = new TextDecoder();
-  const reader = body.getReader();
   let total = 0;
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      onBytes();
-      total += value?.length ?? 0;
-      if (total > limits.responseBytes) throw tooMuch(`the response is over ${limits.responseBytes} bytes`);
-      // A last event may lack its empty line; half an event is no JSON, and means nothing.
-      parser.feed(done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true }));
-      yield* ready.splice(0);
-      if (tooLarge) throw tooMuch(`an event is over ${limits.eventChars} characters`);
-      if (done) return;
-    }
-  } finally {
-    // The connection may be broken already; there is nobody left to tell.
-    await reader.cancel().catch(() => {});
+  const feed = (text: string): string[] => {
+    parser.feed(text);
+    return ready.splice(0);
+  };
+  for await (const bytes of body) {
+    onBytes();
+    total += bytes.length;
+    if (total > limits.responseBytes) throw tooMuch(`the response is over ${limits.responseBytes} bytes`);
+    yield* feed(decoder.decode(bytes, { stream: true }));
+    if (tooLarge) throw tooMuch(`an event is over ${limits.eventChars} characters`);
   }
+  onBytes();
+  // A last event may lack its empty line; half an event is no JSON, and means nothing.
+  yield* feed(`${decoder.decode()}\n\n`);
+  if (tooLarge) throw tooMuch(`an event is over ${limits.eventChars} characters`);
 }
 
 const tooMuch = (message: string) => new ModelError("too_large", message, { retry: "never" });
