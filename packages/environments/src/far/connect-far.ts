@@ -1,6 +1,7 @@
 import type { Channel } from "@codex/channel";
 import { ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
 import type { EnvironmentLink } from "../links/link.js";
+import { LinkError } from "../links/link-error.js";
 import { FirstAnswer } from "./first-answer.js";
 
 /** What was found at the other end of a link. */
@@ -16,17 +17,19 @@ export type FarSide =
 export async function connectFar(link: EnvironmentLink, options: LinkOptions, signal: AbortSignal): Promise<FarSide> {
   const { channel, serves } = await link.open(signal);
   if (serves === "executor") return { serves, channel };
-  const probe = serves === undefined ? new FirstAnswer(channel) : undefined;
+  const probe = new FirstAnswer(channel);
   const giveUp = () => void channel.close({ abrupt: true });
   signal.addEventListener("abort", giveUp, { once: true });
   if (signal.aborted) giveUp();
   try {
-    const client = await ExecServerClient.connect(createConnector(probe ?? channel, link), options);
+    const client = await ExecServerClient.connect(createConnector(probe, link), options);
     return { serves: "exec-server", client };
   } catch (error) {
-    if (probe?.isExecutor === true) return { serves: "executor", channel };
+    if (probe.isExecutor === true) return { serves: "executor", channel };
     signal.throwIfAborted();
-    throw error;
+    if (probe.problem === undefined) throw error;
+    const what = "what answers is neither an exec-server nor an executor";
+    throw new LinkError("handshake_failed", `${what}: ${probe.problem}`);
   } finally {
     signal.removeEventListener("abort", giveUp);
   }

@@ -1,15 +1,16 @@
 import type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received } from "@codex/channel";
 
 /**
- * A channel to a far side of which it is not known yet what it serves. A request of the exec-server protocol is sent over it:
- * what answers with a message of the executor protocol is an executor. Then this channel has ended for its reader, and the
- * inner one, which `close` leaves open, is as good as new.
+ * A channel to a far side that has not answered yet. A request of the exec-server protocol is sent over it: what answers
+ * with a message of the executor protocol is an executor. Then this channel has ended for its reader, and the inner one,
+ * which `close` leaves open, is as good as new.
  */
 export class FirstAnswer implements Channel {
   readonly closed: Promise<ChannelEnd>;
   readonly isPeerAlive?: NonNullable<Channel["isPeerAlive"]>;
   readonly #inner: Channel;
   #isExecutor: boolean | undefined;
+  #problem: string | undefined;
   #end!: (end: ChannelEnd) => void;
 
   constructor(inner: Channel) {
@@ -24,6 +25,11 @@ export class FirstAnswer implements Channel {
   /** Undefined before the first answer. */
   get isExecutor(): boolean | undefined {
     return this.#isExecutor;
+  }
+
+  /** Why its first answer is no message; undefined where it is one, and before it. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   get binary(): BinaryFrames | undefined {
@@ -47,6 +53,7 @@ export class FirstAnswer implements Channel {
     const received = await this.#inner.receive();
     if (received?.kind !== "value" || !isExecutorMessage(received.value)) {
       this.#isExecutor = false;
+      if (received?.kind === "malformed") this.#problem = received.problem;
       return received;
     }
     this.#isExecutor = true;

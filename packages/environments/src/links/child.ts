@@ -85,17 +85,20 @@ export class Child {
     return (await waitAtMost(this.#command.clock ?? systemClock, ms, ended)) ?? false;
   }
 
-  /** Ends its stdin, then sends SIGTERM and SIGKILL to its group. Resolves after its exit. Idempotent; never rejects. */
-  end(): Promise<void> {
-    this.#ending ??= this.#end();
+  /**
+   * Ends its stdin, then sends SIGTERM and SIGKILL to its group. Resolves after its exit. Idempotent; never rejects.
+   * @param graceMs milliseconds between the end of its stdin and SIGTERM, at the first call
+   */
+  end(graceMs: number = END_GRACE_MS): Promise<void> {
+    this.#ending ??= this.#end(graceMs);
     return this.#ending;
   }
 
-  async #end(): Promise<void> {
+  async #end(graceMs: number): Promise<void> {
     this.stdin.destroy();
     // What it still writes must not keep it from ending.
     this.stdout.resume();
-    if (!(await this.exitsWithin(END_GRACE_MS))) {
+    if (!(await this.exitsWithin(graceMs))) {
       this.#signal("SIGTERM");
       if (!(await this.exitsWithin(KILL_GRACE_MS))) this.#signal("SIGKILL");
     }

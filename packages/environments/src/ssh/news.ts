@@ -1,12 +1,25 @@
 import type { Readable } from "node:stream";
 import { type Clock, systemClock } from "@codex/clock";
-import { MAX_NEWS_BYTES, MAX_NOISE_BYTES } from "../limits.js";
-import { LinkError } from "../links/link-error.js";
+import { LAST_WORDS_BYTES, MAX_NEWS_BYTES, MAX_NOISE_BYTES } from "../limits.js";
 
 /** A line of the far side: a word, and what belongs to it. */
 export interface News {
   readonly word: string;
   readonly text: string;
+}
+
+/** Word for the end of the stream; the text is the end of what was skipped. */
+export const ENDED = "";
+
+/** No news came, without the name of the host. */
+export class NewsError extends Error {
+  override readonly name = "NewsError";
+  constructor(
+    readonly code: "timeout" | "handshake_failed",
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 /** How to wait for news. */
@@ -19,13 +32,13 @@ export interface NewsOptions {
 
 /**
  * Reads up to the end of the next line that begins with the mark; what the startup files of a shell print before it is skipped.
- * Nothing after it is taken. Undefined at the end of the stream.
- * @throws LinkError `timeout` or `handshake_failed`, or the reason of `signal`
+ * Nothing after it is taken.
+ * @throws NewsError, or the reason of `signal`
  */
 export function readNews(
   input: Readable,
   { mark, signal, timeoutMs, clock = systemClock }: NewsOptions,
-): Promise<News | undefined> {
+): Promise<News> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);
     const settle = (act: () => void) => {
@@ -35,7 +48,7 @@ export function readNews(
       act();
     };
     const onAbort = () => settle(() => reject(signal.reason));
-    const onEnd = () => settle(() => resolve(undefined));
+    const onEnd = () => settle(() => resolve({ word: ENDED, text: bytes.subarray(-LAST_WORDS_BYTES).toString() }));
     const onReadable = () => {
       for (let chunk: Buffer | null = input.read(); chunk !== null; chunk = input.read()) {
         bytes = Buffer.concat([bytes, chunk]);
@@ -48,7 +61,7 @@ export function readNews(
       }
     };
     const cancel = clock.after(timeoutMs, () =>
-      settle(() => reject(new LinkError("timeout", `no answer within ${timeoutMs} ms`))),
+      settle(() => reject(new NewsError("timeout", `no answer within ${timeoutMs} ms`))),
     );
     input.on("readable", onReadable).once("end", onEnd).once("close", onEnd);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -66,5 +79,5 @@ function findLine(bytes: Buffer, mark: string): { news: News; end: number } | un
   return { news: { word, text }, end: end + 1 };
 }
 
-const tooMuch = (): LinkError =>
-  new LinkError("handshake_failed", `the shell printed more than ${MAX_NOISE_BYTES} bytes before the command ran`);
+const tooMuch = (): NewsError =>
+  new NewsError("handshake_failed", `the shell printed more than ${MAX_NOISE_BYTES} bytes before the command ran`);

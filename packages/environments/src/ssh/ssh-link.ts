@@ -10,7 +10,7 @@ import type { EnvironmentLink } from "../links/link.js";
 import { LinkError } from "../links/link-error.js";
 import { explainSshFailure } from "./failure.js";
 import { renderHost } from "./host-name.js";
-import { type News, type NewsOptions, readNews } from "./news.js";
+import { ENDED, type News, NewsError, type NewsOptions, readNews } from "./news.js";
 import { createScript, NODE_PLACES } from "./script.js";
 import { type BundleTarget, packBundle, type ServerBundle } from "./server-bundle.js";
 
@@ -100,17 +100,18 @@ class SshLink {
       const bundle = this.#openBundle();
       child.stdin.write(createScript(bundle.id, mark));
       let news = await readNews(child.stdout, wait);
-      if (news?.word === "missing") {
+      if (news.word === "missing") {
         await this.#send(child, bundle, parseTarget(news.text));
         news = await readNews(child.stdout, { ...wait, timeoutMs: INSTALL_MS });
-        if (news?.word === "installed") this.#report(`the server is installed on ${this.#name}`);
+        if (news.word === "installed") this.#report(`the server is installed on ${this.#name}`);
       }
-      if (news?.word !== "ready" && news?.word !== "installed") throw await this.#explain(child, news);
+      if (news.word !== "ready" && news.word !== "installed") throw await this.#explain(child, news);
       return new ChildChannel(child, (how) => this.#explainLoss(child, how));
     } catch (error) {
-      void child.end();
+      // Nothing runs there that could end in order.
+      void child.end(0);
       if (signal.aborted) throw signal.reason;
-      throw error instanceof LinkError && error.code === "timeout" ? this.#explainTimeout(child, error) : error;
+      throw error instanceof NewsError ? this.#explainSilence(child, error) : error;
     }
   }
 
@@ -158,16 +159,18 @@ class SshLink {
   }
 
   /** Why there is no server, from what the far side said, or else from the end of ssh. */
-  async #explain(child: Child, news: News | undefined): Promise<LinkError> {
-    if (news?.word === "nonode") return explainNode(this.#name, news.text.trim());
-    if (news?.word === "failed") {
+  async #explain(child: Child, news: News): Promise<LinkError> {
+    if (news.word === "nonode") return explainNode(this.#name, news.text.trim());
+    if (news.word === "failed") {
       return new LinkError(
         "program_failed",
         `the server could not be installed on ${this.#name}: ${parseReason(news.text)}`,
       );
     }
     const how = await child.exited;
-    return explainSshFailure(this.#name, child.exitCode, how, child.lastWords);
+    // Programs that refuse an account say so on stdout.
+    const printed = news.word === ENDED ? news.text : "";
+    return explainSshFailure(this.#name, child.exitCode, how, child.lastWords || printed);
   }
 
   #explainLoss(child: Child, how: string): LinkError {
@@ -175,9 +178,9 @@ class SshLink {
     return new LinkError(code, `the connection was lost: ${message}`);
   }
 
-  #explainTimeout(child: Child, { message }: LinkError): LinkError {
+  #explainSilence(child: Child, { code, message }: NewsError): LinkError {
     const words = child.lastWords === "" ? "" : `; ssh said: ${child.lastWords.split("\n").at(-1)}`;
-    return new LinkError("timeout", `ssh to ${this.#name}: ${message}${words}`);
+    return new LinkError(code, `ssh to ${this.#name}: ${message}${words}`);
   }
 }
 
@@ -219,7 +222,8 @@ function parseReason(text: string): string {
   const { reason, code } = parseObject(text);
   if (code === "ENOSPC") return "its disk is full";
   if (code === "EDQUOT") return "the quota of its disk is used up";
-  return String(reason);
+  const isUnwritable = ["EACCES", "EPERM", "EROFS", "ENOTDIR"].includes(String(code));
+  return `${reason}${isUnwritable ? "; set XDG_CACHE_HOME there to a directory that you may write" : ""}`;
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

@@ -123,6 +123,14 @@ describe("a program", () => {
   });
 });
 
+it("names what is no message of a server, such as the greeting of a shell", async () => {
+  const environment = open(script("console.log('Welcome to box'); setInterval(() => {}, 1000)"));
+  await expect(environment.connect()).rejects.toMatchObject({
+    code: "handshake_failed",
+    reason: expect.stringMatching(/^what answers is neither an exec-server nor an executor: .*not valid JSON/),
+  });
+});
+
 describe("a program that dies", () => {
   it("is started again, and its processes are lost", async () => {
     const environment = open(serverCommand);

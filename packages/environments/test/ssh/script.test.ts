@@ -14,6 +14,8 @@ const MARK = "codex-ts-mark";
 
 interface FarShell {
   child: ChildProcessWithoutNullStreams;
+  /** Its exit code and signal. */
+  exited: Promise<unknown[]>;
   /** Where servers are installed. */
   above: string;
   next(): Promise<News | undefined>;
@@ -34,13 +36,14 @@ function startShell(
   }
   const env = { HOME: home, PATH: `${join(home, "bin")}:/nonexistent`, SHELL: "/bin/false" };
   const child = spawn(`/bin/${shell}`, [], { env, stdio: ["pipe", "pipe", "pipe"] });
+  const exited = once(child, "exit");
   child.stdin.on("error", () => {});
   child.stderr.resume();
   onTestFinished(() => void child.kill("SIGKILL"));
   child.stdin.write(createScript("1.0-abc", MARK, places));
   const { signal } = new AbortController();
   const next = () => readNews(child.stdout, { mark: MARK, signal, timeoutMs: 20_000 });
-  return { child, above: join(home, ".cache", "codex-ts"), next };
+  return { child, exited, above: join(home, ".cache", "codex-ts"), next };
 }
 
 const NODE = { node: `exec '${process.execPath}' "$@"` };
@@ -52,7 +55,7 @@ it("names no Node, or the old one it has found", async () => {
   expect(await startShell({}).next()).toEqual({ word: "nonode", text: "" });
   const old = startShell(OLD);
   expect((await old.next())?.text).toMatch(/^ \/.*\/bin\/node \(18\.1\.0\)$/);
-  expect(await once(old.child, "exit")).toEqual([92, null]);
+  expect(await old.exited).toEqual([92, null]);
 });
 
 it("finds a Node beside PATH, also after an old one", async () => {
@@ -82,14 +85,14 @@ it.each([
   ],
   ["less than was announced", (body: Buffer) => body.subarray(0, 50), /^the connection ended after 50 of \d+ bytes$/],
 ])("installs nothing of %s", async (_name, damage, reason) => {
-  const { child, next, above } = startShell(NODE);
+  const { child, exited, next, above } = startShell(NODE);
   await next();
   const { head, body } = await bundleOf("process.exit(0)".padEnd(500, "0123456789abcdefghijklmnopq"));
   child.stdin.end(Buffer.concat([Buffer.from(head), damage(body)]));
   const news = await next();
   expect(news?.word).toBe("failed");
   expect((JSON.parse(news!.text) as { reason: string }).reason).toMatch(reason);
-  expect(await once(child, "exit")).toEqual([93, null]);
+  expect(await exited).toEqual([93, null]);
   expect(existsSync(above) ? readdirSync(above) : []).toEqual([]);
 });
 

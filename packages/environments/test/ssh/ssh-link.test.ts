@@ -162,7 +162,7 @@ describe.skipIf(NO_SSHD !== "")(`an environment behind ssh${NO_SSHD}`, { timeout
   });
 
   it("gets none of this host's secrets", async () => {
-    const sshd = await startSshd(["AcceptEnv *"]);
+    const sshd = await startSshd({ settings: ["AcceptEnv *"] });
     const [ssh, ...options] = sshd.ssh;
     const hostEnv = { ...process.env, OPENAI_API_KEY: "sk-of-the-host", OTHER: "sent" };
     const environment = open({ ...sshd, ssh: [ssh, ...options, "-o", "SendEnv=OPENAI_API_KEY OTHER"] }, { hostEnv });

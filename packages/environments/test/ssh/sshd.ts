@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   accessSync,
@@ -13,9 +13,11 @@ import {
 import { connect, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 
-const find = (name: string): string | undefined =>
+/** Path of a program, also of one for administrators. */
+export const findProgram = (name: string): string | undefined =>
   [...(process.env.PATH ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"]
     .map((directory) => join(directory, name))
     .find((path) => {
@@ -27,15 +29,26 @@ const find = (name: string): string | undefined =>
       }
     });
 
-const sshd = find("sshd");
+const sshd = findProgram("sshd");
 
 /** Why there is no ssh server here, as the end of a test's name; empty where there is one. */
-export const NO_SSHD = describeLack();
+export const NO_SSHD = await describeLack();
 
-/** An sshd that is not root has no PAM, and lets nobody in whose account has no password or no shell. */
-function describeLack(): string {
-  if (sshd === undefined || find("ssh") === undefined) return ": skipped, sshd or ssh is missing";
-  return process.getuid?.() === 0 ? "" : ": skipped, sshd lets in what CI runs as only where it is root";
+/** Root is always let in. Others are where their account has a shell; only trying shows whether it does. */
+async function describeLack(): Promise<string> {
+  if (sshd === undefined || findProgram("ssh") === undefined) return ": skipped, sshd or ssh is missing";
+  if (process.getuid?.() === 0) return "";
+  try {
+    const { port, ssh, close } = await openSshd();
+    const [program, ...options] = ssh;
+    const tried = await promisify(execFile)(program, [...options, "-p", String(port), "127.0.0.1", "echo in"])
+      .then(({ stdout }) => (stdout === "in\n" ? "" : `it has no shell (${stdout.trim()})`))
+      .finally(close);
+    return tried === "" ? "" : `: skipped, sshd of this user does not let it in: ${tried}`;
+  } catch (error) {
+    const lines = error instanceof Error ? error.message.trim().split("\n") : [];
+    return `: skipped, sshd of this user does not let it in: ${lines.at(-1)}`;
+  }
 }
 
 /** A real ssh server on loopback, with keys of its own, and the way to it. */
@@ -52,20 +65,37 @@ export interface Sshd {
   close(): Promise<void>;
 }
 
-/** Starts one that ends with the test. `settings` are further lines of sshd_config. */
-export async function startSshd(settings: readonly string[] = []): Promise<Sshd> {
-  const started = await openSshd(settings);
+/** What of a server differs from the others. */
+export interface SshdOptions {
+  /** Further lines of sshd_config. */
+  settings?: readonly string[];
+  /** Variables of its programs. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** Starts one that ends with the test. */
+export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
+  const started = await openSshd(options);
   onTestFinished(started.close);
   return started;
 }
 
 /** Starts one. */
-export async function openSshd(settings: readonly string[] = []): Promise<Sshd> {
+export async function openSshd({ settings = [], env = {} }: SshdOptions = {}): Promise<Sshd> {
   const directory = mkdtempSync(join(tmpdir(), "ssh-"));
   const at = (name: string) => join(directory, name);
   for (const key of ["host", "user"]) execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", at(key)]);
   const port = await findFreePort();
   for (const name of ["cache", "run"]) mkdirSync(at(name), { mode: 0o700 });
+  const variables = {
+    ...{
+      XDG_CACHE_HOME: at("cache"),
+      XDG_RUNTIME_DIR: at("run"),
+      CODEX_HOME: at("home"),
+      PATH: process.env.PATH ?? "",
+    },
+    ...env,
+  };
   const server = [
     `Port ${port}`,
     "ListenAddress 127.0.0.1",
@@ -73,7 +103,9 @@ export async function openSshd(settings: readonly string[] = []): Promise<Sshd> 
     `AuthorizedKeysFile "${at("user.pub")}"`,
     `PidFile "${at("pid")}"`,
     ...["UsePAM no", "StrictModes no", "PermitRootLogin yes", "PasswordAuthentication no", "MaxStartups 100"],
-    `SetEnv "XDG_CACHE_HOME=${at("cache")}" "XDG_RUNTIME_DIR=${at("run")}" "CODEX_HOME=${at("home")}" "PATH=${process.env.PATH}"`,
+    `SetEnv ${Object.entries(variables)
+      .map(([name, value]) => `"${name}=${value}"`)
+      .join(" ")}`,
     ...settings,
   ];
   writeFileSync(at("sshd_config"), `${server.join("\n")}\n`);
@@ -103,7 +135,7 @@ export async function openSshd(settings: readonly string[] = []): Promise<Sshd> 
   await untilOpen(port, () => {
     if (child.exitCode !== null) throw new Error(`sshd has ended: ${Buffer.concat(log).toString()}`);
   });
-  const ssh = [find("ssh")!, "-F", at("ssh_config")] as const;
+  const ssh = [findProgram("ssh")!, "-F", at("ssh_config")] as const;
   return { port, ssh, cache: at("cache"), directory, listClients: () => listClients(at("ssh_config")), close };
 }
 
