@@ -32,6 +32,8 @@ export const callToolRequestSchema = z.object({
   arguments: z.unknown(),
   /** Whose sessions the call may see; default `own`. Not among the arguments, which are a model's. */
   sessionScope: z.optional(z.enum(["own", "executor"])),
+  /** On whose behalf: its sessions are unknown to calls for other clients. With capability `clients`; up to 128 characters. */
+  client: z.optional(z.string().check(z.minLength(1), z.maxLength(128))),
   /** A repeat gets the first answer; for tools whose arguments have no key of their own. */
   idempotencyKey: z.optional(keySchema),
   /** Rises with each call of one `sessionId`: a call with a number that has arrived before is a repeat, however old. */
@@ -137,6 +139,7 @@ export const capabilitySchema = z.enum([
   "binary_output",
   "concurrent_input",
   "exec_server",
+  "clients",
 ]);
 /** What an executor may offer beyond the base messages; unknown names are ignored. */
 export type Capability = z.infer<typeof capabilitySchema>;

@@ -79,6 +79,7 @@ test("the words of the protocol are these", () => {
     binary_output: "binary_output",
     concurrent_input: "concurrent_input",
     exec_server: "exec_server",
+    clients: "clients",
   });
   expect(Object.keys(protocol.toolContractSchema.def.entries)).toEqual([
     "unified_exec.exec_command",

@@ -13,6 +13,8 @@ export interface ConversationOptions {
   environments?: readonly EnvironmentSelection[];
   /** Asked for approval of its calls, instead of the environment's or the orchestrator's. */
   approver?: Approver;
+  /** On whose behalf its calls are made, where several clients share the orchestrator: see `CallToolOptions.client`. */
+  client?: string;
 }
 
 /** The calls of one model over its turns: what is selected for a turn stays selected for those that follow. */
@@ -45,7 +47,7 @@ export interface Conversation {
 }
 
 /** How one call of a conversation is carried out. */
-export type ConversationCallOptions = Omit<CallToolOptions, "environments">;
+export type ConversationCallOptions = Omit<CallToolOptions, "environments" | "client">;
 
 /** What a conversation needs of an orchestrator. */
 interface Caller {
@@ -63,7 +65,7 @@ interface Caller {
 /** @param check throws for a selection that cannot be made */
 export function createConversation(
   caller: Caller,
-  { environments, approver }: ConversationOptions,
+  { environments, approver, client }: ConversationOptions,
   check: (selection: readonly EnvironmentSelection[]) => void,
 ): Conversation {
   let selection: readonly EnvironmentSelection[] | undefined;
@@ -76,6 +78,7 @@ export function createConversation(
   const own = () => (selection === undefined ? {} : { environments: selection });
   const complete = (options: ConversationCallOptions | undefined): CallToolOptions => ({
     ...(approver === undefined ? {} : { approver }),
+    ...(client === undefined ? {} : { client }),
     ...options,
     ...own(),
   });

@@ -1,4 +1,5 @@
 import { ExecutorConnectionError, type ExecutorConnectionErrorCode } from "@codex/executor-client";
+import { messageOf } from "@codex/telemetry";
 
 /** A failure of this side that the caller of the library has to handle. What a model caused is a result instead. */
 export class OrchestratorError extends Error {
@@ -32,4 +33,10 @@ export async function asOrchestratorErrors<T>(connecting: Promise<T>): Promise<T
   } catch (error) {
     throw error instanceof ExecutorConnectionError ? new OrchestratorError(error.code, error.message) : error;
   }
+}
+
+/** Why the channel that was handed in could not be opened. */
+export function connectFailure(name: string, cause: unknown): OrchestratorError {
+  if (cause instanceof OrchestratorError) return cause;
+  return new OrchestratorError("connect_failed", `executor \`${name}\`: ${messageOf(cause)}`, { cause });
 }

@@ -5,7 +5,6 @@ import { type Clock, systemClock, waitAtMost, waitUnlessAborted } from "@codex/c
 import { ExecutorConnection, ProblemLog, type SessionOwner } from "@codex/executor-client";
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { PolicyOptions } from "@codex/policy";
-import { messageOf } from "@codex/telemetry";
 import type { Orchestrator, OrchestratorOptions, RunCommandOptions } from "./api.js";
 import { Auditor } from "./audit/audit-trail.js";
 import type { CallToolOptions, SharedContext } from "./calls/call-tool.js";
@@ -21,7 +20,7 @@ import { type Conversation, type ConversationOptions, createConversation } from 
 import { describeEnvironments } from "./environments/describe.js";
 import type { AttachableEnvironment, EnvironmentDescription, EnvironmentOptions } from "./environments/environment.js";
 import { EnvironmentTable } from "./environments/environment-table.js";
-import { asOrchestratorErrors, OrchestratorError } from "./errors.js";
+import { asOrchestratorErrors, connectFailure, OrchestratorError } from "./errors.js";
 import {
   type AttachedExecutor,
   type AttachOptions,
@@ -184,10 +183,12 @@ export class OrchestratorCore implements Orchestrator {
     options?: CallToolOptions,
   ): Promise<ToolCallResult<StructuredOf<Name>>>;
   async callTool(name: string, args: unknown, options: CallToolOptions = {}): Promise<ToolCallResult> {
-    const { idempotencyKey } = options;
+    const { idempotencyKey, client } = options;
     checkOptions(options);
     if (idempotencyKey === undefined) return this.#startCall(name, args, options);
-    return this.#keyedCalls.run(idempotencyKey, name, args, () => this.#startCall(name, args, options));
+    return this.#keyedCalls.run({ key: idempotencyKey, client }, name, args, () =>
+      this.#startCall(name, args, options),
+    );
   }
 
   async judge(name: string, args: unknown, options: CallToolOptions = {}): Promise<Judgement> {
@@ -393,8 +394,3 @@ export class OrchestratorCore implements Orchestrator {
 }
 
 const closedError = () => new OrchestratorError("closed", "the orchestrator is closed");
-
-function connectFailure(name: string, cause: unknown): OrchestratorError {
-  if (cause instanceof OrchestratorError) return cause;
-  return new OrchestratorError("connect_failed", `executor \`${name}\`: ${messageOf(cause)}`, { cause });
-}

@@ -80,6 +80,8 @@ export interface CallRequest {
   deadlineMs: number;
   /** Beside the arguments, which may be a model's. */
   sessionScope?: "own" | "executor" | undefined;
+  /** On whose behalf, for an executor that can keep clients apart. */
+  client?: string | undefined;
   /** What the call is part of. Only for one that answered `initialize`. */
   trace?: TraceContext | undefined;
   idempotencyKey?: string | undefined;
@@ -176,12 +178,9 @@ export class ExecutorConnection {
     return this.#capabilities.has(capability);
   }
 
-  call(request: CallRequest): SentRequest<CallResponse> {
-    const { toolName, deadlineMs, output, sessionScope, idempotencyKey, trace, isBound = false } = request;
-    const scope = sessionScope === undefined ? {} : { sessionScope };
-    const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+  call({ deadlineMs, output, trace, isBound = false, ...call }: CallRequest): SentRequest<CallResponse> {
     const part = trace === undefined || !this.initialized ? {} : { trace };
-    const body = { type: "call_tool" as const, toolName, arguments: request.arguments, ...scope, ...key, ...part };
+    const body = { type: "call_tool" as const, ...call, ...part };
     return this.#wire.request(body, { responseType: "call_tool_response", deadlineMs, output, isBound });
   }
 

@@ -244,15 +244,16 @@ export class Calls {
       signal: record.wait.signal,
       answered,
       trace,
+      client: message.client,
       keep: outbox.acknowledges && this.#options.isResumable() ? keep : undefined,
     };
     try {
-      const { idempotencyKey: key } = message;
+      const { idempotencyKey: key, client = "" } = message;
       if (key === undefined) return await this.#callTool(message, scope);
       // A failure is an answer as well, which a repeat gets.
       const run = (signal: AbortSignal) =>
         this.#callTool(message, { ...scope, signal }).catch((error: unknown) => this.#describeFailure(message, error));
-      return await ledger.run({ scope: `tool ${toolName}`, key }, scope.signal, run);
+      return await ledger.run({ scope: `tool ${toolName} ${client}`, key }, scope.signal, run);
     } catch (error) {
       return this.#describeFailure(message, error);
     }

@@ -232,6 +232,7 @@ export class Connection {
         "cancel_tool",
         "session_exited",
         "concurrent_input",
+        "clients",
         ...(graceMs > 0 ? ["resume"] : []),
         ...(flowControl ? ["flow_control"] : []),
         ...(binary ? ["binary_output"] : []),

@@ -8,6 +8,8 @@ export interface CallScope {
   signal: AbortSignal;
   /** Resolves once the answer was sent. */
   answered: Promise<void>;
+  /** On whose behalf, where one orchestrator has several clients. */
+  client?: string | undefined;
   /** What the call is part of. */
   trace?: TraceContext | undefined;
   /** Takes the output that belongs to the answer, which may have to be sent again; undefined on a channel that cannot resume. */

@@ -47,7 +47,7 @@ export class SessionStarter {
   async start(
     id: number,
     request: ExecCommandRequest,
-    { requestId, trace }: Pick<CallScope, "requestId" | "trace">,
+    { requestId, trace, client }: Pick<CallScope, "requestId" | "trace" | "client">,
   ): Promise<Session> {
     const { clock, limits, receiver, telemetry } = this.#options;
     const stdio = getStdio(request);
@@ -59,7 +59,7 @@ export class SessionStarter {
       if (problem !== undefined) telemetry.log.warn?.("output was not kept on disk", { sessionId: id, problem });
     });
     const { command, cwd, whenFull } = request;
-    return new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull, startup });
+    return new Session({ id, process, command, cwd, stdio, clock, receiver, retention, whenFull, startup, client });
   }
 
   /** Removes the shell snapshots. */

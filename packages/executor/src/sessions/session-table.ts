@@ -14,6 +14,8 @@ interface Recent {
   session: Session | undefined;
   /** Of the session when its output was dropped. */
   last: { outcome: ProcessOutcome; unread: number; hasSent: boolean } | undefined;
+  /** On whose behalf it was started. */
+  client: string | undefined;
   /** It was ended to make room, and no answer has reported that yet. */
   unreported: boolean;
 }
@@ -44,11 +46,12 @@ export class SessionTable {
   }
 
   /**
-   * Takes a place under a new id. `pruned` is the session that gave up its place and has to be ended.
+   * Takes a place under a new id. `pruned` is the session that gave up its place and has to be ended: one of the client
+   * with the most places.
    * @throws ToolError when no place can be made.
    */
-  reserve(): { id: number; pruned: Session | undefined } {
-    const pruned = this.#live.size < this.#limits.sessions ? undefined : this.#pickLeastUsed();
+  reserve(client?: string): { id: number; pruned: Session | undefined } {
+    const pruned = this.#live.size < this.#limits.sessions ? undefined : this.#pickLeastUsed(client);
     if (pruned !== undefined) {
       this.#live.delete(pruned.id);
       this.#remember(pruned, true);
@@ -58,8 +61,12 @@ export class SessionTable {
     return { id, pruned };
   }
 
-  has(id: number): boolean {
-    return this.#live.has(id) || this.#recent.has(id);
+  /** For a client: whether the session is one of its own. */
+  has(id: number, client?: string): boolean {
+    const live = this.#live.get(id);
+    if (live !== undefined) return isOf(live, client);
+    const recent = this.#recent.get(id);
+    return recent === undefined ? this.#live.has(id) && client === undefined : isOf(recent, client);
   }
 
   /** Takes an id for output that belongs to no session, until `leave`. */
@@ -110,9 +117,11 @@ export class SessionTable {
     recent.unreported = true;
   }
 
-  /** Of those that have a place, the least recently used first. */
-  list(): Session[] {
-    return [...this.#live.values()].filter((session) => session !== undefined);
+  /** Of those that have a place, the least recently used first. For a client: its own. */
+  list(client?: string): Session[] {
+    return [...this.#live.values()]
+      .filter((session) => session !== undefined)
+      .filter((session) => isOf(session, client));
   }
 
   /** Those that have a place, and those whose output is still readable. */
@@ -127,11 +136,11 @@ export class SessionTable {
     this.#live.set(session.id, session);
   }
 
-  /** The session that a call means. @throws ToolError when it cannot be called. */
-  contact(id: number): Session {
+  /** The session that a call means. @throws ToolError when it cannot be called, and for one of another client. */
+  contact(id: number, client?: string): Session {
     const session = this.#live.get(id);
-    if (session !== undefined) return session;
-    const recent = this.#recent.get(id);
+    if (session !== undefined && isOf(session, client)) return session;
+    const recent = this.#recentOf(id, client);
     if (recent?.unreported && recent.session !== undefined) return recent.session;
     throw new ToolError(this.#explain(id, recent));
   }
@@ -141,12 +150,17 @@ export class SessionTable {
     return this.#live.get(id) ?? this.#recent.get(id)?.session;
   }
 
-  /** A session whose output can be read, ended or not. @throws ToolError when there is none. */
-  find(id: number): Session {
-    const recent = this.#recent.get(id);
+  /** A session whose output can be read, ended or not. @throws ToolError when there is none, and for one of another client. */
+  find(id: number, client?: string): Session {
+    const recent = this.#recentOf(id, client);
     const session = this.#live.get(id) ?? recent?.session;
-    if (session === undefined) throw new ToolError(this.#explain(id, recent));
+    if (session === undefined || !isOf(session, client)) throw new ToolError(this.#explain(id, recent));
     return session;
+  }
+
+  #recentOf(id: number, client: string | undefined): Recent | undefined {
+    const recent = this.#recent.get(id);
+    return recent !== undefined && isOf(recent, client) ? recent : undefined;
   }
 
   #explain(id: number, recent: Recent | undefined): string {
@@ -159,12 +173,16 @@ export class SessionTable {
   }
 
   /** Ended ones first; never one whose first call is under way, and one that a call waits for counts as just used. */
-  #pickLeastUsed(): Session {
-    const idle = this.list().filter(({ users }) => users === 0);
-    const busy = this.list().filter(({ users }) => users > 0);
-    const candidates = [...idle, ...busy]
+  #pickLeastUsed(client: string | undefined): Session {
+    const sessions = this.list();
+    const idle = sessions.filter(({ users }) => users === 0);
+    const busy = sessions.filter(({ users }) => users > 0);
+    const available = [...idle, ...busy]
       .slice(0, Math.max(0, this.#live.size - this.#limits.newestSessions))
       .filter(({ established }) => established);
+    const largest = this.#findLargestShare(client);
+    const share = available.filter((session) => session.client === largest);
+    const candidates = share.length > 0 ? share : available;
     const picked = candidates.find(({ state }) => state.outcome.kind !== "running") ?? candidates[0];
     if (picked !== undefined) return picked;
     throw new ToolError(
@@ -172,8 +190,15 @@ export class SessionTable {
     );
   }
 
+  /** The client that has the most sessions; this one where none has more. */
+  #findLargestShare(client: string | undefined): string | undefined {
+    const sessions = this.list();
+    const count = (one: string | undefined) => sessions.filter((session) => session.client === one).length;
+    return sessions.reduce((largest, { client: one }) => (count(one) > count(largest) ? one : largest), client);
+  }
+
   #remember(session: Session, unreported: boolean): void {
-    const recent: Recent = { session, last: undefined, unreported };
+    const recent: Recent = { session, last: undefined, client: session.client, unreported };
     this.#recent.set(session.id, recent);
     if (!unreported && !session.wasCut) drop(recent);
     const retained = [...this.#recent.values()].filter((entry) => entry.session !== undefined);
@@ -187,6 +212,10 @@ export class SessionTable {
     }
   }
 }
+
+/** Whether a session concerns a call for this client; a call for nobody in particular sees all. */
+const isOf = (session: { client: string | undefined }, client: string | undefined): boolean =>
+  client === undefined || session.client === client;
 
 const describePlaces = (limits: TableLimits): string => `at most ${limits.sessions} sessions are kept`;
 

@@ -18,6 +18,7 @@ export interface SessionStart {
   receiver: LiveReceiver;
   retention: Retention;
   whenFull?: WhenFull | undefined;
+  client?: string | undefined;
   startup?: StartupNote | undefined;
 }
 
@@ -37,6 +38,8 @@ export class Session {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly stdio: ProcessStdio;
+  /** On whose behalf it was started; undefined where an orchestrator has one client. */
+  readonly client: string | undefined;
   /** How its shell was started; undefined when the request did not ask for a snapshot. */
   readonly startup: StartupNote | undefined;
   readonly live: LiveOutputSender;
@@ -86,6 +89,7 @@ export class Session {
     this.cwd = start.cwd;
     this.stdio = start.stdio;
     this.startup = start.startup;
+    this.client = start.client;
     const { stdio, process, retention, receiver } = start;
     this.sizes = stdio.kind === "pty" ? new SizeHistory(stdio.size ?? DEFAULT_TERMINAL_SIZE) : undefined;
     this.live = new LiveOutputSender({

@@ -132,8 +132,8 @@ export class UnifiedExec {
   }
 
   /** Ends a session with its group, past calls that wait for it. @throws ToolError */
-  async kill(id: number): Promise<{ session: Session; receipt: TerminationReceipt }> {
-    const session = this.#table.contact(id);
+  async kill(id: number, client?: string): Promise<{ session: Session; receipt: TerminationReceipt }> {
+    const session = this.#table.contact(id, client);
     return this.#use(session, async () => ({ session, receipt: await this.#terminate(session, { by: "terminate" }) }));
   }
 
@@ -177,8 +177,9 @@ export class UnifiedExec {
   }
 
   /** With a key: a repeat gets the first answer, also when that was an error. */
-  #once(scope: string, key: string | undefined, call: CallScope, run: (call: CallScope) => Promise<ToolCallOutcome>) {
+  #once(name: string, key: string | undefined, call: CallScope, run: (call: CallScope) => Promise<ToolCallOutcome>) {
     if (key === undefined) return run(call);
+    const scope = call.client === undefined ? name : `${name} ${call.client}`;
     return this.#options.ledger.run({ scope, key }, call.signal, async (signal) => {
       try {
         return await run({ ...call, signal });
@@ -218,7 +219,7 @@ export class UnifiedExec {
   async #write(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
     const { clock, limits } = this.#options;
     const startedAt = clock.now();
-    const session = this.#table.contact(request.processId);
+    const session = this.#table.contact(request.processId, call.client);
     return this.#use(session, async () => {
       const endTurn = await session.turns.take(call.signal);
       if (endTurn === undefined) {
@@ -247,7 +248,7 @@ export class UnifiedExec {
   async #writeBeside(request: WriteStdinRequest, call: CallScope): Promise<ToolCallOutcome> {
     const { clock, limits } = this.#options;
     const startedAt = clock.now();
-    const session = this.#table.contact(request.processId);
+    const session = this.#table.contact(request.processId, call.client);
     return this.#use(session, async () => {
       const input = await sendInput(session, request, limits.waitingInputBytes);
       const waitEnded = await waitForWindow(session, clock, {
@@ -285,7 +286,7 @@ export class UnifiedExec {
   async #start(request: ExecCommandRequest, call: CallScope): Promise<Session> {
     if (this.#closing) throw new ToolError("the executor is shutting down; the command was not run");
     const { limits, telemetry } = this.#options;
-    const { id, pruned } = this.#table.reserve();
+    const { id, pruned } = this.#table.reserve(call.client);
     this.#wasUsed = true;
     try {
       if (pruned !== undefined) {

@@ -25,7 +25,7 @@ export const getOwners = ({ sessions }: SessionCallScope, own: UnifiedExec): Uni
 
 /** The owner of a session, else the first, which knows best what to say of it. */
 export const findOwner = (scope: SessionCallScope, own: UnifiedExec, id: number): UnifiedExec =>
-  getOwners(scope, own).find(({ table }) => table.has(id)) ?? own;
+  getOwners(scope, own).find(({ table }) => table.has(id, scope.client)) ?? own;
 
 /** The wire arguments of a tool with a contract. @throws ToolError that names the field. */
 export function unwrap<T>(parsed: ParsedArguments<T>, toolName: string): T {

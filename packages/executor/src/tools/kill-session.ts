@@ -11,7 +11,7 @@ export const killSession: SessionTool = {
   spec: STANDARD_TOOLS.kill_session,
   async call(args, unifiedExec, scope) {
     const id = getCount(asArguments(args), "session_id");
-    const killed = await waitUnlessAborted(scope.signal, findOwner(scope, unifiedExec, id).kill(id));
+    const killed = await waitUnlessAborted(scope.signal, findOwner(scope, unifiedExec, id).kill(id, scope.client));
     if (killed === undefined) {
       const text = `Session ${id} is being ended; the call was cancelled before it was gone.`;
       return { status: "success", content: [{ type: "input_text", text }], structured: { sessionId: id, gone: false } };

@@ -9,7 +9,7 @@ export const listSessions: SessionTool = {
   async call(_args, unifiedExec, scope) {
     const now = unifiedExec.now();
     const sessions = getOwners(scope, unifiedExec).flatMap(({ table }) =>
-      table.list().map((session) => describe(session, now)),
+      table.list(scope.client).map((session) => describe(session, now)),
     );
     const lines = sessions.map(
       ({ sessionId, state, seconds, unreadBytes, cwd, command }) =>

@@ -13,7 +13,7 @@ export const readOutput: SessionTool = {
   async call(args, unifiedExec, scope) {
     const given = asArguments(args);
     const id = getCount(given, "session_id");
-    const session = findOwner(scope, unifiedExec, id).table.find(id);
+    const session = findOwner(scope, unifiedExec, id).table.find(id, scope.client);
     const tokens = getCount(given, "max_output_tokens", DEFAULT_TOKENS);
     const { budgetBytes, notices } = unifiedExec.bound({ yieldTimeMs: 0, maxOutputTokens: tokens });
     if (given.chunks === true)

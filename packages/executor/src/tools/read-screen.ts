@@ -11,7 +11,7 @@ export const readScreen: SessionTool = {
   async call(args, unifiedExec, scope) {
     const id = getCount(asArguments(args), "session_id");
     const owner = findOwner(scope, unifiedExec, id);
-    const session = owner.table.find(id);
+    const session = owner.table.find(id, scope.client);
     const view = await owner.screens.read(session, scope.signal);
     const { outcome, closed } = session.state;
     const rows = dropBlankEnd(view.rows);

@@ -107,7 +107,7 @@ describe.each(TRANSPORTS)("an executor over $name", ({ open }) => {
     expect(await client.initialize()).toMatchObject({
       protocolVersion: "1",
       sessionId: "connection-1",
-      capabilities: ["tool_output", "cancel_tool", "session_exited", "concurrent_input"],
+      capabilities: ["tool_output", "cancel_tool", "session_exited", "concurrent_input", "clients"],
       host: { os: process.platform, cwd: process.cwd() },
     });
     await client.send({ type: "initialize", requestId: "again", clientName: "x", protocolVersion: "1" });

@@ -28,6 +28,8 @@ export interface DecisionTerms {
   digest: string;
   /** Ends the question. */
   signal: AbortSignal;
+  /** On whose behalf: a decision for the session is remembered for this client alone. */
+  client?: string | undefined;
 }
 
 export interface ApprovalsOptions {
@@ -50,11 +52,12 @@ export class Approvals {
   /** A decision of an earlier request counts, then the grant, then the approver. */
   async decide(
     request: ApprovalRequest,
-    { canonical, digest, signal }: DecisionTerms,
+    terms: DecisionTerms,
     approver: Approver | undefined,
     grant?: Grant,
   ): Promise<ApprovalResult> {
-    const key = sessionKey(request, canonical);
+    const { digest, signal } = terms;
+    const key = rememberedKey(request, terms);
     if (this.#accepted.has(key)) return { kind: "approved", by: "session" };
     // Nobody knew of the denial when it was granted.
     if (grant !== undefined && request.afterDenial === null) {
@@ -106,8 +109,8 @@ export class Approvals {
   }
 
   /** Whether it was accepted for the session before. */
-  remembers(request: ApprovalRequest, canonical: readonly string[]): boolean {
-    return this.#accepted.has(sessionKey(request, canonical));
+  remembers(request: ApprovalRequest, terms: Pick<DecisionTerms, "canonical" | "client">): boolean {
+    return this.#accepted.has(rememberedKey(request, terms));
   }
 
   #remember(key: string): void {
@@ -118,6 +121,9 @@ export class Approvals {
     }
   }
 }
+
+const rememberedKey = (request: ApprovalRequest, { canonical, client }: Pick<DecisionTerms, "canonical" | "client">) =>
+  JSON.stringify([client, sessionKey(request, canonical)]);
 
 /** What an approver says, not yet checked. */
 interface Answer {

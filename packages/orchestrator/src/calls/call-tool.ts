@@ -65,6 +65,11 @@ export interface CallToolOptions {
    * own `onOutput` and `signal` do not concern. With other arguments it is refused with the code `key_reused`.
    */
   idempotencyKey?: string;
+  /**
+   * On whose behalf, 1 to 128 characters, where several clients share the orchestrator: a client knows the sessions, the
+   * decisions for the session and the idempotency keys of its own calls alone. Calls without one know all sessions.
+   */
+  client?: string;
 }
 
 /** What all calls share. */
@@ -129,15 +134,15 @@ export async function routeCall(
   if (options.signal?.aborted) return interrupted();
   const parsed = parseArguments(args, context.config.limits.argumentBytes);
   if (parsed.kind === "rejected") return invalid(toolName, parsed);
-  const { environments: selection, signal } = options;
-  const placed = await selectEnvironment(toolName, parsed.value, { ...context, selection }, signal);
+  const { environments: selection, signal, client } = options;
+  const placed = await selectEnvironment(toolName, parsed.value, { ...context, selection, client }, signal);
   if (placed.kind === "result") return placed.result;
   const { selected, notice } = placed;
   const { name } = selected.executor;
   const ruling = context.rulingOf(name);
   const approver = options.approver ?? ruling.approver;
   const decide: Decide =
-    judge ?? ((request, terms) => context.approvals.decide(request, terms, approver, options.grant));
+    judge ?? ((request, terms) => context.approvals.decide(request, { ...terms, client }, approver, options.grant));
   const config = boundWindows(context.config, options.maxWindowMs);
   const own = { ...context, policy: ruling.policy, rules: ruling.rules, decide, config };
   const result = await carryOut(selected, parsed.value, getTurn(options, name), own);
@@ -317,12 +322,16 @@ interface Outgoing {
 async function send(
   { executor, tool, session }: Selected,
   { wireArguments, windowMs, notices, isBound = session !== undefined }: Outgoing,
-  { signal, onOutput, sessionScope }: CallToolOptions,
+  { signal, onOutput, sessionScope, client }: CallToolOptions,
   { sessions, config, newKey, trail, telemetry, trace, progress, isOnlyJudged }: HandlerContext,
 ): Promise<ToolCallResult> {
   if (isOnlyJudged) {
     progress.isSent = true;
     return interrupted();
+  }
+  if (client !== undefined && !executor.can("clients")) {
+    const reason = `executor \`${executor.name}\` does not keep the sessions of clients apart. Nothing was run.`;
+    return fail("unsendable", reason);
   }
   const unrecorded = trail.sending(wireArguments.sandbox as Sandbox | null | undefined);
   const refusal = unrecorded === undefined ? undefined : await unrecorded;
@@ -338,7 +347,7 @@ async function send(
   const { answerMarginMs, toolAnswerMs } = config.timings;
   const waits =
     windowMs === undefined ? { windowMs: 0, marginMs: toolAnswerMs } : { windowMs, marginMs: answerMarginMs };
-  const call = { executor, tool, ...keyed, ...waits, notices, session, signal, onOutput, sessionScope };
+  const call = { executor, tool, ...keyed, ...waits, notices, session, signal, onOutput, sessionScope, client };
   const watch = telemetry.send(executor.name, trace);
   const result = await sendCall(
     { ...call, isBound, trace: watch.trace },

@@ -2,10 +2,14 @@ import { OrchestratorError } from "../errors.js";
 import type { CallToolOptions } from "./call-tool.js";
 
 /** @throws OrchestratorError `bad_option` */
-export function checkOptions({ idempotencyKey, maxWindowMs }: CallToolOptions): void {
+export function checkOptions({ idempotencyKey, maxWindowMs, client }: CallToolOptions): void {
   if (idempotencyKey !== undefined && (idempotencyKey === "" || idempotencyKey.length > MAX_KEY_LENGTH)) {
     const expected = `expected 1 to ${MAX_KEY_LENGTH} characters`;
     throw new OrchestratorError("bad_option", `idempotencyKey has ${idempotencyKey.length} characters; ${expected}`);
+  }
+  if (client !== undefined && (client === "" || client.length > MAX_CLIENT_LENGTH)) {
+    const expected = `expected 1 to ${MAX_CLIENT_LENGTH} characters`;
+    throw new OrchestratorError("bad_option", `client has ${client.length} characters; ${expected}`);
   }
   if (maxWindowMs !== undefined && !(Number.isInteger(maxWindowMs) && maxWindowMs >= 0)) {
     throw new OrchestratorError("bad_option", `maxWindowMs is ${maxWindowMs}; expected whole milliseconds from 0`);
@@ -14,3 +18,5 @@ export function checkOptions({ idempotencyKey, maxWindowMs }: CallToolOptions): 
 
 /** Of an idempotency key, in UTF-16 units. */
 const MAX_KEY_LENGTH = 256;
+/** Of the name of a client, in UTF-16 units: what the protocol takes. */
+const MAX_CLIENT_LENGTH = 128;

@@ -25,7 +25,8 @@ export async function judgeToolCall(
   const progress = { isSent: false };
   let asked: { request: ApprovalRequest; digest: string } | undefined;
   const decide: Decide = async (request, { canonical, digest }) => {
-    if (context.approvals.remembers(request, canonical)) return { kind: "approved", by: "session" };
+    if (context.approvals.remembers(request, { canonical, client: options.client }))
+      return { kind: "approved", by: "session" };
     asked = { request, digest };
     return { kind: "interrupted" };
   };

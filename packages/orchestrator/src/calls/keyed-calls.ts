@@ -6,6 +6,12 @@ export interface KeyedCallsLimits {
   keyedResultBytes: number;
 }
 
+/** A key, and the client that chose it. */
+export interface CallKey {
+  key: string;
+  client: string | undefined;
+}
+
 interface KeyedCall {
   /** Of the tool and its arguments. */
   digest: string;
@@ -25,10 +31,16 @@ export class KeyedCalls {
   }
 
   /** Never rejects, as `call` does not. */
-  run(key: string, name: string, args: unknown, call: () => Promise<ToolCallResult>): Promise<ToolCallResult> {
+  run(
+    { key, client }: CallKey,
+    name: string,
+    args: unknown,
+    call: () => Promise<ToolCallResult>,
+  ): Promise<ToolCallResult> {
+    const id = JSON.stringify([client, key]);
     const digest = digestCall(name, args);
     if (digest === undefined) return Promise.resolve(fail("invalid_arguments", `${NO_JSON}. Nothing was run.`));
-    const known = this.#calls.get(key);
+    const known = this.#calls.get(id);
     if (known !== undefined && known.digest !== digest) {
       const reason = `idempotency key ${JSON.stringify(key)} belongs to a call with other arguments`;
       return Promise.resolve(fail("key_reused", `${reason}. Nothing was run.`));
@@ -39,19 +51,19 @@ export class KeyedCalls {
       return Promise.resolve(fail("repeated", `${reason}. Nothing was run again.`));
     }
     const kept: KeyedCall = { digest, result: undefined, bytes: 0 };
-    this.#calls.set(key, kept);
+    this.#calls.set(id, kept);
     kept.result = call().then((result) => {
-      this.#keep(key, kept, result);
+      this.#keep(id, kept, result);
       return result;
     });
     this.#forgetOldest();
     return kept.result;
   }
 
-  #keep(key: string, kept: KeyedCall, result: ToolCallResult): void {
-    if (this.#calls.get(key) !== kept) return;
+  #keep(id: string, kept: KeyedCall, result: ToolCallResult): void {
+    if (this.#calls.get(id) !== kept) return;
     if (result.isError && result.status !== "lost" && NOT_TRIED.has(result.structured.code)) {
-      this.#calls.delete(key);
+      this.#calls.delete(id);
       return;
     }
     kept.bytes = Buffer.byteLength(result.text);
@@ -71,10 +83,10 @@ export class KeyedCalls {
   }
 
   #forgetOldest(): void {
-    for (const [key, call] of this.#calls) {
+    for (const [id, call] of this.#calls) {
       if (this.#calls.size <= this.#limits.keyedCalls) return;
       this.#drop(call);
-      this.#calls.delete(key);
+      this.#calls.delete(id);
     }
   }
 }

@@ -28,6 +28,8 @@ export interface OutgoingCall {
   signal: AbortSignal | undefined;
   onOutput: ((output: LiveOutput) => unknown) | undefined;
   sessionScope: "own" | "executor" | undefined;
+  /** On whose behalf, where there are several clients. */
+  client: string | undefined;
   idempotencyKey?: string | undefined;
   /** It is only for this instance of the executor, not for one that replaces it. */
   isBound: boolean;
@@ -56,6 +58,7 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
     isBound: call.isBound,
     output: followed,
     sessionScope: call.sessionScope,
+    client: call.client,
     idempotencyKey: call.idempotencyKey,
     trace: call.trace,
   });
@@ -86,6 +89,7 @@ export async function sendCall(call: OutgoingCall, context: SendContext): Promis
     notices: call.notices,
     interruption,
     session: followed.session,
+    client: call.client,
     resultTextBytes: context.limits.resultTextBytes,
   });
 }
@@ -135,7 +139,8 @@ class FollowedOutput implements OutputListener {
   /** Only tools of the contract have sessions; another tool's `processId` is its own affair. */
   #track({ processId, offset, bytes }: IncomingOutput, seq: number): void {
     if (this.#call.tool.contract === undefined) return;
-    const session = this.session ?? this.#join(this.#sessions.adopt(this.#call.executor.owner, processId));
+    const session =
+      this.session ?? this.#join(this.#sessions.adopt(this.#call.executor.owner, processId, this.#call.client));
     session.lastSeq = Math.max(session.lastSeq, seq);
     session.lastOffset = Math.max(session.lastOffset, offset + bytes.length);
   }

@@ -12,6 +12,8 @@ export interface Session {
   readonly id: number;
   /** The executor that minted it, one connection (or resumed connection) of it. */
   readonly owner: SessionOwner;
+  /** On whose behalf it was started; undefined where the orchestrator has one client. */
+  client: string | undefined;
   /** The executor's own id. */
   readonly processId: number;
   state: SessionState;
@@ -46,11 +48,12 @@ export class SessionTable {
   }
 
   /** The session of an executor's id, made when it is new. An ended one lives again: its executor reused the id. */
-  adopt(owner: SessionOwner, processId: number): Session {
+  adopt(owner: SessionOwner, processId: number, client?: string): Session {
     const known = this.find(owner, processId);
     if (known !== undefined) {
       if (known.state.kind !== "live") {
         known.state = { kind: "live" };
+        known.client = client;
         known.isExitReported = false;
       }
       return known;
@@ -58,6 +61,7 @@ export class SessionTable {
     const session: Session = {
       id: this.#freeId(processId),
       owner,
+      client,
       processId,
       state: { kind: "live" },
       lastSeq: 0,

@@ -26,6 +26,8 @@ export interface SelectContext {
   sessions: SessionTable;
   environments: Pick<EnvironmentTable, "has">;
   selection: Selection;
+  /** On whose behalf the call is made; its own sessions are all it knows. */
+  client?: string | undefined;
 }
 
 /**
@@ -39,7 +41,7 @@ export function selectExecutor(
   context: SelectContext,
   pinned?: string,
 ): ExecutorChoice {
-  const { catalog, sessions, environments, selection } = context;
+  const { catalog, environments, selection } = context;
   const offering = catalog.offering(toolName, selection);
   const [first] = offering;
   if (first === undefined) return result(notOffered(toolName, context));
@@ -53,7 +55,7 @@ export function selectExecutor(
   const chosen = named === undefined ? first : offering.find((name) => name === named);
   if (chosen === undefined) return result(unknownEnvironment(toolName, named, offering));
   const tool = catalog.toolOf(chosen, toolName);
-  const session = sessionOf(args, tool, sessions);
+  const session = sessionOf(args, tool, context);
   if (session !== undefined) {
     const { name } = session.owner;
     const elsewhere = named !== undefined && name !== named ? `, not \`${String(named)}\`` : undefined;
@@ -109,13 +111,15 @@ function select(executor: ExecutorConnection, toolName: string, session?: Sessio
 function sessionOf(
   args: Record<string, unknown>,
   tool: LearnedTool | undefined,
-  sessions: SessionTable,
+  { sessions, client }: SelectContext,
 ): Session | undefined {
   const { session_id: id } = args;
   if (typeof id !== "number" || tool === undefined || tool.contract === "unified_exec.exec_command") return undefined;
   const { properties } = tool.inputSchema;
   const declares = tool.contract !== undefined || (isObject(properties) && "session_id" in properties);
-  return declares ? sessions.get(id) : undefined;
+  const session = declares ? sessions.get(id) : undefined;
+  // An id of another client means what it would mean if there was none.
+  return client === undefined || session?.client === client ? session : undefined;
 }
 
 const result = (value: ToolCallResult): ExecutorChoice => ({ kind: "result", result: value });

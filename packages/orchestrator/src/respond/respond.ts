@@ -24,6 +24,8 @@ export interface Response {
   outage: string | undefined;
   /** The session of the call as far as it is known without the answer. */
   session: Session | undefined;
+  /** On whose behalf the call was made. */
+  client: string | undefined;
   /** Bytes. */
   resultTextBytes: number;
 }
@@ -162,15 +164,15 @@ function bounded(response: Response, text: string): string {
 }
 
 /** What a checked result says of its session. */
-function trackResult({ sessions, owner, session }: Response, result: UnifiedExecResult): Session | undefined {
-  const own = result.processId === undefined ? session : sessions.adopt(owner, result.processId);
+function trackResult({ sessions, owner, session, client }: Response, result: UnifiedExecResult): Session | undefined {
+  const own = result.processId === undefined ? session : sessions.adopt(owner, result.processId, client);
   if (own !== undefined && result.outcome.kind !== "running") own.state = { kind: "ended", outcome: result.outcome };
   return own;
 }
 
 /** The same for an executor that gives only text: its header names the session. */
-function trackText({ sessions, owner, session }: Response, text: string): void {
+function trackText({ sessions, owner, session, client }: Response, text: string): void {
   const id = runningSession(text);
-  if (id !== undefined) sessions.adopt(owner, id);
+  if (id !== undefined) sessions.adopt(owner, id, client);
   else if (session !== undefined) session.state = { kind: "ended", outcome: undefined };
 }

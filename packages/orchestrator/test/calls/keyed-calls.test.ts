@@ -6,6 +6,8 @@ import { attached } from "../support/orchestrators.js";
 
 const said = (text: string): ToolCallResult => ({ status: "success", isError: false, text, structured: undefined });
 
+const of = (key: string, client?: string) => ({ key, client });
+
 /** Counts what runs. */
 function counted(results: ToolCallResult[]) {
   let runs = 0;
@@ -30,27 +32,27 @@ describe("a call with an idempotency key", () => {
   it("is tried again after a refusal that decided nothing", async () => {
     const calls = new KeyedCalls({ keyedCalls: 4, keyedResultBytes: 100 });
     const { call, runs } = counted([fail("too_many_calls", "busy"), said("ran")]);
-    expect(await calls.run("k", "t", {}, call)).toMatchObject({ isError: true });
-    expect(await calls.run("k", "t", {}, call)).toMatchObject({ text: "ran" });
+    expect(await calls.run(of("k"), "t", {}, call)).toMatchObject({ isError: true });
+    expect(await calls.run(of("k"), "t", {}, call)).toMatchObject({ text: "ran" });
     expect(runs()).toBe(2);
   });
 
   it("is not run again when its result is not kept any more", async () => {
     const calls = new KeyedCalls({ keyedCalls: 4, keyedResultBytes: 10 });
     const { call, runs } = counted([said("12345678"), said("12345678")]);
-    await calls.run("a", "t", {}, call);
-    await calls.run("b", "t", {}, call);
-    const again = await calls.run("a", "t", {}, call);
+    await calls.run(of("a"), "t", {}, call);
+    await calls.run(of("b"), "t", {}, call);
+    const again = await calls.run(of("a"), "t", {}, call);
     expect(again).toMatchObject({ status: "error", structured: { code: "repeated" } });
     expect(again.text).toMatch(/was made before.*Nothing was run again\.$/);
-    expect(await calls.run("b", "t", {}, call)).toMatchObject({ text: "12345678" });
+    expect(await calls.run(of("b"), "t", {}, call)).toMatchObject({ text: "12345678" });
     expect(runs()).toBe(2);
   });
 
   it("is forgotten when many others have come since", async () => {
     const calls = new KeyedCalls({ keyedCalls: 2, keyedResultBytes: 100 });
     const { call, runs } = counted([]);
-    for (const key of ["a", "b", "c", "a"]) await calls.run(key, "t", {}, call);
+    for (const key of ["a", "b", "c", "a"]) await calls.run(of(key), "t", {}, call);
     expect(runs()).toBe(4);
   });
 
