@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type Channel, type ChannelLimits, createMemoryChannelPair, createStdioChannel } from "@codex/channel";
 import { connectWebSocketChannel, createWebSocketListener } from "@codex/channel/websocket";
-import type { Pair, Transport } from "./contract.js";
+import type { Pair, Transport } from "./contract/transport.js";
 import { createTunnelPair } from "./tunnel/support.js";
 
 export const memory: Transport = {
@@ -64,7 +64,7 @@ export const websocket: Transport = {
   },
 };
 
-/** Two ends of a tunnel; what one says is heard by the other in a later turn. */
+/** Two ends of a tunnel; each message arrives in a later turn. */
 export const tunnel: Transport = {
   name: "a tunnel",
   hasWire: true,
