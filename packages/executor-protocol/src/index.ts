@@ -69,6 +69,7 @@ export {
   openExecServerResponseSchema,
   type TunnelMessage,
 } from "./tunnel.js";
+export { createTunnelClose, createTunnelPiece, deliverTunnelMessage, type TunnelReceiver } from "./tunnel-codec.js";
 export {
   type EnvPolicy,
   type ExecApprovalRequirement,

@@ -1,7 +1,7 @@
 import * as protocol from "@codex/executor-protocol";
 import { expect, test } from "vitest";
 
-test("the names exported are these", () => {
+test("pins the exported names", () => {
   expect(Object.keys(protocol).sort()).toEqual([
     "EXECUTOR_PROTOCOL_VERSION",
     "PARSE_CONTEXT",
@@ -12,7 +12,10 @@ test("the names exported are these", () => {
     "callToolResponseSchema",
     "cancelToolRequestSchema",
     "capabilitySchema",
+    "createTunnelClose",
+    "createTunnelPiece",
     "decodeOutputHead",
+    "deliverTunnelMessage",
     "encodeOutputHead",
     "endedBySchema",
     "envPolicySchema",
@@ -68,7 +71,7 @@ test("the names exported are these", () => {
   ]);
 });
 
-test("the words of the protocol are these", () => {
+test("pins the values of the protocol", () => {
   expect(protocol.EXECUTOR_PROTOCOL_VERSION).toBe("1");
   expect(protocol.capabilitySchema.def.entries).toEqual({
     tool_output: "tool_output",

@@ -4,22 +4,22 @@ import type { ChannelLimits } from "../limits.js";
 import { Fifo } from "../queue/fifo.js";
 import { getPieceCost } from "./piece.js";
 
-interface Waiting {
-  /** Undefined: it was over the limit. */
+interface CompleteMessage {
+  /** Undefined when the message was over the limit. */
   json: Buffer | undefined;
-  /** What had come when it was complete, in the units of `getPieceCost`. */
+  /** Cost of all pieces up to its end, in the units of `getPieceCost`. */
   end: number;
 }
 
 /**
- * Puts messages together from their pieces, and keeps those that are complete until they are taken. In memory are at
- * most one message and a window: the pieces of an incomplete message count as taken only while no other waits before it.
+ * Assembles messages from their pieces, and queues complete ones until they are taken. Memory is bounded by one message and
+ * a window: pieces of an incomplete message count as taken only while no complete one is queued.
  */
 export class PieceReceiver {
   readonly #window: number;
   readonly #limits: ChannelLimits;
   readonly #acknowledge: (taken: number) => void;
-  readonly #messages = new Fifo<Waiting>();
+  readonly #messages = new Fifo<CompleteMessage>();
   #parts: Buffer[] = [];
   #partBytes = 0;
   #arrived = 0;
@@ -33,7 +33,7 @@ export class PieceReceiver {
     this.#acknowledge = acknowledge;
   }
 
-  /** Returns what the peer did wrong, if anything. */
+  /** Returns the peer's protocol violation, if any. */
   accept(data: string, isLast: boolean): string | undefined {
     if (data === "") return "a piece of a message is empty";
     this.#arrived += getPieceCost(data);
@@ -41,23 +41,23 @@ export class PieceReceiver {
       return `more was sent than the window of ${this.#window} bytes allows`;
     }
     if (!this.#isDropped) this.#keep(data, isLast);
-    if (this.#messages.length === 0) this.#noteTaken(this.#arrived);
+    if (this.#messages.length === 0) this.#recordTaken(this.#arrived);
     return undefined;
   }
 
   take(): Received | undefined {
     const next = this.#messages.shift();
     if (next === undefined) return undefined;
-    this.#noteTaken(this.#messages.length === 0 ? this.#arrived : next.end);
+    this.#recordTaken(this.#messages.length === 0 ? this.#arrived : next.end);
     return next.json === undefined ? tooLarge(this.#limits) : decodeFrame(next.json, this.#limits);
   }
 
-  /** Nothing is taken any more; the peer can go on all the same, to come to its end. */
+  /** Discards queued and later messages. Pieces are still acknowledged, so that the peer can finish sending. */
   drop(): void {
     this.#isDropped = true;
     this.#messages.clear();
     this.#parts = [];
-    this.#noteTaken(this.#arrived);
+    this.#recordTaken(this.#arrived);
   }
 
   #keep(data: string, isLast: boolean): void {
@@ -73,8 +73,8 @@ export class PieceReceiver {
     this.#partBytes = 0;
   }
 
-  /** Told now and then: each time a quarter of the window is free again. */
-  #noteTaken(taken: number): void {
+  /** Acknowledges whenever at least a quarter of the window was taken. */
+  #recordTaken(taken: number): void {
     this.#taken = Math.max(this.#taken, taken);
     if (this.#taken - this.#acknowledged < this.#window / 4) return;
     this.#acknowledged = this.#taken;

@@ -3,20 +3,20 @@ import { getPieceCost, MAX_PIECE_BYTES } from "./piece.js";
 
 interface Outgoing {
   json: Buffer;
-  /** The bytes are not needed any more. */
+  /** Called when the bytes are no longer needed. */
   onWritten?: (() => void) | undefined;
 }
 
 interface PieceSenderOptions {
-  /** What may be on its way, in the units of `getPieceCost`. */
+  /** Most unacknowledged data, in the units of `getPieceCost`. */
   window: number;
   send: (data: string, isLast: boolean) => Promise<void>;
-  /** Less is waiting than before. */
+  /** Called when fewer bytes are waiting. */
   onProgress: () => void;
   onFailed: (error: Error) => void;
 }
 
-/** Cuts messages into pieces, and sends them one after the other as far as the window allows. */
+/** Splits messages into pieces, and sends them one after the other within the window. */
 export class PieceSender {
   readonly #options: PieceSenderOptions;
   readonly #pieceBytes: number;
@@ -45,13 +45,13 @@ export class PieceSender {
     if (!this.#isPumping) void this.#pump();
   }
 
-  noteTaken(taken: number): void {
-    // Never more than was sent, whatever the peer says.
+  recordTaken(taken: number): void {
+    // A peer cannot acknowledge more than was sent.
     this.#taken = Math.max(this.#taken, Math.min(taken, this.#sent));
     this.#wake();
   }
 
-  /** Resolves when everything was handed on, when the time is over, or at the end. */
+  /** Resolves when everything was sent, at the deadline, or at `end`. */
   async flush(deadlineMs: number): Promise<void> {
     if (!this.#isPumping) return;
     let timer: NodeJS.Timeout | undefined;
@@ -62,7 +62,7 @@ export class PieceSender {
     clearTimeout(timer);
   }
 
-  /** Drops what waits. */
+  /** Drops waiting messages. */
   end(): void {
     this.#isEnded = true;
     this.#messages.clear();
@@ -108,7 +108,7 @@ export class PieceSender {
   }
 }
 
-/** Where a piece ends that may not go beyond `end`: between two characters. */
+/** The last boundary between two characters at or before `end`. */
 function findCut(json: Buffer, end: number): number {
   if (end >= json.length) return json.length;
   let cut = end;
@@ -118,5 +118,5 @@ function findCut(json: Buffer, end: number): number {
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** Of UTF-8. */
+/** Bytes of the longest character in UTF-8. */
 const LONGEST_CHARACTER_BYTES = 4;

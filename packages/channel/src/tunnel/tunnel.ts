@@ -7,30 +7,30 @@ import { rejected, SendGate } from "../queue/send-gate.js";
 import { PieceReceiver } from "./piece-receiver.js";
 import { PieceSender } from "./piece-sender.js";
 
-/** Carries what one end of a tunnel says to the other, in order, over whatever the tunnel leads through. */
+/** Sends the messages of one end of a tunnel to the other, in order, over the outer channel. */
 export interface TunnelCarrier {
   /**
-   * A piece of the JSON text of a message; the next message begins behind the last one. Resolves when the next piece may
-   * be sent; a rejection fails the tunnel.
+   * Sends a piece of the JSON text of a message; `isLast` marks the last piece of it. Resolves when the next piece may be
+   * sent; a rejection fails the tunnel.
    */
   sendPiece(data: string, isLast: boolean): Promise<void>;
-  /** So much was taken since the tunnel was opened, in the units of `getPieceCost`. */
-  sendTaken(taken: number): void;
-  /** This end is closed: nothing more is sent, nor taken. Not called after `fail`, nor after the peer's end. */
-  sendEnd(reason: string | undefined): void;
+  /** Acknowledges the total that was taken since the tunnel was opened, in the units of `getPieceCost`. */
+  sendAck(taken: number): void;
+  /** Reports that this end is closed: it sends and takes nothing more. Not called after `fail`, nor after the peer's end. */
+  sendClose(reason: string | undefined): void;
 }
 
-/** What each end may have on its way, in the units of `getPieceCost`. */
+/** Most unacknowledged data in each direction, in the units of `getPieceCost`. */
 export interface TunnelWindows {
-  /** What this end grants the other. */
+  /** The window that this end grants to the other. */
   received: number;
-  /** What the other end has granted. */
+  /** The window that the other end has granted. */
   sent: number;
 }
 
 /**
- * One end of a channel within another channel. It has bounds of its own: what is not taken here holds back this
- * tunnel's sender, and nothing else of the channel that carries it. Messages go in pieces, so that none delays others for long.
+ * One end of a channel within another channel, with its own bounds: messages that are not taken here block this tunnel's
+ * sender, and nothing else in the outer channel. Messages are sent in pieces, so that none delays others for long.
  */
 export class Tunnel implements Channel {
   readonly #carrier: TunnelCarrier;
@@ -46,7 +46,7 @@ export class Tunnel implements Channel {
     this.#carrier = carrier;
     this.#limits = resolveLimits(limits);
     const { highWaterBytes } = this.#limits;
-    this.#receiver = new PieceReceiver(windows.received, this.#limits, (taken) => carrier.sendTaken(taken));
+    this.#receiver = new PieceReceiver(windows.received, this.#limits, (taken) => carrier.sendAck(taken));
     this.#sender = new PieceSender({
       window: windows.sent,
       send: (data, isLast) => carrier.sendPiece(data, isLast),
@@ -80,7 +80,7 @@ export class Tunnel implements Channel {
     return this.#inbox.receive();
   }
 
-  /** A piece came. Returns what is wrong with it, if anything: such a peer respects no bound, and the tunnel has failed. */
+  /** A piece arrived. Returns the peer's protocol violation, if any; the tunnel has failed then. */
   receivePiece(data: string, isLast: boolean): string | undefined {
     if (this.#ending.end !== undefined) return undefined;
     const violation = this.#receiver.accept(data, isLast);
@@ -89,23 +89,23 @@ export class Tunnel implements Channel {
     return violation;
   }
 
-  /** The peer has taken so much since the tunnel was opened. */
-  receiveTaken(taken: number): void {
-    this.#sender.noteTaken(taken);
+  /** The peer acknowledged the total that it has taken since the tunnel was opened. */
+  receiveAck(taken: number): void {
+    this.#sender.recordTaken(taken);
   }
 
-  /** The peer has closed its end. What came before can still be received. */
-  receiveEnd(reason: string | undefined): void {
+  /** The peer closed its end. Earlier messages can still be received. */
+  receiveClose(reason: string | undefined): void {
     this.#end(reason === undefined ? { kind: "peer_closed" } : { kind: "peer_closed", detail: reason });
   }
 
-  /** Ends it at once, and tells the peer why. */
+  /** Ends the tunnel at once, and sends the reason to the peer. */
   abandon(reason: string): void {
-    if (this.#ending.end === undefined) this.#carrier.sendEnd(reason);
+    if (this.#ending.end === undefined) this.#carrier.sendClose(reason);
     this.fail(new Error(reason));
   }
 
-  /** What carries the tunnel is gone. What came before can still be received. */
+  /** The outer channel has ended. Earlier messages can still be received. */
   fail(error: Error): void {
     this.#end({ kind: "failed", error });
   }
@@ -123,7 +123,7 @@ export class Tunnel implements Channel {
     this.#receiver.drop();
     this.#inbox.end();
     if (this.#ending.end === undefined && !abrupt && deadlineMs > 0) await this.#sender.flush(deadlineMs);
-    if (this.#ending.end === undefined) this.#carrier.sendEnd(undefined);
+    if (this.#ending.end === undefined) this.#carrier.sendClose(undefined);
     this.#end({ kind: "closed" });
   }
 

@@ -2,13 +2,13 @@ import { type ChannelLimits, DEFAULT_TUNNEL_WINDOW, Tunnel, type TunnelCarrier }
 
 export interface TunnelPairOptions {
   limits?: Partial<ChannelLimits>;
-  /** In each direction. */
+  /** The window in each direction. */
   window?: number;
-  /** Sees each piece that is sent from left to right. */
+  /** Called with each piece that is sent from left to right. */
   onPiece?: (data: string, isLast: boolean) => void;
 }
 
-/** Two ends that hear each other in a later turn, as over a wire. */
+/** Two ends whose messages arrive in a later turn, as over a wire. */
 export function createTunnelPair({ limits, window = DEFAULT_TUNNEL_WINDOW, onPiece }: TunnelPairOptions = {}) {
   const windows = { received: window, sent: window };
   const left = new Tunnel(
@@ -24,25 +24,25 @@ export function createTunnelPair({ limits, window = DEFAULT_TUNNEL_WINDOW, onPie
   return { left, right };
 }
 
-/** What is sent in one turn arrives together in a later one, in order. */
+/** Messages of one turn arrive together in a later one, in order. */
 function carrierTo(getPeer: () => Tunnel, onPiece?: (data: string, isLast: boolean) => void): TunnelCarrier {
-  let onItsWay: (() => void)[] = [];
+  let inTransit: (() => void)[] = [];
   const carry = (deliver: () => void) => {
-    if (onItsWay.length === 0) {
+    if (inTransit.length === 0) {
       setImmediate(() => {
-        const arrived = onItsWay;
-        onItsWay = [];
+        const arrived = inTransit;
+        inTransit = [];
         for (const one of arrived) one();
       });
     }
-    onItsWay.push(deliver);
+    inTransit.push(deliver);
   };
   return {
     async sendPiece(data, isLast) {
       onPiece?.(data, isLast);
       carry(() => getPeer().receivePiece(data, isLast));
     },
-    sendTaken: (taken) => carry(() => getPeer().receiveTaken(taken)),
-    sendEnd: (reason) => carry(() => getPeer().receiveEnd(reason)),
+    sendAck: (taken) => carry(() => getPeer().receiveAck(taken)),
+    sendClose: (reason) => carry(() => getPeer().receiveClose(reason)),
   };
 }

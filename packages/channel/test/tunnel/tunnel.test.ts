@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { nextValue, turn, untilStill } from "../support.js";
 import { createTunnelPair } from "./support.js";
 
-const nothing = { sendPiece: async () => {}, sendTaken: () => {}, sendEnd: () => {} };
+const nothing = { sendPiece: async () => {}, sendAck: () => {}, sendClose: () => {} };
 
 describe("a tunnel", () => {
-  test("sends pieces of at most 64 KiB that end between characters, and the text as it was", async () => {
+  test("sends pieces of at most 64 KiB that end between characters, with the text unchanged", async () => {
     const pieces: { bytes: number; isLast: boolean }[] = [];
     const { left, right } = createTunnelPair({
       onPiece: (data, isLast) => pieces.push({ bytes: Buffer.byteLength(data), isLast }),
@@ -21,7 +21,7 @@ describe("a tunnel", () => {
     await left.close();
   });
 
-  test("has at most its window on the way while the other end takes nothing", async () => {
+  test("has at most its window unacknowledged while the other end takes nothing", async () => {
     let sent = 0;
     const count = (data: string) => {
       sent += data.length;
@@ -46,7 +46,7 @@ describe("a tunnel", () => {
     await left.close();
   });
 
-  test("keeps no second message besides what is in the window, however long they are", async () => {
+  test("keeps at most one message in addition to the window, of any length", async () => {
     let sent = 0;
     const count = (data: string) => {
       sent += data.length;
@@ -68,7 +68,7 @@ describe("a tunnel", () => {
   ])("ends where the peer sends %s", async (_, data, problem) => {
     const ends: (string | undefined)[] = [];
     const windows = { received: 4096, sent: 4096 };
-    const tunnel = new Tunnel({ ...nothing, sendEnd: (reason) => ends.push(reason) }, windows);
+    const tunnel = new Tunnel({ ...nothing, sendClose: (reason) => ends.push(reason) }, windows);
     expect(tunnel.receivePiece(data, true)).toMatch(problem);
     expect(await tunnel.closed).toMatchObject({ kind: "failed", error: { message: expect.stringMatching(problem) } });
     expect(ends).toEqual([expect.stringMatching(problem)]);
@@ -76,7 +76,7 @@ describe("a tunnel", () => {
     expect(await tunnel.receive()).toBeUndefined();
   });
 
-  test("reports a message over the limit in its place, and goes on", async () => {
+  test("reports a message over the limit in its place, and stays open", async () => {
     const { right } = createTunnelPair({ limits: { maxMessageBytes: 10 } });
     right.receivePiece('"0123456', false);
     right.receivePiece('789"', true);
@@ -89,23 +89,23 @@ describe("a tunnel", () => {
     await right.close();
   });
 
-  test("does not send more because the peer acknowledges what was never sent", async () => {
+  test("does not send more when the peer acknowledges more than was sent", async () => {
     let sent = 0;
     const sendPiece = async (data: string) => {
       sent += data.length;
     };
     const tunnel = new Tunnel({ ...nothing, sendPiece }, { received: 4096, sent: 4096 });
-    tunnel.receiveTaken(1e9);
+    tunnel.receiveAck(1e9);
     void tunnel.send("x".repeat(20_000));
     await untilStill(() => sent);
     expect(sent).toBe(4096);
-    tunnel.receiveTaken(1e9);
+    tunnel.receiveAck(1e9);
     await untilStill(() => sent);
     expect(sent).toBe(2 * 4096);
     await tunnel.close({ abrupt: true });
   });
 
-  test("fails with the channel that carries it: what had arrived is still received", async () => {
+  test("fails with the outer channel; messages that had arrived are still received", async () => {
     const { left, right } = createTunnelPair();
     await left.send("arrived");
     await turn();
@@ -117,9 +117,9 @@ describe("a tunnel", () => {
     await left.close();
   });
 
-  test("tells why the peer ended it", async () => {
+  test("reports why the peer ended it", async () => {
     const { left } = createTunnelPair();
-    left.receiveEnd("it is too late");
+    left.receiveClose("it is too late");
     expect(await left.closed).toEqual({ kind: "peer_closed", detail: "it is too late" });
     await expect(left.send(1)).rejects.toMatchObject({ message: expect.stringContaining("it is too late") });
   });

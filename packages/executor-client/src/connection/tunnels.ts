@@ -1,26 +1,31 @@
 import { type Channel, DEFAULT_TUNNEL_WINDOW, Tunnel } from "@codex/channel";
-import type { TunnelMessage } from "@codex/executor-protocol";
+import {
+  createTunnelClose,
+  createTunnelPiece,
+  deliverTunnelMessage,
+  type TunnelMessage,
+} from "@codex/executor-protocol";
 import { ExecutorConnectionError } from "../errors.js";
 import { describeReply } from "./describe-reply.js";
 import type { RequestBody, ResponseMessage, SentRequest } from "./wire-types.js";
 
-/** Messages of a tunnel that may come before its opening was noticed: those of one turn. More are counted as problems. */
+/** Most messages that arrive for a tunnel in the turn of the event loop in which it is opened. More are a protocol violation. */
 const MAX_EARLY_MESSAGES = 64;
 
 export interface TunnelsOptions {
-  /** Of the executor. */
+  /** Name of the executor. */
   name: string;
   open: (body: RequestBody & { type: "open_exec_server" }) => SentRequest<ResponseMessage<"open_exec_server_response">>;
   post: (message: TunnelMessage) => Promise<void>;
 }
 
-/** The tunnels to the exec-server beside one executor. They end with the channel that carries them. */
+/** The tunnels to one executor's exec-server. They end with the outer channel. */
 export class Tunnels {
   readonly #options: TunnelsOptions;
   readonly #open = new Map<number, Tunnel>();
-  /** What comes right behind the answer that a tunnel is open, for those that are being opened. */
+  /** Messages that arrive right after the response that a tunnel is open, for tunnels that are being opened. */
   readonly #early = new Map<number, TunnelMessage[]>();
-  /** Of the last tunnel. */
+  /** The number of the last tunnel. */
   #last = 0;
 
   constructor(options: TunnelsOptions) {
@@ -31,7 +36,7 @@ export class Tunnels {
     return this.#open.size > 0;
   }
 
-  /** The caller owns the channel. @throws ExecutorConnectionError `unsupported` saying why there is none */
+  /** Opens a tunnel, which the caller owns. @throws ExecutorConnectionError `unsupported` with the executor's reason */
   async open(signal: AbortSignal | undefined): Promise<Channel> {
     const { name, open, post } = this.#options;
     this.#last += 1;
@@ -50,18 +55,18 @@ export class Tunnels {
       });
       return tunnel;
     }
-    // It may be opened all the same, later.
+    // The executor may still open it.
     if (answer.kind === "answer" || answer.kind === "timeout") {
-      post({ type: "exec_server_closed", tunnel: number }).catch(() => {}); // it ended with its channel
+      post(createTunnelClose(number, undefined)).catch(() => {}); // the tunnel ended with its channel
     }
     if (answer.kind === "answer")
-      throw new ExecutorConnectionError("closed", `executor \`${name}\`: opening was given up`);
+      throw new ExecutorConnectionError("closed", `executor \`${name}\`: opening was cancelled`);
     const code = answer.kind === "refused" ? "unsupported" : "exec_server_failed";
     const what = answer.kind === "refused" ? answer.message : describeReply(answer);
     throw new ExecutorConnectionError(code, `executor \`${name}\`: its exec-server cannot be used: ${what}`);
   }
 
-  /** Returns what is wrong with the message, if anything. What comes for a tunnel that has ended is dropped. */
+  /** Returns the peer's protocol violation, if any. A message for a tunnel that has ended is dropped. */
   handle(message: TunnelMessage): string | undefined {
     const early = this.#early.get(message.tunnel);
     if (early !== undefined) {
@@ -73,19 +78,10 @@ export class Tunnels {
     if (tunnel === undefined) {
       return message.tunnel > this.#last ? `tunnel ${message.tunnel} was not opened` : undefined;
     }
-    switch (message.type) {
-      case "exec_server":
-        return tunnel.receivePiece(message.data, message.more !== true);
-      case "exec_server_ack":
-        tunnel.receiveTaken(message.takenBytes);
-        return undefined;
-      case "exec_server_closed":
-        tunnel.receiveEnd(message.reason);
-        return undefined;
-    }
+    return deliverTunnelMessage(message, tunnel);
   }
 
-  /** The channel that carries them is gone. */
+  /** Ends all tunnels, as the outer channel has ended. */
   drop(reason: string): void {
     for (const tunnel of [...this.#open.values()]) tunnel.fail(new Error(reason));
     this.#open.clear();
@@ -93,14 +89,12 @@ export class Tunnels {
 
   #create(number: number, granted: number): Tunnel {
     const { post } = this.#options;
-    const tell = (message: TunnelMessage) => void post(message).catch(() => {}); // it ends with its channel
+    const postAndForget = (message: TunnelMessage) => void post(message).catch(() => {}); // a tunnel ends with its channel
     return new Tunnel(
       {
-        sendPiece: (data, isLast) =>
-          post({ type: "exec_server", tunnel: number, data, ...(isLast ? {} : { more: true }) }),
-        sendTaken: (takenBytes) => tell({ type: "exec_server_ack", tunnel: number, takenBytes }),
-        sendEnd: (reason) =>
-          tell({ type: "exec_server_closed", tunnel: number, ...(reason === undefined ? {} : { reason }) }),
+        sendPiece: (data, isLast) => post(createTunnelPiece(number, data, isLast)),
+        sendAck: (takenBytes) => postAndForget({ type: "exec_server_ack", tunnel: number, takenBytes }),
+        sendClose: (reason) => postAndForget(createTunnelClose(number, reason)),
       },
       { received: DEFAULT_TUNNEL_WINDOW, sent: granted },
     );

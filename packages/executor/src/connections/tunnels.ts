@@ -1,26 +1,33 @@
 import { type Channel, MIN_TUNNEL_WINDOW, Tunnel } from "@codex/channel";
-import type { ExecutorMessage, OrchestratorMessage, TunnelMessage } from "@codex/executor-protocol";
+import {
+  createTunnelClose,
+  createTunnelPiece,
+  deliverTunnelMessage,
+  type ExecutorMessage,
+  type OrchestratorMessage,
+  type TunnelMessage,
+} from "@codex/executor-protocol";
 import { describeFault, type Logger, messageOf } from "@codex/telemetry";
 import type { ExecutorLimits } from "../limits.js";
 
-/** Files, HTTP and processes of the executor's host, for one orchestrator. */
+/** An exec-server of the executor's host, for one orchestrator. */
 export interface HostedExecServer {
-  /** Serves one client over a channel, which it owns. Resolves when that client is gone; never rejects. */
+  /** Serves one client over a channel, which it owns. Resolves when the channel has ended. Never rejects. */
   serve(channel: Channel): Promise<void>;
-  /** Ends what clients have started. Never rejects. */
+  /** Ends the processes that clients have started. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Makes the exec-server of one orchestrator, when that orchestrator first opens a tunnel. */
+/** Creates the exec-server of one orchestrator, when it first opens a tunnel. */
 export type CreateExecServer = () => HostedExecServer | Promise<HostedExecServer>;
 
-/** Whether an executor offers its exec-server; if not, why. */
+/** How an executor creates its exec-server, or why it offers none. */
 export type ExecServerOffer = { create: CreateExecServer } | { refusal: string };
 
 export interface TunnelsOptions {
   offer: ExecServerOffer;
   limits: Pick<ExecutorLimits, "execServerTunnels" | "execServerWindowBytes">;
-  /** Sends to the orchestrator, over the current channel. Resolves with why the message could not be sent. */
+  /** Sends to the orchestrator over the current channel. Resolves with the reason when the message could not be sent. */
   send: (message: TunnelMessage) => Promise<string | undefined>;
   log: Logger;
 }
@@ -29,15 +36,15 @@ type OpenMessage = Extract<OrchestratorMessage, { type: "open_exec_server" }>;
 type OpenResponse = Extract<ExecutorMessage, { type: "open_exec_server_response" }>;
 
 /**
- * The tunnels of one orchestrator to the exec-server beside the executor. They end with the channel that carries them;
- * the exec-server is there until the connection ends, so that a client resumes its session through another tunnel.
+ * The tunnels of one orchestrator to the executor's exec-server. They end with the outer channel; the exec-server exists until
+ * the connection ends, so that a client can resume its session through another tunnel.
  */
 export class Tunnels {
   readonly #options: TunnelsOptions;
   readonly #open = new Map<number, Tunnel>();
   readonly #serving = new Set<Promise<void>>();
   #server: Promise<HostedExecServer> | undefined;
-  /** The largest number that was opened. */
+  /** The largest number of a tunnel that was opened. */
   #last = 0;
   #isClosed = false;
 
@@ -49,12 +56,12 @@ export class Tunnels {
     return "create" in this.#options.offer;
   }
 
-  /** Whether clients may have started something. */
+  /** Whether clients may have started processes. */
   get wasUsed(): boolean {
     return this.#server !== undefined;
   }
 
-  /** The answer, or why it is refused. */
+  /** Opens a tunnel and returns the response, or the reason for refusing it. */
   open({ requestId, tunnel: number, windowBytes }: OpenMessage): OpenResponse | string {
     const { offer, limits } = this.#options;
     if ("refusal" in offer) return offer.refusal;
@@ -74,33 +81,24 @@ export class Tunnels {
     return { type: "open_exec_server_response", requestId, windowBytes: received };
   }
 
-  /** Returns what is wrong with the message, if anything. What comes for a tunnel that has ended is dropped. */
+  /** Returns the peer's protocol violation, if any. A message for a tunnel that has ended is dropped. */
   handle(message: TunnelMessage): string | undefined {
     const tunnel = this.#open.get(message.tunnel);
     if (tunnel === undefined) {
       return message.tunnel > this.#last ? `tunnel ${message.tunnel} was not opened` : undefined;
     }
-    switch (message.type) {
-      case "exec_server":
-        return tunnel.receivePiece(message.data, message.more !== true);
-      case "exec_server_ack":
-        tunnel.receiveTaken(message.takenBytes);
-        return undefined;
-      case "exec_server_closed":
-        tunnel.receiveEnd(message.reason);
-        return undefined;
-    }
+    return deliverTunnelMessage(message, tunnel);
   }
 
-  /** The channel that carries them is gone. */
+  /** Ends all tunnels, as the outer channel has ended. */
   drop(reason: string): void {
     for (const tunnel of this.#open.values()) tunnel.fail(new Error(reason));
     this.#open.clear();
-    // Over the next channel a request to open one may come again.
+    // Over the next channel a request to open a tunnel may be repeated.
     this.#last = 0;
   }
 
-  /** Ends them, and the exec-server with what it has started. Never rejects. */
+  /** Ends the tunnels and the exec-server with its processes. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.drop("the connection to the orchestrator has ended");
@@ -114,17 +112,11 @@ export class Tunnels {
     return new Tunnel(
       {
         async sendPiece(data, isLast) {
-          const more = isLast ? {} : { more: true };
-          const problem = await send({ type: "exec_server", tunnel: number, data, ...more });
+          const problem = await send(createTunnelPiece(number, data, isLast));
           if (problem !== undefined) throw new Error(problem);
         },
-        sendTaken: (takenBytes) => void send({ type: "exec_server_ack", tunnel: number, takenBytes }),
-        sendEnd: (reason) =>
-          void send({
-            type: "exec_server_closed",
-            tunnel: number,
-            ...(reason === undefined ? {} : { reason }),
-          }),
+        sendAck: (takenBytes) => void send({ type: "exec_server_ack", tunnel: number, takenBytes }),
+        sendClose: (reason) => void send(createTunnelClose(number, reason)),
       },
       windows,
     );
