@@ -2,24 +2,24 @@ import type { ToolCallOutcome } from "@codex/executor-protocol";
 import type { ExecutorLimits } from "../limits.js";
 import type { KeptOutput } from "../output/kept-output.js";
 
-/** A call and what is known of its answer. */
+/** A call and its result, if known. */
 export interface CallRecord {
   readonly requestId: string;
   readonly toolName: string;
-  /** Epoch of the outbox when it arrived. */
+  /** The epoch of the outbox in which the call arrived. */
   readonly epoch: number;
-  /** Ends its wait. */
+  /** Ends the wait of the call. */
   readonly wait: AbortController;
-  /** Undefined while it is under way. */
+  /** Undefined while the call is in progress. */
   outcome: ToolCallOutcome | undefined;
   kept: KeptOutput | undefined;
-  /** The orchestrator has given it up: its answer is not sent. */
+  /** The orchestrator has abandoned the call: its result is not sent. */
   givenUp: boolean;
 }
 
-export type RecordLimits = Pick<ExecutorLimits, "unacknowledgedAnswers" | "unacknowledgedBytes">;
+export type RecordLimits = Pick<ExecutorLimits, "unacknowledgedResults" | "unacknowledgedBytes">;
 
-/** The calls of one orchestrator: those under way, and those whose answer it may not have received. */
+/** The calls of one orchestrator that are in progress, or whose result it may not have received. */
 export class CallRecords {
   readonly #limits: RecordLimits;
   /** Oldest first. */
@@ -50,19 +50,19 @@ export class CallRecords {
     this.#records.set(record.requestId, record);
   }
 
-  /** The record has its answer, which is kept until `remove`; the oldest ones make room for it. */
+  /** Retains the result of a record until `remove`; the oldest ones are removed at the limits. */
   keep(record: CallRecord): void {
     const size = getSize(record);
     this.#sizes.set(record, size);
     this.#bytes += size;
-    const { unacknowledgedAnswers, unacknowledgedBytes } = this.#limits;
+    const { unacknowledgedResults, unacknowledgedBytes } = this.#limits;
     for (const oldest of this.#sizes.keys()) {
-      if (this.#sizes.size <= unacknowledgedAnswers && this.#bytes <= unacknowledgedBytes) return;
+      if (this.#sizes.size <= unacknowledgedResults && this.#bytes <= unacknowledgedBytes) return;
       this.remove(oldest);
     }
   }
 
-  /** It need not be answered again. */
+  /** Removes a record, whose result need not be sent again. */
   remove(record: CallRecord): void {
     if (this.#records.get(record.requestId) === record) this.#records.delete(record.requestId);
     this.#bytes -= this.#sizes.get(record) ?? 0;
@@ -72,11 +72,11 @@ export class CallRecords {
   }
 }
 
-/** Bytes in memory, about. */
+/** Approximate bytes in memory. */
 function getSize({ outcome, kept }: CallRecord): number {
   const texts = outcome?.status === "success" ? outcome.content.map(({ text }) => text) : [outcome?.message ?? ""];
-  const answer = texts.reduce((sum, text) => sum + Buffer.byteLength(text), RECORD_BYTES);
-  return answer + (kept?.bytes ?? 0);
+  const result = texts.reduce((sum, text) => sum + Buffer.byteLength(text), RECORD_BYTES);
+  return result + (kept?.bytes ?? 0);
 }
 
 const RECORD_BYTES = 1024;

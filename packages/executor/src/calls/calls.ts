@@ -42,7 +42,7 @@ export interface CallsOptions {
   registry: ToolRegistry;
   unifiedExec: UnifiedExec;
   ledger: Ledger;
-  limits: Pick<ExecutorLimits, "inFlightCalls" | "unacknowledgedAnswers" | "unacknowledgedBytes">;
+  limits: Pick<ExecutorLimits, "inFlightCalls" | "unacknowledgedResults" | "unacknowledgedBytes">;
   /** Whether the orchestrator can come back over another channel. */
   isResumable: () => boolean;
   telemetry: ExecutorTelemetry;
@@ -169,7 +169,7 @@ export class Calls {
     const { outbox } = this.#options;
     const record = this.#records.get(requestId);
     if (record === undefined) {
-      const message = "this call was made before and is not made again; its answer is not kept any longer";
+      const message = "this call was made before and is not made again; its result is no longer retained";
       await outbox.send({ type: "error", requestId, message });
       return;
     }

@@ -5,30 +5,30 @@ import { ForgottenKeys } from "./forgotten-keys.js";
 
 export type LedgerLimits = Pick<
   ExecutorLimits,
-  "keptAnswers" | "keptAnswerBytes" | "keptKeys" | "keyBytes" | "forgottenKeys" | "keySeries"
+  "retainedResults" | "retainedResultBytes" | "retainedKeys" | "keyBytes" | "forgottenKeys" | "keySeries"
 >;
 
 interface Entry {
   scope: string;
   key: string;
-  /** Undefined once the answer was dropped to stay within bounds. */
-  answer: Promise<ToolCallOutcome> | undefined;
-  /** Bytes of the answer; undefined while the call is under way. */
+  /** Undefined once the result was dropped to stay within the limits. */
+  result: Promise<ToolCallOutcome> | undefined;
+  /** Bytes of the result; undefined while the call is in progress. */
   bytes: number | undefined;
-  /** Ends the wait of the call for every repeat; dropped with the wait, as it references the whole session. */
+  /** Ends the wait of the call for every repeat; dropped after the wait, as it references the whole session. */
   wait: AbortController | undefined;
 }
 
 /**
- * Calls with a key run once: a repeat gets the first answer, also while that is still being made, or is refused where
- * the answer is not kept any longer.
+ * Runs calls with an idempotency key once: a repeat gets the result of the first call, also while that is in progress, or is
+ * refused when the result is no longer retained.
  */
 export class Ledger {
   readonly #limits: LedgerLimits;
   readonly #entries = new Map<string, Entry>();
   readonly #forgotten: ForgottenKeys;
-  /** Those whose answer is kept, in the order in which they were answered. */
-  readonly #answered = new Set<Entry>();
+  /** Entries with a retained result, in the order of completion. */
+  readonly #completed = new Set<Entry>();
   #bytes = 0;
 
   constructor(limits: LedgerLimits) {
@@ -36,15 +36,15 @@ export class Ledger {
     this.#forgotten = new ForgottenKeys(limits);
   }
 
-  /** Keys that are kept one by one; those beyond them are known by less. */
+  /** Keys with an entry; older keys are only known as digests or numbers. */
   get size(): number {
     return this.#entries.size;
   }
 
   /**
-   * Starts `run` within this call unless the key is known in its scope. `signal` ends the wait of the first call and of
+   * Starts `run` synchronously unless the key is known in its scope. `signal` ends the wait of the first call and of
    * its repeats.
-   * @throws ToolError when the key is too long, its answer is not kept any longer, or that is not known.
+   * @throws ToolError when the key is too long, its result is no longer retained, or it is unknown whether the key was used
    */
   run(
     { scope, key }: { scope: string; key: string },
@@ -57,13 +57,13 @@ export class Ledger {
     }
     const id = `${scope} ${key}`;
     const known = this.#entries.get(id);
-    if (known?.answer !== undefined) return follow(known.answer, signal, known.wait);
+    if (known?.result !== undefined) return follow(known.result, signal, known.wait);
     const memory = known === undefined ? this.#forgotten.get(scope, key) : "used";
     if (memory === "new") return this.#start(id, { scope, key }, signal, run);
     if (memory === "used") throw new ToolError(REPEATED);
     const { forgottenKeys } = this.#limits;
     throw new ToolError(
-      `this call was not made: whether it was made before cannot be told, as ${forgottenKeys} keys are remembered, which is the limit; number keys as SERIES#NUMBER`,
+      `this call was not made: it is unknown whether it was made before, as the limit of ${forgottenKeys} remembered keys is reached; number keys as SERIES#NUMBER`,
     );
   }
 
@@ -74,64 +74,64 @@ export class Ledger {
     run: (signal: AbortSignal) => Promise<ToolCallOutcome>,
   ) {
     const wait = new AbortController();
-    const entry: Entry = { ...name, answer: undefined, bytes: undefined, wait };
+    const entry: Entry = { ...name, result: undefined, bytes: undefined, wait };
     this.#entries.set(id, entry);
-    const answer = run(wait.signal);
-    entry.answer = answer;
-    void answer.then(
-      (outcome) => this.#keep(entry, outcome),
-      // A defect of this package: what was done is not known, and it is not done again.
-      () => this.#forgetAnswer(entry),
+    const result = run(wait.signal);
+    entry.result = result;
+    void result.then(
+      (outcome) => this.#retain(entry, outcome),
+      // A defect of this package: it is unknown what was done, and it is not repeated.
+      () => this.#dropResult(entry),
     );
-    return follow(answer, signal, wait);
+    return follow(result, signal, wait);
   }
 
-  #keep(entry: Entry, outcome: ToolCallOutcome): void {
+  #retain(entry: Entry, outcome: ToolCallOutcome): void {
     entry.bytes = getSize(outcome);
     entry.wait = undefined;
-    this.#answered.add(entry);
+    this.#completed.add(entry);
     this.#bytes += entry.bytes;
     this.#makeRoom();
   }
 
-  #forgetAnswer(entry: Entry): void {
+  #dropResult(entry: Entry): void {
     entry.bytes = 0;
     entry.wait = undefined;
-    entry.answer = undefined;
+    entry.result = undefined;
     this.#makeRoom();
   }
 
-  /** Every entry it visits is dropped, except calls under way: amortized constant cost per call. */
+  /** Visits only entries that it drops, and calls in progress: amortized constant cost per call. */
   #makeRoom(): void {
-    const { keptAnswers, keptAnswerBytes, keptKeys } = this.#limits;
-    for (const old of this.#answered) {
-      if (this.#answered.size <= keptAnswers && this.#bytes <= keptAnswerBytes) break;
+    const { retainedResults, retainedResultBytes, retainedKeys } = this.#limits;
+    for (const old of this.#completed) {
+      if (this.#completed.size <= retainedResults && this.#bytes <= retainedResultBytes) break;
       this.#drop(old);
     }
-    if (this.#entries.size <= keptKeys) return;
+    if (this.#entries.size <= retainedKeys) return;
     for (const [id, old] of this.#entries) {
       if (old.bytes === undefined) continue;
       this.#drop(old);
       this.#entries.delete(id);
       this.#forgotten.add(old.scope, old.key);
-      if (this.#entries.size <= keptKeys) return;
+      if (this.#entries.size <= retainedKeys) return;
     }
   }
 
   #drop(entry: Entry): void {
-    if (this.#answered.delete(entry)) this.#bytes -= entry.bytes ?? 0;
-    entry.answer = undefined;
+    if (this.#completed.delete(entry)) this.#bytes -= entry.bytes ?? 0;
+    entry.result = undefined;
   }
 }
 
-const REPEATED = "this call was made before and is not made again; its answer is not kept any longer";
+const REPEATED = "this call was made before and is not made again; its result is no longer retained";
 
-async function follow(answer: Promise<ToolCallOutcome>, signal: AbortSignal, wait: AbortController | undefined) {
+async function follow(result: Promise<ToolCallOutcome>, signal: AbortSignal, wait: AbortController | undefined) {
   const onAbort = () => wait?.abort();
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await answer;
+    return await result;
   } finally {
     signal.removeEventListener("abort", onAbort);
   }

@@ -81,7 +81,7 @@ describe.each(CALLS)("$name", ({ call, effect }) => {
     expect(host.effects().filter((line) => line !== "read end")).toEqual(["run", ...effect]);
   };
 
-  it("is repeated while it is under way, and after it: it happens once, with one answer", async () => {
+  it("is repeated during and after the call: it runs once, with one result", async () => {
     const { host, client, id, say } = await begin();
     await say(client, "first");
     await say(client, "meanwhile");
@@ -92,7 +92,7 @@ describe.each(CALLS)("$name", ({ call, effect }) => {
     await expectOnce(host, client, id);
   });
 
-  it("is repeated over another channel, before its answer and after it", async () => {
+  it("is repeated over another channel, before and after its result", async () => {
     const { host, client, sessionId, id, say } = await begin();
     await say(client, "first");
     await client.call("list_sessions", {}); // it has arrived
@@ -110,7 +110,7 @@ describe.each(CALLS)("$name", ({ call, effect }) => {
     await expectOnce(host, third, id);
   });
 
-  it("is sent again under its own id and number: it happens once, with one answer", async () => {
+  it("is sent again under its own id and number: it runs once, with one result", async () => {
     const { host, client, sessionId, id, say } = await begin();
     await say(client, "same", { sequence: 5 });
     await say(client, "same", { sequence: 5 });
@@ -137,7 +137,7 @@ describe("a repeat that nothing is known of any more", () => {
     await client.send({ type: "ack", answers: ["one"] });
     await client.send({ type: "call_tool", toolName: "count", arguments: {}, requestId: "one", sequence: 3 });
     expect((await client.ofType("error", "one")).message).toBe(
-      "this call was made before and is not made again; its answer is not kept any longer",
+      "this call was made before and is not made again; its result is no longer retained",
     );
     await client.send({ type: "call_tool", toolName: "count", arguments: {}, requestId: "old", sequence: 1 });
     await client.ofType("error", "old");
@@ -147,7 +147,7 @@ describe("a repeat that nothing is known of any more", () => {
   });
 
   it("of a call with a key is refused, never run, also after a resume", async () => {
-    const { connect, effects } = open({ limits: { keptKeys: 2, keptAnswers: 1 } });
+    const { connect, effects } = open({ limits: { retainedKeys: 2, retainedResults: 1 } });
     const first = connect();
     const { sessionId } = await first.initialize();
     for (const idempotencyKey of ["a", "b", "s#1", "s#2", "s#3", "c"]) {
@@ -165,8 +165,8 @@ describe("a repeat that nothing is known of any more", () => {
     await second.served;
   });
 
-  it("of an answer that made room for others is refused when it is asked for again", async () => {
-    const { connect } = open({ limits: { unacknowledgedAnswers: 2 } });
+  it("of a call whose result was dropped at the limit is refused", async () => {
+    const { connect } = open({ limits: { unacknowledgedResults: 2 } });
     const first = connect();
     const { sessionId } = await first.initialize({ acknowledges: true });
     for (let sequence = 1; sequence <= 4; sequence++) await first.call("count", {}, `r${sequence}`, { sequence });

@@ -5,7 +5,14 @@ import { describe, expect, it } from "vitest";
 import { Ledger } from "../../src/idempotency/ledger.js";
 import { ToolError } from "../../src/index.js";
 
-const LIMITS = { keptAnswers: 2, keptAnswerBytes: 100, keptKeys: 4, keyBytes: 16, forgottenKeys: 3, keySeries: 1 };
+const LIMITS = {
+  retainedResults: 2,
+  retainedResultBytes: 100,
+  retainedKeys: 4,
+  keyBytes: 16,
+  forgottenKeys: 3,
+  keySeries: 1,
+};
 const answer = (text: string): ToolCallOutcome => ({ status: "success", content: [{ type: "input_text", text }] });
 const textOf = (outcome: ToolCallOutcome) =>
   outcome.status === "success" ? outcome.content[0]?.text : outcome.message;
@@ -19,14 +26,14 @@ function createRun(limits = LIMITS) {
 }
 
 describe("a ledger", () => {
-  it("runs a call once, and gives its answer to a repeat", async () => {
+  it("runs a call once, and returns its result to a repeat", async () => {
     const { run, ledger } = createRun();
     expect([await run("a"), await run("a"), await run("b")]).toEqual(["1", "1", "2"]);
     const elsewhere = ledger.run({ scope: "t", key: "a" }, new AbortController().signal, async () => answer("other"));
     expect(textOf(await elsewhere)).toBe("other");
   });
 
-  it("lets a repeat wait for a call that is under way", async () => {
+  it("lets a repeat wait for a call in progress", async () => {
     const ledger = new Ledger(LIMITS);
     let finish!: (outcome: ToolCallOutcome) => void;
     const { signal } = new AbortController();
@@ -56,18 +63,18 @@ describe("a ledger", () => {
     expect([textOf(await first), textOf(await second)]).toEqual(["early", "early"]);
   });
 
-  it("forgets answers over its bounds, and still does nothing twice", async () => {
+  it("drops results over its limits, and still runs nothing twice", async () => {
     const { run, count } = createRun();
     for (const key of ["a", "b", "c"]) await run(key);
     expect(() => run("a")).toThrow(ToolError);
     expect(() => run("a")).toThrow(/not made again/);
     expect([await run("b"), await run("c"), count()]).toEqual(["2", "3", 3]);
     await run("long", () => "x".repeat(100));
-    expect(() => run("c")).toThrow(/not kept any longer/);
+    expect(() => run("c")).toThrow(/no longer retained/);
     expect(await run("long")).toHaveLength(100);
   });
 
-  it("keeps the answer of a call that took long, though many were made and answered meanwhile", async () => {
+  it("retains the result of a long call, though many others completed in the meantime", async () => {
     const { ledger, run } = createRun();
     let finish!: (outcome: ToolCallOutcome) => void;
     const { signal } = new AbortController();
@@ -79,27 +86,27 @@ describe("a ledger", () => {
     finish(answer("late"));
     await first;
     expect(await run("a")).toBe("late");
-    expect(() => run("b")).toThrow(/not kept any longer/);
+    expect(() => run("b")).toThrow(/no longer retained/);
     expect(await run("c")).toBe("2");
   });
 
-  it("refuses a repeat of a call that it has forgotten", async () => {
+  it("refuses a repeat of a call of which only a digest is retained", async () => {
     const { run, count } = createRun();
     for (const key of ["a", "b", "c", "d", "e"]) await run(key);
     expect(() => run("a")).toThrow(/made before and is not made again/);
     expect(count()).toBe(5);
   });
 
-  it("runs nothing under an unknown key once it can tell no more whether that is a repeat", async () => {
+  it("runs nothing under an unknown key once digests are at their limit", async () => {
     const { run, count } = createRun();
     for (const key of ["a", "b", "c", "d", "e", "f", "g"]) await run(key);
-    expect(() => run("h")).toThrow(/cannot be told, as 3 keys are remembered, which is the limit/);
+    expect(() => run("h")).toThrow(/unknown whether it was made before, as the limit of 3 remembered keys is reached/);
     expect(() => run("a")).toThrow(/not made again/);
     expect(await run("g")).toBe("7");
     expect(count()).toBe(7);
   });
 
-  it("knows numbered keys without end by the largest that it has forgotten", async () => {
+  it("recognizes any number of numbered keys by the largest dropped number", async () => {
     const { run, count } = createRun();
     for (let number = 1; number <= 100; number++) expect(await run(`n#${number}`)).toBe(`${number}`);
     for (const number of [1, 50, 96]) expect(() => run(`n#${number}`)).toThrow(/not made again/);
@@ -107,7 +114,7 @@ describe("a ledger", () => {
     expect(count()).toBe(100);
   });
 
-  it("keeps what it cannot tell of a series apart from the next", async () => {
+  it("keeps the dropped numbers of one series apart from those of the next", async () => {
     const { run } = createRun();
     for (let number = 1; number <= 5; number++) await run(`a#${number}`);
     expect(await run("b#1")).toBe("6");
@@ -115,7 +122,7 @@ describe("a ledger", () => {
     expect(() => run("a#1")).toThrow(/not made again/);
   });
 
-  it("does not run a call again that failed in a way nobody knows", async () => {
+  it("does not repeat a call that failed in an unknown way", async () => {
     const ledger = new Ledger(LIMITS);
     const { signal } = new AbortController();
     const key = { scope: "s", key: "a" };
@@ -123,7 +130,7 @@ describe("a ledger", () => {
     expect(() => ledger.run(key, signal, async () => answer("again"))).toThrow(/not made again/);
   });
 
-  it("keeps the answer of a call, and nothing of what made it", async () => {
+  it("retains the result of a call, and no reference to the call itself", async () => {
     setFlagsFromString("--expose-gc");
     const collectGarbage: () => void = runInNewContext("gc");
     const { ledger, run } = createRun();
@@ -146,7 +153,7 @@ describe("a ledger", () => {
     expect(() => run("é".repeat(9))).toThrow("the key of a call has 18 bytes; the limit is 16 bytes");
   });
 
-  it("keeps no more of calls that throw than of others, and makes none of them again", async () => {
+  it("retains no more of calls that throw than of others, and repeats none of them", async () => {
     const ledger = new Ledger(LIMITS);
     const { signal } = new AbortController();
     let runs = 0;
@@ -156,7 +163,7 @@ describe("a ledger", () => {
         return Promise.reject(new Error("boom"));
       });
     for (let number = 1; number <= 20; number++) await expect(run(`k#${number}`)).rejects.toThrow("boom");
-    expect(ledger.size).toBeLessThanOrEqual(LIMITS.keptKeys);
+    expect(ledger.size).toBeLessThanOrEqual(LIMITS.retainedKeys);
     for (let number = 1; number <= 20; number++) expect(() => run(`k#${number}`)).toThrow(/was made before/);
     expect(runs).toBe(20);
   });
