@@ -1,30 +1,30 @@
 /**
- * One end of an ordered, bounded pipe of JSON values. A channel does not know the messages: it frames, bounds and carries them.
+ * One end of an ordered, bounded pipe of JSON values. A channel frames, bounds and carries messages without knowing them.
  *
  * Memory is bounded on both sides: `send` resolves only when the peer has room again, and nothing more is read from
- * the wire while received values wait to be taken by `receive`. The holder of a channel closes it, also after its end.
+ * the wire while received values wait for `receive`. The owner of a channel must close it, also after its end.
  */
 export interface Channel extends AsyncDisposable {
   /**
    * Sends one JSON value. Order is the order of the calls. Resolves at once below the high-water mark, else when the
-   * queue has drained to half of it: a caller that awaits it is held back by a slow reader.
-   * Rejects with ChannelError `closed` (nothing will be delivered from now on), `too_large`, `too_deep`,
+   * queue has drained to half of it: awaiting it applies the back-pressure of a slow reader.
+   * Rejects with ChannelError `closed` (nothing more will be delivered), `too_large`, `too_deep`,
    * `too_many_values` or `unserializable` (this value alone was not sent, the channel stays open). A rejection that
    * is not awaited is ignored: it does not end the process.
    */
   send(value: unknown): Promise<void>;
   /**
    * `send` of a value that is already encoded: UTF-8 JSON without a line feed. Not parsed again, only measured.
-   * The bytes belong to the channel from now on: they must not be changed before `onWritten` is called, which says that
-   * they left this process. Not every channel calls it, and none does for what was not sent.
+   * The channel takes ownership of the bytes: they must not be changed before `onWritten` is called, once they have left
+   * this process. Not every channel calls it, and none does for bytes that were not sent.
    */
   sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void>;
   /**
    * The next value, or undefined after the end. A value that could not be read is reported in its place.
-   * What had arrived before the peer's end is still delivered.
+   * Values that arrived before the peer's end are still delivered.
    */
   receive(): Promise<Received | undefined>;
-  /** Bytes that are no JSON; undefined where the wire cannot carry them. */
+  /** Binary frames; undefined where the wire cannot carry them. */
   readonly binary?: BinaryFrames | undefined;
   /**
    * Stops receiving, flushes what was sent (up to a deadline) and closes. Idempotent; never rejects. `await using` calls it
@@ -32,12 +32,12 @@ export interface Channel extends AsyncDisposable {
    */
   close(options?: CloseOptions): Promise<void>;
   /**
-   * Asks the peer for a sign of life; false when none came within `deadlineMs` milliseconds. Never rejects. Not there
-   * where the wire cannot ask.
+   * Pings the peer; resolves with false when nothing arrived within `deadlineMs` milliseconds. Never rejects. Absent where the
+   * wire has no ping.
    */
   isPeerAlive?(deadlineMs: number): Promise<boolean>;
   /**
-   * Resolves, never rejects, at the first cause that ends the channel. Over stdio a peer that ended may still read
+   * Resolves at the first cause that ends the channel. Never rejects. Over stdio a peer that ended may still read
    * what is sent until `close`.
    */
   readonly closed: Promise<ChannelEnd>;
@@ -51,13 +51,13 @@ export interface CloseOptions {
   abrupt?: boolean;
 }
 
-/** Frames of bytes between the JSON values, in one order with them. `codec/binary-frame.ts` describes their layout. */
+/** Binary frames, ordered together with the JSON values. `codec/binary-frame.ts` describes their layout. */
 export interface BinaryFrames {
-  /** From now on binary frames are read. Until then one is `malformed`, as it is to a peer that knows only JSON. */
+  /** Enables reading binary frames. Until then one is `malformed`, as for a peer that knows only JSON. */
   accept(): void;
   /**
-   * Sends a head of at most 65,535 bytes and a body, to a peer that is known to accept them. Settles as `send` does. The
-   * body belongs to the channel until `onWritten` is called, which is not called for what was not sent, and not by every channel.
+   * Sends a head of at most 65,535 bytes and a body to a peer that is known to accept them. Settles as `send` does. The
+   * channel owns the body until `onWritten` is called; not every channel calls it, and none does for a body that was not sent.
    */
   send(head: Uint8Array, body: Uint8Array, onWritten?: () => void): Promise<void>;
 }
@@ -73,7 +73,7 @@ export interface Malformed {
 export interface ReceivedValue {
   kind: "value";
   value: unknown;
-  /** The JSON it was read from, for what parsing does not keep: repeated keys, long integers. */
+  /** The JSON it was parsed from, for what parsing does not preserve: repeated keys, long integers. */
   readonly text?: string;
   /** Length of that JSON in bytes. */
   readonly bytes?: number;
@@ -82,9 +82,9 @@ export interface ReceivedValue {
 /** A part of a binary frame. A body is delivered as it arrives, in one part or several, in order. */
 export interface ReceivedBytes {
   kind: "bytes";
-  /** Of the frame; the same in all of its parts. */
+  /** The head of the frame; the same in all of its parts. */
   head: Buffer;
-  /** Where in the body these bytes begin. */
+  /** Offset of these bytes in the body. */
   at: number;
   bytes: Buffer;
   /** The body ends with them. */

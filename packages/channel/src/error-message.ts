@@ -1,2 +1,2 @@
-/** The text of something that was thrown; that of an `Error` is its message. `@codex/telemetry` has the same: this package depends on no other. */
+/** The message of an error; of any other thrown value, `String(value)`. A copy of that in `@codex/telemetry`, as this package has no dependencies. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

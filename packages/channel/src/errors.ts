@@ -1,4 +1,4 @@
-/** A local failure of a channel. It never crosses the wire; errors that a peer sent are `RpcError`. */
+/** A local failure of a channel. It is never sent to the peer; errors that a peer sent are `RpcError`. */
 export class ChannelError extends Error {
   override readonly name = "ChannelError";
   constructor(
@@ -14,7 +14,7 @@ export class ChannelError extends Error {
 export type ChannelErrorCode =
   /** The channel has ended, by `close` or by the peer. */
   | "closed"
-  /** The wire broke: no orderly end was seen. */
+  /** The connection broke without an orderly end. */
   | "connection_lost"
   | "too_large"
   | "too_deep"

@@ -6,7 +6,7 @@ export interface ChannelLimits {
   maxSentMessageBytes: number;
   /** Deepest nesting of arrays and objects. */
   maxDepth: number;
-  /** Most values in one message: parsed they take many times their bytes. Counted as commas and opening brackets. */
+  /** Most values in one message, as parsed values take many times their bytes. Counted as commas and opening brackets. */
   maxValues: number;
   /** High-water mark, bytes waiting to be written: at or above it `send` resolves only once half of them are left. */
   highWaterBytes: number;

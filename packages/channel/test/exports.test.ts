@@ -2,7 +2,7 @@ import * as channel from "@codex/channel";
 import * as websocket from "@codex/channel/websocket";
 import { expect, test } from "vitest";
 
-test("the names exported are these", () => {
+test("pins the exported names", () => {
   expect(Object.keys(channel).sort()).toEqual([
     "ChannelError",
     "DEFAULT_CHANNEL_LIMITS",
@@ -27,7 +27,7 @@ test("the names exported are these", () => {
   expect(Object.keys(websocket).sort()).toEqual(["connectWebSocketChannel", "createWebSocketListener"]);
 });
 
-test("the defaults of the limits are these", () => {
+test("pins the default limits", () => {
   expect(channel.DEFAULT_CHANNEL_LIMITS).toEqual({
     maxMessageBytes: 67_108_864,
     maxSentMessageBytes: 67_108_864,
@@ -45,7 +45,7 @@ test("the defaults of the limits are these", () => {
   });
 });
 
-test("what may be sent follows what may be received, unless given", () => {
+test("the limit of sent messages defaults to that of received ones", () => {
   expect(channel.resolveLimits({ maxMessageBytes: 10 })).toMatchObject({
     maxMessageBytes: 10,
     maxSentMessageBytes: 10,
@@ -56,13 +56,13 @@ test("what may be sent follows what may be received, unless given", () => {
   });
 });
 
-test.each([0, -1, 1.5, Number.NaN, 2 ** 60])("a limit of %d is refused by name", (value) => {
+test.each([0, -1, 1.5, Number.NaN, 2 ** 60])("a limit of %d is an error that names it", (value) => {
   expect(() => channel.resolveLimits({ maxDepth: value })).toThrow(
     `\`maxDepth\` must be a positive integer, got ${value}`,
   );
 });
 
-test("the JSON-RPC codes are these", () => {
+test("pins the JSON-RPC codes", () => {
   const { RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND, RPC_INVALID_PARAMS, RPC_INTERNAL_ERROR } = channel;
   const codes = [RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND, RPC_INVALID_PARAMS, RPC_INTERNAL_ERROR];
   expect(codes).toEqual([-32600, -32601, -32602, -32603]);

@@ -7,7 +7,7 @@ export async function nextValue(channel: Channel): Promise<unknown> {
   return received.value;
 }
 
-/** A binary frame with all of its body. */
+/** Receives a binary frame with its whole body. */
 export async function nextFrame(channel: Channel): Promise<{ head: Buffer; body: Buffer }> {
   const parts: Buffer[] = [];
   for (let at = 0; ; at += parts.at(-1)!.length) {
@@ -36,7 +36,7 @@ export async function expectRejection(promise: Promise<unknown>, code: string, m
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Resolves once a counter has stood still for many turns of the loop. Too early makes a test weaker, never red. */
+/** Resolves once a counter has not changed for many turns of the event loop. Resolving too early weakens a test, but never fails it. */
 export async function untilStill(read: () => number): Promise<void> {
   let last = -1;
   for (let still = 0; still < 20_000; still++) {

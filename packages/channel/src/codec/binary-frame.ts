@@ -1,8 +1,8 @@
 import { ChannelError } from "../errors.js";
 
 /**
- * A binary frame, where a JSON value could stand: `00`, the length of the head (16 bits, big endian), the length of the
- * body (32 bits, big endian), head, body. No JSON text begins with its first byte.
+ * A binary frame, in place of a JSON value: `00`, the length of the head (16 bits, big endian), the length of the
+ * body (32 bits, big endian), head, body. No JSON text starts with its first byte.
  */
 export const FRAME_MARK = 0x00;
 
@@ -17,7 +17,7 @@ export interface FrameLengths {
   body: number;
 }
 
-/** Writes everything that comes before the body: `FRAME_START_BYTES` and the head. Returns where the body begins. */
+/** Writes everything before the body: the first `FRAME_START_BYTES` bytes and the head. Returns the offset of the body. */
 export function writeFrameStart(into: Buffer, at: number, head: Uint8Array, bodyBytes: number): number {
   into[at] = FRAME_MARK;
   into.writeUInt16BE(head.length, at + 1);
@@ -26,7 +26,7 @@ export function writeFrameStart(into: Buffer, at: number, head: Uint8Array, body
   return at + FRAME_START_BYTES + head.length;
 }
 
-/** Of at least `FRAME_START_BYTES` bytes that begin with the mark. */
+/** @param start at least `FRAME_START_BYTES` bytes, the first being the mark */
 export const readFrameLengths = (start: Buffer): FrameLengths => ({
   head: start.readUInt16BE(1),
   body: start.readUInt32BE(3),

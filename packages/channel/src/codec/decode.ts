@@ -3,10 +3,10 @@ import type { Malformed, ReceivedValue } from "../channel.js";
 import type { ChannelLimits } from "../limits.js";
 import { describeExcess, findExcess } from "./structure.js";
 
-/** One frame as `receive` hands it out. Never throws. */
+/** Decodes a frame into what `receive` returns. Never throws. */
 export function decodeFrame(json: Buffer, limits: ChannelLimits): ReceivedValue | Malformed {
   if (json.length > limits.maxMessageBytes) return tooLarge(limits);
-  // A BOM, like anything else that is no JSON, is found by the parser.
+  // The parser rejects a BOM, like anything else that is not JSON.
   if (!isUtf8(json)) return malformed(`message of ${json.length} bytes is not valid UTF-8`);
   const excess = findExcess(json, limits);
   if (excess !== undefined) return malformed(`message ${describeExcess(excess, limits)}`);
@@ -18,7 +18,7 @@ export function decodeFrame(json: Buffer, limits: ChannelLimits): ReceivedValue 
   }
 }
 
-/** The source text is not an own property: it shows neither in comparisons nor when printed. */
+/** The source text is private, so that it appears neither in comparisons nor in logs. */
 class DecodedValue implements ReceivedValue {
   readonly kind = "value";
   readonly value: unknown;
@@ -40,13 +40,13 @@ class DecodedValue implements ReceivedValue {
   }
 }
 
-/** A frame that was longer than the limit; it may not have been seen whole. */
+/** A frame over the limit, which may not have arrived in full. */
 export const tooLarge = (limits: ChannelLimits): Malformed =>
   malformed(`message is larger than the limit of ${limits.maxMessageBytes} bytes`);
 
 const malformed = (problem: string): Malformed => ({ kind: "malformed", problem });
 
-/** The parser's reason without the excerpt of the input that it quotes: that may hold a secret. */
+/** The parser's reason without its excerpt of the input, which may contain a secret. */
 function parserDetail(error: unknown): string {
   if (!(error instanceof SyntaxError)) return "";
   const reason = error.message.replace(/(, )?(\.\.\.)?".*$/s, "");

@@ -2,7 +2,7 @@ import { ChannelError } from "../errors.js";
 import type { ChannelLimits } from "../limits.js";
 import { describeExcess, findExcess } from "./structure.js";
 
-/** The JSON text of a value. @throws ChannelError when it has none, or none that this runtime can hold */
+/** The JSON text of a value. @throws ChannelError when it has none, or one too long or deep for this runtime */
 export function stringify(value: unknown): string {
   let text: string | undefined;
   try {
@@ -16,7 +16,7 @@ export function stringify(value: unknown): string {
 
 function stringifyError(cause: unknown): ChannelError {
   if (cause instanceof RangeError) {
-    // V8 throws the same class for a text over its longest string and for a stack used up by nesting.
+    // V8 throws the same class for a too long string and for a stack overflow.
     return cause.message === "Invalid string length"
       ? new ChannelError("too_large", "value is larger than the longest string of this runtime", { cause })
       : new ChannelError("too_deep", "value nests deeper than the stack of this runtime allows", { cause });
@@ -33,7 +33,7 @@ export function encodeValue(value: unknown, limits: ChannelLimits): Buffer {
   return json;
 }
 
-/** The same behind a header, in one piece: `allocate` makes the memory for so many bytes of JSON. */
+/** Encodes a value after a header in one buffer, which `allocate` creates for a given number of bytes of JSON. */
 export function encodeFramed(value: unknown, limits: ChannelLimits, allocate: (bytes: number) => Buffer): Buffer {
   const text = stringify(value);
   const bytes = Buffer.byteLength(text);

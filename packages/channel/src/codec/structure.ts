@@ -6,7 +6,7 @@ const COMMA = 0x2c;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** Brackets differ from their array forms in this bit alone: `[` | 0x20 is `{`, `]` | 0x20 is `}`. */
+/** Braces differ from brackets in this bit only: `[` | 0x20 is `{`, `]` | 0x20 is `}`. */
 const BRACE_BIT = 0x20;
 
 /** Up to this many bytes a plain loop is faster than native searches. */
@@ -15,14 +15,14 @@ const SHORT_BYTES = 512;
 export type Excess = "too_deep" | "too_many_values";
 
 /**
- * Which limit the structure of UTF-8 JSON exceeds. Values are counted as opening brackets and commas outside of
- * strings. Linear; for bytes that are no JSON, a guess.
+ * The limit that the structure of UTF-8 JSON exceeds. Values are counted as opening brackets and commas outside
+ * strings. Takes linear time; for bytes that are not JSON the result is approximate.
  */
 export function findExcess(json: Uint8Array, limits: ChannelLimits): Excess | undefined {
   return isClearlyWithin(json, limits) ? undefined : scan(json, limits);
 }
 
-/** A message with few brackets and commas, inside of strings or not, needs no scan: most messages are done here. */
+/** Most messages need no scan, as they have few brackets and commas even with those inside strings. */
 function isClearlyWithin(json: Uint8Array, { maxDepth, maxValues }: ChannelLimits): boolean {
   if (json.length <= Math.min(maxDepth, maxValues)) return true;
   const most = Math.min(maxDepth, maxValues);
@@ -42,7 +42,7 @@ function countOpenings(json: Uint8Array): number {
   return count;
 }
 
-/** How often the bytes occur; stops counting once it is over `most`. */
+/** Counts occurrences of the bytes; stops once the count exceeds `most`. */
 function countNative(json: Uint8Array, bytes: readonly number[], most: number): number {
   let count = 0;
   for (const byte of bytes) {
@@ -77,7 +77,7 @@ function endOfString(json: Uint8Array, from: number): number {
   return i;
 }
 
-/** The excess in words. */
+/** The exceeded limit as part of an error message. */
 export function describeExcess(excess: Excess, { maxDepth, maxValues }: ChannelLimits): string {
   return excess === "too_deep"
     ? `nests deeper than ${maxDepth} levels of arrays and objects`

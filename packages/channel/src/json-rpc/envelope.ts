@@ -2,7 +2,7 @@ import { countMembers } from "./members.js";
 import { RpcError } from "./rpc-error.js";
 import { parseId, type RpcId } from "./rpc-id.js";
 
-/** A message by its shape. A `jsonrpc` member is neither written nor checked. */
+/** A message classified by its shape. A `jsonrpc` member is neither written nor checked. */
 export type Envelope =
   | { kind: "request"; id: RpcId; method: string; params: unknown; trace: TraceContext | undefined }
   | { kind: "notification"; method: string; params: unknown }
@@ -19,14 +19,14 @@ export interface TraceContext {
 }
 
 /**
- * The kind of message that a parsed value is. `method` makes it a request or, without `id`, a notification, whatever else is there; then
- * `result` makes it a response; all else must be an error response. `text` is its JSON: repeated keys are found in it.
+ * Classifies a parsed value: with `method` it is a request or, without `id`, a notification; else with `result` a response; else
+ * it must be an error response. `text` is its JSON, for finding repeated keys.
  */
 export function parseEnvelope(value: unknown, text?: string): Envelope {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return malformed("expected a JSON-RPC object");
   if (text !== undefined && countMembers(text) !== Object.keys(value).length) return malformed("a member is repeated");
-  // Own members only matter; JSON makes no others.
+  // An object from JSON has own members only.
   const message: Readonly<Record<string, unknown>> = value as Record<string, unknown>;
   const { method, result } = message;
   if (method === undefined) return result === undefined ? parseError(message, text) : parseResponse(message, text);

@@ -11,7 +11,7 @@ const SHORT_STRING = 24;
 /** Characters that are scanned for an integer and the white space around it. */
 const MAX_INTEGER_TEXT = 64;
 
-/** How many members the object of a valid JSON text has, repeated keys counted each time. */
+/** The number of members of the object in a valid JSON text, counting repeated keys each time. */
 export function countMembers(text: string): number {
   let count = 0;
   let depth = 0;
@@ -57,7 +57,7 @@ function endOfString(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Whether an odd number of backslashes stands before `at`; none before `from` counts. */
+/** Whether an odd number of backslashes precedes `at`, counting none before `from`. */
 function isEscaped(text: string, at: number, from: number): boolean {
   let i = at;
   while (i > from && text.charCodeAt(i - 1) === BACKSLASH) i--;

@@ -3,8 +3,8 @@ import type { RpcError } from "./rpc-error.js";
 import type { RpcId } from "./rpc-id.js";
 
 /**
- * Answers a request with what it returns, or with the error it throws: an RpcError as it is, anything else as
- * `errorOf` says. Handlers are called in the order of arrival and do not wait for each other.
+ * The return value is the result of the request; a thrown RpcError is its error response, anything else is converted by
+ * `errorOf`. Handlers are called in the order of arrival and do not wait for each other.
  */
 export type RequestHandler = (params: unknown, context: RequestContext) => unknown;
 
@@ -26,21 +26,21 @@ export interface PeerOptions {
   limits?: Partial<PeerLimits>;
 }
 
-/** A message that nothing here waits for; see `PeerOptions.onUnexpected`. */
+/** A message that this end did not expect; see `PeerOptions.onUnexpected`. */
 export type UnexpectedMessage =
   | { kind: "notification"; method: string; params: unknown }
   | { kind: "response"; id: RpcId; result: unknown }
   | { kind: "error"; id: RpcId; error: RpcError };
 
-/** Bounds of a `Peer`: what the other end, and calls of this end, can make grow. */
+/** Bounds of a `Peer` on what the other end, and calls of this end, can make grow. */
 export interface PeerLimits {
-  /** Requests of the peer that are handled at once. At the bound nothing more is read until one is answered. */
+  /** Most requests of the peer in progress. At the limit nothing more is read until one has its response. */
   maxHandledRequests: number;
   /** The same for the sum of their bytes. One request is always admitted. */
   maxHandledBytes: number;
   /** Requests of this end that wait for a response; one more is rejected with `too_many_requests`. */
   maxPendingRequests: number;
-  /** Milliseconds that requests in progress have to finish once the peer sends no more. */
+  /** Milliseconds for requests in progress to finish after the peer's end. */
   drainMs: number;
 }
 
@@ -52,7 +52,7 @@ export const DEFAULT_PEER_LIMITS: PeerLimits = {
   drainMs: 5_000,
 };
 
-/** Returned by a handler to answer with an error as if it threw an RpcError, without the cost of a stack trace. */
+/** Returned by a handler to respond with an error as if it threw an RpcError, without the cost of a stack trace. */
 export class ErrorResponse {
   readonly code: number;
   readonly message: string;

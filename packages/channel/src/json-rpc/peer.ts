@@ -12,15 +12,15 @@ import { WorkInProgress } from "./work-in-progress.js";
 
 /** Options of `Peer.request`. */
 export interface RequestOptions {
-  /** Stops waiting; the call rejects with the signal's reason. The peer is not notified. */
+  /** Stops waiting for the response; the call rejects with the signal's reason. The peer is not notified. */
   signal?: AbortSignal;
   /** Trace context that is sent with the request. */
   trace?: TraceContext | undefined;
 }
 
 /**
- * One end of JSON-RPC over a channel: both ends may send requests. Owns the channel and closes it: by `close`, or on
- * itself after the peer's end, once the requests being handled are answered.
+ * One end of JSON-RPC over a channel; both ends may send requests. Owns the channel and closes it: in `close`, or after the
+ * peer's end once the requests in progress have their responses.
  */
 export class Peer implements AsyncDisposable {
   readonly #channel: Channel;
@@ -31,9 +31,9 @@ export class Peer implements AsyncDisposable {
   readonly #responder: RequestResponder;
   #endError: ChannelError | undefined;
   #closing: Promise<void> | undefined;
-  /** Resolves when nothing more is received; pending requests have been rejected before that. Never rejects. */
+  /** Resolves when nothing more will be received, after rejecting pending requests. Never rejects. */
   readonly ended: Promise<ChannelEnd>;
-  /** Resolves when the requests in progress were answered, or could not be, and the channel is closed. Never rejects. */
+  /** Resolves when the requests in progress have ended and the channel is closed. Never rejects. */
   readonly closed: Promise<ChannelEnd>;
 
   /** Starts to receive at once; the first handler is called after the current turn. */
@@ -60,12 +60,12 @@ export class Peer implements AsyncDisposable {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const added = this.#pending.add();
     if (added instanceof ChannelError) return Promise.reject(added);
-    const { id, answer } = added;
+    const { id, response } = added;
     this.#channel
       .send(trace === undefined ? { id, method, params } : { id, method, params, trace })
       .catch((error: Error) => this.#pending.reject(id, error));
-    if (signal !== undefined) this.#abandonOnAbort(id, answer, signal);
-    return answer;
+    if (signal !== undefined) this.#abandonOnAbort(id, response, signal);
+    return response;
   }
 
   /** Resolves as `Channel.send` does. */
@@ -78,7 +78,7 @@ export class Peer implements AsyncDisposable {
     return this.#channel.sendEncoded(json, onWritten);
   }
 
-  /** Sends an error response; with id -1 it answers a message whose id could not be read. Never rejects. */
+  /** Sends an error response; id -1 is for a message whose id could not be read. Never rejects. */
   sendError(id: RpcId, error: RpcError): Promise<void> {
     return this.#responder.sendError(id, error);
   }
@@ -102,16 +102,16 @@ export class Peer implements AsyncDisposable {
     return end;
   }
 
-  /** A separate function, so that no message stays in memory until the next one arrives. */
+  /** A separate function, so that a message is not referenced while waiting for the next one. */
   async #receive(): Promise<boolean> {
     const received = await this.#channel.receive();
     if (received !== undefined) this.#dispatch(received);
     return received !== undefined;
   }
 
-  /** A peer that sends no more may still read responses; a broken channel cannot carry them. */
+  /** A peer that has ended its side may still read responses; a failed channel cannot carry them. */
   async #closeAfterWork(end: ChannelEnd): Promise<ChannelEnd> {
-    if (end.kind === "peer_closed") await before(this.#work.idle(), this.#limits.drainMs);
+    if (end.kind === "peer_closed") await settlesWithin(this.#work.idle(), this.#limits.drainMs);
     await this.close();
     return end;
   }
@@ -164,7 +164,7 @@ export class Peer implements AsyncDisposable {
     this.#callHook(() => this.#options.onUnexpected?.(message));
   }
 
-  /** When a hook throws, the peer is closed. */
+  /** Calls a hook; when it throws, the peer is closed. */
   #callHook(hook: () => void): void {
     try {
       hook();
@@ -202,16 +202,16 @@ export class Peer implements AsyncDisposable {
     );
   }
 
-  #abandonOnAbort(id: number, answer: Promise<unknown>, signal: AbortSignal): void {
+  #abandonOnAbort(id: number, response: Promise<unknown>, signal: AbortSignal): void {
     const onAbort = () => this.#pending.abandon(id, signal.reason);
     const stop = () => signal.removeEventListener("abort", onAbort);
     signal.addEventListener("abort", onAbort);
-    answer.then(stop, stop);
+    response.then(stop, stop);
   }
 }
 
-/** Resolves with the promise or after the time, whichever is first. */
-function before(promise: Promise<void>, ms: number): Promise<void> {
+/** Resolves with the promise or after `ms` milliseconds, whichever is first. */
+function settlesWithin(promise: Promise<void>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     void promise.then(() => {

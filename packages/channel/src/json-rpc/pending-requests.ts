@@ -9,7 +9,7 @@ interface Pending {
 /** Requests of this end that wait for a response, by id. */
 export class PendingRequests {
   readonly #waiting = new Map<number, Pending>();
-  /** Abandoned by their callers and not answered yet; beyond the bound the oldest are evicted. */
+  /** Ids of abandoned requests whose responses may still arrive; beyond the bound the oldest are evicted. */
   readonly #abandoned = new Set<number>();
   readonly #most: number;
   #nextId = 1;
@@ -19,17 +19,17 @@ export class PendingRequests {
   }
 
   /** A new id and the promise of its response, or `too_many_requests`. */
-  add(): { id: number; answer: Promise<unknown> } | ChannelError {
+  add(): { id: number; response: Promise<unknown> } | ChannelError {
     if (this.#waiting.size >= this.#most) {
-      const message = `request was not sent: ${this.#waiting.size} requests wait for an answer, which is the limit`;
+      const message = `request was not sent: ${this.#waiting.size} requests wait for a response, which is the limit`;
       return new ChannelError("too_many_requests", message);
     }
     const id = this.#nextId++;
-    const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
-    return { id, answer };
+    const response = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    return { id, response };
   }
 
-  /** False for a response to no request. A response to an abandoned request is dropped. */
+  /** Returns false for a response without a request. A response to an abandoned request is dropped. */
   resolve(id: RpcId, result: unknown): boolean {
     const pending = this.#take(id);
     pending?.resolve(result);

@@ -5,7 +5,7 @@ import type { RpcId } from "./rpc-id.js";
 export class RequestContext {
   readonly id: RpcId;
   readonly method: string;
-  /** Trace context: as the peer sent it, or as the code that traces the handling replaced it. */
+  /** Trace context as the peer sent it, or that of the span for handling the request. */
   trace: TraceContext | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
@@ -16,7 +16,7 @@ export class RequestContext {
     this.trace = trace;
   }
 
-  /** Aborts when nobody waits for the response any more. Created on first use: most handlers need none. */
+  /** Aborts when the response can no longer be delivered. Created on first use, as most handlers need none. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();

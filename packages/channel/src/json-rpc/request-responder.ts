@@ -8,7 +8,7 @@ import { RPC_INTERNAL_ERROR, RPC_METHOD_NOT_FOUND, RpcError } from "./rpc-error.
 import type { RpcId } from "./rpc-id.js";
 import type { WorkInProgress } from "./work-in-progress.js";
 
-/** Calls the handlers of requests and sends what they return or throw. Every request gets one response. */
+/** Calls request handlers and sends their results or errors. Every request gets one response. */
 export class RequestResponder {
   readonly #channel: Channel;
   readonly #options: PeerOptions;
@@ -71,7 +71,7 @@ export class RequestResponder {
       const chosen = this.#options.errorOf?.(error, context);
       if (chosen !== undefined) return chosen;
     } catch {
-      // The original error says more about the request than what the hook threw.
+      // The original error is more useful than the error of the hook.
     }
     return new RpcError(RPC_INTERNAL_ERROR, messageOf(error), { cause: error });
   }

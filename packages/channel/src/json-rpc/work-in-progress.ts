@@ -5,7 +5,7 @@ export interface Work {
   abort(reason: Error): void;
 }
 
-/** Messages of the peer being handled, requests until their responses are written: bounded in number and bytes. */
+/** Messages of the peer in progress (requests until their responses are written), bounded in number and bytes. */
 export class WorkInProgress {
   readonly #work = new Map<Work, number>();
   readonly #limits: PeerLimits;
@@ -35,7 +35,7 @@ export class WorkInProgress {
     if (this.#work.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
-  /** Nothing more arrives from the wire: what is left to be read is little, and work that hangs must not hide the end. */
+  /** Removes the bound once the wire has ended: little is left to read, and work that hangs must not delay the end. */
   lift(): void {
     this.#lifted = true;
     this.#giveRoom();

@@ -8,8 +8,8 @@ import { Inbox } from "../queue/inbox.js";
 import { rejected, SendGate } from "../queue/send-gate.js";
 
 /**
- * Two ends of one channel in this process. Values go through JSON as on a wire, so nothing is shared between the
- * ends, except the body of a binary frame, which is passed on as it is. What has not been received holds the sender back.
+ * Two ends of one channel in this process. Values are encoded as JSON as on a wire, so the ends share no objects,
+ * except the body of a binary frame, which is not copied. Values that are not received yet apply back-pressure.
  */
 export function createMemoryChannelPair(limits?: Partial<ChannelLimits>): [Channel, Channel] {
   const resolved = resolveLimits(limits);
@@ -71,7 +71,7 @@ class MemoryChannel implements Channel {
   async close(): Promise<void> {
     if (this.#ending.end?.kind === "closed") return;
     this.#frames.clear();
-    // What was sent is in the peer's queue already, and may be received after this end is closed.
+    // Sent values are already in the peer's queue, and can be received after this end is closed.
     this.#gate.open();
     this.#end({ kind: "closed" });
     this.#peer.#end({ kind: "peer_closed" });

@@ -1,4 +1,4 @@
-/** First in, first out, in constant time also when long (`Array.shift` is not). */
+/** A first-in, first-out queue with constant-time operations at any length, unlike `Array.shift`. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -32,5 +32,5 @@ export class Fifo<T> {
   }
 }
 
-/** Free places at the front at which the rest is moved. */
+/** Number of free slots at the front from which the array is compacted. */
 const COMPACT_AT = 1024;

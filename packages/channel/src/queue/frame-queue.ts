@@ -5,11 +5,11 @@ import type { ChannelLimits } from "../limits.js";
 import { Fifo } from "./fifo.js";
 
 /** JSON, a binary frame as received, or one from memory. */
-type Waiting = Buffer | { kind: "frame"; message: Buffer } | ReceivedBytes;
+type QueuedFrame = Buffer | { kind: "frame"; message: Buffer } | ReceivedBytes;
 
 /** Received frames that wait for `receive`; JSON is still encoded. */
 export class FrameQueue {
-  readonly #frames = new Fifo<Waiting>();
+  readonly #frames = new Fifo<QueuedFrame>();
   readonly #limits: ChannelLimits;
   readonly #maxBytes: number;
   #bytes = 0;
@@ -28,7 +28,7 @@ export class FrameQueue {
     return this.#bytes <= this.#maxBytes / 2 && this.#frames.length <= this.#limits.maxWaitingMessages / 2;
   }
 
-  /** From now on binary messages that begin with `FRAME_MARK` are binary frames. */
+  /** Makes later binary messages that start with `FRAME_MARK` binary frames. */
   acceptBinary(): void {
     this.#acceptsBinary = true;
   }
@@ -38,7 +38,7 @@ export class FrameQueue {
     this.#bytes += message.length;
   }
 
-  /** One that is decoded already. */
+  /** Adds a frame that is already decoded. */
   pushBytes(bytes: ReceivedBytes): void {
     this.#frames.push(bytes);
     this.#bytes += sizeOf(bytes);
@@ -59,7 +59,7 @@ export class FrameQueue {
   }
 }
 
-function sizeOf(waiting: Waiting): number {
+function sizeOf(waiting: QueuedFrame): number {
   if (Buffer.isBuffer(waiting)) return waiting.length;
   return waiting.kind === "frame" ? waiting.message.length : waiting.head.length + waiting.bytes.length;
 }

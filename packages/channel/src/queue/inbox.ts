@@ -2,20 +2,20 @@ import type { Received } from "../channel.js";
 import { Fifo } from "./fifo.js";
 import { TURN_MS, Turns } from "./turns.js";
 
-/** `undefined`: nothing has arrived that is complete. */
+/** Returns the next complete value; undefined when there is none. */
 export type TakeReceived = () => Received | undefined;
 
 /**
- * Matches what has arrived with the receivers that wait for it. Values are decoded when taken, not when they arrive. A receiver that
- * is kept busy by values that came together gets the next one in a later turn of the event loop.
+ * Matches arrived values with waiting receivers. Values are decoded when taken, not when they arrive. After a receiver has been
+ * busy for `TURN_MS` with values that arrived together, it gets the next one in a later turn of the event loop.
  */
 export class Inbox {
   readonly #waiting = new Fifo<(received: Received | undefined) => void>();
   readonly #take: TakeReceived;
   readonly #turns: Turns;
-  /** Start of the current run of values that were taken without a turn in between, ms; undefined for none. */
+  /** When the first of the values was taken that were taken without a turn in between, ms; undefined for none. */
   #busySince: number | undefined;
-  /** It waits for its turn: nothing is delivered before that. */
+  /** It waits for a later turn; nothing is delivered before that. */
   #yielding = false;
   #ended = false;
 
@@ -33,7 +33,7 @@ export class Inbox {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Call when something has arrived. */
+  /** Call when a value may have arrived. */
   wake(): void {
     while (this.#waiting.length > 0 && !this.#mustYield()) {
       const received = this.#takeOne();
@@ -42,7 +42,7 @@ export class Inbox {
     }
   }
 
-  /** Nothing more will arrive: `receive` resolves with undefined once everything was taken. */
+  /** Nothing more will arrive: `receive` resolves with undefined once all values were taken. */
   end(): void {
     this.#ended = true;
     this.wake();

@@ -1,10 +1,10 @@
-/** How much waits to be written, in the unit of the channel's choice. */
+/** The amount of data waiting to be written, in a unit chosen by the channel. */
 export interface SendBacklog {
   isFull(): boolean;
   hasRoom(): boolean;
 }
 
-/** Holds senders back while the backlog is full, and releases all of them once it has room. */
+/** Blocks senders while the backlog is full, and releases all of them once it has room. */
 export class SendGate {
   readonly #backlog: SendBacklog;
   #held: { resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -26,12 +26,12 @@ export class SendGate {
     if (this.#held.length > 0 && this.#backlog.hasRoom()) this.open();
   }
 
-  /** Everything in the backlog is certain to be delivered: releases all held senders. */
+  /** Releases all blocked senders, as everything in the backlog is certain to be delivered. */
   open(): void {
     for (const sender of this.#takeHeld()) sender.resolve();
   }
 
-  /** Nothing more will be delivered: rejects the held senders, and all later ones. */
+  /** Rejects blocked and later senders, as nothing more will be delivered. */
   fail(error: Error): void {
     this.#error ??= error;
     for (const sender of this.#takeHeld()) sender.reject(error);

@@ -1,28 +1,28 @@
 import { Fifo } from "./fifo.js";
 
-/** Milliseconds of work on what one channel has received, before everything else gets its turn. */
+/** Milliseconds of work on received values of one channel before other work gets a turn of the event loop. */
 export const TURN_MS = 2;
 
 /**
- * Turns of the event loop for channels whose messages keep their receivers busy: one of them continues in each turn, in the
- * order in which they asked. Between two of them all other work gets its turn.
+ * Schedules channels whose messages keep their receivers busy: in each turn of the event loop one of them continues, in the
+ * order of their calls, so that other work runs in between.
  */
 export class Turns {
   readonly #waiting = new Fifo<() => void>();
   #scheduled = false;
 
-  /** Calls `go` in a later turn. */
-  wait(go: () => void): void {
-    this.#waiting.push(go);
+  /** Calls `resume` in a later turn. */
+  wait(resume: () => void): void {
+    this.#waiting.push(resume);
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(this.#next);
   }
 
   readonly #next = (): void => {
-    const go = this.#waiting.shift();
+    const resume = this.#waiting.shift();
     this.#scheduled = this.#waiting.length > 0;
     if (this.#scheduled) setImmediate(this.#next);
-    go?.();
+    resume?.();
   };
 }

@@ -5,28 +5,28 @@ import { Fifo } from "../queue/fifo.js";
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** The buffer for a line that spans reads is kept for the next one up to this size, bytes. */
+/** The buffer for lines that span reads is reused up to this size, bytes. */
 const KEPT_CARRY_BYTES = 256 * 1024;
 
 /** A frame that cannot be read to its end: the boundaries of everything after it are unknown. */
 export interface BrokenFrame {
   kind: "broken";
-  /** As a clause of an error message. */
+  /** The problem, as a clause of an error message. */
   problem: string;
 }
 
 /** The frame that is being read. */
 interface Frame {
   head: Buffer;
-  /** Bytes of the body, and how many of them were handed out. */
+  /** Bytes of the body, and the number of them that were returned. */
   length: number;
   at: number;
 }
 
 /**
- * Splits a stream of bytes into lines, and into binary frames between them once those are accepted, one at a time when
- * asked. Time is linear in the bytes; a line that lies in one chunk is not copied, nor is the body of a frame. At most one
- * line, up to the limit, is buffered beside the chunks that wait.
+ * Splits a stream of bytes into lines and, once accepted, binary frames between them, one at a time on demand. Takes linear
+ * time; neither a line within one chunk nor the body of a frame is copied. Buffers at most one line, up to the limit, in
+ * addition to the waiting chunks.
  */
 export class LineSplitter {
   readonly #maxLineBytes: number;
@@ -39,7 +39,7 @@ export class LineSplitter {
   #skipping = false;
   #ended = false;
   #acceptsFrames = false;
-  /** Its head is being gathered, or its body handed out. */
+  /** `head` while the head of a frame is read; the frame while its body is returned. */
   #frame: "head" | Frame | undefined;
   #broken = false;
 
@@ -56,7 +56,7 @@ export class LineSplitter {
     return this.#chunks.length;
   }
 
-  /** From now on a line that would begin with `FRAME_MARK` is a binary frame. */
+  /** Makes a later line that would start with `FRAME_MARK` a binary frame. */
   acceptFrames(): void {
     this.#acceptsFrames = true;
   }
@@ -67,7 +67,7 @@ export class LineSplitter {
     this.#waitingBytes += chunk.length;
   }
 
-  /** The rest after the last line feed is a line as well. */
+  /** Ends the input. Bytes after the last line feed are a line as well. */
   end(): void {
     this.#ended = true;
   }
@@ -82,9 +82,9 @@ export class LineSplitter {
   }
 
   /**
-   * The next line that is not blank, without LF or CRLF; its bytes are valid until the next call. Or as much of a frame's
-   * body as is there. `too_long` stands for a line over the limit, as soon as that is known; the rest of it is skipped as it
-   * arrives. After a broken frame nothing is returned any more.
+   * The next line that is not blank, without LF or CRLF, with bytes that are valid until the next call; or the part of a
+   * frame's body that has arrived. `too_long` stands for a line over the limit, as soon as that is known; the rest of it is
+   * skipped. After a broken frame nothing is returned any more.
    */
   next(): Buffer | "too_long" | ReceivedBytes | BrokenFrame | undefined {
     while (!this.#broken) {
@@ -107,7 +107,7 @@ export class LineSplitter {
     const end = Math.min(chunk.length, this.#at + frame.length - frame.at);
     const bytes = chunk.subarray(this.#at, end);
     this.#advance(end);
-    // A few bytes are not to keep all that was read with them.
+    // Copied if it is a small part of its chunk, which it would keep in memory.
     return this.#nextPart(frame, isWorthACopy(bytes, chunk) ? Buffer.from(bytes) : bytes);
   }
 
@@ -197,7 +197,7 @@ export class LineSplitter {
     return bytes.length > this.#maxLineBytes ? "too_long" : bytes;
   }
 
-  /** Doubling keeps the copying linear, however small the pieces are. */
+  /** Doubles the buffer, so that copying takes linear time for pieces of any size. */
   #append(chunk: Buffer, start: number, end: number): void {
     const needed = this.#carried + end - start;
     if (needed > this.#carry.length) {
@@ -217,7 +217,7 @@ export class LineSplitter {
   }
 }
 
-/** A part of a body up to this size is copied where it would keep more than twice as much, bytes. */
+/** A part of a body up to this size is copied if it is less than half of its chunk, bytes. */
 const MAX_COPIED_PART_BYTES = 8 * 1024;
 
 const isWorthACopy = (part: Buffer, { length }: Buffer): boolean =>

@@ -8,7 +8,7 @@ import { TurnCork } from "../queue/turn-cork.js";
 const LINE_FEED = 0x0a;
 const LINE_END = Buffer.from([LINE_FEED]);
 
-/** Small messages are gathered in pages of this size, bytes: no allocation and no system call of their own. */
+/** Size of the pages in which small messages are collected, bytes, to save an allocation and a system call for each. */
 const PAGE_BYTES = 64 * 1024;
 
 /** A UTF-16 unit takes at most this many bytes in UTF-8. */
@@ -17,7 +17,7 @@ const MAX_BYTES_PER_UNIT = 3;
 /** Encoded messages up to this size are copied into the page; larger ones are written as they are. */
 const MAX_COPIED_BYTES = 4 * 1024;
 
-/** Writes lines to a stream; those of one turn of the loop go out together. */
+/** Writes lines to a stream; those of one turn of the event loop are written together. */
 export class LineWriter {
   readonly #output: Writable;
   readonly #limits: ChannelLimits;
@@ -28,7 +28,7 @@ export class LineWriter {
   #pageEnd = 0;
   #scheduled = false;
 
-  /** `onWritten` is called whenever bytes have left. */
+  /** @param onWritten called whenever bytes were written */
   constructor(output: Writable, limits: ChannelLimits, onWritten: () => void) {
     this.#output = output;
     this.#cork = new TurnCork(output);
@@ -36,12 +36,12 @@ export class LineWriter {
     this.#onWritten = onWritten;
   }
 
-  /** Bytes that wait to be written. */
+  /** Bytes waiting to be written. */
   get backlog(): number {
     return this.#pageEnd - this.#pageStart + this.#output.writableLength;
   }
 
-  /** @throws ChannelError; nothing of the value is written then */
+  /** @throws ChannelError, having written nothing */
   writeValue(value: unknown): void {
     const text = stringify(value);
     const most = text.length * MAX_BYTES_PER_UNIT + 1;
@@ -73,7 +73,7 @@ export class LineWriter {
     onWritten?.();
   }
 
-  /** @throws ChannelError; nothing is written then. `onWritten` as for `writeEncoded`. */
+  /** @throws ChannelError, having written nothing. `onWritten` as for `writeEncoded`. */
   writeFrame(head: Uint8Array, body: Uint8Array, onWritten?: () => void): void {
     checkHead(head);
     checkSize(body.length, this.#limits);
@@ -102,14 +102,14 @@ export class LineWriter {
     this.#output.write(bytes, this.#afterWrite);
   }
 
-  /** A stream that fails calls this for what it dropped as well: with an error, or without one once destroyed. */
+  /** A failing stream also calls this for writes that it dropped: with an error, or without one once destroyed. */
   readonly #afterWrite = (error?: Error | null, then?: () => void): void => {
     if (error || this.#output.destroyed) return;
     then?.();
     this.#onWritten();
   };
 
-  /** Makes room for that many bytes in the page. What was handed to the stream is never written over. */
+  /** Makes room for this number of bytes in the page. Bytes that were passed to the stream are never overwritten. */
   #reserve(bytes: number): void {
     if (this.#pageEnd + bytes > this.#page.length) {
       this.flush();

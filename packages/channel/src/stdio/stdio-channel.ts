@@ -19,10 +19,9 @@ export interface StdioStreams {
 }
 
 /**
- * A channel over two streams of bytes: one JSON value per line, UTF-8, LF or CRLF; blank lines are skipped. Between lines
- * there may be binary frames, once they are accepted; one over the limit ends the channel.
- * Owns both streams and ends them in `close`, which drops what has not been received. The end of `input` is the end of receiving only: what is sent afterwards
- * is still written.
+ * A channel over two byte streams: one JSON value per line, UTF-8, LF or CRLF; blank lines are skipped. Binary frames are read
+ * between lines once they are accepted; one over the limit ends the channel. Owns both streams and ends them in `close`, which
+ * drops values that were not received. The end of `input` is the end of receiving only: later values are still sent.
  */
 export function createStdioChannel(streams: StdioStreams): Channel {
   return new StdioChannel(streams.input, streams.output, resolveLimits(streams.limits));
@@ -110,7 +109,7 @@ class StdioChannel implements Channel {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    // After close the input is read only so that a peer which is busy writing gets to read what we sent.
+    // After close the input is only drained, so that a peer that is blocked writing can read the last values.
     if (this.#closing !== undefined) return;
     this.#splitter.push(chunk);
     this.#inbox.wake();
@@ -132,7 +131,7 @@ class StdioChannel implements Channel {
     return { kind: "malformed", problem: next.problem };
   }
 
-  /** Frame boundaries are lost: nothing that arrives can be read any more. */
+  /** Frame boundaries are lost: nothing more can be read. */
   #failReading(problem: string): void {
     const error = new ChannelError("connection_lost", `reading the channel failed: ${problem}`);
     this.#ending.settle({ kind: "failed", error });
@@ -170,7 +169,7 @@ class StdioChannel implements Channel {
     this.#gate.fail(this.#sendError);
     this.#input.off("data", this.#onData);
     this.#input.destroy();
-    // A fully written stream ends by itself: destroying a pipe of this process would drop what its reader has not read.
+    // A fully written stream ends on its own; destroying an in-process pipe would drop data that its reader has not read.
     if (!this.#output.writableFinished) this.#output.destroy();
   }
 }
@@ -199,7 +198,7 @@ function endStream(output: Writable, deadlineMs: number): Promise<void> {
 }
 
 function failure(doing: string, error: Error): ChannelEnd {
-  // A peer that has ended shows up as EPIPE when we happen to write first.
+  // Writing to a peer that has ended fails with EPIPE if the write comes before its end is read.
   if (errnoOf(error) === "EPIPE") return { kind: "peer_closed", detail: "the peer does not read any more (EPIPE)" };
   const lost = new ChannelError("connection_lost", `${doing} the channel failed: ${error.message}`, { cause: error });
   return { kind: "failed", error: lost };

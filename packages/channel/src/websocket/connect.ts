@@ -16,17 +16,17 @@ export interface ConnectOptions {
   limits?: Partial<ChannelLimits>;
   /** Milliseconds from the call to the open channel. Default 10000. */
   connectTimeoutMs?: number;
-  /** Milliseconds between unsolicited pongs while nothing is read, and so no ping is seen. Default 10000. */
+  /** Milliseconds between unsolicited pongs while nothing is read and pings are not seen. Default 10000. */
   heartbeatMs?: number;
-  /** Certificates (PEM) of issuers that are trusted beside those that Node knows. For `wss:`. */
+  /** Certificates (PEM) of issuers to trust in addition to Node's. For `wss:`. */
   ca?: string | Uint8Array;
-  /** Gives up the attempt; the error is `closed`. */
+  /** Cancels the attempt; the error is `closed`. */
   signal?: AbortSignal;
 }
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 
-/** As much of a refusal's body as goes into the error, bytes. */
+/** Most bytes of a refusal's body that are part of the error. */
 const MAX_REFUSAL_BYTES = 512;
 
 /**
@@ -76,9 +76,9 @@ export async function connectWebSocketChannel(url: string, options: ConnectOptio
 
 interface Target {
   url: URL;
-  /** Of a unix socket, as it was given. */
+  /** The path of a unix socket, as it was given. */
   socketPath?: string;
-  /** As it may stand in an error: user, password and query of a URL can be secrets. */
+  /** The name for errors, without user, password and query of a URL, which can be secrets. */
   name: string;
 }
 
@@ -103,7 +103,7 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
       ...(ca === undefined ? {} : { ca: [...tls.rootCertificates, Buffer.from(ca).toString()] }),
       perMessageDeflate: false,
       maxPayload: limits.maxMessageBytes,
-      // Checked when a value is taken: there it is one malformed message, here it would end the connection.
+      // Checked when a value is taken, as one malformed message; here it would end the connection.
       skipUTF8Validation: true,
     });
   } catch (cause) {
@@ -111,7 +111,7 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
   }
 }
 
-/** The message of a failed connect is empty where several addresses were tried, and cryptic where TLS meets none. */
+/** Node's message is empty when several addresses were tried, and unclear when only one side speaks TLS. */
 function describe(error: Error, { url, socketPath }: Target): string {
   const { message } = error;
   if (/wrong version number/.test(message)) return "the server does not speak TLS; without it the URL is ws://";

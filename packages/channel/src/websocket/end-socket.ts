@@ -4,14 +4,14 @@ import { WebSocket } from "ws";
 /** RFC 6455, 7.4.1: the connection has fulfilled its purpose. */
 export const NORMAL_CLOSURE = 1000;
 
-/** Sends what is queued, up to the deadline, and ends the connection without a close frame. */
+/** Sends queued frames, up to the deadline, and ends the connection without a close frame. */
 export const cutSocket = (socket: WebSocket, deadlineMs: number): Promise<void> =>
-  // Frames leave in order: when this one is written, everything before it is.
+  // Frames are written in order: this one after everything before it.
   endSocket(socket, deadlineMs, () => socket.ping(undefined, undefined, () => socket.terminate()));
 
 /**
- * After the close frame of the peer nothing comes any more: with the answer to it sent, up to the deadline, the connection is over. That
- * a server ends its side first is not waited for.
+ * Ends the connection after the close frame of the peer, once the response to it was sent, up to the deadline. Does not wait for
+ * a server to end its side first.
  */
 export const concludeSocket = (socket: WebSocket, wire: Duplex, deadlineMs: number): Promise<void> =>
   endSocket(socket, deadlineMs, () => {
@@ -19,17 +19,17 @@ export const concludeSocket = (socket: WebSocket, wire: Duplex, deadlineMs: numb
     else wire.once("finish", () => socket.terminate());
   });
 
-/** Sends what is queued and a close frame, and waits for the peer's, up to the deadline; not for the end of its side. */
+/** Sends queued frames and a close frame, and waits for the peer's close frame, up to the deadline; not for the end of its side. */
 export const closeSocket = (socket: WebSocket, wire: Duplex, deadlineMs: number): Promise<void> =>
   endSocket(socket, deadlineMs, () => {
-    // ws ends this side once both close frames have passed: nothing comes any more.
+    // ws ends this side after both close frames: nothing more arrives.
     wire.once("finish", () => socket.terminate());
     // The close frame of the peer arrives after everything it has sent.
     socket.resume();
     socket.close(NORMAL_CLOSURE);
   });
 
-/** Begins an end and waits for it; at the deadline the connection is cut. */
+/** Starts closing and waits for the end; at the deadline the connection is terminated. */
 function endSocket(socket: WebSocket, deadlineMs: number, begin: () => void): Promise<void> {
   if (socket.readyState === WebSocket.CLOSED) return Promise.resolve();
   return new Promise((resolve) => {

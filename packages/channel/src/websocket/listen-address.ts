@@ -7,28 +7,28 @@ import { ChannelError, errnoOf } from "../errors.js";
 
 /** A certificate and its key. */
 export interface TlsIdentity {
-  /** PEM; the certificate first, then those that lead to its issuer. */
+  /** PEM; the certificate first, then its chain of issuers. */
   cert: string | Uint8Array;
   /** PEM. */
   key: string | Uint8Array;
 }
 
-/** Where a listener is reached. */
+/** The address of a listener. */
 export interface ListenAddress {
   /** IP address or name to bind. Default `127.0.0.1`: other machines cannot connect. */
   host?: string;
   /** 0 for a free one, which is the default. */
   port?: number;
   /**
-   * Absolute path of a unix socket to make instead of binding `host` and `port`. Only this user may connect. A socket that
-   * nobody listens on any more is replaced.
+   * Absolute path of a unix socket to create instead of binding `host` and `port`. Only this user may connect. A socket
+   * without a listener is replaced.
    */
   socketPath?: string;
-  /** Speaks TLS 1.2 and later. */
+  /** Enables TLS 1.2 and later. */
   tls?: TlsIdentity;
 }
 
-/** Longest path of a unix socket, bytes: `sun_path` without its end, of the systems that allow least. */
+/** Longest path of a unix socket, bytes: the smallest `sun_path` of the supported systems, without its NUL. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
 /** @throws ChannelError `listen_failed` for a certificate or key that cannot be used */
@@ -74,7 +74,7 @@ function findPathProblem(path: string): string | undefined {
   return `the path has ${bytes} bytes, and that of a unix socket at most ${MAX_SOCKET_PATH_BYTES}`;
 }
 
-/** The umask applies while `listen` creates the socket: at no moment may another user connect. */
+/** The umask applies while `listen` creates the socket, so that another user can never connect. */
 function listenPrivately(server: Server, path: string): void {
   const before = process.umask(0o177);
   try {
@@ -93,7 +93,7 @@ function bind(server: Server, name: string, listen: () => void): Promise<void> {
     server.once("error", onError);
     server.once("listening", () => {
       server.off("error", onError);
-      // Such as too many open files on accept: that connection is lost, the listener is not.
+      // Such as too many open files in `accept`: only that connection is lost.
       server.on("error", () => {});
       resolve();
     });
@@ -101,7 +101,7 @@ function bind(server: Server, name: string, listen: () => void): Promise<void> {
   });
 }
 
-/** What a listener that was killed has left. A file that is no socket stays, and so does a socket that answers. */
+/** Removes the socket of a listener that was killed. A file that is not a socket stays, and so does a socket in use. */
 async function removeDead(path: string): Promise<void> {
   if (statSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return;
   const isDead = await new Promise<boolean>((resolve) => {

@@ -20,16 +20,16 @@ export interface ListenOptions extends ListenAddress {
   authorize?: (request: IncomingMessage) => Authorization | Promise<Authorization>;
   /** Accepted values of `Origin`; a request with any other is refused with 403. Default: none. */
   allowOrigin?: readonly string[];
-  /** Takes over the channel, and closes it. A throw closes the channel. */
+  /** Takes ownership of the channel. A throw closes it. */
   onChannel: (channel: Channel, request: IncomingMessage) => void;
   /** Answers a plain request; false leaves it to the listener: 400 at the path, else 404. A throw answers 500. */
   onHttp?: (request: IncomingMessage, response: ServerResponse) => boolean;
   /**
-   * Pages to read with GET, by path; they ask `authorize` as the socket does. Without `authorize` a `Host` that is a name
-   * other than `localhost` is refused: a web page could have had its own name lead here.
+   * Pages to read with GET, by path; `authorize` applies to them as well. Without `authorize` a `Host` that is a name other
+   * than `localhost` is refused, against DNS rebinding by web pages.
    */
   pages?: ReadonlyMap<string, () => Page>;
-  /** Default: every 20 s, and a peer that does not answer two in a row is cut off. False for none. */
+  /** Default: every 20 s, and a peer that misses two in a row is disconnected. False for none. */
   ping?: PingOptions | false;
   /** Open channels; one more is refused with 503. Default 1024. */
   maxChannels?: number;
@@ -48,7 +48,7 @@ export interface WebSocketListener extends AsyncDisposable {
   close(options?: { deadlineMs?: number }): Promise<void>;
 }
 
-/** A peer that vanished without closing is noticed after 40 to 60 s. */
+/** Detects a peer that vanished without closing after 40 to 60 s. */
 export const DEFAULT_PING: PingOptions = { intervalMs: 20_000, maxMissedPongs: 2 };
 const DEFAULT_MAX_CHANNELS = 1024;
 
@@ -67,7 +67,7 @@ class Listener implements WebSocketListener {
   readonly #upgrader: WebSocketServer;
   readonly #channels = new Set<WebSocketChannel>();
   readonly #turns = new Turns();
-  /** Connections between the upgrade request and its answer. */
+  /** Connections between the upgrade request and its response. */
   readonly #pending = new Set<Duplex>();
   #closing: Promise<void> | undefined;
 

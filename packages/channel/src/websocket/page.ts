@@ -8,12 +8,12 @@ export interface Page {
 }
 
 export interface Refusal {
-  /** Of HTTP. */
+  /** HTTP status. */
   status: number;
   message: string;
 }
 
-/** Answers a request for a page. Never rejects. @param check why it must not be read */
+/** Responds to a request for a page. Never rejects. @param check returns the reason to refuse, if any */
 export async function answerPage(
   { method }: IncomingMessage,
   response: ServerResponse,
@@ -42,7 +42,7 @@ function answer(response: ServerResponse, status: number, contentType: string, b
 
 const TEXT = "text/plain; charset=utf-8";
 
-/** Whether a `Host` header names anything but an address or this host. */
+/** Whether a `Host` header is a name other than `localhost`, not an address. */
 export function isNamedHost(host: string | undefined): boolean {
   const name = (host ?? "").replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
   return isIP(name) === 0 && name.toLowerCase() !== "localhost";

@@ -1,10 +1,10 @@
-/** How often a peer is asked for a sign of life, and when it counts as lost. */
+/** How often a peer is pinged, and when it is considered lost. */
 export interface PingOptions {
   /** Milliseconds between two pings. */
   intervalMs: number;
   /**
-   * The peer is cut off when that many pings in a row brought no sign of life; undefined: never. Every byte it sends is
-   * such a sign, and so is that it takes something of a backlog. While we do not read nothing is missed.
+   * The peer is disconnected after this many pings in a row without a sign of life; undefined: never. Any byte from it is a sign
+   * of life, and so is progress of our backlog. While this end does not read, no pong counts as missed.
    */
   maxMissedPongs?: number;
 }

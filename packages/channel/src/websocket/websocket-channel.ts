@@ -15,9 +15,9 @@ import type { Turns } from "../queue/turns.js";
 import { closeSocket, concludeSocket, cutSocket, NORMAL_CLOSURE } from "./end-socket.js";
 import type { PingOptions } from "./ping-options.js";
 
-/** Which end of a websocket this is, and how it behaves. */
+/** Options of one end of a websocket. */
 export interface WebSocketEnd {
-  /** Whether this end is the server: what it sends is not masked. */
+  /** Whether this end is the server, which does not mask its frames. */
   isServer: boolean;
   /** Milliseconds between two pongs while nothing is read. */
   heartbeatMs?: number | undefined;
@@ -44,10 +44,10 @@ export class WebSocketChannel implements Channel {
   #error: Error | undefined;
   #pings: NodeJS.Timeout | undefined;
   #missedPongs = 0;
-  /** Bytes that were read, and that waited to be sent, at the last ping. */
+  /** Bytes that had been read, and bytes that waited to be sent, at the last ping. */
   #heard = 0;
   #unsent = 0;
-  /** Something was written since then. */
+  /** Whether anything was written since then. */
   #wrote = false;
   readonly #heartbeatMs: number;
   /** Runs while nothing is read. */
@@ -124,7 +124,7 @@ export class WebSocketChannel implements Channel {
     return this.#gate.pass();
   }
 
-  /** The body is written as it is where nothing has to be masked: ws would need it in one piece with its head. */
+  /** A server writes the body without copying it, as it is not masked; ws would need head and body in one buffer. */
   #writeFrame(head: Uint8Array, body: Uint8Array, written: (error?: Error | null) => void): void {
     const bytes = FRAME_START_BYTES + head.length + body.length;
     this.#wrote = true;
@@ -154,7 +154,7 @@ export class WebSocketChannel implements Channel {
     return this.close();
   }
 
-  /** Any message counts: the pong may be queued behind much other data. */
+  /** Any message counts, as the pong may be queued behind much other data. */
   isPeerAlive(deadlineMs: number): Promise<boolean> {
     if (!this.#isOpen) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -165,7 +165,7 @@ export class WebSocketChannel implements Channel {
       };
       const onSign = () => settle(true);
       const onClose = () => settle(false);
-      // The sign of life may be in what is not being read.
+      // While paused, the pong may be in unread data.
       const timer = setTimeout(() => settle(this.#socket.isPaused), deadlineMs);
       this.#socket.on("pong", onSign).on("message", onSign).on("close", onClose);
       this.#socket.ping();
@@ -176,7 +176,7 @@ export class WebSocketChannel implements Channel {
     this.#pings = setInterval(() => {
       const { isPaused, bufferedAmount } = this.#socket;
       const heard = this.#wire instanceof Socket ? this.#wire.bytesRead : 0;
-      // A backlog shrinks only when the peer takes some of it: without one, what is written may just lie in the kernel.
+      // A backlog shrinks only when the peer reads; without one, written data may still be in the kernel.
       if (heard !== this.#heard || (this.#unsent > 0 && this.#wrote)) this.#missedPongs = 0;
       this.#heard = heard;
       this.#unsent = bufferedAmount;
@@ -186,7 +186,7 @@ export class WebSocketChannel implements Channel {
         this.#socket.terminate();
         return;
       }
-      // A pong cannot be seen while we do not read. A backlog asks as a ping does, which would wait behind it.
+      // A pong cannot be seen while paused. With a backlog, its progress serves as a pong; a ping would wait behind it.
       if (!isPaused) this.#missedPongs++;
       if (this.#isOpen && bufferedAmount === 0) this.#socket.ping();
     }, intervalMs);
@@ -196,7 +196,7 @@ export class WebSocketChannel implements Channel {
     return this.#closing === undefined && this.#socket.readyState === WebSocket.OPEN;
   }
 
-  /** Its close frame has come, and ws has answered it. */
+  /** The peer's close frame has arrived, and ws has responded to it. */
   get #hasPeerClosed(): boolean {
     return this.#error === undefined && this.#socket.readyState === WebSocket.CLOSING;
   }
@@ -206,7 +206,7 @@ export class WebSocketChannel implements Channel {
     this.#socket.send(json, TEXT_FRAME, this.#onceWritten(onWritten));
   }
 
-  /** A text with its header: ws would write the two one by one. */
+  /** Writes a text with its header at once; ws would write them separately. */
   #writeWhole(frame: Buffer, onWritten?: () => void): void {
     if (!this.#corked) this.#cork();
     this.#wire.write(frame, this.#onceWritten(onWritten));
@@ -216,7 +216,7 @@ export class WebSocketChannel implements Channel {
     return then === undefined ? this.#onWritten : (error) => this.#onWritten(error, then);
   }
 
-  /** Frames of one turn of the loop go out in one system call. */
+  /** Frames of one turn of the event loop are written in one system call. */
   #cork(): void {
     this.#corked = true;
     this.#wire.cork();
@@ -226,7 +226,7 @@ export class WebSocketChannel implements Channel {
     });
   }
 
-  /** A stream that fails calls this for what it dropped as well: with an error, or without one once destroyed. */
+  /** A failing stream also calls this for writes that it dropped: with an error, or without one once destroyed. */
   readonly #onWritten = (error?: Error | null, then?: () => void): void => {
     if (error || this.#wire.destroyed) return;
     this.#wrote = true;
@@ -235,14 +235,14 @@ export class WebSocketChannel implements Channel {
   };
 
   readonly #onMessage = (data: unknown, isBinary: boolean): void => {
-    // After close frames are read only until the peer has answered it.
+    // After close, frames are only drained until the peer's close frame.
     if (this.#closing !== undefined || !Buffer.isBuffer(data)) return;
     this.#frames.push(data, isBinary);
     this.#inbox.wake();
     if (this.#frames.isFull) this.#pause();
   };
 
-  /** Nothing more is read. ws has sent a close frame that says why; `close` cuts off a peer that ignores it. */
+  /** Nothing more is read. ws has sent a close frame with the reason; `close` disconnects a peer that ignores it. */
   readonly #onError = (error: Error): void => {
     this.#error ??= error;
     this.#end(this.#describeEnd(ABNORMAL_CLOSURE, ""));
@@ -254,7 +254,7 @@ export class WebSocketChannel implements Channel {
     return received;
   }
 
-  /** Pings are not seen meanwhile: unsolicited pongs show the peer that this end is alive (RFC 6455, section 5.5.3). */
+  /** Pings are not seen while paused; unsolicited pongs show the peer that this end is alive (RFC 6455, section 5.5.3). */
   #pause(): void {
     this.#socket.pause();
     this.#heartbeat ??= setInterval(() => {
@@ -308,26 +308,26 @@ export class WebSocketChannel implements Channel {
   }
 }
 
-/** TCP keep-alive, ms of silence: a peer that vanished without closing is noticed. */
+/** Idle milliseconds before TCP keep-alive probes, which detect a peer that vanished without closing. */
 export const KEEP_ALIVE_MS = 30_000;
 
-/** Shorter than the time in which a listener gives a silent peer up. */
+/** Shorter than the time after which a listener disconnects a silent peer. */
 const DEFAULT_HEARTBEAT_MS = 10_000;
 
 const TEXT_FRAME = { binary: false, compress: false };
 const BINARY_FRAME = { binary: true, compress: false };
 
-/** Bytes: a longer encoded text is written separately from its header instead of being copied behind it. */
+/** Longest encoded text, bytes, that is copied behind its header; a longer one is written separately. */
 const MAX_COPIED_BYTES = 4096;
 
-/** RFC 6455, 5.2: the whole of a text or binary message, and its length in 0, 2 or 8 further bytes. */
+/** RFC 6455, 5.2: a text or binary message in one frame, and its length in 0, 2 or 8 further bytes. */
 const TEXT_AND_LAST = 0x81;
 const BINARY_AND_LAST = 0x82;
 const LENGTH_OF_2_BYTES = 126;
 const LENGTH_OF_8_BYTES = 127;
 const MAX_HEADER_BYTES = 10;
 
-/** Memory for a text that is not masked, with its header in it. */
+/** A buffer for an unmasked text frame, with its header already written. */
 function allocateText(bytes: number): Buffer {
   const frame = Buffer.allocUnsafe(headerBytes(bytes) + bytes);
   writeHeader(frame, TEXT_AND_LAST, bytes);
@@ -339,7 +339,7 @@ function headerBytes(bytes: number): number {
   return bytes <= 0xffff ? 4 : MAX_HEADER_BYTES;
 }
 
-/** Of a message that is not masked. Returns where it begins. */
+/** Writes the header of an unmasked frame. Returns the offset of the payload. */
 function writeHeader(into: Buffer, kind: number, bytes: number): number {
   into[0] = kind;
   if (bytes < LENGTH_OF_2_BYTES) {

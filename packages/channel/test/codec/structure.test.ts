@@ -37,7 +37,7 @@ test.each(TEXTS)("measures %.60j", (text) => {
   }
 });
 
-test("measures bytes that are no JSON without running away", () => {
+test("measures bytes that are not JSON in linear time", () => {
   expect(check("[".repeat(100_000), 128)).toBe("too_deep");
   expect(check(`"${"[".repeat(100_000)}`, 128)).toBeUndefined();
   expect(check(`${"]".repeat(1_000)}${"[".repeat(1_000)}"\\`, 128)).toBeUndefined();

@@ -37,7 +37,7 @@ describe("an envelope is recognized by its shape", () => {
   });
 });
 
-describe("what is no message is malformed, and says why", () => {
+describe("a value that is not a message is malformed, with a reason", () => {
   const rejected: [string, RegExp][] = [
     ["[]", /expected a JSON-RPC object/],
     ['[{"id":1,"method":"m"}]', /expected a JSON-RPC object/],

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { nextValue, turn } from "../support.js";
 import { deferred, handlers, open, scripted } from "./support.js";
 
-test("reads no more than the bound of requests in work", async () => {
+test("reads no more than the limit of requests in progress", async () => {
   const gate = deferred<string>();
   let started = 0;
   const [near, far] = createMemoryChannelPair({ maxWaitingMessages: 10_000 });
@@ -24,7 +24,7 @@ test("reads no more than the bound of requests in work", async () => {
   expect(started).toBe(100);
 });
 
-test.each(["far", "near"])("sees the %s end also while its work is at the bound and hangs", async (end) => {
+test.each(["far", "near"])("notices the %s end also while its work is at the limit and hangs", async (end) => {
   const { peer, far } = scripted({
     requests: handlers({ hang: () => new Promise(() => {}) }),
     limits: { maxHandledRequests: 1, drainMs: 1 },
@@ -38,7 +38,7 @@ test.each(["far", "near"])("sees the %s end also while its work is at the bound 
   await peer.closed;
 });
 
-test("bounds requests in work by their bytes as well, and always takes one", async () => {
+test("bounds requests in progress by their bytes as well, and always admits one", async () => {
   const gate = deferred<string>();
   let started = 0;
   const { far } = scripted({
@@ -59,7 +59,7 @@ test("bounds requests in work by their bytes as well, and always takes one", asy
   for (const id of [1, 2, 3]) expect(await nextValue(far)).toEqual({ id, result: "go" });
 });
 
-test("an answer counts as in work until the reader has taken it", async () => {
+test("a request is in progress until the peer has read its response", async () => {
   let started = 0;
   const [near, far] = createMemoryChannelPair({ highWaterBytes: 100_000 });
   const requests = handlers({
@@ -75,7 +75,7 @@ test("an answer counts as in work until the reader has taken it", async () => {
   for (let n = 0; n < 50; n++) expect(await nextValue(far)).toMatchObject({ result: expect.any(String) });
 });
 
-test("bounds the requests that wait for an answer", async () => {
+test("bounds the requests that wait for a response", async () => {
   const { peer, far } = scripted({ limits: { maxPendingRequests: 3 } });
   const waiting = [1, 2, 3].map(() => peer.request("a"));
   await expect(peer.request("a")).rejects.toMatchObject({
@@ -97,7 +97,7 @@ test("a request that cannot be sent rejects alone", async () => {
   expect(await next).toBe("ok");
 });
 
-test("answers what was read before the end of stdio input, then closes", async () => {
+test("responds to requests read before the end of stdio input, then closes", async () => {
   const input = new PassThrough();
   const output = new PassThrough();
   const gate = deferred<string>();
@@ -112,7 +112,7 @@ test("answers what was read before the end of stdio input, then closes", async (
   expect((await reading).join("")).toBe('{"id":2,"result":"now"}\n{"id":1,"result":"later"}\n');
 });
 
-test("requests in work have a bounded time after the end", async () => {
+test("requests in progress have a bounded time after the end", async () => {
   const seen = deferred<AbortSignal>();
   const { peer, far } = scripted({
     requests: handlers({

@@ -31,7 +31,7 @@ test("writes requests and notifications without a jsonrpc member, ids from 1", a
   expect(await first).toBeNull();
 });
 
-test("an error answer rejects with RpcError, apart from local errors", async () => {
+test("an error response rejects with RpcError, unlike local errors", async () => {
   const { peer, far } = scripted();
   const answer = peer.request("a").catch((error: unknown) => error);
   await far.send({ id: 1, error: { code: -32004, message: "not found", data: { path: "p" } } });
@@ -41,7 +41,7 @@ test("an error answer rejects with RpcError, apart from local errors", async () 
   expect(error).toMatchObject({ code: -32004, message: "not found", data: { path: "p" } });
 });
 
-test("answers with what a handler returns, throws or promises, and echoes ids of every kind", async () => {
+test("responds with what a handler returns, throws or resolves with, and echoes ids of every kind", async () => {
   const { far } = scripted({
     requests: handlers({
       sync: (params) => ({ params }),
@@ -89,14 +89,14 @@ test("echoes an id of 64 bits digit by digit", async () => {
   expect(error).toMatchObject({ text: '{"error":{"code":5,"message":"no"},"id":-9223372036854775808}' });
 });
 
-test("sends an answer that a handler has encoded itself", async () => {
+test("sends a response that a handler has encoded itself", async () => {
   const encoded = (id: Parameters<typeof encodeId>[0]) => Buffer.from(`{"id":${encodeId(id)},"result":{"big":"x"}}`);
   const { far } = scripted({ requests: handlers({ raw: async () => new EncodedResponse(encoded) }) });
   await far.send({ id: 'q"', method: "raw" });
   expect(await nextValue(far)).toEqual({ id: 'q"', result: { big: "x" } });
 });
 
-test("sends an error that a handler returns, and counts the request as over", async () => {
+test("sends an error that a handler returns, and the request is no longer in progress", async () => {
   const { far } = scripted({
     requests: handlers({
       no: () => new ErrorResponse(-32600, "no"),
@@ -118,7 +118,7 @@ test("sends an error that a handler returns, and counts the request as over", as
   );
 });
 
-test("an answer that cannot be sent becomes an error answer", async () => {
+test("a response that cannot be sent becomes an error response", async () => {
   const [near, far] = createMemoryChannelPair({ maxMessageBytes: 1_000 });
   const broken = new EncodedResponse(() => {
     throw new Error("encoder broke");
@@ -142,7 +142,7 @@ test("an answer that cannot be sent becomes an error answer", async () => {
   }
 });
 
-test("an error whose data has no JSON form is answered without it", async () => {
+test("an error whose data has no JSON form is sent without it", async () => {
   const { far } = scripted({ requests: handlers({ odd: () => Promise.reject(new RpcError(7, "odd", { data: 1n })) }) });
   await far.send({ id: 1, method: "odd" });
   expect(await nextValue(far)).toEqual({ id: 1, error: { code: 7, message: "odd" } });
@@ -150,7 +150,7 @@ test("an error whose data has no JSON form is answered without it", async () => 
   expect(await nextValue(far)).toMatchObject({ error: { code: 7, message: "odd" } });
 });
 
-test("keeps no message in memory until the next one comes", async () => {
+test("does not keep a message in memory until the next one arrives", async () => {
   let collected = false;
   const registry = new FinalizationRegistry(() => {
     collected = true;
@@ -189,7 +189,7 @@ test("handlers are called in order and do not wait for each other", async () => 
   expect(order).toEqual([1, 2, 3]);
 });
 
-test("requests that wait are rejected when the channel ends, and none can be made after", async () => {
+test("pending requests are rejected when the channel ends, and so are later ones", async () => {
   const { peer, far } = scripted();
   const waiting = [peer.request("a"), peer.request("b")].map((each) => each.catch((error: unknown) => error));
   await far.close();
@@ -199,7 +199,7 @@ test("requests that wait are rejected when the channel ends, and none can be mad
   await peer.closed;
 });
 
-test("close rejects what waits, aborts what is handled, and says why", async () => {
+test("close rejects pending requests and aborts those in progress, with the reason", async () => {
   const started = deferred<AbortSignal>();
   const { peer, far } = scripted({
     requests: handlers({
@@ -220,7 +220,7 @@ test("close rejects what waits, aborts what is handled, and says why", async () 
   expect(await peer.closed).toEqual({ kind: "closed" });
 });
 
-test("a request given up rejects with the signal's reason, and its late answer is expected", async () => {
+test("an abandoned request rejects with the signal's reason, and its late response is not unexpected", async () => {
   const unexpected: UnexpectedMessage[] = [];
   const { peer, far } = scripted({ onUnexpected: (message) => unexpected.push(message) });
   const controller = new AbortController();
@@ -244,7 +244,7 @@ test("a request given up rejects with the signal's reason, and its late answer i
   ]);
 });
 
-test("asks its owner about malformed frames and messages, and goes on", async () => {
+test("passes malformed frames and messages to its hook, and stays open", async () => {
   const { peer, far } = scripted({
     requests: handlers({ ok: () => 1 }),
     onMalformed: (problem) => void peer.sendError(-1, new RpcError(-32600, `failed to parse: ${problem}`)),
@@ -260,7 +260,7 @@ test("asks its owner about malformed frames and messages, and goes on", async ()
   expect(await nextValue(far)).toEqual({ id: 1, result: 1 });
 });
 
-test("closes on a malformed message when nobody decides otherwise", async () => {
+test("closes on a malformed message without a hook", async () => {
   const { peer, far } = scripted();
   const waiting = peer.request("a").catch((error: unknown) => error);
   await sendText(far, '{"id":null,"error":{"code":1,"message":"m"}}');
@@ -309,7 +309,7 @@ test("a hook that throws closes the peer", async () => {
   await peer.closed;
 });
 
-test("its owner chooses the answer to unknown methods and to errors of handlers", async () => {
+test("hooks choose the response to unknown methods and to errors of handlers", async () => {
   const { far } = scripted({
     unknownRequest: (_params, { method }) => {
       throw new RpcError(-32601, `no ${method} here`);
@@ -327,7 +327,7 @@ test("its owner chooses the answer to unknown methods and to errors of handlers"
   expect(await nextValue(far)).toEqual({ id: 2, error: { code: -32603, message: "fail failed" } });
 });
 
-test("both ends may ask, also while they answer", async () => {
+test("both ends may send requests, also while handling one", async () => {
   const [left, right] = createMemoryChannelPair();
   const asker = new Peer(left, { requests: handlers({ base: () => 40 }) });
   const answerer: Peer = new Peer(right, {

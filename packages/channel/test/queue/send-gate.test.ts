@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { SendGate } from "../../src/queue/send-gate.js";
 import { turn } from "../support.js";
 
-/** A gate over a backlog in bytes: full from 100 on, room at 50. */
+/** A gate over a backlog in bytes: full at 100, room at 50. */
 function gateOver(backlog: { bytes: number }): SendGate {
   return new SendGate({ isFull: () => backlog.bytes >= 100, hasRoom: () => backlog.bytes <= 50 });
 }
 
-test("lets through below the mark, holds at it, and lets go at half of it", async () => {
+test("passes below the high-water mark, blocks at it, and releases at half of it", async () => {
   const backlog = { bytes: 99 };
   const gate = gateOver(backlog);
   await gate.pass();
@@ -26,7 +26,7 @@ test("lets through below the mark, holds at it, and lets go at half of it", asyn
   expect(passed).toBe(2);
 });
 
-test("after a failure nothing passes", async () => {
+test("rejects everything after a failure", async () => {
   const backlog = { bytes: 100 };
   const gate = gateOver(backlog);
   const held = gate.pass();

@@ -25,7 +25,7 @@ const INPUT = Buffer.concat([
 ]);
 const PIECES = ['{"a":1}', "one: \n\0{\n", "empty: ", ": no head", "[2]", `two: ${"x".repeat(300)}`, "last"];
 
-/** Lines, and frames put together from their parts. */
+/** Lines, and frames joined from their parts. */
 function split(chunks: readonly Buffer[]): string[] {
   const splitter = new LineSplitter(MAX);
   splitter.acceptFrames();
@@ -55,7 +55,7 @@ function split(chunks: readonly Buffer[]): string[] {
   return pieces;
 }
 
-test("lines and binary frames are distinguished wherever the stream is cut", () => {
+test("lines and binary frames are distinguished however the stream is chunked", () => {
   expect(split([INPUT])).toEqual(PIECES);
   for (let at = 1; at < INPUT.length; at += 1) {
     expect(split([INPUT.subarray(0, at), INPUT.subarray(at)]), `cut at ${at}`).toEqual(PIECES);
@@ -63,7 +63,7 @@ test("lines and binary frames are distinguished wherever the stream is cut", () 
   expect(split(Array.from(INPUT, (byte) => Buffer.from([byte])))).toEqual(PIECES);
 });
 
-test("a frame over the limit, or cut off by the end, breaks the stream with its reason", () => {
+test("a frame over the limit, or truncated by the end, breaks the stream with its reason", () => {
   const over = frame("h", "", MAX + 1);
   expect(split([frame("h", "y".repeat(MAX)), over, Buffer.from("1\n")])).toEqual([
     `h: ${"y".repeat(MAX)}`,
@@ -75,18 +75,18 @@ test("a frame over the limit, or cut off by the end, breaks the stream with its 
   }
 });
 
-test("where frames were not accepted a line that begins with their mark is a line", () => {
+test("without accepted frames a line that starts with their mark is a line", () => {
   const splitter = new LineSplitter(MAX);
   splitter.push(frame("h", "x\n2\n"));
   expect(splitter.next()?.toString()).toBe(frame("h", "x", 4).toString());
   expect(splitter.next()?.toString()).toBe("2");
 });
 
-test("a few bytes of a body do not keep what was read with them", () => {
+test("a small part of a body does not keep its chunk in memory", () => {
   const splitter = new LineSplitter(MAX);
   splitter.acceptFrames();
   const parts = [frame("h", "key"), Buffer.alloc(20_000, "z"), Buffer.from("\n")];
-  // Of its own memory, not of the pool that small buffers share.
+  // With its own memory, not from the pool of small buffers.
   const chunk = Buffer.alloc(parts.reduce((sum, { length }) => sum + length, 0));
   Buffer.concat(parts).copy(chunk);
   splitter.push(chunk);
@@ -97,7 +97,7 @@ test("a few bytes of a body do not keep what was read with them", () => {
   expect(part.bytes.buffer).not.toBe(chunk.buffer);
 });
 
-test("a channel that cannot be read any further says why, and still writes", async () => {
+test("a channel that cannot be read any more reports the reason, and can still write", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const channel = createStdioChannel({ input, output, limits: { maxMessageBytes: MAX } });
   channel.binary?.accept();

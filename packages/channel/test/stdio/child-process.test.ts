@@ -49,7 +49,7 @@ test("echoes through a real process, which exits 0 when we close", async () => {
   expect(await exited).toEqual([0, null]);
 });
 
-test("a process whose input ends answers everything it has read, an unterminated line too", async () => {
+test("a process whose input ends responds to everything it has read, including an unterminated line", async () => {
   start();
   for (let n = 0; n < 500; n++) child.stdin.write(`${JSON.stringify({ n })}\n`);
   child.stdin.end('{"n":500}');
@@ -58,7 +58,7 @@ test("a process whose input ends answers everything it has read, an unterminated
   expect((await channel.closed).kind).toBe("peer_closed");
 });
 
-test("a process that stops reading holds us back", async () => {
+test("a process that stops reading blocks the sender", async () => {
   start();
   await channel.send({ stop: true });
   const fill = "f".repeat(64 * 1024);

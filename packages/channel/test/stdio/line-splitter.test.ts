@@ -37,7 +37,7 @@ const CASES: readonly [string, string[]][] = [
   [" {} \n", [" {} "]],
 ];
 
-test.each(CASES)("splits %j the same wherever it is cut", (input, lines) => {
+test.each(CASES)("splits %j the same however it is chunked", (input, lines) => {
   const bytes = Buffer.from(input, "latin1");
   expect(split(new LineSplitter(MAX), [bytes])).toEqual(lines);
   for (let first = 0; first <= bytes.length; first++) {
@@ -50,7 +50,7 @@ test.each(CASES)("splits %j the same wherever it is cut", (input, lines) => {
   expect(split(new LineSplitter(MAX), single)).toEqual(lines);
 });
 
-test("reports a line over the limit before its end, and holds none of it", () => {
+test("reports a line over the limit before its end, and buffers none of it", () => {
   const splitter = new LineSplitter(MAX);
   splitter.push(Buffer.alloc(100, "x"));
   expect(splitter.next()).toBe("too_long");
@@ -68,7 +68,7 @@ test("does not copy a line that lies in one chunk", () => {
   expect(Buffer.isBuffer(line) && line.buffer === chunk.buffer && line.byteOffset === chunk.byteOffset).toBe(true);
 });
 
-test("counts what waits, chunk by chunk and line by line", () => {
+test("counts waiting bytes and chunks", () => {
   const splitter = new LineSplitter(MAX);
   splitter.push(Buffer.from("one\ntwo\npar"));
   splitter.push(Buffer.from("tial\n"));
@@ -80,7 +80,7 @@ test("counts what waits, chunk by chunk and line by line", () => {
   expect([splitter.waitingBytes, splitter.waitingChunks]).toEqual([0, 0]);
 });
 
-test("takes a long line in many small pieces; work that grew with its square would not end in time", () => {
+test("reads a long line in many small pieces in linear time; quadratic time would time out", () => {
   const size = 32 * 1024 * 1024;
   const splitter = new LineSplitter(size);
   const piece = Buffer.alloc(256, "y");

@@ -15,7 +15,7 @@ async function textAfterClose(channel: Channel, output: PassThrough): Promise<st
   return chunks.join("");
 }
 
-test("reads LF and CRLF lines, skips blank ones, and takes an unterminated last line", async () => {
+test("reads LF and CRLF lines and an unterminated last line, and skips blank ones", async () => {
   const input = fromBytes('{"a":1}\r\n\n  \t\r\n[2]\n"é', '€"');
   const channel = createStdioChannel({ input, output: new PassThrough() });
   expect(await drain(channel)).toEqual([{ a: 1 }, [2], "é€"].map((value) => ({ kind: "value", value })));
@@ -23,7 +23,7 @@ test("reads LF and CRLF lines, skips blank ones, and takes an unterminated last 
   await channel.close();
 });
 
-test("reads the same however its bytes are cut", async () => {
+test("reads the same however its bytes are chunked", async () => {
   const text = '{"é":"漢字😀"}\r\n\n[1,2]\nnope\n"end"';
   const bytes = Buffer.from(text);
   for (let at = 0; at <= bytes.length; at++) {
@@ -42,7 +42,7 @@ test("reads the same however its bytes are cut", async () => {
   }
 });
 
-test("skips a line over the limit and goes on, also when it comes in pieces", async () => {
+test("skips a line over the limit, also when it arrives in pieces", async () => {
   const long = `"${"x".repeat(300_000)}"`;
   const input = fromBytes(`${long}\n1\n`, long.slice(0, 1000), long.slice(1000), "\n2\n");
   const channel = createStdioChannel({ input, output: new PassThrough(), limits: { maxMessageBytes: 1000 } });
@@ -66,7 +66,7 @@ test("writes one line per value and nothing else", async () => {
 test.each([
   { what: "bytes", chunk: "0123456789\n".repeat(10), chunks: 10, lines: 55 },
   { what: "reads", chunk: "0\n", chunks: 20, lines: 10 },
-])("pauses its input at the limit of waiting $what, and goes on at half of it", async ({ chunk, chunks, lines }) => {
+])("pauses its input at the limit of waiting $what, and resumes at half of it", async ({ chunk, chunks, lines }) => {
   const input = new PassThrough();
   const limits = { maxWaitingBytes: 1_000, maxWaitingMessages: 20 };
   const channel = createStdioChannel({ input, output: new PassThrough(), limits });
@@ -83,13 +83,13 @@ test.each([
   await channel.close({ deadlineMs: 1 });
 });
 
-test("refuses an encoded value that would be two lines", async () => {
+test("rejects an encoded value that would be two lines", async () => {
   const channel = createStdioChannel({ input: new PassThrough(), output: new PassThrough() });
   await expectRejection(channel.sendEncoded(Buffer.from('{\n"a":1}')), "unserializable", /line feed/);
   await channel.close();
 });
 
-test("answers can be sent after the end of input", async () => {
+test("values can be sent after the end of input", async () => {
   const output = new PassThrough();
   const channel = createStdioChannel({ input: fromBytes('{"q":1}'), output });
   expect(await drain(channel)).toHaveLength(1);
@@ -97,7 +97,7 @@ test("answers can be sent after the end of input", async () => {
   expect(await textAfterClose(channel, output)).toBe('{"answer":1}\n');
 });
 
-test("still delivers what the peer wrote when it does not read any more", async () => {
+test("still delivers values of a peer that does not read any more", async () => {
   const input = new PassThrough();
   const output = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error("write EPIPE"), { code: "EPIPE" })),
@@ -112,7 +112,7 @@ test("still delivers what the peer wrote when it does not read any more", async 
   await channel.close();
 });
 
-test("a stream that fails is a failure with its cause", async () => {
+test("a failing stream ends the channel as failed, with the cause", async () => {
   const input = new PassThrough();
   const channel = createStdioChannel({ input, output: new PassThrough() });
   const cause = Object.assign(new Error("read EIO"), { code: "EIO" });
@@ -122,7 +122,7 @@ test("a stream that fails is a failure with its cause", async () => {
   await channel.close();
 });
 
-test("streams that have ended before are an ended channel", async () => {
+test("with streams that have already ended the channel has ended", async () => {
   const input = new PassThrough();
   const output = new PassThrough();
   input.destroy();

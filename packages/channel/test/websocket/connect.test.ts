@@ -8,7 +8,7 @@ import { expectRejection } from "../support.js";
 let server: Server | undefined;
 const sockets = new Set<Socket>();
 
-/** A server of bytes; what it does with a connection is the test's. */
+/** A TCP server with a connection handler of the test. */
 async function serve(onConnection: (socket: Socket) => void, options: ServerOpts = {}): Promise<string> {
   server = createServer(options, (socket) => {
     sockets.add(socket);
@@ -31,26 +31,26 @@ afterEach(async () => {
 });
 
 test.each(["http://127.0.0.1:1", "ws://", "nonsense", "", "ws://127.0.0.1:1/#part", "unix:/tmp/x"])(
-  "refuses the URL %j",
+  "rejects the URL %j",
   async (url) => {
     await expectRejection(connectWebSocketChannel(url), "connect_failed", /is not a websocket URL; expected ws:\/\//);
   },
 );
 
-test("gives up after the timeout on a server that says nothing", async () => {
+test("times out on a server that sends nothing", async () => {
   const url = await serve(() => {});
   const attempt = connectWebSocketChannel(url, { connectTimeoutMs: 20 });
   await expectRejection(attempt, "connect_timeout", /within 20 ms/);
 });
 
-test("gives up when aborted, before and during the attempt", async () => {
+test("is cancelled by its signal, before and during the attempt", async () => {
   const url = await serve(() => controller.abort());
   const controller = new AbortController();
   await expectRejection(connectWebSocketChannel(url, { signal: controller.signal }), "closed", /aborted/);
   await expectRejection(connectWebSocketChannel(url, { signal: controller.signal }), "closed", /aborted/);
 });
 
-test("a server that is no websocket is an error with what it said, cut", async () => {
+test("a server that refuses the upgrade is an error with its text, shortened", async () => {
   const body = "n".repeat(5_000);
   const url = await serve((socket) => {
     socket.once("data", () => socket.end(`HTTP/1.1 502 Bad Gateway\r\nContent-Length: 5000\r\n\r\n${body}`));
@@ -59,7 +59,7 @@ test("a server that is no websocket is an error with what it said, cut", async (
   expect(error).toMatchObject({ code: "connect_failed", message: expect.stringMatching(/HTTP 502: n{512}$/) });
 });
 
-test("a connection cut in the handshake is an error", async () => {
+test("a connection that breaks during the handshake is an error", async () => {
   const url = await serve((socket) => socket.once("data", () => socket.destroy()));
   await expectRejection(connectWebSocketChannel(url), "connect_failed", /socket hang up|ECONNRESET/);
 });
@@ -70,7 +70,7 @@ test("a server without TLS is distinguished from a broken one", async () => {
   await expectRejection(connectWebSocketChannel(plain.replace("ws:", "wss:")), "connect_failed", expected);
 });
 
-test("a server that hangs up on what is not TLS may speak it", async () => {
+test("the error suggests TLS for a server that hangs up", async () => {
   const url = await serve((socket) => socket.once("data", () => socket.end()));
   await expectRejection(
     connectWebSocketChannel(url),
@@ -79,18 +79,18 @@ test("a server that hangs up on what is not TLS may speak it", async () => {
   );
 });
 
-test("errors do not tell the secrets of a URL", async () => {
+test("errors do not contain the secrets of a URL", async () => {
   const url = (await serve((socket) => socket.destroy())).replace("ws://", "ws://user:hunter2@");
   const error: unknown = await connectWebSocketChannel(`${url}/?token=hunter3`).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: "connect_failed", message: expect.not.stringMatching(/hunter/) });
 });
 
-test("a header that HTTP does not allow is an error of the connect", async () => {
+test("a header that HTTP does not allow is a connect error", async () => {
   const attempt = connectWebSocketChannel("ws://127.0.0.1:1", { headers: { authorization: "a\r\nb: c" } });
   await expectRejection(attempt, "connect_failed", /[Ii]nvalid character/);
 });
 
-/** Answers the upgrade, and gives the rest to the test. */
+/** Responds to the upgrade, and passes the socket to the test. */
 function upgrade(socket: Socket, onUpgraded: () => void): void {
   socket.once("data", (request) => {
     const key = /^sec-websocket-key: (.+)\r$/im.exec(request.toString())?.[1];
@@ -113,7 +113,7 @@ async function expectOnlyCloseFrame(received: readonly Buffer[]): Promise<void> 
   expect([opcode, length, rest.length]).toEqual([0x88, 0x80 + 2, 4 + 2]); // masked
 }
 
-test("after the close frame of a server, only the answer to it is sent: its end is not waited for", async () => {
+test("after the close frame of a server, its response is sent without waiting for the server's end", async () => {
   const received: Buffer[] = [];
   const answer = (socket: Socket) =>
     upgrade(socket, () => {
@@ -126,7 +126,7 @@ test("after the close frame of a server, only the answer to it is sent: its end 
   await expectOnlyCloseFrame(received);
 });
 
-test("a close waits for the close frame of the server, and not for the end of its side", async () => {
+test("close waits for the close frame of the server, and not for the end of its side", async () => {
   const received: Buffer[] = [];
   const answer = (socket: Socket) =>
     upgrade(socket, () => {

@@ -21,7 +21,7 @@ async function listen(options: Partial<ListenOptions>) {
   return { listener, accepted };
 }
 
-/** A value there and back. */
+/** Sends a value and receives its echo. */
 async function exchange(url: string, accepted: Channel[], options: Parameters<typeof connectWebSocketChannel>[1] = {}) {
   const client = await connectWebSocketChannel(url, options);
   onTestFinished(() => client.close());
@@ -34,7 +34,7 @@ async function exchange(url: string, accepted: Channel[], options: Parameters<ty
 }
 
 describe("a unix socket", () => {
-  it("carries channels, is for this user alone, and is gone after", async () => {
+  it("carries channels, has mode 600, and is removed after", async () => {
     const socketPath = join(base, "a socket ö#?%41");
     const { listener, accepted } = await listen({ socketPath });
     expect(listener.url).toBe(`unix://${socketPath}`);
@@ -45,7 +45,7 @@ describe("a unix socket", () => {
     expect(existsSync(socketPath)).toBe(false);
   });
 
-  it("takes the place of one that nobody listens on, and of nothing else", async () => {
+  it("replaces a socket without a listener, and nothing else", async () => {
     const socketPath = join(base, "s");
     const script = `require("net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))`;
     expect(() => execFileSync(process.execPath, ["-e", script, socketPath], { stdio: "ignore" })).toThrow();
@@ -63,7 +63,7 @@ describe("a unix socket", () => {
   it.each([
     ["relative/s", /has to be absolute/],
     [`/tmp/${"x".repeat(120)}`, /the path has 125 bytes, and that of a unix socket at most 103/],
-  ])("is not made at %s", async (socketPath, message) => {
+  ])("is not created at %s", async (socketPath, message) => {
     await expect(listen({ socketPath })).rejects.toMatchObject({ code: "listen_failed", message });
   });
 
@@ -86,7 +86,7 @@ const hasOpenssl = (() => {
 })();
 
 describe.skipIf(!hasOpenssl)(`TLS${hasOpenssl ? "" : " (openssl, which makes the certificates, is missing)"}`, () => {
-  /** A certificate for 127.0.0.1 that it has signed itself. */
+  /** A self-signed certificate for 127.0.0.1. */
   function makeIdentity(name = "own") {
     const [key, cert] = [join(base, `${name}.key`), join(base, `${name}.pem`)];
     const subject = ["-subj", "/CN=codex test", "-addext", "subjectAltName=IP:127.0.0.1"];
@@ -99,14 +99,14 @@ describe.skipIf(!hasOpenssl)(`TLS${hasOpenssl ? "" : " (openssl, which makes the
     return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
   }
 
-  it("carries channels to who trusts the certificate", async () => {
+  it("carries channels to a client that trusts the certificate", async () => {
     const tls = makeIdentity();
     const { listener, accepted } = await listen({ tls });
     expect(listener.url).toBe(`wss://127.0.0.1:${listener.port}`);
     await exchange(listener.url, accepted, { ca: tls.cert });
   });
 
-  it("is refused by who does not, and nothing else is spoken", async () => {
+  it("is rejected by a client that does not, and is required", async () => {
     const { listener, accepted } = await listen({ tls: makeIdentity() });
     const other = makeIdentity("other");
     for (const options of [{}, { ca: other.cert }]) {
@@ -132,7 +132,7 @@ describe.skipIf(!hasOpenssl)(`TLS${hasOpenssl ? "" : " (openssl, which makes the
     }
   });
 
-  it("an open port that speaks something else is an error", async () => {
+  it("a port of another protocol is an error", async () => {
     const server = createServer((socket) => socket.end("SSH-2.0-x\r\n")).listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
     await new Promise((resolve) => server.once("listening", resolve));

@@ -56,7 +56,7 @@ async function ask(path: string, headers: Record<string, string> = {}, method = 
   return [response.statusCode ?? 0, (await response.setEncoding("utf8").toArray()).join("")];
 }
 
-test("listens on loopback and says where", async () => {
+test("listens on loopback and reports its address", async () => {
   await listen();
   expect(listener.url).toBe(`ws://127.0.0.1:${listener.port}`);
   const client = await connect(listener.url);
@@ -66,7 +66,7 @@ test("listens on loopback and says where", async () => {
   expect(await nextValue(client)).toBe("back");
 });
 
-test("says the path, and brackets an IPv6 address", async () => {
+test("reports the path, and brackets an IPv6 address", async () => {
   await listen({ host: "::1", path: "/exec" });
   expect(listener.url).toBe(`ws://[::1]:${listener.port}/exec`);
   await connect(listener.url);
@@ -89,13 +89,13 @@ test("refuses every request with an Origin, before anything else", async () => {
   await expectRejection(connect(listener.url, { headers: { origin: "https://evil.example" } }), "unauthorized", /403/);
 });
 
-test("lets in the origins that are listed, exactly", async () => {
+test("accepts listed origins by exact match", async () => {
   await listen({ allowOrigin: ["https://good.example"] });
   expect(await ask("/", { ...UPGRADE, origin: "https://good.example" })).toEqual([101, ""]);
   expect(await ask("/", { ...UPGRADE, origin: "https://good.example.evil.example" })).toEqual([403, ""]);
 });
 
-test("asks authorize before the upgrade and answers with its status and message", async () => {
+test("calls authorize before the upgrade and responds with its status and message", async () => {
   await listen({
     authorize: async ({ headers }) => {
       if (headers.authorization === "Bearer right") return { ok: true };
@@ -112,7 +112,7 @@ test("asks authorize before the upgrade and answers with its status and message"
   expect(accepted).toHaveLength(1);
 });
 
-test("knows one path, and leaves plain requests to onHttp", async () => {
+test("upgrades one path, and passes plain requests to onHttp", async () => {
   await listen({
     path: "/exec",
     onHttp: ({ url }, response) => {
@@ -135,7 +135,7 @@ test("knows one path, and leaves plain requests to onHttp", async () => {
   await expectRejection(connect(listener.url.replace("exec", "other")), "connect_failed", /404/);
 });
 
-test("an onHttp that throws is answered with 500", async () => {
+test("responds with 500 when onHttp throws", async () => {
   await listen({
     onHttp: () => {
       throw new Error("out of order");
@@ -172,7 +172,7 @@ test("reads text and binary frames, and writes text frames", async () => {
   await drain(server);
 });
 
-test("a frame over the limit ends the connection with 1009, after what came before it", async () => {
+test("a frame over the limit ends the connection with 1009, after earlier frames are delivered", async () => {
   await listen({ limits: { maxMessageBytes: 1_000 } });
   const client = await connect(listener.url);
   await client.send("before");
@@ -185,7 +185,7 @@ test("a frame over the limit ends the connection with 1009, after what came befo
   expect(await client.closed).toEqual({ kind: "peer_closed", detail: "code 1009" });
 });
 
-test("tells a close frame with its code and reason from a broken connection", async () => {
+test("distinguishes a close frame with its code and reason from a broken connection", async () => {
   await listen();
   const orderly = new WebSocket(listener.url);
   await once(orderly, "open");
@@ -197,7 +197,7 @@ test("tells a close frame with its code and reason from a broken connection", as
   expect(await accepted[1]!.closed).toMatchObject({ kind: "failed", error: { code: "connection_lost" } });
 });
 
-test("a frame against the protocol is a failure of that connection alone", async () => {
+test("a frame that violates the protocol fails only that connection", async () => {
   await listen();
   const asked = request({ host: "127.0.0.1", port: listener.port, headers: UPGRADE });
   asked.end();
@@ -209,7 +209,7 @@ test("a frame against the protocol is a failure of that connection alone", async
   await connect(listener.url);
 });
 
-test("pings, and cuts off a peer that does not answer only when told to", async () => {
+test("pings, and disconnects a peer without pongs only when configured", async () => {
   await listen({ ping: { intervalMs: 5, maxMissedPongs: 3 } });
   const answering = new WebSocket(listener.url);
   for (let pings = 0; pings < 8; pings++) await once(answering, "ping");
@@ -230,7 +230,7 @@ test("pings, and cuts off a peer that does not answer only when told to", async 
   tolerated.terminate();
 });
 
-test("does not take a peer for deaf whose answers we do not read", async () => {
+test("does not disconnect a peer whose pongs are not read", async () => {
   await listen({ ping: { intervalMs: 5, maxMissedPongs: 2 }, limits: { maxWaitingMessages: 1 } });
   const busy = new WebSocket(listener.url);
   await once(busy, "open");
@@ -243,7 +243,7 @@ test("does not take a peer for deaf whose answers we do not read", async () => {
   await drain(server);
 });
 
-test("a peer that stops reading shows that it is there, and one that vanishes behind a backlog is noticed", async () => {
+test("a peer that stops reading stays connected, and one that vanishes behind a backlog is disconnected", async () => {
   const ping = { intervalMs: 20, maxMissedPongs: 5 };
   await listen({ ping, limits: { highWaterBytes: 1024 } });
   const reader = await connect(listener.url, { limits: { maxWaitingMessages: 1 }, heartbeatMs: 5 });
@@ -268,11 +268,11 @@ test("a peer that stops reading shows that it is there, and one that vanishes be
   vanished.terminate();
 });
 
-test("by default, one that does not answer two pings in a row is cut off", () => {
+test("by default a peer is disconnected after two missed pongs", () => {
   expect(DEFAULT_PING).toEqual({ intervalMs: 20_000, maxMissedPongs: 2 });
 });
 
-test("refuses one connection more than the bound, and takes another when one has left", async () => {
+test("refuses a connection over the limit, and accepts another when one has ended", async () => {
   await listen({ maxChannels: 1 });
   const first = await connect(listener.url);
   await expectRejection(connect(listener.url), "connect_failed", /503.*limit of 1 connections/);
@@ -281,7 +281,7 @@ test("refuses one connection more than the bound, and takes another when one has
   await connect(listener.url);
 });
 
-test("a channel that its owner will not have is closed", async () => {
+test("closes the channel when onChannel throws", async () => {
   await listen({
     onChannel: () => {
       throw new Error("not today");
@@ -319,7 +319,7 @@ test("close ends every channel and request, and frees the port", async () => {
   expect(listener.port).toBe(port);
 });
 
-test("an address in use, and a path that none can ask for, are clear errors", async () => {
+test("an address in use and an invalid path are clear errors", async () => {
   await listen();
   const odd = createWebSocketListener({ port: 0, path: "exec", onChannel: () => {} });
   await expectRejection(odd, "listen_failed", /path `exec`: it does not begin with a slash/);
@@ -327,7 +327,7 @@ test("an address in use, and a path that none can ask for, are clear errors", as
   await expectRejection(second, "listen_failed", new RegExp(`127.0.0.1 port ${listener.port}: the address is in use`));
 });
 
-test("an abrupt end sends what was queued, and no close frame", async () => {
+test("an abrupt close sends queued frames, and no close frame", async () => {
   await listen({ onChannel: (channel) => void channel.send("last words").then(() => channel.close({ abrupt: true })) });
   const client = await connect(listener.url);
   expect(await nextValue(client)).toBe("last words");
@@ -335,7 +335,7 @@ test("an abrupt end sends what was queued, and no close frame", async () => {
   expect(await client.closed).toMatchObject({ kind: "failed", error: { code: "connection_lost" } });
 });
 
-test("a text arrives whole whatever length its header tells, encoded here or by the caller", async () => {
+test("a text of any length of header arrives whole, encoded here or by the caller", async () => {
   await listen();
   const client = new WebSocket(listener.url);
   const received: string[] = [];

@@ -29,7 +29,7 @@ async function ask(path: string, headers: Record<string, string> = {}, method = 
 }
 
 describe("a page of a listener", () => {
-  it("is answered with its type, whatever the query", async () => {
+  it("has its content type, whatever the query", async () => {
     await listen();
     const { status, headers, body } = await ask("/page?x=1");
     expect([status, headers["content-type"], headers["cache-control"], body]).toEqual([
@@ -57,7 +57,7 @@ describe("a page of a listener", () => {
     [{ host: "evil.example:1" }, 403],
     [{ host: "127.0.0.1.evil.example" }, 403],
     [{ origin: "https://evil.example" }, 403],
-  ])("without a token, asked with %j, is %d", async (headers, expected) => {
+  ])("without a token, requested with %j, is %d", async (headers, expected) => {
     await listen();
     expect((await ask("/page", headers)).status).toBe(expected);
   });
@@ -68,7 +68,7 @@ describe("a page of a listener", () => {
     [{ authorization: "t", origin: "https://evil.example" }, 403],
     [{}, 401],
     [{ authorization: "wrong" }, 401],
-  ])("with a token, asked with %j, is %d", async (headers: Record<string, string>, expected) => {
+  ])("with a token, requested with %j, is %d", async (headers: Record<string, string>, expected) => {
     await listen({
       authorize: ({ headers: { authorization } }) =>
         authorization === "t" ? { ok: true } : { ok: false, status: 401, message: "no" },
@@ -76,12 +76,12 @@ describe("a page of a listener", () => {
     expect((await ask("/page", headers)).status).toBe(expected);
   });
 
-  it("that cannot be made says nothing of why", async () => {
+  it("that cannot be rendered does not disclose the error", async () => {
     await listen();
     expect(await ask("/broken")).toMatchObject({ status: 500, body: "the page could not be rendered" });
   });
 
-  it("is not there unless it was asked for", async () => {
+  it("is 404 unless configured", async () => {
     await listen({ pages: new Map() });
     expect((await ask("/page")).status).toBe(404);
   });
