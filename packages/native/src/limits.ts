@@ -4,14 +4,14 @@ export const CHUNK_SLAB_BYTES = 64 * 1024;
 /** Sources of a host that read more than once in one turn of the event loop. */
 export const SOURCES_PER_TURN = 4;
 
-/** Terminals of a host that are read on the thread pool at once; it has four threads. */
+/** Terminals of a host that are read concurrently on the thread pool, which has four threads. */
 export const MAX_BURST_READERS = 4;
 
 /** Free slabs of one size that a host keeps for reuse, bytes. */
 export const MAX_FREE_SLAB_BYTES = 1024 * 1024;
 
-/** Largest file that is read without the thread pool where it is in the page cache, bytes. */
+/** Largest file that is read from the page cache without the thread pool, bytes. */
 export const MAX_CACHED_READ_BYTES = 64 * 1024;
 
-/** Bytes of a connection that the kernel takes before it can send them; by default Linux takes up to 4 MB. */
+/** Unsent bytes of a connection that the kernel buffers; by default Linux buffers up to 4 MB. */
 export const MAX_UNSENT_BYTES = 64 * 1024;

@@ -18,42 +18,42 @@ import { createTrimMemory } from "./process/trim-memory.js";
 import { createTerminals, type Terminals } from "./terminal/terminals.js";
 
 /**
- * What a process host needs of the system and Node does not offer. Native code is loaded with the first use of a member,
- * so that start-up does not pay for it.
+ * What a process host needs from the system and Node does not offer. Native code is loaded with the first use of a member,
+ * so that it does not slow down start-up.
  */
 export interface Native extends Terminals, Pipes, MemoryFiles, FileLocks {
   /** Buffers and bounds that the sources of one host share. */
   readonly readMemory: ReadMemory;
   /** The same as `readMemory.turns`, without loading native code. */
   readonly readTurns: ReadTurns;
-  /** Undefined where Node has to start programs: elsewhere than on Linux, and where the C library lacks a function. */
+  /** Undefined where Node must start programs: outside Linux, and where the C library lacks a function. */
   readonly children: Children | undefined;
   /** Undefined on a host without marks. */
   readonly marks: NativeMarks | undefined;
   /** See `shieldProcess`. */
   shield(): void;
-  /** Gives free memory of the C library back to the system, where that library can. */
+  /** Returns free memory of the C library to the system, where supported. */
   trimMemory(): void;
-  /** Process group of a process; undefined for one that is gone. Linux. */
+  /** Process group of a process; undefined when it does not exist. Linux. */
   getGroup(pid: number): number | undefined;
 }
 
-/** What of the system is used, and how. */
+/** Options of `createNative`. */
 export interface NativeOptions {
   /**
-   * Capacity of the pipes for output, bytes, and the most that one read of them gives; where the system does not allow it,
-   * 64 KiB, which is the default. Linux.
+   * Capacity of the pipes for output, bytes, and the most that one read returns. Default 64 KiB, also where the system does not
+   * allow more. Linux.
    */
   outputPipeBytes?: number;
   /**
-   * Linux: when native code is loaded, marks every inherited descriptor of this process close-on-exec, so that what Node
-   * starts inherits none of them either. What `children` starts never does. It changes the whole process: for one that
-   * does nothing else. Default false.
+   * Linux: when native code is loaded, marks every inherited descriptor of this process close-on-exec, so that programs started
+   * by Node do not inherit them either. Those started by `children` never do. This changes the whole process, so it is for one
+   * that does nothing else. Default false.
    */
   closeInheritedOnExec?: boolean;
 }
 
-/** @param library in place of the C library of this process */
+/** @param library replaces the C library of this process */
 export function createNative(
   library?: Library,
   { outputPipeBytes = PIPE_BYTES, closeInheritedOnExec: closesInherited = false }: NativeOptions = {},
@@ -104,7 +104,7 @@ export function createNative(
   };
 }
 
-/** Node's own `read` throws where there is nothing to read, which takes longer. */
+/** Node's own `read` throws when there is nothing to read, which is slower. */
 function bindRead(libc: Libc): ReadMemory["read"] {
   if (hasFunction(libc, "read")) return libc.read;
   return (fd, into, bytes) => {

@@ -16,7 +16,7 @@ export interface EntryReader {
 
 type Read = EntryReader["read"];
 
-/** For Linux; elsewhere it is never ready. */
+/** A reader for Linux; on other systems it is never ready. */
 export function createEntryReader(library?: Library): EntryReader {
   let read: Read | undefined;
   let isAsked = process.platform !== "linux";
@@ -34,7 +34,7 @@ export function createEntryReader(library?: Library): EntryReader {
   };
 }
 
-/** Runs on the thread pool; `then` is called on the event loop. */
+/** Runs on the thread pool; the callback is called on the event loop. */
 type Getdents = (directory: number, into: Buffer, bytes: number, then: (error: unknown, bytes: number) => void) => void;
 
 /** @throws where the C library has no such function */

@@ -3,8 +3,8 @@ import type { Libc } from "../libc/libc.js";
 /** Advisory locks of flock(2). Linux. */
 export interface FileLocks {
   /**
-   * Locks an open file or directory without waiting; a lock that is held already changes its kind. False when another
-   * process has it. The lock goes when the descriptor is closed.
+   * Locks an open file or directory without waiting; a lock that is already held is converted. False when another process
+   * has it. The lock ends when the descriptor is closed.
    */
   lock(fd: number, kind: "shared" | "exclusive"): boolean;
 }

@@ -8,37 +8,37 @@ import { parseStatus, STATX_BYTES, type Status } from "./status.js";
 /** A path of the host; a buffer where it is not valid UTF-8. */
 type RawPath = string | Buffer;
 
-/** System calls of Linux that answer from memory or not at all. The caller closes descriptors. Nothing throws. */
+/** System calls of Linux that return from memory or fail. The caller closes descriptors. Nothing throws. */
 export interface Kernel {
   /**
-   * A descriptor that refers to a file without opening it (`O_PATH`). Undefined where the path is not in the kernel's
-   * cache as a whole, and for every error.
+   * A descriptor that refers to a file without opening it (`O_PATH`). Undefined when the path is not completely in the kernel's
+   * cache, and for every error.
    */
-  find(path: RawPath, way: Way): number | undefined;
-  /** Opens for reading what was found. For regular files only: opening others may block, or have side effects. */
+  find(path: RawPath, way: PathResolution): number | undefined;
+  /** Opens a found file for reading. For regular files only: opening others may block, or have side effects. */
   open(found: number): number | undefined;
-  /** Id of the mount that holds a descriptor, as in `/proc/self/mountinfo`. No file system is asked. */
+  /** Id of the mount of a descriptor, as in `/proc/self/mountinfo`, without accessing the file system. */
   getMount(fd: number): number | undefined;
   /** Whether mounts have changed since the last call for this open `/proc/self/mountinfo`. */
   haveMountsChanged(mountInfo: number): boolean;
-  /** What the file system has in memory. */
+  /** The status, if the file system has it in memory. */
   getStatus(fd: number): Status | undefined;
   /**
-   * The content of a file of this size, at most MAX_CACHED_READ_BYTES. Undefined when its size is another one, or when it is
-   * not in the page cache as a whole. `isInMemory` is for file systems that always are: they need not support the check.
+   * The content of a file of this size, at most MAX_CACHED_READ_BYTES. Undefined when its size differs, or when it is not
+   * completely in the page cache. `isInMemory` is for file systems that always are, which need not support the check.
    */
   readAll(fd: number, size: number, isInMemory: boolean): Buffer | undefined;
   close(fd: number): void;
 }
 
-interface Way {
-  /** Whether a symbolic link at the end of the path is followed, or found itself. */
+interface PathResolution {
+  /** Whether a symbolic link at the end of the path is followed; if not, the link itself is found. */
   followsLast: boolean;
   /** Whether the path must not leave the mount of the root. */
   staysOnRoot: boolean;
 }
 
-/** Undefined where there is no such kernel (Linux from 5.12), or a container's filter refuses its calls. */
+/** Undefined before Linux 5.12 and on other systems, and where a container's filter refuses the calls. */
 export function createKernel(library?: Library): Kernel | undefined {
   if (process.platform !== "linux" || endianness() !== "LE") return undefined;
   try {
@@ -91,7 +91,7 @@ const STATX_ALL = 0xfff;
 const RWF_NOWAIT = 8;
 const POLLPRI = 2;
 
-/** Of `/proc/self/fdinfo`; the mount stands in its first lines. */
+/** Bytes of `/proc/self/fdinfo` that are read; the mount is in its first lines. */
 const FD_INFO_BYTES = 256;
 const MOUNT_ID = "mnt_id:\t";
 
@@ -122,7 +122,7 @@ function bindKernel(library: Library | undefined): Kernel {
   };
 }
 
-/** Not by magic links, which are those of /proc to what a process has open. */
+/** Without magic links, which are those of /proc to the open files of a process. */
 const RESOLVE = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS;
 
 /** `struct open_how`: flags, mode and how the path is resolved. */
@@ -150,12 +150,12 @@ function parseDigits(text: Uint8Array, from: number): number {
   return value;
 }
 
-/** One buffer for all: what is read is copied out at once. */
+/** One buffer for all reads; the content is copied out at once. */
 function bindReadAll({ preadv2 }: Functions): Kernel["readAll"] {
   const buffer = Buffer.allocUnsafeSlow(MAX_CACHED_READ_BYTES + 1);
   const vector = new BigUint64Array([addressOf(buffer), BigInt(buffer.length)]);
   return (fd, size, isInMemory) => {
-    // One byte more than the size is read, so that growth since shows.
+    // Reads one byte more than the size, to detect growth in the meantime.
     const bytes = preadv2(fd, vector, 1, 0, isInMemory ? 0 : RWF_NOWAIT);
     return bytes === size ? Buffer.from(buffer.subarray(0, size)) : undefined;
   };

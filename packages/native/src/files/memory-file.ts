@@ -8,7 +8,7 @@ import type { Libc } from "../libc/libc.js";
 /** Linux. */
 export interface MemoryFiles {
   /**
-   * A file without a name that holds these bytes. Readers share its offset, which is 0: it is for one child alone.
+   * An unnamed file with these bytes. Its offset, which is 0, is shared by all readers, so it is for one child only.
    * The caller closes it. @throws an error with the code EMFILE
    */
   createMemoryFile(bytes: Uint8Array): number;
@@ -27,19 +27,19 @@ export const createMemoryFiles = (getLibc: () => Libc): MemoryFiles => ({
   },
 });
 
-/** Where the C library has no files in memory, one of the file system takes their place, without a name either. */
+/** Where the C library lacks `memfd_create`, an unnamed file of the file system is used. */
 function openMemory(libc: Libc): number {
-  if (!hasFunction(libc, "memfd_create")) return openNameless();
+  if (!hasFunction(libc, "memfd_create")) return openUnnamed();
   const opened = libc.memfd_create("codex", MFD_CLOEXEC);
   if (opened === -1) throw tooManyFiles(libc);
   return opened;
 }
 
-function openNameless(): number {
+function openUnnamed(): number {
   try {
     return openSync(tmpdir(), constants.O_RDWR | O_TMPFILE, 0o600);
   } catch {
-    // The file system makes none: this one has a name for a moment.
+    // The file system does not support unnamed files: this one briefly has a name.
   }
   const directory = mkdtempSync(join(tmpdir(), "codex-memory-"));
   try {
@@ -49,5 +49,5 @@ function openNameless(): number {
   }
 }
 
-/** fcntl.h of Linux: a bit of its own, and that of a directory, whose number depends on the architecture. */
+/** fcntl.h of Linux: `__O_TMPFILE | O_DIRECTORY`; the latter depends on the architecture. */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 
-/** What stat(2) says of a file. */
+/** The status of a file from stat(2). */
 export interface Status {
   kind: "file" | "directory" | "symlink" | "other";
   /** `st_mode`. */
@@ -16,18 +16,18 @@ export interface Status {
 /** `struct statx` of linux/stat.h. */
 export const STATX_BYTES = 256;
 
-/** Its members that are used, in units of 32 bits. */
+/** Offsets of the used members, in units of 32 bits. */
 const MASK = 0;
 const MODE = 7;
 const SIZE = 10;
 const CREATED = 20;
 const MODIFIED = 28;
 
-/** Everything but the time of creation; the time of creation. */
+/** Mask bits for everything except the time of creation, and for that time. */
 const STATX_BASIC_STATS = 0x7ff;
 const STATX_BTIME = 0x800;
 
-/** Undefined where something is missing or unusual. */
+/** Undefined when a required field is missing or unusual. */
 export function parseStatus(statx: Uint32Array): Status | undefined {
   const modifiedAtMs = parseTime(statx, MODIFIED);
   const mask = statx[MASK]!;

@@ -1,8 +1,8 @@
 import { type Library, loadKoffi } from "./koffi.js";
 
 /**
- * Functions of the C library by their prototypes. Each is bound when it is first accessed, which throws where the library
- * lacks it: a missing function disables only what needs it.
+ * Functions of the C library by their prototypes. Each is bound on first access, which throws where the library lacks it:
+ * a missing function disables only the features that need it.
  */
 export function bindLibc<Functions>(
   prototypes: Readonly<Partial<Record<keyof Functions, string>>>,

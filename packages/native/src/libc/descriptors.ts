@@ -7,18 +7,18 @@ const F_SETFD = 2;
 const FD_CLOEXEC = 1;
 const F_DUPFD_CLOEXEC = 1030;
 
-/** Another descriptor for the same file, `least` or higher, that children do not inherit; -1 when there are too many. Linux. */
+/** Duplicates a descriptor to a number of at least `least` that children do not inherit; -1 at the limit. Linux. */
 export const duplicate = ({ fcntl }: Pick<Libc, "fcntl">, fd: number, least = 0): number =>
   fcntl(fd, F_DUPFD_CLOEXEC, "int", least);
 
-/** Children started from now on do not inherit the descriptor. */
+/** Marks a descriptor close-on-exec: children started later do not inherit it. */
 export const closeOnExec = ({ fcntl }: Pick<Libc, "fcntl">, fd: number): unknown =>
   fcntl(fd, F_SETFD, "int", FD_CLOEXEC);
 
-/** Numbers below it are those of the standard streams, also in a process that was started without one of them. */
+/** The first descriptor after the standard streams, whose numbers are reserved also in a process that was started without them. */
 export const FIRST_AFTER_STREAMS = 3;
 
-/** The same file under a number that is not that of a standard stream. Takes ownership of `fd`. @throws an error with the code EMFILE */
+/** Moves a descriptor above the numbers of the standard streams. Takes ownership of `fd`. @throws an error with the code EMFILE */
 export function raiseAboveStreams(libc: Libc, fd: number): number {
   if (fd >= FIRST_AFTER_STREAMS) return fd;
   const raised = duplicate(libc, fd, FIRST_AFTER_STREAMS);
@@ -27,10 +27,10 @@ export function raiseAboveStreams(libc: Libc, fd: number): number {
   return raised;
 }
 
-/** sys/resource.h of Linux, but for MIPS and SPARC. */
+/** sys/resource.h of Linux, except MIPS and SPARC. */
 const RLIMIT_NOFILE = 7;
 
-/** The error of a call that found no free descriptor, with the limit of this process; rarely it is the host's. */
+/** The error for too many open files, with the limit of this process; the limit of the host is rarely the cause. */
 export function tooManyFiles(libc: Partial<Pick<Libc, "prlimit">>): Error {
   const limits = new BigUint64Array(2);
   const isKnown = hasFunction(libc, "prlimit") && libc.prlimit?.(0, RLIMIT_NOFILE, null, limits) === 0;
@@ -39,15 +39,15 @@ export function tooManyFiles(libc: Partial<Pick<Libc, "prlimit">>): Error {
 }
 
 /**
- * No child started from now on, by whatever means, inherits a descriptor of this process that is open now, but for the
- * standard streams. Linux; on macOS Node itself starts children with all others closed.
+ * Marks all open descriptors of this process except the standard streams close-on-exec, so that no child inherits them,
+ * however it is started. Linux; on macOS Node closes them in its children.
  */
 export function closeInheritedOnExec(libc: Libc): void {
   if (process.platform !== "linux") return;
   for (const fd of listDescriptors(FIRST_AFTER_STREAMS)) closeOnExec(libc, fd);
 }
 
-/** Numbers of the open descriptors of this process from `least` on, that of the listing itself included. Linux; empty without /proc. */
+/** Open descriptors of this process from `least` on, including that of the listing itself. Linux; empty without /proc. */
 export function listDescriptors(least: number): number[] {
   try {
     return readdirSync("/proc/self/fd")

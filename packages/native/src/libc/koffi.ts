@@ -2,15 +2,15 @@ import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/** A native library whose functions are found by their C prototypes. */
+/** A native library whose functions are looked up by their C prototypes. */
 export interface Library {
-  /** @throws where there is no such function */
+  /** @throws when the library lacks the function */
   func(prototype: string): (...args: unknown[]) => number;
 }
 
 interface Koffi {
   load(path: null): Library;
-  /** Of the last call. */
+  /** `errno` of the last call. */
   errno(): number;
   address(buffer: Uint8Array): bigint;
 }
@@ -23,7 +23,7 @@ export const addressOf = (buffer: Uint8Array): bigint => loadKoffi().address(buf
 
 export const loadKoffi = (): Koffi => requireNative("koffi", requireKoffi) as Koffi;
 
-/** A C library without any function: what needs one does without it, or says that it is missing. */
+/** A C library without functions: features that need one use their fallback, or report that it is missing. */
 export const NO_LIBRARY: Library = {
   func(prototype) {
     throw new Error(`koffi is not installed, which is needed to call \`${prototype}\``);
@@ -44,17 +44,17 @@ export function requireKoffi(require: NodeJS.Require): unknown {
       if (native.version === version) return native;
     }
   } catch {
-    // It was built from source, for example.
+    // Such as when it was built from source.
   }
   return require("koffi");
 }
 
-/** As koffi 3 names it. */
+/** The name in koffi 3. */
 const KOFFI_NATIVE = `@koromix/koffi-${process.platform}-${process.arch}`;
 
 /** Loads a module with native code. @throws an error that says which one is missing and why */
 export function requireNative(name: string, load = (require: NodeJS.Require) => require(name) as unknown): unknown {
-  // Node follows no symbolic link to a module when the last file it called stat on was a pipe or a socket.
+  // Node does not follow a symbolic link to a module right after calling stat on a pipe or a socket.
   statSync("/");
   try {
     return load(createRequire(import.meta.url));

@@ -1,7 +1,7 @@
 import { bindLibc } from "./bind.js";
 import type { Library } from "./koffi.js";
 
-/** Functions of the C library that Node does not offer, called through koffi. Those that start children are for Linux. */
+/** Functions of the C library that Node does not offer, called through koffi. Those that start children are Linux-only. */
 export interface Libc {
   /** Variadic: each further argument is preceded by its C type. */
   fcntl(fd: number, command: number, type: "int", value: number): number;
@@ -19,7 +19,7 @@ export interface Libc {
   /** A soft and a hard limit each. */
   prlimit(pid: number, resource: number, set: BigUint64Array | null, before: BigUint64Array): number;
   prctl(option: number, value: number, unused3: number, unused4: number, unused5: number): number;
-  /** Returns an errno, as all that follow do. */
+  /** Returns an errno, as do all members below. */
   posix_spawn(
     pid: Int32Array,
     path: string,
@@ -72,7 +72,7 @@ export const PROTOTYPES: Readonly<Record<keyof Libc, string>> = {
   posix_spawnattr_setsigmask: "int posix_spawnattr_setsigmask(void *attributes, const void *signals)",
 };
 
-/** Binds nothing yet. Outside Linux only `fcntl` and `read` exist. Older libraries lack some functions: see `hasFunction`. */
+/** Binds functions on first access. Outside Linux only `fcntl` and `read` exist; older libraries lack some: see `hasFunction`. */
 export function loadLibc(library?: Library): Libc {
   const { fcntl, read } = PROTOTYPES;
   return bindLibc<Libc>(process.platform === "linux" ? PROTOTYPES : { fcntl, read }, library);

@@ -6,20 +6,20 @@ import type { Libc } from "../libc/libc.js";
 import { MAX_BURST_READERS } from "../limits.js";
 import type { ChunkMemory } from "./chunk-memory.js";
 
-/** Where the chunks of a burst go. */
+/** Receives the chunks of a burst. */
 export interface BurstSink {
   onBytes(bytes: Buffer): void;
-  /** Called once, after the last chunk, when a read found little or nothing: the reader has closed itself. */
+  /** Called once, after the last chunk, when a read returned little or nothing; the reader has closed itself. */
   onDrained(): void;
 }
 
-/** Undefined where `MAX_BURST_READERS` are open, the C library cannot do it, or no further descriptor is to be had. The descriptor stays the caller's. */
+/** Undefined when `MAX_BURST_READERS` are open, the C library lacks a function, or there is no free descriptor. The caller keeps ownership of `fd`. */
 export type OpenBurstReader = (fd: number, chunks: ChunkMemory, sink: BurstSink) => BurstReader | undefined;
 
 /** `FILE *`. */
 type File = object | bigint;
 
-/** stdio.h. A stream without a buffer reads straight into the caller's, again and again until that is full. */
+/** stdio.h. An unbuffered stream reads directly into the caller's buffer, repeatedly until that is full. */
 interface Stdio {
   fdopen(fd: number, mode: string): File | null;
   setvbuf(file: File, buffer: null, mode: number, bytes: number): number;
@@ -47,7 +47,7 @@ const PROTOTYPES: Readonly<Record<keyof Stdio, string>> = {
 /** stdio.h of Linux, the same in glibc and musl. */
 const IONBF = 2;
 
-/** For descriptors that do not block. Linux. */
+/** For non-blocking descriptors. Linux. */
 export function bindBurstReader(libc: Libc, library?: Library): OpenBurstReader {
   let bound: { stdio: Stdio | undefined } | undefined;
   let open = 0;
@@ -75,14 +75,14 @@ export function bindBurstReader(libc: Libc, library?: Library): OpenBurstReader 
   };
 }
 
-/** Undefined where the C library lacks one of the functions: bursts are read on the event loop then. */
+/** Undefined when the C library lacks one of the functions; bursts are then read on the event loop. */
 function bindStdio(libc: Libc, library: Library | undefined): Stdio | undefined {
   const stdio = bindLibc<Stdio>(PROTOTYPES, library);
   const names = Object.keys(PROTOTYPES) as (keyof Stdio)[]; // as its type says
   return hasFunction(libc, "fcntl") && names.every((name) => hasFunction(stdio, name)) ? stdio : undefined;
 }
 
-/** Owns the descriptor. */
+/** Takes ownership of the descriptor. */
 function openFile({ fdopen, setvbuf }: Stdio, fd: number): File | undefined {
   if (fd === -1) return undefined;
   const file = fdopen(fd, "r");
@@ -92,21 +92,21 @@ function openFile({ fdopen, setvbuf }: Stdio, fd: number): File | undefined {
 }
 
 export interface BurstSource {
-  /** One at a time. `done` gets the number of bytes in a later turn: fewer than fit when there was nothing more. */
+  /** Reads never overlap. `done` gets the number of bytes in a later turn; fewer than fit when there was nothing more. */
   read(into: Buffer, done: (bytes: number) => void): void;
   /** Not during a read. */
   close(): void;
 }
 
-/** Reads a descriptor on the thread pool as long as it has much to give: one chunk is read while the one before is delivered. */
+/** Reads a descriptor on the thread pool while it has much data: one chunk is read while the previous one is delivered. */
 export class BurstReader {
   readonly #source: BurstSource;
   readonly #chunks: ChunkMemory;
   readonly #sink: BurstSink;
-  /** Chunks that were read and not delivered, in order; one more may be under way. */
+  /** Chunks that were read and not delivered, in order; one more read may be in progress. */
   readonly #undelivered: Buffer[] = [];
   #reading = false;
-  /** The last read found at most half of what fits. */
+  /** The last read filled at most half of the buffer. */
   #drained = false;
   #paused = false;
   #delivering = false;
@@ -119,7 +119,7 @@ export class BurstReader {
     this.#readAhead();
   }
 
-  /** Nothing more is delivered until `resume`; a read that is under way is kept. */
+  /** Stops delivery until `resume`; the data of a read in progress is kept. */
   pause(): void {
     this.#paused = true;
   }
@@ -129,7 +129,7 @@ export class BurstReader {
     this.#deliver();
   }
 
-  /** Nothing more is delivered at all. Idempotent. */
+  /** Stops delivery. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -137,7 +137,7 @@ export class BurstReader {
   }
 
   #deliver(): void {
-    if (this.#delivering) return; // called by the sink: the loop below goes on
+    if (this.#delivering) return; // called by the sink: the loop below continues
     this.#delivering = true;
     this.#readAhead();
     while (!this.#paused && !this.#closed && this.#undelivered.length > 0)

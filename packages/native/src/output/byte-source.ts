@@ -1,6 +1,5 @@
 /**
- * Bytes of one output stream of a process. Paused, it reads nothing, so the process blocks once the kernel's buffer is
- * full.
+ * An output stream of a process. While paused it reads nothing, so the process blocks once the kernel's buffer is full.
  */
 export interface ByteSource {
   pause(): void;
@@ -9,9 +8,9 @@ export interface ByteSource {
   close(): void;
 }
 
-/** Where the bytes of a source go. */
+/** Receives the bytes of a source. */
 export interface ByteSink {
   onBytes(bytes: Buffer): void;
-  /** Called once, after the last byte: the stream ended or broke, and nothing more can be read from it. */
+  /** Called once, after the last byte, when the stream has ended or failed. */
   onEnd(): void;
 }

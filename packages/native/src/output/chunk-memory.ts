@@ -1,8 +1,8 @@
 import { MAX_FREE_SLAB_BYTES } from "../limits.js";
 
 /**
- * Memory for chunks of output, or for messages that hold one. Each chunk has a slab of its own, and slabs are reused when
- * their chunk is released: streaming leaves little for the garbage collector.
+ * Memory for chunks of output, or for messages with one. Each chunk has its own slab, which is reused when the chunk is
+ * released, so that streaming creates little garbage.
  */
 export class ChunkMemory {
   readonly #slabBytes: number;
@@ -17,15 +17,15 @@ export class ChunkMemory {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#slabBytes);
   }
 
-  /** Makes a chunk of the first bytes of a slab. Bytes that fill at most half of it are copied, and the slab is free again. */
+  /** Makes a chunk of the first bytes of a slab. If they fill at most half of it they are copied, and the slab is free again. */
   fill(slab: Buffer, used: number): Buffer {
     const bytes = slab.subarray(0, used);
     if (this.#isWorthASlab(used)) return bytes;
-    this.#giveBack(slab);
+    this.#recycle(slab);
     return Buffer.from(bytes);
   }
 
-  /** A chunk of that many bytes: in a slab, unless that would be mostly empty or is too small. */
+  /** Allocates a chunk: in a slab, unless that would be mostly empty or is too small. */
   readonly allocate = (bytes: number): Buffer =>
     this.#isWorthASlab(bytes) ? this.take().subarray(0, bytes) : Buffer.allocUnsafe(bytes);
 
@@ -35,14 +35,14 @@ export class ChunkMemory {
     return chunk;
   }
 
-  /** Nobody reads this chunk any more: its slab may be reused. False where the chunk lies in no slab of this size. */
+  /** Makes the slab of an unused chunk reusable. Returns false when the chunk is not in a slab of this size. */
   release(chunk: Buffer): boolean {
     const isSlab = chunk.buffer.byteLength === this.#slabBytes && this.#isWorthASlab(chunk.length);
-    if (isSlab) this.#giveBack(Buffer.from(chunk.buffer));
+    if (isSlab) this.#recycle(Buffer.from(chunk.buffer));
     return isSlab;
   }
 
-  #giveBack(slab: Buffer): void {
+  #recycle(slab: Buffer): void {
     if ((this.#free.length + 1) * this.#slabBytes <= MAX_FREE_SLAB_BYTES) this.#free.push(slab);
   }
 

@@ -16,9 +16,9 @@ const IPPROTO_TCP = 6;
 const TCP_NOTSENT_LOWAT = process.platform === "darwin" ? 0x201 : 25;
 
 /**
- * Bounds the bytes that the kernel accepts on a connection before it can send them, so that an answer does not wait behind
- * megabytes of output. Bytes in flight are not bounded: a connection with a long round trip is as fast as without.
- * Takes effect when the socket first drains; where the option cannot be set, nothing happens.
+ * Bounds the unsent bytes that the kernel buffers for a connection, so that a response does not wait behind megabytes of
+ * output. Bytes in flight are not bounded, so a connection with a long round trip is not slowed down. Takes effect when the
+ * socket first drains; without effect where the option is not supported.
  */
 export function createUnsentLimit(library?: Library): (socket: Socket) => void {
   let functions: Functions | undefined;
@@ -35,13 +35,13 @@ export function createUnsentLimit(library?: Library): (socket: Socket) => void {
         Int32Array.BYTES_PER_ELEMENT,
       );
     } catch {
-      // no such function, or no koffi: slower answers are no reason to fail
+      // no such function, or no koffi: not fatal, as it only delays responses
     }
   };
   return (socket) => socket.once("drain", () => limit(socket));
 }
 
-/** Node has no name for the descriptor of a socket. */
+/** The descriptor of a socket, which Node has no public API for. */
 function fdOf(socket: Socket & { _handle?: { fd?: number } | null }): number | undefined {
   const fd = socket._handle?.fd;
   return fd !== undefined && fd >= 0 ? fd : undefined;

@@ -22,7 +22,7 @@ export class ReadBatch {
     this.#add(size);
   }
 
-  /** Reads until there is nothing more for now, or the chunk is full. Returns the size of the last read. */
+  /** Reads until no more data is available, or the chunk is full. Returns the size of the last read. */
   fill(): number {
     let size: number;
     do {
@@ -39,7 +39,7 @@ export class ReadBatch {
     if (this.#slab === undefined) return;
     const bytes = this.#memory.chunks.fill(this.#slab, this.#used);
     this.#slab = undefined;
-    // A read that found nothing is no chunk: its number would be missing from what is delivered.
+    // An empty read is not a chunk: it would take a chunk number without being delivered.
     if (bytes.length > 0) this.#sink.onBytes(bytes);
   }
 

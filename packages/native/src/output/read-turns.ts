@@ -1,8 +1,9 @@
 import { SOURCES_PER_TURN } from "../limits.js";
 
 /**
- * Shares the turns of the event loop among sources that have more than one read gives. At most `SOURCES_PER_TURN` read on in
- * a turn; the others wait unread, and so do their programs: requests are answered however many programs write without end.
+ * Shares the turns of the event loop among sources with more data than one read returns. At most `SOURCES_PER_TURN` continue
+ * reading in a turn; the others wait, which blocks their programs. So requests are handled however many programs write
+ * without end.
  */
 export class ReadTurns {
   readonly #waiting = new Set<() => void>();
@@ -10,27 +11,27 @@ export class ReadTurns {
   readonly #entered = new Set<() => void>();
   #scheduled = false;
 
-  /** Whether the source may read on in this turn; if not, `go` is called in a later one, in the order of the calls. */
-  enter(go: () => void): boolean {
-    if (this.#entered.has(go)) return true;
+  /** Whether the source may continue in this turn; if not, `resume` is called in a later one, in the order of the calls. */
+  enter(resume: () => void): boolean {
+    if (this.#entered.has(resume)) return true;
     if (this.#entered.size < SOURCES_PER_TURN && this.#waiting.size === 0) {
       this.#schedule();
-      this.#entered.add(go);
+      this.#entered.add(resume);
       return true;
     }
-    this.wait(go);
+    this.wait(resume);
     return false;
   }
 
-  /** Calls `go` in a later turn, in the order of the calls. */
-  wait(go: () => void): void {
+  /** Calls `resume` in a later turn, in the order of the calls. */
+  wait(resume: () => void): void {
     this.#schedule();
-    this.#waiting.add(go);
+    this.#waiting.add(resume);
   }
 
-  /** `go` is not called any more. */
-  leave(go: () => void): void {
-    this.#waiting.delete(go);
+  /** Cancels a waiting `resume`. */
+  leave(resume: () => void): void {
+    this.#waiting.delete(resume);
   }
 
   #schedule(): void {
@@ -42,11 +43,11 @@ export class ReadTurns {
   readonly #next = (): void => {
     this.#scheduled = false;
     this.#entered.clear();
-    for (const go of this.#waiting) {
+    for (const resume of this.#waiting) {
       if (this.#entered.size === SOURCES_PER_TURN) break;
-      this.#waiting.delete(go);
-      this.#entered.add(go);
-      go();
+      this.#waiting.delete(resume);
+      this.#entered.add(resume);
+      resume();
     }
     if (this.#waiting.size > 0) this.#schedule();
   };

@@ -5,7 +5,7 @@ import type { ByteSink, ByteSource } from "./byte-source.js";
 import { PIPE_BYTES, type ReadMemory } from "./read-memory.js";
 import type { ReadTurns } from "./read-turns.js";
 
-/** Reads a pipe. Owns the descriptor. */
+/** Reads a pipe. Takes ownership of the descriptor. */
 export function readPipe(fd: number, memory: ReadMemory, sink: ByteSink): ByteSource {
   const { pipeBuffer, turns } = memory;
   const onRead = (size: number, buffer: Uint8Array) => {
@@ -15,14 +15,14 @@ export function readPipe(fd: number, memory: ReadMemory, sink: ByteSink): ByteSo
     return true;
   };
   const onread = { buffer: pipeBuffer, callback: onRead };
-  // The types leave out that a socket made of a descriptor takes `onread`.
+  // The types lack `onread` for a socket created from a descriptor.
   const socket = new Socket({ fd, readable: true, writable: false, onread } as ConstructorParameters<typeof Socket>[0]);
   const source = new StreamSource(socket, sink, turns);
   socket.resume();
   return source;
 }
 
-/** Reads a stream that Node made. Owns it. */
+/** Reads a stream of Node. Takes ownership of it. */
 export function readStream(readable: Readable, turns: ReadTurns, sink: ByteSink): ByteSource {
   readable.on("data", (bytes: Buffer) => {
     sink.onBytes(bytes);
@@ -32,18 +32,18 @@ export function readStream(readable: Readable, turns: ReadTurns, sink: ByteSink)
   return source;
 }
 
-/** Drops its stream when that ends: whoever keeps the source does not keep the stream alive. */
+/** Drops its stream when that ends, so that a reference to the source does not keep the stream in memory. */
 class StreamSource implements ByteSource {
   readonly #turns: ReadTurns;
   #stream: Readable | undefined;
   #paused = false;
-  /** Nothing is read until its turn comes. */
+  /** Waits for a turn; nothing is read before that. */
   #waiting = false;
 
   constructor(stream: Readable, sink: ByteSink, turns: ReadTurns) {
     this.#stream = stream;
     this.#turns = turns;
-    stream.on("error", ignore); // a broken pipe ends it like an orderly end: `close` follows
+    stream.on("error", ignore); // `close` follows, as at an orderly end
     stream.on("close", () => {
       this.#stream = undefined;
       turns.leave(this.#onTurn);
@@ -51,7 +51,7 @@ class StreamSource implements ByteSource {
     });
   }
 
-  /** A full read means that there is more, and libuv would do up to 32 reads before it serves anything else. */
+  /** A full read means that there is more, and libuv would do up to 32 reads before it handles other events. */
   onRead(bytes: number, mostBytes: number): void {
     if (bytes < mostBytes || this.#waiting) return;
     this.#waiting = true;

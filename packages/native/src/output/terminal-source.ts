@@ -8,16 +8,16 @@ import { type ReadMemory, TERMINAL_READ_BYTES } from "./read-memory.js";
 export interface TerminalSource extends ByteSource {
   /** Whether the descriptor is still open, for writing and resizing. */
   readonly open: boolean;
-  /** Reads what is there now instead of waiting for the event loop to say so. Paused, it reads nothing. */
+  /** Reads available data now instead of waiting for the event loop. While paused it reads nothing. */
   poll(): void;
 }
 
 /**
  * Reads the master side of a terminal. Owns the descriptor.
  *
- * When the last holder of the slave side goes, the master reports a hang-up; libuv then ends the stream after any
- * partial read, with data unread. So the end of the stream is not the end of the data: the rest is read directly
- * until the kernel answers EIO, which means that all was read.
+ * When the last process closes the slave side, the master reports a hang-up; libuv then ends the stream after any partial
+ * read, leaving data unread. So after the end of the stream the rest is read directly until the kernel returns EIO, which
+ * means that everything was read.
  */
 export const readTerminal = (fd: number, memory: ReadMemory, sink: ByteSink): TerminalSource =>
   new TerminalReader(fd, memory, sink);
@@ -29,9 +29,9 @@ class TerminalReader implements TerminalSource {
   readonly #sink: ByteSink;
   #paused = false;
   #stream: ReadStream | undefined;
-  /** While it exists, it alone reads the descriptor. */
+  /** While it exists, only it reads the descriptor. */
   #burst: BurstReader | undefined;
-  /** Nothing is read until its turn comes. */
+  /** Waits for a turn; nothing is read before that. */
   #waiting = false;
 
   constructor(fd: number, memory: ReadMemory, sink: ByteSink) {
@@ -41,14 +41,14 @@ class TerminalReader implements TerminalSource {
     this.#sink = sink;
     const callback = (size: number, buffer: Uint8Array) => this.#take(size, buffer);
     const options = { allowHalfOpen: true, autoDestroy: false, onread: { buffer: memory.terminalBuffer, callback } };
-    // The types leave out that socket options are passed on.
+    // The types lack the socket options, which are passed on.
     const stream = new ReadStream(fd, options as ConstructorParameters<typeof ReadStream>[1]);
     this.#stream = stream;
     stream.on("end", () => {
       while (this.#batch.fill() > 0);
       stream.destroy();
     });
-    stream.on("error", destroy); // EIO: nobody holds the slave side and all was read
+    stream.on("error", destroy); // EIO: no process has the slave side open and everything was read
     stream.on("close", () => this.#end());
     stream.resume();
   }
@@ -99,15 +99,15 @@ class TerminalReader implements TerminalSource {
     this.#readMore();
   };
 
-  /** A short read means that the terminal is empty for now: what was read goes out without waiting for the turn to end. */
+  /** After a short read the terminal is empty for now, so its data is delivered without waiting for the end of the turn. */
   #readMore(): void {
     if (this.#batch.fill() < TERMINAL_READ_BYTES) this.#batch.flush();
     else this.#openBurst();
   }
 
   /**
-   * The terminal fills as fast as it is read. Each read waits until a worker of the kernel has fetched what was written, and
-   * the writer waits for the reader: so the thread pool reads, while the chunk before is delivered.
+   * The terminal fills as fast as it is read. Each read waits for a kernel worker to transfer the written data, and the writer
+   * waits for the reader; so the thread pool reads while the previous chunk is delivered.
    */
   #openBurst(): void {
     this.#batch.flush();

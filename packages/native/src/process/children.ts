@@ -5,8 +5,8 @@ import { getSignalName } from "./signal-name.js";
 import { type ChildStart, createSpawn, type ExitStatus, SPAWN_FUNCTIONS } from "./spawn.js";
 
 /**
- * Starts programs with `posix_spawn` and reaps them when they end. Linux. Node's own `spawn` forks: it copies the page
- * tables of this process, which takes ten times as long, and longer the larger its heap is.
+ * Starts programs with `posix_spawn` and reaps them when they end. Linux. Node's own `spawn` forks and thus copies the page
+ * tables of this process, which takes ten times as long, and grows with the heap.
  */
 export interface Children {
   /** Returns the pid. @throws an error with a `code` such as `E2BIG` when nothing was started */
@@ -20,13 +20,13 @@ const WNOHANG = 1;
 const REAP_INTERVAL_MS = 1_000;
 const WORKER_REAP_INTERVAL_MS = 5;
 
-/** Undefined where the C library lacks a function that it takes. */
+/** Undefined when the C library lacks a required function. */
 export function createChildren(libc: Libc): Children | undefined {
   if (!SPAWN_FUNCTIONS.every((name) => hasFunction(libc, name))) return undefined;
   const spawn = createSpawn(libc);
   const inMainThread = isMainThread();
   const running = new Map<number, ChildStart["onExit"]>();
-  /** Those of them that do not keep this process alive. */
+  /** Pids of children that do not keep this process alive. */
   const background = new Set<number>();
   const status = new Int32Array(1);
   let timer: NodeJS.Timeout | undefined;
@@ -52,7 +52,7 @@ export function createChildren(libc: Libc): Children | undefined {
   return {
     spawn(start) {
       const { keepsAlive = true, onExit } = start;
-      // Before the child exists: its SIGCHLD must not be missed.
+      // Before the child is started, so that its SIGCHLD is not missed.
       scheduleReaping(running.size + 1, running.size - background.size + Number(keepsAlive));
       try {
         const pid = spawn(start);
@@ -66,7 +66,7 @@ export function createChildren(libc: Libc): Children | undefined {
   };
 }
 
-/** Called when some child of this process has ended. One signal handler for all: a process may have any number of backends. */
+/** Called when a child of this process has ended. One signal handler serves all backends of the process. */
 const reapers = new Set<() => void>();
 
 function startReaping(reap: () => void): void {

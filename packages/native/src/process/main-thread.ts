@@ -7,7 +7,7 @@ export function isMainThread(): boolean {
     const [pid, , tid] = readlinkSync("/proc/thread-self").split("/");
     if (pid === tid) return true;
   } catch {
-    // Not Linux, or without /proc.
+    // Not on Linux, or no /proc.
   }
   // Not imported: loading it takes longer than the rest of this function.
   return process.getBuiltinModule("node:worker_threads").isMainThread;

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 
 /**
- * Makes marks. A mark is a number that a process and everything it starts carry, whatever they do to their group, session,
+ * Creates marks. A mark is a number that a process and all its descendants carry, even after changing their group, session,
  * parent, environment or name. See docs/decisions/ending.md.
  */
 export interface Marks {
@@ -11,17 +11,17 @@ export interface Marks {
   next(): bigint;
   /** Whether a mark belongs to this owner. */
   isOwn(mark: bigint | undefined): boolean;
-  /** Whether an owner is another one of this same process, such as that of another connection, whose processes it ends itself. */
+  /** Whether an owner is another one of this process, such as that of another connection, which ends its own processes. */
   isNeighbour(owner: bigint): boolean;
-  /** Forgets the owner: no process carries a mark of it any more. */
+  /** Releases the owner, when no process carries a mark of it any more. */
   release(): void;
 }
 
 /** Gives marks to processes and reads them. Linux. */
 export interface NativeMarks {
-  /** Processes that `start` starts before it returns carry the mark. */
+  /** Calls `start`; processes that it starts synchronously carry the mark. */
   give<T>(mark: bigint, start: () => T): T;
-  /** Undefined for a process without a mark, and for one that is gone or may not be inspected. */
+  /** Undefined for a process without a mark, and for one that does not exist or may not be inspected. */
   get(pid: number): bigint | undefined;
 }
 
@@ -33,7 +33,7 @@ const MAX_OWNER = 9_000_000_000;
 /** Owners of this process, for all of its backends. */
 const owners = new Set<bigint>();
 
-/** @param random an integer from `min` up to but without `max` */
+/** @param random returns an integer from `min` to `max`, exclusive */
 export function createMarks(random: (min: number, max: number) => number = randomInt): Marks {
   const owner = BigInt(random(MIN_OWNER, MAX_OWNER));
   owners.add(owner);

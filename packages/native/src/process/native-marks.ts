@@ -4,8 +4,8 @@ import { getOwner, type NativeMarks } from "./marks.js";
 
 /**
  * Linux; undefined where the host does not support marks. The mark is the soft limit of RLIMIT_LOCKS, which is inherited at
- * every fork and exec and which the kernel has ignored since Linux 2.4: only a program that asks for this very limit sees a
- * difference. It is set on this process during the call that starts another, and read in about a microsecond.
+ * every fork and exec and ignored by the kernel since Linux 2.4; only a program that reads this limit sees a difference. It
+ * is set on this process during the call that starts another, and takes about a microsecond to read.
  */
 export function createNativeMarks(libc: Libc): NativeMarks | undefined {
   if (!hasFunction(libc, "prlimit")) return undefined;
@@ -37,5 +37,5 @@ export function createNativeMarks(libc: Libc): NativeMarks | undefined {
 /** The same number on every architecture. */
 const RLIMIT_LOCKS = 10;
 
-/** As large as a mark gets: a host whose hard limit is lower, or that does not let it be set, has no marks. */
+/** As large as any mark: a host with a lower hard limit, or that does not allow setting it, does not support marks. */
 const PROBE = 9_000_000_000_000_000_000n;

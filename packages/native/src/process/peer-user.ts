@@ -12,14 +12,14 @@ const PROTOTYPES: Readonly<Record<keyof Functions, string>> = {
   getpeereid: "int getpeereid(int fd, _Out_ void *uid, _Out_ void *gid)",
 };
 
-/** sys/socket.h of Linux, but for MIPS, PowerPC and SPARC. */
+/** sys/socket.h of Linux, except MIPS, PowerPC and SPARC. */
 const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 const ARCHITECTURES: ReadonlySet<string> = new Set(["x64", "arm64", "arm", "ia32", "riscv64", "loong64", "s390x"]);
 
 /**
- * Returns what finds the user id of the process at the other end of a unix socket, as it was when that connected. Undefined
- * where the system does not tell, or native code is missing: then the mode of the socket's directory is what guards it.
+ * Returns a function for the user id of the peer process of a unix socket, as of its connect. It returns undefined where the
+ * system does not report it, or native code is missing; then only the mode of the socket's directory protects the socket.
  */
 export function createPeerUser(library?: Library): (socket: Socket) => number | undefined {
   let functions: Functions | undefined;
@@ -28,14 +28,14 @@ export function createPeerUser(library?: Library): (socket: Socket) => number | 
     if (fd === undefined) return undefined;
     try {
       functions ??= bindLibc<Functions>(PROTOTYPES, library);
-      return process.platform === "darwin" ? askMac(functions, fd) : askLinux(functions, fd);
+      return process.platform === "darwin" ? getMacUser(functions, fd) : getLinuxUser(functions, fd);
     } catch {
       return undefined;
     }
   };
 }
 
-function askLinux({ getsockopt }: Functions, fd: number): number | undefined {
+function getLinuxUser({ getsockopt }: Functions, fd: number): number | undefined {
   if (!ARCHITECTURES.has(process.arch)) return undefined;
   // struct ucred: pid, uid, gid
   const credentials = new Int32Array(3);
@@ -46,12 +46,12 @@ function askLinux({ getsockopt }: Functions, fd: number): number | undefined {
   return credentials[1]! >>> 0;
 }
 
-function askMac({ getpeereid }: Functions, fd: number): number | undefined {
+function getMacUser({ getpeereid }: Functions, fd: number): number | undefined {
   const uid = new Uint32Array(1);
   return getpeereid(fd, uid, new Uint32Array(1)) === 0 ? uid[0] : undefined;
 }
 
-/** Node has no name for the descriptor of a socket. */
+/** The descriptor of a socket, which Node has no public API for. */
 function fdOf(socket: Socket & { _handle?: { fd?: number } | null }): number | undefined {
   const fd = socket._handle?.fd;
   return fd !== undefined && fd >= 0 ? fd : undefined;

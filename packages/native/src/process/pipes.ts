@@ -6,7 +6,7 @@ import { PIPE_BYTES } from "../output/read-memory.js";
 export interface Pipes {
   /** A pipe whose ends children do not inherit. @throws an error with the code EMFILE */
   openPipe(): { read: number; write: number };
-  /** The same for what a program writes, with the capacity for that. */
+  /** The same for output of a program, with the capacity for output. */
   openOutputPipe(): { read: number; write: number };
 }
 
@@ -24,7 +24,7 @@ export function createPipes(getLibc: () => Libc, outputBytes: number): Pipes {
     const ends = new Int32Array(2);
     if (libc.pipe2(ends, O_CLOEXEC) !== 0) throw tooManyFiles(libc);
     const [read, write] = Array.from(ends, (fd) => raiseAboveStreams(libc, fd));
-    // Before anybody writes. An ordinary user has a limit for all pipes together: a pipe that it forbids stays as it is.
+    // Before any write. At the user's limit for all pipes together, a pipe keeps the default capacity.
     if (capacity !== PIPE_BYTES) libc.fcntl(read!, F_SETPIPE_SZ, "int", capacity);
     return { read: read!, write: write! };
   };

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** What `/proc/PID/stat` says of a process; see proc_pid_stat(5). Linux. */
+/** The status of a process from `/proc/PID/stat`; see proc_pid_stat(5). Linux. */
 export interface ProcessStat {
   /** Command name: at most 15 bytes, as latin1. */
   name: string;
@@ -13,14 +13,14 @@ export interface ProcessStat {
   tty: number;
   /** Foreground process group of that terminal; -1 for none. */
   foreground: number;
-  /** When it was started: clock ticks since the boot of the host, in decimal digits. */
+  /** Start time: clock ticks since the boot of the host, in decimal digits. */
   startTime: string;
 }
 
 /** Index of `starttime` among the fields after the name. */
 const START_TIME = 19;
 
-/** Undefined for a process that is gone or hidden. Zombies are still there. */
+/** Undefined for a process that does not exist or is hidden. Zombies still exist. */
 export function readProcessStat(pid: number): ProcessStat | undefined {
   let text: string;
   try {
@@ -28,7 +28,7 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
   } catch {
     return undefined;
   }
-  // `pid (name) state ppid pgrp session tty tpgid …`; the name may hold blanks and parentheses.
+  // `pid (name) state ppid pgrp session tty tpgid …`; the name may contain blanks and parentheses.
   const open = text.indexOf("(");
   const close = text.lastIndexOf(")");
   if (open < 0 || close < open) return undefined;
@@ -46,6 +46,6 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
   };
 }
 
-/** Whether a process runs no more: it is gone, or a zombie that waits for its parent. */
+/** Whether a process has ended: it does not exist, or is a zombie. */
 export const hasEnded = (stat: ProcessStat | undefined): boolean =>
   stat === undefined || stat.state === "Z" || stat.state === "X";

@@ -1,21 +1,20 @@
-/** Node has this without a type: it ends an inspector, and does nothing where there is none. Unlike `node:inspector` it loads nothing. */
+/** `_debugEnd` has no type in Node: it stops the inspector, if any, without loading `node:inspector`. */
 type Inspected = typeof process & { _debugEnd?(): void };
 
-/** Milliseconds within which an inspector starts that was requested before this process could refuse. */
+/** Milliseconds within which an inspector starts that was requested before this process could prevent it. */
 const LATEST_START_MS = 1_024;
 
 /**
- * From now on this process opens no inspector, whether by SIGUSR1, which every program of the same user may send, or by
- * `NODE_OPTIONS`. Through an inspector, any program of this host could read memory and run code here. It is for a process
- * that does nothing else, and is to be called first; those options are also removed from `NODE_OPTIONS` in `env`, for what
- * this process starts. Idempotent.
+ * Prevents this process from opening an inspector, by SIGUSR1, which every program of the same user may send, or by
+ * `NODE_OPTIONS`. Through an inspector, any program of this host could read memory and run code here. For a process that does
+ * nothing else; call it first. Those options are also removed from `NODE_OPTIONS` in `env`, for child processes. Idempotent.
  */
 export function refuseInspector(env: Record<string, string | undefined> = process.env): void {
   const isFirst = !process.listeners("SIGUSR1").includes(ignore);
-  if (isFirst) process.on("SIGUSR1", ignore); // in place of Node's own handler
+  if (isFirst) process.on("SIGUSR1", ignore); // replaces Node's own handler
   const inspected: Inspected = process;
   inspected._debugEnd?.();
-  // A signal that came before is handled by a thread of its own, some time later.
+  // An earlier signal is handled by another thread, some time later.
   for (let ms = 1; isFirst && ms <= LATEST_START_MS; ms *= 2) setTimeout(() => inspected._debugEnd?.(), ms).unref();
   const { NODE_OPTIONS } = env;
   if (NODE_OPTIONS === undefined) return;
@@ -41,6 +40,6 @@ export function withoutInspector(options: string): string {
   return kept.join(" ");
 }
 
-/** Options of Node for a program that must have no inspector from its start on; empty where Node is too old to have one. */
+/** Options of Node to start a program without an inspector; empty where Node is too old to have such an option. */
 export const noInspectorOptions = (): readonly string[] =>
   process.allowedNodeEnvironmentFlags.has("--disable-sigusr1") ? ["--disable-sigusr1"] : [];

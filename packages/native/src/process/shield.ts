@@ -5,9 +5,9 @@ import { type Libc, PROTOTYPES } from "../libc/libc.js";
 const PR_SET_DUMPABLE = 4;
 
 /**
- * From now on no program of the same user can read the memory or the environment of this process, or trace it; it leaves no
- * core dump. Linux; elsewhere nothing changes. For a process that holds secrets while untrusted programs run beside it.
- * @throws where the C library cannot be called, or lacks `prctl`: it is not left unshielded in silence
+ * Prevents programs of the same user from reading the memory or environment of this process and from tracing it, and disables
+ * core dumps. Linux; no effect elsewhere. For a process with secrets on a host that runs untrusted programs.
+ * @throws when the C library cannot be called, or lacks `prctl`
  */
 export function shieldProcess(libc?: Pick<Libc, "prctl">): void {
   if (process.platform !== "linux") return;

@@ -5,14 +5,14 @@ import { duplicate, FIRST_AFTER_STREAMS, listDescriptors, tooManyFiles } from ".
 import { lastErrno } from "../libc/koffi.js";
 import type { Libc } from "../libc/libc.js";
 
-/** A program to start as the leader of a new session. It inherits no descriptor but those named here. */
+/** A program to start as the leader of a new session. It inherits only the descriptors named here. */
 export interface ChildStart {
   file: string;
   argv: readonly string[];
   env: Readonly<Record<string, string>>;
   cwd: string;
   stdio: ChildStdio;
-  /** The child gets them as 3, 4, …, whatever their numbers are here. They stay the caller's. */
+  /** The child gets them as 3, 4, …. The caller keeps ownership. */
   descriptors: readonly number[];
   /** Whether this process stays alive until the child has ended. Default true. */
   keepsAlive?: boolean;
@@ -40,25 +40,27 @@ const O_WRONLY = 1;
 const O_RDWR = 2;
 const O_NOCTTY = 0o400;
 
-/** More than the opaque structures take in any C library: 336 and 80 bytes in glibc. */
+/** Larger than the opaque structures of any C library: 336 and 80 bytes in glibc. */
 const ATTRIBUTES_BYTES = 1024;
 const ACTIONS_BYTES = 512;
 const SIGNAL_SET_BYTES = 128;
 
-/** A session of its own, and default signal handling: Node ignores SIGPIPE, for example. */
+/** A new session, and default signal handling, as Node ignores SIGPIPE, for example. */
 function createAttributes(libc: Libc): Buffer {
   const attributes = Buffer.alloc(ATTRIBUTES_BYTES);
   libc.posix_spawnattr_init(attributes);
   const flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
   if (libc.posix_spawnattr_setflags(attributes, flags) !== 0) {
-    throw new Error("the C library of this host is too old to start programs in sessions of their own: glibc 2.26 can");
+    throw new Error(
+      "the C library of this host is too old to start programs in a new session; glibc 2.26 or newer is needed",
+    );
   }
   libc.posix_spawnattr_setsigdefault(attributes, Buffer.alloc(SIGNAL_SET_BYTES, 0xff));
   libc.posix_spawnattr_setsigmask(attributes, Buffer.alloc(SIGNAL_SET_BYTES));
   return attributes;
 }
 
-/** Returns what starts a child and returns its pid; it throws an error with a `code` when nothing was started. */
+/** Returns a function that starts a child and returns its pid; it throws an error with a `code` when nothing was started. */
 export function createSpawn(libc: Libc): (start: ChildStart) => number {
   const host: SpawnHost = {
     libc,
@@ -69,7 +71,7 @@ export function createSpawn(libc: Libc): (start: ChildStart) => number {
   return (start) => spawn(host, start);
 }
 
-/** What every child has in common, and what the C library can do. */
+/** The attributes of every child, and the capabilities of the C library. */
 interface SpawnHost {
   libc: Libc;
   attributes: Buffer;
@@ -106,7 +108,7 @@ const CLOSE_FROM = "posix_spawn_file_actions_addclosefrom_np";
 
 /**
  * For libraries that cannot start a child in another directory: this process changes to it for the duration of the call.
- * Returns an errno. @throws where it could not change back; it has not changed its directory then
+ * Returns an errno. @throws when it would be unable to change back, before changing the directory
  */
 function inDirectory(libc: Libc, directory: string, call: () => number): number {
   const here = openSync(".", O_PATH | constants.O_DIRECTORY);
@@ -128,9 +130,9 @@ const O_PATH = 0o10000000;
 type Given = Pick<ChildStart, "stdio" | "descriptors">;
 
 /**
- * The child duplicates one descriptor after the other to its new number, which would close another one that has this number
- * and is still to be duplicated. So those with a low number are replaced by copies above all new numbers; `close` closes the
- * copies. @throws an error with the code EMFILE
+ * The child duplicates descriptors to their new numbers one after the other, which could close one that is still to be
+ * duplicated. So descriptors with a low number are replaced by copies above all new numbers; `close` closes the copies.
+ * @throws an error with the code EMFILE
  */
 function raiseDescriptors(libc: Libc, { stdio, descriptors }: Given): { given: Given; close(): void } {
   const least = FIRST_AFTER_STREAMS + descriptors.length;
@@ -158,11 +160,11 @@ function raiseDescriptors(libc: Libc, { stdio, descriptors }: Given): { given: G
   }
 }
 
-/** As in errno.h. */
+/** The name of an errno, as in errno.h. */
 const nameOf = (errno: number): string =>
   Object.entries(numbers.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`;
 
-/** What the child does between setsid and exec. A session leader that opens a terminal makes it its controlling terminal. */
+/** The child's actions between setsid and exec. A terminal that a session leader opens becomes its controlling terminal. */
 function createActions({ libc, canCloseFrom }: SpawnHost, { stdio, descriptors }: Given): Buffer {
   const actions = Buffer.alloc(ACTIONS_BYTES);
   libc.posix_spawn_file_actions_init(actions);
@@ -180,14 +182,14 @@ function createActions({ libc, canCloseFrom }: SpawnHost, { stdio, descriptors }
   descriptors.forEach((fd, index) => {
     libc.posix_spawn_file_actions_adddup2(actions, fd, index + FIRST_AFTER_STREAMS);
   });
-  // The program around this library may have inheritable descriptors of its own: they are none of the child's business.
+  // The embedding program may have inheritable descriptors, which the child must not get.
   const least = FIRST_AFTER_STREAMS + descriptors.length;
   if (canCloseFrom) libc[CLOSE_FROM](actions, least);
   else for (const fd of listDescriptors(least)) libc.posix_spawn_file_actions_addclose(actions, fd);
   return actions;
 }
 
-/** What starting and reaping children takes of the C library. */
+/** Functions of the C library for starting and reaping children. */
 export const SPAWN_FUNCTIONS = [
   "fcntl",
   "pipe2",

@@ -1,7 +1,7 @@
 import { bindLibc } from "../libc/bind.js";
 import type { Library } from "../libc/koffi.js";
 
-/** Returns what gives free memory of the C library back to the system. Only glibc has it; elsewhere it does nothing. */
+/** Returns a function that returns free memory of the C library to the system. It has an effect with glibc only. */
 export function createTrimMemory(library?: Library): () => void {
   if (process.platform !== "linux") return () => {};
   let trim: ((keepBytes: number) => void) | undefined;

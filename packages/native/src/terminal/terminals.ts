@@ -4,20 +4,20 @@ import { closeOnExec, tooManyFiles } from "../libc/descriptors.js";
 import { requireNative } from "../libc/koffi.js";
 import type { Libc } from "../libc/libc.js";
 
-/** Pseudo-terminals, by node-pty's binding. It is called directly: node-pty's public `open` starts to read both ends. */
+/** Pseudo-terminals through node-pty's native binding, as node-pty's public `open` would start to read both ends. */
 export interface Terminals {
   /**
    * Opens a terminal. The master is non-blocking; children inherit neither end. `path` is that of the slave.
-   * @throws an error that says what the host has too little of
+   * @throws an error that names the exhausted resource
    */
   openTerminal(size: TerminalSize): { master: number; slave: number; path: string };
-  /** @throws a system error when the terminal is gone */
+  /** @throws a system error when the terminal is closed */
   resizeTerminal(master: number, size: TerminalSize): void;
   /** Starts a program on a new terminal with node-pty's own fork, where `Children` cannot make it lead a session. */
   forkTerminal(start: ForkTerminal): { master: number; pid: number };
 }
 
-/** In character cells. */
+/** A size in character cells. */
 interface TerminalSize {
   rows: number;
   cols: number;
@@ -69,7 +69,7 @@ export function createTerminals(getLibc: () => Libc): Terminals {
       const libc = getLibc();
       const { fcntl } = libc; // where it is missing, nothing is opened
       const { master, slave, pty: path } = openPty(load().module, size, libc);
-      // openpty leaves both ends inheritable: every later child would hold this terminal open and could type into it.
+      // openpty makes both ends inheritable: every later child would keep this terminal open and could write to it.
       closeOnExec({ fcntl }, master);
       closeOnExec({ fcntl }, slave);
       return { master, slave, path };
@@ -79,7 +79,7 @@ export function createTerminals(getLibc: () => Libc): Terminals {
     },
     forkTerminal({ file, args, env, cwd, size, onExit }) {
       const { dir, module } = load();
-      const libc = { fcntl: getLibc().fcntl }; // before anything is started that could not be looked after
+      const libc = { fcntl: getLibc().fcntl }; // before starting a program that could not be managed without it
       const helper = process.platform === "darwin" ? findHelper(dir) : "";
       const forked = module.fork(file, args, env, cwd, size.cols, size.rows, -1, -1, true, helper, onExit);
       closeOnExec(libc, forked.fd);
@@ -91,7 +91,7 @@ export function createTerminals(getLibc: () => Libc): Terminals {
 /** The program by which node-pty starts another one on macOS. */
 const findHelper = (dir: string): string => createRequire(import.meta.url).resolve(`node-pty/lib/${dir}/spawn-helper`);
 
-/** node-pty's error does not say what there is too little of: this one does. */
+/** Opens a terminal; unlike node-pty's error, this one names the exhausted resource. */
 function openPty({ open }: PtyBinding, { cols, rows }: TerminalSize, libc: Libc): ReturnType<PtyBinding["open"]> {
   try {
     return open(cols, rows);
@@ -100,7 +100,7 @@ function openPty({ open }: PtyBinding, { cols, rows }: TerminalSize, libc: Libc)
   }
 }
 
-/** Opens the master side of one again, for the error code of the system call. */
+/** Opens a master side again, to get the error code of the system call. */
 function findTerminalProblem(libc: Libc): Error | undefined {
   try {
     const { O_RDWR, O_NOCTTY } = constants;
