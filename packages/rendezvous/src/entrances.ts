@@ -134,6 +134,7 @@ export class Entrances {
 
   #findClear(environmentId: string, transport: "legacy" | "direct"): ExecutorRelay | DirectExecutor | undefined {
     const { registrations, heartbeat } = this.#options;
+    registrations.requireOpen();
     const registration = registrations.get(environmentId);
     if (registration === undefined) return undefined;
     if (registration.transport !== transport) {

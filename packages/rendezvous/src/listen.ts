@@ -14,7 +14,7 @@ export interface ListenOptions {
   tls?: { cert: string; key: string };
   /** TLS ends at a proxy in front. Default false. */
   isBehindProxy?: boolean;
-  /** `http://…` or `https://…` under which clients reach it. Default: the address, or what their request names as its host. */
+  /** `http://…` or `https://…` under which clients reach it. Default: the host that their request names. */
   publicUrl?: string;
   /** Called with each new connection. */
   onConnection?: (socket: import("node:net").Socket) => void;
@@ -89,20 +89,19 @@ function urlOf({ address, family, port }: AddressInfo, { tls }: ListenOptions): 
   return `${tls === undefined ? "http" : "https"}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
-const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
-
-/** Under which URL websockets are opened by whoever sent a request. */
+/**
+ * Under which URL websockets are opened by whoever sent a request. By default that of the request: it may have come through a
+ * forwarded port. The name goes back to the client that has sent it, and to nobody else.
+ */
 function createPublicUrl(
   url: string,
-  { host = "127.0.0.1", tls, isBehindProxy = false, publicUrl }: ListenOptions,
+  { tls, isBehindProxy = false, publicUrl }: ListenOptions,
 ): (request: IncomingMessage) => string {
-  const given = publicUrl ?? (isBehindProxy || WILDCARDS.has(host) ? undefined : url);
-  if (given !== undefined) {
-    const fixed = given.replace(/^http/, "ws").replace(/\/+$/, "");
+  if (publicUrl !== undefined) {
+    const fixed = publicUrl.replace(/^http/, "ws").replace(/\/+$/, "");
     return () => fixed;
   }
   const scheme = tls !== undefined || isBehindProxy ? "wss" : "ws";
-  // The name goes back to the client that has sent it, and to nobody else.
   return ({ headers }) => `${scheme}://${/^[\w.:[\]-]{1,255}$/.exec(headers.host ?? "")?.[0] ?? new URL(url).host}`;
 }
 

@@ -151,9 +151,9 @@ export class Rendezvous {
     }
   }
 
-  /** Whether new work is accepted. */
-  get isReady(): boolean {
-    return !this.#isDraining;
+  /** How many harnesses in clear text wait for an executor of the environment. */
+  countWaiting(environmentId: string): number {
+    return this.#registrations.countWaiting(environmentId);
   }
 
   /** Refuses new work from now on. */

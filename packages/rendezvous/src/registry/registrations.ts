@@ -48,6 +48,7 @@ export class Registrations {
   readonly #options: RegistrationsOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #waiting = new Map<string, Set<() => void>>();
+  #isClosed = false;
 
   constructor(options: RegistrationsOptions) {
     this.#options = options;
@@ -128,12 +129,20 @@ export class Registrations {
     return this.#waiting.get(environmentId)?.size ?? 0;
   }
 
-  /** Stops all leases. */
+  /** Stops all leases, and refuses those that wait. */
   close(): void {
+    this.#isClosed = true;
     for (const { cancelLease } of this.#entries.values()) cancelLease();
+    for (const waiting of this.#waiting.values()) for (const resume of [...waiting]) resume();
+  }
+
+  /** @throws Refusal `draining` once it is closed */
+  requireOpen(): void {
+    if (this.#isClosed) throw new Refusal("draining", "the rendezvous is shutting down", 1);
   }
 
   #startLease(entry: Entry): void {
+    if (this.#isClosed) return;
     entry.cancelLease = this.#options.clock.after(this.#options.leaseMs, () => {
       const { environmentId } = entry.registration;
       if (this.#entries.get(environmentId) === entry && entry.link === undefined) this.#entries.delete(environmentId);

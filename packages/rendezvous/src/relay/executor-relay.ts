@@ -74,6 +74,7 @@ export class ExecutorRelay implements ExecutorLink {
       metrics: this.#options.metrics,
       unread: this.#options.unread,
       line: this.#writer.addLine(connection),
+      isExecutorGone: () => this.#writer.isClosed,
       startStream: (streamId, begin) => {
         if (this.#streams.has(streamId)) return undefined;
         this.#streams.set(streamId, harness);

@@ -42,6 +42,11 @@ export class FairWriter {
     });
   }
 
+  /** Whether the connection is closed: what is written goes nowhere. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** A line for a sender; it is closed at first. */
   addLine(sender: Pick<Connection, "pause" | "resume">): WriterLine {
     const send = (line: Line, frame: Buffer | undefined) => {

@@ -19,6 +19,7 @@ export interface HarnessRelayOptions {
   unread: UnreadBytes;
   /** To the executor. */
   line: WriterLine;
+  isExecutorGone: () => boolean;
   /** Takes a stream id for this harness, and calls `begin` when its frames may go. Undefined where the id is another's. */
   startStream: (streamId: string, begin: () => void) => PendingStream | undefined;
   /** Called when nothing is unread any more. */
@@ -115,10 +116,10 @@ export class HarnessRelay {
 
   /** What it sent still goes to the executor, which then has to learn that nobody reads its stream. */
   #end(): void {
-    const { line, metrics, onGone } = this.#options;
+    const { line, metrics, onGone, isExecutorGone } = this.#options;
     this.#share.set(0);
     this.#pending?.end();
-    if (this.#isAtExecutor && this.#streamId !== undefined && line.isOpen) {
+    if (this.#isAtExecutor && this.#streamId !== undefined && line.isOpen && !isExecutorGone()) {
       metrics.resets[this.#cause].value += 1;
       line.write(encodeFrame({ streamId: this.#streamId, body: { kind: "reset", reason: RESET_REASON } }));
     }

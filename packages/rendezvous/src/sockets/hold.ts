@@ -52,7 +52,8 @@ export function holdUntil<T>(
     stop = () => {
       unsubscribe();
       cancel();
-      wire.off("data", onData).off("end", onClose).off("close", onClose).pause();
+      // It stays in flow: whoever opens the websocket does so within the turn, and reads on.
+      wire.off("data", onData).off("end", onClose).off("close", onClose);
     };
     // Without reading the end would not be seen.
     wire.on("data", onData).on("end", onClose).on("close", onClose).resume();
