@@ -4,6 +4,7 @@ export type {
   OrchestratorOptions,
   RunCommandOptions,
 } from "./api.js";
+export type { ApprovalResult } from "./approvals/approvals.js";
 export type {
   AfterDenial,
   ApprovalAnswer,
@@ -14,7 +15,9 @@ export type {
   Grant,
 } from "./approvals/approver.js";
 export { findRuleProblem } from "./approvals/rule-edit.js";
-export type { AuditOptions } from "./audit/audit-trail.js";
+export { type AuditOptions, Auditor, decidedBy, type Trail as AuditTrail } from "./audit/audit-trail.js";
+export type { CallDecision } from "./audit/noted-decision.js";
+export { beginOwnCall, type OwnCall } from "./audit/own-call.js";
 export type { CallToolOptions } from "./calls/call-tool.js";
 export type { Judgement } from "./calls/judge-call.js";
 export type { ToolCall } from "./calls/tool-call.js";

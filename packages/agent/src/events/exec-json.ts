@@ -71,7 +71,7 @@ function renderItem(item: ThreadItem): Record<string, unknown> {
         ...(movedFrom === undefined ? {} : { moved_from: movedFrom }),
       }));
       const sorted = changes.toSorted((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0));
-      return { id, type: "file_change", changes: sorted, status, ...environmentOf(item) };
+      return { id, type: "file_change", changes: sorted, status, ...environmentOf(item), ...decisionOf(item, status) };
     }
     case "plan": {
       const steps = item.steps.map((step) => ({ text: step.text, completed: step.status === "completed" }));
@@ -91,8 +91,20 @@ function renderItem(item: ThreadItem): Record<string, unknown> {
 const environmentOf = ({ environment }: { environment: string | undefined }) =>
   environment === undefined ? {} : { environment };
 
+type Decided = Pick<CommandDetails, "decidedBy" | "rule" | "decision">;
+
+/** Whether it was allowed, what decided that, and why not; nothing as long as it is not decided. */
+function decisionOf({ decidedBy: by, rule, decision }: Decided, status: ItemStatus) {
+  if (by === undefined && decision === undefined) return {};
+  const kind = status === "declined" ? "denied" : "allowed";
+  return {
+    decision: { ...(decision ?? { kind }), ...(by === undefined ? {} : { by }) },
+    ...(rule === undefined ? {} : { rule }),
+  };
+}
+
 function renderCommand(item: CommandDetails, status: ItemStatus): Record<string, unknown> {
-  const { shownCommand, output, exitCode, outcome, outputBytes, sessionId, decision, sandboxDenial } = item;
+  const { shownCommand, output, exitCode, outcome, outputBytes, sessionId, sandboxDenial } = item;
   return {
     command: shownCommand,
     aggregated_output: output,
@@ -101,7 +113,7 @@ function renderCommand(item: CommandDetails, status: ItemStatus): Record<string,
     ...environmentOf(item),
     ...(outcome === undefined ? {} : { outcome, range: { from: 0, to: outputBytes } }),
     ...(sessionId === undefined ? {} : { session_id: sessionId }),
-    ...(decision === undefined ? {} : { decision }),
+    ...decisionOf(item, status),
     ...(sandboxDenial === undefined ? {} : { sandbox_denial: sandboxDenial }),
   };
 }
@@ -110,7 +122,16 @@ function renderToolCall(id: string, item: ToolCallDetails, status: ItemStatus): 
   const { name, input, output } = item;
   const [, server, tool] = /^mcp__([^_](?:[^_]|_(?!_))*)__(.+)$/.exec(name) ?? [];
   if (server === undefined || tool === undefined) {
-    return { id, type: "tool_call", name, input, output: output ?? null, status, ...environmentOf(item) };
+    return {
+      id,
+      type: "tool_call",
+      name,
+      input,
+      output: output ?? null,
+      status,
+      ...environmentOf(item),
+      ...decisionOf(item, status),
+    };
   }
   const hasFailed = status === "failed" || status === "declined";
   const isOver = status !== "in_progress";
@@ -125,5 +146,6 @@ function renderToolCall(id: string, item: ToolCallDetails, status: ItemStatus): 
     error: hasFailed ? { message: output ?? "" } : null,
     status: hasFailed ? "failed" : status,
     ...environmentOf(item),
+    ...decisionOf(item, status),
   };
 }

@@ -1,10 +1,18 @@
 import type { ProcessOutcome } from "@codex/executor-protocol";
+import type { CallDecision } from "@codex/orchestrator";
 
 /** `declined`: policy or a person refused it, and nothing was run. */
 export type ItemStatus = "in_progress" | "completed" | "failed" | "declined";
 
 /** A piece of the conversation as it is shown: `id` is `item_0`, `item_1` … within a thread. */
 export type ThreadItem = { readonly id: string; readonly status: ItemStatus } & ItemDetails;
+
+/** What decided about a call; undefined where nothing had to be decided, or not yet. */
+interface Decided {
+  readonly decidedBy?: CallDecision["by"];
+  /** The rules that match the call, joined by `; `. */
+  readonly rule?: string;
+}
 
 /** What a piece of the conversation is. */
 export type ItemDetails =
@@ -32,7 +40,7 @@ export interface ReasoningDetails {
 }
 
 /** A command on an executor, from its start to its end, also over several calls. */
-export interface CommandDetails {
+export interface CommandDetails extends Decided {
   readonly kind: "command";
   readonly callId: string;
   /** What the model asked for. */
@@ -57,7 +65,7 @@ export interface CommandDetails {
 }
 
 /** Files that a patch changes. */
-export interface FileChangeDetails {
+export interface FileChangeDetails extends Decided {
   readonly kind: "file_change";
   /** Absolute paths. */
   readonly changes: readonly FileChange[];
@@ -92,7 +100,7 @@ export interface ImageDetails {
 }
 
 /** A call of any other tool. */
-export interface ToolCallDetails {
+export interface ToolCallDetails extends Decided {
   readonly kind: "tool_call";
   readonly callId: string;
   readonly name: string;

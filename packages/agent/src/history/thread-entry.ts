@@ -1,3 +1,4 @@
+import type { CallDecision } from "@codex/orchestrator";
 import type { Item } from "../model/items.js";
 import type { Usage } from "../model/model-port.js";
 
@@ -18,7 +19,14 @@ export type ThreadEntry =
       readonly name: string;
       readonly environment: string | undefined;
     }
-  | { readonly type: "call_finished"; readonly callId: string; readonly wallMs: number }
+  | {
+      readonly type: "call_finished";
+      readonly callId: string;
+      readonly wallMs: number;
+      readonly decidedBy?: CallDecision["by"];
+      /** The rules that match the call, joined by `; `. */
+      readonly rule?: string;
+    }
   | { readonly type: "usage"; readonly turnId: string; readonly usage: Usage; readonly total: Usage }
   /** The history is these items from here on. */
   | { readonly type: "compacted"; readonly items: readonly Item[]; readonly tokensBefore: number }

@@ -1,5 +1,13 @@
 import type { HostInfo, Sandbox } from "@codex/executor-protocol";
-import type { ApprovalAnswer, ApprovalRequest, Approver } from "@codex/orchestrator";
+import {
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type ApprovalResult,
+  type Approver,
+  type Auditor,
+  beginOwnCall,
+  type DetailedAnswer,
+} from "@codex/orchestrator";
 import { findUnwritable } from "@codex/permissions";
 import { type ApprovalPolicy, findNoSandbox, type SandboxSelector } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
@@ -18,6 +26,8 @@ export interface FilePolicyOptions {
   workspaceRootsOf(environment: string): readonly string[] | undefined;
   /** The sandbox as file calls take it. */
   toFileSandbox(sandbox: Sandbox): unknown;
+  /** Records patches beside the calls of the orchestrator; default nothing is recorded. */
+  auditor?: Pick<Auditor, "begin">;
   newId(): string;
 }
 
@@ -32,41 +42,52 @@ export function createFilePolicy(options: FilePolicyOptions): FilePolicy {
       return { fileSandbox: toFile(options, chosen.sandbox) };
     },
     async permit(request, signal) {
+      const { environment, text, paths } = request;
+      const record = beginOwnCall(options.auditor, { tool: "apply_patch", environment, args: { input: text } });
+      const grant = async (sandbox: Sandbox | null): Promise<PatchPermit> => {
+        const { decision } = record;
+        const unrecorded = await record.starting(sandbox);
+        if (unrecorded !== undefined) return { kind: "refused", reason: unrecorded, decision };
+        return { kind: "granted", fileSandbox: toFile(options, sandbox), decision, ended: record.ended };
+      };
+      const refuse = (code: "sandbox_unavailable" | "forbidden" | "denied" | "interrupted", reason: string) => {
+        record.refused(code, reason);
+        return { kind: "refused", reason, decision: record.decision } as const;
+      };
       const chosen = choose(options, request);
-      if ("refused" in chosen) return { kind: "refused", reason: chosen.refused };
+      if ("refused" in chosen) return refuse("sandbox_unavailable", chosen.refused);
       const { approvalPolicy } = options;
-      const noSandbox = findNoSandbox(options.hostOf(request.environment));
-      const verdict = judgePatch({ paths: request.paths, approvalPolicy, sandbox: chosen.sandbox, noSandbox });
-      if (verdict.kind === "allow") return { kind: "granted", fileSandbox: toFile(options, chosen.sandbox) };
+      const noSandbox = findNoSandbox(options.hostOf(environment));
+      const verdict = judgePatch({ paths, approvalPolicy, sandbox: chosen.sandbox, noSandbox });
+      record.judged(verdict);
+      if (verdict.kind === "allow") return grant(chosen.sandbox);
       const { reason } = verdict;
-      if (verdict.kind === "refuse") return { kind: "refused", reason };
-      // What is allowed stays in its sandbox where that holds it; a person lets out what it does not.
-      const isHeld = findUnwritable(request.paths, chosen.sandbox) === undefined && noSandbox === undefined;
-      const granted = { kind: "granted", fileSandbox: isHeld ? toFile(options, chosen.sandbox) : undefined } as const;
+      if (verdict.kind === "refuse") return refuse("forbidden", reason);
       const keys = keysOf(request);
-      if (keys.every((key) => allowed.has(key))) return granted;
-      const { approver } = options;
-      if (approver === undefined) return { kind: "refused", reason: `${reason}, and there is nobody to ask` };
-      const answer = await ask(approver, toQuestion(request, reason, options.newId()), signal);
-      if ("failed" in answer) return { kind: "refused", reason: `${reason}, and ${answer.failed}` };
-      if (answer.decision === "accept_for_session") for (const key of keys) allowed.add(key);
-      return toPermit(answer.decision, granted, reason);
+      const id = options.newId();
+      const answer: ApprovalResult = keys.every((key) => allowed.has(key))
+        ? { kind: "approved", by: "session" }
+        : await ask(options.approver, toQuestion(request, reason, id), signal, () => {
+            for (const key of keys) allowed.add(key);
+          });
+      record.decided(id, answer);
+      switch (answer.kind) {
+        case "approved": {
+          // What is allowed stays in its sandbox where that holds it; an approval lets out what it does not.
+          const isHeld = findUnwritable(paths, chosen.sandbox) === undefined && noSandbox === undefined;
+          return grant(isHeld ? chosen.sandbox : null);
+        }
+        case "denied":
+          return refuse("denied", `${reason}, and ${answer.reason}`);
+        case "cancelled":
+          record.refused("cancelled", "the user ended the turn");
+          return { kind: "cancelled", decision: record.decision };
+        case "interrupted":
+        case "changed":
+          return refuse("interrupted", `${reason}, and the turn was interrupted`);
+      }
     },
   };
-}
-
-function toPermit(decision: Exclude<ApprovalAnswer, object>, granted: PatchPermit, reason: string): PatchPermit {
-  switch (decision) {
-    case "accept":
-    case "accept_for_session":
-      return granted;
-    case "cancel":
-      return { kind: "cancelled" };
-    // It is not among the decisions that were offered.
-    case "accept_and_save":
-    case "decline":
-      return { kind: "refused", reason: `${reason}, and the user declined` };
-  }
 }
 
 /** The sandbox of a place, as the one of a command that starts there. */
@@ -93,21 +114,40 @@ function choose(
 const toFile = ({ toFileSandbox }: FilePolicyOptions, sandbox: Sandbox | null): unknown =>
   sandbox === null ? undefined : toFileSandbox(sandbox);
 
-/** No decision is no permission. */
+/** No decision is no permission. `onSession`: it was given for the session. */
 async function ask(
-  approver: Approver,
+  approver: Approver | undefined,
   request: ApprovalRequest,
   signal: AbortSignal,
-): Promise<{ decision: Exclude<ApprovalAnswer, object> } | { failed: string }> {
+  onSession: () => void,
+): Promise<ApprovalResult> {
+  if (approver === undefined) return { kind: "denied", by: "nobody", reason: "there is nobody to ask" };
   try {
     const aborted = new Promise<never>((_, reject) => {
       if (signal.aborted) reject(signal.reason);
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     });
     const answer = await Promise.race([approver.requestApproval(request, { signal }), aborted]);
-    return { decision: typeof answer === "string" ? answer : answer.decision };
+    const { decision, by = "user" } = typeof answer === "string" ? { decision: answer } : answer;
+    if (decision === "accept_for_session") onSession();
+    return toResult(decision, by);
   } catch (error) {
-    return { failed: signal.aborted ? "the turn was interrupted" : `asking failed: ${messageOf(error)}` };
+    if (signal.aborted) return { kind: "interrupted" };
+    return { kind: "denied", by: "failure", reason: `asking failed: ${messageOf(error)}` };
+  }
+}
+
+function toResult(decision: ApprovalDecision, by: NonNullable<DetailedAnswer["by"]>): ApprovalResult {
+  switch (decision) {
+    case "accept":
+    case "accept_for_session":
+      return { kind: "approved", by };
+    case "cancel":
+      return { kind: "cancelled", by };
+    // It is not among the decisions that were offered.
+    case "accept_and_save":
+    case "decline":
+      return { kind: "denied", by, reason: `the ${by} declined` };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CallDecision } from "@codex/orchestrator";
 import type { ItemDetails } from "../events/thread-item.js";
 import type { ToolOutput } from "../model/items.js";
 
@@ -58,6 +59,8 @@ export interface ToolAnswer {
   readonly status?: "completed" | "failed" | "declined";
   /** The item as it ends; default what was shown last. */
   readonly item?: ItemDetails;
+  /** What decided whether the call is carried out; undefined where nothing had to be decided. */
+  readonly decision?: CallDecision;
   /** A person ended the turn when asked about the call. */
   readonly endsTurn?: boolean;
 }

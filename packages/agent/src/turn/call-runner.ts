@@ -1,5 +1,5 @@
 import type { Clock } from "@codex/clock";
-import type { CallToolOptions, Orchestrator, ToolCallResult } from "@codex/orchestrator";
+import type { CallDecision, CallToolOptions, Orchestrator, ToolCallResult } from "@codex/orchestrator";
 import type { AgentEvent } from "../events/agent-event.js";
 import type { ItemDetails, ItemStatus, PlanDetails } from "../events/thread-item.js";
 import { abortedOutput } from "../history/texts.js";
@@ -52,16 +52,17 @@ export function prepareCall(call: CallItem, context: CallContext): PreparedCall 
     case "own": {
       const { tool } = route;
       const input = parseInput(call, tool.spec.grammar !== undefined);
-      return ready(call, context, tool.exclusive ?? false, () => callOwn(call, tool, input, context));
+      return ready(call, context, tool.exclusive ?? false, (note) => callOwn(call, tool, input, context, note));
     }
     case "orchestrator": {
       const input = parseInput(call, false);
       const args = input.kind === "ok" ? input.args : undefined;
       const taken = args === undefined ? undefined : interceptCall(route.name, args, context.own);
       if (taken !== undefined) {
-        return ready(call, context, taken.exclusive ?? false, () => showAnswer(call, args, context, taken.call));
+        const make = taken.call;
+        return ready(call, context, taken.exclusive ?? false, (note) => showAnswer(call, args, context, make, note));
       }
-      return ready(call, context, false, () => callOrchestrator(call, route.name, args, context));
+      return ready(call, context, false, (note) => callOrchestrator(call, route.name, args, context, note));
     }
   }
 }
@@ -78,7 +79,7 @@ function ready(
   call: CallItem,
   context: CallContext,
   exclusive: boolean,
-  carryOut: () => Promise<ToolOutput>,
+  carryOut: (note: NoteDecision) => Promise<ToolOutput>,
 ): PreparedCall {
   const { clock, recorder, signal } = context;
   const run = async (): Promise<CallOutputItem> => {
@@ -86,14 +87,27 @@ function ready(
     const began = clock.now();
     const { call_id: callId, name } = call;
     await recorder.append({ type: "call_started", callId, name, environment: environmentOf(call, context) });
-    const output = await carryOut().catch((error: unknown) => `\`${name}\` failed: ${describe(error)}`);
+    let decision: CallDecision | undefined;
+    const note = (made: CallDecision) => {
+      decision = made;
+    };
+    const output = await carryOut(note).catch((error: unknown) => `\`${name}\` failed: ${describe(error)}`);
     const wallMs = clock.now() - began;
-    await recorder.append({ type: "call_finished", callId, wallMs });
+    await recorder.append({ type: "call_finished", callId, wallMs, ...describeDecision(decision) });
     if (!signal.aborted) return createOutput(call, output);
     return createOutput(call, abortedOutput(wallMs / 1000, typeof output === "string" ? output : ""));
   };
   return { exclusive, run };
 }
+
+/** Called with what decided about a call; the last one counts. */
+type NoteDecision = (decision: CallDecision) => void;
+
+/** What decided, as items and threads show it. */
+const describeDecision = (decision: CallDecision | undefined): { decidedBy?: CallDecision["by"]; rule?: string } => ({
+  ...(decision === undefined ? {} : { decidedBy: decision.by }),
+  ...(decision === undefined || decision.rules.length === 0 ? {} : { rule: [...new Set(decision.rules)].join("; ") }),
+});
 
 const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -110,10 +124,16 @@ function environmentOf(call: CallItem, { orchestrator, commands }: CallContext):
   return session ?? orchestrator.executors[0]?.name;
 }
 
-function callOwn(call: CallItem, tool: AgentTool, input: ParsedInput, context: CallContext): Promise<ToolOutput> {
-  if (input.kind === "ok") return showAnswer(call, input.args, context, (own) => tool.call(input.args, own));
+function callOwn(
+  call: CallItem,
+  tool: AgentTool,
+  input: ParsedInput,
+  context: CallContext,
+  note: NoteDecision,
+): Promise<ToolOutput> {
+  if (input.kind === "ok") return showAnswer(call, input.args, context, (own) => tool.call(input.args, own), note);
   const output = `Invalid arguments for \`${tool.spec.name}\`: ${input.problem}. Nothing was done.`;
-  return showAnswer(call, undefined, context, () => Promise.resolve({ output, status: "failed" }));
+  return showAnswer(call, undefined, context, () => Promise.resolve({ output, status: "failed" }), note);
 }
 
 /** Makes a call of a tool of our own, and shows it as what the tool says, or as a plain call. */
@@ -122,6 +142,7 @@ async function showAnswer(
   args: Readonly<Record<string, unknown>> | undefined,
   context: CallContext,
   make: (own: ToolContext) => Promise<ToolAnswer>,
+  note: NoteDecision,
 ): Promise<ToolOutput> {
   const { emit, nextItemId, signal, cwd, orchestrator, showPlan } = context;
   const environment = typeof args?.environment_id === "string" ? args.environment_id : orchestrator.executors[0]?.name;
@@ -149,12 +170,13 @@ async function showAnswer(
   const answer = await make({ callId: call.call_id, signal, cwd, environment, show }).catch(
     (error: unknown): ToolAnswer => ({ output: `\`${call.name}\` failed: ${describe(error)}`, status: "failed" }),
   );
-  const { output, status = "completed", endsTurn } = answer;
+  const { output, status = "completed", endsTurn, decision } = answer;
   if (endsTurn === true) context.onCancelled();
+  if (decision !== undefined) note(decision);
   const ending = answer.item ?? shown ?? { ...plain, output: typeof output === "string" ? output : "[image]" };
   if (ending.kind !== "plan") {
     if (id === undefined) show(ending);
-    tell("item_completed", status, ending);
+    tell("item_completed", status, { ...ending, ...describeDecision(decision) });
   } else if (ending !== shown) show(ending);
   await told;
   return output;
@@ -165,8 +187,10 @@ async function callOrchestrator(
   name: string,
   args: Readonly<Record<string, unknown>> | undefined,
   context: CallContext,
+  note: NoteDecision,
 ): Promise<ToolOutput> {
   const { commands, orchestrator, onCancelled } = context;
+  let decision: CallDecision | undefined;
   const session = typeof args?.session_id === "number" ? args.session_id : undefined;
   const followed =
     name === "exec_command"
@@ -176,15 +200,20 @@ async function callOrchestrator(
         : undefined;
   const options: CallToolOptions = {
     signal: context.signal,
+    onDecision: (made) => {
+      decision = made;
+      note(made);
+    },
     ...(context.cwd === undefined ? {} : { cwd: context.cwd }),
     ...(context.workspaceRoots === undefined ? {} : { workspaceRoots: context.workspaceRoots }),
     ...(followed === undefined ? {} : { onOutput: (output) => followed.onOutput(output) }),
   };
   const result: ToolCallResult = await orchestrator.callTool(name, args ?? inputOf(call), options);
   if (result.status === "cancelled") onCancelled();
-  await followed?.finish(result);
+  await followed?.finish(result, describeDecision(decision));
   if (name === "kill_session" && session !== undefined) await endSession(session, result, commands);
-  if (followed === undefined || (name === "write_stdin" && result.isError)) await showPlain(call, result, context);
+  if (followed === undefined || (name === "write_stdin" && result.isError))
+    await showPlain(call, result, context, decision);
   return withRemark(result.text, name, args ?? {}, context.own);
 }
 
@@ -219,14 +248,19 @@ async function endSession(session: number, result: ToolCallResult, commands: Com
   await commands.ended(session, structured.outcome as Parameters<Commands["ended"]>[1]); // of the executor's receipt
 }
 
-async function showPlain(call: CallItem, result: ToolCallResult, context: CallContext): Promise<void> {
+async function showPlain(
+  call: CallItem,
+  result: ToolCallResult,
+  context: CallContext,
+  decision: CallDecision | undefined,
+): Promise<void> {
   const { emit, nextItemId } = context;
   const environment = environmentOf(call, context);
   const { call_id: callId, name } = call;
   const item = { id: nextItemId(), kind: "tool_call" as const, callId, name, input: inputOf(call), environment };
   await emit({ type: "item_started", item: { ...item, status: "in_progress" } });
   const status = DECLINED.has(result.status) ? "declined" : result.isError ? "failed" : "completed";
-  await emit({ type: "item_completed", item: { ...item, status, output: result.text } });
+  await emit({ type: "item_completed", item: { ...item, status, output: result.text, ...describeDecision(decision) } });
 }
 
 const DECLINED: ReadonlySet<string> = new Set(["forbidden", "denied", "cancelled"]);

@@ -30,6 +30,8 @@ interface Followed {
   bytes: number;
   sessionId: number | undefined;
   isShown: boolean;
+  /** What decided about the call that started it. */
+  decided: Pick<CommandDetails, "decidedBy" | "rule">;
 }
 
 /**
@@ -55,6 +57,7 @@ export class Commands {
       bytes: 0,
       sessionId: undefined,
       isShown: false,
+      decided: {},
     };
     await this.#show(followed);
     return this.#callOf(followed);
@@ -98,7 +101,10 @@ export class Commands {
         seen = true;
         return this.#append(followed, output);
       },
-      finish: (result) => this.#finish(followed, result, seen),
+      finish: (result, decided) => {
+        if (decided?.decidedBy !== undefined) followed.decided = decided;
+        return this.#finish(followed, result, seen);
+      },
     };
   }
 
@@ -179,17 +185,17 @@ export class Commands {
   }
 
   #describe(followed: Followed, status: ItemStatus, details: Ending) {
-    const { started, itemId, text, bytes, sessionId } = followed;
+    const { started, itemId, text, bytes, sessionId, decided } = followed;
     const session = sessionId === undefined ? {} : { sessionId };
     const shown = { output: text.toString(), outputBytes: bytes };
-    return { id: itemId, status, kind: "command" as const, ...started, ...shown, ...session, ...details };
+    return { id: itemId, status, kind: "command" as const, ...started, ...shown, ...session, ...decided, ...details };
   }
 }
 
 /** One call of a followed command. */
 export interface FollowedCall {
   onOutput(output: LiveOutput): Promise<void>;
-  finish(result: ToolCallResult): Promise<void>;
+  finish(result: ToolCallResult, decided?: Pick<CommandDetails, "decidedBy" | "rule">): Promise<void>;
 }
 
 type Ending = Pick<CommandDetails, "exitCode" | "outcome"> &

@@ -11,7 +11,7 @@ import { createFilePolicy } from "@codex/agent/node";
 import type { AgentSettings } from "@codex/agent-terminal";
 import { systemClock } from "@codex/clock";
 import { toWireSandbox } from "@codex/exec-server-protocol";
-import type { Approver } from "@codex/orchestrator";
+import { type Approver, type AuditOptions, Auditor } from "@codex/orchestrator";
 import type { ApprovalPolicy, SandboxSelector } from "@codex/policy";
 import type { Place } from "./open-place.js";
 import type { Workspace } from "./open-workspace.js";
@@ -24,11 +24,12 @@ export interface FileToolsOptions {
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandbox: SandboxSelector;
   readonly approver: Approver | undefined;
+  readonly audit: AuditOptions | undefined;
 }
 
 /** Patches, pictures and, where it is configured, a plan. */
 export function createFileTools(options: FileToolsOptions): { list: AgentTool[]; policy: FilePolicy } {
-  const { place, workspace, settings, approvalPolicy, sandbox, approver } = options;
+  const { place, workspace, settings, approvalPolicy, sandbox, approver, audit } = options;
   const { executor, files } = place;
   const id = executor.name;
   const cwd = workspace.cwd ?? executor.host?.cwd ?? "/";
@@ -40,6 +41,7 @@ export function createFileTools(options: FileToolsOptions): { list: AgentTool[];
     workspaceRootsOf: () => [cwd, ...workspace.addedRoots],
     toFileSandbox: toWireSandbox,
     newId,
+    auditor: new Auditor(audit, newId),
     ...(approver === undefined ? {} : { approver }),
   });
   const environments = {

@@ -94,7 +94,15 @@ async function openAgentAt(
     const place = await openPlace(orchestrator, options, chosen);
     const { executor } = place;
     const { approvalPolicy } = config.settings;
-    const tools = createFileTools({ place, workspace, settings, approvalPolicy, sandbox, approver: choices.approver });
+    const tools = createFileTools({
+      place,
+      workspace,
+      settings,
+      approvalPolicy,
+      sandbox,
+      approver: choices.approver,
+      audit,
+    });
     const agent = createAgent({
       orchestrator,
       model,

@@ -4,6 +4,7 @@ import { messageOf } from "@codex/telemetry";
 import type { ApprovalRequest, Approver, DetailedAnswer, Grant } from "./approver.js";
 import { sessionKey } from "./session-key.js";
 
+/** What asking for approval came to, and who or what decided. */
 export type ApprovalResult =
   /** `rule`: the prefix of a rule to save. */
   | { kind: "approved"; by: DecidedBy; rule?: readonly string[] }

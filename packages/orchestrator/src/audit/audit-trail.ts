@@ -170,7 +170,8 @@ function describeCause(cause: Extract<Requirement, { cause: unknown }>["cause"])
   return cause.kind === "dangerous" ? `dangerous: ${cause.entry}` : cause.kind;
 }
 
-function decidedBy(answer: ApprovalResult): DecidedBy {
+/** What an approval was decided by. */
+export function decidedBy(answer: ApprovalResult): DecidedBy {
   switch (answer.kind) {
     case "approved":
     case "denied":

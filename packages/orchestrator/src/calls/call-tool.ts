@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { MAX_AUDIT_LIST } from "@codex/audit";
 import type { LiveOutput } from "@codex/executor-client";
 import type { Sandbox, ToolContract, WriteStdinRequest } from "@codex/executor-protocol";
 import type { TraceContext } from "@codex/telemetry";
@@ -7,6 +8,7 @@ import type { Approvals, Decide } from "../approvals/approvals.js";
 import type { Approver, Grant } from "../approvals/approver.js";
 import { copyFrozen, digestRequest } from "../approvals/binding.js";
 import type { Auditor } from "../audit/audit-trail.js";
+import { type CallDecision, noteDecisions } from "../audit/noted-decision.js";
 import { type Catalog, ENVIRONMENT_ID } from "../catalog/catalog.js";
 import type { EnvironmentSelection } from "../catalog/selection.js";
 import type { Config } from "../config.js";
@@ -46,6 +48,8 @@ export interface CallToolOptions {
    * `workspaceRoots` above are those of the first unless it has its own. Default: all there are.
    */
   environments?: readonly EnvironmentSelection[];
+  /** Called when it is decided whether the call may run, again with each approval. Must not throw. */
+  onDecision?: (decision: CallDecision) => void;
   /** Asked for approval of this call, instead of the environment's or the orchestrator's. */
   approver?: Approver;
   /** `executor`: tools that list or read sessions see those of every orchestrator of the executor. Default `own`. */
@@ -105,7 +109,9 @@ export async function handleToolCall(
   options: CallToolOptions,
   context: SharedContext,
 ): Promise<ToolCallResult> {
-  const trail = context.auditor.begin(toolName);
+  const recorded = context.auditor.begin(toolName);
+  const { onDecision } = options;
+  const trail = onDecision === undefined ? recorded : noteDecisions(recorded, MAX_AUDIT_LIST, onDecision);
   const watch = context.telemetry.begin(toolName);
   const progress = { isSent: false };
   const own = { ...context, trail, progress, trace: watch.trace, isOnlyJudged: false };

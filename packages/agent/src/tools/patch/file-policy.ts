@@ -1,3 +1,4 @@
+import type { CallDecision } from "@codex/orchestrator";
 import type { FileSandboxes } from "../../files/file-place.js";
 
 /** Where a patch is applied. */
@@ -16,11 +17,17 @@ export interface PatchRequest extends PatchPlace {
 }
 
 /** Whether a patch is applied, and what its file calls carry. */
-export type PatchPermit =
-  | { kind: "granted"; fileSandbox: unknown }
+export type PatchPermit = { decision?: CallDecision } & (
+  | {
+      kind: "granted";
+      fileSandbox: unknown;
+      /** To be called when the patch was applied, or was not. */
+      ended?: (isApplied: boolean) => void;
+    }
   | { kind: "refused"; reason: string }
   /** The person ends the turn. */
-  | { kind: "cancelled" };
+  | { kind: "cancelled" }
+);
 
 /** Decides about the file calls of an agent's own tools. */
 export interface FilePolicy extends FileSandboxes {

@@ -54,13 +54,18 @@ export async function runPatch(call: PatchCall, context: ToolContext, options: P
   context.show(item);
   const request = { environment: environment.id, cwd, text: call.text, paths: getTouched(plan, before) };
   const permit = await options.policy.permit(request, context.signal);
-  if (permit.kind === "cancelled") return { ...declined("the user ended the turn", item), endsTurn: true };
-  if (permit.kind === "refused") return declined(permit.reason, item);
-  if (context.signal.aborted) return declined("the turn was interrupted", item);
+  const decided = permit.decision === undefined ? {} : { decision: permit.decision };
+  if (permit.kind === "cancelled") return { ...declined("the user ended the turn", item), ...decided, endsTurn: true };
+  if (permit.kind === "refused") return { ...declined(permit.reason, item), ...decided };
+  if (context.signal.aborted) {
+    permit.ended?.(false);
+    return { ...declined("the turn was interrupted", item), ...decided };
+  }
   const applied = await applyPlan(confineFiles(environment.files, permit.fileSandbox), plan, options.newId);
+  permit.ended?.(applied.ok);
   const seconds = (options.clock.now() - startedAt) / 1000;
-  if (applied.ok) return { output: renderSuccess(plan.changes, seconds), status: "completed", item };
-  return { output: renderFailure(describeUndone(applied, plan), seconds), status: "failed", item };
+  if (applied.ok) return { output: renderSuccess(plan.changes, seconds), status: "completed", item, ...decided };
+  return { output: renderFailure(describeUndone(applied, plan), seconds), status: "failed", item, ...decided };
 }
 
 /** Tells of each file whether a patch has reached it whose answer was lost. */
