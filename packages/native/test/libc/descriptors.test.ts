@@ -36,17 +36,17 @@ describe.skipIf(!isLinux)(`descriptors of a host that embeds us${isLinux ? "" : 
     return names.map((name) => Number(name.split("/").at(-1)));
   };
 
-  it.each(STDIO)("stay as they are, and no child inherits them: %j", async (stdio) => {
+  it.each(STDIO)("stay unchanged, and no child inherits them: %j", async (stdio) => {
     expect(await run(stdio, [])).not.toContain(foreign);
     expect(isInheritable()).toBe(true);
   });
 
-  it.each(STDIO)("as well by a C library that cannot close a range: %j", async (stdio) => {
+  it.each(STDIO)("the same with a C library that cannot close a range: %j", async (stdio) => {
     expect(await run(stdio, ["posix_spawn_file_actions_addclosefrom_np"])).not.toContain(foreign);
     expect(isInheritable()).toBe(true);
   });
 
-  it("are closed to every child, by whatever it is started, where that is asked for", async () => {
+  it("are not inherited by any child, however it is started, with closeInheritedOnExec", async () => {
     await run({ kind: "pipe", stdin: "null" }, [], { closeInheritedOnExec: true });
     expect(isInheritable()).toBe(false);
   });

@@ -27,7 +27,7 @@ describe.skipIf(!isLinux)(`an older C library${isLinux ? "" : ": skipped, for Li
   };
   const cwd = realpathSync(tmpdir());
 
-  it.each(STDIO)("that starts no child in another directory: %j", async (stdio) => {
+  it.each(STDIO)("that cannot start a child in another directory: %j", async (stdio) => {
     const backend = open("posix_spawn_file_actions_addchdir_np");
     const before = process.cwd();
     const started = await backend.start({
@@ -60,7 +60,7 @@ describe.skipIf(!isLinux)(`an older C library${isLinux ? "" : ": skipped, for Li
     expect(await outputOf(started)).toBe(`${cwd}\n`);
   });
 
-  it("is asked for a function only when that is needed", () => {
+  it("binds a function only when it is needed", () => {
     const libc = bindLibc<{ getpid(): number; nothing(): number }>(
       { getpid: "int getpid()", nothing: "int nothing()" },
       lacking("nothing"),

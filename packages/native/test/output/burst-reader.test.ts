@@ -27,7 +27,7 @@ function open() {
   return { reader, told, arrive, isReading: () => arrived !== undefined };
 }
 
-it("reads on while it finds much, and ends with what it finds when that is little", () => {
+it("keeps reading while there is much data, and ends with the first small read", () => {
   const { told, arrive, isReading } = open();
   arrive("a".repeat(BYTES));
   arrive("b".repeat(51));
@@ -36,7 +36,7 @@ it("reads on while it finds much, and ends with what it finds when that is littl
   expect([told, isReading()]).toEqual([["a", "b", "c", "closed", "over"], false]);
 });
 
-it("keeps what was read ahead while it is paused, and reads no further", () => {
+it("keeps data that was read ahead while it is paused, and reads no more", () => {
   const { reader, told, arrive, isReading } = open();
   reader.pause();
   arrive("a".repeat(BYTES));
@@ -50,7 +50,7 @@ it("keeps what was read ahead while it is paused, and reads no further", () => {
   expect(told).toEqual(["a", "b", "closed", "over"]);
 });
 
-it("closed, passes nothing on, and gives the descriptor back after the read that is under way", () => {
+it("delivers nothing after close, and returns the descriptor after the read in progress", () => {
   const { reader, told, arrive, isReading } = open();
   reader.close();
   reader.close();

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { CHUNK_SLAB_BYTES, MAX_FREE_SLAB_BYTES } from "../../src/limits.js";
 import { ChunkMemory } from "../../src/output/chunk-memory.js";
 
-it("lays a large chunk into a slab, and uses the slab again once the chunk is released", () => {
+it("puts a large chunk into a slab, and reuses the slab once the chunk is released", () => {
   const memory = new ChunkMemory(CHUNK_SLAB_BYTES);
   const chunk = memory.copy(Buffer.alloc(CHUNK_SLAB_BYTES - 1, 1));
   expect([chunk.length, chunk.at(-1)]).toEqual([CHUNK_SLAB_BYTES - 1, 1]);
@@ -11,7 +11,7 @@ it("lays a large chunk into a slab, and uses the slab again once the chunk is re
   expect(memory.take().buffer).toBe(chunk.buffer);
 });
 
-it("gives a small chunk memory of its own, and the slab back at once", () => {
+it("copies a small chunk, and frees the slab at once", () => {
   const memory = new ChunkMemory(CHUNK_SLAB_BYTES);
   const slab = memory.take().fill(7);
   const chunk = memory.fill(slab, 100);

@@ -6,7 +6,7 @@ import { readStream } from "../../src/output/stream-source.js";
 
 const FULL_READ_BYTES = 64 * 1024;
 
-it("reads a stream that fills as fast as it is emptied once before everybody else has a turn", async () => {
+it("reads a stream that fills as fast as it is emptied once per turn of the event loop", async () => {
   const bytes = Buffer.alloc(FULL_READ_BYTES);
   const endless = new Readable({
     read() {

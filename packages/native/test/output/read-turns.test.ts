@@ -4,10 +4,10 @@ import { STDIO, useBackend } from "../../../process-host/test/support.js";
 import { SOURCES_PER_TURN } from "../../src/limits.js";
 import { ReadTurns } from "../../src/output/read-turns.js";
 
-describe("turns of sources that have more than one read gives", () => {
+describe("turns of sources with more data than one read returns", () => {
   const host = useBackend();
 
-  it("are for a few in each turn of the event loop, in the order in which they asked", async () => {
+  it("are given to a few in each turn of the event loop, in the order of their calls", async () => {
     const turns = new ReadTurns();
     const gone: number[] = [];
     const sources = Array.from({ length: SOURCES_PER_TURN * 3 }, (_, index) => () => void gone.push(index));
@@ -36,12 +36,15 @@ describe("turns of sources that have more than one read gives", () => {
     expect(most).toBe(1);
   });
 
-  it.each(STDIO)("leave none out: each of many floods on $kind goes on, and what is asked is done", async (stdio) => {
-    const floods = await Promise.all(Array.from({ length: 12 }, () => host.run(["yes"], { stdio })));
-    for (const { log } of floods) await log.waitFor(200_000);
-    const other = await host.run(["echo", "hi"], {});
-    expect(await other.exited).toEqual({ kind: "exited", code: 0 });
-    for (const flood of floods) await flood.terminate({ graceMs: 0 });
-    for (const flood of floods) await flood.closed;
-  });
+  it.each(STDIO)(
+    "are fair: each of many endless programs on $kind continues, and requests are handled",
+    async (stdio) => {
+      const floods = await Promise.all(Array.from({ length: 12 }, () => host.run(["yes"], { stdio })));
+      for (const { log } of floods) await log.waitFor(200_000);
+      const other = await host.run(["echo", "hi"], {});
+      expect(await other.exited).toEqual({ kind: "exited", code: 0 });
+      for (const flood of floods) await flood.terminate({ graceMs: 0 });
+      for (const flood of floods) await flood.closed;
+    },
+  );
 });

@@ -28,11 +28,11 @@ async function accept(): Promise<Socket> {
   return far;
 }
 
-it("names the user at the other end of a unix socket", async () => {
+it("returns the user of the peer of a unix socket", async () => {
   expect(createPeerUser()(await accept())).toBe(process.getuid?.());
 });
 
-it("names nobody for a socket that is closed", async () => {
+it("returns nothing for a closed socket", async () => {
   const socket = await accept();
   socket.destroy();
   expect(createPeerUser()(socket)).toBeUndefined();

@@ -10,6 +10,6 @@ it.each([
   ["--enable-source-maps  --require ./inspect.cjs", "--enable-source-maps --require ./inspect.cjs"],
   ["--no-inspect", "--no-inspect"],
   ["--debug-arraybuffer-allocations", "--debug-arraybuffer-allocations"],
-])("takes the options of the inspector out of %j", (options, kept) => {
+])("removes the inspector options from %j", (options, kept) => {
   expect(withoutInspector(options)).toBe(kept);
 });
