@@ -55,7 +55,7 @@ function codeOf(name: string | undefined): number {
 
 const ERROR_NUMBERS: ReadonlyMap<string, number> = new Map(Object.entries(constants.errno));
 
-/** Messages where libuv differs from the C library, whose texts clients know. */
+/** Messages where libuv differs from the C library, whose texts clients expect. */
 const TEXTS: Readonly<Record<string, string>> = {
   EACCES: "Permission denied",
   EBADF: "Bad file descriptor",

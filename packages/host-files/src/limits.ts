@@ -15,7 +15,7 @@ export const DEFAULT_FILE_SYSTEM_LIMITS: FileSystemLimits = {
   maxDirectoryEntries: 500_000,
 };
 
-/** File handles of one connection; the figure is Codex's, as the next two. */
+/** File handles of one connection. This figure and the next two are those of Codex. */
 export const MAX_OPEN_HANDLES = 128;
 
 /** Length of a handle's id, bytes. */
@@ -24,7 +24,7 @@ export const MAX_HANDLE_ID_BYTES = 32;
 /** One `fs/readBlock` or `fs/writeBlock`, bytes. */
 export const MAX_BLOCK_BYTES = 1024 * 1024;
 
-/** Paths of one `fs/watchMissing`; Codex takes 64 and not 65. */
+/** Paths of one `fs/watchMissing`; Codex accepts 64 and not 65. */
 export const MAX_WATCHED_PATHS = 64;
 
 /** Directories watched for one `fs/watchMissing`: the ancestors of its paths. */

@@ -91,8 +91,8 @@ export class FileHandles {
   }
 
   /**
-   * The path to read content from: this connection sees the new content of files that it is replacing, everybody else the
-   * old one. Replacements in a sandbox are visible to calls in that sandbox alone.
+   * The path to read content from: this connection sees the new content of files that it is replacing, all others the old
+   * content. Replacements in a sandbox are visible only to calls in that sandbox.
    */
   async contentPath(path: HostPath, followSymlinks: boolean): Promise<HostPath> {
     const replacements = [...this.#open.values()].flatMap((opened) =>

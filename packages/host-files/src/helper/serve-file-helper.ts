@@ -3,7 +3,7 @@ import type { ConnectionFileSystem } from "../connection-file-system.js";
 import { toRpcError } from "../errors.js";
 import { createFileSystem } from "../file-system.js";
 import type { FileSystemLimits } from "../limits.js";
-import { type AnswerHeader, type CallHeader, packResult, unpackParams } from "../sandboxed/calls.js";
+import { type CallHeader, packResult, type ResponseHeader, unpackParams } from "../sandboxed/calls.js";
 import { encodeFrame, type Frame, FrameReader } from "../sandboxed/frames.js";
 
 /** Largest body that a helper accepts, bytes: more than a client can send. */
@@ -41,10 +41,10 @@ async function answer(files: ConnectionFileSystem, { header, body }: Frame, outp
     // The caller is the same program, so the params have the right type.
     const call = files[method] as (params: unknown) => Promise<unknown>;
     const { value, bytes } = packResult(method, await call(unpackParams(method, { value: params, bytes: body })));
-    pieces = encodeFrame({ id, result: value } satisfies AnswerHeader, bytes);
+    pieces = encodeFrame({ id, result: value } satisfies ResponseHeader, bytes);
   } catch (error) {
     const { code, message } = toRpcError(error);
-    pieces = encodeFrame({ id, error: { code, message } } satisfies AnswerHeader, undefined);
+    pieces = encodeFrame({ id, error: { code, message } } satisfies ResponseHeader, undefined);
   }
   output.cork();
   for (const piece of pieces) output.write(piece);

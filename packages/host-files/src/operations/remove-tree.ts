@@ -129,7 +129,7 @@ async function unlinkAll(entries: readonly HostPath[]): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Somebody else removed it concurrently. */
+/** Ignores that another process removed the entry concurrently. */
 function ignoreMissing(error: unknown): undefined {
   if (errnoOf(error) !== "ENOENT") throw error;
 }

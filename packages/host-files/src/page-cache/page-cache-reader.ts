@@ -7,7 +7,7 @@ import { createMounts, type MountKind, type Mounts } from "./mounts.js";
 /**
  * Serves file calls synchronously from the page cache and the dentry cache: microseconds on the event loop instead of a
  * round trip through the thread pool. `undefined` means that the call might block or fail, and says nothing about the file:
- * the caller then makes the regular call, which alone reports errors. Never throws.
+ * the caller then makes the regular call, which reports errors. Never throws.
  */
 export interface PageCacheReader {
   readFile(params: ReadFileParams, maxBytes: number): Buffer | undefined;
@@ -61,7 +61,7 @@ const NOTHING: PageCacheReader = {
   close: async () => {},
 };
 
-/** Calls with `followSymlinks: false` hold each directory on the way open, so they always take the regular way. */
+/** Calls with `followSymlinks: false` keep each directory of the path open, so they are never served from the cache. */
 function bindFiles(kernel: Kernel, mounts: Mounts): PageCacheReader {
   const getStatus = (found: number) => kernel.getStatus(found);
   const readFound = (found: number, kind: MountKind, maxBytes: number) => {

@@ -11,7 +11,7 @@ export interface CallHeader {
 }
 
 /** Header of a frame from the helper. */
-export type AnswerHeader = { id: number; result: unknown } | { id: number; error: { code: number; message: string } };
+export type ResponseHeader = { id: number; result: unknown } | { id: number; error: { code: number; message: string } };
 
 /** Params or a result split for a frame: JSON, and bytes that are not worth encoding as text. */
 export interface Packed {

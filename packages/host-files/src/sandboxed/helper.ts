@@ -4,7 +4,7 @@ import { RpcError } from "@codex/channel";
 import { ERROR_CODES } from "@codex/exec-server-protocol";
 import type { WrappedCommand } from "@codex/sandbox";
 import type { FileSystemLimits } from "../limits.js";
-import { type AnswerHeader, type CallHeader, type FileMethod, packParams, unpackResult } from "./calls.js";
+import { type CallHeader, type FileMethod, packParams, type ResponseHeader, unpackResult } from "./calls.js";
 import { encodeFrame, type Frame, FrameReader } from "./frames.js";
 import { HELPER_END_MS, MAX_STDERR_CHARS } from "./limits.js";
 
@@ -110,7 +110,7 @@ export class Helper {
   }
 
   #settle({ header, body }: Frame): void {
-    const answer = header as AnswerHeader;
+    const answer = header as ResponseHeader;
     const waiting = this.#waiting.get(answer.id);
     if (waiting === undefined) return;
     this.#waiting.delete(answer.id);

@@ -10,7 +10,7 @@ export const HELPER_IDLE_MS = 30_000;
  */
 export const RESERVING_HELPER_IDLE_MS = 200;
 
-/** Milliseconds that a helper has to undo unfinished calls and exit before it is killed. */
+/** Milliseconds for a helper to undo unfinished calls and exit before it is killed. */
 export const HELPER_END_MS = 1_000;
 
 /** Header of a frame, bytes: the entries of the largest directory are in one. */
