@@ -1,18 +1,18 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A TCP proxy before a websocket server; its connections break where the test says. */
+/** A TCP proxy in front of a websocket server; the test breaks its connections. */
 export interface CuttingProxy {
   readonly url: string;
   /** Connections so far. */
   readonly connections: number;
-  /** The current connection breaks, in both directions, once that many further bytes went to the client. */
+  /** Breaks the current connection, in both directions, after this number of further bytes to the client. */
   cutAfterReceived(bytes: number): void;
-  /** The same for bytes that went to the server. */
+  /** The same for bytes to the server. */
   cutAfterSent(bytes: number): void;
-  /** Current connections carry nothing from now on, and neither end is notified. */
+  /** Stops all traffic of current connections, without notifying either end. */
   stall(): void;
-  /** True: the current connections break, and no other is accepted until false. */
+  /** True: breaks the current connections and accepts no other until false. */
   setDown(isDown: boolean): void;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function createCuttingProxy(target: string): Promise<CuttingProxy> 
       }
       left[direction] = Number.POSITIVE_INFINITY;
       from.pause();
-      // What is allowed arrives; then the wire is gone for both.
+      // The allowed bytes arrive; then the connection is broken for both ends.
       to.write(allowed, () => {
         to.destroy();
         from.destroy();

@@ -1,36 +1,36 @@
 import { type Channel, createMemoryChannelPair, type Received } from "@codex/channel";
 import { withoutBinary } from "./without-binary.js";
 
-/** `sent`: from who connects to who serves. */
+/** `sent`: from the connecting end to the serving end. */
 export type Direction = "sent" | "received";
 
 export interface Cut {
   direction: Direction;
   /** Counted from 1 over all connections. */
   message: number;
-  /** Whether that message still arrives. */
+  /** Whether the message is still delivered. */
   delivered: boolean;
 }
 
-/** Carries messages between two ends, and breaks at the message that the test says. */
+/** Relays messages between two ends, and breaks the connection at a message chosen by the test. */
 export interface CuttingRelay {
   /** Messages so far, over all connections. */
   readonly counts: Readonly<Record<Direction, number>>;
   readonly connections: number;
-  /** A new connection; each is served. */
+  /** Opens a new connection, whose other end is served. */
   connect(): Channel;
-  /** Breaks the connection at this message, whichever carries it. */
+  /** Breaks the connection that carries this message. */
   cutAt(cut: Cut): void;
   /** Breaks the current connections. */
   cutNow(): void;
-  /** Current connections carry nothing any more, and neither end is notified. */
+  /** Stops all traffic of current connections, without notifying either end. */
   stall(): void;
-  /** Calls `listener` for each message before it is passed on. */
+  /** Calls `listener` with each message before it is relayed. */
   watch(listener: (direction: Direction, value: unknown) => void): void;
   close(): Promise<void>;
 }
 
-/** `binary`: both ends may use binary frames; a listener is given their heads. Else they see a channel that has none. */
+/** @param binary whether the channels support binary frames; a listener gets their heads */
 export function createCuttingRelay(serve: (channel: Channel) => void, { binary = false } = {}): CuttingRelay {
   const counts = { sent: 0, received: 0 };
   const cuts: Cut[] = [];
@@ -91,7 +91,7 @@ export function createCuttingRelay(serve: (channel: Channel) => void, { binary =
   };
 }
 
-/** Between channels that hand out a frame in one part. */
+/** Relays a received value. The channel must return each binary frame in one part. */
 async function pass(received: Exclude<Received, { kind: "malformed" }>, to: Channel): Promise<void> {
   if (received.kind === "value") await to.send(received.value);
   else await to.binary?.send(received.head, received.bytes);

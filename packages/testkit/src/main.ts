@@ -1,4 +1,4 @@
-/** `pnpm faults …` and `pnpm faults oracle …`: both parse the rest of the command line themselves. */
+/** Entry point of `pnpm faults …` and `pnpm faults oracle …`; each parses the rest of the command line itself. */
 if (process.argv[2] === "oracle") {
   process.argv.splice(2, 1);
   await import("./oracle/main.js");

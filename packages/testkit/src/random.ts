@@ -1,4 +1,4 @@
-/** A stream of decisions that a seed fixes. `fork` makes one that no other decision shifts. */
+/** A stream of pseudo-random decisions determined by a seed. `fork` creates one that is independent of other decisions. */
 export interface Random {
   /** 0 to below 1. */
   next(): number;

@@ -7,19 +7,19 @@ import { createInterface } from "node:readline";
 
 /** A small file system in memory, in a private mount namespace. */
 export interface SmallDisk {
-  /** Its root, for any process of this user for as long as the disk is open. */
+  /** Its root, accessible to any process of this user while the disk is open. */
   readonly path: string;
-  /** Takes all the room that is left. */
+  /** Fills the free space. */
   fill(): void;
-  /** Gives back what `fill` took. */
+  /** Frees the space taken by `fill`. */
   free(): void;
   close(): Promise<void>;
 }
 
-/** As a user of its own namespace, or as root where such namespaces are forbidden. */
+/** In a user namespace, or as root where user namespaces are forbidden. */
 const NAMESPACES = [["--user", "--map-root-user", "--mount"], ["--mount"]];
 
-/** Why there can be none here; undefined where there can. */
+/** Why a small disk cannot be created here; undefined if it can. */
 export function findSmallDiskProblem(): string | undefined {
   if (process.platform !== "linux")
     return `small disks are made with mount namespaces of Linux, not ${process.platform}`;
@@ -28,7 +28,7 @@ export function findSmallDiskProblem(): string | undefined {
     : undefined;
 }
 
-/** @param bytes whole pages. @throws Error where there can be none */
+/** @param bytes a multiple of the page size. @throws Error when it cannot be created */
 export async function openSmallDisk(bytes: number): Promise<SmallDisk> {
   const namespace = findNamespace();
   if (namespace === undefined) throw new Error(findSmallDiskProblem());
@@ -46,7 +46,7 @@ export async function openSmallDisk(bytes: number): Promise<SmallDisk> {
     free: () => rmSync(filling, { force: true }),
     async close() {
       await end(holder);
-      rmdirSync(directory); // the mount was gone with its last process
+      rmdirSync(directory); // the mount ended with its last process
     },
   };
 }

@@ -9,7 +9,7 @@ export interface TestSpan {
   attributes: Attributes;
 }
 
-/** Spans that are kept, the first to end first; ids count up. */
+/** A tracing that records ended spans, in the order of their ends; ids are consecutive. */
 export function createTestTracing(): { tracing: Tracing; spans(): TestSpan[] } {
   const ended: TestSpan[] = [];
   let count = 0;

@@ -1,6 +1,6 @@
 import type { Channel } from "@codex/channel";
 
-/** The same channel without binary frames, for a peer that knows only JSON. */
+/** Hides the binary frames of a channel, for a peer that supports only JSON. */
 export const withoutBinary = (channel: Channel): Channel => ({
   send: (value) => channel.send(value),
   sendEncoded: (json, onWritten) => channel.sendEncoded(json, onWritten),

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What each package depends on in this workspace, by floors: lower floors first. */
+/** The dependencies of each package in this workspace, by floors, lowest first. */
 const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ground: {
     clock: "",
@@ -56,14 +56,14 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "exec-server-protocol executor executor-protocol file-lock host-files local native orchestrator permissions policy process-host " +
       "rendezvous sandbox telemetry",
   },
-  // Private: knows everybody.
+  // Private: may import every package.
   tests: {
     testkit:
       "channel clock exec-backend exec-server exec-server-client executor executor-protocol orchestrator process-host telemetry",
   },
 };
 
-/** The floors whose packages a floor may import, its own included: `host` and `core` do not know each other. */
+/** The floors that a floor may import, including its own: `host` and `core` do not import each other. */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   ground: ["ground"],
   link: ["link", "ground"],
@@ -87,7 +87,7 @@ interface Source {
   /** Below `src`, with `/`. */
   path: string;
   text: string;
-  /** What it imports, types included. */
+  /** Its import specifiers, types included. */
   imports: string[];
 }
 
@@ -131,23 +131,23 @@ describe.each(packages)("package %s", (name) => {
     expect(unused).toEqual([]);
   });
 
-  it("has one door that nobody inside comes in by, and hides nothing behind a star", () => {
+  it("has one entry point, which its own files do not import, without star exports", () => {
     for (const { path, specifier } of imported) {
       if (specifier.startsWith(".")) expect(specifier, path).not.toMatch(/^\.\.?\/(\.\.\/)*index\.js$/);
     }
     for (const { path, text } of files) expect(text, path).not.toMatch(/^export \*/m);
   });
 
-  it("uses the small schemas only", () => {
+  it("uses zod/mini only", () => {
     for (const { path, specifier } of imported) expect(specifier, path).not.toBe("zod");
   });
 
-  it("has no files that import each other in a circle, types included", () => {
-    expect(circles(fileGraph(files))).toEqual([]);
+  it("has no import cycles between files, types included", () => {
+    expect(findCycles(fileGraph(files))).toEqual([]);
   });
 
-  it("has no folders that import each other in a circle", () => {
-    expect(circles(folderGraph(files))).toEqual([]);
+  it("has no import cycles between folders", () => {
+    expect(findCycles(folderGraph(files))).toEqual([]);
   });
 
   it(`has no file over ${MAX_FILE_LINES} lines`, () => {
@@ -177,29 +177,29 @@ it.each(["environments", "exec-server-client", "executor", "orchestrator", "poli
   },
 );
 
-it("keeps the orchestrator from the executor and from every exec-server", () => {
+it("the orchestrator does not depend on the executor or any exec-server", () => {
   const installed = [...closure(join(root, "orchestrator"))];
   expect(installed.filter((other) => /^@codex\/(executor|exec-server.*)$/.test(other))).toEqual([]);
 });
 
-it("finds circles", () => {
+it("finds cycles", () => {
   const graph = new Map([
     ["a", ["b"]],
     ["b", ["c", "d"]],
     ["c", ["a"]],
     ["d", []],
   ]);
-  expect(circles(graph)).toEqual([["a", "b", "c"]]);
+  expect(findCycles(graph)).toEqual([["a", "b", "c"]]);
 });
 
 function floorOf(name: string): string {
   const floor = Object.keys(FLOORS).find((candidate) => name in FLOORS[candidate]!);
-  if (floor === undefined) throw new Error(`${name} stands on no floor`);
+  if (floor === undefined) throw new Error(`${name} is on no floor`);
   return floor;
 }
 
 function readManifest(directory: string): Manifest {
-  // What npm reads: its shape is not ours to check.
+  // npm validates the manifest.
   return JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as Manifest;
 }
 
@@ -243,7 +243,7 @@ function fileGraph(files: readonly Source[]): Map<string, string[]> {
   );
 }
 
-/** A file that lies in `src` itself stands for itself, any other for its folder. */
+/** A file directly in `src` is a node of its own, any other belongs to the node of its folder. */
 function folderGraph(files: readonly Source[]): Map<string, string[]> {
   const nodeOf = (path: string) => (path.includes("/") ? dirname(path) : path);
   const graph = new Map<string, string[]>();
@@ -256,7 +256,7 @@ function folderGraph(files: readonly Source[]): Map<string, string[]> {
 }
 
 /** Groups of nodes that all reach each other, each sorted. */
-function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const reached = new Map([...graph.keys()].map((node) => [node, reach(graph, node)]));
   const groups = new Map<string, string[]>();
   for (const [node, others] of reached) {
@@ -278,7 +278,7 @@ function reach(graph: ReadonlyMap<string, readonly string[]>, from: string): Set
   return seen;
 }
 
-/** Names of all packages that installing one brings with it, as they lie in `node_modules`. */
+/** Names of all packages that are installed with a package, as found in `node_modules`. */
 function closure(directory: string): Set<string> {
   const names = new Set<string>();
   const seen = new Set<string>();
@@ -291,7 +291,7 @@ function closure(directory: string): Set<string> {
       names.add(name);
       const places = createRequire(join(from, "package.json")).resolve.paths(name) ?? [];
       const place = places.map((path) => join(path, name)).find((path) => existsSync(join(path, "package.json")));
-      // Only an optional one may be missing: it is not for this platform.
+      // Only an optional one may be missing, for another platform.
       if (place !== undefined) open.push(realpathSync(place));
       else expect(optionalDependencies, `${name}, a dependency of ${from}`).toHaveProperty([name]);
     }

@@ -8,7 +8,7 @@ it.each([
   [["--kind", "UNKNOWN"], /^faults: --kind "UNKNOWN": expected wire, .*, orchestrator-killed\n$/],
   [["--runs", "some"], /^faults: --runs takes a count, got "some"\n$/],
   [["--sort"], /^faults: Unknown option '--sort'/],
-])("ends with 2 and says what is wrong with %j", async (args, message) => {
+])("exits with 2 and reports what is wrong with %j", async (args, message) => {
   const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
     execFile(process.execPath, [main, ...args], (error, _stdout, stderr) => resolve({ code: error?.code, stderr }));
   });

@@ -159,7 +159,7 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
     expect(run("local.mjs")).toEqual({ status: 0, stdout: OUTPUT, stderr: "" });
   });
 
-  it("have types for a strict project that checks those of its dependencies", () => {
+  it("have types that compile in a strict project without skipLibCheck", () => {
     const typed = SAMPLE.replace("const policy =", "const policy: PolicyOptions =")
       .replace("result.structured.exitCode", "result.structured?.outcome.kind")
       .replace("terminal.structured.exitCode", "terminal.structured");
@@ -177,7 +177,7 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
     expect(run("readme.mjs")).toMatchObject({ status: 0, stderr: "" });
   });
 
-  it("have the sources that their source maps name", () => {
+  it("include the sources of their source maps", () => {
     for (const name of PACKAGES.filter((each) => each !== "cli")) {
       const dist = join(project, "node_modules/@codex", name, "dist");
       const maps = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".map"));
@@ -190,7 +190,7 @@ describe("the packed packages", { timeout: SLOW_MS }, () => {
     }
   });
 
-  it("can be bundled, and a bundle says what it lacks", async () => {
+  it("can be bundled, and a bundle reports missing native code", async () => {
     writeFileSync(join(project, "bundled.mjs"), `${imports.join("\n")}${SAMPLE}`);
     const outfile = join(project, "out/sample.mjs");
     const banner = { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' };

@@ -22,7 +22,7 @@ function render(events: readonly (readonly [number, string, string])[]): string 
   }
 }
 
-it("draws what the terminal showed, and when", () => {
+it("renders what the terminal showed, and when", () => {
   const svg = render([
     [0, "o", "\u001b[32mone\u001b[0m <two>"],
     [1, "o", "\r\u001b[Kthree"],
@@ -36,7 +36,7 @@ it("draws what the terminal showed, and when", () => {
   expect(svg).toContain("@keyframes k0{0%{visibility:hidden}0%{visibility:visible}12.5%{visibility:hidden}}");
 });
 
-it("made the picture of the README, which is small and runs nothing", () => {
+it("created the picture of the README, which is small and has no scripts", () => {
   const svg = readFileSync(join(root, "docs/media/demo.svg"), "utf8");
   expect(Buffer.byteLength(svg)).toBeLessThan(MAX_SVG_BYTES);
   expect(svg).toContain("prefers-color-scheme:dark");

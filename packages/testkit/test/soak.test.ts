@@ -34,7 +34,7 @@ const reason =
 
 describe.skipIf(reason !== "")(`a soak of some seconds${reason}`, () => {
   // How memory grows is for `pnpm soak` to say, in minutes or hours.
-  it(`loses no byte, invents no outcome and leaves nothing${isRoot ? "" : " (descriptors: counted as root only)"}, while its connections are cut`, {
+  it(`loses no byte, invents no outcome and leaves no process${isRoot ? "" : " (descriptors: counted as root only)"}, while its connections are cut`, {
     timeout: 60_000,
   }, async () => {
     const args = ["--minutes", "0.1", "--workers", "2", "--cut-every", "0.1", "--pause", "0.1"];

@@ -10,36 +10,36 @@ export interface Delivered {
   bytes: Buffer;
 }
 
-/** Everything that is known about a process at the end of its run. */
+/** Everything that was reported about a process by the end of its run. */
 export interface ProcessRecord {
   name: string;
   program: Program;
   /** Undefined: the start failed, or its outcome is unknown. */
   outcome: ProcessOutcome | undefined;
-  /** `refused`: nothing was started. `unknown`: the answer was lost. */
+  /** `refused`: it was not started. `unknown`: the response was lost. */
   start: "started" | "refused" | "unknown";
   /** The output is complete. */
   closed: boolean;
   chunks: readonly Delivered[];
-  /** Ranges of `chunks` that were reported as dropped. */
+  /** Ranges of output that were reported as dropped. */
   evicted: readonly { from: number; to: number }[];
-  /** What a follower got that was there from the beginning; undefined without one. */
+  /** Output that a follower from the beginning received; undefined without one. */
   followed: Buffer | undefined;
-  /** Pieces of output, of unknown size, that the peer reported as dropped. */
+  /** Number of pieces of output, of unknown size, that the peer reported as dropped. */
   missing: number;
   lines: readonly { text: string; accepted: boolean }[];
   signals: { sent: number; answered: number };
-  /** Sizes that were asked for, no two of them the same; `oneByOne` when each was awaited before the next. */
+  /** Requested sizes, all different; `oneByOne` when each was awaited before the next. */
   resizes: { sizes: readonly string[]; oneByOne: boolean };
-  /** It was asked to end. */
+  /** Its end was requested. */
   ended: boolean;
-  /** The connection was treated so that a process may be lost. */
+  /** The faults of the connection allow the loss of a process. */
   mayBeLost: boolean;
   /** The peer reports deaths by signal as exit codes, as Codex does. */
   codesOnly: boolean;
 }
 
-/** The promises, on one process: run once, ended as it did, every byte accounted for. */
+/** Checks the guarantees for one process: it ran once, its outcome is right, every byte is accounted for. */
 export function checkProcess(record: ProcessRecord, effects: Effects, history: History): void {
   checkStart(record, effects, history);
   checkOutcome(record, effects, history);
@@ -51,7 +51,7 @@ export function checkProcess(record: ProcessRecord, effects: Effects, history: H
 function checkStart({ name, start, outcome, ended }: ProcessRecord, { pids }: Effects, history: History): void {
   history.check(pids.length <= 1, () => `${name} was started ${pids.length} times`);
   history.check(start !== "refused" || pids.length === 0, () => `${name} was refused and runs`);
-  // One that is ended at once may not have come to it.
+  // A program that is terminated right away may not have recorded its start.
   const ran = outcome?.kind === "exited" && !ended;
   history.check(!ran || pids.length === 1, () => `${name} exited without having run`);
 }
@@ -66,7 +66,7 @@ function checkOutcome(record: ProcessRecord, { exits }: Effects, history: Histor
       if (wasKilled && (outcome.code > 128 || codesOnly)) return;
       history.check(
         exits.includes(outcome.code),
-        () => `${name} exited with ${outcome.code}; it had said ${exits.join()}`,
+        () => `${name} exited with ${outcome.code}; it had recorded ${exits.join()}`,
       );
       break;
     case "signaled":
@@ -93,7 +93,7 @@ function checkInput({ name, lines, signals, outcome }: ProcessRecord, effects: E
     history.check(skipped === undefined, () => `${name} never got ${JSON.stringify(skipped?.text)}, which was taken`);
     at = found + 1;
   }
-  // Only one that has read its input to the end must have read all of it.
+  // Only a program that has reached the end of its input must have read all of it.
   const rest = lines.slice(at).filter(({ accepted }) => accepted);
   const readAll = outcome?.kind === "exited" && effects.exits.includes(6);
   history.check(
@@ -108,7 +108,7 @@ function checkInput({ name, lines, signals, outcome }: ProcessRecord, effects: E
   );
 }
 
-/** In order and without repetition; of two sizes at the same time the kernel may report only the second, and twice. */
+/** Sizes arrive in order and once; of two concurrent sizes the kernel may report only the second, and twice. */
 function checkSizes({ name, resizes }: ProcessRecord, effects: Effects, history: History): void {
   const asked = resizes.sizes;
   history.check(
@@ -131,7 +131,7 @@ function checkOutput(record: ProcessRecord, effects: Effects, history: History):
   const print = "INT\n".repeat(effects.signals) + effects.sizes.map((size) => `size ${size}\n`).join("");
   const stdout = Buffer.from(wanted.stdout + print);
   const stderr = Buffer.from(wanted.stderr);
-  // Codex keeps 1 MiB for a client that is away, and lets the rest go.
+  // Codex retains 1 MiB for a disconnected client, and drops the rest.
   history.check(missing === 0 || mayBeLost || codesOnly, () => `${name}: ${missing} pieces of output are missing`);
   checkAccounted(record, history);
   if (missing > 0) return;
@@ -158,7 +158,7 @@ function checkOutput(record: ProcessRecord, effects: Effects, history: History):
   checkBytes(`${name} followed`, followed, stdout, whole, history);
 }
 
-/** Offsets have no overlap, and no gap except reported ones. */
+/** Offsets do not overlap, and have no gaps except reported ones. */
 function checkAccounted({ name, chunks, evicted }: ProcessRecord, history: History): void {
   const pieces = [...chunks.map(({ offset, bytes }) => ({ from: offset, to: offset + bytes.length })), ...evicted].sort(
     (a, b) => a.from - b.from,

@@ -25,7 +25,7 @@ export type DriveEvent =
   | { kind: "end" }
   | { kind: "ended"; end: RunOutcome };
 
-/** The same as `driveProcess` through an orchestrator: its user's program, with live output. */
+/** The same as `driveProcess` through an orchestrator, with `runCommand` and live output. */
 export async function driveCommand(drive: CommandDrive): Promise<{ file: string; finish(): ProcessRecord }> {
   const { history, name } = drive;
   const program = createProgram(drive.random.fork("program"));
@@ -95,7 +95,7 @@ class CommandScript {
       this.#ended = true;
       this.#drive.onEvent?.({ kind: "end" });
       await this.#try("terminate", command.signal(this.#random.pick(["terminate", "kill"])));
-      // A shell that reads from a terminal may ignore the first one, and a signal may be lost with its response.
+      // A shell that reads from a terminal may ignore the first signal, and a signal may be lost with its response.
       if (this.#outcome === undefined) await this.#try("kill", command.signal("kill"));
     }
     await ended;
@@ -108,7 +108,7 @@ class CommandScript {
       program: this.#program,
       outcome: this.#outcome,
       start: this.#start,
-      // Output that a child holds open for long is not waited for.
+      // The output of a child that keeps it open is not awaited.
       closed: this.#outcome?.kind === "exited" && this.#program.name !== "late",
       chunks: this.#chunks,
       evicted: this.#evicted,
@@ -149,7 +149,7 @@ class CommandScript {
     if (this.#random.chance(0.5)) await this.#untilBytes(1);
   }
 
-  /** One after the other: the kernel merges signals that are pending at the same time. */
+  /** Sends signals one after the other, as the kernel merges pending ones. */
   async #sendSignals(command: RunningCommand): Promise<void> {
     await this.#untilBytes(1);
     for (let index = this.#random.between(0, 4); index > 0 && this.#outcome === undefined; index -= 1) {
@@ -162,7 +162,7 @@ class CommandScript {
     }
   }
 
-  /** Rows and columns that the terminal never had. */
+  /** Resizes to rows and columns that the terminal never had. */
   async #resize(command: RunningCommand): Promise<void> {
     await this.#untilBytes(1);
     this.#resizes.oneByOne = this.#random.chance(0.7);
@@ -194,7 +194,7 @@ class CommandScript {
     }
   }
 
-  /** Until there is that much output, or the end. */
+  /** Resolves once there is this much output, or at the end. */
   async #untilBytes(bytes: number): Promise<void> {
     while (this.#bytes < bytes && this.#outcome === undefined && this.#start !== "refused") {
       await new Promise<void>((resolve) => {

@@ -58,7 +58,7 @@ class ProcessScript {
     if (this.#program.takes === "resizes") await this.#resize(process);
     const choice = this.#random.between(1, 10);
     if (choice <= 2) {
-      // Left to the end of the connection, which ends the process.
+      // Not ended: the end of the connection ends the process.
       this.#ended = true;
       this.#left = true;
       return;
@@ -165,7 +165,7 @@ class ProcessScript {
     if (process.outcome.kind === "running" && !this.#drive.codesOnly && !this.#drive.mayBeLost()) await process.closed;
   }
 
-  /** One after the other: the kernel merges signals that are pending at the same time. */
+  /** Sends signals one after the other, as the kernel merges pending ones. */
   async #sendSignals(process: RemoteProcess): Promise<void> {
     const { history, name } = this.#drive;
     await untilOutput(process, 1);
@@ -180,13 +180,13 @@ class ProcessScript {
       } catch (error) {
         history.note(`${name}: signal failed: ${String(error)}`);
         if (!(error instanceof ClientError)) history.fail(`${name}: a signal threw ${String(error)}`);
-        // It may have arrived: another one could coincide with it.
+        // It may have arrived: another signal could be merged with it.
         return;
       }
     }
   }
 
-  /** Rows and columns that the terminal never had. */
+  /** Resizes to rows and columns that the terminal never had. */
   async #resize(process: RemoteProcess): Promise<void> {
     const { history, name, codesOnly } = this.#drive;
     if (codesOnly) return; // Codex has no resizing
@@ -232,7 +232,7 @@ class ProcessScript {
   }
 }
 
-/** Until the output has an end of at least `bytes`, or the process has ended. */
+/** Resolves once the output has at least `bytes` bytes, or the process has ended. */
 async function untilOutput(process: RemoteProcess, bytes: number): Promise<void> {
   const abort = new AbortController();
   await Promise.race([process.log.waitFor(bytes - 1, abort.signal), process.closed]);

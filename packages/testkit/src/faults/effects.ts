@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-/** What a program wrote down of what it did. */
+/** The effects that a program has recorded. */
 export interface Effects {
   pids: number[];
   lines: string[];
   signals: number;
-  /** Sizes that its terminal got, rows and columns. */
+  /** Sizes of its terminal, rows and columns. */
   sizes: string[];
-  /** Codes it was about to exit with. */
+  /** Exit codes, recorded right before the exit. */
   exits: number[];
 }
 
@@ -24,7 +24,7 @@ export function readEffects(file: string): Effects {
   return effects;
 }
 
-/** Whether a process of a group is there, other than one that has ended and waits for its parent. */
+/** Whether a process of the group exists that is not a zombie. */
 function isGroupAlive(pgid: number): boolean {
   try {
     process.kill(-pgid, 0);
@@ -35,8 +35,8 @@ function isGroupAlive(pgid: number): boolean {
 }
 
 /**
- * Processes that have `text` in their environment and are still there after `ms`, with their command lines: also those
- * that have not come to write anything down. Linux; elsewhere none.
+ * Processes that have `text` in their environment and still exist after `ms` milliseconds, with their command lines; also those
+ * that have not recorded anything. Linux; elsewhere none.
  */
 export async function findMarked(text: string, ms: number): Promise<string[]> {
   const deadline = performance.now() + ms;
@@ -68,11 +68,11 @@ function readProcess(pid: string, file: "stat" | "environ" | "cmdline"): string 
   try {
     return readFileSync(`/proc/${pid}/${file}`, "latin1");
   } catch {
-    return ""; // it has ended meanwhile, or is of another user
+    return ""; // it has ended in the meantime, or belongs to another user
   }
 }
 
-/** The groups that are still there after `ms`. */
+/** The process groups that still exist after `ms` milliseconds. */
 export async function findLeftOver(pids: readonly number[], ms: number): Promise<number[]> {
   const deadline = performance.now() + ms;
   for (;;) {

@@ -10,23 +10,23 @@ import { startPeerServer } from "./peer-server.js";
 import type { RunTarget, TargetContext } from "./run-seed.js";
 import { createWirePlan, describeWirePlan } from "./wire-fault.js";
 
-/** A client of an exec-server over something that fails. */
+/** A client of an exec-server over a faulty connection. */
 export interface Target extends RunTarget {
   client: ExecServerClient;
 }
 
-/** Milliseconds that a session lives without a connection, at the server that is not abandoned for longer. */
+/** Milliseconds that a session is kept without a connection, longer than any fault of these targets. */
 export const DETACHED_MS = 15_000;
 
-/** Ended with the client, whatever the wire does: well before the server would give its session up. */
+/** Processes end with the client, whatever the faults: well before the server would end the session. */
 const LEFT_OVER_MS = 10_000;
 
-/** A session that the client has lost, or whose old connection seems alive, is kept until the server gives it up. */
+/** A session that the client has lost, or whose old connection seems alive, is kept until the server ends it. */
 const givenUpMs = (detachedMs: number): number => 2 * detachedMs + LEFT_OVER_MS;
 
 const nothing = async (): Promise<void> => {};
 
-/** Over a websocket and a proxy that cuts. A session survives, so nothing may be lost. */
+/** A websocket through a proxy that breaks connections. The session survives, so nothing may be lost. */
 export async function openWire(
   url: string,
   { random, history }: TargetContext,
@@ -40,7 +40,7 @@ export async function openWire(
   return {
     client,
     plan: [...describeWirePlan(plan), ...(jumps ? ["the clock jumps"] : [])],
-    // A jump over the window in which a session is resumed.
+    // A jump past the time in which a session can be resumed.
     mayBeLost: () => jumps,
     async disturb() {
       if (!jumps) return;
@@ -54,7 +54,7 @@ export async function openWire(
   };
 }
 
-/** The first connection may break in the handshake; there is no session yet that could be resumed. */
+/** Retries the first connection, which may break in the handshake, before there is a session to resume. */
 async function connect(url: string, options: LinkOptions): Promise<ExecServerClient> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -65,13 +65,13 @@ async function connect(url: string, options: LinkOptions): Promise<ExecServerCli
   }
 }
 
-/** The client is away for longer than a session lives: everything is lost, and ended. */
+/** The client is disconnected for longer than a session is kept: everything is lost, and ended. */
 export async function openAbandoned(url: string, { random, history }: TargetContext): Promise<Target> {
   const proxy = await createFaultProxy(url, [], (text) => history.note(text));
   const client = await ExecServerClient.connectWebSocket(proxy.url, { random: () => 0 });
   return {
     client,
-    plan: ["away for longer than a session lives"],
+    plan: ["disconnected for longer than a session is kept"],
     mayBeLost: () => true,
     async disturb() {
       await sleep(random.between(0, 60));
@@ -85,10 +85,10 @@ export async function openAbandoned(url: string, { random, history }: TargetCont
   };
 }
 
-/** Milliseconds that a session lives without a connection, at the server that is abandoned. */
+/** Milliseconds that a session is kept without a connection, at the server that is abandoned. */
 export const ABANDONED_MS = 100;
 
-/** The server is killed while programs run, and another one takes its place. */
+/** The server is killed while programs run, and another one replaces it. */
 export async function openKilled(command: string, { random, history }: TargetContext): Promise<Target> {
   let server = await startPeerServer(command);
   const proxy = await createFaultProxy(server.url, createWirePlan(random.fork("wire")), (text) => history.note(text));
@@ -102,7 +102,7 @@ export async function openKilled(command: string, { random, history }: TargetCon
       history.note("server: killed");
       await server.kill();
       server = await startPeerServer(command);
-      history.note("server: another one");
+      history.note("server: replaced");
       proxy.setTarget(server.url);
     },
     heal: () => proxy.heal(),
@@ -114,7 +114,7 @@ export async function openKilled(command: string, { random, history }: TargetCon
   };
 }
 
-/** In this process, message by message: late, twice, lost, and cut. */
+/** A channel in this process whose messages are delayed, repeated or lost, and that breaks. */
 export async function openChannel(server: ExecServer, { random, history }: TargetContext): Promise<Target> {
   const choices = random.fork("channel");
   const cuts = Array.from({ length: choices.between(0, 4) }, () => choices.between(0, 60));
@@ -140,7 +140,7 @@ export async function openChannel(server: ExecServer, { random, history }: Targe
   const client = await connectAgain(connector);
   return {
     client,
-    plan: [`cut after ${cuts.join(", ") || "no"} messages; repeated messages, output that never comes`],
+    plan: [`cut after ${cuts.join(", ") || "no"} messages; repeated messages, lost output`],
     mayBeLost: () => false,
     heal: () => cuts.splice(opened),
     close: nothing,
@@ -158,11 +158,11 @@ async function connectAgain(connector: Connector): Promise<ExecServerClient> {
   }
 }
 
-/** Numbered, so whoever misses it asks for it. */
+/** Output is numbered, so the client requests what is missing. */
 const isOutput = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "method" in value && value.method === "process/output";
 
-/** Over two streams, which end for good when they break. */
+/** Two streams, which end permanently when they break. */
 export async function openStdio(server: ExecServer, { random, history }: TargetContext): Promise<Target> {
   const faults = createWirePlan(random.fork("wire"), { halfOpen: false })[0] ?? [];
   const [ours, client] = duplexPair();

@@ -14,15 +14,15 @@ import { runUnderLimits } from "./limits-run.js";
 import { OWN_COMMAND, startPeerServer } from "./peer-server.js";
 import type { RunResult } from "./run-result.js";
 
-/** Runs of one kind, on servers that many runs share. */
+/** Runs faults of some kinds, on servers that many runs share. */
 export interface World {
-  /** Kinds with how often each comes, out of their sum. */
+  /** Kinds and their weights. */
   readonly kinds: Readonly<Record<string, number>>;
   run(kind: string, seed: number): Promise<RunResult>;
   close(): Promise<void>;
 }
 
-/** How often a kind comes, out of all. */
+/** Weights of the kinds. */
 const EXEC_SERVER_KINDS: Readonly<Record<string, number>> = {
   wire: 70,
   channel: 15,
@@ -71,7 +71,7 @@ export async function createExecServerWorld(): Promise<World> {
 /** Milliseconds that Codex keeps a session without a connection. */
 const PEER_DETACHED_MS = 80_000;
 
-/** Any exec-server, started by a command that prints `ws://IP:PORT`; every run uses connections that break. */
+/** Another exec-server, started by a command that prints `ws://IP:PORT`; every run uses connections that break. */
 export async function createPeerWorld(command: string): Promise<World> {
   const server = await startPeerServer(command);
   return {

@@ -21,7 +21,7 @@ export function runExecutor(
   });
 }
 
-/** Programs before those of the run, whose output must not be taken for that of later ones. They may be lost. */
+/** Runs programs before those of the run, whose output must not be mistaken for that of later ones. They may be lost. */
 async function runEarlier(orchestrator: Orchestrator, random: Random): Promise<void> {
   for (let index = random.between(0, 3); index > 0; index -= 1) {
     const argv = ["seq", String(random.pick([10, 1_000, 50_000]))];

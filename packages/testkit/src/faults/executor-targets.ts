@@ -11,23 +11,23 @@ import { relay } from "./faulty-relay.js";
 import type { RunTarget, TargetContext } from "./run-seed.js";
 import { createWirePlan, describeWirePlan } from "./wire-fault.js";
 
-/** An orchestrator over something that fails. */
+/** An orchestrator over a faulty connection. */
 export interface ExecutorTarget extends RunTarget {
   orchestrator: Orchestrator;
 }
 
-/** An executor that listens, for many runs. */
+/** A listening executor, shared by many runs. */
 export interface ListeningExecutor {
   url: string;
   close(): Promise<void>;
 }
 
-/** Milliseconds that an executor keeps what a lost channel leaves. */
+/** Milliseconds in which a lost channel can be resumed. */
 const GRACE_MS = 15_000;
 const LEFT_OVER_MS = 10_000;
 const GIVEN_UP_MS = 2 * GRACE_MS + LEFT_OVER_MS;
 
-/** One whose sessions outlive their channel, or one where they do not. */
+/** @param resumable whether sessions outlive their channel */
 export async function listenExecutor({ resumable }: { resumable: boolean }): Promise<ListeningExecutor> {
   const executor = newExecutor(resumable ? GRACE_MS : 0);
   const listener = await createWebSocketListener({
@@ -44,7 +44,7 @@ export async function listenExecutor({ resumable }: { resumable: boolean }): Pro
   };
 }
 
-/** It gives a session the id of an earlier one as soon as it may. */
+/** An executor that reuses the ids of earlier sessions as soon as allowed. */
 const newExecutor = (resumeGraceMs: number): Executor =>
   createExecutor({
     backend: () => createLocalBackend(),
@@ -59,7 +59,7 @@ const newOrchestrator = (): Orchestrator =>
     defaults: { timings: { reconnectBaseMs: 5, reconnectMaxMs: 50 } },
   });
 
-/** How live output is sent, chosen for each connection: binary frames, or JSON as in older versions. */
+/** Chooses the form of live output for each connection: binary frames, or JSON as in older versions. */
 function createForm(random: Random, note: (text: string) => void): (channel: Channel) => Channel {
   const forms = random.fork("form");
   return (channel) => {
@@ -69,7 +69,7 @@ function createForm(random: Random, note: (text: string) => void): (channel: Cha
   };
 }
 
-/** Over a websocket that is made again: nothing may be lost. */
+/** A websocket with reconnects: nothing may be lost. */
 export async function openResumed(url: string, { random, history }: TargetContext): Promise<ExecutorTarget> {
   const form = createForm(random, (text) => history.note(text));
   const plan = createWirePlan(random.fork("wire"));
@@ -89,7 +89,7 @@ export async function openResumed(url: string, { random, history }: TargetContex
   };
 }
 
-/** Over one websocket: its end ends everything, and is reported as a loss. */
+/** A single websocket: its end ends everything, and is reported as a loss. */
 export async function openOnce(url: string, { random, history }: TargetContext): Promise<ExecutorTarget> {
   const form = createForm(random, (text) => history.note(text));
   const plan = createWirePlan(random.fork("wire"), { halfOpen: false });
@@ -105,7 +105,7 @@ export async function openOnce(url: string, { random, history }: TargetContext):
   };
 }
 
-/** The first connections may break before the executor has introduced itself. */
+/** Retries the first connections, which may break during initialization. */
 async function attach(options: () => Parameters<Orchestrator["attach"]>[0]): Promise<Orchestrator> {
   for (let attempt = 1; ; attempt += 1) {
     const orchestrator = newOrchestrator();
@@ -119,7 +119,7 @@ async function attach(options: () => Parameters<Orchestrator["attach"]>[0]): Pro
   }
 }
 
-/** Over two streams, which end for good when they break. */
+/** Two streams, which end permanently when they break. */
 export async function openStreams({ random, history }: TargetContext): Promise<ExecutorTarget> {
   const faults = createWirePlan(random.fork("wire"), { halfOpen: false })[0] ?? [];
   const [ours, near] = duplexPair();

@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<string, number>> = {
   "orchestrator-killed": 1,
 };
 
-/** Executors in this process, with orchestrators of their own for each run. */
+/** Executors in this process, with a new orchestrator for each run. */
 export async function createExecutorWorld(): Promise<World> {
   const [lasting, brief] = await Promise.all([
     listenExecutor({ resumable: true }),

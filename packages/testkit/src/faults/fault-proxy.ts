@@ -3,17 +3,17 @@ import { type AddressInfo, connect, createServer, Socket } from "node:net";
 import { relay } from "./faulty-relay.js";
 import type { WirePlan } from "./wire-fault.js";
 
-/** A TCP proxy in front of a server, whose connections break where the plan says. */
+/** A TCP proxy in front of a server, whose connections break according to a plan. */
 export interface FaultProxy {
   /** With the scheme and path of the target. */
   readonly url: string;
   /** Connections so far. */
   readonly connections: number;
-  /** Connections from now on have no faults, and half-open ones end. */
+  /** Removes faults from later connections, and ends half-open ones. */
   heal(): void;
-  /** Breaks what is there and refuses what comes, until `heal`. */
+  /** Breaks current connections and refuses new ones, until `heal`. */
   sever(): void;
-  /** Where connections from now on go. */
+  /** Sets the target of later connections. */
   setTarget(url: string): void;
   close(): Promise<void>;
 }

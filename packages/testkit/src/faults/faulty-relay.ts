@@ -10,14 +10,14 @@ export interface RelayEnds {
 
 export interface RelayOptions {
   faults: readonly WireFault[];
-  /** A connection that is reset is worse for its reader than one that ends: unread bytes are gone. */
+  /** Breaks one end. A reset is worse for its reader than an end, as unread bytes are lost. */
   breakWire(end: Duplex): void;
   note(text: string): void;
 }
 
 /**
- * Carries bytes between two ends until one is gone, and breaks the wire where the plan says. Owns both ends. A plan is
- * carried out in order: the bytes of a fault count from the one before it.
+ * Relays bytes between two ends until one has ended, with the planned faults. Owns both ends. Faults happen in order: the bytes
+ * of a fault count from the previous one.
  */
 export function relay({ client, server }: RelayEnds, { faults, breakWire, note }: RelayOptions): void {
   const queue = [...faults];
@@ -39,7 +39,7 @@ export function relay({ client, server }: RelayEnds, { faults, breakWire, note }
     const lane = lanes[fault.direction];
     switch (fault.kind) {
       case "cut":
-        // What was let through arrives first.
+        // Bytes that have passed arrive first.
         dead = true;
         lane.to.write("", breakBoth);
         break;
@@ -70,7 +70,7 @@ export function relay({ client, server }: RelayEnds, { faults, breakWire, note }
       const size = Math.min(piece, bytes.length - at, fault === undefined ? piece : fault.afterBytes - passed);
       if (fault !== undefined && size <= 0) {
         act(fault);
-        // What is left waits for the end of the stall with the rest of the stream.
+        // The remaining bytes wait for the end of the stall.
         if (lane.stalled) return lane.from.unshift(bytes.subarray(at));
         continue;
       }
@@ -93,7 +93,7 @@ export function relay({ client, server }: RelayEnds, { faults, breakWire, note }
     });
     from.on("error", () => {});
     from.once("close", () => {
-      // A half-open server is left as it is.
+      // The server's end of a half-open connection stays open.
       if (!dead) to.destroy();
     });
   }

@@ -1,24 +1,24 @@
 import type { Channel, ChannelEnd, CloseOptions, Received } from "@codex/channel";
 import type { Random } from "../random.js";
 
-/** How often a message of each kind has a fault, 0 to 1. Order is never changed: no transport does that. */
+/** Probabilities of faults, 0 to 1. Order is never changed, as no transport does that. */
 export interface FlakyOptions {
   random: Random;
   /** Received messages after which the channel ends, the last one delivered or not. */
   cutAfter?: number;
-  /** A message that comes twice. Only for what may: answers, and notifications that are numbered. */
+  /** Repeated messages; only for responses and numbered notifications, which may be repeated. */
   duplicate?: { chance: number; fits(value: unknown): boolean };
   /**
-   * A message that never comes, as from a relay that has failed: the channel is cut soon after. What follows until then
-   * tells the receiver that something is missing.
+   * Lost messages, as with a failing relay: the channel breaks soon after. Messages until then show the receiver that one is
+   * missing.
    */
   drop?: { chance: number; fits(value: unknown): boolean };
-  /** Most milliseconds a received message is late. */
+  /** Most milliseconds by which a received message is delayed. */
   delayMs?: number;
   note(text: string): void;
 }
 
-/** A channel whose received messages are late, doubled, lost, or end too early. What is sent is not touched. */
+/** A channel whose received messages are delayed, repeated or lost, or which ends too early. Sent messages are unchanged. */
 export function createFlakyChannel(inner: Channel, options: FlakyOptions): Channel {
   const { random, duplicate, drop, delayMs = 0, note } = options;
   const again: Received[] = [];

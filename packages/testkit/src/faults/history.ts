@@ -1,4 +1,4 @@
-/** What happened in one run, in order, and what of it must not have happened. */
+/** The events of one run, in order, and the violations of guarantees. */
 export class History {
   readonly events: string[] = [];
   readonly problems: string[] = [];
@@ -14,7 +14,7 @@ export class History {
     this.events.push(`${(performance.now() - this.#startedAt).toFixed(1).padStart(8)} ms  ${event}`);
   }
 
-  /** A broken promise. */
+  /** Records a violation of a guarantee. */
   fail(problem: string): void {
     this.problems.push(problem);
     this.note(`PROBLEM ${problem}`);
@@ -25,10 +25,10 @@ export class History {
   }
 }
 
-/** Longest time anything may take, milliseconds: a run that takes longer hangs. */
+/** Longest time of any step, milliseconds; a longer one counts as hanging. */
 export const LONGEST_MS = 60_000;
 
-/** The answer of `work`, or a problem when it takes longer than anything may. */
+/** The result of `work`; records a problem and returns undefined when it takes more than `ms` milliseconds. */
 export async function inTime<T>(history: History, what: string, ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -1,6 +1,6 @@
 import type { Clock } from "@codex/clock";
 
-/** A clock of a machine that is suspended now and then: time jumps, and timers that were due meanwhile run at once. */
+/** The clock of a machine that is suspended at times: time jumps, and timers that are due by then run at once. */
 export interface JumpyClock extends Clock {
   jump(ms: number): void;
 }

@@ -11,13 +11,13 @@ import type { History } from "./history.js";
 import { type PeerServer, SHIPPED_COMMAND, startPeerServer } from "./peer-server.js";
 import type { TargetContext } from "./run-seed.js";
 
-/** Milliseconds in which nothing of a killed executor is left. */
+/** Milliseconds until all processes of a killed executor must have ended. */
 export const GONE_MS = 1_000;
 
-/** Milliseconds after the first programs were started: often while they are being started, sometimes when they are over. */
+/** Milliseconds after the start of the first programs: often while they are being started, sometimes after they have ended. */
 export const drawMoment = (random: Random): number => random.between(0, random.pick([5, 30, 100, 400]));
 
-/** The executor is a process of its own, and gets SIGKILL. */
+/** The executor runs in a separate process, and gets SIGKILL. */
 export function openExecutorKilled(context: TargetContext): Promise<ExecutorTarget> {
   const open = context.random.pick([openOverStdio, openOverSocket, openRestarted]);
   return open(context);
@@ -62,10 +62,10 @@ async function openOverSocket({ random, history, directory }: TargetContext): Pr
   };
 }
 
-/** Another one at the same address: it knows nothing of what was started, and must not be asked to start it. */
+/** Another executor starts at the same address: programs must not be started again there. */
 async function openRestarted({ random, history, directory }: TargetContext): Promise<ExecutorTarget> {
   let server = await startPeerServer(LISTEN_COMMAND);
-  // Keeps the address, which another process could take in between.
+  // Keeps the address, which another process could bind in between.
   const proxy = await createFaultProxy(server.url, [], (text) => history.note(text));
   const orchestrator = createOrchestrator({
     policy: { approvalPolicy: "never", sandbox: "danger-full-access" },
@@ -75,7 +75,7 @@ async function openRestarted({ random, history, directory }: TargetContext): Pro
   const moment = drawMoment(random);
   let killed = false;
   return {
-    ...base(orchestrator, [`websocket: the executor is killed after ${moment} ms, and there is another`]),
+    ...base(orchestrator, [`websocket: the executor is killed after ${moment} ms, and replaced`]),
     mayBeLost: () => killed,
     async disturb() {
       await sleep(moment);
@@ -83,7 +83,7 @@ async function openRestarted({ random, history, directory }: TargetContext): Pro
       await killServer(server, directory, history);
       server = await startPeerServer(LISTEN_COMMAND);
       proxy.setTarget(server.url);
-      history.note("executor: another one");
+      history.note("executor: replaced");
     },
     async close() {
       await proxy.close();
@@ -103,7 +103,7 @@ export const LISTEN_COMMAND = `${SHIPPED_COMMAND} executor --listen ws://127.0.0
 
 const pidFile = (directory: string): string => join(directory, "executor-pid");
 
-/** An executor on stdio, which writes down its process id, and is found by its environment as its programs are. */
+/** An executor on stdio, which records its process id; it is found by its environment, like its programs. */
 export function connectExecutor(directory: string): Promise<Channel> {
   const env = { ...process.env, FAULTS_RUN: directory };
   const script = `echo $$ >"$1"; exec ${SHIPPED_COMMAND} executor`;

@@ -16,13 +16,13 @@ interface Started {
   process: ExecProcess | undefined;
 }
 
-/** Starts many programs at once, then a few: under a limit some may be refused, but none may be lost or left. */
+/** Starts many programs at once, then a few: under a limit some may be refused, but none may be lost or left running. */
 async function main(seed: number, limit: string): Promise<void> {
   const history = new History();
   const random = createRandom(seed, "limits");
   const directory = mkdtempSync(join(tmpdir(), "faults-"));
   const backend = createLocalBackend();
-  // Loads what is loaded once, so that descriptors can be counted.
+  // Loads modules first, so that descriptors can be counted.
   await check(await runOne(backend, random.fork("first"), join(directory, "first"), history), history);
   const taken = limit === "open files" ? takeDescriptors(random.between(4, 60)) : [];
   const before = countDescriptors();
@@ -32,7 +32,7 @@ async function main(seed: number, limit: string): Promise<void> {
   const started = await Promise.all(many);
   const refused = started.filter(({ process }) => process === undefined).length;
   for (const one of started) await check(one, history);
-  // A descriptor is given back a moment after the end of what it belonged to.
+  // A descriptor is closed slightly after the end of its process.
   for (let tries = 0; tries < 200 && countDescriptors() > before; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -80,7 +80,7 @@ async function check({ program, file, process }: Started, history: History): Pro
       outcome: process?.outcome,
       start: process === undefined ? "refused" : "started",
       closed: process?.log.complete === true,
-      // Two streams have no places of their own in what is left.
+      // With two streams, the offsets in the remaining output are not known.
       chunks: evicted.length > 0 && program.output([]).stderr !== "" ? [] : chunks,
       evicted: program.output([]).stderr !== "" ? [] : evicted,
       followed: undefined,
@@ -102,7 +102,7 @@ async function check({ program, file, process }: Started, history: History): Pro
 
 const countDescriptors = (): number => (process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0);
 
-/** Opens files until only some more can be opened: modules are loaded many at once, so the limit itself is higher. */
+/** Opens files until only `left` more can be opened. The limit itself is higher, as many modules are loaded at once. */
 function takeDescriptors(left: number): number[] {
   const taken: number[] = [];
   try {

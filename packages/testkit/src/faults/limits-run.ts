@@ -4,13 +4,13 @@ import { createRandom } from "../random.js";
 import { History, LONGEST_MS } from "./history.js";
 import type { RunResult } from "./run-result.js";
 
-/** What the operating system allows the process that runs programs. */
+/** Limits of the operating system for the process that runs programs. */
 const LIMITS = [
   { name: "file size", command: "ulimit -f 200" },
   { name: "open files", command: "ulimit -n 256" },
 ] as const;
 
-/** Runs programs in a process that the operating system gives little to. Never rejects. */
+/** Runs programs in a process with low limits of the operating system. Never rejects. */
 export async function runUnderLimits(seed: number): Promise<RunResult> {
   const history = new History();
   const limit = createRandom(seed, "limits").pick(LIMITS);

@@ -10,7 +10,7 @@ const USAGE = `usage: pnpm faults [options]
   --seed S     seed of the first run; each further run has the next one (default: random, printed)
   --kind K     only this kind: wire, channel, stdio, abandoned, killed, limits (exec-server),
                resumed, once, streams, executor-killed, orchestrator-killed (executor)
-  --server CMD an exec-server of any make instead: a command that prints ws://IP:PORT
+  --server CMD   another exec-server instead: a command that prints ws://IP:PORT
   --jobs J     runs at once (default 16)
   --verbose    the plan and history of every run
   --keep-going do not stop at the tenth failure`;
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   const firstSeed = toCount("seed", values.seed ?? String(Math.floor(Math.random() * 1_000_000_000)));
   const runs = toCount("runs", values.runs);
   const stop = new AbortController();
-  process.stdout.on("error", () => stop.abort()); // whoever read it is gone
+  process.stdout.on("error", () => stop.abort()); // its reader has ended
   process.once("SIGINT", () => stop.abort());
   const world =
     values.server === undefined
@@ -83,7 +83,7 @@ function toCount(name: string, text: string): number {
 }
 
 main().catch((error: unknown) => {
-  // A wrong option needs no stack.
+  // An invalid option needs no stack trace.
   const isUsage = error instanceof RangeError || (error instanceof TypeError && "code" in error);
   process.stderr.write(`faults: ${error instanceof Error ? (isUsage ? error.message : error.stack) : String(error)}\n`);
   process.exitCode = 2;

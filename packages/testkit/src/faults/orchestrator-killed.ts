@@ -20,12 +20,12 @@ import { createProgram } from "./programs.js";
 import type { RunResult } from "./run-result.js";
 
 const KIND = "orchestrator-killed";
-/** Of a listening executor, milliseconds. */
+/** Time to resume at a listening executor, milliseconds. */
 const GRACE_MS = 1_000;
-// Compiled, also when this file is not.
+// The compiled file, also when this file runs from the sources.
 const CHILD = fileURLToPath(new URL("../../dist/faults/orchestrator-child.js", import.meta.url));
 
-/** The orchestrator is a process of its own, and gets SIGKILL; its executor ends what it had started. Never rejects. */
+/** The orchestrator runs in a separate process, and gets SIGKILL; its executor ends the programs. Never rejects. */
 export async function runOrchestratorKilled(seed: number): Promise<RunResult> {
   const history = new History();
   const random = createRandom(seed, KIND);
@@ -63,13 +63,13 @@ class KilledRun {
     this.#context = context;
   }
 
-  /** The executor is a child of the orchestrator, and sees the end of its stdin. */
+  /** The executor is a child of the orchestrator, whose end closes its stdin. */
   async overStdio(moment: number): Promise<void> {
     await this.#killAfter(moment, []);
     await this.#checkGone(GONE_MS);
   }
 
-  /** The executor lives on, keeps everything for a while in case the orchestrator comes back, and serves others. */
+  /** The executor keeps running and serving others, and keeps the programs until the time to resume is over. */
   async overSocket(moment: number): Promise<void> {
     const server = await startPeerServer(`${LISTEN_COMMAND} --resume-grace ${GRACE_MS / 1000}`);
     try {
@@ -81,7 +81,7 @@ class KilledRun {
     }
   }
 
-  /** Checks by the steps that the orchestrator reported before its death. */
+  /** Checks the programs against the steps that the orchestrator reported before it was killed. */
   async check(): Promise<void> {
     const { history, directory, processes } = this.#context;
     for (let index = 1; index <= processes; index += 1) {
@@ -100,7 +100,7 @@ class KilledRun {
     const read = this.#read(child);
     await inTime(history, "attaching", LONGEST_MS, Promise.race([read.attached, exited]));
     await sleep(moment);
-    history.check(child.exitCode === null, () => `the orchestrator ended by itself with ${child.exitCode}`);
+    history.check(child.exitCode === null, () => `the orchestrator exited on its own with ${child.exitCode}`);
     child.kill("SIGKILL");
     history.note("orchestrator: killed");
     await inTime(history, "the exit of the orchestrator", LONGEST_MS, exited);
@@ -170,7 +170,7 @@ class KilledRun {
   }
 }
 
-/** Undefined for a line that its writer did not live to end. */
+/** Undefined for an incomplete line, whose writer was killed. */
 function parse(line: string): ChildMessage | undefined {
   try {
     return JSON.parse(line) as ChildMessage; // of our own making

@@ -5,20 +5,20 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** The command of this project, from the sources that were just compiled. */
+/** The command of this project, as compiled from the sources. */
 export const OWN_COMMAND = `"${process.execPath}" "${fileURLToPath(new URL("../../../cli/dist/tsc/main.js", import.meta.url))}"`;
 
 const BUNDLE = fileURLToPath(new URL("../../../cli/dist/codex.js", import.meta.url));
 
-/** The same as it is shipped, when the bundle was made. */
+/** The bundled command, if it was built. */
 export const SHIPPED_COMMAND = existsSync(BUNDLE) ? `"${process.execPath}" "${BUNDLE}"` : OWN_COMMAND;
 
-/** An exec-server, or an executor that listens on a websocket, in a process of its own. */
+/** An exec-server, or an executor that listens on a websocket, in a separate process. */
 export interface PeerServer {
   url: string;
-  /** SIGKILL; resolves once it is gone. */
+  /** Sends SIGKILL; resolves once the process has ended. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves once it is gone. */
+  /** Sends SIGTERM; resolves once the process has ended. */
   close(): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ export interface PeerServer {
 const LONGEST_WAIT_MS = 30_000;
 
 /**
- * Starts a command for a shell that prints `ws://IP:PORT` as its first line.
- * @throws Error when it ends before or takes too long; so do `kill` and `close`
+ * Starts a shell command that prints `ws://IP:PORT` as its first line.
+ * @throws Error when it ends before that or takes too long; `kill` and `close` also reject when they take too long
  */
 export async function startPeerServer(command: string): Promise<PeerServer> {
   const home = mkdtempSync(join(tmpdir(), "faults-home-"));
@@ -48,11 +48,11 @@ export async function startPeerServer(command: string): Promise<PeerServer> {
     await orKill(`its end after ${signal}`, exited);
     rmSync(home, { recursive: true, force: true });
   };
-  const url = await orKill("saying where it listens", readUrl(child, command));
+  const url = await orKill("printing its address", readUrl(child, command));
   return { url, kill: () => end("SIGKILL"), close: () => end("SIGTERM") };
 }
 
-/** @throws Error that `late` makes, when `work` takes too long */
+/** @throws the error from `late` when `work` takes too long */
 async function beforeLong<T>(work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -68,7 +68,7 @@ async function beforeLong<T>(work: Promise<T>, late: () => Error): Promise<T> {
 function readUrl(child: ChildProcess, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", () => reject(new Error(`\`${command}\` ended before it said where it listens`)));
+    child.once("exit", () => reject(new Error(`\`${command}\` ended before it printed its address`)));
     createInterface({ input: child.stdout! }).once("line", (line) =>
       resolve(line.replace(/^.*?(ws:\/\/\S+).*$/, "$1")),
     );

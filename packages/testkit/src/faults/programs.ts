@@ -1,21 +1,21 @@
 import type { Random } from "../random.js";
 
 /**
- * A program whose every effect is known: it writes down its process id when it begins, each line it reads, each signal
- * it gets, and the code it is about to exit with, in the file `$FILE`; what it prints is known byte by byte.
+ * A program that records its effects in the file `$FILE`: its process id at the start, each line that it reads, each signal and
+ * its exit code. Every byte of its output is known.
  */
 export interface Program {
   readonly name: string;
   readonly script: string;
   readonly tty: boolean;
   readonly stdin: "null" | "open";
-  /** What may be done with it besides ending it. */
+  /** The operations that it supports in addition to being ended. */
   readonly takes: "nothing" | "lines" | "signals" | "resizes";
-  /** What it prints, by stream, when it is left alone; with lines, what it prints for them. */
+  /** Its output by stream, for the given input lines. */
   output(lines: readonly string[]): { stdout: string; stderr: string };
-  /** It ends by itself, without input. */
+  /** Whether it ends on its own, without input. */
   readonly ends: boolean;
-  /** The signal it sends itself. */
+  /** Whether it sends itself SIGKILL. */
   readonly killsItself?: boolean;
 }
 
@@ -41,7 +41,7 @@ export function createProgram(random: Random): Program {
   return make(random);
 }
 
-/** Eight bytes for each number: any that is lost, repeated or moved is seen. */
+/** Eight bytes for each number, so that a lost, repeated or moved one is detected. */
 const numbers = (count: number): string =>
   Array.from({ length: count }, (_, index) => `${String(index).padStart(7, "0")}\n`).join("");
 const printNumbers = (count: number) => `seq -f %07.0f 0 ${count - 1}`;
@@ -70,7 +70,7 @@ function quick(random: Random): Program {
   }));
 }
 
-/** A child that holds the output longer than the program lives. */
+/** A program whose child keeps the output open after its exit. */
 function late(random: Random): Program {
   const seconds = random.between(1, 9) / 100;
   const script = `${BEGIN}; (sleep ${seconds}; echo late) & echo now; ${exitWith(4)}`;
@@ -104,7 +104,7 @@ function signals(): Program {
   return { name: "signals", script, tty: false, stdin: "null", takes: "signals", output, ends: false };
 }
 
-/** It writes down each size that its terminal gets. */
+/** A program that records each size of its terminal. */
 function sizes(): Program {
   const report = `trap 's=$(stty size); echo "size $s" >>"$FILE"; echo "size $s"' WINCH`;
   const script = `${BEGIN}; exec 2>/dev/null; stty -echo -opost; sleep 300 & ${report}; trap 'kill $!; ${exitWith(8)}' TERM; echo ready; while :; do wait $!; done`;

@@ -1,9 +1,9 @@
-/** What came of one run. A problem is a broken promise; the seed and the kind give the same run again. */
+/** The result of one run. A problem is a violated guarantee; the same seed and kind repeat the run. */
 export interface RunResult {
   seed: number;
   kind: string;
   plan: readonly string[];
-  /** Programs that were started, or tried. */
+  /** Number of programs whose start was attempted. */
   processes: number;
   events: readonly string[];
   problems: readonly string[];

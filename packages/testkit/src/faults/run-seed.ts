@@ -10,30 +10,30 @@ import type { RunResult } from "./run-result.js";
 export interface TargetContext {
   random: Random;
   history: History;
-  /** Of the run: every program has it in its environment. */
+  /** The directory of the run, which every program has in its environment. */
   directory: string;
 }
 
-/** Something that fails, with two ends: ours, and what it leads to. */
+/** A faulty connection with its two ends. */
 export interface RunTarget {
-  /** The faults that are planned, one a line. */
+  /** The planned faults, one per line. */
   plan: readonly string[];
-  /** A process may be lost by what was done. */
+  /** Whether the faults allow the loss of a process. */
   mayBeLost(): boolean;
-  /** Done once, while programs run. */
+  /** Called once, while programs run. */
   disturb?(): Promise<void>;
-  /** Connections from now on work: what is closed has a fair chance to say so. */
+  /** Removes the faults of later connections, so that closing can be reported. */
   heal(): void;
-  /** After our end was closed. */
+  /** Called after our end was closed. */
   close(): Promise<void>;
-  /** Milliseconds after that in which what was left running must be gone. */
+  /** Milliseconds after that until remaining processes must have ended. */
   leftOverMs: number;
 }
 
-/** One program to be started, and what is done with it. */
+/** The context of one program to start and drive. */
 type ScriptContext = TargetContext & { name: string };
 
-/** A program that came to its end, or was left. `file` is where it wrote down what it did. */
+/** A program that has ended or was left running. `file` has its recorded effects. */
 interface Driven {
   file: string;
   finish(): ProcessRecord | Promise<ProcessRecord>;
@@ -41,12 +41,12 @@ interface Driven {
 
 export interface RunParts<T extends RunTarget> {
   open(context: TargetContext): Promise<T>;
-  /** What drives one program through the target; called once. */
+  /** Returns the function that drives one program through the target; called once. */
   prepare(target: T): Promise<(script: ScriptContext) => Promise<Driven>>;
   closeOurEnd(target: T): Promise<void>;
 }
 
-/** One run: a target, a few programs at once, faults, and the check of everything that happened. Never rejects. */
+/** Runs a target with a few concurrent programs and faults, and checks the guarantees. Never rejects. */
 export async function runSeed<T extends RunTarget>(seed: number, kind: string, parts: RunParts<T>): Promise<RunResult> {
   const history = new History();
   const random = createRandom(seed, kind);
@@ -89,7 +89,7 @@ async function runScripts<T extends RunTarget>(
   await within("closing the target", target.close());
   for (const { file, finish } of driven) {
     const record = await finish();
-    // First, so that nothing is written down after it was read.
+    // First, so that nothing is recorded after reading the records.
     const left = await findLeftOver(readEffects(file).pids, target.leftOverMs);
     history.check(left.length === 0, () => `${record.name} was left running: group ${left.join()}`);
     checkProcess(record, readEffects(file), history);

@@ -1,13 +1,13 @@
 import type { Random } from "../random.js";
 
-/** Which way the bytes go: `sent` from the client to the server, `received` back. */
+/** The direction of bytes: `sent` from the client to the server, `received` back. */
 export type Direction = "sent" | "received";
 
 /** A fault of a connection after `afterBytes` more bytes have passed in a direction. */
 export type WireFault = { direction: Direction; afterBytes: number } & (
   | { kind: "cut" /** Both ends see a broken connection, perhaps in the middle of a frame. */ }
   | {
-      kind: "half_open" /** Nothing passes any more; after `ms` the client sees a cut, the server never does. */;
+      kind: "half_open" /** All traffic stops; after `ms` the client's end breaks, the server's never does. */;
       ms: number;
     }
   | { kind: "stall" /** Nothing passes in that direction for `ms`. */; ms: number }
@@ -17,7 +17,7 @@ export type WireFault = { direction: Direction; afterBytes: number } & (
 /** The faults of each connection, in order; connections beyond the last have none. */
 export type WirePlan = readonly (readonly WireFault[])[];
 
-/** Bytes after which a fault happens: handshakes are some 300 bytes long, bursts a megabyte. */
+/** Upper bounds of the bytes before a fault: handshakes have about 300 bytes, bursts a megabyte. */
 const REACHES = [1, 60, 400, 2_000, 20_000, 400_000];
 
 export function createWirePlan(random: Random, { halfOpen = true } = {}): WirePlan {

@@ -1,4 +1,4 @@
-/** A program that is run directly and through us; both must come to the same. */
+/** A program that is run directly and through this project, with the same result. */
 export interface OracleScript {
   /** For `/bin/sh -c`, or for `/bin/bash -c` with `bash`. */
   script: string;
@@ -7,10 +7,10 @@ export interface OracleScript {
   input?: string;
   /** On a terminal of 24 rows and 80 columns. */
   tty: boolean;
-  /** What is typed, each once the text before it was seen in the output. */
+  /** Text to type, each after the expected output. */
   steps?: readonly (readonly [seen: string, type: string])[];
-  /** Compare the screen at the end instead of the bytes: programs that draw may draw in another order. */
+  /** Compare the final screen instead of the bytes, as programs may draw in another order. */
   screen?: boolean;
-  /** A program without which it is skipped. */
+  /** A required program; without it the script is skipped. */
   needs?: string;
 }

@@ -11,7 +11,7 @@ export interface OracleResult {
 export const ROWS = 24;
 export const COLS = 80;
 
-/** What is on a terminal once a program has written all of its output. */
+/** The rows of a terminal after all output of a program. */
 function renderScreen(output: Buffer): Promise<string[]> {
   const terminal = new xterm.Terminal({ rows: ROWS, cols: COLS, allowProposedApi: true });
   return new Promise((resolve) => {
@@ -26,7 +26,7 @@ function renderScreen(output: Buffer): Promise<string[]> {
   });
 }
 
-/** How two results differ, in a line; undefined when they do not. */
+/** The difference of two results in one line; undefined when they are equal. */
 export async function compareResults(
   expected: OracleResult,
   actual: OracleResult,

@@ -10,7 +10,7 @@ export interface RunContext {
   env: Record<string, string>;
 }
 
-/** Milliseconds that a script may take; one that is ended then has the code of SIGKILL. */
+/** Most milliseconds of a script; one that takes longer is killed and has the code of SIGKILL. */
 export const SCRIPT_TIMEOUT_MS = 20_000;
 
 /** Runs a script directly: as a child on pipes, or under `script` of util-linux, which provides a terminal. */
@@ -29,7 +29,7 @@ export function runDirect(oracle: OracleScript, { cwd, env }: RunContext): Promi
   return collect(child, oracle);
 }
 
-/** The size is set before the program begins; `-E always` leaves the echo of the terminal alone. */
+/** The size is set before the program starts; `-E always` does not change the echo of the terminal. */
 function underScript({ shell, script }: OracleScript): string[] {
   const quoted = `'${script.replaceAll("'", "'\\''")}'`;
   const command = `stty rows ${ROWS} cols ${COLS}; exec /bin/${shell} -c ${quoted}`;

@@ -17,11 +17,11 @@ import { runThrough } from "./run-through.js";
 /** A way to run a script through this project. */
 export interface Route {
   name: string;
-  /** A backend for one script, and what closes it. */
+  /** Opens a backend for one script, and returns it with a function that closes it. */
   open(index: number): Promise<{ backend: ExecBackend; close(): Promise<void> }>;
 }
 
-/** In this process, over a websocket, and over one that breaks: their results must not differ. */
+/** Opens three routes: in this process, over a websocket, and over one that breaks. */
 export async function openRoutes(seed: number): Promise<{ list: Route[]; close(): Promise<void> }> {
   const local = createLocalBackend();
   const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });
@@ -59,7 +59,7 @@ export async function openRoutes(seed: number): Promise<{ list: Route[]; close()
   };
 }
 
-/** Nothing runs after it: what was started was ended, and the caller decides whether to start again. */
+/** Whether no program runs after a failed start, so that it can be repeated. */
 const isLostStart = (error: unknown): boolean =>
   error instanceof UnknownStartError || (error instanceof ClientError && error.code === "connection_lost");
 
@@ -116,7 +116,7 @@ export async function runOracle({ scripts, routes, jobs, has, print }: OracleOpt
   return totals;
 }
 
-/** How a script differs, or undefined. */
+/** The difference of a script's results, or undefined. */
 async function compareRoute(script: OracleScript, route: Route, index: number): Promise<string | undefined> {
   const started = performance.now();
   const expected = await inDirectory((cwd) => runDirect(script, createRunContext(cwd)));

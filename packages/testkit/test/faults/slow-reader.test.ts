@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 const COUNT = 100_000;
 const WANTED = Array.from({ length: COUNT }, (_, index) => `${String(index).padStart(7, "0")}\n`).join("");
 
-it("a program that has ended long before its output is taken loses none of it", async () => {
+it("a program that has ended long before its output is read loses none of it", async () => {
   const executor = createExecutor({ backend: () => createLocalBackend() });
   const [channel, far] = createMemoryChannelPair({ highWaterBytes: 1_000, maxWaitingBytes: 1_000 });
   const served = executor.serve(far);

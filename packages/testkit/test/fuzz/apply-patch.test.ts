@@ -85,7 +85,7 @@ const isPlain = ({ lines, hasFinalNewline }: TextFile): boolean =>
   lines[0]?.[0] !== "\ufeff";
 
 describe("patches", () => {
-  it("made from two trees turn one into the other", () =>
+  it("created from two trees turn one into the other", () =>
     check(
       fc.property(fc.array(change, { maxLength: 6 }), (changes) => {
         const before = new Map<string, string>();
@@ -123,7 +123,7 @@ describe("patches", () => {
       RUNS_IN_SUITE,
     ));
 
-  it("of several chunks give what one chunk gives", () =>
+  it("of several chunks have the same result as one chunk", () =>
     check(
       fc.property(file.filter(isPlain), edits, (original, edit) => {
         const { chunk, after } = toChunk(original.lines, edit, false);
@@ -236,7 +236,7 @@ describe("the parser", () => {
   /** Often a whole patch, so that what is behind the parser is reached. */
   const patch = fc.array(operation, { maxLength: 4 }).map((all) => `*** Begin Patch\n${all.join("")}*** End Patch\n`);
 
-  it("takes any text or says why not", () =>
+  it("accepts any text or reports a problem", () =>
     check(
       fc.property(fc.oneof(text, patch), (any) => {
         const parsed = parsePatch(any);
@@ -254,7 +254,7 @@ describe("the parser", () => {
       RUNS_IN_SUITE,
     ));
 
-  it("and the matcher take any file or say why not", () =>
+  it("and the matcher accept any file or report a problem", () =>
     check(
       fc.property(fc.uint8Array({ maxLength: 60 }), text, (bytes, any) => {
         const parsed = parsePatch(`*** Begin Patch\n*** Update File: a\n@@\n${any}\n*** End Patch`);

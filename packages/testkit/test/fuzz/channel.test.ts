@@ -24,7 +24,7 @@ function splitAtOnce(all: Buffer, limit: number): (string | "too_long")[] {
 }
 
 describe("the line splitter", () => {
-  it("finds the same lines however the bytes are cut, and holds no more than a line", () =>
+  it("finds the same lines however the bytes are chunked, and buffers at most a line", () =>
     check(
       fc.property(
         fc.array(fc.oneof(fc.constantFrom("\n", "\r\n", "\r", " ", "abc", '{"a":1}', "x".repeat(30)), fc.string()), {
@@ -68,7 +68,7 @@ describe("a frame", () => {
       500,
     ));
 
-  it("comes back as it was sent, where the limits let it be sent; else both ends refuse it", () =>
+  it("arrives as it was sent within the limits; otherwise both ends reject it", () =>
     check(
       fc.property(anyJson, (value) => {
         let frame: Buffer;
@@ -88,7 +88,7 @@ describe("a frame", () => {
 });
 
 describe("a JSON-RPC envelope", () => {
-  it("has one kind, whatever the value, and an id that is written as it was read", () =>
+  it("has one kind for any value, and an id that is encoded as it was parsed", () =>
     check(
       fc.property(fc.oneof(anyJson, mutatedJson(ENVELOPES)), (value) => {
         const text = JSON.stringify(value);
@@ -99,7 +99,7 @@ describe("a JSON-RPC envelope", () => {
       2_000,
     ));
 
-  it("keeps every digit of a 64-bit id, wherever it stands", () =>
+  it("keeps every digit of a 64-bit id, wherever it is", () =>
     check(
       fc.property(
         fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }),
@@ -116,7 +116,7 @@ describe("a JSON-RPC envelope", () => {
       500,
     ));
 
-  it("refuses a repeated member, however its name is written", () =>
+  it("rejects a repeated member, however its name is escaped", () =>
     check(
       fc.property(fc.constantFrom("id", "method", "params", "x"), fc.nat({ max: 3 }), (name, escaped) => {
         const at = escaped % name.length;
@@ -129,7 +129,7 @@ describe("a JSON-RPC envelope", () => {
 });
 
 describe("a JSON-RPC peer", () => {
-  it("answers every request once, also between frames that are none", () =>
+  it("responds to every request once, also between invalid frames", () =>
     check(
       fc.asyncProperty(fc.array(fc.oneof(anyJson, mutatedJson(ENVELOPES)), { maxLength: 12 }), async (values) => {
         const [ours, theirs] = createMemoryChannelPair();

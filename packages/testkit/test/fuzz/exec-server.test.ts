@@ -36,7 +36,7 @@ describe("params of a request", () => {
     expect(recorded.length).toBeGreaterThan(300);
   });
 
-  it.each(decoders)("%s takes them or says with a code what is wrong", (_name, decode) =>
+  it.each(decoders)("%s accepts them or throws an error with a code", (_name, decode) =>
     check(
       fc.property(fc.oneof(anyJson, mutatedJson(recorded)), (params) => {
         try {
@@ -53,7 +53,7 @@ describe("params of a request", () => {
 });
 
 describe("base64", () => {
-  it("gives back any bytes, and takes no second text for them", () =>
+  it("round-trips any bytes, and accepts only one text for them", () =>
     check(
       fc.property(bytes({ maxLength: 100 }), fc.nat(), fc.string({ maxLength: 2 }), (wanted, at, put) => {
         const text = wanted.toString("base64");
@@ -71,7 +71,7 @@ describe("base64", () => {
 describe("a file URL", () => {
   const options = { platform: "linux" } as const;
 
-  it("names every path there is, byte by byte", () =>
+  it("can represent every path, byte by byte", () =>
     check(
       fc.property(fc.array(bytes({ minLength: 1, maxLength: 12, min: 1 }), { minLength: 1, maxLength: 5 }), (names) => {
         const parts = names.map((name) => Buffer.from(name.toString("latin1").replaceAll("/", "_"), "latin1"));
@@ -129,7 +129,7 @@ describe("an environment by policy", () => {
   };
   const CORE = /^(HOME|LANG|LC_ALL|LC_CTYPE|LOGNAME|PATH|SHELL|TEMP|TMP|TMPDIR|USER)$/i;
 
-  it("is what the rules say, one after the other", () =>
+  it("follows the rules in their order", () =>
     check(
       fc.property(
         fc.record({
@@ -163,7 +163,7 @@ describe("an environment by policy", () => {
       500,
     ));
 
-  it("takes a bounded time for the worst of patterns", () =>
+  it("takes bounded time for the worst patterns", () =>
     check(
       fc.property(repeatedText(["*", "a", "?", "*a", "b"], 300), repeatedText(["a", "b", "ab"], 300), (glob, key) => {
         const policy = {
@@ -192,7 +192,7 @@ describe("a bearer token", () => {
     authorizeBearer(auth, () => 1_000_000)({ headers: { authorization } } as IncomingMessage);
   const claims = { exp: 2_000, iss: "me", aud: ["x", "you"] };
 
-  it("is taken when it is signed and its claims hold, and never when it was changed", () =>
+  it("is accepted when its signature and claims are valid, and never when it was changed", () =>
     check(
       fc.property(fc.nat(), fc.string({ maxLength: 3 }), fc.nat({ max: 2 }), (at, put, length) => {
         const head = part({ alg: "HS256", typ: "JWT" });
@@ -229,7 +229,7 @@ describe("a bearer token", () => {
       500,
     ));
 
-  it("is read in a time that grows with its length alone, whatever the header holds", () =>
+  it("is parsed in linear time, whatever the header", () =>
     check(
       fc.property(repeatedText([" ", "\t", "bearer ", "a", ".", "a "], 16_000), (header) => {
         expect(ask(`bearer ${header}`).ok).toBe(false);

@@ -30,7 +30,7 @@ describe.each([
   ["of an orchestrator", parseOrchestratorMessage],
   ["of an executor", parseExecutorMessage],
 ])("a message %s", (_name, parse) => {
-  it("is taken, unknown or invalid, never an exception; what is taken is taken again as it is written", () =>
+  it("is ok, unknown or invalid and never throws; an ok one parses again after encoding", () =>
     check(
       fc.property(values, (value) => {
         const parsed = parse(value);
@@ -52,7 +52,7 @@ describe.each([
   ["exec_command", parseExecCommandRequest],
   ["write_stdin", parseWriteStdinRequest],
 ])("the arguments of %s", (_name, parse) => {
-  it("are taken or have a problem; what is taken is taken again as it is written", () =>
+  it("are ok or have a problem; ok ones parse again after encoding", () =>
     check(
       fc.property(values, (value) => {
         const parsed = parse(value);

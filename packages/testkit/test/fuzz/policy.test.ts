@@ -48,7 +48,7 @@ describe("a rule file", () => {
     { weight: 1, arbitrary: repeatedText(STARLARK, 3_000) },
   );
 
-  it("loads or says where it is wrong, within its budget", () =>
+  it("loads or reports the place of the problem, within its budget", () =>
     check(
       fc.property(texts, (text) => {
         try {
@@ -64,7 +64,7 @@ describe("a rule file", () => {
       600,
     ));
 
-  it("is never in the way of others: one that does not load is set aside with what it may have meant", () =>
+  it("does not affect others: one that does not load is reported with the programs that it may affect", () =>
     check(
       fc.property(texts, (text) => {
         const suspects = findAffectedPrograms(text);
@@ -75,7 +75,7 @@ describe("a rule file", () => {
       150,
     ));
 
-  it("that does not load suspects every program it names in a list of its own", () =>
+  it("that does not load affects every program that it names in a list", () =>
     check(
       fc.property(fc.stringMatching(/^[a-z]{2,8}$/), fc.constantFrom("forbidden", "prompt"), (program, decision) => {
         const suspects = findAffectedPrograms(
@@ -93,7 +93,7 @@ describe("a script", () => {
     { weight: 1, arbitrary: repeatedText(SHELL, 1_000) },
   );
 
-  it("is split into words or not at all; split, it names the same commands to whoever looks for dangerous ones", () =>
+  it("is split into words or not at all; if split, the search for dangerous commands finds the same ones", () =>
     check(
       fc.property(texts, (script) => {
         const split = splitScript(parser, script);
@@ -109,7 +109,7 @@ describe("a script", () => {
       200,
     ));
 
-  it("is read roughly in a time that grows with its length alone", () =>
+  it("is scanned in linear time", () =>
     check(
       fc.property(fc.oneof(texts, repeatedText(SHELL, 100_000)), (script) => {
         for (const command of readRoughCommands(script)) expect(command.length).toBeGreaterThan(0);
@@ -124,7 +124,7 @@ describe("words of a line", () => {
     maxLength: 6,
   });
 
-  it("are read back as they were joined", () =>
+  it("are split as they were joined", () =>
     check(
       fc.property(words, (wanted) => {
         expect(splitWords(joinWords(wanted))).toEqual(wanted);
@@ -132,7 +132,7 @@ describe("words of a line", () => {
       1_000,
     ));
 
-  it("are the one command of the script they make, where that is split", () =>
+  it("are the only command of the script they form, if that is split", () =>
     check(
       fc.property(words, (wanted) => {
         const split = splitScript(parser, joinWords(wanted));
@@ -141,7 +141,7 @@ describe("words of a line", () => {
       300,
     ));
 
-  it("of any line are words or none", () =>
+  it("of any line are words or undefined", () =>
     check(
       fc.property(fc.oneof(mutatedText(scripts, SHELL), repeatedText(SHELL, 50_000)), (line) => {
         const found = splitWords(line);

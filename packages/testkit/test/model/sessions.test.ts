@@ -263,7 +263,7 @@ function exitCodeOf(outcome: ProcessOutcome): number | undefined {
   return outcome.kind === "signaled" ? 143 : undefined;
 }
 
-it("sessions are what their documentation says", () =>
+it("sessions behave as documented", () =>
   check(
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), async (steps) => {
       const run = new Run();

@@ -23,7 +23,7 @@ const MIB = 1024 * 1024;
 const digest = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 describe.each(TRANSPORTS)("files and HTTP of an executor over $name", ({ open }) => {
-  it("work beside a tool call that floods, and lose nothing", { timeout: 60_000 }, async () => {
+  it("work beside a tool call with much output, and lose nothing", { timeout: 60_000 }, async () => {
     const directory = createDirectory();
     const { orchestrator, attached } = await attach(await open(createHost()));
     expect(attached.servesFiles).toBe(true);
@@ -70,7 +70,7 @@ describe.each(TRANSPORTS)("files and HTTP of an executor over $name", ({ open })
     expect(flooded).toBe(60_000_000);
   });
 
-  it("are not read by their client without holding a tool call up", async () => {
+  it("do not delay a tool call when their client does not read", async () => {
     const directory = createDirectory();
     const path = join(directory, "large");
     writeFileSync(path, Buffer.alloc(8 * MIB, "x"));
@@ -96,7 +96,7 @@ describe.each(TRANSPORTS)("files and HTTP of an executor over $name", ({ open })
 });
 
 describe("a tunnel to the exec-server of an executor", () => {
-  it("ends with its channel; a client goes on over another, and no line of a program is lost or repeated", {
+  it("ends with its channel; a client continues over another, and no line of a program is lost or repeated", {
     timeout: 60_000,
   }, async () => {
     const directory = createDirectory();
@@ -127,7 +127,7 @@ describe("a tunnel to the exec-server of an executor", () => {
     expect(proxy.connections).toBe(2);
   });
 
-  it("is refused where a ceiling restricts the executor, and it says so", async () => {
+  it("is refused with a reason where a ceiling restricts the executor", async () => {
     for (const ceiling of [
       { mode: "workspace-write", roots: ["/tmp"] },
       { roots: ["/tmp"] },
@@ -148,7 +148,7 @@ describe("a tunnel to the exec-server of an executor", () => {
     await (await attached.openExecServer()).close();
   });
 
-  it("is not there where the executor has none, or knows only the base messages", async () => {
+  it("is unsupported where the executor has no exec-server, or supports only the base messages", async () => {
     const backend = createLocalBackend();
     closeAfterTest(() => backend.close());
     const [ours, theirs] = createMemoryChannelPair();
@@ -165,7 +165,7 @@ describe("a tunnel to the exec-server of an executor", () => {
     });
   });
 
-  it("is one of at most eight, whose server ends with what it has started when the orchestrator leaves", async () => {
+  it("is one of at most eight; the exec-server ends with its processes when the orchestrator disconnects", async () => {
     const directory = createDirectory();
     const host = createHost();
     const { orchestrator, attached } = await attach(await TRANSPORTS[0].open(host));
@@ -200,7 +200,7 @@ describe("a tunnel to the exec-server of an executor", () => {
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
-  it("is ended with the reason where the exec-server cannot be made, and made anew the next time", async () => {
+  it("ends with the reason when the exec-server cannot be created, which is retried the next time", async () => {
     let attempts = 0;
     const host = createHost({
       execServer() {
@@ -220,7 +220,7 @@ describe("a tunnel to the exec-server of an executor", () => {
     expect(attached.problemCount).toBe(0);
   });
 
-  it("takes no message for a tunnel that was never opened, and none from one that was not introduced", async () => {
+  it("rejects a message for a tunnel that was never opened, and one before initialization", async () => {
     const { executor } = createHost();
     const [ours, theirs] = createMemoryChannelPair();
     void executor.serve(theirs);
