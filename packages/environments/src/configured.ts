@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Clock } from "@codex/clock";
 import { messageOf, type Telemetry } from "@codex/telemetry";
-import { withoutUrlSecrets } from "./config/config-error.js";
 import type {
   ConfiguredEnvironment,
   ConfiguredNoise,
@@ -19,6 +18,7 @@ import { SSH_RECOVERY_MS } from "./limits.js";
 import { createCommandLink } from "./links/command.js";
 import type { EnvironmentLink } from "./links/link.js";
 import { LinkError } from "./links/link-error.js";
+import { listUrlSecrets, redact } from "./links/redact.js";
 import { createWebSocketLink } from "./links/websocket.js";
 
 /** What environments of a configuration are made with. */
@@ -84,14 +84,17 @@ export function describeTarget(configured: ConfiguredEnvironment): string {
   switch (configured.kind) {
     case "websocket":
     case "ssh":
-      return withoutUrlSecrets(configured.url);
+      return hideUrlSecrets(configured.url);
     case "command":
       // Its arguments may be secrets.
       return configured.program;
     case "noise":
-      return `${configured.environmentId} at ${withoutUrlSecrets(configured.registryUrl)}`;
+      return `${configured.environmentId} at ${hideUrlSecrets(configured.registryUrl)}`;
   }
 }
+
+/** Codex takes any text of `CODEX_EXEC_SERVER_URL` for a URL. */
+const hideUrlSecrets = (url: string): string => redact(url, listUrlSecrets(url));
 
 const listAll = ({ environments, includeLocal }: EnvironmentsConfig): string[] => [
   ...(includeLocal ? ["local"] : []),
@@ -128,7 +131,7 @@ function createConfiguredWebSocket(
   { url, token, caFile, connectTimeoutMs }: ConfiguredWebSocket,
   env: NonNullable<ConfiguredOptions["env"]>,
 ): EnvironmentLink {
-  const secrets: string[] = [];
+  const secrets = listUrlSecrets(url);
   const readToken = async (): Promise<string> => {
     const read = token === undefined ? "" : await openToken(token, env);
     if (!secrets.includes(read)) secrets.push(read);

@@ -1,6 +1,6 @@
 import { createMemoryChannelPair } from "@codex/channel";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
-import { createOrchestrator } from "@codex/orchestrator";
+import { type AttachedExecutor, type AttachOptions, createOrchestrator } from "@codex/orchestrator";
 import { createLocalBackend } from "@codex/process-host";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ENV, outputOf } from "../../process-host/test/support.js";
@@ -117,6 +117,36 @@ describe("environments that were added to an orchestrator", () => {
       { status: "ready", os: PLATFORM },
     ]);
     expect(JSON.stringify([refused, described])).not.toMatch(/secret|hidden/);
+  });
+});
+
+describe("an executor that is lost", () => {
+  it("is named to its orchestrator, and so to a model, without the secrets of its address", async () => {
+    const [channel] = createMemoryChannelPair();
+    let opened = 0;
+    const environment = createRemoteEnvironment({
+      id: "far",
+      kind: "websocket",
+      link: {
+        secrets: ["t0ken"],
+        async open() {
+          opened += 1;
+          if (opened > 1) throw new Error("ws://me:word@host/?key=1 refused t0ken");
+          return { channel, serves: "executor" };
+        },
+      },
+    });
+    onTestFinished(() => environment.close());
+    const given: AttachOptions[] = [];
+    const attached = { name: "far", offlineReason: undefined } as AttachedExecutor; // nothing else of it is used
+    await environment.attach({
+      async attach(options) {
+        given.push(options);
+        return attached;
+      },
+    });
+    const reconnecting = given[0]?.reconnect?.(new AbortController().signal);
+    await expect(reconnecting).rejects.toThrow(/^ws:\/\/host\/ refused …$/);
   });
 });
 

@@ -27,6 +27,7 @@ import { toEnvironmentError } from "../life/reason.js";
 import { StateBox } from "../life/state-box.js";
 import { INITIALIZE_TIMEOUT_MS } from "../limits.js";
 import type { EnvironmentLink } from "../links/link.js";
+import { redactLink } from "../links/redact.js";
 import { connectFar, type FarSide } from "./connect-far.js";
 import { ExecutorSide } from "./executor-side.js";
 import type { HostTools } from "./host.js";
@@ -75,7 +76,7 @@ class RemoteEnvironment implements Environment {
     const { id, kind, link, clock = systemClock, now = Date.now, random = Math.random, telemetry = {} } = options;
     this.id = id;
     this.kind = kind;
-    this.#options = options;
+    this.#options = { ...options, link: redactLink(options.link) };
     this.#box = new StateBox(now);
     this.#connection = new Connection({
       id,

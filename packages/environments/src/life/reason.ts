@@ -4,6 +4,7 @@ import { messageOf } from "@codex/telemetry";
 import { EnvironmentError, type EnvironmentErrorCode } from "../errors.js";
 import { MAX_REASON_LENGTH } from "../limits.js";
 import { LinkError } from "../links/link-error.js";
+import { redact } from "../links/redact.js";
 
 /** An error of connecting, as an EnvironmentError whose text holds none of the secrets. */
 export function toEnvironmentError(id: string, error: unknown, secrets: readonly string[]): EnvironmentError {
@@ -19,18 +20,11 @@ function findLinkError(error: unknown): LinkError | undefined {
   return undefined;
 }
 
-/** The text of an error without secrets, without user, password and query of its URLs, and cut where it is long. */
+/** The text of an error without secrets, cut where it is long. */
 function describeReason(error: unknown, secrets: readonly string[]): string {
-  let text = messageOf(error);
-  for (const secret of secrets) if (secret !== "") text = text.replaceAll(secret, "…");
-  text = text.replace(
-    URL_IN_TEXT,
-    (_, start: string, rest: string) => start + rest.replace(/^[^/@\s]*@/, "").replace(/[?#].*$/, ""),
-  );
+  const text = redact(messageOf(error), secrets);
   return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH)}…`;
 }
-
-const URL_IN_TEXT = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s`'"<>]*)/gi;
 
 function codeOf(error: unknown): EnvironmentErrorCode {
   if (error instanceof LinkError) return error.code;

@@ -5,6 +5,7 @@ import { Child } from "./child.js";
 import { ChildChannel, toProgramError } from "./child-channel.js";
 import { guardGroup } from "./guard.js";
 import type { EnvironmentLink } from "./link.js";
+import { listUrlSecrets, MIN_SECRET_LENGTH, redact } from "./redact.js";
 
 /** A program that speaks the protocol of an exec-server or executor on its stdin and stdout. */
 export interface LinkedCommand {
@@ -21,7 +22,7 @@ export interface LinkedCommand {
   home?: string;
   /** The environment of this host. Default: that of this process. */
   hostEnv?: Readonly<Record<string, string | undefined>>;
-  /** Called with each line that it writes to stderr. */
+  /** Called with each line that it writes to stderr, without the secrets among `env` and `inherit`. */
   onLine?: (line: string) => void;
   clock?: Clock;
 }
@@ -42,9 +43,10 @@ const INHERITED_BY_SSH = ["SSH_AUTH_SOCK"];
 export function createCommandLink(command: LinkedCommand): EnvironmentLink {
   const { program, args = [], cwd, home = process.cwd(), onLine, clock } = command;
   const env = createProgramEnvironment(command);
+  const secrets = listSecrets(command, env);
   const channels = new Set<ChildChannel>();
   return {
-    secrets: listSecrets(command, env),
+    secrets,
     async open(signal) {
       const child = await Child.start(
         {
@@ -52,13 +54,13 @@ export function createCommandLink(command: LinkedCommand): EnvironmentLink {
           args,
           env,
           cwd: cwd === undefined ? undefined : resolve(home, cwd),
-          onLine,
+          ...(onLine === undefined ? {} : { onLine: (line) => onLine(redact(line, secrets)) }),
           ...(clock === undefined ? {} : { clock }),
         },
         signal,
       );
       if (child.pid !== undefined) void child.exited.then(guardGroup(child.pid, env));
-      const channel = new ChildChannel(child, (how) => toProgramError(program, how, child.lastWords));
+      const channel = new ChildChannel(child, (how) => toProgramError(program, how, redact(child.lastWords, secrets)));
       channels.add(channel);
       void child.exited.then(() => channels.delete(channel));
       return { channel };
@@ -79,8 +81,26 @@ function createProgramEnvironment({ program, env, inherit = [], hostEnv = proces
   return createEnvironment({ ...policy, exclude: [], includeOnly: [] }, hostEnv, { ...named, ...env });
 }
 
-/** Values that the program may repeat on its stderr, and no error may show. */
-function listSecrets({ env = {}, inherit = [] }: LinkedCommand, all: Readonly<Record<string, string>>): string[] {
-  const pattern = new RegExp(DEFAULT_EXCLUDES.map((glob) => glob.replaceAll("*", "")).join("|"), "i");
-  return [...Object.keys(env), ...inherit].filter((name) => pattern.test(name)).flatMap((name) => all[name] ?? []);
+/** Values that the program may repeat on its stderr, and neither errors nor logs may show. */
+function listSecrets(
+  { env = {}, inherit = [], args = [] }: LinkedCommand,
+  all: Readonly<Record<string, string>>,
+): string[] {
+  const named = [...Object.keys(env), ...inherit].filter((name) => SECRET_NAME.test(name));
+  const given = args.flatMap((arg, at) => {
+    const [, name = "", value] = /^-{0,2}([\w.-]+)(?:=(.*))?$/s.exec(arg) ?? [];
+    return SECRET_NAME.test(name) ? [value ?? args[at + 1] ?? ""] : [];
+  });
+  const values = [
+    ...named.map((name) => all[name] ?? ""),
+    ...given,
+    ...args.filter((arg) => arg.includes("://")).flatMap(listUrlSecrets),
+  ];
+  return values.filter(({ length }) => length >= MIN_SECRET_LENGTH);
 }
+
+/** The names that the default policy leaves out, and some more. */
+const SECRET_NAME = new RegExp(
+  [...DEFAULT_EXCLUDES.map((glob) => glob.replaceAll("*", "")), "PASSW", "CREDENTIAL"].join("|"),
+  "i",
+);

@@ -1,5 +1,6 @@
 import { CONNECT_TIMEOUT_MS } from "../limits.js";
 import type { EnvironmentLink } from "./link.js";
+import { listUrlSecrets } from "./redact.js";
 
 /** A websocket, and how to connect to it. */
 export interface WebSocketAddress {
@@ -16,7 +17,7 @@ export interface WebSocketAddress {
 /** A link to an exec-server or executor that listens on a websocket. */
 export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSocketAddress): EnvironmentLink {
   return {
-    secrets: typeof token === "string" ? [token] : [],
+    secrets: [...listUrlSecrets(url), ...(typeof token === "string" ? [token] : [])],
     async open(signal) {
       // Loaded only when it is needed.
       const { connectWebSocketChannel } = await import("@codex/channel/websocket");

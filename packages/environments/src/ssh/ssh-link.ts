@@ -118,8 +118,7 @@ class SshLink {
   async #start(isInteractive: boolean, signal: AbortSignal): Promise<Child> {
     const { ssh = ["ssh"], hostEnv = process.env, onLine, clock } = this.#options;
     const [program, ...own] = ssh;
-    const policy = { inherit: "all", ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] } as const;
-    const env = createEnvironment({ ...policy, exclude: [], includeOnly: [] }, hostEnv);
+    const env = createSshEnvironment(hostEnv);
     const args = [...own, ...createArguments(this.#options, isInteractive)];
     // Only a process of our own session can ask at its terminal; Ctrl-C there is not for ssh.
     const asking = ["-c", 'trap "" INT QUIT; exec "$@"', "sh", program, ...args];
@@ -182,6 +181,18 @@ class SshLink {
     const words = child.lastWords === "" ? "" : `; ssh said: ${child.lastWords.split("\n").at(-1)}`;
     return new LinkError(code, `ssh to ${this.#name}: ${message}${words}`);
   }
+}
+
+/**
+ * Everything but what may be a secret: what the user's configuration names, such as a ProxyCommand, has variables of its own.
+ * The password of a proxy stays.
+ */
+function createSshEnvironment(hostEnv: NonNullable<SshLinkOptions["hostEnv"]>): Readonly<Record<string, string>> {
+  const policy = { inherit: "all", ignoreDefaultExcludes: false, set: {} } as const;
+  const env = createEnvironment({ ...policy, exclude: ["*PASSWORD*", "*PASSWD*"], includeOnly: [] }, hostEnv);
+  const hasPassword = ([name, value]: [string, string]) =>
+    /:\/\/[^/\s@]*:[^/\s@]+@/.test(value) && !/_proxy$/i.test(name);
+  return Object.fromEntries(Object.entries(env).filter((variable) => !hasPassword(variable)));
 }
 
 /** The user's configuration decides all the rest: keys, agent, known hosts, jumps. */

@@ -82,6 +82,23 @@ describe("a program", () => {
     expect(reason).toContain("… … is wrong");
   });
 
+  it("does not show them in its log either, nor those among its arguments", async () => {
+    const lines: string[] = [];
+    const text = "[process.env.DB_PASSWORD, ...process.argv.slice(1)].join(' ') + '\\n'";
+    const reason = await askProgram(text, {
+      env: { DB_PASSWORD: "pass-1" },
+      args: [
+        ...["-e", `process.stderr.write(${text}); process.exit(3)`, "--"],
+        ...["--token", "tok-2", "--api-key=key-3", "MY_SECRET=sec-4", "ws://u:pass-5@h/?k=query-6", "plain"],
+      ],
+      onLine: (line) => lines.push(line),
+    });
+    for (const shown of [reason, ...lines]) {
+      expect(shown).toMatch(/… --token … --api-key=… MY_SECRET=… ws:\/\/h\/ plain$/);
+    }
+    expect(lines).toHaveLength(1);
+  });
+
   it("runs in its directory; a relative one is below the home of the settings", async () => {
     const home = makeDirectory();
     mkdirSync(join(home, "sub"));
