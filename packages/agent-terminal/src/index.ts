@@ -10,6 +10,13 @@ export {
 } from "./exec/run-turn.js";
 export { createTextView, type Paint, type TextViewOptions } from "./exec/text-view.js";
 export type { TurnView } from "./exec/turn-view.js";
+export type { AgentSession, RunningSession } from "./interactive/agent-session.js";
+export { Conversation, type ConversationHandle, type ConversationOptions } from "./interactive/conversation.js";
+export { type ApprovalFacts, describeApprovals } from "./interactive/describe-approvals.js";
+export { createFaceTerminal, type FaceTerminal } from "./interactive/face-terminal.js";
+export { createKeptSession, type KeptSessionOptions } from "./interactive/kept-session.js";
+export type { QuestionTerminal } from "./interactive/questions.js";
+export { type DiffPlace, readDiff } from "./interactive/read-diff.js";
 export { readImages } from "./prompt/images.js";
 export { PromptError } from "./prompt/prompt-error.js";
 export { type PromptInput, type PromptSources, readPrompt } from "./prompt/read-prompt.js";

@@ -106,6 +106,8 @@ export interface Thread {
   readonly usage: Usage;
   /** Starts a turn. @throws Error while another one runs */
   run(prompt: string | readonly ContentPart[], options?: RunOptions): TurnRun;
+  /** A turn that only replaces the history by a summary of it. @throws Error while another one runs */
+  compact(options?: Pick<RunOptions, "signal" | "timeoutMs">): TurnRun;
 }
 
 /** How a turn is run. */
@@ -213,13 +215,21 @@ class AgentThread implements Thread {
   }
 
   run(prompt: string | readonly ContentPart[], options: RunOptions = {}): TurnRun {
+    return this.#run(typeof prompt === "string" ? createMessage("user", prompt) : promptOf(prompt), options);
+  }
+
+  compact(options: RunOptions = {}): TurnRun {
+    return this.#run(undefined, options);
+  }
+
+  #run(message: MessageItem | undefined, options: RunOptions): TurnRun {
     if (this.#isRunning) throw new Error(`a turn of thread ${this.id} is still running`);
     this.#isRunning = true;
     const queue = new EventQueue(this.#limits.queuedEvents);
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
     this.#emit = (event) => queue.push(event);
-    const result = this.#runTurn(prompt, options, signal).finally(() => {
+    const result = this.#runTurn(message, options, signal).finally(() => {
       this.#isRunning = false;
       queue.end();
     });
@@ -247,13 +257,9 @@ class AgentThread implements Thread {
     return `item_${this.#itemCount - 1}`;
   };
 
-  async #runTurn(
-    prompt: string | readonly ContentPart[],
-    options: RunOptions,
-    signal: AbortSignal,
-  ): Promise<TurnResult> {
+  async #runTurn(message: MessageItem | undefined, options: RunOptions, signal: AbortSignal): Promise<TurnResult> {
     try {
-      const turn = await this.#startTurn(prompt, options, signal);
+      const turn = await this.#startTurn(message, options, signal);
       const end = await turn.run();
       await this.#emit(end);
       return { end, finalMessage: turn.finalMessage };
@@ -264,21 +270,20 @@ class AgentThread implements Thread {
     }
   }
 
-  async #startTurn(prompt: string | readonly ContentPart[], options: RunOptions, signal: AbortSignal): Promise<Turn> {
+  async #startTurn(message: MessageItem | undefined, options: RunOptions, signal: AbortSignal): Promise<Turn> {
     const turnId = this.#settings.newId();
     if (this.#isNew) await this.#emit({ type: "thread_started", threadId: this.id, resumed: this.#resumed });
     this.#isNew = false;
     await this.#emit({ type: "turn_started", turnId });
-    const message = typeof prompt === "string" ? createMessage("user", prompt) : promptOf(prompt);
-    const context = await this.#readContext(textOf(message), signal);
+    const context = await this.#readContext(message === undefined ? "" : textOf(message), signal);
     const first = firstMessages(this.#settings.instructions ?? BASE_INSTRUCTIONS, context.sections);
     await this.#recordStart(turnId);
     for (const warning of context.warnings ?? []) await this.#warn(warning);
     const open = (history: readonly Item[]) => {
       const before = history.length === 0 ? first : changedMessages(history, context.sections);
-      return [...before, ...(context.messages ?? []), message];
+      return [...before, ...(context.messages ?? []), ...(message === undefined ? [] : [message])];
     };
-    return this.#createTurn({ turnId, first, open, sections: context.sections, options, signal });
+    return this.#createTurn({ turnId, first, open: message && open, sections: context.sections, options, signal });
   }
 
   /** Something that was handed in has failed, such as the disk that the thread is kept on. */
@@ -347,7 +352,7 @@ class AgentThread implements Thread {
 interface OpenedTurn {
   readonly turnId: string;
   readonly first: readonly MessageItem[];
-  readonly open: (history: readonly Item[]) => readonly Item[];
+  readonly open: ((history: readonly Item[]) => readonly Item[]) | undefined;
   readonly sections: readonly ContextSection[];
   readonly options: RunOptions;
   readonly signal: AbortSignal;

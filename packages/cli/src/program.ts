@@ -4,6 +4,7 @@ import { addAgent } from "./program/agent.js";
 import { addEnvironments } from "./program/environment.js";
 import { nameHelpAfterErrors, styleHelp } from "./program/help.js";
 import { addHostCommands } from "./program/host.js";
+import { addInteractive, addResume } from "./program/interactive.js";
 import { addJudging } from "./program/judge.js";
 import { addRendezvous } from "./program/rendezvous.js";
 import { addRunning } from "./program/run.js";
@@ -34,9 +35,11 @@ export function createProgram(): Command {
     .version(VERSION_LINE, "-V, --version", "Print the version")
     .exitOverride()
     .enablePositionalOptions();
+  addInteractive(program);
   addRunning(program);
   addTools(program);
   addAgent(program);
+  addResume(program);
   addThreads(program);
   addSessions(program);
   addEnvironments(program);

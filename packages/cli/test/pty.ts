@@ -13,10 +13,14 @@ export class Terminal {
   constructor(
     file: string,
     args: readonly string[],
-    { cwd = process.cwd(), env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+    {
+      cwd = process.cwd(),
+      env = {},
+      size = { cols: 400, rows: 24 },
+    }: { cwd?: string; env?: Record<string, string>; size?: { cols: number; rows: number } } = {},
   ) {
     const { PATH = "" } = process.env;
-    this.#child = spawn(file, [...args], { cols: 400, cwd, env: { PATH, ...env } });
+    this.#child = spawn(file, [...args], { ...size, cwd, env: { PATH, ...env } });
     this.#child.onData((data) => {
       this.output += data;
       for (const wake of [...this.#waiting]) wake();
@@ -50,7 +54,11 @@ export class Terminal {
     this.#child.write(text);
   }
 
-  kill(): void {
-    this.#child.kill("SIGKILL");
+  resize(cols: number, rows: number): void {
+    this.#child.resize(cols, rows);
+  }
+
+  kill(signal: NodeJS.Signals = "SIGKILL"): void {
+    this.#child.kill(signal);
   }
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent, CommandDetails, FileChange, ThreadItem, Usage } from "@codex/agent";
 import type { Clock } from "@codex/clock";
-import { SHOWN_INPUT_CHARS } from "../limits.js";
+import { KEPT_LINE_CHARS, SHOWN_INPUT_CHARS } from "../limits.js";
 import { visibleText } from "../text/visible.js";
 import type { OutputSink } from "./output-sink.js";
 import type { TurnView } from "./turn-view.js";
@@ -15,6 +15,8 @@ export interface TextViewOptions {
   readonly shared: boolean;
   readonly paint: Paint;
   readonly clock: Pick<Clock, "now">;
+  /** Lines of a command's output that are shown, its first and last ones; default all. */
+  readonly keptLines?: number;
 }
 
 /** Marks text on a terminal; without colours it returns it as it is. */
@@ -90,7 +92,7 @@ class TextView implements TurnView {
   }
 
   #describeCommand(item: ThreadItem & CommandDetails): string {
-    const output = visibleText(item.output).trimEnd();
+    const output = keepLines(visibleText(item.output).trimEnd(), this.#options.keptLines);
     // Of several that run side by side it is said which one has ended.
     const which = this.#began.size > 1 || !this.#began.has(item.id) ? `${visibleText(item.command)}: ` : "";
     const text = `${this.#status(item, `${which}${this.#describeEnd(item)}`)}${output === "" ? "" : `\n${output}`}`;
@@ -172,7 +174,22 @@ const describeStep = ({ text, status }: { text: string; status: keyof typeof STE
 const STEPS = { pending: "[ ]", in_progress: "[>]", completed: "[x]" } as const;
 const MARKS = { add: "A", delete: "D", update: "M" } as const;
 
+/** The first and last lines, long ones cut; what is left out is said in its place. */
+function keepLines(text: string, count: number | undefined): string {
+  if (count === undefined) return text;
+  const lines = text.split("\n").map((line) => {
+    const rest = line.length - KEPT_LINE_CHARS;
+    return rest <= 0 ? line : `${line.slice(0, KEPT_LINE_CHARS)}… (${rest} more characters)`;
+  });
+  const half = Math.floor(count / 2);
+  if (lines.length <= count) return lines.join("\n");
+  const gap = `… ${(lines.length - 2 * half).toLocaleString("en-US")} lines are not shown here`;
+  return [...lines.slice(0, half), gap, ...lines.slice(-half)].join("\n");
+}
+
 const cut = (text: string): string =>
   text.length <= SHOWN_INPUT_CHARS ? text : `${text.slice(0, SHOWN_INPUT_CHARS)}… (${text.length} characters)`;
 
-const describeTime = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
+/** A time in words. */
+export const describeTime = (ms: number): string =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;

@@ -1,5 +1,6 @@
 import { addUsage, NO_USAGE, type Usage } from "@codex/agent";
 import type { ThreadLine } from "@codex/agent/node";
+import { isOwnWords } from "./own-words.js";
 
 /** What became of a thread, turn by turn. */
 export interface ThreadReport {
@@ -172,7 +173,7 @@ class ReportReader {
 
   /** Messages of the user's role also hold what the model is told about its surroundings. */
   #prompted(text: string): void {
-    if (/^(<turn_aborted>|<environment_context>|<skill>|# AGENTS\.md instructions)/.test(text)) return;
+    if (!isOwnWords(text)) return;
     const last = this.#turns.at(-1);
     this.#prompt = cut(text);
     if (last === undefined || !this.#isOpen) return;

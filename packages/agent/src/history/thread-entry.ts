@@ -29,7 +29,13 @@ export type ThreadEntry =
     }
   | { readonly type: "usage"; readonly turnId: string; readonly usage: Usage; readonly total: Usage }
   /** The history is these items from here on. */
-  | { readonly type: "compacted"; readonly items: readonly Item[]; readonly tokensBefore: number }
+  | {
+      readonly type: "compacted";
+      readonly items: readonly Item[];
+      readonly tokensBefore: number;
+      /** Why; empty where the other client wrote it. */
+      readonly reason: string;
+    }
   | {
       readonly type: "turn_ended";
       readonly turnId: string;

@@ -31,8 +31,8 @@ function toLine(entry: ThreadEntry): { type: string; payload: object } {
     case "item":
       return { type: "response_item", payload: entry.item };
     case "compacted": {
-      const { items: replacement_history, tokensBefore } = entry;
-      return { type: "compacted", payload: { message: "", replacement_history, tokens_before: tokensBefore } };
+      const { items: replacement_history, tokensBefore: tokens_before, reason } = entry;
+      return { type: "compacted", payload: { message: "", replacement_history, tokens_before, reason } };
     }
     default: {
       const { type, ...payload } = entry;
@@ -68,7 +68,8 @@ export function parseEntry(text: string): { timestamp: string; entry: ThreadEntr
   }
   if (type === "compacted") {
     const items = readCompacted(payload, []);
-    return { timestamp, entry: { type, items, tokensBefore: asCount(payload.tokens_before) ?? 0 } };
+    const tokensBefore = asCount(payload.tokens_before) ?? 0;
+    return { timestamp, entry: { type, items, tokensBefore, reason: asText(payload.reason) ?? "" } };
   }
   // Written here in this form; a file that somebody else changed is theirs to answer for.
   return OWN_TYPES.has(type) ? { timestamp, entry: { ...payload, type } as ThreadEntry } : undefined;

@@ -40,8 +40,8 @@ export interface ThreadState {
 export interface TurnOptions {
   readonly turnId: string;
   readonly state: ThreadState;
-  /** The messages that open the turn, behind what the history is by then. */
-  readonly open: (history: readonly Item[]) => readonly Item[];
+  /** The messages that open the turn, behind what the history is by then; undefined: the history is compacted, and that is all. */
+  readonly open: ((history: readonly Item[]) => readonly Item[]) | undefined;
   readonly model: ModelPort;
   /** Everything of a request that stays the same over the turn. */
   readonly request: Omit<ModelRequest, "input" | "tools" | "threadId" | "turnId" | "turnState" | "promptCacheKey">;
@@ -148,10 +148,12 @@ export class Turn {
   }
 
   async #loop(): Promise<void> {
+    const { open } = this.#options;
+    if (open === undefined) return this.#compact("the user asked for it");
     try {
       await this.#compactWhereDue();
     } finally {
-      for (const item of this.#options.open(this.#state.items)) await this.#append(item);
+      for (const item of open(this.#state.items)) await this.#append(item);
     }
     for (;;) {
       this.#stop.signal.throwIfAborted();
@@ -321,7 +323,12 @@ export class Turn {
 
   /** Replaces the history by a summary of it once it is long. */
   async #compactWhereDue(): Promise<void> {
-    if (this.#state.lastTokens < this.#options.compaction.tokens) return;
+    const { tokens } = this.#options.compaction;
+    if (this.#state.lastTokens < tokens) return;
+    await this.#compact(`its ${this.#state.lastTokens} tokens reached the limit of ${tokens}`);
+  }
+
+  async #compact(reason: string): Promise<void> {
     this.#stop.signal.throwIfAborted();
     const { emit, recorder, nextItemId, compaction, limits } = this.#options;
     const tokensBefore = this.#state.lastTokens;
@@ -346,7 +353,7 @@ export class Turn {
     });
     this.#state.items = compacted.items;
     this.#state.lastTokens = 0;
-    await recorder.append({ type: "compacted", items: compacted.items, tokensBefore });
+    await recorder.append({ type: "compacted", items: compacted.items, tokensBefore, reason });
     await emit({ type: "item_completed", item: { ...item, status: "completed", summary } });
   }
 

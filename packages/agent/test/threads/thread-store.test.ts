@@ -108,7 +108,7 @@ describe("a thread's file", () => {
       file,
       { type: "turn_started", turnId: "t", model: "m", cwd: undefined, environment: undefined },
       item("old"),
-      { type: "compacted", items: [message("new")], tokensBefore: 9 },
+      { type: "compacted", items: [message("new")], tokensBefore: 9, reason: "long" },
       { type: "item", item: functionCall("c1", "f", {}) },
       { type: "call_started", callId: "c1", name: "f", environment: "local" },
       { type: "usage", turnId: "t", usage, total: { ...usage, totalTokens: 30 } },

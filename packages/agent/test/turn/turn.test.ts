@@ -431,7 +431,26 @@ describe("a long history", () => {
       expect.stringContaining("answer 1"),
       '[{"type":"input_text","text":"two"}]',
     ]);
-    expect(entries.some(({ type }) => type === "compacted")).toBe(true);
+    expect(entries.find(({ type }) => type === "compacted")).toMatchObject({
+      reason: "its 100 tokens reached the limit of 100",
+    });
+  });
+
+  it("is replaced when the user asks for it, by a turn without a prompt", async () => {
+    const { thread, endpoint, entries } = await startAgent([say("an answer"), say("a summary"), say("second")]);
+    await thread.run("one").result;
+    const events = await readAll(thread.compact());
+    expect(events.map(({ type }) => type)).toEqual([
+      "turn_started",
+      "item_started",
+      "response_completed",
+      "item_completed",
+      "turn_completed",
+    ]);
+    expect(entries.find(({ type }) => type === "compacted")).toMatchObject({ reason: "the user asked for it" });
+    await thread.run("two").result;
+    const input = JSON.stringify(endpoint.requests[2]?.body.input);
+    expect([input.includes("a summary"), input.includes("an answer")]).toEqual([true, false]);
   });
 });
 

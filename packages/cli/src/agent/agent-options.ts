@@ -3,7 +3,9 @@ import type { SandboxMode } from "@codex/executor-protocol";
 import type { ConnectOptions } from "../connect.js";
 
 /** Options of every command that runs an agent. */
-export interface AgentCommandOptions extends ConnectOptions, Pick<ConfigFlags, "config" | "profile"> {
+export interface AgentCommandOptions
+  extends ConnectOptions,
+    Pick<ConfigFlags, "config" | "profile" | "askForApproval"> {
   model?: string;
   oss?: boolean;
   localProvider?: string;

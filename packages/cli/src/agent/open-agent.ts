@@ -23,6 +23,8 @@ import { createContextReader } from "./read-context.js";
 /** Everything a run needs, open. */
 export interface OpenedAgent {
   readonly agent: Agent;
+  /** The same agent with another model. */
+  readonly createAgent: (modelName: string) => Agent;
   readonly settings: AgentSettings;
   readonly config: LoadedConfig;
   readonly workspace: Workspace;
@@ -103,30 +105,33 @@ async function openAgentAt(
       approver: choices.approver,
       audit,
     });
-    const agent = createAgent({
-      orchestrator,
-      model,
-      modelName: settings.model,
-      ...(workspace.cwd === undefined ? {} : { cwd: workspace.cwd }),
-      ...(instructions === undefined ? {} : { instructions }),
-      tools: tools.list,
-      readContext: createContextReader({ place, workspace, settings, config: config.settings, policy: tools.policy }),
-      reasoning: settings.reasoning,
-      retry: provider.retry,
-      login: config.settings.defaults.allowLogin ?? true,
-      ...(settings.verbosity === undefined ? {} : { text: { verbosity: settings.verbosity } }),
-      ...(settings.serviceTier === undefined ? {} : { serviceTier: settings.serviceTier }),
-      ...(settings.contextWindow === undefined ? {} : { contextWindow: settings.contextWindow }),
-      ...(settings.compactTokenLimit === undefined ? {} : { compactTokenLimit: settings.compactTokenLimit }),
-      ...(settings.compactPrompt === undefined ? {} : { compactPrompt: settings.compactPrompt }),
-      ...(provider.toolTypes === undefined ? {} : { customTools: provider.toolTypes.includes("custom") }),
-      ...(settings.webSearch === undefined ? {} : { hostedTools: [{ type: "web_search" }] }),
-    });
+    const createWith = (modelName: string) =>
+      createAgent({
+        orchestrator,
+        model,
+        modelName,
+        ...(workspace.cwd === undefined ? {} : { cwd: workspace.cwd }),
+        ...(instructions === undefined ? {} : { instructions }),
+        tools: tools.list,
+        readContext: createContextReader({ place, workspace, settings, config: config.settings, policy: tools.policy }),
+        reasoning: settings.reasoning,
+        retry: provider.retry,
+        login: config.settings.defaults.allowLogin ?? true,
+        ...(settings.verbosity === undefined ? {} : { text: { verbosity: settings.verbosity } }),
+        ...(settings.serviceTier === undefined ? {} : { serviceTier: settings.serviceTier }),
+        ...(settings.contextWindow === undefined ? {} : { contextWindow: settings.contextWindow }),
+        ...(settings.compactTokenLimit === undefined ? {} : { compactTokenLimit: settings.compactTokenLimit }),
+        ...(settings.compactPrompt === undefined ? {} : { compactPrompt: settings.compactPrompt }),
+        ...(provider.toolTypes === undefined ? {} : { customTools: provider.toolTypes.includes("custom") }),
+        ...(settings.webSearch === undefined ? {} : { hostedTools: [{ type: "web_search" }] }),
+      });
+    const agent = createWith(settings.model);
     const close = async () => {
       await orchestrator.close();
       await place.close();
     };
-    return { agent, settings, config, workspace, executor, orchestrator, providerId: provider.id, close };
+    const opened = { agent, createAgent: createWith, settings, config, workspace, executor, orchestrator, close };
+    return { ...opened, providerId: provider.id };
   } catch (error) {
     await orchestrator.close();
     throw error;
@@ -140,7 +145,7 @@ async function openAgentConfig(
   approver: Approver | undefined,
   isOwn: boolean,
 ): Promise<LoadedConfig> {
-  const { config = [], enable = [], disable = [], profile } = options;
+  const { config = [], enable = [], disable = [], profile, askForApproval } = options;
   const mode = isBypassed(options) ? "danger-full-access" : options.sandbox;
   const features = [
     ...enable.map((name) => `features.${name}=true`),
@@ -153,6 +158,7 @@ async function openAgentConfig(
         ...(options.ignoreUserConfig === true ? { ignoreUserConfig: true } : {}),
         ...(profile === undefined ? {} : { profile }),
         ...(mode === undefined ? {} : { sandbox: mode }),
+        ...(askForApproval === undefined ? {} : { askForApproval }),
         ...(approver === undefined || isBypassed(options) ? { approvalPolicy: "never" } : {}),
       },
       workspace.cwd,

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { addNotes } from "./help.js";
-import { addExecutorOptions, append, parseCount, parseSeconds, sandboxOption } from "./options.js";
+import { addAgentOptions, parseCount, parseSeconds } from "./options.js";
 
 /** `codex exec`. */
 export function addAgent(program: Command): void {
@@ -25,7 +25,9 @@ export function addAgent(program: Command): void {
       'codex exec --executor 127.0.0.1:7000 -C /srv/app "Why does it not start?"',
       'codex exec resume --last "And now the docs."',
     ],
-  }).action(async (prompt: string | undefined, options: ExecOptions) => start(prompt, { kind: "new" }, options));
+  }).action(async (prompt: string | undefined, options: ExecOptions, command: Command) =>
+    start(prompt, { kind: "new" }, withOuter(command, options)),
+  );
 
   const resume = addExecOptions(exec.command("resume").description("Go on with a thread"))
     .argument("[thread]", "Its id; with --last the prompt")
@@ -92,21 +94,15 @@ const start = async (prompt: string | undefined, choice: ThreadChoice, options: 
   (await import("../commands/exec.js")).runExec(prompt, choice, options);
 
 /** Options count before and behind the name of the command; those behind come first. */
-function withOuter<T extends object>(command: Command, options: T): T {
-  const outer: Record<string, unknown> = command.parent?.opts() ?? {};
+export function withOuter<T extends object>(command: Command, options: T): T {
+  const { parent } = command;
+  const outer: object = parent === null ? {} : withOuter(parent, parent.opts());
   const own = Object.entries(options).filter(([name]) => command.getOptionValueSource(name) !== "default");
   return { ...options, ...outer, ...Object.fromEntries(own) };
 }
 
 const addExecOptions = (command: Command): Command =>
-  addExecutorOptions(command)
-    .option("-m, --model <name>", "Model, as the provider names it")
-    .addOption(new Option("-c, --config <key=value>", "Override a setting, repeatable").argParser(append))
-    .option("-p, --profile <name>", "Settings of $CODEX_HOME/<name>.config.toml over those of config.toml")
-    .addOption(sandboxOption("What commands may do (default: as configured)"))
-    .option("-C, --cd <dir>", "Directory to work in, on the executor's host")
-    .option("--add-dir <dir>", "Another directory that may be written; repeatable", append)
-    .option("-i, --image <file>", "Image to send with the prompt; repeatable", append)
+  addAgentOptions(command)
     .option("--json", "Print events as lines of JSON")
     .addOption(new Option("--experimental-json").hideHelp())
     .option("--json-deltas", "With --json: text and output as they come")
@@ -119,15 +115,7 @@ const addExecOptions = (command: Command): Command =>
     .option("--no-stdin", "Do not read stdin beside a prompt")
     .option("--skip-git-repo-check", "Work outside of a git repository")
     .option("--trust", "Mark the project as trusted in config.toml, for this and later runs")
-    .option("--ephemeral", "Keep no file of the thread")
     .option("--ignore-user-config", "Do not read $CODEX_HOME/config.toml; keys are still taken from there")
     .option("--ignore-rules", "Do not load the rules of the user and of the project")
-    .option("--enable <feature>", "Same as -c features.<feature>=true; repeatable", append)
-    .option("--disable <feature>", "Same as -c features.<feature>=false; repeatable", append)
-    .option("--strict-config", "Unknown keys of the configuration are an error")
-    .option("--oss", "Ask a model of this host")
-    .option("--local-provider <name>", "With --oss: ollama or lmstudio")
-    .option("--dangerously-bypass-approvals-and-sandbox", "Refuse nothing, and hold commands in no sandbox")
-    .addOption(new Option("--yolo").hideHelp())
     // Of the SDK of Codex: who started a thread is kept by nobody here.
     .addOption(new Option("--thread-source <source>").hideHelp());

@@ -112,3 +112,28 @@ export function parseSeconds(value: string): number {
   }
   return number;
 }
+
+/** Options of the commands that run an agent. */
+export const addAgentOptions = (command: Command) =>
+  addExecutorOptions(command)
+    .option("-m, --model <name>", "Model, as the provider names it")
+    .addOption(new Option("-c, --config <key=value>", "Override a setting, repeatable").argParser(append))
+    .option("-p, --profile <name>", "Settings of $CODEX_HOME/<name>.config.toml over those of config.toml")
+    .addOption(sandboxOption("What commands may do (default: as configured)"))
+    .option("-C, --cd <dir>", "Directory to work in, on the executor's host")
+    .option("--add-dir <dir>", "Another directory that may be written; repeatable", append)
+    .option("-i, --image <file>", "Image to send with the prompt; repeatable", append)
+    .option("--ephemeral", "Keep no file of the thread")
+    .option("--enable <feature>", "Same as -c features.<feature>=true; repeatable", append)
+    .option("--disable <feature>", "Same as -c features.<feature>=false; repeatable", append)
+    .option("--strict-config", "Unknown keys of the configuration are an error")
+    .option("--oss", "Ask a model of this host")
+    .option("--local-provider <name>", "With --oss: ollama or lmstudio")
+    .option("--dangerously-bypass-approvals-and-sandbox", "Refuse nothing, and hold commands in no sandbox")
+    .addOption(new Option("--yolo").hideHelp());
+
+/** When a person at a terminal is asked. */
+export const addAskingOption = (command: Command) =>
+  command.addOption(
+    new Option("-a, --ask-for-approval <policy>", "When to ask before a command runs").choices(APPROVAL_POLICIES),
+  );

@@ -1,0 +1,110 @@
+import type { Agent, AgentOptions, Thread } from "@codex/agent";
+import type { NewThread, OpenedThread, ThreadFile, ThreadStore } from "@codex/agent/node";
+import { LISTED_THREADS } from "../limits.js";
+import { listThreads } from "../threads/list-threads.js";
+import type { AgentSession, RunningSession } from "./agent-session.js";
+
+/** What a session with kept threads is made of. */
+export interface KeptSessionOptions {
+  /** An agent with this model; undefined: the configured one. */
+  readonly createAgent: (model: string | undefined) => Agent;
+  readonly model: string;
+  readonly store: ThreadStore;
+  /** Of each new thread. */
+  readonly newThread: NewThread;
+  /** Nothing is kept. */
+  readonly ephemeral: boolean;
+  /** The thread to begin with. */
+  readonly opened: OpenedThread | undefined;
+  readonly orchestrator: Pick<AgentOptions["orchestrator"], "callTool">;
+  /** Names and values for a person, beside the model and the thread's file. */
+  readonly facts: Readonly<Record<string, string | undefined>>;
+  readonly approvals: string;
+  readonly diff: (signal: AbortSignal) => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+/** A session whose threads are kept in files. Takes over `opened`, also when it fails. */
+export async function createKeptSession(options: KeptSessionOptions): Promise<AgentSession> {
+  const { store, orchestrator, newThread } = options;
+  let model = options.model;
+  let agent = options.createAgent(undefined);
+  let thread: Thread | undefined;
+  let file: ThreadFile | undefined;
+
+  const take = async (opened: OpenedThread): Promise<Thread> => {
+    try {
+      const resumed = await agent.resumeThread(opened.saved, { recorder: opened.file });
+      await file?.close();
+      file = opened.file;
+      thread = resumed;
+      return resumed;
+    } catch (error) {
+      await opened.file.close();
+      throw error;
+    }
+  };
+  if (options.opened !== undefined) await take(options.opened);
+
+  const listSessions = async (): Promise<RunningSession[]> => {
+    const result = await orchestrator.callTool("list_sessions", {});
+    const listed: unknown = result.isError
+      ? undefined
+      : (result.structured as { sessions?: unknown } | undefined)?.sessions;
+    return Array.isArray(listed) ? listed.flatMap(readSession) : [];
+  };
+
+  return {
+    describe: () => ({ ...options.facts, model, "kept in": file?.path }),
+    get thread() {
+      return thread;
+    },
+    async openThread() {
+      if (thread !== undefined) return thread;
+      if (options.ephemeral) {
+        thread = agent.startThread();
+        return thread;
+      }
+      const created = await store.create(newThread);
+      file = created.file;
+      thread = agent.startThread({ id: created.id, recorder: created.file });
+      return thread;
+    },
+    async leaveThread() {
+      thread = undefined;
+      await file?.close();
+      file = undefined;
+    },
+    async resumeThread(id) {
+      if (thread?.id === id) return thread;
+      return take(await store.open(id));
+    },
+    listThreads: () => listThreads(store, { cwd: newThread.cwd, limit: LISTED_THREADS }),
+    async setModel(name) {
+      agent = options.createAgent(name);
+      model = name;
+      if (thread === undefined) return;
+      const saved = { id: thread.id, items: thread.items, usage: thread.usage };
+      thread = await agent.resumeThread(saved, file === undefined ? {} : { recorder: file });
+    },
+    describeApprovals: () => options.approvals,
+    diff: options.diff,
+    listSessions,
+    async endSession(id) {
+      const { text } = await orchestrator.callTool("kill_session", { session_id: id });
+      return text.split("\n", 1)[0] ?? "";
+    },
+    async close() {
+      await file?.close();
+      await options.close();
+    },
+  };
+}
+
+/** One that runs, of an executor's list. */
+function readSession(listed: unknown): RunningSession[] {
+  if (typeof listed !== "object" || listed === null) return [];
+  const { sessionId, command, state }: { sessionId?: unknown; command?: unknown; state?: unknown } = listed;
+  if (typeof sessionId !== "number" || state !== "running") return [];
+  return [{ sessionId, command: typeof command === "string" ? command : "" }];
+}
