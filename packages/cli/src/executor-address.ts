@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
+import { splitWords } from "@codex/agent-terminal/text";
 import { readSshUrl, type SshUrl } from "@codex/environments";
 import { CommandError, EXIT } from "./exit-codes.js";
 import { findExecutable } from "./find-executable.js";
-import { splitWords } from "./split-words.js";
 
 /** Address of an executor or exec-server, as given in an option. */
 export type ExecutorAddress =

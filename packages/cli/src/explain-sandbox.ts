@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { quoteWords } from "@codex/agent-terminal/text";
 import { isProgram } from "@codex/doctor";
 import type { Sandbox } from "@codex/executor-protocol";
 import { describeEntry, PROTECTED_NAMES, type SandboxEntry } from "@codex/permissions";
 import { type CommandSandbox, createCommandSandbox, type WrappedCommand } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
 import { CommandError, EXIT } from "./exit-codes.js";
-import { quoteWords } from "./visible.js";
 
 /** Describes the effect of a sandbox on this host and the command line of the program in it, without running anything. @throws CommandError */
 export async function explainSandbox(sandbox: Sandbox | null, argv: readonly string[], cwd: string): Promise<string> {

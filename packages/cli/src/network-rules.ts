@@ -1,5 +1,5 @@
+import { visible } from "@codex/agent-terminal/text";
 import type { Explanation, RulePolicy } from "@codex/policy";
-import { visible } from "./visible.js";
 
 type NetworkRule = RulePolicy["networkRules"][number];
 

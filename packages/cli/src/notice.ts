@@ -1,4 +1,4 @@
-import { visible } from "./visible.js";
+import { visible } from "@codex/agent-terminal/text";
 
 /** Writes a notice of this command to stderr, on a separate line where a program has the terminal. */
 export function say(line: string): void {

@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { describeSandbox } from "@codex/agent-terminal/approvals";
+import { splitWords } from "@codex/agent-terminal/text";
 import type { Sandbox } from "@codex/executor-protocol";
 import { createSandboxSelector } from "@codex/policy";
 import { createLocalBackend } from "@codex/process-host";
 import { type IPty, spawn } from "node-pty";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeSandbox } from "../src/describe-sandbox.js";
-import { splitWords } from "../src/split-words.js";
 import { codex, useCommand } from "./support.js";
 
 const call = (cmd: string, ...more: string[]) => [

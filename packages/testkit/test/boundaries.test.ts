@@ -47,7 +47,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     agent: "apply-patch clock executor-protocol file-lock orchestrator permissions policy telemetry",
   },
   faces: {
-    "agent-terminal": "agent clock orchestrator",
+    "agent-terminal": "agent clock executor-protocol orchestrator permissions policy",
     doctor: "config executor-protocol telemetry",
     local: "channel environments exec-server executor orchestrator policy process-host",
     "mcp-client": "clock environments exec-backend executor executor-protocol telemetry",

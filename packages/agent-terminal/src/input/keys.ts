@@ -8,7 +8,7 @@ export type Key =
   | { readonly name: KeyName; readonly raw: string };
 
 /** Keys without a text of their own. */
-export type KeyName =
+type KeyName =
   | "enter"
   | "newline"
   | "backspace"

@@ -1,5 +1,5 @@
 /** Commands of the interactive mode, and what they do. */
-export const SLASH_COMMANDS = {
+const SLASH_COMMANDS = {
   help: "this list",
   new: "a new thread",
   resume: "the threads of this directory; /resume NUMBER or ID goes on with one",

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { visible } from "@codex/agent-terminal/text";
 import {
   type AuditRecord,
   type ChainHead,
@@ -12,7 +13,6 @@ import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { openConfig } from "../open-config.js";
 import { written } from "../standard-output.js";
-import { visible } from "../visible.js";
 
 export interface VerifyOptions extends ConfigFlags {
   expect?: string;

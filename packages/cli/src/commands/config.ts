@@ -1,3 +1,4 @@
+import { visible } from "@codex/agent-terminal/text";
 import {
   type ConfigFlags,
   describePlace,
@@ -8,7 +9,6 @@ import {
   renderValue,
 } from "@codex/config";
 import { openConfig } from "../open-config.js";
-import { visible } from "../visible.js";
 
 /** Prints every setting with its value and where it was set. */
 export async function runConfigShow(options: ConfigFlags & { json: boolean }): Promise<void> {

@@ -1,7 +1,7 @@
+import { visible } from "@codex/agent-terminal/text";
 import { CHECKS, type Row, runChecks } from "@codex/doctor";
 import { EXIT } from "../exit-codes.js";
 import { VERSION } from "../version.js";
-import { visible } from "../visible.js";
 
 /** Checks what commands need of this host, and says how to fix what is wrong. Exit code 1 for a problem. */
 export async function runDoctor({ json }: { json: boolean }): Promise<void> {

@@ -1,8 +1,8 @@
+import { visible } from "@codex/agent-terminal/text";
 import type { ConfigFlags } from "@codex/config";
 import { listRemoved } from "@codex/exec-backend";
 import type { EnvPolicy } from "@codex/executor-protocol";
 import { openConfig } from "../open-config.js";
-import { visible } from "../visible.js";
 
 /** Prints the variables that commands do not get. */
 export async function runEnv(options: ConfigFlags & { json: boolean }): Promise<void> {

@@ -1,3 +1,4 @@
+import { visible } from "@codex/agent-terminal/text";
 import { codexHome } from "@codex/config";
 import {
   checkEnvironment,
@@ -10,7 +11,6 @@ import {
 } from "@codex/environments";
 import { loadConfigured, openEnvironments } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
-import { visible } from "../visible.js";
 
 interface OutputOptions {
   json: boolean;

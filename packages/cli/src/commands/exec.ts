@@ -20,6 +20,7 @@ import {
   runShownTurn,
   type ShownTurnResult,
 } from "@codex/agent-terminal";
+import { createTerminalApprover } from "@codex/agent-terminal/approvals";
 import { systemClock } from "@codex/clock";
 import type { Approver } from "@codex/orchestrator";
 import type { ExecOptions, ThreadChoice } from "../agent/agent-options.js";
@@ -29,7 +30,6 @@ import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { savedRulesFile } from "../rule-files.js";
 import { written } from "../standard-output.js";
-import { createTerminalApprover } from "../terminal-approver.js";
 import { VERSION_LINE } from "../version.js";
 
 /** Runs one turn of an agent, and shows it; with `review` it reviews. @throws CommandError before anything was asked */

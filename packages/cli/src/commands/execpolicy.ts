@@ -1,3 +1,4 @@
+import { quoteWords, visible } from "@codex/agent-terminal/text";
 import type { ConfigFlags } from "@codex/config";
 import type { HostInfo } from "@codex/executor-protocol";
 import {
@@ -19,7 +20,6 @@ import { describePolicyError, loadRules, readRules } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { describeHost } from "../sandbox-trial.js";
 import { compileGrammarSimply } from "../shell-parser.js";
-import { quoteWords, visible } from "../visible.js";
 
 export interface CheckOptions {
   rules?: string[];

@@ -11,6 +11,8 @@ import {
   readDiff,
   readImages,
 } from "@codex/agent-terminal";
+import { createTerminalApprover } from "@codex/agent-terminal/approvals";
+import { visible } from "@codex/agent-terminal/text";
 import { systemClock } from "@codex/clock";
 import { codexHome } from "@codex/config";
 import type { AgentCommandOptions, ThreadChoice } from "../agent/agent-options.js";
@@ -19,9 +21,7 @@ import { chooseThread } from "../agent/open-thread.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { savedRulesFile } from "../rule-files.js";
 import { chooseRunSandbox } from "../run-sandbox.js";
-import { createTerminalApprover } from "../terminal-approver.js";
 import { VERSION, VERSION_LINE } from "../version.js";
-import { visible } from "../visible.js";
 
 /** Holds a conversation with an agent at this terminal; without one it is `codex exec`. @throws CommandError */
 export async function runInteractive(

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { visible } from "@codex/agent-terminal/text";
 import type { Sandbox } from "@codex/executor-protocol";
 import { createProgramRunner } from "@codex/orchestrator";
 import { createCommandSandbox } from "@codex/sandbox";
@@ -10,7 +11,6 @@ import { openConfig } from "../open-config.js";
 import { describeDenial } from "../run-sandbox.js";
 import { chooseTrialSandbox, type TrialOptions } from "../sandbox-trial.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
-import { visible } from "../visible.js";
 
 export interface SandboxCommandOptions extends TrialOptions {
   cd?: string;

@@ -1,4 +1,5 @@
 import { text } from "node:stream/consumers";
+import { createTerminalApprover } from "@codex/agent-terminal/approvals";
 import type { ConfigFlags } from "@codex/config";
 import {
   type AuditOptions,
@@ -16,7 +17,6 @@ import { openConfig } from "../open-config.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
-import { createTerminalApprover } from "../terminal-approver.js";
 import { findTool, print, printJson } from "./tools-list.js";
 
 interface ToolsOptions extends ConnectOptions {

@@ -51,7 +51,7 @@ function refuseWord(command: Command): never {
 }
 
 /** Commands for which options count that stand before them. */
-const AGENT_COMMANDS: ReadonlySet<string> = new Set(["exec", "resume"]);
+const AGENT_COMMANDS: ReadonlySet<string> = new Set(["exec", "resume", "review"]);
 
 /** An option before a command that does not take it would be passed over in silence. */
 function refuseOptions(program: Command, child: Command): void {

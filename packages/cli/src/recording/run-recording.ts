@@ -1,5 +1,5 @@
+import { quoteWords } from "@codex/agent-terminal/text";
 import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
-import { quoteWords } from "../visible.js";
 import { createCastEncoder } from "./asciicast.js";
 import type { CastSink } from "./cast-file.js";
 

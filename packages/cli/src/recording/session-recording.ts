@@ -1,5 +1,5 @@
+import { quoteWords } from "@codex/agent-terminal/text";
 import type { RecordedOutput } from "@codex/executor-protocol";
-import { quoteWords } from "../visible.js";
 import { createCastEncoder } from "./asciicast.js";
 
 /** Turns the retained output of a session into lines of a recording. */

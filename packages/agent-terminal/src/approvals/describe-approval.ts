@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
+import { quoteWords, visible } from "../text/unseen.js";
 import { describeSandbox } from "./describe-sandbox.js";
-import { quoteWords, visible } from "./visible.js";
 
 /** Size of the terminal that a question is shown on. */
 export interface QuestionSize {

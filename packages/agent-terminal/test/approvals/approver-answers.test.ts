@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import type { ApprovalRequest } from "@codex/orchestrator";
 import { afterEach, describe, expect, it } from "vitest";
-import { createTerminalApprover } from "../src/terminal-approver.js";
+import { createTerminalApprover } from "../../src/approvals/terminal-approver.js";
 
 const REQUEST: ApprovalRequest = {
   id: "1",

@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from "@codex/orchestrator";
 import { describe, expect, it } from "vitest";
-import { describeRequest } from "../src/describe-approval.js";
+import { describeRequest } from "../../src/approvals/describe-approval.js";
 
 const REQUEST: ApprovalRequest = {
   id: "1",

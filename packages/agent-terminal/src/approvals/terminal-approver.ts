@@ -7,9 +7,9 @@ import {
   findRuleProblem,
 } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
+import { splitWords } from "../text/split-words.js";
+import { quoteWords, visible } from "../text/unseen.js";
 import { describeRequest } from "./describe-approval.js";
-import { splitWords } from "./split-words.js";
-import { quoteWords, visible } from "./visible.js";
 
 /** Answers, their decisions and labels, in the order of the question. Only exact answers count: `stop` is not `s`. */
 const CHOICES: readonly { answers: readonly string[]; decision: ApprovalDecision; label: string }[] = [

@@ -1,0 +1,2 @@
+export { splitWords } from "./split-words.js";
+export { quoteWords, visible } from "./unseen.js";
