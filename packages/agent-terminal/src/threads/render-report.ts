@@ -48,12 +48,13 @@ const OUTCOMES = {
   unknown: "no end is recorded",
 } as const;
 
-function renderCall({ name, input, environment, wallMs, rule, outputBytes }: ReportedCall): string {
+function renderCall({ name, input, environment, wallMs, decidedBy, rule, outputBytes }: ReportedCall): string {
   const facts = [
     ...(environment === undefined ? [] : [`on ${environment}`]),
     wallMs === undefined ? "time not known" : renderTime(wallMs),
     outputBytes === undefined ? "no answer is recorded" : `answered with ${count(outputBytes, "byte")}`,
-    ...(rule === undefined ? [] : [rule]),
+    ...(decidedBy === undefined ? [] : [`decided by ${decidedBy}`]),
+    ...(rule === undefined ? [] : [`rule ${rule}`]),
   ];
   return `    ${name} ${firstLine(commandOf(input))} (${facts.join(", ")})`;
 }

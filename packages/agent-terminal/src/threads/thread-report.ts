@@ -43,7 +43,9 @@ export interface ReportedCall {
   input: string;
   environment: string | undefined;
   wallMs: number | undefined;
-  /** Why it was allowed to run, or was not. */
+  /** What decided whether it ran: a rule, the policy, a person. */
+  decidedBy: string | undefined;
+  /** The rules that match it. */
   rule: string | undefined;
   /** Bytes of what the model got; undefined while there is none. */
   outputBytes: number | undefined;
@@ -152,7 +154,13 @@ class ReportReader {
     if (item.type === "function_call" || item.type === "custom_tool_call") {
       const input = cut(textOf(item.arguments) ?? textOf(item.input) ?? "");
       const call = { callId: id ?? "", name: textOf(item.name) ?? "", input, at: timestamp };
-      const unknown = { environment: undefined, wallMs: undefined, rule: undefined, outputBytes: undefined };
+      const unknown = {
+        environment: undefined,
+        wallMs: undefined,
+        decidedBy: undefined,
+        rule: undefined,
+        outputBytes: undefined,
+      };
       const full = { ...call, ...unknown };
       this.#calls.set(call.callId, full);
       this.#response.calls.push(full);
@@ -198,6 +206,7 @@ class ReportReader {
     if (call === undefined) return;
     call.environment = textOf(payload.environment) ?? call.environment;
     call.wallMs = countOf(payload.wallMs) ?? call.wallMs;
+    call.decidedBy = textOf(payload.decidedBy) ?? call.decidedBy;
     call.rule = textOf(payload.rule) ?? call.rule;
   }
 

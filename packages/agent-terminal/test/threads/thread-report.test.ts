@@ -47,7 +47,7 @@ const OWN = [
   item(1, user("make it green")),
   item(2, call("c1", "make test")),
   line(2, "call_started", { callId: "c1", name: "exec_command", environment: "far" }),
-  line(4, "call_finished", { callId: "c1", wallMs: 1900 }),
+  line(4, "call_finished", { callId: "c1", wallMs: 1900, decidedBy: "rule", rule: "prefix make" }),
   item(
     4,
     answer("c1", "Process exited with code 0\nOutput:\nWarning: truncated output (original token count: 9000)\n"),
@@ -75,7 +75,10 @@ describe("the report of a thread", () => {
         environment: "far",
         usage: usage(300, 160, 25),
         responses: [
-          { usage: usage(100, 10, 20), calls: [{ callId: "c1", environment: "far", wallMs: 1900 }] },
+          {
+            usage: usage(100, 10, 20),
+            calls: [{ callId: "c1", environment: "far", wallMs: 1900, rule: "prefix make" }],
+          },
           { usage: usage(200, 150, 5), calls: [] },
         ],
         cuts: [{ what: "output", callId: "c1", tokensBefore: 9000 }],
@@ -90,6 +93,9 @@ describe("the report of a thread", () => {
       },
     ]);
     expect([report.wallMs, report.usage.totalTokens]).toEqual([4000, 325]);
+    expect(renderThreadReport(meta, report)).toMatch(
+      /make test \(on far, 1\.9 s, .*, decided by rule, rule prefix make\)/,
+    );
   });
 
   it("reads what Codex writes", async () => {
