@@ -119,6 +119,7 @@ describe("codex at a terminal", () => {
     await terminal.shown("still ran and was ended: ");
     terminal.type("and then?\r");
     await terminal.shown("after");
+    await terminal.shown("out, ");
     expect(sent(2)).toBe("and then?");
     expect(endpoint.requests[2]?.text).toContain("aborted by user");
     terminal.type(CTRL_C);

@@ -217,8 +217,9 @@ export class Conversation implements ConversationHandle {
     try {
       const run = start(stop.signal);
       for await (const event of run) {
-        // Before it is shown: what is sent after that was sent in the knowledge of it.
+        // Before its end is shown: what is typed after that was typed in the knowledge of it.
         if (event.type === "turn_failed") this.#takeBack();
+        if (event.type === "turn_failed" || event.type === "turn_completed") this.#stop = undefined;
         await this.#view.show(event);
       }
       await run.result;
