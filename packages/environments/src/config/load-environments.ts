@@ -33,7 +33,7 @@ export async function loadEnvironments({ home, env }: EnvironmentsSources): Prom
   const codex = await readFile(join(home, ENVIRONMENTS_FILE), "codex", home);
   const ours = await readFile(join(home, OUR_ENVIRONMENTS_FILE), "ours", home);
   const base = codex === undefined ? fromUrl(env.CODEX_EXEC_SERVER_URL, ours) : { ...codex, isDecided: true };
-  if (ours === undefined) return decide(base, base.environments);
+  if (ours === undefined) return decide(base, base.environments, undefined);
   checkOnce(ours, codex);
   const environments = extend([...base.environments, ...ours.environments], ours, home);
   const merged = {
@@ -44,7 +44,7 @@ export async function loadEnvironments({ home, env }: EnvironmentsSources): Prom
     isDisabled: base.isDisabled || (base.default === undefined && ours.isDisabled),
     source: base.source.kind === "none" ? ours.source : base.source,
   };
-  return decide(merged, environments);
+  return decide(merged, environments, ours);
 }
 
 /** What a file, or a variable, says. */
@@ -146,7 +146,12 @@ function checkOnce(ours: Statement, codex: Statement | undefined): void {
   };
   for (const key of ["default", "include_local"] as const) {
     if (stated[key] && said[key])
-      throw createProblem(ours.defaultSection!, key, `${ENVIRONMENTS_FILE} has it already, and decides`);
+      throw createProblem(
+        ours.defaultSection!,
+        key,
+        `${ENVIRONMENTS_FILE} has it already, and decides`,
+        showValue(ours.defaultSection!.table[key]),
+      );
   }
   const known = new Map(codex.environments.map(({ id, place }) => [id, place]));
   for (const [index, { id }] of ours.environments.entries()) {
@@ -200,19 +205,35 @@ function fromUrl(given: string | undefined, ours: Statement | undefined): Statem
 function decide(
   { includeLocal = true, default: named, isDisabled, source, defaultSection }: Statement,
   environments: readonly ConfiguredEnvironment[],
+  ours: Statement | undefined,
 ): EnvironmentsConfig {
   const ids = [...(includeLocal ? ["local"] : []), ...environments.map(({ id }) => id)];
   if (named !== undefined && !ids.includes(named)) {
-    const known = ids.length === 0 ? "there is none" : `there is ${ids.map((id) => `\`${id}\``).join(", ")}`;
-    throw createProblem(defaultSection!, "default", `no environment has this id; ${known}`, showValue(named));
+    throw createProblem(defaultSection!, "default", describeUnknown(ids), showValue(named));
   }
-  for (const { id, fallback, place } of environments) {
-    if (fallback === undefined || ids.includes(fallback)) continue;
-    const rule = `names a fallback that is no environment: ${JSON.stringify(fallback)}`;
-    throw new EnvironmentsConfigError({ rule: `${place}: environment \`${id}\` ${rule}` });
-  }
+  if (ours !== undefined) checkFallbacks(environments, ids, ours);
   const standard = isDisabled ? undefined : (named ?? (includeLocal ? "local" : undefined));
   return { environments, includeLocal, default: standard, source };
+}
+
+const describeUnknown = (ids: readonly string[]): string => {
+  const known = ids.length === 0 ? "there is none" : `there is ${ids.map((id) => `\`${id}\``).join(", ")}`;
+  return `no environment has this id; ${known}`;
+};
+
+/** Only our own file has fallbacks: in a table of its own environments, or in what it adds to others. */
+function checkFallbacks(
+  environments: readonly ConfiguredEnvironment[],
+  ids: readonly string[],
+  { environments: own, sections = [], extensions }: Statement,
+): void {
+  for (const { id, fallback } of environments) {
+    if (fallback === undefined || ids.includes(fallback)) continue;
+    const extension = extensions?.get(id);
+    const section =
+      extension?.table.fallback === undefined ? sections[own.findIndex((each) => each.id === id)] : extension;
+    throw createProblem(section!, "fallback", describeUnknown(ids), showValue(fallback));
+  }
 }
 
 const NOISE = {

@@ -1,6 +1,6 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { CONNECT_TIMEOUT_MS, INITIALIZE_TIMEOUT_MS } from "../limits.js";
-import { createProblem, type Section, showValue } from "./config-error.js";
+import { createProblem, type Section, showType, showValue } from "./config-error.js";
 import type { ConfiguredEnvironment, TokenSource } from "./environment-config.js";
 import {
   isTable,
@@ -77,11 +77,11 @@ export function readAdditions(section: Section, to: ConfiguredEnvironment, home:
   const token = readTokenSource(section, to, home);
   const caFile = readText(section, "ca_file");
   const envInherit = readTexts(section, "env_inherit");
-  if (caFile !== undefined && to.kind !== "websocket") throw createProblem(section, "ca_file", "needs a wss:// `url`");
+  if (caFile !== undefined && to.kind !== "websocket") throw misplaced(section, "ca_file", "needs a wss:// `url`");
   if (caFile !== undefined && to.kind === "websocket" && !to.url.startsWith("wss://")) {
     throw createProblem(section, "ca_file", "needs a wss:// `url`: nothing else has certificates", showValue(caFile));
   }
-  if (envInherit !== undefined && to.kind !== "command") throw createProblem(section, "env_inherit", "needs `program`");
+  if (envInherit !== undefined && to.kind !== "command") throw misplaced(section, "env_inherit", "needs `program`");
   if (fallback === to.id) throw createProblem(section, "fallback", "names the environment itself", showValue(fallback));
   return {
     ...to,
@@ -107,9 +107,13 @@ function readId(section: Section): string {
 
 const MAX_ID_BYTES = 64;
 
+/** The error about a key whose value may be a secret: only its type is shown. */
+const misplaced = (section: Section, key: string, rule: string) =>
+  createProblem(section, key, rule, showType(section.table[key]));
+
 function readAddress(section: Section, given: string, dialect: Dialect) {
   for (const key of ["args", "env", "cwd"]) {
-    if (section.table[key] !== undefined) throw createProblem(section, key, "needs `program`, and this has a `url`");
+    if (section.table[key] !== undefined) throw misplaced(section, key, "needs `program`, and this has a `url`");
   }
   const connectTimeoutMs = readSeconds(section, "connect_timeout_sec") ?? CONNECT_TIMEOUT_MS;
   const url = trimBlanks(given);
@@ -125,7 +129,7 @@ function readAddress(section: Section, given: string, dialect: Dialect) {
         showValue(url),
       );
     }
-    if (literal !== undefined) throw createProblem(section, "auth_bearer_token", "needs a ws:// or wss:// `url`");
+    if (literal !== undefined) throw misplaced(section, "auth_bearer_token", "needs a ws:// or wss:// `url`");
     const problem = readSshUrl(url);
     if (typeof problem === "string") throw createProblem(section, "url", problem, showValue(url));
     return { kind: "ssh" as const, url, connectTimeoutMs };
@@ -134,7 +138,7 @@ function readAddress(section: Section, given: string, dialect: Dialect) {
   if (problem !== undefined) throw createProblem(section, "url", problem, showValue(url));
   if (literal === undefined) return { kind: "websocket" as const, url, connectTimeoutMs };
   if (/[\0-\x08\x0a-\x1f\x7f]/.test(literal)) {
-    throw createProblem(section, "auth_bearer_token", "holds a control character, which no HTTP header can carry");
+    throw misplaced(section, "auth_bearer_token", "a control character is in it, which no HTTP header can carry");
   }
   checkConfidential(section, "auth_bearer_token", url);
   return { kind: "websocket" as const, url, connectTimeoutMs, token: { kind: "literal" as const, token: literal } };
@@ -142,7 +146,7 @@ function readAddress(section: Section, given: string, dialect: Dialect) {
 
 function checkConfidential(section: Section, key: string, url: string): void {
   if (url.startsWith("wss://") || isLoopback(url)) return;
-  throw createProblem(section, key, "the token would travel unencrypted: it needs a wss:// `url`, or one of this host");
+  throw misplaced(section, key, "the token would travel unencrypted: it needs a wss:// `url`, or one of this host");
 }
 
 function readCommand(section: Section, given: string, home: string) {
@@ -150,7 +154,7 @@ function readCommand(section: Section, given: string, home: string) {
     if (section.table[key] === undefined) continue;
     // As with a URL, a value of another type is an error of its own.
     if (key === "connect_timeout_sec") readSeconds(section, key);
-    throw createProblem(section, key, "needs `url`, and this has a `program`");
+    throw misplaced(section, key, "needs `url`, and this has a `program`");
   }
   const program = trimBlanks(given);
   if (program === "")
@@ -173,7 +177,7 @@ function readSkills(section: Section): readonly string[] {
   const given = section.table.skills;
   if (given === undefined) return [];
   const table = Array.isArray(given) ? (given.length === 0 ? {} : { required: given[0] }) : given;
-  if (!isTable(table)) throw createProblem(section, "skills", "expected a table with `required`, a list of names");
+  if (!isTable(table)) throw misplaced(section, "skills", "expected a table with `required`, a list of names");
   const skills: Section = { ...section, table, path: [...section.path, "skills"] };
   refuseUnknown(skills, ["required"]);
   return readTexts(skills, "required") ?? [];
@@ -184,9 +188,9 @@ function readTokenSource(section: Section, to: ConfiguredEnvironment, home: stri
   const name = readText(section, "auth_bearer_token_env");
   if (file === undefined && name === undefined) return undefined;
   const key = file === undefined ? "auth_bearer_token_env" : "auth_bearer_token_file";
-  if (to.kind !== "websocket") throw createProblem(section, key, "needs a ws:// or wss:// `url`");
+  if (to.kind !== "websocket") throw misplaced(section, key, "needs a ws:// or wss:// `url`");
   if (to.token !== undefined || (file !== undefined && name !== undefined)) {
-    throw createProblem(section, key, `environment \`${to.id}\` has another bearer token already`);
+    throw misplaced(section, key, `environment \`${to.id}\` has another bearer token already`);
   }
   checkConfidential(section, key, to.url);
   if (file !== undefined) return { kind: "file", file: resolve(home, file) };
