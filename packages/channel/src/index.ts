@@ -1,3 +1,4 @@
+export { CarriedChannel, type CarriedOptions, type MessageCarrier } from "./carried/carried-channel.js";
 export type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received, ReceivedBytes } from "./channel.js";
 export { ChannelError, type ChannelErrorCode } from "./errors.js";
 export { type Envelope, parseEnvelope, type TraceContext } from "./json-rpc/envelope.js";

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 
 test("pins the exported names", () => {
   expect(Object.keys(channel).sort()).toEqual([
+    "CarriedChannel",
     "ChannelError",
     "DEFAULT_CHANNEL_LIMITS",
     "DEFAULT_PEER_LIMITS",

@@ -1,6 +1,10 @@
+export { type ExecutorRelay, type ExecutorRelayOptions, serveExecutorRelay } from "./executor/executor-relay.js";
+export type { StreamInfo } from "./executor/stream-table.js";
 export { type DecodedFrame, decodeFrame, type FrameHead, readFrameHead } from "./frames/decode.js";
 export { encodeFrame } from "./frames/encode.js";
 export type { FrameBody, FrameKind, RelayFrame } from "./frames/frame.js";
+export { StreamRefusedError } from "./harness/harness-socket.js";
+export { type NoiseChannelOptions, openNoiseChannel } from "./harness/noise-channel.js";
 export { MAX_AUTHORIZATION_BYTES, MAX_FRAME_BYTES, MAX_STREAM_ID_BYTES } from "./limits.js";
 export {
   type HandshakeContext,
@@ -22,3 +26,16 @@ export {
 } from "./noise/keys.js";
 export { loadMlKem, type MlKem, type MlKemKeyPair } from "./noise/ml-kem.js";
 export type { X25519KeyPair } from "./noise/x25519.js";
+export {
+  isLoopbackHost,
+  type Meeting,
+  type Registration,
+  type RegistryAddress,
+  registerDirect,
+  registerExecutor,
+  registerLegacy,
+  requestMeeting,
+  validateHarness,
+} from "./registry/registry.js";
+export { RegistryError } from "./registry/registry-error.js";
+export { SocketError } from "./socket/frame-socket.js";

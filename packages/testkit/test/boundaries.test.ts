@@ -21,7 +21,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "exec-backend": "executor-protocol telemetry",
   },
   link: {
-    relay: "",
+    relay: "channel clock telemetry",
     rendezvous: "clock relay telemetry",
     "exec-server-client": "channel clock exec-backend exec-server-protocol executor-protocol telemetry",
     "executor-client": "channel clock executor-protocol telemetry",

@@ -14,6 +14,10 @@ export interface Transport {
   hasWire: boolean;
   /** It carries JSON text only: no binary frames, and no bytes that are not UTF-8. */
   isTextOnly?: boolean;
+  /** A message that is not JSON, or over a limit, ends it. */
+  isStrict?: boolean;
+  /** It outlives its wire. */
+  isResumed?: boolean;
 }
 
 /** What the tests of the contract run on. Pairs from `connect` are disposed after each test. */

@@ -105,6 +105,7 @@ function readBody(field: number, bytes: Uint8Array): FrameBody {
     case "resume":
       return { kind, nextSeq: values.number };
     case "ack":
+      return { kind, counter: values.number, payload: values.payload };
     case "heartbeat":
       return { kind };
   }
@@ -118,7 +119,7 @@ const MEMBERS: Readonly<Record<FrameKind, Readonly<Record<number, Member>>>> = {
   handshake: { 1: "payload" },
   reset: { 1: "text" },
   resume: { 1: "number" },
-  ack: {},
+  ack: { 1: "number", 2: "payload" },
   heartbeat: {},
 };
 

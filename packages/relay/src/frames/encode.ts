@@ -51,8 +51,11 @@ function partsOf(body: FrameBody): BodyParts {
       if (body.nextSeq !== 0) fields.tag(1, WireType.Varint).uint32(body.nextSeq);
       return { field: FIELD.resume, fields: fields.finish(), payload: NOTHING };
     }
-    case "ack":
-      return { field: FIELD.ackFrame, fields: NOTHING, payload: NOTHING };
+    case "ack": {
+      const fields = new BinaryWriter();
+      if (body.counter !== 0) fields.tag(1, WireType.Varint).uint32(body.counter);
+      return withPayload(FIELD.ackFrame, fields, 2, body.payload);
+    }
     case "heartbeat":
       return { field: FIELD.heartbeat, fields: NOTHING, payload: NOTHING };
   }

@@ -1,7 +1,7 @@
 /**
  * One message between an end and the rendezvous: `codex.exec_server.relay.v1.RelayMessageFrame`, version 1.
  *
- * `ack` and `ack_bits` are not here: neither Codex nor we send or read them. Data is never segmented by either.
+ * Its fields `ack` and `ack_bits` are not here: neither Codex nor we send or read them. Data is never segmented by either.
  */
 export interface RelayFrame {
   /** Chosen by the harness, unique at its executor: routes the frame. 1 to `MAX_STREAM_ID_BYTES` bytes of UTF-8. */
@@ -19,8 +19,9 @@ export type FrameBody =
   | { kind: "handshake"; payload: Uint8Array }
   /** What a harness of Codex sends first, with 0; not acted upon. */
   | { kind: "resume"; nextSeq: number }
+  /** Our own: a sealed control message, and its number. Codex sends none, and ignores them. */
+  | { kind: "ack"; counter: number; payload: Uint8Array }
   /** Accepted and ignored; never sent. */
-  | { kind: "ack" }
   | { kind: "heartbeat" };
 
 /** The kinds of frames. */

@@ -19,7 +19,8 @@ const BODIES: FrameBody[] = [
   { kind: "reset", reason: "" },
   { kind: "resume", nextSeq: 0 },
   { kind: "resume", nextSeq: 300 },
-  { kind: "ack" },
+  { kind: "ack", counter: 0, payload: Buffer.alloc(0) },
+  { kind: "ack", counter: 7, payload: Buffer.from("sealed") },
   { kind: "heartbeat" },
 ];
 

@@ -1,0 +1,144 @@
+import type { Channel, ChannelEnd, CloseOptions, Received } from "../channel.js";
+import { asBuffer, checkSize, encodeValue } from "../codec/encode.js";
+import { type ChannelLimits, DEFAULT_CLOSE_DEADLINE_MS, resolveLimits } from "../limits.js";
+import { closedError, Ending } from "../queue/ending.js";
+import { FrameQueue } from "../queue/frame-queue.js";
+import { Inbox } from "../queue/inbox.js";
+import { rejected, SendGate } from "../queue/send-gate.js";
+
+/** Carries whole messages to the peer, in order, over a transport of its own. */
+export interface MessageCarrier {
+  /** Takes one message, UTF-8 JSON. Must not throw. Calls `onWritten` when the bytes are not needed any more. */
+  send(json: Buffer, onWritten?: () => void): void;
+  /** Bytes that it has taken and that still wait to be sent. */
+  readonly waitingBytes: number;
+  /**
+   * True: received messages wait to be taken, up to the limit, and the peer should be held back. False: there is room again.
+   * What comes all the same is kept.
+   */
+  setFull(isFull: boolean): void;
+  /** Called once, by `close` of the channel: sends what waits, up to the deadline, and ends the transport. Must not reject. */
+  close(options: Required<CloseOptions>): Promise<void>;
+}
+
+/** Options of `CarriedChannel`. */
+export interface CarriedOptions {
+  limits?: Partial<ChannelLimits>;
+  /** Called for a message that is no JSON or over a limit, in its turn, before it is received as `malformed`. */
+  onMalformed?: (problem: string) => void;
+}
+
+/** A channel over a transport of whole messages; its owner reports what the transport does. */
+export class CarriedChannel implements Channel {
+  readonly #carrier: MessageCarrier;
+  readonly #limits: ChannelLimits;
+  readonly #onMalformed: CarriedOptions["onMalformed"];
+  readonly #ending = new Ending();
+  readonly #frames: FrameQueue;
+  readonly #inbox = new Inbox(() => this.#take());
+  readonly #gate: SendGate;
+  #isFull = false;
+  #waitingBytes = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(carrier: MessageCarrier, { limits, onMalformed }: CarriedOptions = {}) {
+    this.#carrier = carrier;
+    this.#limits = resolveLimits(limits);
+    this.#onMalformed = onMalformed;
+    const { highWaterBytes, maxWaitingBytes } = this.#limits;
+    this.#frames = new FrameQueue(this.#limits, maxWaitingBytes);
+    this.#gate = new SendGate({
+      isFull: () => carrier.waitingBytes >= highWaterBytes,
+      hasRoom: () => carrier.waitingBytes <= highWaterBytes / 2,
+    });
+  }
+
+  get closed(): Promise<ChannelEnd> {
+    return this.#ending.closed;
+  }
+
+  /** Bytes of received messages that wait to be taken. */
+  get receivedBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  send(value: unknown): Promise<void> {
+    return this.#push(() => encodeValue(value, this.#limits));
+  }
+
+  sendEncoded(json: Uint8Array, onWritten?: () => void): Promise<void> {
+    const encode = () => {
+      checkSize(json.length, this.#limits);
+      return asBuffer(json);
+    };
+    return this.#push(encode, onWritten);
+  }
+
+  receive(): Promise<Received | undefined> {
+    return this.#inbox.receive();
+  }
+
+  /** A message came from the peer. */
+  deliver(json: Buffer): void {
+    if (this.#ending.end !== undefined || this.#closing !== undefined) return;
+    this.#frames.push(json);
+    this.#waitingBytes += json.length;
+    this.#inbox.wake();
+    if (!this.#isFull && this.#frames.isFull) this.#setFull(true);
+  }
+
+  /** Fewer bytes are waiting to be sent than before. */
+  noteSent(): void {
+    this.#gate.release();
+  }
+
+  /** The transport has ended. What came before can still be received. Only the first end counts. */
+  end(end: ChannelEnd): void {
+    this.#ending.settle(end);
+    this.#gate.fail(closedError(this.#ending.end));
+    this.#inbox.end();
+  }
+
+  close({ deadlineMs = DEFAULT_CLOSE_DEADLINE_MS, abrupt = false }: CloseOptions = {}): Promise<void> {
+    this.#closing ??= this.#close({ deadlineMs, abrupt });
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(options: Required<CloseOptions>): Promise<void> {
+    this.#frames.clear();
+    this.#waitingBytes = 0;
+    this.#inbox.end();
+    if (this.#isFull) this.#setFull(false);
+    await this.#carrier.close(options);
+    this.end({ kind: "closed" });
+  }
+
+  #push(encode: () => Buffer, onWritten?: () => void): Promise<void> {
+    if (this.#ending.end !== undefined) return rejected(closedError(this.#ending.end));
+    if (this.#closing !== undefined) return rejected(closedError({ kind: "closed" }));
+    try {
+      this.#carrier.send(encode(), onWritten);
+    } catch (error) {
+      return rejected(error);
+    }
+    return this.#gate.pass();
+  }
+
+  #take(): Received | undefined {
+    const received = this.#frames.take();
+    if (received === undefined) this.#waitingBytes = 0;
+    else if (received.kind === "value") this.#waitingBytes -= received.bytes ?? 0;
+    else if (received.kind === "malformed") this.#onMalformed?.(received.problem);
+    if (this.#isFull && this.#frames.hasRoom) this.#setFull(false);
+    return received;
+  }
+
+  #setFull(isFull: boolean): void {
+    this.#isFull = isFull;
+    this.#carrier.setFull(isFull);
+  }
+}

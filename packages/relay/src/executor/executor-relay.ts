@@ -1,0 +1,131 @@
+import { randomBytes } from "node:crypto";
+import type { Channel, ChannelLimits } from "@codex/channel";
+import { type Clock, pause, systemClock } from "@codex/clock";
+import { type Logger, messageOf } from "@codex/telemetry";
+import { FIRST_RETRY_MS, LONGEST_RETRY_MS, MAX_FRAME_BYTES, SOCKET_CLOSE_MS } from "../limits.js";
+import { createIdentity, fingerprintOf, type NoiseIdentity } from "../noise/keys.js";
+import { loadMlKem } from "../noise/ml-kem.js";
+import { Backoff } from "../registry/backoff.js";
+import { type Registration, type RegistryAddress, registerExecutor, validateHarness } from "../registry/registry.js";
+import { RegistryError } from "../registry/registry-error.js";
+import { FrameSocket, SocketError } from "../socket/frame-socket.js";
+import { ExecutorSocket } from "./executor-socket.js";
+import { HandshakeGate } from "./handshake-gate.js";
+import { type StreamInfo, StreamTable } from "./stream-table.js";
+
+/** What an executor behind a rendezvous is made with. */
+export interface ExecutorRelayOptions {
+  registry: RegistryAddress;
+  /** Gets the channel of each harness that was admitted, and owns it. */
+  onStream(channel: Channel, info: StreamInfo): void;
+  /** A name for people. */
+  name?: string | undefined;
+  labels?: Readonly<Record<string, string>>;
+  /** Whether a stream is announced after its handshake, and not only with its first message. Default false. */
+  isEager?: boolean;
+  limits?: Partial<ChannelLimits>;
+  /** Of this executor. Default: new keys. */
+  identity?: NoiseIdentity;
+  clock?: Clock;
+  /** Returns 0 to 1. */
+  random?: () => number;
+  log?: Logger | undefined;
+}
+
+/** An executor that registers, and serves its harnesses through a rendezvous until it is closed. */
+export interface ExecutorRelay {
+  /** Of its key, for people to compare. */
+  readonly fingerprint: string;
+  /** Streams, those that wait for their harness included. */
+  readonly streamCount: number;
+  /** The socket is open. */
+  readonly isConnected: boolean;
+  /** Ends its streams and its socket. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Registers and dials; does both again, with growing pauses, whenever one fails or the socket ends. Streams of our own
+ * harnesses outlive the socket.
+ */
+export async function serveExecutorRelay(options: ExecutorRelayOptions): Promise<ExecutorRelay> {
+  const mlKem = await loadMlKem();
+  const { clock = systemClock, random = Math.random, log, isEager = false, limits, registry } = options;
+  const identity = options.identity ?? createIdentity(mlKem);
+  const table = new StreamTable({ clock, limits, onStream: options.onStream });
+  const gate = new HandshakeGate(clock);
+  const abort = new AbortController();
+  const { signal } = abort;
+  let socket: FrameSocket | undefined;
+  let registration: Registration | undefined;
+
+  const register = async (): Promise<Registration> => {
+    const { name, labels } = options;
+    const more = { name, ...(labels === undefined ? {} : { labels }) };
+    return registerExecutor(registry, { key: identity.publicKey, ...more }, signal);
+  };
+  const serveOnce = async (onConnected: () => void): Promise<string> => {
+    registration ??= await register();
+    const { registrationId, url } = registration;
+    const headers = { "x-request-id": `req_${randomBytes(16).toString("hex")}` };
+    socket = await FrameSocket.dial(url, { clock, headers, maxMessageBytes: MAX_FRAME_BYTES, ca: registry.ca, signal });
+    onConnected();
+    log?.info?.("connected to the rendezvous", { registrationId });
+    const served = new ExecutorSocket(socket, {
+      environmentId: registry.environmentId,
+      registrationId,
+      identity,
+      mlKem,
+      clock,
+      table,
+      gate,
+      isEager,
+      log,
+      validate: ({ harness, ...rest }, within) =>
+        validateHarness(registry, { registrationId, key: harness, ...rest }, within),
+    });
+    return served.serve();
+  };
+  const run = async () => {
+    const backoff = new Backoff({ firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS, random });
+    while (!signal.aborted) {
+      let retryAfterMs: number | undefined;
+      try {
+        const reason = await serveOnce(() => backoff.reset());
+        log?.warn?.("the rendezvous is gone", { reason });
+      } catch (error) {
+        if (signal.aborted) return;
+        // The rendezvous does not know the registration any more, or never will.
+        if (error instanceof SocketError && isClientError(error.status)) registration = undefined;
+        if (error instanceof SocketError || error instanceof RegistryError) retryAfterMs = error.retryAfterMs;
+        log?.warn?.("the rendezvous cannot be reached", { error: messageOf(error) });
+      }
+      socket = undefined;
+      const pauseMs = backoff.next(retryAfterMs);
+      await pause(clock, pauseMs, signal).catch(() => {});
+    }
+  };
+  const running = run();
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    await table.close();
+    abort.abort();
+    await socket?.close(SOCKET_CLOSE_MS);
+    await running;
+  };
+  return {
+    fingerprint: fingerprintOf(identity.publicKey),
+    get streamCount() {
+      return table.count;
+    },
+    get isConnected() {
+      return socket !== undefined;
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+const isClientError = (status: number | undefined): boolean => status !== undefined && status >= 400 && status < 500;

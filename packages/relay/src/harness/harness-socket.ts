@@ -1,0 +1,136 @@
+import type { Clock } from "@codex/clock";
+import { decodeFrame } from "../frames/decode.js";
+import { encodeFrame } from "../frames/encode.js";
+import type { FrameBody } from "../frames/frame.js";
+import { RESET_REASON } from "../frames/reset-reason.js";
+import { HANDSHAKE_TIMEOUT_MS, MAX_FRAME_BYTES } from "../limits.js";
+import { type HandshakeContext, InitiatorHandshake, type NoiseSession } from "../noise/handshake.js";
+import type { NoiseIdentity } from "../noise/keys.js";
+import type { MlKem } from "../noise/ml-kem.js";
+import type { Meeting } from "../registry/registry.js";
+import { FrameSocket } from "../socket/frame-socket.js";
+import { SendTurns } from "../socket/send-turns.js";
+import type { ControlMessage } from "../streams/control.js";
+import { NoiseLink } from "../streams/noise-link.js";
+
+/** The executor did not answer the handshake as it has to, or not at all. */
+export class StreamRefusedError extends Error {
+  override readonly name = "StreamRefusedError";
+}
+
+/** One socket of a harness, with its one stream: the handshake is done. */
+export interface HarnessSocket {
+  readonly link: NoiseLink;
+  readonly turns: SendTurns;
+  /** From now on what comes is passed on. */
+  start(): void;
+  /** Nothing is read meanwhile. */
+  setPaused(isPaused: boolean): void;
+  /** Tells the executor, and closes the socket. */
+  end(deadlineMs: number): void;
+}
+
+/** What a socket of a harness needs. */
+export interface HarnessSocketOptions {
+  meeting: Meeting;
+  context: HandshakeContext;
+  identity: NoiseIdentity;
+  mlKem: MlKem;
+  clock: Clock;
+  ca: string | Uint8Array | undefined;
+  signal: AbortSignal | undefined;
+  /** May throw: the stream is lost then. */
+  onData(seq: number, payload: Uint8Array): void;
+  onControl(message: ControlMessage): void;
+  /** Called once, unless `end` was called. */
+  onLost(reason: string): void;
+}
+
+/** Dials, and agrees on keys with the executor. @throws SocketError, StreamRefusedError, or the reason of the signal */
+export async function openHarnessSocket(options: HarnessSocketOptions): Promise<HarnessSocket> {
+  const { meeting, context, identity, mlKem, clock, ca, signal } = options;
+  const socket = await FrameSocket.dial(meeting.url, { clock, maxMessageBytes: MAX_FRAME_BYTES, ca, signal });
+  const { streamId } = context;
+  const send = (body: FrameBody) => socket.send(encodeFrame({ streamId, body }));
+  const turns = new SendTurns(() => socket.waitingBytes);
+  const handshake = new InitiatorHandshake({ context, identity, mlKem, responder: meeting.executor });
+  let link: NoiseLink | undefined;
+  let isStarted = false;
+  const early: FrameBody[] = [];
+  let isOver = false;
+
+  return new Promise((resolve, reject) => {
+    const lose = (reason: string) => {
+      if (isOver) return;
+      isOver = true;
+      cancel();
+      if (link === undefined) {
+        void socket.close(0);
+        reject(signal?.aborted === true ? signal.reason : new StreamRefusedError(reason));
+      } else options.onLost(reason);
+    };
+    const onAbort = () => lose("it was given up");
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const cancel = clock.after(HANDSHAKE_TIMEOUT_MS, () =>
+      lose(`the executor did not answer the handshake within ${HANDSHAKE_TIMEOUT_MS} ms`),
+    );
+    const settle = (session: NoiseSession) => {
+      cancel();
+      signal?.removeEventListener("abort", onAbort);
+      link = new NoiseLink(session.keys, send);
+      resolve({
+        link,
+        turns,
+        start: () => {
+          isStarted = true;
+          for (const body of early.splice(0)) pass(body);
+        },
+        setPaused: (isPaused) => socket.setPaused(isPaused),
+        end: (deadlineMs) => {
+          isOver = true;
+          send({ kind: "reset", reason: RESET_REASON });
+          void socket.close(deadlineMs);
+        },
+      });
+    };
+    const pass = (body: FrameBody) => {
+      if (isOver) return;
+      try {
+        if (body.kind === "data") options.onData(body.seq, body.payload);
+        else if (body.kind === "ack") {
+          const message = link?.acceptControl(body.counter, body.payload);
+          if (message !== undefined) options.onControl(message);
+        }
+      } catch (error) {
+        lose(error instanceof Error ? error.message : String(error));
+      }
+    };
+    const receive = (body: FrameBody) => {
+      if (body.kind === "reset") return lose("the stream was reset");
+      if (body.kind === "handshake") {
+        if (link !== undefined) return lose("a second handshake came");
+        try {
+          settle(handshake.finish(body.payload));
+        } catch {
+          lose("the handshake failed: it was not answered by the executor whose key the registry gave");
+        }
+      } else if (link === undefined) lose("data came before the handshake");
+      else if (isStarted) pass(body);
+      else early.push(body);
+    };
+    socket.start({
+      onMessage: (data, isBinary) => {
+        if (isOver) return;
+        if (!isBinary) return lose("the rendezvous sent a text message");
+        const decoded = decodeFrame(data);
+        if (!decoded.ok) lose(`the rendezvous sent a frame that is invalid: ${decoded.problem}`);
+        else if (decoded.frame.streamId === streamId) receive(decoded.frame.body);
+      },
+      onWritten: () => turns.run(),
+      onClosed: (reason) => lose(reason),
+    });
+    // What Codex sends first; it means nothing.
+    send({ kind: "resume", nextSeq: 0 });
+    send({ kind: "handshake", payload: handshake.start(Buffer.from(meeting.authorization)) });
+  });
+}

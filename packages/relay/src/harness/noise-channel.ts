@@ -1,0 +1,162 @@
+import { randomUUID } from "node:crypto";
+import type { Channel, ChannelLimits } from "@codex/channel";
+import { type Clock, pause, systemClock } from "@codex/clock";
+import { type Logger, messageOf } from "@codex/telemetry";
+import { FIRST_RESUME_MS, LONGEST_RESUME_MS, RECOVERY_MS, SOCKET_CLOSE_MS } from "../limits.js";
+import { createIdentity, fingerprintOf, type NoiseIdentity, type NoisePublicKey } from "../noise/keys.js";
+import { loadMlKem, type MlKem } from "../noise/ml-kem.js";
+import { Backoff } from "../registry/backoff.js";
+import { type Meeting, type RegistryAddress, requestMeeting } from "../registry/registry.js";
+import { RegistryError } from "../registry/registry-error.js";
+import { RelayedStream } from "../streams/relayed-stream.js";
+import { type HarnessSocket, openHarnessSocket } from "./harness-socket.js";
+
+/** What a channel to an executor behind a rendezvous is opened with. */
+export interface NoiseChannelOptions {
+  registry: RegistryAddress;
+  /**
+   * Throws for a key that is not to be trusted. Called before anything is sent, for each connection; default: what the
+   * registry says is believed.
+   */
+  checkKey?: (key: NoisePublicKey) => void | Promise<void>;
+  /** Of this harness. Default: new keys. */
+  identity?: NoiseIdentity;
+  limits?: Partial<ChannelLimits>;
+  clock?: Clock;
+  /** Returns 0 to 1. */
+  random?: () => number;
+  /** Gives the attempt up. */
+  signal?: AbortSignal;
+  log?: Logger | undefined;
+}
+
+/**
+ * Opens a channel to the executor of an environment. With an executor of ours it goes on over another socket when its own is lost, for up
+ * to 45 s, and nothing is lost or repeated; with one of Codex it ends.
+ * @throws RegistryError, SocketError, StreamRefusedError, what `checkKey` throws, or the reason of the signal
+ */
+export async function openNoiseChannel(options: NoiseChannelOptions): Promise<Channel> {
+  const mlKem = await loadMlKem();
+  const harness = new NoiseHarness(options, mlKem, options.identity ?? createIdentity(mlKem));
+  return harness.open();
+}
+
+class NoiseHarness {
+  readonly #options: NoiseChannelOptions;
+  readonly #mlKem: MlKem;
+  readonly #identity: NoiseIdentity;
+  readonly #clock: Clock;
+  readonly #abort = new AbortController();
+  readonly #stream: RelayedStream;
+  #socket: HarnessSocket | undefined;
+  /** Fingerprint of the executor of this stream. */
+  #executor = "";
+  #isRecovering = false;
+
+  constructor(options: NoiseChannelOptions, mlKem: MlKem, identity: NoiseIdentity) {
+    this.#options = options;
+    this.#mlKem = mlKem;
+    this.#identity = identity;
+    this.#clock = options.clock ?? systemClock;
+    this.#stream = new RelayedStream({
+      role: "harness",
+      clock: this.#clock,
+      limits: options.limits,
+      onBroken: (reason) => this.#lose(reason),
+      onFull: (isFull) => this.#socket?.setPaused(isFull),
+      onEnded: () => {
+        this.#abort.abort();
+        this.#socket?.end(SOCKET_CLOSE_MS);
+      },
+    });
+  }
+
+  async open(): Promise<Channel> {
+    const socket = await this.#connect(this.#options.signal);
+    this.#stream.attach(socket.link, socket.turns);
+    socket.start();
+    return this.#stream.channel;
+  }
+
+  async #connect(signal: AbortSignal | undefined): Promise<HarnessSocket> {
+    const { registry, checkKey, log } = this.#options;
+    const meeting = await requestMeeting(registry, this.#identity.publicKey, signal);
+    await checkKey?.(meeting.executor);
+    this.#checkSame(meeting);
+    const streamId = randomUUID();
+    const socket = await openHarnessSocket({
+      meeting,
+      context: { environmentId: registry.environmentId, registrationId: meeting.registrationId, streamId },
+      identity: this.#identity,
+      mlKem: this.#mlKem,
+      clock: this.#clock,
+      ca: registry.ca,
+      signal,
+      onData: (seq, payload) => this.#stream.receiveData(seq, payload),
+      onControl: (message) => this.#stream.receiveControl(message),
+      onLost: (reason) => {
+        if (this.#socket === socket) this.#lose(reason);
+      },
+    });
+    this.#socket = socket;
+    log?.info?.("connected to an executor", { streamId, executor: this.#executor });
+    return socket;
+  }
+
+  /** A stream that goes on does so at the executor where it began. */
+  #checkSame({ executor }: Meeting): void {
+    const fingerprint = fingerprintOf(executor);
+    if (this.#executor !== "" && this.#executor !== fingerprint) throw new ReplacedError();
+    this.#executor = fingerprint;
+  }
+
+  #lose(reason: string): void {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.end(0);
+    this.#options.log?.warn?.("the stream to the executor was lost", { reason });
+    this.#stream.detach(reason);
+    if (this.#stream.isResumable && !this.#isRecovering) void this.#recover(reason);
+  }
+
+  async #recover(reason: string): Promise<void> {
+    const { random = Math.random } = this.#options;
+    const backoff = new Backoff({ firstMs: FIRST_RESUME_MS, longestMs: LONGEST_RESUME_MS, random });
+    const { signal } = this.#abort;
+    const until = this.#clock.now() + RECOVERY_MS;
+    this.#isRecovering = true;
+    let problem = reason;
+    let retryAfterMs: number | undefined;
+    while (!signal.aborted && this.#stream.isResumable) {
+      await pause(this.#clock, backoff.next(retryAfterMs), signal).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        const socket = await this.#connect(signal);
+        this.#isRecovering = false;
+        this.#stream.resume(socket.link, socket.turns);
+        socket.start();
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        problem = messageOf(error);
+        retryAfterMs = error instanceof RegistryError ? error.retryAfterMs : undefined;
+        if (isFinal(error) || this.#clock.now() >= until) break;
+      }
+    }
+    this.#stream.fail(`${reason}; it could not be resumed: ${problem}`);
+  }
+}
+
+/** The registry gave another executor. */
+class ReplacedError extends Error {
+  constructor() {
+    super("the executor was replaced by another one");
+  }
+}
+
+const FINAL_STATUS: ReadonlySet<number | undefined> = new Set([401, 403, 404]);
+
+function isFinal(error: unknown): boolean {
+  if (error instanceof ReplacedError) return true;
+  return error instanceof RegistryError && FINAL_STATUS.has(error.status);
+}

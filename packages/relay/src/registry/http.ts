@@ -1,0 +1,107 @@
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { rootCertificates } from "node:tls";
+import { cleanLine, messageOf } from "@codex/telemetry";
+import { MAX_REFUSAL_BYTES, MAX_REGISTRY_BYTES, REGISTRY_TIMEOUT_MS } from "../limits.js";
+import { readRetryAfter } from "../socket/retry-after.js";
+import { RegistryError } from "./registry-error.js";
+
+/** A request to a registry. */
+export interface RegistryRequest {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  signal?: AbortSignal | undefined;
+  /** Certificates (PEM) of issuers that are trusted beside those of Node. */
+  ca?: string | Uint8Array | undefined;
+}
+
+/** Posts JSON, and returns the JSON of a 2xx answer. Redirects are not followed. @throws RegistryError, or the reason of the signal */
+export async function postJson({ url, headers, body, signal, ca }: RegistryRequest): Promise<unknown> {
+  const { status, retryAfter, text } = await post(url, headers, body, signal, ca);
+  if (status < 200 || status > 299) {
+    throw new RegistryError(describeRefusal(status, text), status, readRetryAfter(retryAfter));
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RegistryError(`the registry answered HTTP ${status} with something that is not JSON`);
+  }
+}
+
+interface Answer {
+  status: number;
+  retryAfter: string | undefined;
+  text: string;
+}
+
+function post(
+  url: string,
+  headers: RegistryRequest["headers"],
+  body: string,
+  signal: AbortSignal | undefined,
+  ca: RegistryRequest["ca"],
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const fail = (message: string, cause?: unknown) => {
+      reject(signal?.aborted === true ? signal.reason : new RegistryError(message, undefined, undefined, { cause }));
+      request.destroy();
+    };
+    const send = url.startsWith("https:") ? requestHttps : requestHttp;
+    const request = send(url, {
+      method: "POST",
+      agent: false,
+      headers: { ...headers, "content-length": Buffer.byteLength(body) },
+      ...(signal === undefined ? {} : { signal }),
+      ...(ca === undefined ? {} : { ca: [...rootCertificates, Buffer.from(ca).toString()] }),
+    });
+    const timer = setTimeout(
+      () => fail(`the registry did not answer within ${REGISTRY_TIMEOUT_MS} ms`),
+      REGISTRY_TIMEOUT_MS,
+    );
+    request.once("close", () => clearTimeout(timer));
+    request.once("error", (cause) => fail(`the registry cannot be reached: ${describe(cause)}`, cause));
+    request.once("response", (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > MAX_REGISTRY_BYTES) fail(`the registry answered with more than ${MAX_REGISTRY_BYTES} bytes`);
+      });
+      response.once("error", (cause) => fail(`the answer of the registry broke off: ${cause.message}`, cause));
+      response.once("end", () => {
+        const { statusCode = 0, headers: given } = response;
+        resolve({ status: statusCode, retryAfter: given["retry-after"], text: Buffer.concat(chunks).toString() });
+      });
+    });
+    request.end(body);
+  });
+}
+
+const describe = (error: Error): string =>
+  error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : error.message;
+
+/** Codex's registry says why in `{error: {code, message}}`. */
+function describeRefusal(status: number, text: string): string {
+  const where = `the registry refused with HTTP ${status}`;
+  const detail = readDetail(text);
+  return detail === "" ? where : `${where}: ${cleanLine(detail, MAX_REFUSAL_BYTES)}`;
+}
+
+function readDetail(text: string): string {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== "object" || parsed === null || !("error" in parsed)) return "";
+    const { error } = parsed;
+    if (typeof error === "string") return error;
+    if (typeof error !== "object" || error === null) return "";
+    const parts = [
+      "code" in error && typeof error.code === "string" ? error.code : "",
+      "message" in error && typeof error.message === "string" ? error.message : "",
+    ];
+    return parts.filter((part) => part !== "").join(": ");
+  } catch {
+    return "";
+  }
+}

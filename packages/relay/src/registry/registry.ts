@@ -1,0 +1,178 @@
+import * as z from "zod/mini";
+import { MAX_AUTHORIZATION_BYTES } from "../limits.js";
+import { encodePublicKey, type NoisePublicKey, publicKeySchema } from "../noise/keys.js";
+import { postJson } from "./http.js";
+import { RegistryError } from "./registry-error.js";
+
+/** The only profile there is. */
+const SECURITY_PROFILE = "noise_hybrid_ik_v1";
+const DIRECT_TRANSPORT = "direct_jsonrpc_v1";
+
+/** A registry, and an environment in it. */
+export interface RegistryAddress {
+  /** Base URL, `https:` or `http:`. */
+  url: string;
+  environmentId: string;
+  /** Headers of a request to this URL with this body; called for each, so that a token may be renewed. */
+  authorize(request: { url: string; body: string }): Record<string, string> | Promise<Record<string, string>>;
+  /** Certificates (PEM) of issuers that are trusted beside those of Node. */
+  ca?: string | Uint8Array | undefined;
+}
+
+/** An executor's registration. */
+export interface Registration {
+  registrationId: string;
+  /** Where the executor's socket goes; the URL is a secret. */
+  url: string;
+}
+
+/** How a harness reaches an executor. */
+export interface Meeting {
+  registrationId: string;
+  /** Where the harness's socket goes; the URL is a secret. */
+  url: string;
+  executor: NoisePublicKey;
+  /** Shown to the executor, sealed. */
+  authorization: string;
+}
+
+const url = z.string().check(z.minLength(1), z.maxLength(8_192));
+const id = z.string().check(z.minLength(1), z.maxLength(1_024));
+
+const registrationSchema = z.object({
+  environment_id: z.string(),
+  url,
+  security_profile: z.literal(SECURITY_PROFILE),
+  executor_registration_id: id,
+});
+
+const directSchema = z.object({
+  environment_id: z.string(),
+  transport: z.literal(DIRECT_TRANSPORT),
+  registration_id: id,
+  url,
+});
+
+const legacySchema = z.object({ environment_id: z.string(), url });
+
+const meetingSchema = z.object({
+  environment_id: z.string(),
+  url,
+  security_profile: z.literal(SECURITY_PROFILE),
+  executor_registration_id: id,
+  executor_public_key: publicKeySchema,
+  harness_key_authorization: z
+    .string()
+    .check(z.refine((text) => Buffer.byteLength(text) <= MAX_AUTHORIZATION_BYTES, "it is too long")),
+});
+
+/** Registers an executor for Noise. @throws RegistryError, or the reason of the signal */
+export async function registerExecutor(
+  address: RegistryAddress,
+  { key, labels, name }: { key: NoisePublicKey; name?: string | undefined; labels?: Readonly<Record<string, string>> },
+  signal?: AbortSignal,
+): Promise<Registration> {
+  const body = {
+    security_profile: SECURITY_PROFILE,
+    executor_public_key: encodePublicKey(key),
+    ...(name === undefined ? {} : { name }),
+    ...(labels === undefined || Object.keys(labels).length === 0 ? {} : { labels }),
+  };
+  const answer = await call(address, "register", body, registrationSchema, { signal });
+  return { registrationId: answer.executor_registration_id, url: answer.url };
+}
+
+/** Registers an executor that speaks JSON-RPC to whoever is at the URL. @throws RegistryError, or the reason of the signal */
+export async function registerDirect(address: RegistryAddress, signal?: AbortSignal): Promise<Registration> {
+  const answer = await call(address, "direct/register", { transport: DIRECT_TRANSPORT }, directSchema, { signal });
+  if (answer.registration_id.trim() === "")
+    throw new RegistryError("the registry answered with a blank registration_id");
+  checkDirectUrl(answer.url);
+  return { registrationId: answer.registration_id, url: answer.url };
+}
+
+/** Registers an executor of the old relay, without encryption. @throws RegistryError, or the reason of the signal */
+export async function registerLegacy(address: RegistryAddress, signal?: AbortSignal): Promise<{ url: string }> {
+  const { url: found } = await call(address, "register", undefined, legacySchema, { signal });
+  return { url: found };
+}
+
+/** Asks where an environment is, for a harness with this key. @throws RegistryError, or the reason of the signal */
+export async function requestMeeting(
+  address: RegistryAddress,
+  key: NoisePublicKey,
+  signal?: AbortSignal,
+): Promise<Meeting> {
+  const answer = await call(address, "connect", { harness_public_key: encodePublicKey(key) }, meetingSchema, {
+    signal,
+  });
+  return {
+    registrationId: answer.executor_registration_id,
+    url: answer.url,
+    executor: answer.executor_public_key,
+    authorization: answer.harness_key_authorization,
+  };
+}
+
+/** Asks whether a harness may come in. @throws RegistryError, or the reason of the signal */
+export async function validateHarness(
+  address: RegistryAddress,
+  harness: { registrationId: string; streamId: string; key: NoisePublicKey; authorization: string },
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const body = {
+    executor_registration_id: harness.registrationId,
+    harness_public_key: encodePublicKey(harness.key),
+    harness_key_authorization: harness.authorization,
+  };
+  const headers = { "x-codex-noise-stream-id": harness.streamId };
+  const { valid } = await call(address, "validate", body, z.object({ valid: z.boolean() }), { headers, signal });
+  return valid;
+}
+
+async function call<T>(
+  address: RegistryAddress,
+  method: string,
+  content: unknown,
+  schema: z.ZodMiniType<T>,
+  { headers, signal }: { headers?: Record<string, string>; signal?: AbortSignal | undefined },
+): Promise<T> {
+  const base = address.url.trim().replace(/\/+$/, "");
+  const target = `${base}/cloud/environment/${encodeURIComponent(address.environmentId)}/${method}`;
+  const body = content === undefined ? "" : JSON.stringify(content);
+  const answer = await postJson({
+    url: target,
+    body,
+    headers: {
+      ...(content === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+      ...(await address.authorize({ url: target, body })),
+    },
+    signal,
+    ca: address.ca,
+  });
+  const parsed = z.safeParse(schema, answer);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new RegistryError(`the registry answered ${method} with an invalid \`${issue?.path.join(".") ?? ""}\``);
+  }
+  checkEnvironment(parsed.data, address.environmentId);
+  return parsed.data;
+}
+
+function checkEnvironment(answer: unknown, expected: string): void {
+  if (typeof answer !== "object" || answer === null || !("environment_id" in answer)) return;
+  if (answer.environment_id === expected) return;
+  throw new RegistryError(`the registry answered for another environment, not ${JSON.stringify(expected)}`);
+}
+
+function checkDirectUrl(text: string): void {
+  const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: "", hostname: "" };
+  if (protocol === "wss:" || (protocol === "ws:" && isLoopbackHost(hostname))) return;
+  throw new RegistryError("the registry answered with a URL that is neither wss: nor ws: on loopback");
+}
+
+/** Whether a host of a URL is this one: 127/8, `[::1]` or `localhost`. */
+export function isLoopbackHost(host: string): boolean {
+  return /^(127(\.\d{1,3}){3}|\[::1\]|localhost)$/i.test(host);
+}

@@ -1,0 +1,218 @@
+import type { IncomingMessage } from "node:http";
+import { rootCertificates } from "node:tls";
+import type { Clock } from "@codex/clock";
+import { messageOf } from "@codex/telemetry";
+import { WebSocket } from "ws";
+import { CONNECT_TIMEOUT_MS, MAX_REFUSAL_BYTES, PING_MS, PONG_TIMEOUT_MS } from "../limits.js";
+import { readRetryAfter } from "./retry-after.js";
+
+/** Why a websocket could not be opened. Its message has no query of the URL, which may be a secret. */
+export class SocketError extends Error {
+  override readonly name = "SocketError";
+  constructor(
+    message: string,
+    /** The HTTP status of a refusal. */
+    readonly status?: number,
+    /** Milliseconds after which the refusal said to try again. */
+    readonly retryAfterMs?: number,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** How a websocket is dialled. */
+export interface DialOptions {
+  clock: Clock;
+  headers?: Readonly<Record<string, string>>;
+  /** Largest message, bytes; a larger one ends the connection. */
+  maxMessageBytes: number;
+  /** Certificates (PEM) of issuers that are trusted beside those of Node. */
+  ca?: string | Uint8Array | undefined;
+  timeoutMs?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** What happens on an open socket. */
+export interface SocketEvents {
+  onMessage(data: Buffer, isBinary: boolean): void;
+  /** Something that waited has been written. */
+  onWritten(): void;
+  /** Called once, also after `close`. */
+  onClosed(reason: string): void;
+}
+
+/** An open websocket to a rendezvous, pinged so that a half-open one is noticed. */
+export class FrameSocket {
+  readonly #socket: WebSocket;
+  readonly #clock: Clock;
+  #events: SocketEvents | undefined;
+  #reason: string | undefined;
+  #cancelPing = () => {};
+
+  /** @throws SocketError, or the reason of the signal */
+  static dial(url: string, options: DialOptions): Promise<FrameSocket> {
+    return dial(url, options);
+  }
+
+  constructor(socket: WebSocket, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+    socket.pause();
+    socket.on("error", (error) => {
+      this.#reason ??= error.message;
+    });
+    socket.once("close", (code, reason) => {
+      this.#cancelPing();
+      this.#events?.onClosed(this.#reason ?? describeClose(code, reason.toString()));
+    });
+  }
+
+  /** Begins to read. Call once. */
+  start(events: SocketEvents): void {
+    this.#events = events;
+    this.#socket.on("message", (data, isBinary) => {
+      if (Buffer.isBuffer(data)) events.onMessage(data, isBinary);
+    });
+    if (this.#socket.readyState === WebSocket.CLOSED) {
+      events.onClosed(this.#reason ?? "the connection ended");
+      return;
+    }
+    this.#socket.resume();
+    this.#schedulePing();
+  }
+
+  /** Bytes that wait to be written. */
+  get waitingBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  /** Sends one message; nothing once the socket has ended. */
+  send(data: Uint8Array | string): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    const options = { binary: typeof data !== "string", compress: false };
+    this.#socket.send(data, options, (error) => {
+      if (!error) this.#events?.onWritten();
+    });
+  }
+
+  /** Nothing is read meanwhile. */
+  setPaused(isPaused: boolean): void {
+    if (isPaused) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  /** Writes what waits, sends a close frame, and cuts the connection where that takes longer than the deadline. */
+  close(deadlineMs: number): Promise<void> {
+    if (this.#socket.readyState === WebSocket.CLOSED) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(deadlineMs, () => this.#socket.terminate());
+      this.#socket.once("close", () => {
+        cancel();
+        resolve();
+      });
+      this.#socket.resume();
+      this.#socket.close(1000);
+    });
+  }
+
+  /** Cuts the connection. */
+  cut(reason: string): void {
+    this.#reason ??= reason;
+    this.#socket.terminate();
+  }
+
+  /** Anything that comes is a sign of life; what is not read cannot be seen. */
+  #schedulePing(): void {
+    const socket = this.#socket;
+    this.#cancelPing = this.#clock.after(PING_MS, () => {
+      const settle = () => {
+        cancel();
+        socket.off("pong", settle).off("message", settle);
+        this.#schedulePing();
+      };
+      const cancel = this.#clock.after(PONG_TIMEOUT_MS, () => {
+        if (socket.isPaused) settle();
+        else this.cut(`the rendezvous gave no sign of life for ${PONG_TIMEOUT_MS} ms`);
+      });
+      this.#cancelPing = cancel;
+      socket.on("pong", settle).on("message", settle);
+      if (socket.readyState === WebSocket.OPEN) socket.ping();
+    });
+  }
+}
+
+function dial(url: string, options: DialOptions): Promise<FrameSocket> {
+  const { clock, headers, maxMessageBytes, ca, timeoutMs = CONNECT_TIMEOUT_MS, signal } = options;
+  const name = nameOf(url);
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(signal.reason);
+    let socket: WebSocket;
+    try {
+      socket = new WebSocket(url, {
+        headers: { ...headers },
+        perMessageDeflate: false,
+        followRedirects: false,
+        maxPayload: maxMessageBytes,
+        ...(ca === undefined ? {} : { ca: [...rootCertificates, Buffer.from(ca).toString()] }),
+      });
+    } catch (cause) {
+      return reject(new SocketError(`${name} is no address of a websocket: ${messageOf(cause)}`));
+    }
+    const settle = () => {
+      cancel();
+      signal?.removeEventListener("abort", onAbort);
+    };
+    const fail = (error: unknown) => {
+      settle();
+      reject(error);
+      socket.on("error", () => {}).terminate();
+    };
+    const onAbort = () => fail(signal?.reason);
+    const cancel = clock.after(timeoutMs, () =>
+      fail(new SocketError(`no websocket at ${name} within ${timeoutMs} ms`)),
+    );
+    signal?.addEventListener("abort", onAbort);
+    socket.once("error", (cause) =>
+      fail(new SocketError(`connecting to ${name} failed: ${describe(cause)}`, undefined, undefined, { cause })),
+    );
+    socket.once("unexpected-response", (_request, response) => void readRefusal(name, response).then(fail));
+    socket.once("open", () => {
+      settle();
+      socket.removeAllListeners("error");
+      resolve(new FrameSocket(socket, clock));
+    });
+  });
+}
+
+/** Without user, password and query, which may be secrets. */
+function nameOf(url: string): string {
+  if (!URL.canParse(url)) return "the rendezvous";
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+const describe = (error: Error): string =>
+  error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : error.message;
+
+async function readRefusal(name: string, response: IncomingMessage): Promise<SocketError> {
+  let body = "";
+  try {
+    for await (const chunk of response) {
+      body += chunk;
+      if (body.length >= MAX_REFUSAL_BYTES) break;
+    }
+  } catch {
+    // The status alone is enough.
+  }
+  const { statusCode, headers } = response;
+  const header = headers["x-codex-rendezvous-rejection-reason"];
+  const detail = (typeof header === "string" ? header : body).slice(0, MAX_REFUSAL_BYTES).trim();
+  const message = `${name} refused the websocket with HTTP ${statusCode}${detail === "" ? "" : `: ${detail}`}`;
+  return new SocketError(message, statusCode, readRetryAfter(headers["retry-after"]));
+}
+
+function describeClose(code: number, reason: string): string {
+  if (code === 1006) return "the connection was lost";
+  return `the rendezvous closed the connection with code ${code}${reason === "" ? "" : `: ${reason}`}`;
+}

@@ -1,0 +1,80 @@
+import type { FrameBody } from "../frames/frame.js";
+import { MAX_CONTROL_BYTES } from "../limits.js";
+import { open, seal, TAG_BYTES } from "../noise/aead.js";
+import type { SessionKeys } from "../noise/handshake.js";
+import { RecordOpener } from "../records/record-opener.js";
+import { type ControlMessage, encodeControl, parseControl } from "./control.js";
+
+/** Last number of a record or control message. */
+const LAST_NUMBER = 0xffff_ffff;
+
+/** One Noise session on one socket: seals what a stream sends, opens what it receives. */
+export class NoiseLink {
+  readonly #keys: SessionKeys;
+  readonly #send: (body: FrameBody) => void;
+  readonly #opener: RecordOpener;
+  #nextSeq = 0;
+  #nextControl = 0;
+  #lastControl = -1;
+
+  /** @param send hands a frame of this stream to the socket */
+  constructor(keys: SessionKeys, send: (body: FrameBody) => void) {
+    this.#keys = keys;
+    this.#send = send;
+    this.#opener = new RecordOpener(keys.received);
+  }
+
+  /** Number of the next record that is sent. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  /** No record can be sent any more. */
+  get isExhausted(): boolean {
+    return this.#nextSeq > LAST_NUMBER;
+  }
+
+  /** Number of the next record that is expected, and those that came before their turn. */
+  get order() {
+    return this.#opener.order;
+  }
+
+  /** Sends a record, and returns its number. */
+  sendRecord(plaintext: Uint8Array): number {
+    const seq = this.#nextSeq++;
+    this.resend(seq, plaintext);
+    return seq;
+  }
+
+  /** Sends a record once more: the same bytes for the same number, always. */
+  resend(seq: number, plaintext: Uint8Array): void {
+    this.#send({ kind: "data", seq, payload: seal(this.#keys.sent, seq, plaintext) });
+  }
+
+  sendControl(message: ControlMessage): void {
+    if (this.#nextControl > LAST_NUMBER) return;
+    const counter = this.#nextControl++;
+    this.#send({ kind: "ack", counter, payload: seal(this.#keys.sentControl, counter, encodeControl(message)) });
+  }
+
+  sendReset(reason: string): void {
+    this.#send({ kind: "reset", reason });
+  }
+
+  /** The bytes whose turn it is now. @throws StreamViolation */
+  acceptData(seq: number, payload: Uint8Array): Generator<Buffer> {
+    return this.#opener.accept(seq, payload);
+  }
+
+  /** A control message; undefined for one that is old, or that the peer did not seal: it is ignored. */
+  acceptControl(counter: number, payload: Uint8Array): ControlMessage | undefined {
+    if (counter <= this.#lastControl || payload.length > MAX_CONTROL_BYTES + TAG_BYTES) return undefined;
+    try {
+      const message = parseControl(open(this.#keys.receivedControl, counter, payload));
+      this.#lastControl = counter;
+      return message;
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,398 @@
+import { CarriedChannel, type ChannelLimits, type CloseOptions, type MessageCarrier } from "@codex/channel";
+import type { Clock } from "@codex/clock";
+import {
+  GAP_TIMEOUT_MS,
+  LATE_STATE_MS,
+  MAX_IN_FLIGHT_RECORDS,
+  MAX_MESSAGE_BYTES,
+  MAX_UNTAKEN_BYTES,
+  OFFER_TIMEOUT_MS,
+  RESEND_PAUSE_MS,
+  STREAM_WINDOW_BYTES,
+} from "../limits.js";
+import { encodeMessage, MessageAssembler } from "../records/message-assembler.js";
+import { StreamViolation } from "../records/violation.js";
+import type { Sender, SendTurns } from "../socket/send-turns.js";
+import { AckPace } from "./ack-pace.js";
+import { type ControlMessage, OFFER_BYTES, type StreamState, withOffer, withoutOffer } from "./control.js";
+import type { NoiseLink } from "./noise-link.js";
+import { Outbox } from "./outbox.js";
+import { Resending } from "./resending.js";
+
+/** What a stream is made with. */
+export interface StreamOptions {
+  /** Which end this is: a harness offers acknowledgements, an executor accepts them. */
+  role: "harness" | "executor";
+  clock: Clock;
+  limits?: Partial<ChannelLimits> | undefined;
+  /** Makes the id of a session, at an executor: nobody may guess it. */
+  createSessionId?: () => string;
+  /** The stream is of no use on its present link: the owner takes it off, and may attach another. */
+  onBroken(reason: string): void;
+  /** Received messages wait, and a peer that cannot be told so sends on. Not called with a peer of ours. */
+  onFull?(isFull: boolean): void;
+  /** Nothing more goes through the stream: the owner forgets it. */
+  onEnded(): void;
+}
+
+/** On which link a stream sends, and when it is its turn. */
+interface Attached {
+  link: NoiseLink;
+  turns: SendTurns;
+  /** A harness waits for the answer to `resume` before it sends anything. */
+  isResuming: boolean;
+}
+
+/**
+ * A channel over a Noise stream. With Codex at the other end it lives as long as its link. With one of ours it acknowledges and
+ * repeats records, grants bytes, and goes on over another link where it stopped.
+ */
+export class RelayedStream implements MessageCarrier, Sender {
+  readonly channel: CarriedChannel;
+  readonly #options: StreamOptions;
+  readonly #outbox = new Outbox();
+  readonly #assembler = new MessageAssembler();
+  readonly #acks: AckPace;
+  readonly #resending: Resending;
+  /** `offered`: whether the peer is ours is not known yet. */
+  #peer: "codex" | "offered" | "ours" = "codex";
+  #session = "";
+  #attached: Attached | undefined;
+  #messagesSent = 0;
+  #messagesReceived = 0;
+  #receivedBytes = 0;
+  #isFull = false;
+  /** Bytes that were granted to the peer, and to this end. */
+  #granted = 0;
+  #limit = Number.POSITIVE_INFINITY;
+  /** The peer ends after so many bytes. */
+  #total: number | undefined;
+  #cancelGap: (() => void) | undefined;
+  #isEnded = false;
+  #cancelOffer = () => {};
+  #onFlushed = () => {};
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    const { clock, limits } = options;
+    this.channel = new CarriedChannel(this, {
+      ...(limits === undefined ? {} : { limits }),
+      // As Codex does: a peer that sends no JSON is not one of the protocol.
+      onMalformed: (problem) => this.#options.onBroken(problem),
+    });
+    this.#acks = new AckPace(clock, () => this.#sendState());
+    this.#resending = new Resending(clock, {
+      again: () => this.#probe(),
+      stalled: (ms) => this.#options.onBroken(`nothing was acknowledged for ${ms} ms`),
+    });
+  }
+
+  /** Of the session that can go on over another link; empty with a peer that is not ours. */
+  get session(): string {
+    return this.#session;
+  }
+
+  /** Whether it can go on over another link. */
+  get isResumable(): boolean {
+    return this.#peer === "ours" && !this.#isEnded;
+  }
+
+  /** Whether nothing has gone through it yet. */
+  get isUnused(): boolean {
+    return this.#messagesSent === 0 && this.#receivedBytes === 0;
+  }
+
+  get waitingBytes(): number {
+    return this.#outbox.pendingBytes;
+  }
+
+  /** The first link of a stream. */
+  attach(link: NoiseLink, turns: SendTurns): void {
+    this.#attached = { link, turns, isResuming: false };
+    turns.request(this);
+  }
+
+  /** Another link, at a harness. Nothing is sent before the executor has said how far it is. */
+  resume(link: NoiseLink, turns: SendTurns): void {
+    this.detach();
+    this.#attached = { link, turns, isResuming: true };
+    this.#sendResume();
+    this.#resending.start();
+  }
+
+  /** Another link, at an executor, as the harness asked. */
+  accept(link: NoiseLink, turns: SendTurns, { received, limit }: { received: number; limit: number }): void {
+    this.detach();
+    this.#attached = { link, turns, isResuming: false };
+    this.#limit = Math.max(this.#limit, limit);
+    this.#goOn(received);
+  }
+
+  /** Its link is gone. A stream that cannot go on ends. */
+  detach(reason?: string): void {
+    this.#attached?.turns.remove(this);
+    this.#attached = undefined;
+    this.#acks.stop();
+    this.#resending.stop();
+    this.#stopGap();
+    if (reason !== undefined && !this.isResumable) this.fail(reason);
+  }
+
+  /** Ends it: nothing comes any more. */
+  fail(reason: string): void {
+    this.channel.end({ kind: "failed", error: new Error(reason) });
+    this.#finish();
+  }
+
+  /** The peer has ended the stream, without saying how far it was to go. */
+  endByPeer(detail: string): void {
+    this.channel.end({ kind: "peer_closed", detail });
+    this.#finish();
+  }
+
+  /** A record came. @throws StreamViolation: the link is broken */
+  receiveData(seq: number, payload: Uint8Array): void {
+    const { link } = this.#attached ?? {};
+    if (link === undefined) return;
+    const expected = link.order.next;
+    for (const bytes of link.acceptData(seq, payload)) {
+      this.#acks.noteReceived(bytes.length);
+      this.#receivedBytes += bytes.length;
+      for (const message of this.#assembler.push(bytes)) this.#receiveMessage(message);
+    }
+    if (this.#peer === "ours") {
+      const isUnexpected = link.order.hasGap || link.order.next === expected;
+      this.#acks.note({ isUrgent: isUnexpected });
+    }
+    if (this.channel.receivedBytes > MAX_UNTAKEN_BYTES) {
+      throw new StreamViolation(`${MAX_UNTAKEN_BYTES} bytes were received and not taken`);
+    }
+    this.#watchGap(link.order.hasGap);
+    this.#checkTotal();
+  }
+
+  /** A control message came. */
+  receiveControl(message: ControlMessage): void {
+    if (message.type === "end") {
+      this.#total = message.total;
+      this.#checkTotal();
+    } else if (message.type === "gone") {
+      if (message.session === this.#session) this.fail("the executor does not know the stream any more");
+    } else if (message.type === "state") {
+      this.#receiveState(message);
+    } else if (message.session === this.#session) {
+      // Asked twice: the answer was lost.
+      this.#sendState();
+    }
+  }
+
+  sendNext(): boolean {
+    const { link, isResuming } = this.#attached ?? {};
+    if (link === undefined || isResuming === true || this.#outbox.pendingBytes === 0) return false;
+    const keeps = this.#peer !== "codex";
+    const room = this.#limit - this.#outbox.sentBytes;
+    if (keeps && (room <= 0 || this.#outbox.keptCount >= MAX_IN_FLIGHT_RECORDS)) {
+      this.#resending.start();
+      return false;
+    }
+    if (link.isExhausted) {
+      this.#options.onBroken("all numbers of records are used");
+      return false;
+    }
+    this.#outbox.sendNext(link, this.#options.clock.now(), { mayJoin: this.#peer === "ours", maxBytes: room });
+    if (keeps) this.#resending.start();
+    else this.#outbox.acknowledge(link.nextSeq);
+    this.channel.noteSent();
+    this.#checkFlushed();
+    return this.#outbox.pendingBytes > 0;
+  }
+
+  send(json: Buffer, onWritten?: () => void): void {
+    const isFirst = this.#messagesSent === 0;
+    this.#messagesSent += 1;
+    const offers = isFirst && this.#options.role === "harness" && json.length + OFFER_BYTES <= MAX_MESSAGE_BYTES;
+    if (offers) this.#offer();
+    this.#outbox.push(encodeMessage(offers ? withOffer(json) : json), onWritten);
+    this.#attached?.turns.request(this);
+  }
+
+  setFull(isFull: boolean): void {
+    this.#isFull = isFull;
+    // One of ours is granted nothing more; Codex is held back by its socket, where that has no other stream.
+    if (this.#peer !== "ours") this.#options.onFull?.(isFull);
+    if (!isFull && this.#peer === "ours") this.#acks.note({ isUrgent: true });
+  }
+
+  async close({ deadlineMs, abrupt }: Required<CloseOptions>): Promise<void> {
+    if (!this.#isEnded && !abrupt) await this.#flush(deadlineMs);
+    const { link } = this.#attached ?? {};
+    // Codex ignores it.
+    if (!this.#isEnded && this.#peer !== "codex") link?.sendControl({ type: "end", total: this.#outbox.sentBytes });
+    this.#finish();
+  }
+
+  /** Until the peer has answered, no more is sent than can be kept: it may be one of ours. */
+  #offer(): void {
+    this.#peer = "offered";
+    this.#limit = STREAM_WINDOW_BYTES;
+    this.#waitForState(OFFER_TIMEOUT_MS);
+  }
+
+  #waitForState(ms: number): void {
+    this.#cancelOffer();
+    this.#cancelOffer = this.#options.clock.after(ms, () => {
+      this.#peer = "codex";
+      this.#limit = Number.POSITIVE_INFINITY;
+      this.#resending.stop();
+      const { link, turns } = this.#attached ?? {};
+      if (link !== undefined) this.#outbox.acknowledge(link.nextSeq);
+      this.#checkFlushed();
+      turns?.request(this);
+    });
+  }
+
+  #receiveMessage(message: Buffer): void {
+    this.#messagesReceived += 1;
+    // One of ours would have answered the offer before its first message.
+    if (this.#peer === "offered" && this.#messagesReceived === 1) this.#waitForState(LATE_STATE_MS);
+    const offering =
+      this.#messagesReceived === 1 && this.#options.role === "executor" ? withoutOffer(message) : undefined;
+    if (offering !== undefined) {
+      this.#session = this.#options.createSessionId?.() ?? "";
+      if (this.#session !== "") this.#peer = "ours";
+      this.#limit = this.#outbox.sentBytes + STREAM_WINDOW_BYTES;
+    }
+    this.channel.deliver(offering ?? message);
+    if (offering !== undefined) this.#sendState();
+  }
+
+  #receiveState(state: StreamState): void {
+    const attached = this.#attached;
+    if (attached === undefined || state.next > attached.link.nextSeq) return;
+    if (this.#peer === "offered") {
+      this.#cancelOffer();
+      this.#peer = "ours";
+      this.#session = state.session;
+      this.#limit = state.limit;
+    }
+    if (this.#peer !== "ours" || state.session !== this.#session) return;
+    this.#limit = Math.max(this.#limit, state.limit);
+    if (attached.isResuming) {
+      attached.isResuming = false;
+      this.#goOn(state.received);
+      return;
+    }
+    const oldest = this.#outbox.oldest?.seq;
+    this.#outbox.acknowledge(state.next);
+    if (this.#outbox.oldest?.seq !== oldest || this.#outbox.keptCount === 0) this.#resending.noteProgress();
+    if (state.held.length > 0) {
+      const held = new Set(state.held.map((ahead) => state.next + ahead));
+      const missing = { has: (seq: number) => held.has(seq), before: Math.max(...held), pauseMs: RESEND_PAUSE_MS };
+      this.#outbox.resendMissing(attached.link, this.#options.clock.now(), missing);
+    }
+    if (!this.#isWaiting) this.#resending.stop();
+    if (state.ask === true) this.#sendState();
+    this.#checkFlushed();
+    attached.turns.request(this);
+  }
+
+  /** After a change of the link: the peer has this many bytes. */
+  #goOn(received: number): void {
+    try {
+      this.#outbox.rewind(received);
+    } catch (error) {
+      this.#options.onBroken(error instanceof Error ? error.message : String(error));
+      this.fail("bytes that the peer does not have are gone");
+      return;
+    }
+    this.#resending.stop();
+    this.#sendState();
+    this.#attached?.turns.request(this);
+  }
+
+  /** No acknowledgement came: asks for one, with the oldest record, which may be what is missing. */
+  #probe(): void {
+    const { link, isResuming } = this.#attached ?? {};
+    if (link === undefined) return;
+    if (isResuming === true) return this.#sendResume();
+    const { oldest } = this.#outbox;
+    if (oldest !== undefined) {
+      oldest.sentAt = this.#options.clock.now();
+      link.resend(oldest.seq, oldest.bytes);
+    }
+    this.#sendState(true);
+  }
+
+  /** The peer has yet to take something, or to grant more. */
+  get #isWaiting(): boolean {
+    return this.#outbox.keptCount > 0 || this.#outbox.pendingBytes > 0 || this.#attached?.isResuming === true;
+  }
+
+  #sendState(ask = false): void {
+    const { link } = this.#attached ?? {};
+    if (link === undefined || this.#peer !== "ours") return;
+    this.#acks.noteSent();
+    const { next, held } = link.order;
+    const state = { type: "state", session: this.#session, next, held, received: this.#receivedBytes } as const;
+    link.sendControl({ ...state, limit: this.#grant(), ...(ask ? { ask } : {}) });
+  }
+
+  #sendResume(): void {
+    const session = this.#session;
+    this.#attached?.link.sendControl({ type: "resume", session, received: this.#receivedBytes, limit: this.#grant() });
+  }
+
+  /** A channel that is full grants nothing more. */
+  #grant(): number {
+    if (!this.#isFull) this.#granted = Math.max(this.#granted, this.#receivedBytes + STREAM_WINDOW_BYTES);
+    return this.#granted;
+  }
+
+  #watchGap(hasGap: boolean): void {
+    if (!hasGap) return this.#stopGap();
+    this.#cancelGap ??= this.#options.clock.after(GAP_TIMEOUT_MS, () =>
+      this.#options.onBroken(`a record has been missing for ${GAP_TIMEOUT_MS} ms`),
+    );
+  }
+
+  #stopGap(): void {
+    this.#cancelGap?.();
+    this.#cancelGap = undefined;
+  }
+
+  #checkTotal(): void {
+    if (this.#total === undefined || this.#receivedBytes < this.#total || this.#isEnded) return;
+    this.channel.end({ kind: "peer_closed" });
+    this.#finish();
+  }
+
+  async #flush(deadlineMs: number): Promise<void> {
+    if (this.#isFlushed) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.after(deadlineMs, resolve);
+      this.#onFlushed = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  get #isFlushed(): boolean {
+    return (
+      this.#isEnded || (this.#outbox.pendingBytes === 0 && (this.#peer !== "ours" || this.#outbox.keptCount === 0))
+    );
+  }
+
+  #checkFlushed(): void {
+    if (this.#isFlushed) this.#onFlushed();
+  }
+
+  #finish(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#cancelOffer();
+    this.#onFlushed();
+    this.#options.onEnded();
+    this.detach();
+  }
+}
