@@ -13,6 +13,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     channel: "",
     telemetry: "",
     "file-lock": "",
+    "http-proxy": "",
     toml: "telemetry",
     background: "file-lock",
     "executor-protocol": "",
@@ -44,7 +45,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry",
     config: "executor-protocol file-lock orchestrator permissions policy toml",
     environments: "channel clock exec-backend exec-server-client executor-protocol orchestrator telemetry toml",
-    agent: "apply-patch clock executor-protocol file-lock orchestrator permissions policy telemetry",
+    agent: "apply-patch clock executor-protocol file-lock http-proxy orchestrator permissions policy telemetry",
   },
   faces: {
     "agent-terminal": "agent clock executor-protocol orchestrator permissions policy",
@@ -53,7 +54,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "mcp-client": "clock environments exec-backend executor executor-protocol telemetry",
     cli:
       "agent agent-terminal audit background channel clock config doctor environments exec-backend exec-server exec-server-client " +
-      "exec-server-protocol executor executor-protocol file-lock host-files local native orchestrator permissions policy process-host " +
+      "exec-server-protocol executor executor-protocol file-lock host-files http-proxy local native orchestrator permissions policy process-host " +
       "rendezvous sandbox telemetry",
   },
   // Private: may import every package.

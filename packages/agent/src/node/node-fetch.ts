@@ -1,5 +1,6 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
-import { pipeline, type Readable } from "node:stream";
+import { type Duplex, pipeline, type Readable } from "node:stream";
+import { createProxySend, type HttpProxy, openTunnel } from "@codex/http-proxy";
 import type { ModelBody, ModelFetch, ModelResponse } from "../model/responses/model-fetch.js";
 
 /** Bytes behind the last event that are still read, so that the connection can be used again. */
@@ -11,12 +12,16 @@ const MAX_REST_MS = 1_000;
  * Requests by `node:http`, over connections that are used again. The `fetch` of Node is loaded with its first call, which
  * takes some 50 ms; it also gives up by itself after five minutes without a byte, which this leaves to its caller.
  * @param http connections to addresses without TLS
+ * @param proxy that all requests go through
  */
-export function createNodeFetch(http = new HttpAgent({ keepAlive: true })): ModelFetch {
-  const sendSecurely = lazySecureRequest();
+export function createNodeFetch(http = new HttpAgent({ keepAlive: true }), proxy?: HttpProxy): ModelFetch {
+  const sendSecurely = lazySecureRequest(proxy);
+  const sendPlainly = async (): Promise<Send> =>
+    proxy === undefined
+      ? (options, url) => httpRequest(url, { ...options, agent: http })
+      : await createProxySend(proxy);
   return async (url, init) => {
-    const isSecure = new URL(url).protocol === "https:";
-    const send: Send = isSecure ? await sendSecurely() : (options) => httpRequest(url, { ...options, agent: http });
+    const send = await (new URL(url).protocol === "https:" ? sendSecurely() : sendPlainly());
     const attempt = () => exchange(send, url, init);
     return attempt().catch((error: unknown) => {
       // The endpoint closed a connection that was kept open, while this request was on its way.
@@ -29,16 +34,31 @@ export function createNodeFetch(http = new HttpAgent({ keepAlive: true })): Mode
 type Send = (options: object, url: string) => ClientRequest;
 
 /** `node:https` is loaded for the first address that needs it. */
-function lazySecureRequest(): () => Promise<Send> {
+function lazySecureRequest(proxy: HttpProxy | undefined): () => Promise<Send> {
   let loaded: Promise<Send> | undefined;
   return () => {
-    loaded ??= import("node:https").then(({ Agent, request }) => {
+    loaded ??= Promise.all([import("node:https"), import("node:tls")]).then(([{ Agent, request }, { connect }]) => {
       const agent = new Agent({ keepAlive: true });
+      if (proxy !== undefined) {
+        const open: Open = (options, onOpened) => {
+          openTunnel(proxy, options.host, options.port).then(
+            (socket) => onOpened(null, connect({ ...options, socket })),
+            (error: Error) => onOpened(error),
+          );
+        };
+        Object.assign(agent, { createConnection: open });
+      }
       return (options, url) => request(url, { ...options, agent });
     });
     return loaded;
   };
 }
+
+/** How an agent of Node opens a connection. */
+type Open = (
+  options: { host: string; port: number; servername?: string },
+  onOpened: (error: Error | null, socket?: Duplex) => void,
+) => void;
 
 class StaleConnection extends Error {}
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createResponsesModel, type ModelPort, type Provider, ProviderError, resolveProvider } from "@codex/agent";
 import { AdapterError, createNodeFetch, createTokenReader, loadAdapterModel } from "@codex/agent/node";
 import { codexHome } from "@codex/config";
+import { findProxy, ProxyError } from "@codex/http-proxy";
 import { CommandError } from "../exit-codes.js";
 import { VERSION } from "../version.js";
 
@@ -39,12 +40,12 @@ export async function openModel(
       provider,
       userAgent: `codex-ts/${VERSION}`,
       ...(readToken === undefined ? {} : { readToken }),
-      // Proxies of the environment are for the `fetch` of Node, from 24 on.
-      ...(process.env.NODE_USE_ENV_PROXY === "1" ? {} : { fetch: createNodeFetch() }),
+      fetch: createNodeFetch(undefined, findProxy(new URL(provider.url), process.env)),
     });
     return { model, provider, notices };
   } catch (error) {
-    if (!(error instanceof ProviderError || error instanceof AdapterError)) throw error;
+    const isKnown = error instanceof ProviderError || error instanceof AdapterError || error instanceof ProxyError;
+    if (!isKnown) throw error;
     throw new CommandError(error.message, 1, { cause: error });
   }
 }
