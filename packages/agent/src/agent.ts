@@ -316,6 +316,7 @@ class AgentThread implements Thread {
     const traits = describeModel(settings.modelName);
     const emit = (event: AgentEvent) => this.#emit(event);
     const shared = { orchestrator, own, commands: this.#commands, recorder: this.#recorder, clock, emit };
+    const imageDetail: "original" | "high" = traits.originalImages ? "original" : "high";
     const { cwd, workspaceRoots, login = true } = settings;
     return new Turn({
       turnId,
@@ -326,7 +327,16 @@ class AgentThread implements Thread {
       tools: (customTools) => createToolTable({ orchestrator: orchestrator.listTools(), own, hosted, customTools }),
       customTools: settings.customTools ?? traits.customTools,
       prepare: (call, table, hooks) =>
-        prepareCall(call, { ...shared, ...hooks, table, cwd, workspaceRoots, login, nextItemId: this.#nextItemId }),
+        prepareCall(call, {
+          ...shared,
+          ...hooks,
+          table,
+          cwd,
+          workspaceRoots,
+          imageDetail,
+          login,
+          nextItemId: this.#nextItemId,
+        }),
       commands: this.#commands,
       recorder: this.#recorder,
       emit,

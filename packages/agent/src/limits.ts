@@ -108,6 +108,9 @@ export const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
 /** Longest side of such a picture, pixels. */
 export const MAX_IMAGE_SIDE = 8192;
 
+/** Pictures of one result that the model is shown; further ones are named in its text. */
+export const MAX_RESULT_IMAGES = 16;
+
 /** Steps of a plan. */
 export const MAX_PLAN_STEPS = 200;
 

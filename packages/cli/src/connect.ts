@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Channel } from "@codex/channel";
 import { codexHome } from "@codex/config";
+import type { Environment } from "@codex/environments";
 import { shieldProcess } from "@codex/native";
 import {
   type AttachedExecutor,
@@ -87,14 +88,13 @@ export async function attachExecutor(
   const address = parseExecutorAddress(executor, "--executor");
   const credentials = readCredentials(options);
   try {
-    if (address.kind === "ssh") return await attachSshHost(orchestrator, name, { address, credentials, hooks });
+    if (address.kind === "ssh") return await attachExecServer(orchestrator, name, { address, credentials, hooks });
     return await attachAddress(orchestrator, name, address, credentials).catch((error: unknown) => {
       if (!(error instanceof OrchestratorError) || error.code !== "wrong_protocol") throw error;
-      if (hooks.onlyExecutor) throw new Error("it is an exec-server, which has no sessions of an executor");
       return attachExecServer(orchestrator, name, { address, credentials, hooks });
     });
   } catch (cause) {
-    const detail = messageOf(cause).replace(`executor \`${name}\`: `, "");
+    const detail = messageOf(cause).replace(/^(executor|environment) `[^`]*`: /, "");
     const message = `no executor at ${JSON.stringify(executor)}: ${detail}${hintFor(detail)}`;
     throw new CommandError(message, hooks.exitCode ?? EXIT.failure, { cause });
   }
@@ -103,25 +103,30 @@ export async function attachExecutor(
 async function attachEnvironment(
   orchestrator: Pick<ProgramRunner, "attach">,
   { environment }: ChosenEnvironment,
-  { onlyExecutor = false, exitCode = EXIT.failure, onInterrupted, onResumed }: AttachHooks,
+  hooks: AttachHooks,
 ): Promise<AttachedExecutor> {
+  const { onlyExecutor = false, exitCode = EXIT.failure } = hooks;
   if (onlyExecutor && environment.serves === "exec-server") {
     throw new CommandError(`environment \`${environment.id}\` is an exec-server, which has no sessions of an executor`);
   }
   shieldIfPossible();
+  watchEnvironment(environment, hooks);
+  try {
+    return await environment.attach(orchestrator);
+  } catch (cause) {
+    throw new CommandError(messageOf(cause), exitCode, { cause });
+  }
+}
+
+/** A lost executor is reported by the orchestrator. */
+function watchEnvironment(environment: Environment, { onInterrupted, onResumed }: AttachHooks): void {
   let wasLost = false;
-  // A lost executor is told of by the orchestrator.
   environment.onStateChange(({ status }) => {
     if (environment.serves !== "exec-server") return;
     if (status === "reconnecting") onInterrupted?.();
     else if (status === "ready" && wasLost) onResumed?.();
     wasLost = status === "reconnecting";
   });
-  try {
-    return await environment.attach(orchestrator);
-  } catch (cause) {
-    throw new CommandError(messageOf(cause), exitCode, { cause });
-  }
 }
 
 /** Names the option that is probably missing. */
@@ -178,30 +183,22 @@ interface Attachment {
   hooks: AttachHooks;
 }
 
-/** @throws Error where an executor with sessions of its own is wanted */
-async function attachSshHost(
-  orchestrator: Pick<ProgramRunner, "attach">,
-  name: string,
-  attachment: Attachment,
-): Promise<AttachedExecutor> {
-  if (!attachment.hooks.onlyExecutor) return attachExecServer(orchestrator, name, attachment);
-  throw new Error("behind ssh:// is an exec-server, which has no sessions of an executor");
-}
-
+/** @throws Error where an executor with sessions is wanted */
 async function attachExecServer(
   orchestrator: Pick<ProgramRunner, "attach">,
   name: string,
   { address, credentials, hooks }: Attachment,
 ): Promise<AttachedExecutor> {
-  const { connectExecServer } = await import("./exec-server-host.js");
-  const { startExecutorOver } = await import("./own-executor.js");
-  const { onInterrupted, onResumed } = hooks;
-  const remote = await connectExecServer(address, {
-    ...credentials,
-    ...(onInterrupted === undefined ? {} : { onInterrupted }),
-    ...(onResumed === undefined ? {} : { onResumed }),
-  });
-  return orchestrator.attach({ name, channel: startExecutorOver(remote) });
+  if (hooks.onlyExecutor) throw new Error("it is an exec-server, which has no sessions of an executor");
+  const { createAddressEnvironment } = await import("./address-environment.js");
+  const environment = createAddressEnvironment(name, address, credentials, { endsWithTools: true });
+  watchEnvironment(environment, hooks);
+  try {
+    return await environment.attach(orchestrator);
+  } catch (error) {
+    await environment.close();
+    throw error;
+  }
 }
 
 function connect(address: ListenerAddress, credentials: Credentials, signal: AbortSignal): Promise<Channel> {

@@ -1,6 +1,6 @@
 import { codexHome } from "@codex/config";
 import {
-  type ConfiguredEnvironment,
+  addSshAddress,
   type ConfiguredSsh,
   createConfiguredProvider,
   createEnvironments,
@@ -86,32 +86,13 @@ function createConfiguredSsh({ url, connectTimeoutMs }: ConfiguredSsh): Environm
   return createOwnSshLink(address, connectTimeoutMs);
 }
 
-/** An address in the place of an id becomes an environment, whose id is made of its host. */
-function addAddress(
-  config: EnvironmentsConfig,
-  named: string | undefined,
-): { config: EnvironmentsConfig; id: string | undefined } {
+/** An address in the place of an id becomes an environment. */
+function addAddress(config: EnvironmentsConfig, named: string | undefined) {
   if (named === undefined || !/^ssh:\/\//.test(named)) return { config, id: named ?? config.default };
-  const parts = readSshUrl(named);
-  if (typeof parts === "string") throw new CommandError(`--environment: ${parts}`, EXIT.usage);
-  const taken = new Set(config.environments.map(({ id }) => id));
-  const stem = `ssh-${parts.host.replace(/[^A-Za-z0-9_.-]/g, "-")}`.slice(0, MAX_STEM_LENGTH);
-  let id = stem;
-  for (let count = 2; taken.has(id); count += 1) id = `${stem}-${count}`;
-  const added: ConfiguredEnvironment = {
-    kind: "ssh",
-    id,
-    url: named,
-    place: "--environment",
-    initializeTimeoutMs: 10_000,
-    connectTimeoutMs: 10_000,
-    requiredSkills: [],
-  };
-  return { config: { ...config, environments: [...config.environments, added] }, id };
+  const added = addSshAddress(config, named, "--environment");
+  if (typeof added === "string") throw new CommandError(`--environment: ${added}`, EXIT.usage);
+  return added;
 }
-
-/** Characters of an id, which is the name of an executor, less those of a number behind it. */
-const MAX_STEM_LENGTH = 56;
 
 function describeDisabled({ source }: EnvironmentsConfig): string {
   const where = source.kind === "file" ? source.file : source.kind === "variable" ? source.name : "the configuration";

@@ -4,6 +4,7 @@ export type { ConfigFlags } from "./flags.js";
 export { KEY_BY_NAME, type Key } from "./keys.js";
 export { type ConfigSources, type LoadedConfig, loadConfig } from "./load-config.js";
 export { loadUserConfig, ruleDirectories } from "./load-user-config.js";
+export { mentionsKey } from "./mentions.js";
 export { describePlace, type FileLayer, type Origin } from "./origin.js";
 export { saveTrust } from "./save-trust.js";
 export { HIDDEN } from "./secrets.js";

@@ -18,7 +18,7 @@ import { SSH_RECOVERY_MS } from "./limits.js";
 import { createCommandLink } from "./links/command.js";
 import type { EnvironmentLink } from "./links/link.js";
 import { LinkError } from "./links/link-error.js";
-import { listUrlSecrets, redact } from "./links/redact.js";
+import { listUrlSecrets } from "./links/redact.js";
 import { createWebSocketLink } from "./links/websocket.js";
 
 /** What environments of a configuration are made with. */
@@ -78,23 +78,6 @@ function describeSsh({ url }: ConfiguredSsh): { cwd?: string | undefined; recove
   const address = readSshUrl(url);
   return { cwd: typeof address === "string" ? undefined : address.cwd, recoveryWindowMs: SSH_RECOVERY_MS };
 }
-
-/** Where an environment is, for a person; without secrets. */
-export function describeTarget(configured: ConfiguredEnvironment): string {
-  switch (configured.kind) {
-    case "websocket":
-    case "ssh":
-      return hideUrlSecrets(configured.url);
-    case "command":
-      // Its arguments may be secrets.
-      return configured.program;
-    case "noise":
-      return `${configured.environmentId} at ${hideUrlSecrets(configured.registryUrl)}`;
-  }
-}
-
-/** Codex takes any text of `CODEX_EXEC_SERVER_URL` for a URL. */
-const hideUrlSecrets = (url: string): string => redact(url, listUrlSecrets(url));
 
 const listAll = ({ environments, includeLocal }: EnvironmentsConfig): string[] => [
   ...(includeLocal ? ["local"] : []),

@@ -1,4 +1,5 @@
 export { checkEnvironment, type EnvironmentCheck } from "./check.js";
+export { addSshAddress } from "./config/add-address.js";
 export { type ConfigProblem, EnvironmentsConfigError, withoutUrlSecrets } from "./config/config-error.js";
 export { addEnvironment, type NewEnvironment, removeEnvironment } from "./config/edit-environments.js";
 export {
@@ -19,7 +20,7 @@ export {
   OUR_ENVIRONMENTS_FILE,
 } from "./config/load-environments.js";
 export { readSshUrl, type SshUrl } from "./config/ssh-url.js";
-export { type ConfiguredOptions, createConfigured, createConfiguredProvider, describeTarget } from "./configured.js";
+export { type ConfiguredOptions, createConfigured, createConfiguredProvider } from "./configured.js";
 export type {
   Environment,
   EnvironmentFiles,
@@ -44,5 +45,6 @@ export { createCommandLink, type LinkedCommand } from "./links/command.js";
 export type { EnvironmentLink, OpenedChannel } from "./links/link.js";
 export { LinkError } from "./links/link-error.js";
 export { createWebSocketLink, type WebSocketAddress } from "./links/websocket.js";
+export { type ListedEnvironment, listConfigured } from "./list-configured.js";
 export type { BundleFile, BundleFiles, BundleTarget, ServerBundle } from "./ssh/server-bundle.js";
 export { createSshLink, type SshLinkOptions } from "./ssh/ssh-link.js";

@@ -13,6 +13,7 @@ import { getHostInfo } from "./host/host-info.js";
 import { createRandomIds, type Ids } from "./ids.js";
 import { DEFAULT_RESUME_GRACE_MS, type ExecutorLimits, resolveLimits } from "./limits.js";
 import type { UnifiedExec } from "./sessions/unified-exec.js";
+import type { SessionTool } from "./tools/session-tool.js";
 import { SESSION_TOOLS } from "./tools/session-tools.js";
 import { createToolRegistry, type ExecutorTool, type ToolRegistry } from "./tools/tool-registry.js";
 
@@ -24,6 +25,8 @@ export interface ExecutorOptions {
    * session that has ended left running.
    */
   backend: ExecBackend | (() => ExecBackend);
+  /** False: only `tools` are offered, none for commands and sessions. Default true. */
+  sessionTools?: boolean;
   /** Tools besides those for commands and sessions. */
   tools?: readonly ExecutorTool[];
   /** The host as `initialize` describes it; default: the host of this process. */
@@ -81,17 +84,19 @@ export interface ServeOptions {
 export function createExecutor(options: ExecutorOptions): Executor {
   const limits = resolveLimits(options.limits);
   const graceMs = checkGrace(options.resumeGraceMs ?? DEFAULT_RESUME_GRACE_MS);
-  const tools = createToolRegistry(new Set(SESSION_TOOLS.keys()));
+  const sessionTools = options.sessionTools === false ? NO_TOOLS : SESSION_TOOLS;
+  const tools = createToolRegistry(new Set(sessionTools.keys()));
   for (const tool of options.tools ?? []) tools.add(tool);
   const env = options.env ?? process.env;
   const { ceiling, resolvePath } = options;
   // On another host this process does not know where temporary files go.
   const temporaryDirectories = resolvePath === undefined && env.TMPDIR?.startsWith("/") ? [env.TMPDIR] : [];
-  const telemetry = createExecutorTelemetry(options.telemetry ?? {}, SESSION_TOOLS.keys());
+  const telemetry = createExecutorTelemetry(options.telemetry ?? {}, sessionTools.keys());
   const clock = options.clock ?? systemClock;
   const connections = new Connections({ clock, maxLost: limits.lostChannels, telemetry });
   const shared = {
     backend: options.backend,
+    sessionTools,
     registry: tools,
     env,
     ceiling: ceiling === undefined ? undefined : createCeilingGuard(ceiling, temporaryDirectories, resolvePath),
@@ -110,7 +115,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
     connections.add(connection);
     return connection;
   };
-  const context: ServeContext = { connections, open, registry: tools, telemetry, isClosed: () => isClosed };
+  const context: ServeContext = {
+    connections,
+    open,
+    sessionTools,
+    registry: tools,
+    telemetry,
+    isClosed: () => isClosed,
+  };
   return {
     tools,
     get orchestratorCount() {
@@ -127,6 +139,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     },
   };
 }
+
+const NO_TOOLS: ReadonlyMap<string, SessionTool> = new Map();
 
 function offerExecServer({ execServer, ceiling }: ExecutorOptions): ExecServerOffer {
   if (execServer === undefined) return { refusal: "this executor serves tools alone: it has no exec-server beside it" };
@@ -149,16 +163,18 @@ function checkGrace(ms: number): number {
 interface ServeContext {
   connections: Connections;
   open: (channel: Channel, isResumable: boolean) => Connection;
+  sessionTools: ReadonlyMap<string, SessionTool>;
   registry: ToolRegistry;
   telemetry: ExecutorTelemetry;
   isClosed: () => boolean;
 }
 
 async function serveChannel(channel: Channel, isResumable: boolean, context: ServeContext): Promise<void> {
-  const { connections, registry, telemetry, isClosed } = context;
+  const { connections, sessionTools, registry, telemetry, isClosed } = context;
   const attachment: Attachment = {
     channel,
     connection: undefined,
+    sessionTools,
     registry,
     open: () => context.open(channel, isResumable),
     find: (id) => connections.find(id),

@@ -2,12 +2,15 @@ export { McpConfigError } from "./config/config-error.js";
 export { parseMcpServers } from "./config/parse-servers.js";
 export type { HttpConfig, McpApprovalMode, McpServerConfig, StdioConfig } from "./config/server-config.js";
 export {
+  type AddOptions,
   type ConnectOptions,
   connectMcpServers,
   McpServerError,
   type McpServerState,
   type McpServers,
+  startMcpServers,
 } from "./servers/connect-servers.js";
+export { type McpTools, type McpToolsOptions, openMcpTools } from "./servers/open-tools.js";
 export type { McpServerStatus } from "./servers/server.js";
 export type { McpPlace } from "./servers/server-transport.js";
 export type { LeftOut } from "./tools/server-tools.js";

@@ -58,3 +58,9 @@ export const RELIST_MS = 100;
 
 /** Milliseconds that the server of a session has to take note of its end. */
 export const END_SESSION_MS = 2_000;
+
+/** Milliseconds that servers which are not required are waited for before a model is asked without them. As Codex 0.169.0. */
+export const STARTUP_GRACE_MS = 1_000;
+
+/** Warnings about servers that are given at once. */
+export const MAX_WARNINGS = 20;

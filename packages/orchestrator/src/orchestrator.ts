@@ -116,7 +116,7 @@ export class OrchestratorCore implements Orchestrator {
   }
 
   get executors(): AttachedExecutor[] {
-    return this.#catalog.all.map(describeExecutor);
+    return this.#catalog.attached.map(describeExecutor);
   }
 
   async attach(options: AttachOptions): Promise<AttachedExecutor> {
@@ -127,7 +127,7 @@ export class OrchestratorCore implements Orchestrator {
     }
     const { signal: given } = options;
     const signal = given === undefined ? this.#close.signal : AbortSignal.any([given, this.#close.signal]);
-    const release = this.#catalog.reserve(options.name);
+    const release = this.#catalog.reserve(options.name, options.toolsFor);
     const attached = this.#connected(options, signal)
       .then((channel) => this.#open(options, channel, signal))
       .catch((error: unknown) => {
@@ -247,7 +247,7 @@ export class OrchestratorCore implements Orchestrator {
 
   runCommand(request: RunCommandRequest, options: RunCommandOptions = {}): RunningCommand {
     const { executor: name, onOutput, signal } = options;
-    const executor = name === undefined ? this.#catalog.all[0] : this.#catalog.get(name);
+    const executor = name === undefined ? this.#catalog.attached[0] : this.#catalog.get(name);
     if (this.#closing !== undefined) throw closedError();
     if (executor === undefined) {
       const missing = name === undefined ? "no executor is attached" : `no executor named \`${name}\` is attached`;

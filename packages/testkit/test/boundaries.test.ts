@@ -51,10 +51,10 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "agent-terminal": "agent clock executor-protocol orchestrator permissions policy",
     doctor: "config executor-protocol telemetry",
     local: "channel environments exec-server executor orchestrator policy process-host",
-    "mcp-client": "clock environments exec-backend executor executor-protocol telemetry",
+    "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry",
     cli:
       "agent agent-terminal audit background channel clock config doctor environments exec-backend exec-server exec-server-client " +
-      "exec-server-protocol executor executor-protocol file-lock host-files http-proxy local native orchestrator permissions policy process-host " +
+      "exec-server-protocol executor executor-protocol file-lock host-files http-proxy local mcp-client native orchestrator permissions policy process-host " +
       "rendezvous sandbox telemetry",
   },
   // Private: may import every package.

@@ -135,14 +135,14 @@ function renderToolCall(id: string, item: ToolCallDetails, status: ItemStatus): 
   }
   const hasFailed = status === "failed" || status === "declined";
   const isOver = status !== "in_progress";
-  const content = [{ type: "text", text: output ?? "" }];
+  const { content = [{ type: "text", text: output ?? "" }], structuredContent = null } = item;
   return {
     id,
     type: "mcp_tool_call",
     server,
     tool,
     arguments: asObject(parseJson(input)) ?? input,
-    result: isOver && !hasFailed ? { content, structured_content: null } : null,
+    result: isOver && !hasFailed ? { content, structured_content: structuredContent } : null,
     error: hasFailed ? { message: output ?? "" } : null,
     status: hasFailed ? "failed" : status,
     ...environmentOf(item),

@@ -108,6 +108,9 @@ export interface ToolCallDetails extends Decided {
   readonly input: string;
   /** For the model, once it is there. */
   readonly output?: string;
+  /** Parts of its result, where these are more than text: as a tool of MCP answered them. */
+  readonly content?: readonly unknown[];
+  readonly structuredContent?: unknown;
   readonly environment: string | undefined;
 }
 

@@ -14,3 +14,10 @@ export function confineFiles(files: AgentFiles, sandbox: unknown): AgentFiles {
     walk: (path, options) => files.walk(path, options, sandbox),
   };
 }
+
+/** Files that nothing may be read from. */
+export function refuseFiles(reason: string): AgentFiles {
+  const refuse = () => Promise.reject(new Error(reason));
+  const reading = { readFile: refuse, getMetadata: refuse, canonicalize: refuse, walk: refuse };
+  return { ...reading, writeFile: refuse, createDirectory: refuse, remove: refuse, copy: refuse };
+}

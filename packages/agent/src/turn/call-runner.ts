@@ -7,6 +7,7 @@ import type { ThreadRecorder } from "../history/thread-entry.js";
 import { type CallItem, type CallOutputItem, createOutput, type ToolOutput } from "../model/items.js";
 import type { AgentTool, ToolAnswer, ToolContext } from "../tools/agent-tool.js";
 import type { Commands } from "./commands.js";
+import { type ResultParts, readParts, withImages } from "./result-parts.js";
 import { joinWords } from "./shell-words.js";
 import { inputOf, type ParsedInput, parseInput, type ToolTable } from "./tool-table.js";
 
@@ -30,6 +31,8 @@ export interface CallContext extends TurnHooks {
   readonly clock: Clock;
   readonly cwd: string | undefined;
   readonly workspaceRoots: readonly string[] | undefined;
+  /** How the model takes the pictures of a result. */
+  readonly imageDetail: "original" | "high";
   /** Shells read their startup files; for showing only. */
   readonly login: boolean;
   readonly emit: (event: AgentEvent) => Promise<void>;
@@ -198,6 +201,7 @@ async function callOrchestrator(
       : name === "write_stdin" && session !== undefined
         ? await commands.resume(session)
         : undefined;
+  const plain = followed === undefined ? await startPlain(call, name, context) : undefined;
   const options: CallToolOptions = {
     signal: context.signal,
     onDecision: (made) => {
@@ -212,9 +216,11 @@ async function callOrchestrator(
   if (result.status === "cancelled") onCancelled();
   await followed?.finish(result, describeDecision(decision));
   if (name === "kill_session" && session !== undefined) await endSession(session, result, commands);
-  if (followed === undefined || (name === "write_stdin" && result.isError))
-    await showPlain(call, result, context, decision);
-  return withRemark(result.text, name, args ?? {}, context.own);
+  const parts = name.startsWith("mcp__") && !result.isError ? readParts(result.structured) : {};
+  if (plain !== undefined) await plain.finish(result, parts, decision);
+  else if (name === "write_stdin" && result.isError)
+    await (await startPlain(call, name, context)).finish(result, parts, decision);
+  return withImages(withRemark(result.text, name, args ?? {}, context.own), parts, context.imageDetail);
 }
 
 /** Adds how a thing is done that the call could not do. */
@@ -248,19 +254,28 @@ async function endSession(session: number, result: ToolCallResult, commands: Com
   await commands.ended(session, structured.outcome as Parameters<Commands["ended"]>[1]); // of the executor's receipt
 }
 
-async function showPlain(
-  call: CallItem,
-  result: ToolCallResult,
-  context: CallContext,
-  decision: CallDecision | undefined,
-): Promise<void> {
+/** Shows a call as an item from now on. */
+async function startPlain(call: CallItem, name: string, context: CallContext) {
   const { emit, nextItemId } = context;
   const environment = environmentOf(call, context);
-  const { call_id: callId, name } = call;
+  const { call_id: callId } = call;
   const item = { id: nextItemId(), kind: "tool_call" as const, callId, name, input: inputOf(call), environment };
   await emit({ type: "item_started", item: { ...item, status: "in_progress" } });
-  const status = DECLINED.has(result.status) ? "declined" : result.isError ? "failed" : "completed";
-  await emit({ type: "item_completed", item: { ...item, status, output: result.text, ...describeDecision(decision) } });
+  return {
+    async finish(result: ToolCallResult, parts: ResultParts, decision: CallDecision | undefined): Promise<void> {
+      const status = DECLINED.has(result.status) ? "declined" : result.isError ? "failed" : "completed";
+      const where = result.environment === undefined ? {} : { environment: result.environment };
+      const shown = {
+        ...item,
+        ...where,
+        ...parts,
+        status,
+        output: result.text,
+        ...describeDecision(decision),
+      } as const;
+      await emit({ type: "item_completed", item: shown });
+    },
+  };
 }
 
 const DECLINED: ReadonlySet<string> = new Set(["forbidden", "denied", "cancelled"]);

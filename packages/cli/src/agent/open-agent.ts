@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Agent, createAgent } from "@codex/agent";
 import { type AgentSettings, AgentSettingsError, readAgentSettings } from "@codex/agent-terminal";
 import { type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
+import type { McpTools } from "@codex/mcp-client";
 import { type Approver, type AttachedExecutor, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { createRuleSaver } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
@@ -16,7 +17,7 @@ import { compileGrammarSimply } from "../shell-parser.js";
 import type { AgentCommandOptions } from "./agent-options.js";
 import { createFileTools } from "./file-tools.js";
 import { openModel } from "./open-model.js";
-import { openPlace } from "./open-place.js";
+import { openPlace, type Place } from "./open-place.js";
 import { isBypassed, openWorkspace, type Workspace } from "./open-workspace.js";
 import { createContextReader } from "./read-context.js";
 
@@ -92,19 +93,16 @@ async function openAgentAt(
     ...(choices.approver === undefined ? {} : { approver: choices.approver }),
     ...(audit === undefined ? {} : { audit }),
   });
+  let mcp: McpTools | undefined;
   try {
-    const place = await openPlace(orchestrator, options, chosen);
+    const opening = openPlace(orchestrator, options, chosen);
+    mcp = await startMcp(config, workspace, isOwn, opening);
+    const place = await opening;
     const { executor } = place;
     const { approvalPolicy } = config.settings;
-    const tools = createFileTools({
-      place,
-      workspace,
-      settings,
-      approvalPolicy,
-      sandbox,
-      approver: choices.approver,
-      audit,
-    });
+    const { approver } = choices;
+    const tools = createFileTools({ place, workspace, settings, approvalPolicy, sandbox, approver, audit });
+    const sources = { place, workspace, settings, config: config.settings, policy: tools.policy, mcp };
     const createWith = (modelName: string) =>
       createAgent({
         orchestrator,
@@ -113,7 +111,7 @@ async function openAgentAt(
         ...(workspace.cwd === undefined ? {} : { cwd: workspace.cwd }),
         ...(instructions === undefined ? {} : { instructions }),
         tools: tools.list,
-        readContext: createContextReader({ place, workspace, settings, config: config.settings, policy: tools.policy }),
+        readContext: createContextReader(sources),
         reasoning: settings.reasoning,
         retry: provider.retry,
         login: config.settings.defaults.allowLogin ?? true,
@@ -126,16 +124,32 @@ async function openAgentAt(
         ...(settings.webSearch === undefined ? {} : { hostedTools: [{ type: "web_search" }] }),
       });
     const agent = createWith(settings.model);
+    await mcp?.attachTo(orchestrator);
     const close = async () => {
       await orchestrator.close();
+      await mcp?.close();
       await place.close();
     };
     const opened = { agent, createAgent: createWith, settings, config, workspace, executor, orchestrator, close };
     return { ...opened, providerId: provider.id };
   } catch (error) {
     await orchestrator.close();
+    await mcp?.close();
     throw error;
   }
+}
+
+/** They start while everything else is opened. */
+async function startMcp({ table }: LoadedConfig, workspace: Workspace, isOwn: boolean, opening: Promise<Place>) {
+  // Whoever opens the place learns of its failure.
+  opening.catch(() => {});
+  if (table.mcp_servers === undefined) return undefined;
+  const { openMcpServers } = await import("../mcp/mcp-servers.js");
+  return openMcpServers(table, {
+    getEnvironment: async (id) => (await opening).getEnvironment(id),
+    // A directory that is given is one of where the calls run.
+    cwdOf: (id) => (id === "local" && !isOwn ? process.cwd() : workspace.cwd),
+  });
 }
 
 /** Without an approver nobody is asked, whatever is configured: what needs approval is refused. */

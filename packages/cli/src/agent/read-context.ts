@@ -6,12 +6,13 @@ import {
   describePermissions,
   describeSurroundings,
   type FilePolicy,
+  refuseFiles,
   type TurnContext,
 } from "@codex/agent";
 import { createHomeFiles } from "@codex/agent/node";
 import type { AgentSettings } from "@codex/agent-terminal";
 import { codexHome, type Settings } from "@codex/config";
-import { refuseFiles } from "./lazy-files.js";
+import type { McpTools } from "@codex/mcp-client";
 import type { Place } from "./open-place.js";
 import type { Workspace } from "./open-workspace.js";
 
@@ -22,6 +23,7 @@ export interface ContextSources {
   readonly settings: AgentSettings;
   readonly config: Settings;
   readonly policy: FilePolicy;
+  readonly mcp: McpTools | undefined;
 }
 
 /** Reads what the model is told about its surroundings, as they are before each turn. */
@@ -39,7 +41,8 @@ export function createContextReader(sources: ContextSources): (turn: { prompt: s
     const chosen = policy.sandboxOf({ environment: executor.name, cwd });
     const confined = "refused" in chosen ? refuseFiles(chosen.refused) : confineFiles(files, chosen.fileSandbox);
     const read = await project.read({ files, confined, cwd }, prompt);
-    return { ...read, sections: [...describePlace(sources), ...read.sections] };
+    const warnings = [...(read.warnings ?? []), ...(sources.mcp?.takeWarnings() ?? [])];
+    return { ...read, sections: [...describePlace(sources), ...read.sections], warnings };
   };
 }
 

@@ -2,12 +2,10 @@ import { visible } from "@codex/agent-terminal/text";
 import { codexHome } from "@codex/config";
 import {
   checkEnvironment,
-  describeTarget,
   type Environment,
   type EnvironmentCheck,
   EnvironmentError,
-  type EnvironmentsConfig,
-  listIds,
+  listConfigured,
 } from "@codex/environments";
 import { loadConfigured, openEnvironments } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -16,21 +14,10 @@ interface OutputOptions {
   json: boolean;
 }
 
-/** What a configuration says of an environment, without connecting it. */
-interface Listed {
-  id: string;
-  kind: string;
-  /** Nothing was connected; `local` is this process. */
-  status: "ready" | "disconnected";
-  target?: string;
-  place?: string;
-  fallback?: string;
-}
-
 /** Prints the environments; connects none. @throws EnvironmentsConfigError */
 export async function runEnvironmentList({ json }: OutputOptions): Promise<void> {
   const config = await loadConfigured();
-  const listed = list(config);
+  const listed = listConfigured(config);
   if (json) return printJson({ default: config.default ?? null, environments: listed });
   const rows = listed.map(({ id, kind, target = "this host", place = "", fallback }) => [
     `${id === config.default ? "*" : " "} ${id}`,
@@ -41,18 +28,6 @@ export async function runEnvironmentList({ json }: OutputOptions): Promise<void>
   printRows(rows);
   if (config.default === undefined) print("no default: nothing is run without --environment");
   if (config.source.kind === "none") print(`nothing is configured in ${codexHome()}`);
-}
-
-function list(config: EnvironmentsConfig): Listed[] {
-  const byId = new Map(config.environments.map((each) => [each.id, each]));
-  const all = [...(config.includeLocal ? ["local"] : []), ...byId.keys()];
-  return (config.default === undefined ? all : listIds(config)).map((id) => {
-    const configured = byId.get(id);
-    if (configured === undefined) return { id, kind: "local", status: "ready" };
-    const { kind, place, fallback } = configured;
-    const target = describeTarget(configured);
-    return { id, kind, status: "disconnected", target, place, ...(fallback === undefined ? {} : { fallback }) };
-  });
 }
 
 /** Connects an environment and describes its host. @throws CommandError, EnvironmentsConfigError */

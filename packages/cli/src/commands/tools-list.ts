@@ -1,3 +1,4 @@
+import { mentionsKey } from "@codex/config";
 import { createProgramRunner, type ModelTool } from "@codex/orchestrator";
 import { attachExecutor, type ConnectOptions, choosePlace } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
@@ -19,11 +20,15 @@ export async function runToolsSpec(name: string | undefined, options: ConnectOpt
 async function listTools(options: ConnectOptions): Promise<readonly ModelTool[]> {
   const chosen = await choosePlace(options);
   const orchestrator = createProgramRunner();
+  let end: (() => Promise<void>) | undefined;
   try {
     await attachExecutor(orchestrator, "executor", options, { withoutSandbox: true }, chosen);
+    if (mentionsKey("mcp_servers"))
+      end = await (await import("../mcp/attach-mcp-tools.js")).attachMcpTools(orchestrator, chosen);
     return orchestrator.listTools();
   } finally {
     await orchestrator.close();
+    await end?.();
     await chosen?.close();
   }
 }

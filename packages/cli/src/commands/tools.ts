@@ -21,6 +21,8 @@ import { findTool, print, printJson } from "./tools-list.js";
 
 interface ToolsOptions extends ConnectOptions {
   chosen?: ChosenEnvironment | undefined;
+  /** The one that is called. */
+  tool?: string;
   json?: boolean;
   defaults?: OrchestratorDefaults;
   audit?: AuditOptions | undefined;
@@ -40,7 +42,7 @@ export async function runToolsCall(
   const rules = await loadRules(options.rules ?? [], config);
   const saveRule = createRuleSaver(savedRulesFile());
   await withExecutor(
-    { ...options, defaults, audit, chosen },
+    { ...options, defaults, audit, chosen, tool: name },
     { approvalPolicy, rules, saveRule, sandbox },
     async (orchestrator) => {
       findTool(orchestrator.listTools(), name);
@@ -76,11 +78,16 @@ async function withExecutor(
     ...(options.audit === undefined ? {} : { audit: options.audit }),
     ...(approver === undefined ? {} : { approver }),
   });
+  const { chosen, tool } = options;
+  let end: (() => Promise<void>) | undefined;
   try {
-    await attachExecutor(orchestrator, "executor", options, {}, options.chosen);
+    await attachExecutor(orchestrator, "executor", options, {}, chosen);
+    if (tool?.startsWith("mcp__"))
+      end = await (await import("../mcp/attach-mcp-tools.js")).attachMcpTools(orchestrator, chosen, tool);
     await use(orchestrator);
   } finally {
     await orchestrator.close();
-    await options.chosen?.close();
+    await end?.();
+    await chosen?.close();
   }
 }

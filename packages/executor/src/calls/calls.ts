@@ -16,7 +16,7 @@ import { ToolOutput } from "../output/tool-output.js";
 import type { CallScope } from "../sessions/call-scope.js";
 import type { UnifiedExec } from "../sessions/unified-exec.js";
 import { quote } from "../text.js";
-import { SESSION_TOOLS } from "../tools/session-tools.js";
+import type { SessionTool } from "../tools/session-tool.js";
 import type { ToolCallContext, ToolRegistry } from "../tools/tool-registry.js";
 import { type CallRecord, CallRecords } from "./call-records.js";
 
@@ -39,6 +39,7 @@ export interface Resumed {
 
 export interface CallsOptions {
   outbox: Outbox;
+  sessionTools: ReadonlyMap<string, SessionTool>;
   registry: ToolRegistry;
   unifiedExec: UnifiedExec;
   ledger: Ledger;
@@ -270,8 +271,8 @@ export class Calls {
     { toolName, arguments: args, sessionScope }: CallMessage,
     scope: CallScope,
   ): Promise<ToolCallOutcome> {
-    const { unifiedExec, registry } = this.#options;
-    const own = SESSION_TOOLS.get(toolName);
+    const { unifiedExec, sessionTools, registry } = this.#options;
+    const own = sessionTools.get(toolName);
     if (own !== undefined) return await own.call(args, unifiedExec, { ...scope, sessions: sessionScope ?? "own" });
     const tool = registry.get(toolName);
     if (tool === undefined) return { status: "error", message: `unknown executor tool \`${quote(toolName)}\`` };

@@ -15,12 +15,14 @@ import { type ExecutorLimits, LAST_ANSWERS_MS, LAST_SESSIONS_MS } from "../limit
 import { Outbox, sendOn } from "../output/outbox.js";
 import { getAckBytes } from "../output/retention.js";
 import { type EndedSession, UnifiedExec } from "../sessions/unified-exec.js";
+import type { SessionTool } from "../tools/session-tool.js";
 import type { ToolRegistry } from "../tools/tool-registry.js";
 import { type ExecServerOffer, Tunnels } from "./tunnels.js";
 
 export interface ConnectionOptions {
   /** A function makes one of the connection's own, closed with it. */
   backend: ExecBackend | (() => ExecBackend);
+  sessionTools: ReadonlyMap<string, SessionTool>;
   registry: ToolRegistry;
   env: Readonly<Record<string, string | undefined>>;
   ceiling: CeilingGuard | undefined;
@@ -73,7 +75,7 @@ export class Connection {
   #lastAttempt = 0;
 
   constructor(channel: Channel, options: ConnectionOptions) {
-    const { backend, registry, ceiling, limits, telemetry } = options;
+    const { backend, sessionTools, registry, ceiling, limits, telemetry } = options;
     this.#options = options;
     this.id = options.ids.connection();
     this.number = telemetry.accepted.value + 1;
@@ -97,6 +99,7 @@ export class Connection {
     const isResumable = () => this.isResumable;
     this.calls = new Calls({
       outbox,
+      sessionTools,
       registry,
       unifiedExec: this.#unifiedExec,
       ledger,

@@ -4,7 +4,7 @@ import { type OrchestratorMessage, parseOrchestratorMessage } from "@codex/execu
 import type { ExecutorTelemetry } from "../executor-telemetry.js";
 import { sendOn } from "../output/outbox.js";
 import { quote } from "../text.js";
-import { SESSION_TOOLS } from "../tools/session-tools.js";
+import type { SessionTool } from "../tools/session-tool.js";
 import type { ToolRegistry } from "../tools/tool-registry.js";
 import type { Connection } from "./connection.js";
 
@@ -12,6 +12,7 @@ import type { Connection } from "./connection.js";
 export interface Attachment {
   readonly channel: Channel;
   connection: Connection | undefined;
+  readonly sessionTools: ReadonlyMap<string, SessionTool>;
   readonly registry: ToolRegistry;
   /** A new one, over this channel. */
   open(): Connection;
@@ -82,7 +83,7 @@ async function handleMessage(
   }
   switch (message.type) {
     case "list_tools": {
-      const tools = [...SESSION_TOOLS.values(), ...attachment.registry.list()].map(({ spec }) => spec);
+      const tools = [...attachment.sessionTools.values(), ...attachment.registry.list()].map(({ spec }) => spec);
       const problem = await outbox.send({ type: "list_tools_response", requestId, tools });
       return problem === undefined
         ? "go on"

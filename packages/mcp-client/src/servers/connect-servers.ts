@@ -1,4 +1,4 @@
-import type { Clock } from "@codex/clock";
+import { type Clock, systemClock, waitAtMost } from "@codex/clock";
 import type { ExecutorTool, ToolRegistry } from "@codex/executor";
 import { messageOf } from "@codex/telemetry";
 import type { McpServerConfig } from "../config/server-config.js";
@@ -37,6 +37,11 @@ export interface McpServerState {
 export interface McpServers extends AsyncDisposable {
   /** In the order of the configuration. */
   readonly states: readonly McpServerState[];
+  /**
+   * Resolves when each is ready or has failed. Servers that are not `required` are waited for at most `graceMs` milliseconds from now,
+   * default without limit; their tools come later then. @throws McpServerError when a server that is required has failed
+   */
+  untilStarted(options?: { graceMs?: number }): Promise<void>;
   /** Of the servers that were started. Those of one that has ended since answer with the reason. */
   readonly tools: readonly ExecutorTool[];
   /** Called after each change of a state or of the tools. Returns a function that stops it. */
@@ -45,9 +50,16 @@ export interface McpServers extends AsyncDisposable {
    * Makes the tools those of an executor, now and after each change. A name that the executor has already is left out, and
    * passed to `onProblem`. Returns a function that removes them.
    */
-  addTo(registry: Pick<ToolRegistry, "add">, onProblem?: (problem: string) => void): () => void;
+  addTo(registry: Pick<ToolRegistry, "add">, options?: AddOptions): () => void;
   /** Ends the servers and what they started. Idempotent; never rejects. */
   close(): Promise<void>;
+}
+
+/** How tools are added to an executor. */
+export interface AddOptions {
+  /** The servers whose tools are added; default all. */
+  includes?: (config: McpServerConfig) => boolean;
+  onProblem?: (problem: string) => void;
 }
 
 /** A server that is `required` has failed. */
@@ -71,7 +83,19 @@ export async function connectMcpServers(
   configs: readonly McpServerConfig[],
   options: ConnectOptions,
 ): Promise<McpServers> {
-  const { getEnvironment, env = process.env, clock, signal } = options;
+  const servers = startMcpServers(configs, options);
+  try {
+    await servers.untilStarted();
+    return servers;
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+}
+
+/** As `connectMcpServers`, without waiting. The caller closes them. */
+export function startMcpServers(configs: readonly McpServerConfig[], options: ConnectOptions): McpServers {
+  const { getEnvironment, env = process.env, clock = systemClock, signal } = options;
   const listeners = new Set<() => void>();
   const notify = () => {
     for (const listener of [...listeners]) listener();
@@ -86,16 +110,12 @@ export async function connectMcpServers(
   });
   const closing = new AbortController();
   const given = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
-  await Promise.all(started.map(({ server }) => server?.start(given)));
-  const servers = new ConnectedServers(started, names, listeners);
-  const failed = servers.states.find(({ name, status }) => status === "failed" && isRequired(configs, name));
-  if (failed === undefined) return servers;
-  await servers.close();
-  throw new McpServerError(failed.name, failed.reason ?? "it has ended");
+  const starting = started.map(({ config, server }) => ({
+    isRequired: config.required,
+    ready: server?.start(given) ?? Promise.resolve(),
+  }));
+  return new ConnectedServers(started, { names, listeners, starting, clock, closing });
 }
-
-const isRequired = (configs: readonly McpServerConfig[], name: string): boolean =>
-  configs.some((config) => config.name === name && config.required);
 
 function findTaken(name: string, earlier: readonly string[]): string | undefined {
   const other = earlier.find((each) => prefixOf(each) === prefixOf(name));
@@ -109,20 +129,40 @@ interface Started {
   problem?: string;
 }
 
+/** What the servers share. */
+interface Shared {
+  names: readonly string[];
+  listeners: Set<() => void>;
+  starting: readonly { isRequired: boolean; ready: Promise<void> }[];
+  clock: Clock;
+  /** Aborts what is still starting. */
+  closing: AbortController;
+}
+
 class ConnectedServers implements McpServers {
   readonly #started: readonly Started[];
-  readonly #names: readonly string[];
-  readonly #listeners: Set<() => void>;
+  readonly #shared: Shared;
 
-  constructor(started: readonly Started[], names: readonly string[], listeners: Set<() => void>) {
+  constructor(started: readonly Started[], shared: Shared) {
     this.#started = started;
-    this.#names = names;
-    this.#listeners = listeners;
+    this.#shared = shared;
+  }
+
+  async untilStarted({ graceMs }: { graceMs?: number } = {}): Promise<void> {
+    const { starting, clock } = this.#shared;
+    const wait = (isRequired: boolean) =>
+      Promise.all(starting.filter((one) => one.isRequired === isRequired).map(({ ready }) => ready));
+    const optional = wait(false);
+    await Promise.all([wait(true), graceMs === undefined ? optional : waitAtMost(clock, graceMs, optional)]);
+    const required = new Set(this.#started.filter(({ config }) => config.required).map(({ config }) => config.name));
+    const failed = this.states.find(({ name, status }) => status === "failed" && required.has(name));
+    if (failed !== undefined) throw new McpServerError(failed.name, failed.reason ?? "it has ended");
   }
 
   get states(): McpServerState[] {
     return this.#started.map(({ config: { name, enabled }, server, problem }) => {
-      const { tools, leftOut } = server === undefined ? { tools: [], leftOut: [] } : listTools(server, this.#names);
+      const { tools, leftOut } =
+        server === undefined ? { tools: [], leftOut: [] } : listTools(server, this.#shared.names);
       const reason = problem ?? server?.reason;
       return {
         name,
@@ -135,18 +175,27 @@ class ConnectedServers implements McpServers {
   }
 
   get tools(): ExecutorTool[] {
-    return this.#started.flatMap(({ server }) => (server === undefined ? [] : listTools(server, this.#names).tools));
+    return this.#toolsOf(() => true);
+  }
+
+  #toolsOf(includes: (config: McpServerConfig) => boolean): ExecutorTool[] {
+    return this.#started.flatMap(({ config, server }) =>
+      server === undefined || !includes(config) ? [] : listTools(server, this.#shared.names).tools,
+    );
   }
 
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#shared.listeners.add(listener);
+    return () => this.#shared.listeners.delete(listener);
   }
 
-  addTo(registry: Pick<ToolRegistry, "add">, onProblem: (problem: string) => void = () => {}): () => void {
+  addTo(
+    registry: Pick<ToolRegistry, "add">,
+    { includes = () => true, onProblem = () => {} }: AddOptions = {},
+  ): () => void {
     const added = new Map<string, { text: string; remove: () => void }>();
     const update = () => {
-      const wanted = new Map(this.tools.map((tool) => [tool.spec.name, tool]));
+      const wanted = new Map(this.#toolsOf(includes).map((tool) => [tool.spec.name, tool]));
       for (const [name, { text, remove }] of added) {
         const tool = wanted.get(name);
         if (tool !== undefined && JSON.stringify(tool.spec) === text) continue;
@@ -172,6 +221,8 @@ class ConnectedServers implements McpServers {
   }
 
   async close(): Promise<void> {
+    // Ends also what is still starting.
+    this.#shared.closing.abort(new Error("the MCP servers were closed"));
     await Promise.all(this.#started.map(({ server }) => server?.close()));
   }
 

@@ -6,7 +6,10 @@ import { createEnvironmentFetch } from "../transports/http-fetch.js";
 import { StdioTransport } from "../transports/stdio.js";
 
 /** Where a server runs, or its requests are made. */
-export type McpPlace = Pick<Environment, "id" | "backend" | "http" | "info">;
+export interface McpPlace extends Pick<Environment, "id" | "backend" | "http"> {
+  /** Its directory, absolute, for servers that are configured without one or relative to it. */
+  info(): Promise<{ cwd: string }>;
+}
 
 /** A transport that is not started yet, and what must not be shown of it. */
 export interface ServerTransport {

@@ -5,16 +5,16 @@ import { cut } from "./text.js";
 
 /**
  * What a call came to, for a model: the text of its content, and a line for each part that is not text. `structured.content` has
- * the parts themselves where there are such, as they came: pictures with `data` (base64) and `mimeType`.
+ * all parts where some are no text, as they came: pictures with `data` (base64) and `mimeType`.
  */
 export function toOutcome(result: CallToolResult): ToolCallOutcome {
   const { content, structuredContent, isError } = result;
   const text = bounded(content.map(describePart).join("\n"));
   if (isError === true) return { status: "error", message: text === "" ? "the tool failed and said nothing" : text };
-  const others = content.filter(({ type }) => type !== "text");
+  const isText = content.every(({ type }) => type === "text");
   const structured = {
     ...(structuredContent === undefined ? {} : { structuredContent }),
-    ...(others.length === 0 ? {} : { content: others }),
+    ...(isText ? {} : { content }),
   };
   const shown = text !== "" || structuredContent === undefined ? text : bounded(JSON.stringify(structuredContent));
   const isSmall = Buffer.byteLength(JSON.stringify(structured)) <= MAX_RESULT_BYTES;

@@ -15,6 +15,7 @@ export function createServer() {
   add("env", {}, () => text(JSON.stringify(process.env)));
   add("fail", {}, () => ({ ...text("it failed on purpose"), isError: true }));
   add("image", {}, () => ({ content: [{ type: "image", data: "aGk=", mimeType: "image/png" }] }));
+  add("picture", { data: z.string() }, ({ data }) => ({ content: [{ type: "image", data, mimeType: "image/png" }] }));
   add("pid", {}, () => {
     const child = spawn("sleep", ["1000"], { stdio: "ignore" });
     return text(JSON.stringify([process.pid, child.pid]));

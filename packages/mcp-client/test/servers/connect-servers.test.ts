@@ -9,7 +9,13 @@ import {
   type OrchestratorOptions,
 } from "@codex/orchestrator";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type ConnectOptions, connectMcpServers, type McpPlace, parseMcpServers } from "../../src/index.js";
+import {
+  type ConnectOptions,
+  connectMcpServers,
+  type McpPlace,
+  parseMcpServers,
+  startMcpServers,
+} from "../../src/index.js";
 import { listenHttp, listenMcp, openFar, SERVER, untilGone } from "../support.js";
 
 const { command, args } = SERVER;
@@ -195,6 +201,52 @@ describe("a server that cannot be trusted", () => {
   });
 });
 
+describe("servers that are not waited for", () => {
+  it("come later, where they are not required", async () => {
+    const place = (await openFar()).environment;
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const servers = startMcpServers(parseMcpServers({ fast: GOOD, slow: { ...GOOD, environment_id: "late" } }), {
+      getEnvironment: async (id) => {
+        if (id === "late") await gate;
+        return place;
+      },
+    });
+    onTestFinished(() => servers.close());
+    const [fast] = await Promise.all([servers.untilStarted({ graceMs: 0 }).then(() => servers.states)]);
+    expect(fast).toMatchObject([{ name: "fast" }, { name: "slow", status: "starting", tools: [] }]);
+    const ready = new Promise<void>((resolve) => {
+      servers.onChange(() => {
+        if (servers.states.every(({ status }) => status === "ready")) resolve();
+      });
+    });
+    open();
+    await ready;
+    await servers.untilStarted();
+    expect(servers.tools.map(({ spec }) => spec.name)).toEqual(
+      expect.arrayContaining(["mcp__fast__echo", "mcp__slow__echo"]),
+    );
+  });
+
+  it("are waited for where they are required, and say why they failed", async () => {
+    const place = (await openFar()).environment;
+    const table = { must: { command: "/no/such/server", required: true }, good: GOOD };
+    const servers = startMcpServers(parseMcpServers(table), { getEnvironment: () => place });
+    onTestFinished(() => servers.close());
+    await expect(servers.untilStarted({ graceMs: 0 })).rejects.toThrow(/`must` is required/);
+  });
+
+  it("are given up by close", async () => {
+    const place = (await openFar()).environment;
+    const table = { silent: { command: "sleep", args: ["1000"] } };
+    const servers = startMcpServers(parseMcpServers(table), { getEnvironment: () => place });
+    await servers.close();
+    expect(servers.states).toMatchObject([{ name: "silent", status: "closed" }]);
+  });
+});
+
 it("makes the tools those of an executor, which announces each change", async () => {
   const servers = await connect({ s: GOOD });
   const executor = createExecutor({ backend: (await openFar()).environment.backend });
@@ -203,7 +255,7 @@ it("makes the tools those of an executor, which announces each change", async ()
   void executor.serve(its);
   const problems: string[] = [];
   executor.tools.add({ spec: { name: "mcp__s__env", description: "", inputSchema: {} }, call: () => Promise.reject() });
-  const remove = servers.addTo(executor.tools, (problem) => problems.push(problem));
+  const remove = servers.addTo(executor.tools, { onProblem: (problem) => problems.push(problem) });
   expect(problems).toEqual([expect.stringContaining("`mcp__s__env` is left out")]);
   let onListed = () => {};
   const listed = new Promise<void>((resolve) => {

@@ -145,14 +145,16 @@ export async function routeCall(
   if (placed.kind === "result") return placed.result;
   const { selected, notice } = placed;
   const { name } = selected.executor;
-  const ruling = context.rulingOf(name);
+  const environment = context.catalog.environmentOf(name);
+  const ruling = context.rulingOf(environment);
   const approver = options.approver ?? ruling.approver;
   const decide: Decide =
     judge ?? ((request, terms) => context.approvals.decide(request, { ...terms, client }, approver, options.grant));
   const config = boundWindows(context.config, options.maxWindowMs);
   const own = { ...context, policy: ruling.policy, rules: ruling.rules, decide, config };
-  const result = await carryOut(selected, parsed.value, getTurn(options, name), own);
-  return locate(result, name, { notice, isOneOfSeveral: context.catalog.names(selection).length > 1 });
+  const result = await carryOut(selected, parsed.value, getTurn(options, environment), own);
+  const isOneOfSeveral = context.catalog.names(selection).length > 1 && !context.catalog.isAddition(name);
+  return locate(result, environment, { notice, isOneOfSeveral });
 }
 
 function carryOut(
@@ -298,7 +300,8 @@ async function otherTool(
   options: CallToolOptions,
   context: HandlerContext,
 ): Promise<ToolCallResult> {
-  context.trail.tool(selected.executor.name, args, selected.session?.id);
+  const environment = context.catalog.environmentOf(selected.executor.name);
+  context.trail.tool(environment, args, selected.session?.id);
   const misspelt = findMisspelt(args, selected.tool);
   if (misspelt !== undefined) return invalid(selected.tool.name, misspelt);
   const own = { ...args };
@@ -308,7 +311,11 @@ async function otherTool(
   const wireArguments = asksApproval ? copyFrozen(own) : own;
   if (asksApproval) {
     const cwd = options.cwd ?? selected.executor.host?.cwd ?? "/";
-    const refused = await permitTool(selected, { args: wireArguments, cwd, signal: options.signal }, context);
+    const refused = await permitTool(
+      selected,
+      { args: wireArguments, environment, cwd, signal: options.signal },
+      context,
+    );
     if (refused !== undefined) return refused;
   }
   const call = { wireArguments, windowMs: undefined, notices: describeSlips(args, selected.tool) };

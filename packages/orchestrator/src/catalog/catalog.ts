@@ -25,16 +25,24 @@ export class Catalog {
   readonly #executors = new Map<string, ExecutorConnection | undefined>();
   /** Names that have the standard tools while no executor is attached. */
   readonly #expected = new Set<string>();
+  /** The environment of each executor that is none itself and adds tools to one. */
+  readonly #additions = new Map<string, string>();
 
   get all(): ExecutorConnection[] {
     return [...this.#executors.values()].filter((executor) => executor !== undefined);
   }
 
+  /** Those that are environments. */
+  get attached(): ExecutorConnection[] {
+    return this.all.filter(({ name }) => !this.isAddition(name));
+  }
+
   /** Keeps a place in the order for an executor that is being attached. Returns a function that releases it unless it was taken. */
-  reserve(name: string): () => void {
+  reserve(name: string, toolsFor?: string): () => void {
     if (!this.#executors.has(name)) this.#executors.set(name, undefined);
+    if (toolsFor !== undefined) this.#additions.set(name, toolsFor);
     return () => {
-      if (this.#executors.get(name) === undefined && !this.#expected.has(name)) this.#executors.delete(name);
+      if (this.#executors.get(name) === undefined && !this.#expected.has(name)) this.delete(name);
     };
   }
 
@@ -56,14 +64,23 @@ export class Catalog {
   delete(name: string): void {
     this.#executors.delete(name);
     this.#expected.delete(name);
+    this.#additions.delete(name);
   }
 
   /** What may be named, the default first. */
   names(selection?: Selection): string[] {
-    const known = [...this.#executors.keys()].filter((name) => this.#isUsable(name));
-    return selection === undefined
-      ? known
-      : selection.map(({ id }) => id).filter((id) => this.#executors.has(id) && this.#isUsable(id));
+    const known = [...this.#executors.keys()].filter((name) => this.#isUsable(name) && !this.isAddition(name));
+    return selection === undefined ? known : selection.map(({ id }) => id).filter((id) => known.includes(id));
+  }
+
+  /** Whether it only adds tools to an environment: calls do not name it. */
+  isAddition(name: string): boolean {
+    return this.#additions.has(name);
+  }
+
+  /** The environment whose policy, approver and name a call to this executor has. */
+  environmentOf(name: string): string {
+    return this.#additions.get(name) ?? name;
   }
 
   /** A tool of an environment; what is not known before an executor is attached is expected to be standard. */
@@ -71,20 +88,25 @@ export class Catalog {
     return this.#toolsOf(name).get(toolName);
   }
 
-  /** The environments with this tool. */
+  /** The environments with this tool; where none has it, the executor that adds it. */
   offering(toolName: string, selection?: Selection): string[] {
-    return this.names(selection).filter((name) => this.#toolsOf(name).has(toolName));
+    const offering = this.names(selection).filter((name) => this.#toolsOf(name).has(toolName));
+    if (offering.length > 0) return offering;
+    return this.#additionsOf(selection)
+      .filter((name) => this.#toolsOf(name).has(toolName))
+      .slice(0, 1);
   }
 
   /** Names of all tools. */
   toolNames(selection?: Selection): string[] {
-    return [...new Set(this.names(selection).flatMap((name) => [...this.#toolsOf(name).keys()]))];
+    const names = [...this.names(selection), ...this.#additionsOf(selection)];
+    return [...new Set(names.flatMap((name) => [...this.#toolsOf(name).keys()]))];
   }
 
   /** One entry per name; where environments differ, the first describes the tool. */
   list(config: Config, selection?: Selection): ModelTool[] {
     const first = new Map<string, LearnedTool>();
-    for (const name of this.names(selection)) {
+    for (const name of [...this.names(selection), ...this.#additionsOf(selection)]) {
       for (const tool of this.#toolsOf(name).values()) if (!first.has(tool.name)) first.set(tool.name, tool);
     }
     return [...first.values()].map((tool) => this.#describe(tool, config, selection));
@@ -94,13 +116,24 @@ export class Catalog {
   takesEnvironment(toolName: string, selection?: Selection): boolean {
     const [first] = this.offering(toolName, selection);
     const tool = first === undefined ? undefined : this.toolOf(first, toolName);
-    if (tool === undefined) return false;
+    if (first === undefined || tool === undefined || this.isAddition(first)) return false;
     return tool.contract !== undefined || !(ENVIRONMENT_ID in propertiesOf(tool.inputSchema));
   }
 
   /** Names that are being attached count: the argument should not come and go. */
   #isChoice(selection: Selection): boolean {
-    return (selection === undefined ? this.#executors.size : this.names(selection).length) > 1;
+    const all = this.#executors.size - this.#additions.size;
+    return (selection === undefined ? all : this.names(selection).length) > 1;
+  }
+
+  /** Tools that are added to an environment are selected with it; what is added to none that is known is always there. */
+  #additionsOf(selection: Selection): string[] {
+    const usable = [...this.#additions.keys()].filter((name) => this.#executors.get(name) !== undefined);
+    if (selection === undefined) return usable;
+    return usable.filter((name) => {
+      const environment = this.environmentOf(name);
+      return !this.#executors.has(environment) || selection.some(({ id }) => id === environment);
+    });
   }
 
   #isUsable(name: string): boolean {

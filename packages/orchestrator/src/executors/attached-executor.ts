@@ -17,6 +17,11 @@ export interface AttachOptions {
    * long as the executor keeps the sessions. Output continues without loss or repetition; calls wait meanwhile.
    */
   reconnect?: Connector;
+  /**
+   * It is no environment, and adds its tools to those of this one: calls do not name it, and what is decided about the environment
+   * counts for it. Selected with the environment; always there where no environment has this name. Default: it is an environment.
+   */
+  toolsFor?: string;
   /** `false`: speak the base messages only. */
   initialize?: InitializeOptions | false;
   /** Aborts attaching, and closes the channel; has no effect once the executor is attached. */

@@ -9,6 +9,8 @@ import { NOT_WHAT_WAS_GRANTED, type PermitContext } from "./permit.js";
 export interface ToolCall {
   /** Frozen: what was decided about is what is sent. */
   args: Readonly<Record<string, unknown>>;
+  /** As the approver knows it. */
+  environment: string;
   /** Absolute directory of the turn; shown, and part of what a decision for the session covers. */
   cwd: string;
   signal: AbortSignal | undefined;
@@ -57,12 +59,12 @@ export async function permitTool(
   }
 }
 
-function createQuestion({ executor, tool }: Selected, call: ToolCall, reason: string, id: string): ApprovalRequest {
+function createQuestion({ tool }: Selected, call: ToolCall, reason: string, id: string): ApprovalRequest {
   const command = [tool.name, JSON.stringify(call.args)];
   return copyFrozen({
     id,
     toolName: tool.name,
-    environment: executor.name,
+    environment: call.environment,
     command,
     plainCommands: [],
     cwd: call.cwd,

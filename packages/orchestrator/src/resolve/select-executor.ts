@@ -47,7 +47,7 @@ export function selectExecutor(
   if (first === undefined) return result(notOffered(toolName, context));
   const asked = catalog.takesEnvironment(toolName, selection) ? args[ENVIRONMENT_ID] || undefined : undefined;
   const named = pinned ?? asked;
-  const primary = selection?.[0]?.id;
+  const primary = catalog.isAddition(first) ? undefined : selection?.[0]?.id;
   if (named === undefined && primary !== undefined && !catalog.names(selection).includes(primary)) {
     const reason = `environment \`${primary}\`, the default of this turn, is not there any more. Nothing was run.`;
     return result(fail("no_environment", reason));

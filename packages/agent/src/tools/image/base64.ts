@@ -9,3 +9,12 @@ export function encodeBase64(bytes: Uint8Array): string {
   }
   return pieces.join("");
 }
+
+/** The bytes of base64; undefined for text that is none. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

@@ -2,10 +2,9 @@ import { resolvePath } from "@codex/apply-patch";
 import type { ImageDetails } from "../../events/thread-item.js";
 import { isMissing, reasonOf } from "../../files/agent-files.js";
 import { type FileEnvironments, type FilePlace, type FileSandboxes, findFilePlace } from "../../files/file-place.js";
-import { MAX_IMAGE_BYTES, MAX_IMAGE_SIDE } from "../../limits.js";
+import { MAX_IMAGE_BYTES } from "../../limits.js";
 import type { AgentTool, ToolAnswer } from "../agent-tool.js";
-import { encodeBase64 } from "./base64.js";
-import { recognizeImage } from "./image-type.js";
+import { toImageUrl } from "./image-url.js";
 
 /** What images are read with. */
 export interface ViewImageOptions {
@@ -54,17 +53,7 @@ async function readImage({ files }: FilePlace, path: string): Promise<{ url: str
     const { isFile, isDirectory, size } = await files.getMetadata(path);
     if (!isFile) return { problem: isDirectory ? "is a directory, not a file" : "is not a file" };
     if (size > MAX_IMAGE_BYTES) return { problem: `has ${size} bytes; an image has at most ${MAX_IMAGE_BYTES}` };
-    const bytes = await files.readFile(path, { size });
-    const type = recognizeImage(bytes);
-    if (type === undefined) return { problem: "is no image that can be shown: only PNG, JPEG, GIF and WebP can" };
-    const { mediaType, width, height } = type;
-    if (width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE) {
-      return {
-        problem: `has ${width} × ${height} pixels; an image has at most ${MAX_IMAGE_SIDE} on a side: scale it down`,
-      };
-    }
-    if (width === 0 || height === 0) return { problem: "is an image without pixels" };
-    return { url: `data:${mediaType};base64,${encodeBase64(bytes)}` };
+    return toImageUrl(await files.readFile(path, { size }));
   } catch (error) {
     return { problem: isMissing(error) ? "does not exist" : `cannot be read: ${reasonOf(error)}` };
   }

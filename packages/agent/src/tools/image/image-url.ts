@@ -1,0 +1,20 @@
+import { MAX_IMAGE_BYTES, MAX_IMAGE_SIDE } from "../../limits.js";
+import { encodeBase64 } from "./base64.js";
+import { recognizeImage } from "./image-type.js";
+
+/** The `data:` URL of a picture that models take; for anything else, what is wrong with it. Pure. */
+export function toImageUrl(bytes: Uint8Array): { url: string } | { problem: string } {
+  if (bytes.length > MAX_IMAGE_BYTES) {
+    return { problem: `has ${bytes.length} bytes; an image has at most ${MAX_IMAGE_BYTES}` };
+  }
+  const type = recognizeImage(bytes);
+  if (type === undefined) return { problem: "is no image that can be shown: only PNG, JPEG, GIF and WebP can" };
+  const { mediaType, width, height } = type;
+  if (width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE) {
+    return {
+      problem: `has ${width} × ${height} pixels; an image has at most ${MAX_IMAGE_SIDE} on a side: scale it down`,
+    };
+  }
+  if (width === 0 || height === 0) return { problem: "is an image without pixels" };
+  return { url: `data:${mediaType};base64,${encodeBase64(bytes)}` };
+}

@@ -1,0 +1,33 @@
+import { loadUserConfig } from "@codex/config";
+import type { Orchestrator } from "@codex/orchestrator";
+import type { ChosenEnvironment } from "../environments.js";
+import { say } from "../notice.js";
+import { openMcpServers } from "./mcp-servers.js";
+
+/**
+ * Gives the tools of all configured MCP servers to an orchestrator, or starts that of one tool alone, and waits for them. Says what is
+ * wrong with servers on stderr. Returns a function that ends them. @throws McpServerError, McpConfigError
+ */
+export async function attachMcpTools(
+  orchestrator: Pick<Orchestrator, "attach">,
+  chosen: ChosenEnvironment | undefined,
+  tool?: string,
+): Promise<() => Promise<void>> {
+  const { table } = await loadUserConfig({});
+  const mcp = openMcpServers(table, {
+    getEnvironment(id) {
+      if (chosen?.environment.id === id) return chosen.environment;
+      throw new Error(`environment \`${id}\` is not the one of this command; --environment ${id} uses it`);
+    },
+    cwdOf: (id) => (id === "local" ? process.cwd() : undefined),
+    tool,
+  });
+  try {
+    await mcp.attachTo(orchestrator, { waitsForAll: true });
+  } catch (error) {
+    await mcp.close();
+    throw error;
+  }
+  for (const warning of mcp.takeWarnings()) say(warning);
+  return () => mcp.close();
+}

@@ -1,0 +1,32 @@
+import type { Environment } from "@codex/environments";
+import { type McpTools, openMcpTools } from "@codex/mcp-client";
+import { createOwnEnvironment } from "../own-environment.js";
+
+/** What MCP servers are started with. */
+export interface McpServerOptions {
+  /** The environment with this id. Throws where this command does not use it: its servers run nowhere then. */
+  getEnvironment(id: string): Environment | Promise<Environment>;
+  /** Directory of the work in an environment, absolute; undefined: the environment's own. */
+  cwdOf(id: string): string | undefined;
+  /** Name of the one tool that is called: only its server is started. */
+  tool?: string | undefined;
+}
+
+/** Starts the MCP servers of a configuration without waiting; those without `environment_id` on this host, as Codex. @throws McpConfigError */
+export function openMcpServers(
+  table: Readonly<Record<string, unknown>>,
+  { getEnvironment, cwdOf, tool }: McpServerOptions,
+): McpTools {
+  const own = createOwnEnvironment();
+  const tools = openMcpTools(table, {
+    defaultEnvironment: own.id,
+    getEnvironment: (id = own.id) => (id === own.id ? own : getEnvironment(id)),
+    cwdOf,
+    tool,
+  });
+  const close = async () => {
+    await tools.close();
+    await own.close();
+  };
+  return { ...tools, close };
+}
