@@ -1,3 +1,4 @@
+export { type ExecJsonEvent, type ExecJsonOptions, renderExecJson } from "./exec/exec-json.js";
 export { renderHeader } from "./exec/header.js";
 export { createJsonView } from "./exec/json-view.js";
 export { type LastMessageFile, openLastMessageFile } from "./exec/last-message.js";

@@ -27,7 +27,6 @@ export {
   type TurnError,
   type TurnFailed,
 } from "./events/agent-event.js";
-export { type ExecJsonEvent, type ExecJsonOptions, renderExecJson } from "./events/exec-json.js";
 export type {
   CommandDetails,
   CompactionDetails,

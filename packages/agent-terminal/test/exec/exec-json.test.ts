@@ -1,4 +1,5 @@
-import { type AgentEvent, NO_USAGE, renderExecJson, type ThreadItem } from "@codex/agent";
+import { type AgentEvent, NO_USAGE, type ThreadItem } from "@codex/agent";
+import { renderExecJson } from "@codex/agent-terminal";
 import { describe, expect, it } from "vitest";
 
 const COMMAND: ThreadItem = {

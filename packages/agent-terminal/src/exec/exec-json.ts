@@ -1,7 +1,4 @@
-import { asObject, parseJson } from "../json.js";
-import type { Usage } from "../model/model-port.js";
-import type { AgentEvent } from "./agent-event.js";
-import type { CommandDetails, ItemStatus, ThreadItem, ToolCallDetails } from "./thread-item.js";
+import type { AgentEvent, CommandDetails, ItemStatus, ThreadItem, ToolCallDetails, Usage } from "@codex/agent";
 
 /** A line of `codex exec --json`, as the TypeScript SDK reads it. */
 export interface ExecJsonEvent {
@@ -141,11 +138,21 @@ function renderToolCall(id: string, item: ToolCallDetails, status: ItemStatus): 
     type: "mcp_tool_call",
     server,
     tool,
-    arguments: asObject(parseJson(input)) ?? input,
+    arguments: parseArguments(input) ?? input,
     result: isOver && !hasFailed ? { content, structured_content: structuredContent } : null,
     error: hasFailed ? { message: output ?? "" } : null,
     status: hasFailed ? "failed" : status,
     ...environmentOf(item),
     ...decisionOf(item, status),
   };
+}
+
+/** Arguments as an object; undefined for text that is none. */
+function parseArguments(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
