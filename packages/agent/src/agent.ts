@@ -10,6 +10,7 @@ import { DEFAULT_RETRY_LIMITS, DEFAULT_TURN_LIMITS, type RetryLimits, type TurnL
 import { type ContentPart, createMessage, type Item, type MessageItem, textOf } from "./model/items.js";
 import type { ModelPort, OutputFormat, ReasoningOptions, TextOptions, Usage } from "./model/model-port.js";
 import { describeModel } from "./model/model-traits.js";
+import { chooseReasoning } from "./model/reasoning.js";
 import type { HostedSpec } from "./model/tool-spec.js";
 import type { AgentTool } from "./tools/agent-tool.js";
 import { prepareCall } from "./turn/call-runner.js";
@@ -387,15 +388,4 @@ function createRequest(settings: AgentOptions, outputSchema: unknown) {
     ...(Object.keys(text).length === 0 ? {} : { text }),
     ...(serviceTier === undefined ? {} : { serviceTier: serviceTier === "fast" ? "priority" : serviceTier }),
   };
-}
-
-/** Its own effort for a known model, and a summary only where one is configured; `none`: no summary. */
-function chooseReasoning(
-  configured: ReasoningOptions = {},
-  traits: { known: boolean; effort?: string },
-): ReasoningOptions {
-  const effort = configured.effort ?? traits.effort;
-  const asked = configured.summary ?? (traits.known ? undefined : "auto");
-  const summary = asked === "none" ? undefined : asked;
-  return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
 }
