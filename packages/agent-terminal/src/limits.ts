@@ -58,3 +58,7 @@ export const LISTED_THREADS = 20;
 
 /** Bytes of a diff that are shown. */
 export const MAX_DIFF_BYTES = 1024 * 1024;
+
+/** Milliseconds that an executor has to list what runs, and to end a command. */
+export const SESSIONS_MS = 2_000;
+export const END_SESSION_MS = 10_000;

@@ -134,6 +134,8 @@ describe("codex at a terminal", () => {
     const terminal = open(["start it"]);
     await terminal.shown("It runs.");
     await terminal.shown("still runs; /sessions");
+    terminal.type("/sessions\r");
+    await terminal.shown("exec sleep 1000");
     const pid = Number(/\r\n(\d+)\r\n/.exec(terminal.output)?.[1]);
     expect(() => process.kill(pid, 0)).not.toThrow();
     terminal.type("/quit\r");
@@ -254,6 +256,22 @@ describe("codex at a terminal", () => {
     await terminal.shown("no such model");
     terminal.type("again\r");
     await terminal.shown("fine");
+  });
+
+  it("says that an executor is gone, and does not wait for it without end", async () => {
+    const { open } = await setUp([respond(shell("c1", "echo begun; sleep 1000")), say("never")]);
+    const { child, url } = await command.listen();
+    const terminal = open(["--executor", url, "-C", tmpdir(), "go on"]);
+    await terminal.shown("  begun");
+    child.kill("SIGKILL");
+    await terminal.shown("connection lost, trying again");
+    terminal.type(CTRL_C);
+    await terminal.shown("lost: the call was interrupted");
+    await terminal.shown("error: the turn was interrupted");
+    await terminal.shown("what still runs there is not known");
+    terminal.type(CTRL_D);
+    expect((await terminal.ended).code).toBe(0);
+    expect(terminal.output).toContain("\u001b[?2004l");
   });
 
   it("edits lines by the terminal itself where that cannot place its cursor", async () => {

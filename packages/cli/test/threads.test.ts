@@ -35,6 +35,7 @@ describe("codex threads", () => {
     const listed = JSON.parse((await run("threads", "list", "--json")).stdout) as { id: string; prompt: string }[];
     expect(listed).toMatchObject([{ prompt: "say it", environment: "local" }]);
     const id = listed[0]!.id;
+    expect(await run("exec", "resume")).toMatchObject({ code: 2, stderr: expect.stringContaining(id) });
     const shown = JSON.parse((await run("threads", "show", id, "--json")).stdout) as object;
     expect(shown).toMatchObject({
       id,

@@ -27,9 +27,9 @@ export interface AgentSession {
   describeApprovals(): string;
   /** What has changed in the repository of the directory, as its executor tells. @throws Error */
   diff(signal: AbortSignal): Promise<string>;
-  /** Commands that still run. */
-  listSessions(): Promise<readonly RunningSession[]>;
-  /** Ends such a command; resolves with what became of it. */
+  /** Commands that still run; undefined when the executor does not answer. */
+  listSessions(): Promise<readonly RunningSession[] | undefined>;
+  /** Ends such a command; resolves with what became of it, as the end of a sentence. */
   endSession(id: number): Promise<string>;
   /** Ends everything. */
   close(): Promise<void>;

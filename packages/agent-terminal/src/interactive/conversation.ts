@@ -38,6 +38,8 @@ export interface ConversationOptions {
   readonly clock: Clock;
   /** Stops this process until it is continued. */
   readonly suspend: () => void;
+  /** Ends this process at once: the person does not wait for what is being ended. */
+  readonly abandon: () => void;
 }
 
 /** A conversation with an agent at a terminal, in plain lines: what was said stays, the lower end is drawn anew. */
@@ -122,6 +124,7 @@ export class Conversation implements ConversationHandle {
     const now = this.#options.clock.now();
     const isSecond = now - this.#interruptedAt < LEAVE_MS;
     this.#interruptedAt = now;
+    if (this.#leave.signal.aborted) return this.#options.abandon();
     if (isSecond) return this.leave();
     if (this.#stop !== undefined) this.#stop.abort(new Error("the turn was interrupted by the user"));
     else if (!this.#editor.draft.isEmpty) this.#editor.draft.set("");
@@ -209,7 +212,7 @@ export class Conversation implements ConversationHandle {
 
   /** Shows a turn to its end. What it left running is named; after an interrupt it is ended. */
   async #turn(session: AgentSession, start: (signal: AbortSignal) => TurnRun): Promise<void> {
-    const before = new Set((await session.listSessions()).map(({ sessionId }) => sessionId));
+    const before = new Set((await session.listSessions())?.map(({ sessionId }) => sessionId));
     const stop = new AbortController();
     this.#stop = stop;
     if (this.#leave.signal.aborted) stop.abort();
@@ -227,11 +230,12 @@ export class Conversation implements ConversationHandle {
       this.#stop = undefined;
       this.#cancelTick();
     }
-    const left = (await session.listSessions()).filter(({ sessionId }) => !before.has(sessionId));
-    for (const { sessionId, command } of left) {
-      if (stop.signal.aborted) await session.endSession(sessionId);
-      const fate = stop.signal.aborted ? "still ran and was ended" : "still runs; /sessions lists what does";
-      this.write(`session ${sessionId} ${fate}: ${visibleText(command)}\n`);
+    const running = await session.listSessions();
+    if (running === undefined) return this.write(UNKNOWN_SESSIONS);
+    for (const { sessionId, command } of running.filter((each) => !before.has(each.sessionId))) {
+      const ended = stop.signal.aborted ? await session.endSession(sessionId) : undefined;
+      const fate = ended === undefined ? "still runs; /sessions lists what does" : `still ran and ${ended}`;
+      this.write(`session ${sessionId} ${visibleText(fate)}: ${visibleText(command)}\n`);
     }
   }
 
@@ -255,7 +259,9 @@ export class Conversation implements ConversationHandle {
   }
 
   async #end(session: AgentSession): Promise<void> {
-    for (const { sessionId, command } of await session.listSessions()) {
+    const running = await session.listSessions();
+    if (running === undefined) this.write(UNKNOWN_SESSIONS);
+    for (const { sessionId, command } of running ?? []) {
       this.write(`session ${sessionId} still ran and is ended: ${visibleText(command)}\n`);
     }
     const { thread } = session;
@@ -334,6 +340,7 @@ export class Conversation implements ConversationHandle {
 }
 
 const PREFIX = "› ";
+const UNKNOWN_SESSIONS = "the executor does not answer: what still runs there is not known\n";
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

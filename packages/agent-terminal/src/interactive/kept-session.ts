@@ -1,6 +1,7 @@
 import type { Agent, AgentOptions, Thread } from "@codex/agent";
 import type { NewThread, OpenedThread, ThreadFile, ThreadStore } from "@codex/agent/node";
-import { LISTED_THREADS } from "../limits.js";
+import { type Clock, waitAtMost } from "@codex/clock";
+import { END_SESSION_MS, LISTED_THREADS, SESSIONS_MS } from "../limits.js";
 import { listThreads } from "../threads/list-threads.js";
 import type { AgentSession, RunningSession } from "./agent-session.js";
 
@@ -22,6 +23,7 @@ export interface KeptSessionOptions {
   readonly approvals: string;
   readonly diff: (signal: AbortSignal) => Promise<string>;
   readonly close: () => Promise<void>;
+  readonly clock: Pick<Clock, "after">;
 }
 
 /** A session whose threads are kept in files. Takes over `opened`, also when it fails. */
@@ -46,8 +48,9 @@ export async function createKeptSession(options: KeptSessionOptions): Promise<Ag
   };
   if (options.opened !== undefined) await take(options.opened);
 
-  const listSessions = async (): Promise<RunningSession[]> => {
-    const result = await orchestrator.callTool("list_sessions", {});
+  const listSessions = async (): Promise<RunningSession[] | undefined> => {
+    const result = await waitAtMost(options.clock, SESSIONS_MS, orchestrator.callTool("list_sessions", {}));
+    if (result === undefined) return undefined;
     const listed: unknown = result.isError
       ? undefined
       : (result.structured as { sessions?: unknown } | undefined)?.sessions;
@@ -91,8 +94,12 @@ export async function createKeptSession(options: KeptSessionOptions): Promise<Ag
     diff: options.diff,
     listSessions,
     async endSession(id) {
-      const { text } = await orchestrator.callTool("kill_session", { session_id: id });
-      return text.split("\n", 1)[0] ?? "";
+      const killed = orchestrator.callTool("kill_session", { session_id: id });
+      const result = await waitAtMost(options.clock, END_SESSION_MS, killed);
+      if (result === undefined) return "may still run: the executor does not answer";
+      if (result.isError) return result.text.split("\n", 1)[0] ?? "";
+      const { gone } = (result.structured ?? {}) as { gone?: unknown };
+      return gone === true ? "was ended" : "was ended, but something that it started is still there";
     },
     async close() {
       await file?.close();

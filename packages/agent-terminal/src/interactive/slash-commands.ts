@@ -86,11 +86,12 @@ const COMMANDS: Readonly<Record<SlashName, Run>> = {
   },
   async sessions(session, argument, { write }) {
     const [, id] = /^kill\s+(\d{1,9})$/.exec(argument) ?? [];
-    if (id !== undefined) write(`${visibleText(await session.endSession(Number(id)))}\n`);
+    if (id !== undefined) write(`session ${id} ${visibleText(await session.endSession(Number(id)))}\n`);
     else {
       const running = await session.listSessions();
-      const lines = running.map(({ sessionId, command }) => `session ${sessionId}: ${visibleText(command)}\n`);
-      write(lines.length === 0 ? "nothing runs\n" : lines.join(""));
+      const lines = running?.map(({ sessionId, command }) => `session ${sessionId}: ${visibleText(command)}\n`);
+      if (lines === undefined) write("the executor does not answer: what runs is not known\n");
+      else write(lines.length === 0 ? "nothing runs\n" : lines.join(""));
     }
     return {};
   },

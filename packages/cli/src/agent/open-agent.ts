@@ -11,6 +11,7 @@ import { choosePlace } from "../connect.js";
 import type { ChosenEnvironment } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
+import { createOutages } from "../outages.js";
 import { loadRules, savedRulesFile } from "../rule-files.js";
 import { openSandbox } from "../sandbox-selector.js";
 import { compileGrammarSimply } from "../shell-parser.js";
@@ -92,6 +93,7 @@ async function openAgentAt(
     defaults: withoutKeys(config.settings.defaults, config.table),
     ...(choices.approver === undefined ? {} : { approver: choices.approver }),
     ...(audit === undefined ? {} : { audit }),
+    ...createOutages(say, "Ctrl-C ends the turn").hooks,
   });
   let mcp: McpTools | undefined;
   try {

@@ -30,7 +30,8 @@ export async function runInteractive(
   options: AgentCommandOptions,
 ): Promise<void> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    if (choice.kind === "pick") throw new CommandError("without a terminal resume needs an id, or --last", EXIT.usage);
+    if (choice.kind === "pick")
+      throw await (await import("./threads.js")).describeMissingThread("resume without a terminal");
     const { askForApproval: _nobodyIsAsked, ...rest } = options;
     return (await import("./exec.js")).runExec(prompt, choice, rest);
   }
@@ -45,6 +46,7 @@ export async function runInteractive(
     paint: hasColors ? (style, text) => styleText(STYLES[style], text) : (_style, text) => text,
     clock: systemClock,
     suspend: () => process.kill(0, "SIGTSTP"),
+    abandon: () => process.exit(EXIT.failure),
   });
   const ending = watchSignals(conversation);
   const showAll = showErrors(conversation);
@@ -105,6 +107,7 @@ async function openSession(
       diff: async (signal) =>
         readDiff(orchestrator, { executor: executor.name, cwd, signal, sandbox: await holdGit() }),
       close: () => opened.close(),
+      clock: systemClock,
     });
   } catch (error) {
     await chosen.file?.close();

@@ -1,7 +1,7 @@
 import { createThreadStore, ThreadStoreError } from "@codex/agent/node";
 import { listThreads, readThreadReport, renderThreadReport, renderThreadRows } from "@codex/agent-terminal";
 import { codexHome } from "@codex/config";
-import { CommandError } from "../exit-codes.js";
+import { CommandError, EXIT } from "../exit-codes.js";
 import { say } from "../notice.js";
 import { VERSION } from "../version.js";
 
@@ -13,6 +13,14 @@ export async function runThreadsList(options: { json: boolean; all: boolean; lim
   if (json) return void process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
   process.stdout.write(renderThreadRows(rows));
   if (rows.length === 0 && !all) say("there is no thread of this directory; --all lists those of others");
+}
+
+/** The error of a command that goes on with a thread and was given none: it has the newest ones of this directory. */
+export async function describeMissingThread(command: string): Promise<CommandError> {
+  const store = createThreadStore({ home: codexHome(), version: VERSION });
+  const rows = await listThreads(store, { limit: 5, cwd: process.cwd() });
+  const known = rows.length === 0 ? "" : `; those of this directory:\n${renderThreadRows(rows).trimEnd()}`;
+  return new CommandError(`${command} needs the id of a thread, or --last${known}`, EXIT.usage);
 }
 
 /** Prints what became of a thread. @throws CommandError for one that is unknown */

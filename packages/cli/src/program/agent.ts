@@ -37,8 +37,9 @@ export function addAgent(program: Command): void {
   resume.action(
     async (thread: string | undefined, prompt: string | undefined, options: ResumeOptions, command: Command) => {
       const merged = withOuter(command, options);
-      if (!options.last && thread === undefined)
-        throw new CommandError("exec resume needs the id of a thread, or --last", EXIT.usage);
+      if (!options.last && thread === undefined) {
+        throw await (await import("../commands/threads.js")).describeMissingThread("exec resume");
+      }
       if (options.last) return start(thread ?? prompt, { kind: "last", all: options.all }, merged);
       return start(prompt, { kind: "resume", id: thread ?? "" }, merged);
     },
