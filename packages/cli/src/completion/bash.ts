@@ -1,4 +1,4 @@
-import { type CompletedCommand, listValued, type Values } from "./describe.js";
+import { type CompletedCommand, IDS, listValued, type Values } from "./describe.js";
 
 /**
  * For bash. A function walks the words: it skips values of options, collects the path of the command, and delegates to the
@@ -37,6 +37,7 @@ ${commands.map(({ path, options }) => `    "${path.join(" ")}") echo "${options.
 _codex_words() { COMPREPLY=($(compgen -W "$1" -- "$current")); }
 _codex_files() { compopt -o default 2>/dev/null; }
 _codex_tools() { _codex_words "$("\${COMP_WORDS[0]}" tools list 2>/dev/null | while read -r name _; do echo "$name"; done)"; }
+_codex_environments() { _codex_words "$("\${COMP_WORDS[0]}" environment list --json 2>/dev/null | ${IDS})"; }
 _codex_program() {
   if declare -F _command_offset >/dev/null; then _command_offset "$1"; return; fi
   if [ "$1" -eq "$COMP_CWORD" ]; then COMPREPLY=($(compgen -c -- "$current")); fi
@@ -60,5 +61,5 @@ function words({ path, takesProgram, words: values }: CompletedCommand): string[
 
 function reply(values: Values): string {
   if (values.kind === "choices") return `_codex_words "${values.choices.join(" ")}"`;
-  return { file: "_codex_files", tool: "_codex_tools", any: ":" }[values.kind];
+  return { file: "_codex_files", tool: "_codex_tools", environment: "_codex_environments", any: ":" }[values.kind];
 }

@@ -1,7 +1,9 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What may complete a word: fixed choices, file names, names of the executor's tools, or anything. */
-export type Values = { kind: "choices"; choices: readonly string[] } | { kind: "file" | "tool" | "any" };
+/** What may complete a word: fixed choices, file names, names of the executor's tools, ids of environments, or anything. */
+export type Values =
+  | { kind: "choices"; choices: readonly string[] }
+  | { kind: "file" | "tool" | "environment" | "any" };
 
 export interface CompletedOption {
   /** Such as `--tty` and `-t`. */
@@ -35,7 +37,7 @@ export function describeCommands(command: Command, path: readonly string[] = [])
     description: command.description(),
     children,
     options: help.visibleOptions(command).map(describeOption),
-    words: describeWords(command.registeredArguments[0], children),
+    words: describeWords(command.registeredArguments[0], children, path),
     takesProgram: PROGRAM_ARGUMENTS.has(command.registeredArguments[0]?.name() ?? ""),
   };
   return [described, ...command.commands.flatMap((child) => describeCommands(child, [...path, child.name()]))];
@@ -48,6 +50,9 @@ export const listValued = (commands: readonly CompletedCommand[]): string[] => [
   ),
 ];
 
+/** What takes the ids out of `codex environment list --json`, for a shell. */
+export const IDS = `sed -n 's/^ *"id": "\\([^"]*\\)".*/\\1/p'`;
+
 /** Names of arguments that begin a command line. */
 const PROGRAM_ARGUMENTS: ReadonlySet<string> = new Set(["program", "command"]);
 
@@ -58,8 +63,11 @@ function describeOption({ short, long, description, required, optional, argChoic
   const placeholder = /<([^>]+)>/.exec(flags)?.[1] ?? "";
   const choices = CHOICES[names[0] ?? ""];
   if (choices !== undefined) return { names, description, value: { kind: "choices", choices } };
+  if (ENVIRONMENT_OPTIONS.has(long ?? "")) return { names, description, value: { kind: "environment" } };
   return { names, description, value: { kind: FILE_PLACEHOLDERS.test(placeholder) ? "file" : "any" } };
 }
+
+const ENVIRONMENT_OPTIONS: ReadonlySet<string> = new Set(["--environment", "--fallback"]);
 
 const FILE_PLACEHOLDERS = /^(path|file|dir)\b/;
 
@@ -69,10 +77,16 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   "--log-format": ["text", "json"],
 };
 
-function describeWords(argument: Argument | undefined, children: CompletedCommand["children"]): Values | undefined {
+function describeWords(
+  argument: Argument | undefined,
+  children: CompletedCommand["children"],
+  path: readonly string[],
+): Values | undefined {
   if (children.length > 0) return { kind: "choices", choices: children.map(({ name }) => name) };
   if (argument === undefined) return undefined;
   if (argument.argChoices !== undefined) return { kind: "choices", choices: argument.argChoices };
   if (argument.name() === "file") return { kind: "file" };
+  // The id of one that is added is a new one.
+  if (path[0] === "environment" && path[1] !== "add") return { kind: "environment" };
   return { kind: argument.name() === "name" ? "tool" : "any" };
 }

@@ -1,4 +1,4 @@
-import { type CompletedCommand, type CompletedOption, listValued, type Values } from "./describe.js";
+import { type CompletedCommand, type CompletedOption, IDS, listValued, type Values } from "./describe.js";
 import { quote } from "./quote.js";
 
 /** For fish: lines, each with the condition under which it applies. */
@@ -57,7 +57,8 @@ function renderOption(command: CompletedCommand, { names, description, value }: 
 
 function wordsOf(values: Values): string {
   if (values.kind === "choices") return `-a ${quote(values.choices.join(" "))}`;
-  return { file: "-F", tool: `-a ${quote(TOOLS)}`, any: "" }[values.kind];
+  return { file: "-F", tool: `-a ${quote(TOOLS)}`, environment: `-a ${quote(ENVIRONMENTS)}`, any: "" }[values.kind];
 }
 
+const ENVIRONMENTS = `(codex environment list --json 2>/dev/null | ${IDS})`;
 const TOOLS = "(codex tools list 2>/dev/null | string split -f1 ' ')";

@@ -1,4 +1,4 @@
-import type { CompletedCommand, CompletedOption, Values } from "./describe.js";
+import { type CompletedCommand, type CompletedOption, IDS, type Values } from "./describe.js";
 import { quote } from "./quote.js";
 
 /** For zsh: one function for each command, which `_arguments` reads. */
@@ -9,6 +9,11 @@ _codex_tools() {
   local -a names
   names=(\${\${(f)"$(_call_program tools codex-ts tools list 2>/dev/null || _call_program tools codex tools list 2>/dev/null)"}%% *})
   compadd -a names
+}
+_codex_environments() {
+  local -a ids
+  ids=(\${(f)"$(_call_program environments "codex environment list --json 2>/dev/null || codex-ts environment list --json 2>/dev/null" | ${IDS})"})
+  compadd -a ids
 }
 compdef _codex codex codex-ts
 `;
@@ -49,5 +54,5 @@ function renderOption({ names, description, value }: CompletedOption): string[] 
 
 function actionOf(values: Values): string {
   if (values.kind === "choices") return `(${values.choices.join(" ")})`;
-  return { file: "_files", tool: "_codex_tools", any: " " }[values.kind];
+  return { file: "_files", tool: "_codex_tools", environment: "_codex_environments", any: " " }[values.kind];
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -28,7 +28,16 @@ const because = (shell: string) => (installed.includes(shell) ? "" : ` (skipped:
 const directory = mkdtempSync(join(tmpdir(), "codex-completion-"));
 symlinkSync(codex, join(directory, "codex"));
 afterAll(() => rmSync(directory, { recursive: true }));
-const env = { ...process.env, PATH: `${directory}:${process.env.PATH}`, HOME: directory, XDG_CONFIG_HOME: directory };
+const home = join(directory, ".codex");
+mkdirSync(home);
+writeFileSync(join(home, "environments.toml"), '[[environments]]\nid = "build"\nurl = "ws://127.0.0.1:1"\n');
+const env = {
+  ...process.env,
+  CODEX_HOME: home,
+  PATH: `${directory}:${process.env.PATH}`,
+  HOME: directory,
+  XDG_CONFIG_HOME: directory,
+};
 
 /** What a shell offers for the last word of a line. */
 const COMPLETE: Readonly<Record<string, (words: readonly string[]) => string[]>> = {
@@ -66,6 +75,18 @@ describe.each(["bash", "fish"])("completion in %s", (shell) => {
     const found = COMPLETE[shell]!(words);
     expect(found).toEqual(expect.arrayContaining(offered));
     for (const word of not) expect(found).not.toContain(word);
+  });
+
+  it.skipIf(!installed.includes(shell))(`offers the environments${because(shell)}`, { timeout: 60_000 }, () => {
+    for (const words of [
+      ["run", "--environment"],
+      ["exec", "--environment"],
+      ["environment", "check"],
+    ]) {
+      const offered = COMPLETE[shell]!(["codex", ...words, ""]);
+      expect(offered).toEqual(expect.arrayContaining(["local", "build"]));
+    }
+    expect(COMPLETE[shell]!(["codex", "environment", "add", ""])).not.toContain("build");
   });
 
   it.skipIf(!installed.includes(shell))(`offers the tools that there are${because(shell)}`, { timeout: 60_000 }, () => {
