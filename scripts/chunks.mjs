@@ -37,12 +37,9 @@ export async function buildChunks(options, parts) {
   mkdirSync(parts, { recursive: true });
   const chunks = new Map();
   for (const { path, text } of outputFiles) {
-    const { code } = await transform(requireChunks(text), {
-      format: "cjs",
-      platform: "node",
-      target: options.target,
-      minify: true,
-    });
+    const form = { format: "cjs", platform: "node", target: options.target, minify: true };
+    const { code: converted } = await transform(markImports(requireChunks(text)), form);
+    const code = loadOnUse(converted, path);
     chunks.set(basename(path), { code, packages: packagesIn(metafile, path) });
     writeFileSync(path, `${WRAPPER.banner}${code}${WRAPPER.footer}`);
     requireAscii(path);
@@ -60,7 +57,46 @@ function packagesIn(metafile, path) {
 
 /** `import(…)` of a chunk or a module of Node becomes `require`. What else is imported is found at run time. */
 const requireChunks = (text) =>
-  text.replace(/\bimport\(("(?:\.\/|node:)[^"]+")\)/g, "Promise.resolve().then(()=>require($1))");
+  text.replace(/\bimport\("(?:node:([^"]+)|(\.\/[^"]+))"\)/g, (_import, builtin, chunk) => {
+    return `Promise.resolve().then(()=>require(${JSON.stringify(builtin ?? chunk)}))`;
+  });
+
+/** Modules of Node that take long to load, and that many commands never use. */
+const LOADED_ON_USE = ["crypto", "fs/promises", "http", "https", "readline", "tls", "tty", "v8", "zlib"];
+
+const MARK = "on-use:";
+
+/** Marks static imports of such modules, for `loadOnUse`. Only what esbuild wrote is matched: it puts no space there. */
+const markImports = (text) =>
+  text.replace(/\bimport(\{[^{}"'`]*\})from"node:([^"]+)"/g, (statement, names, name) =>
+    LOADED_ON_USE.includes(name) ? `import${names}from"${MARK}${name}/${memberNames(names)}"` : statement,
+  );
+
+const memberNames = (names) =>
+  [...new Set(names.slice(1, -1).split(","))].map((each) => each.trim().split(" as ")[0]).join("+");
+
+/** The objects of marked imports load their module when a member is read. @throws Error for a mark in a text of the program */
+function loadOnUse(code, file) {
+  const changed = code.replace(new RegExp(`require\\("${MARK}([^"]+)/([^"/]+)"\\)`, "g"), (_call, name, members) => {
+    const getters = members.split("+").map((each) => `get ${each}(){return require("node:${name}").${each}}`);
+    return `{${getters.join(",")}}`;
+  });
+  if (changed.includes(MARK)) throw new Error(`${file}: an import was marked that is none`);
+  return changed;
+}
+
+/** `ws` loads everything that a secure or compressed connection could need. */
+export const lightWebSockets = {
+  name: "light-web-sockets",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]ws[\\/]lib[\\/][^\\/]+\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace(
+        /^const (https|tls|zlib) = require\('\1'\);$/gm,
+        'const $1 = new Proxy({}, { get: (_target, name) => require("$1")[name] });',
+      ),
+    }));
+  },
+};
 
 /** `main.ts` reads a part with a byte for each character. esbuild escapes other characters, but not in regular expressions. */
 export function requireAscii(file) {

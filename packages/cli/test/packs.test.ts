@@ -1,5 +1,11 @@
-import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { codex } from "./support.js";
 
 /** What the build has put into the file that a command loads. */
 const packs = JSON.parse(readFileSync(new URL("../dist/packs.json", import.meta.url), "utf8")) as Record<
@@ -23,5 +29,52 @@ describe.each([
   it(`has at most ${maxBytes} bytes`, () => {
     expect(packs[name]?.bytes).toBeGreaterThan(10_000);
     expect(packs[name]?.bytes).toBeLessThanOrEqual(maxBytes);
+  });
+});
+
+/** Modules of Node that a command has loaded when it ends, beyond those that Node loads by itself. */
+function modulesOf(args: readonly string[]): string[] {
+  const directory = mkdtempSync(join(tmpdir(), "codex modules-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const [hook, list] = [join(directory, "hook.cjs"), join(directory, "list")];
+  writeFileSync(
+    hook,
+    `process.on("exit", () => require("fs").writeFileSync(${JSON.stringify(list)}, process.moduleLoadList.join("\\n")));`,
+  );
+  const run = (words: readonly string[]) => {
+    execFileSync(process.execPath, ["-r", hook, ...words], { stdio: "ignore" });
+    return readFileSync(list, "utf8").split("\n");
+  };
+  const always = new Set(run(["-e", "0"]));
+  return run([codex, ...args]).filter((name) => !always.has(name));
+}
+
+const nativeNames = (...names: string[]) => names.map((name) => `NativeModule ${name}`);
+
+describe("modules of Node that are loaded", () => {
+  it("for a program of this host: no network, no compression", () => {
+    const loaded = modulesOf(["run", "--", "true"]);
+    expect(loaded).toContain("NativeModule child_process");
+    const needless = nativeNames(
+      "http",
+      "https",
+      "tls",
+      "zlib",
+      "readline",
+      "fs/promises",
+      "internal/deps/undici/undici",
+    );
+    expect(loaded.filter((name) => needless.includes(name))).toEqual([]);
+  });
+
+  it("for a websocket without TLS: no TLS, no compression", async () => {
+    const executor = spawn(process.execPath, [codex, "executor", "--listen", "ws://127.0.0.1:0"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    onTestFinished(() => void executor.kill());
+    const [url] = (await once(createInterface({ input: executor.stdout }), "line")) as [string];
+    const loaded = modulesOf(["run", "--executor", url, "--", "true"]);
+    expect(loaded).toContain("NativeModule http");
+    expect(loaded.filter((name) => nativeNames("https", "tls", "zlib", "readline").includes(name))).toEqual([]);
   });
 });

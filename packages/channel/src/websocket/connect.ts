@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
-import tls from "node:tls";
 import { WebSocket } from "ws";
 import type { Channel } from "../channel.js";
 import { messageOf } from "../error-message.js";
@@ -100,7 +99,9 @@ function createSocket({ url, socketPath, name }: Target, options: ConnectOptions
     return new WebSocket(url, {
       headers: { ...headers },
       ...(socketPath === undefined ? {} : { createConnection: () => connect(socketPath) }),
-      ...(ca === undefined ? {} : { ca: [...tls.rootCertificates, Buffer.from(ca).toString()] }),
+      ...(ca === undefined
+        ? {}
+        : { ca: [...process.getBuiltinModule("node:tls").rootCertificates, Buffer.from(ca).toString()] }),
       perMessageDeflate: false,
       maxPayload: limits.maxMessageBytes,
       // Checked when a value is taken, as one malformed message; here it would end the connection.
