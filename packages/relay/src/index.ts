@@ -1,11 +1,22 @@
+export { type CredentialKind, findDestinationProblem } from "./credentials/destination.js";
+export { parseExecutorCredential } from "./credentials/executor-credential.js";
+export {
+  type CredentialChoice,
+  type CredentialSources,
+  type OpenedCredential,
+  openCredential,
+} from "./credentials/open-credential.js";
+export { type AwsSigner, type SignedRequest, signRequest } from "./credentials/sigv4.js";
+export { type DirectExecutorOptions, serveDirectExecutor } from "./executor/direct-executor.js";
 export { type ExecutorRelay, type ExecutorRelayOptions, serveExecutorRelay } from "./executor/executor-relay.js";
 export type { StreamInfo } from "./executor/stream-table.js";
 export { type DecodedFrame, decodeFrame, type FrameHead, readFrameHead } from "./frames/decode.js";
 export { encodeFrame } from "./frames/encode.js";
 export type { FrameBody, FrameKind, RelayFrame } from "./frames/frame.js";
+export { type ClearChannelOptions, isClearRelayUrl, openClearChannel } from "./harness/clear-channel.js";
 export { StreamRefusedError } from "./harness/harness-socket.js";
 export { type NoiseChannelOptions, openNoiseChannel } from "./harness/noise-channel.js";
-export { MAX_AUTHORIZATION_BYTES, MAX_FRAME_BYTES, MAX_STREAM_ID_BYTES } from "./limits.js";
+export { FIRST_CREDENTIAL_MS, MAX_AUTHORIZATION_BYTES, MAX_FRAME_BYTES, MAX_STREAM_ID_BYTES } from "./limits.js";
 export {
   type HandshakeContext,
   type HandshakeOptions,

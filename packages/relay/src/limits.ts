@@ -106,3 +106,12 @@ export const LONGEST_RESUME_MS = 4_000;
 /** Milliseconds that a peer has to accept acknowledgements; and that it has once its first message has come without that. */
 export const OFFER_TIMEOUT_MS = 5_000;
 export const LATE_STATE_MS = 500;
+
+/** Longest credential that is read from stdin, bytes. */
+export const MAX_CREDENTIAL_BYTES = 64 * 1024;
+
+/** Milliseconds for the first credential to come on stdin. */
+export const FIRST_CREDENTIAL_MS = 30_000;
+
+/** Largest frame of the old relay, bytes: one whole message, and its head. */
+export const MAX_CLEAR_FRAME_BYTES = MAX_MESSAGE_BYTES + 4096;

@@ -55,7 +55,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cli:
       "agent agent-terminal audit background channel clock config doctor environments exec-backend exec-server exec-server-client " +
       "exec-server-protocol executor executor-protocol file-lock host-files http-proxy local mcp-client native orchestrator permissions policy process-host " +
-      "rendezvous sandbox telemetry",
+      "relay rendezvous sandbox telemetry",
   },
   // Private: may import every package.
   tests: {

@@ -35,6 +35,8 @@ export interface ExecutorCommandOptions
   resumeGrace?: number;
   /** Address of the exec-server that programs run on, instead of this host. */
   execServer?: string;
+  /** Serves peers over something else than `listen`. */
+  serveOver?: (executor: Executor, telemetry: OpenedTelemetry) => Promise<void>;
   /** False: tools alone. */
   files: boolean;
 }
@@ -81,7 +83,9 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
     ...(options.deterministicIds ? { ids: createCountingIds() } : {}),
   });
   try {
-    if (serveSocket !== undefined) await serveInBackground(serveSocket, options, telemetry, toBackground(executor));
+    if (options.serveOver !== undefined) await options.serveOver(executor, telemetry);
+    else if (serveSocket !== undefined)
+      await serveInBackground(serveSocket, options, telemetry, toBackground(executor));
     else if (target.kind === "stdio") await serveStdio(executor);
     else await serveWebSocket(executor, target, options, telemetry);
   } finally {

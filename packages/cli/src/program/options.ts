@@ -37,6 +37,28 @@ export const addBackgroundOptions = (command: Command) =>
     )
     .addOption(new Option("--serve-socket <path>").hideHelp());
 
+/** Options of a host that dials out to be found. */
+export const addRemoteOptions = (command: Command) =>
+  command
+    // With a parser, it is left to the whole tree of commands, which alone has what a remote host needs.
+    .option("--remote <url>", "Listen nowhere: register with this registry, and serve those whom it admits", String)
+    .option("--environment-id <id>", "With --remote: the id under which this host is found")
+    .option("--name <name>", "With --remote: a name for people")
+    .option("--label <name=value>", "With --remote: label by which it can be chosen, repeatable", append, [])
+    .addOption(
+      new Option("--remote-transport <transport>", "With --remote: how its harnesses are reached")
+        .choices(["noise", "direct"])
+        .default("noise"),
+    )
+    .option("--registration-bearer-stdin", "With --remote: the token for the registry is the first line of stdin")
+    .option("--executor-credential-stdin", "With --remote: tokens for the registry come as lines of JSON on stdin")
+    .option("--chatgpt-token-stdin", "With --remote: a token of ChatGPT is the first line of stdin")
+    .addOption(new Option("--use-agent-identity-auth").hideHelp())
+    .option("--aws-sigv4", "With --remote-transport direct: sign requests with the AWS keys of the environment")
+    .option("--aws-region <region>", "With --aws-sigv4: region (default: $AWS_REGION)")
+    .option("--aws-service <service>", "With --aws-sigv4: service (default: execute-api)")
+    .option("--ca-file <path>", "With --remote: trust certificates of these issuers as well (PEM)");
+
 export const addEnvironmentOption = (command: Command) =>
   command.option(
     "--environment <id>",

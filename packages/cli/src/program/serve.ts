@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { addNotes } from "./help.js";
 import {
   addBackgroundOptions,
+  addRemoteOptions,
   addServingOptions,
   append,
   listenOption,
@@ -49,7 +50,7 @@ export function addServing(program: Command): void {
       parseGrace,
     )
     .option("--deterministic-ids", "Session ids count up from 1000", false);
-  addNotes(addServingOptions(addBackgroundOptions(executor)), {
+  addNotes(addRemoteOptions(addServingOptions(addBackgroundOptions(executor))), {
     text: [
       "Protocol messages are the only thing on stdout; logs go to stderr. With ws:// the bound address is printed to stdout.",
     ],
@@ -64,7 +65,8 @@ export function addServing(program: Command): void {
       "codex executor --attach --status    # of the server in the background; --stop ends it",
     ],
   }).action(async (options) => {
-    if (options.attach) await (await import("../commands/attach.js")).runAttach("executor", options);
+    if (options.remote !== undefined) await (await import("../commands/remote.js")).runRemoteExecutor(options);
+    else if (options.attach) await (await import("../commands/attach.js")).runAttach("executor", options);
     else await (await import("../commands/executor.js")).runExecutor(options);
   });
 
@@ -100,7 +102,7 @@ export function addServing(program: Command): void {
       "How long a session with processes is kept after a connection was lost (default: 80, with --attach 600)",
       parseSeconds,
     );
-  addNotes(addServingOptions(addBackgroundOptions(execServer)), {
+  addNotes(addRemoteOptions(addServingOptions(addBackgroundOptions(execServer))), {
     text: ["With ws:// the bound address is the one line on stdout; on stdio only protocol messages are."],
     exitCodes: [
       ["0", "after SIGTERM, SIGINT or the end of stdin in stdio mode"],
@@ -112,7 +114,8 @@ export function addServing(program: Command): void {
       "export CODEX_EXEC_SERVER_URL=ws://127.0.0.1:7000    # for a Codex client",
     ],
   }).action(async (options) => {
-    if (options.attach) await (await import("../commands/attach.js")).runAttach("exec-server", options);
+    if (options.remote !== undefined) await (await import("../commands/remote.js")).runRemoteExecServer(options);
+    else if (options.attach) await (await import("../commands/attach.js")).runAttach("exec-server", options);
     else await (await import("../commands/exec-server.js")).runExecServer(options);
   });
 }

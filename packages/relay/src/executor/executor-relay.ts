@@ -1,16 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { Channel, ChannelLimits } from "@codex/channel";
-import { type Clock, pause, systemClock } from "@codex/clock";
-import { type Logger, messageOf } from "@codex/telemetry";
-import { FIRST_RETRY_MS, LONGEST_RETRY_MS, MAX_FRAME_BYTES, SOCKET_CLOSE_MS } from "../limits.js";
+import { type Clock, systemClock } from "@codex/clock";
+import type { Logger } from "@codex/telemetry";
+import { MAX_FRAME_BYTES, SOCKET_CLOSE_MS } from "../limits.js";
 import { createIdentity, fingerprintOf, type NoiseIdentity } from "../noise/keys.js";
 import { loadMlKem } from "../noise/ml-kem.js";
-import { Backoff } from "../registry/backoff.js";
 import { type Registration, type RegistryAddress, registerExecutor, validateHarness } from "../registry/registry.js";
-import { RegistryError } from "../registry/registry-error.js";
-import { FrameSocket, SocketError } from "../socket/frame-socket.js";
+import { FrameSocket } from "../socket/frame-socket.js";
 import { ExecutorSocket } from "./executor-socket.js";
 import { HandshakeGate } from "./handshake-gate.js";
+import { keepServing } from "./keep-serving.js";
 import { type StreamInfo, StreamTable } from "./stream-table.js";
 
 /** What an executor behind a rendezvous is made with. */
@@ -84,28 +83,20 @@ export async function serveExecutorRelay(options: ExecutorRelayOptions): Promise
       validate: ({ harness, ...rest }, within) =>
         validateHarness(registry, { registrationId, key: harness, ...rest }, within),
     });
-    return served.serve();
-  };
-  const run = async () => {
-    const backoff = new Backoff({ firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS, random });
-    while (!signal.aborted) {
-      let retryAfterMs: number | undefined;
-      try {
-        const reason = await serveOnce(() => backoff.reset());
-        log?.warn?.("the rendezvous is gone", { reason });
-      } catch (error) {
-        if (signal.aborted) return;
-        // The rendezvous does not know the registration any more, or never will.
-        if (error instanceof SocketError && isClientError(error.status)) registration = undefined;
-        if (error instanceof SocketError || error instanceof RegistryError) retryAfterMs = error.retryAfterMs;
-        log?.warn?.("the rendezvous cannot be reached", { error: messageOf(error) });
-      }
+    return served.serve().finally(() => {
       socket = undefined;
-      const pauseMs = backoff.next(retryAfterMs);
-      await pause(clock, pauseMs, signal).catch(() => {});
-    }
+    });
   };
-  const running = run();
+  const running = keepServing({
+    serveOnce,
+    onRefused: () => {
+      registration = undefined;
+    },
+    clock,
+    random,
+    log,
+    signal,
+  });
   let closing: Promise<void> | undefined;
   const close = async () => {
     await table.close();
@@ -127,5 +118,3 @@ export async function serveExecutorRelay(options: ExecutorRelayOptions): Promise
     },
   };
 }
-
-const isClientError = (status: number | undefined): boolean => status !== undefined && status >= 400 && status < 500;

@@ -1,0 +1,42 @@
+import { isLoopbackHost } from "../registry/registry.js";
+
+/** Kinds of credentials, by where they may be sent. */
+export type CredentialKind =
+  /** A key of OpenAI: to its hosts, or to this machine. */
+  | "api-key"
+  /** A sign-in with ChatGPT: to the hosts of OpenAI and ChatGPT, or to this machine. */
+  | "chatgpt"
+  /** A token of ChatGPT given on stdin: over TLS. */
+  | "chatgpt-token"
+  /** A token for the registry: over TLS, or to this machine. */
+  | "bearer"
+  /** Signed with keys of AWS: over TLS, or to this machine. */
+  | "aws";
+
+const OPENAI_HOSTS = /(^|\.)openai\.(com|org)$/i;
+const CHATGPT_HOSTS = /(^|\.)(openai\.(com|org)|chatgpt\.com)$/i;
+
+/** Why a credential of this kind must not be sent to this URL; undefined where it may. */
+export function findDestinationProblem(kind: CredentialKind, text: string): string | undefined {
+  if (!URL.canParse(text)) return `${JSON.stringify(text)} is not a URL`;
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== "" || password !== "") return "the URL of a registry holds no user or password";
+  if (protocol !== "https:" && protocol !== "http:") return `a registry is at https: or http:, not ${protocol}`;
+  const isSecure = protocol === "https:";
+  const isLocal = isLoopbackHost(hostname);
+  switch (kind) {
+    case "api-key":
+      if (isLocal || (isSecure && OPENAI_HOSTS.test(hostname))) return undefined;
+      return `a key of OpenAI is sent to https://openai.com and to this machine, not to ${hostname}; for another registry, --registration-bearer-stdin takes its token`;
+    case "chatgpt":
+      if (isLocal || (isSecure && CHATGPT_HOSTS.test(hostname))) return undefined;
+      return `a sign-in with ChatGPT is sent to https://chatgpt.com, https://openai.com and this machine, not to ${hostname}`;
+    case "chatgpt-token":
+      if (isSecure) return undefined;
+      return "--chatgpt-token-stdin needs a registry at https:";
+    case "bearer":
+    case "aws":
+      if (isSecure || isLocal) return undefined;
+      return `a credential is sent over https: or to this machine, not over http: to ${hostname}`;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Channel, ChannelLimits } from "@codex/channel";
+import { type Clock, systemClock } from "@codex/clock";
+import type { Logger } from "@codex/telemetry";
+import { MAX_MESSAGE_BYTES, SOCKET_CLOSE_MS } from "../limits.js";
+import { type Registration, type RegistryAddress, registerDirect } from "../registry/registry.js";
+import { FrameSocket } from "../socket/frame-socket.js";
+import { createMessageChannel } from "../socket/message-channel.js";
+import { keepServing } from "./keep-serving.js";
+
+/** What a direct executor is made with. */
+export interface DirectExecutorOptions {
+  registry: RegistryAddress;
+  /** Headers of the websocket upgrade to this URL; called for each. */
+  authorizeSocket(url: string): Record<string, string>;
+  /** Gets the channel of each connection, and owns it. */
+  onStream(channel: Channel): void;
+  limits?: Partial<ChannelLimits>;
+  clock?: Clock;
+  /** Returns 0 to 1. */
+  random?: () => number;
+  log?: Logger | undefined;
+}
+
+/** Registers, dials, and speaks JSON without relay frames to whoever is there; again and again, until it is closed. */
+export function serveDirectExecutor(options: DirectExecutorOptions): { close(): Promise<void> } {
+  const { registry, clock = systemClock, random = Math.random, log, limits } = options;
+  const abort = new AbortController();
+  const { signal } = abort;
+  let registration: Registration | undefined;
+  let channel: Channel | undefined;
+  const serveOnce = async (onConnected: () => void): Promise<string> => {
+    registration ??= await registerDirect(registry, signal);
+    const { url } = registration;
+    const headers = options.authorizeSocket(url);
+    const socket = await FrameSocket.dial(url, {
+      clock,
+      headers,
+      maxMessageBytes: MAX_MESSAGE_BYTES,
+      ca: registry.ca,
+      signal,
+    });
+    onConnected();
+    return new Promise((resolve) => {
+      const framing = { encode: (json: Buffer) => json.toString(), decode: (data: Buffer) => data };
+      channel = createMessageChannel(socket, framing, { limits, onClosed: resolve });
+      options.onStream(channel);
+    });
+  };
+  const onRefused = () => {
+    registration = undefined;
+  };
+  const running = keepServing({ serveOnce, onRefused, clock, random, log, signal });
+  const close = async () => {
+    abort.abort();
+    await channel?.close({ deadlineMs: SOCKET_CLOSE_MS });
+    await running;
+  };
+  return { close };
+}

@@ -1,0 +1,40 @@
+import { type Clock, pause } from "@codex/clock";
+import { type Logger, messageOf } from "@codex/telemetry";
+import { FIRST_RETRY_MS, LONGEST_RETRY_MS } from "../limits.js";
+import { Backoff } from "../registry/backoff.js";
+import { RegistryError } from "../registry/registry-error.js";
+import { SocketError } from "../socket/frame-socket.js";
+
+/** What an executor repeats for as long as it serves. */
+export interface KeepServingOptions {
+  /** Registers where it has to, dials, and serves one socket. Resolves with the reason of its end. */
+  serveOnce(onConnected: () => void): Promise<string>;
+  /** The rendezvous answered a dial with 4xx: it does not know the registration any more, or never will. */
+  onRefused(): void;
+  clock: Clock;
+  random: () => number;
+  log?: Logger | undefined;
+  signal: AbortSignal;
+}
+
+/** Serves one socket after the other, with growing random pauses between failures, until the signal aborts. Never rejects. */
+export async function keepServing(options: KeepServingOptions): Promise<void> {
+  const { serveOnce, onRefused, clock, random, log, signal } = options;
+  const backoff = new Backoff({ firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS, random });
+  while (!signal.aborted) {
+    let retryAfterMs: number | undefined;
+    try {
+      const reason = await serveOnce(() => backoff.reset());
+      if (signal.aborted) return;
+      log?.warn?.("the rendezvous is gone", { reason });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof SocketError && isClientError(error.status)) onRefused();
+      if (error instanceof SocketError || error instanceof RegistryError) retryAfterMs = error.retryAfterMs;
+      log?.warn?.("the rendezvous cannot be reached", { error: messageOf(error) });
+    }
+    await pause(clock, backoff.next(retryAfterMs), signal).catch(() => {});
+  }
+}
+
+const isClientError = (status: number | undefined): boolean => status !== undefined && status >= 400 && status < 500;
