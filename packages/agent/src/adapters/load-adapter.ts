@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -90,7 +91,9 @@ async function importPackage(name: string, from: readonly string[]): Promise<Rec
   throw new AdapterError("not_installed", `${name} is not installed: npm install --prefix ${place} ${name}`);
 }
 
+/** In this directory alone: those above it, and what variables name, may belong to somebody else. */
 function resolveIn(directory: string, name: string): string | undefined {
+  if (!existsSync(join(directory, "node_modules", name, "package.json"))) return undefined;
   try {
     return createRequire(join(directory, "package.json")).resolve(name);
   } catch (error) {

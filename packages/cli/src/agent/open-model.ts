@@ -36,9 +36,11 @@ export async function openModel(
       const model = await loadAdapterModel(token === undefined ? adapter : { ...adapter, token });
       return { model, provider, notices };
     }
+    const originator = readOriginator();
     const model = createResponsesModel({
       provider,
       userAgent: `codex-ts/${VERSION}`,
+      ...(originator === undefined ? {} : { originator }),
       ...(readToken === undefined ? {} : { readToken }),
       fetch: createNodeFetch(undefined, findProxy(new URL(provider.url), process.env)),
     });
@@ -48,6 +50,12 @@ export async function openModel(
     if (!isKnown) throw error;
     throw new CommandError(error.message, 1, { cause: error });
   }
+}
+
+/** Set by programs that start this one, such as the SDK of Codex; undefined where no header could hold it. */
+function readOriginator(): string | undefined {
+  const given = process.env.CODEX_INTERNAL_ORIGINATOR_OVERRIDE;
+  return given !== undefined && /^[\x21-\x7e]{1,128}$/.test(given) ? given : undefined;
 }
 
 /** For the token of an adapter, milliseconds. */

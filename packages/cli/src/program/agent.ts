@@ -118,5 +118,6 @@ const addExecOptions = (command: Command): Command =>
     .option("--trust", "Mark the project as trusted in config.toml, for this and later runs")
     .option("--ignore-user-config", "Do not read $CODEX_HOME/config.toml; keys are still taken from there")
     .option("--ignore-rules", "Do not load the rules of the user and of the project")
-    // Of the SDK of Codex: who started a thread is kept by nobody here.
-    .addOption(new Option("--thread-source <source>").hideHelp());
+    // Of the SDK of Codex, without effect here: the source of a thread is not kept, and there are no such programs.
+    .addOption(new Option("--thread-source <source>").hideHelp())
+    .addOption(new Option("--cyber-access-program <program>").hideHelp());

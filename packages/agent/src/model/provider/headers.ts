@@ -8,16 +8,17 @@ export interface HeaderParts {
   /** Of a credential command. */
   readonly token: string | undefined;
   readonly userAgent: string;
+  readonly originator: string;
 }
 
 /** The headers of a request. Configured ones may replace `user-agent`, but not the authorization by a key. */
-export function buildHeaders({ provider, request, token, userAgent }: HeaderParts): Record<string, string> {
+export function buildHeaders({ provider, request, token, userAgent, originator }: HeaderParts): Record<string, string> {
   const { credential } = provider;
   const key = credential.kind === "key" ? credential.key.reveal() : token;
   const configured = [...provider.headers].map(([name, value]) => [name, value.reveal()] as const);
   return {
     accept: "text/event-stream",
-    originator: "codex-ts",
+    originator,
     "user-agent": userAgent,
     ...Object.fromEntries(configured),
     "content-type": "application/json",

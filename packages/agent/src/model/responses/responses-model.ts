@@ -22,6 +22,8 @@ export interface ResponsesModelOptions {
   readonly readToken?: (signal: AbortSignal) => Promise<string>;
   /** How this program identifies itself to the endpoint. */
   readonly userAgent?: string;
+  /** The program that started this one, for the endpoint. */
+  readonly originator?: string;
   readonly limits?: Partial<ModelLimits>;
   /** Default: the global `fetch`. */
   readonly fetch?: ModelFetch;
@@ -40,6 +42,7 @@ export function createResponsesModel(options: ResponsesModelOptions): ModelPort 
     random: Math.random,
     now: Date.now,
     userAgent: "codex-ts",
+    originator: "codex-ts",
     ...options,
     limits: { ...DEFAULT_MODEL_LIMITS, ...options.limits },
     writeBody: createBodyWriter(),
@@ -88,11 +91,11 @@ async function open(
   watch: IdleWatch,
   context: Context,
 ): Promise<ModelResponse | RequestFailure> {
-  const { provider, readToken, userAgent, now, limits, fetch } = context;
+  const { provider, readToken, userAgent, originator, now, limits, fetch } = context;
   const { signal } = watch;
   let token = provider.credential.kind === "command" ? await readToken?.(signal) : undefined;
   const send = () => {
-    const headers = buildHeaders({ provider, request, token, userAgent });
+    const headers = buildHeaders({ provider, request, token, userAgent, originator });
     return fetch(provider.url, { method: "POST", headers, body, signal, redirect: "manual" });
   };
   try {

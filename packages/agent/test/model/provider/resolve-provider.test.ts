@@ -12,6 +12,7 @@ const headersOf = (table: object, env: Record<string, string> = {}) =>
     request: { threadId: "t" },
     token: undefined,
     userAgent: "agent/1",
+    originator: "starter",
   });
 
 describe("a provider's table", () => {
