@@ -92,7 +92,7 @@ export class Turn {
   #responses = 0;
   #finalMessage = "";
   /** Calls of this response, over all tries of its stream. */
-  readonly #made = new Map<string, string>();
+  readonly #made = new Set<string>();
   #plan: { id: string; details: PlanDetails } | undefined;
 
   constructor(options: TurnOptions) {
@@ -248,10 +248,6 @@ export class Turn {
     calls: Promise<CallOutputItem>[],
   ): Promise<void> {
     if (!isRecorded(item)) return;
-    if (item.type === "message" && item.role !== "assistant") {
-      await this.#warn(`The endpoint sent a message in the role ${JSON.stringify(item.role)}; it was left out.`);
-      return;
-    }
     const call = isCall(item) ? this.#identify(item as CallItem) : undefined; // the model port gives well-formed calls only
     if (call === "repeated") {
       await this.#warn(`The model repeated the call ${JSON.stringify(item.call_id)}; it was not made again.`);
@@ -286,9 +282,9 @@ export class Turn {
    */
   #identify(call: CallItem): CallItem | "repeated" {
     const { call_id: id, name } = call;
-    const words = JSON.stringify([name, inputOf(call)]);
-    if (this.#made.get(id) === words) return "repeated";
-    this.#made.set(id, words);
+    const words = JSON.stringify([id, name, inputOf(call)]);
+    if (this.#made.has(words)) return "repeated";
+    this.#made.add(words);
     const used = (other: string) => this.#state.items.some((item) => isCall(item) && item.call_id === other);
     let unique = id;
     for (let number = 2; used(unique); number += 1) unique = `${id}-${number}`;

@@ -197,11 +197,12 @@ describe("a call", () => {
 
   it("that is repeated in a response is made once", async () => {
     const { thread, cwd } = await startAgent([
-      respond(exec("c1", "echo x >> log"), exec("c1", "echo x >> log")),
+      respond(exec("c1", "echo x >> log"), exec("c1", "echo y >> other"), exec("c1", "echo x >> log")),
       say("ok"),
     ]);
     await thread.run("go").result;
     expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\n");
+    expect(readFileSync(join(cwd, "other"), "utf8")).toBe("y\n");
   });
 
   it("that is repeated when its stream broke is made once", async () => {

@@ -137,13 +137,8 @@ function readCredential({ at, table, env, auth, notices }: CredentialContext): C
   }
   if (token !== undefined) return asKey(`${at}.experimental_bearer_token`, token);
   if (command !== undefined) {
-    const {
-      command: program,
-      args = [],
-      cwd,
-      timeout_ms: timeoutMs = 5_000,
-      refresh_interval_ms: refreshMs = 300_000,
-    } = command;
+    const { args = [], cwd, timeout_ms: timeoutMs = 5_000, refresh_interval_ms: refreshMs = 300_000 } = command;
+    const { command: program } = command;
     return { kind: "command", from: `${at}.auth`, command: { command: program, args, cwd, timeoutMs, refreshMs } };
   }
   return table.requires_openai_auth === true ? readOpenAiKey(env, auth, notices) : { kind: "none" };

@@ -44,6 +44,8 @@ function readDelta(type: "text_delta" | "reasoning_delta", event: JsonObject): M
 function readItem(item: JsonObject | undefined): ModelEvent | undefined {
   const type = asText(item?.type);
   if (item === undefined || type === undefined) return undefined;
+  if (type === "message" && item.role !== "assistant")
+    return { type: "notice", message: `A message in the role ${JSON.stringify(item.role)} was left out.` };
   const problem = findCallProblem(type, item);
   if (problem === undefined) return { type: "item_done", item: item as Item }; // `type` is text
   const name = asText(item.name) ?? "a tool";

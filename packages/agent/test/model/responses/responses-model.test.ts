@@ -174,6 +174,9 @@ describe("a stream", () => {
     expect(await usageOf({ input_tokens: 3, output_tokens: 4, input_tokens_details: null })).toMatchObject({
       usage: { inputTokens: 3, outputTokens: 4, cachedInputTokens: 0, totalTokens: 7 },
     });
+    expect(await usageOf({ input_tokens: 1e308, output_tokens: -1, total_tokens: "x" })).toMatchObject({
+      usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+    });
   });
 
   it("of 20 MB of deltas does not grow", async () => {
