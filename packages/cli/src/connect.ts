@@ -51,6 +51,10 @@ export async function choosePlace(
   return chooseEnvironment(environment, exitCode);
 }
 
+/** Whether nothing names another place than this host, before anything is connected. */
+export const isOwnHost = ({ executor, environment }: ConnectOptions): boolean =>
+  executor === undefined && environment === undefined && !areEnvironmentsConfigured();
+
 /** Whether anything says something about environments. Most users have none of it, and wait for nothing then. */
 const areEnvironmentsConfigured = (): boolean =>
   Object.keys(process.env).some((name) => /^CODEX_EXEC_SERVER_(URL|NOISE_)/.test(name)) ||

@@ -6,6 +6,7 @@ import { nameHelpAfterErrors, styleHelp } from "./program/help.js";
 import { addHostCommands } from "./program/host.js";
 import { addInteractive, addResume } from "./program/interactive.js";
 import { addJudging } from "./program/judge.js";
+import { addMcpServer } from "./program/mcp-server.js";
 import { addRendezvous } from "./program/rendezvous.js";
 import { addRunning } from "./program/run.js";
 import { addServing } from "./program/serve.js";
@@ -38,6 +39,7 @@ export function createProgram(): Command {
   addInteractive(program);
   addRunning(program);
   addTools(program);
+  addMcpServer(program);
   addAgent(program);
   addResume(program);
   addThreads(program);

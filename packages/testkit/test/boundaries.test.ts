@@ -51,6 +51,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "agent-terminal": "agent clock executor-protocol orchestrator permissions policy",
     doctor: "config executor-protocol telemetry",
     local: "channel environments exec-server executor orchestrator policy process-host",
+    mcp: "clock orchestrator policy",
     "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry",
     cli:
       "agent agent-terminal audit background channel clock config doctor environments exec-backend exec-server exec-server-client " +

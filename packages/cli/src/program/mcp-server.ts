@@ -1,0 +1,42 @@
+import { type Command, Option } from "commander";
+import { addNotes } from "./help.js";
+import { addConfigOptions, addExecutorOptions, parseSeconds, rulesOption } from "./options.js";
+
+/** `codex mcp-server`. */
+export function addMcpServer(program: Command): void {
+  const server = addExecutorOptions(
+    program.command("mcp-server").description("Offer the tools to an MCP host, on stdin and stdout"),
+  )
+    .option("-C, --cd <dir>", "Directory of the commands, absolute on their host")
+    .addOption(
+      new Option("--max-hold <seconds>", "Longest that one call is held, 0.25 to 300; its program goes on as a session")
+        .argParser(parseSeconds)
+        .default(50),
+    )
+    .addOption(
+      new Option("--on-cancel <what>", "What becomes of a program whose call was cancelled")
+        .choices(["keep", "interrupt", "kill"])
+        .default("keep"),
+    )
+    .option("--structured", "Give structuredContent beside the text", false)
+    .addOption(
+      new Option("--print-config <host>", "Print the entry for a host and exit").choices([
+        "claude",
+        "codex",
+        "vscode",
+        "cursor",
+      ]),
+    )
+    .addOption(rulesOption("File of rules, repeatable (default: those of system, user and trusted project)"));
+  addNotes(addConfigOptions(server), {
+    text: [
+      "Nothing is connected before a host lists or calls the tools. Approvals are asked of the host's user; a host that cannot ask is told the rule that would allow the command.",
+    ],
+    exitCodes: [
+      ["0", "stdin has ended"],
+      ["1", "an error"],
+      ["2", "bad arguments"],
+    ],
+    examples: ["codex mcp-server --executor wss://build-1.example", "codex mcp-server --print-config claude"],
+  }).action(async (options) => (await import("../commands/mcp-server.js")).runMcpServer(options));
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from "node:crypto";
+import { systemClock, waitAtMost } from "@codex/clock";
+import type { Orchestrator } from "@codex/orchestrator";
+import { createRequestStateCodec, type McpRequestContext, McpServer } from "@modelcontextprotocol/server";
+import { ClientState } from "./client-state.js";
+import { ATTACH_WAIT_MS, DEFAULT_MAX_HOLD_MS, MAX_HOLD_MS, MIN_HOLD_MS } from "./limits.js";
+import type { McpServerOptions } from "./options.js";
+import { registerResources } from "./resources.js";
+import { type CallState, createCallHandler } from "./tool-call.js";
+import { describeTool } from "./tool-list.js";
+
+/** Makes the servers of one orchestrator, for `serveStdio` and the like. */
+export interface McpServers {
+  /** A server for one connection or one request; those of one client share its sessions, questions and notes. */
+  create(context: McpRequestContext, client?: string): McpServer;
+  /** A tool was added or has gone: tells the servers that have a connection. */
+  toolsChanged(): void;
+  /** A client is gone: its open questions are withdrawn. Its sessions live on. */
+  forget(client: string): void;
+  /** Withdraws all open questions. The orchestrator stays open. */
+  close(): void;
+}
+
+/** The client of a server that serves one. */
+const ONLY_CLIENT = "mcp";
+
+/**
+ * Offers the tools of an orchestrator over MCP, revisions 2024-10-07 to 2026-07-28. Approvals are asked of the client by
+ * elicitation; a client without it is told which rule would allow the command.
+ *
+ * ```ts
+ * const servers = createMcpServers(orchestrator, { maxHoldMs: 50_000 });
+ * serveStdio((context) => servers.create(context));
+ * ```
+ * @throws RangeError for a `maxHoldMs` out of its bounds
+ */
+export function createMcpServers(orchestrator: Orchestrator, options: McpServerOptions = {}): McpServers {
+  const { maxHoldMs = DEFAULT_MAX_HOLD_MS, onCancel = "keep", structured = false, version = "0" } = options;
+  const { cwd, attach, clock = systemClock } = options;
+  if (!(Number.isInteger(maxHoldMs) && maxHoldMs >= MIN_HOLD_MS && maxHoldMs <= MAX_HOLD_MS)) {
+    throw new RangeError(
+      `maxHoldMs is ${maxHoldMs}; expected whole milliseconds from ${MIN_HOLD_MS} to ${MAX_HOLD_MS}`,
+    );
+  }
+  // Only this process can have asked: a state from before it is refused.
+  const key = randomBytes(32);
+  const clients = new Map<string, ClientState>();
+  const connected = new Set<McpServer>();
+  let attaching: Promise<unknown> | undefined;
+
+  const stateOf = (client: string): ClientState => {
+    const state = clients.get(client) ?? new ClientState(orchestrator.createConversation({ client }));
+    clients.set(client, state);
+    return state;
+  };
+  const toolsChanged = () => {
+    for (const server of connected) if (server.isConnected()) server.sendToolListChanged();
+  };
+  /** Waits a while for what is attached on first use; when it comes later, the clients are told to list again. */
+  const attached = async () => {
+    if (attach === undefined) return;
+    let isLate = false;
+    attaching ??= attach()
+      .then(() => isLate && toolsChanged())
+      // The next listing tries again; calls say why it failed.
+      .catch(() => {
+        attaching = undefined;
+      });
+    await waitAtMost(clock, ATTACH_WAIT_MS, attaching);
+    isLate = true;
+  };
+
+  return {
+    create(_context, client = ONLY_CLIENT) {
+      const state = stateOf(client);
+      const codec = createRequestStateCodec<CallState>({ key, bind: ({ mcpReq }) => `${mcpReq.method}\0${client}` });
+      const mcp = new McpServer(
+        { name: "codex", title: "Codex tools", version },
+        {
+          capabilities: { tools: { listChanged: true } },
+          instructions: INSTRUCTIONS,
+          requestState: { verify: (sealed, context) => codec.verify(sealed, context) },
+        },
+      );
+      mcp.server.setRequestHandler("tools/list", async () => {
+        await attached();
+        return { tools: state.conversation.listTools().map((tool) => describeTool(tool, maxHoldMs)) };
+      });
+      mcp.server.setRequestHandler(
+        "tools/call",
+        createCallHandler(state, {
+          maxHoldMs,
+          onCancel,
+          structured,
+          cwd,
+          clock,
+          capabilities: () => mcp.server.getClientCapabilities(),
+          seal: (call, context) => codec.mint(call, context),
+        }),
+      );
+      registerResources(mcp, state.conversation);
+      connected.add(mcp);
+      mcp.server.onclose = () => void connected.delete(mcp);
+      return mcp;
+    },
+    toolsChanged,
+    forget(client) {
+      clients.get(client)?.parked.cancelAll();
+      clients.delete(client);
+    },
+    close() {
+      for (const { parked } of clients.values()) parked.cancelAll();
+      clients.clear();
+    },
+  };
+}
+
+const INSTRUCTIONS =
+  "Runs commands on a host: exec_command starts one in a shell. One that runs on is a session: write_stdin types into it or waits for it, " +
+  "list_sessions, read_output and read_screen look at sessions, kill_session ends one.";

@@ -1,0 +1,78 @@
+import type { ApprovalAnswer, ApprovalDecision, ApprovalRequest } from "@codex/orchestrator";
+import { renderAllowRule } from "@codex/policy";
+import { QUESTION_COMMAND_LENGTH } from "./limits.js";
+
+/** The key of a question among the input requests of a result. */
+export const DECISION = "decision";
+
+/** What a person is shown, in lines. Characters that would be invisible or move the cursor are written as escapes. */
+export function describeQuestion(request: ApprovalRequest): string {
+  const { command, cwd, environment, reason, justification, sandbox, afterDenial, proposedAmendment } = request;
+  const rule = request.availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
+  const lines = [
+    "Run this command?",
+    `command: ${cutMiddle(command.map(quoteWord).join(" "))}`,
+    `directory: ${cwd}`,
+    `environment: ${environment}`,
+    `sandbox: ${sandbox === null ? "none" : sandbox.permissions.type}`,
+    ...(afterDenial === null ? [] : [`already ran: in its sandbox, in part (${afterDenial.reason})`]),
+    `reason: ${reason}`,
+    ...(justification === null ? [] : [`the model: ${justification}`]),
+    ...(rule === null ? [] : [`rule to save: ${renderAllowRule(rule)}`]),
+  ];
+  return lines.map(escapeHidden).join("\n");
+}
+
+/** The form of the answer: one choice. */
+export const describeChoices = ({ availableDecisions }: ApprovalRequest) => ({
+  type: "object" as const,
+  properties: {
+    [DECISION]: {
+      type: "string" as const,
+      title: "Decision",
+      oneOf: availableDecisions.map((decision) => ({ const: decision, title: TITLES[decision] })),
+    },
+  },
+  required: [DECISION],
+});
+
+const TITLES: Record<ApprovalDecision, string> = {
+  accept: "Accept once",
+  accept_for_session: "Accept for this session",
+  accept_and_save: "Accept, and save the rule",
+  decline: "Decline",
+  cancel: "Decline, and end the turn",
+};
+
+/** What a client answered: whoever was asked there, nothing but an offered choice accepts. */
+export function readAnswer(
+  answer: { action: string; content?: Record<string, unknown> } | undefined,
+  { availableDecisions }: ApprovalRequest,
+): ApprovalAnswer {
+  const given = answer?.action === "accept" ? answer.content?.[DECISION] : undefined;
+  const decision = availableDecisions.find((one) => one === given) ?? "decline";
+  return { decision, by: "client" };
+}
+
+/** Why a command is not run whose client cannot be asked, with what would allow it. */
+export function describeUnasked({ proposedAmendment }: ApprovalRequest): string {
+  const rule = proposedAmendment === null ? "" : `; this rule would allow it: ${renderAllowRule(proposedAmendment)}`;
+  return `this MCP client cannot ask its user (it has no elicitation)${rule}`;
+}
+
+/** As a shell would read it. */
+const quoteWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** Both ends stay: what comes first and last must not be hidden by what lies between. */
+function cutMiddle(text: string): string {
+  if (text.length <= QUESTION_COMMAND_LENGTH) return text;
+  const half = QUESTION_COMMAND_LENGTH / 2;
+  return `${text.slice(0, half)} […${text.length - QUESTION_COMMAND_LENGTH} characters left out…] ${text.slice(-half)}`;
+}
+
+/** Control and format characters, surrogates, unassigned and private ones, and the blanks that are no ordinary space. */
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u115F\u1160\u3164\uFFA0\u2800\u{1D159}\u{13441}]/gu;
+
+const escapeHidden = (text: string): string =>
+  text.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);

@@ -1,0 +1,164 @@
+import type { Clock } from "@codex/clock";
+import type { ToolCallResult } from "@codex/orchestrator";
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { ClientState } from "./client-state.js";
+import type { OnCancel } from "./options.js";
+import { ParkedCall } from "./parked-calls.js";
+import { Progress } from "./progress.js";
+import { DECISION, describeChoices, describeQuestion, describeUnasked, readAnswer } from "./question.js";
+
+/** What a client sends back with its answer. */
+export interface CallState {
+  /** Of the approval. */
+  id: string;
+}
+
+export interface CallOptions {
+  maxHoldMs: number;
+  onCancel: OnCancel;
+  structured: boolean;
+  cwd: string | undefined;
+  clock: Clock;
+  /** As a client of an older revision said once; newer ones say it with each request. */
+  capabilities: () => ClientCapabilities | undefined;
+  seal: (state: CallState, context: ServerContext) => Promise<string>;
+}
+
+type CallHandler = (request: CallToolRequest, context: ServerContext) => Promise<CallToolResult | InputRequiredResult>;
+
+/** Carries out the tool calls of one client. */
+export function createCallHandler(state: ClientState, options: CallOptions): CallHandler {
+  return async ({ params }, context) => {
+    const call = takeParked(state, context) ?? startCall(state, params, context, options);
+    const leg = await call.wait(context.mcpReq.signal);
+    if (leg.kind === "question") {
+      state.parked.park(leg.request.id, call);
+      const question = inputRequired.elicit({
+        message: describeQuestion(leg.request),
+        requestedSchema: describeChoices(leg.request),
+      });
+      const requestState = await options.seal({ id: leg.request.id }, context);
+      return inputRequired({ requestState, inputRequests: { [DECISION]: question } });
+    }
+    if (!context.mcpReq.signal.aborted) return toResult(leg.result, state.takeNotes(), options.structured);
+    // Nobody gets this answer.
+    await followCancelled(leg.result, state, options.onCancel);
+    return toResult(leg.result, [], false);
+  };
+}
+
+/** The call that this request answers a question of. @throws ProtocolError for one that does not wait any more */
+function takeParked(state: ClientState, { mcpReq }: ServerContext): ParkedCall | undefined {
+  const answered = mcpReq.requestState<CallState>();
+  if (answered === undefined) return undefined;
+  const call = state.parked.take(answered.id);
+  const request = call?.question;
+  if (call === undefined || request?.id !== answered.id) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "the call does not wait for this answer any more");
+  }
+  const response = inputResponse(mcpReq.inputResponses, DECISION);
+  call.answer(readAnswer(response.kind === "elicit" ? response : undefined, request));
+  return call;
+}
+
+function startCall(
+  { conversation, parked }: ClientState,
+  { name, arguments: args }: CallToolRequest["params"],
+  context: ServerContext,
+  { maxHoldMs, cwd, clock, capabilities }: CallOptions,
+): ParkedCall {
+  const { mcpReq } = context;
+  const progress = createProgress(context, clock);
+  const canAsk = canElicit(context, capabilities());
+  const call = new ParkedCall(
+    clock,
+    () => !parked.isFull,
+    (approver, signal) =>
+      conversation.callTool(name, args ?? {}, {
+        approver: canAsk ? approver : UNASKED,
+        signal,
+        maxWindowMs: maxHoldMs,
+        ...(cwd === undefined ? {} : { cwd }),
+        ...readKey(mcpReq._meta),
+        ...(progress === undefined ? {} : { onOutput: (output) => progress.output(output) }),
+      }),
+  );
+  if (progress !== undefined) void call.result.finally(() => progress.end());
+  return call;
+}
+
+/** Newer clients say with each request what they can do, older ones said it once. */
+function canElicit({ mcpReq }: ServerContext, capabilities: ClientCapabilities | undefined): boolean {
+  const own: unknown = Reflect.get(mcpReq.envelope ?? {}, CLIENT_CAPABILITIES_META_KEY);
+  return Reflect.get(Object(own ?? capabilities), "elicitation") !== undefined;
+}
+
+/** The reason is part of the refusal. */
+const UNASKED = {
+  requestApproval: (request: Parameters<typeof describeUnasked>[0]) =>
+    Promise.reject(new Error(describeUnasked(request))),
+};
+
+/** Codex names its calls, and may send one again. */
+function readKey(meta: Readonly<Record<string, unknown>> | undefined): { idempotencyKey?: string } {
+  const { callId, threadId } = meta ?? {};
+  if (typeof callId !== "string" || callId === "") return {};
+  return { idempotencyKey: `${typeof threadId === "string" ? threadId : ""}/${callId}`.slice(0, MAX_KEY_LENGTH) };
+}
+
+/** What the orchestrator takes. */
+const MAX_KEY_LENGTH = 256;
+
+function createProgress({ mcpReq }: ServerContext, clock: Clock): Progress | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return new Progress(clock, (progress, message) => {
+    const params = { progressToken, progress, ...(message === "" ? {} : { message }) };
+    // A client that is gone needs none.
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+  });
+}
+
+/** Text first: many hosts show a model nothing else. */
+function toResult(result: ToolCallResult, notes: readonly string[], structured: boolean): CallToolResult {
+  const text = [...notes.map((note) => `Note: ${note}`), result.text].join("\n");
+  const { structured: details } = result;
+  return {
+    content: [{ type: "text", text }],
+    isError: result.isError,
+    ...(details === undefined ? {} : { _meta: { "codex/result": details } }),
+    ...(structured ? { structuredContent: { ...details, text } } : {}),
+  };
+}
+
+/** A call that its client has cancelled. Its session lives on, unless it is configured otherwise. */
+async function followCancelled(result: ToolCallResult, state: ClientState, onCancel: OnCancel): Promise<void> {
+  const session: unknown = Reflect.get(Object(result.structured), "processId");
+  if (typeof session !== "number") return;
+  if (onCancel === "keep") {
+    return state.note(`an earlier call was cancelled by the client; its program runs on as session ${session}`);
+  }
+  const { conversation } = state;
+  const ending =
+    onCancel === "kill"
+      ? conversation.callTool("kill_session", { session_id: session })
+      : conversation.callTool("write_stdin", { session_id: session, signal: "interrupt" });
+  const { isError, text } = await ending;
+  const done = onCancel === "kill" ? "was ended" : "was interrupted";
+  state.note(
+    isError
+      ? `an earlier call was cancelled by the client; session ${session} could not be ended: ${text}`
+      : `an earlier call was cancelled by the client; session ${session} ${done}`,
+  );
+}

@@ -1,0 +1,33 @@
+import type { ModelTool } from "@codex/orchestrator";
+import type { Tool } from "@modelcontextprotocol/server";
+
+/** A tool as it is listed. `holdMs`: the longest that a call of it is held. */
+export function describeTool({ name, description, inputSchema }: ModelTool, holdMs: number): Tool {
+  const hold = WAITING.has(name) ? ` One call waits for at most ${holdMs / 1000} s; the program runs on.` : "";
+  return {
+    name,
+    description: `${description}${SEARCHED.get(name) ?? ""}${hold}`,
+    inputSchema: { ...inputSchema, type: "object" },
+    annotations: ANNOTATIONS.get(name) ?? CHANGES,
+  };
+}
+
+type Annotations = NonNullable<Tool["annotations"]>;
+
+const CHANGES = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
+const READS = { readOnlyHint: true, openWorldHint: false };
+
+const ANNOTATIONS: ReadonlyMap<string, Annotations> = new Map<string, Annotations>([
+  ["kill_session", { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }],
+  ["list_sessions", READS],
+  ["read_output", READS],
+  ["read_screen", READS],
+]);
+
+const WAITING: ReadonlySet<string> = new Set(["exec_command", "write_stdin"]);
+
+/** Words by which hosts find the tools that search descriptions instead of showing them all. */
+const SEARCHED: ReadonlyMap<string, string> = new Map([
+  ["exec_command", " Runs a shell command: starts a process, in a terminal where asked for."],
+  ["write_stdin", " Types into the terminal or the input of a running process, or waits for it."],
+]);

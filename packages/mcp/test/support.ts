@@ -1,0 +1,70 @@
+import { createLocalOrchestrator } from "@codex/local";
+import { createMcpServers, type McpServerOptions } from "@codex/mcp";
+import type { Orchestrator } from "@codex/orchestrator";
+import type { ApprovalPolicy } from "@codex/policy";
+import { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { onTestFinished } from "vitest";
+
+/** Both forms of the protocol: with `initialize` and a session, and without. */
+export const ERAS = ["legacy", "modern"] as const;
+export type Era = (typeof ERAS)[number];
+
+const NEGOTIATION = { legacy: { mode: "legacy" }, modern: { mode: { pin: "2026-07-28" } } } as const;
+
+/** What a client shows its user, and what that answers. */
+export type Decide = (
+  message: string,
+  choices: readonly string[],
+) => { action: "accept" | "decline" | "cancel"; content?: Record<string, string> };
+
+/** Servers of an orchestrator with an executor of this process; commands need no sandbox. */
+export async function open({
+  approvalPolicy = "never",
+  ...options
+}: McpServerOptions & { approvalPolicy?: ApprovalPolicy } = {}) {
+  const orchestrator = await createLocalOrchestrator({
+    policy: { approvalPolicy, sandbox: "danger-full-access" },
+    defaults: { login: false, shell: "sh" },
+  });
+  onTestFinished(() => orchestrator.close());
+  const servers = createMcpServers(orchestrator, options);
+  onTestFinished(() => servers.close());
+  const connect = async (era: Era, decide?: Decide, name?: string) => {
+    const [ours, its] = InMemoryTransport.createLinkedPair();
+    serveStdio((context) => servers.create(context, name), { transport: its });
+    const client = createClient(era, decide);
+    await client.connect(ours);
+    onTestFinished(() => client.close());
+    return client;
+  };
+  return { orchestrator, servers, connect };
+}
+
+export function createClient(era: Era, decide?: Decide): Client {
+  const capabilities = decide === undefined ? {} : { elicitation: { form: {} } };
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: NEGOTIATION[era], capabilities });
+  if (decide === undefined) return client;
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    // As the server asks.
+    const schema = Reflect.get(params, "requestedSchema") as {
+      properties: { decision: { oneOf: { const: string }[] } };
+    };
+    const choices = schema.properties.decision.oneOf.map((one) => one.const);
+    return decide(params.message, choices);
+  });
+  return client;
+}
+
+/** Text of a result. */
+export const textOf = (result: { content?: unknown }): string =>
+  // As the tools answer.
+  ((result.content ?? []) as { text?: string }[]).map(({ text }) => text ?? "").join("");
+
+/** The sessions whose program runs. */
+export async function listRunning(orchestrator: Orchestrator): Promise<number[]> {
+  const { structured } = await orchestrator.callTool("list_sessions", {});
+  const { sessions } = structured as { sessions: { sessionId: number; state: string }[] }; // as the tool has it
+  return sessions.filter(({ state }) => state === "running").map(({ sessionId }) => sessionId);
+}
