@@ -42,7 +42,7 @@ export async function open({
   return { orchestrator, servers, connect };
 }
 
-export function createClient(era: Era, decide?: Decide): Client {
+function createClient(era: Era, decide?: Decide): Client {
   const capabilities = decide === undefined ? {} : { elicitation: { form: {} } };
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: NEGOTIATION[era], capabilities });
   if (decide === undefined) return client;

@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ground: {
     clock: "",
+    completion: "",
     channel: "",
     telemetry: "",
     "file-lock": "",
@@ -54,8 +55,8 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     mcp: "clock orchestrator policy",
     "mcp-client": "channel clock environments exec-backend executor executor-protocol orchestrator telemetry",
     cli:
-      "agent agent-terminal audit background channel clock config doctor environments exec-backend exec-server exec-server-client " +
-      "exec-server-protocol executor executor-protocol file-lock host-files http-proxy local mcp-client native orchestrator permissions policy process-host " +
+      "agent agent-terminal audit background channel clock completion config doctor environments exec-backend exec-server exec-server-client " +
+      "exec-server-protocol executor executor-protocol file-lock host-files http-proxy local mcp mcp-client native orchestrator permissions policy process-host " +
       "relay rendezvous sandbox telemetry",
   },
   // Private: may import every package.

@@ -1,8 +1,5 @@
+import { describeCommands, renderBash, renderFish, renderZsh } from "@codex/completion";
 import type { Command } from "commander";
-import { renderBash } from "../completion/bash.js";
-import { describeCommands } from "../completion/describe.js";
-import { renderFish } from "../completion/fish.js";
-import { renderZsh } from "../completion/zsh.js";
 
 const RENDER = { bash: renderBash, zsh: renderZsh, fish: renderFish };
 

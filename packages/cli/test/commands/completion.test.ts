@@ -2,11 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { describeCommands, renderBash, renderFish, renderZsh } from "@codex/completion";
 import { afterAll, describe, expect, it } from "vitest";
-import { renderBash } from "../../src/completion/bash.js";
-import { describeCommands } from "../../src/completion/describe.js";
-import { renderFish } from "../../src/completion/fish.js";
-import { renderZsh } from "../../src/completion/zsh.js";
 import { createProgram } from "../../src/program.js";
 import { codex } from "../support.js";
 

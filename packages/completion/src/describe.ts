@@ -5,6 +5,7 @@ export type Values =
   | { kind: "choices"; choices: readonly string[] }
   | { kind: "file" | "tool" | "environment" | "any" };
 
+/** An option as a shell completes it. */
 export interface CompletedOption {
   /** Such as `--tty` and `-t`. */
   names: readonly string[];
