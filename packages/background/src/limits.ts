@@ -34,3 +34,6 @@ export const DETACH_MS = 10_000;
 
 /** Milliseconds that a server has to end its processes when it is asked to stop. */
 export const STOP_MS = 30_000;
+
+/** Days after which the files of a server that is gone are removed when another one is started. */
+export const OLD_FILES_DAYS = 7;

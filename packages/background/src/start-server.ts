@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { BackgroundError } from "./errors.js";
 import { LOG_TAIL_BYTES, START_MS } from "./limits.js";
+import { removeOldFiles } from "./old-files.js";
 import type { SocketPlace } from "./socket-place.js";
 
 /** A program that listens at a place, and then writes READY to the descriptor READY_FD. */
@@ -25,6 +27,7 @@ export const READY = "ready\n";
  */
 export async function startServer(place: SocketPlace, { argv, cwd, env }: ServerProgram): Promise<void> {
   const [program, ...args] = argv;
+  removeOldFiles(dirname(place.path));
   const log = openSync(place.log, "a", 0o600);
   const from = fstatSync(log).size;
   try {

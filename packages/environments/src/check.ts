@@ -35,7 +35,7 @@ export async function checkEnvironment(environment: Environment): Promise<Enviro
     return { id, kind, ok: true, serves, connectMs, ...measured };
   } catch (error) {
     const problem = error instanceof EnvironmentError ? error.reason : messageOf(error);
-    const mend = error instanceof EnvironmentError ? MENDING[error.code] : undefined;
+    const mend = error instanceof EnvironmentError ? getMend(kind, error.code) : undefined;
     return {
       id,
       kind,
@@ -62,13 +62,38 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof RpcError)) throw error;
 }
 
-const MENDING: Partial<Record<EnvironmentErrorCode, string>> = {
+type Mends = Partial<Record<EnvironmentErrorCode, string>>;
+
+const MENDS: Mends = {
   unreachable: "start a server there (`codex exec-server --listen ws://ADDRESS:PORT`), or correct the address",
   unauthorized: "give it the token of that server: auth_bearer_token, auth_bearer_token_file or auth_bearer_token_env",
   handshake_failed: "the address has to lead to an exec-server or executor: correct it, or the path behind it",
   timeout:
     "see whether something on the way drops what is sent; connect_timeout_sec and initialize_timeout_sec allow more",
   program_failed: "run the program by hand and see what it says: it has to speak on its stdin and stdout",
+  closed: "connect it again: this side has closed it",
 };
+
+/** What differs by kind. */
+const MENDS_OF_KIND: Readonly<Record<string, Mends>> = {
+  command: {
+    unreachable: MENDS.program_failed!,
+    unauthorized: "give the program its credentials: `env`, or `env_inherit` in environments-ts.toml",
+    handshake_failed: "the program has to be an exec-server or executor that prints nothing else on its stdout",
+    timeout: "see whether the program waits for something; initialize_timeout_sec allows more",
+  },
+  ssh: {
+    unreachable: "try `ssh HOST true` in a terminal: the same ssh and settings are used here",
+    unauthorized: "try `ssh HOST true` in a terminal: it asks there what it cannot ask here",
+    handshake_failed: "see what the startup files of the shell there print, and whether they end",
+    timeout: "try `ssh HOST true` in a terminal; connect_timeout_sec allows more",
+    program_failed: "see whether ~/.cache there can be written, and remove ~/.cache/codex-ts: it is installed again",
+    unsupported: "install Node 20.19 or newer there, where a login shell finds it",
+  },
+  noise: { unsupported: "unset CODEX_EXEC_SERVER_NOISE_REGISTRY_URL and the variables that go with it" },
+};
+
+const getMend = (kind: string, code: EnvironmentErrorCode): string | undefined =>
+  MENDS_OF_KIND[kind]?.[code] ?? MENDS[code];
 
 const round = (ms: number): number => Math.round(ms * 100) / 100;
