@@ -22,6 +22,7 @@ export { readImages } from "./prompt/images.js";
 export { PromptError } from "./prompt/prompt-error.js";
 export { type PromptInput, type PromptSources, readPrompt } from "./prompt/read-prompt.js";
 export { readSchema } from "./prompt/read-schema.js";
+export { createModelApprover, type ModelApproverOptions } from "./review/model-approver.js";
 export { renderReview } from "./review/render-review.js";
 export { REVIEW_INSTRUCTIONS } from "./review/review-instructions.js";
 export { describeReview, type ReviewTarget } from "./review/review-target.js";

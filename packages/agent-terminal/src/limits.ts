@@ -62,3 +62,10 @@ export const MAX_DIFF_BYTES = 1024 * 1024;
 /** Milliseconds that an executor has to list what runs, and to end a command. */
 export const SESSIONS_MS = 2_000;
 export const END_SESSION_MS = 10_000;
+
+/** Characters of a conversation that a model sees when it decides about an approval, and of one item of it. */
+export const MAX_REVIEWED_CHARS = 100_000;
+export const MAX_REVIEWED_ITEM_CHARS = 8_000;
+
+/** How often a model is asked for a decision before there is none. */
+export const REVIEW_ATTEMPTS = 3;

@@ -36,12 +36,13 @@ export interface CallEvent {
   cut?: true;
 }
 
-/** `client`: a program answered for somebody. `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */
+/** `client`: a program answered for somebody. `model`: a model decided. `session`: remembered from an earlier decision. `nobody`: there was no approver. `failure`: asking for approval failed. */
 export type DecidedBy =
   | "policy"
   | "rule"
   | "user"
   | "client"
+  | "model"
   | "session"
   | "nobody"
   | "timeout"

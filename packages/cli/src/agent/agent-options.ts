@@ -23,6 +23,8 @@ export interface AgentCommandOptions
   /** The project is marked as trusted before it is read. */
   trust?: boolean;
   ignoreUserConfig?: boolean;
+  /** A model decides about approvals, in a sandbox of `workspace-write`. */
+  approveForMe?: boolean;
   /** Rules of the user and of the project are not loaded. */
   ignoreRules?: boolean;
 }

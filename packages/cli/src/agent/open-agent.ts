@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { type Agent, createAgent } from "@codex/agent";
-import { type AgentSettings, AgentSettingsError, readAgentSettings } from "@codex/agent-terminal";
+import { type Agent, createAgent, type Item, type ModelPort } from "@codex/agent";
+import { type AgentSettings, AgentSettingsError, createModelApprover, readAgentSettings } from "@codex/agent-terminal";
 import { type LoadedConfig, loadUserConfig, saveTrust } from "@codex/config";
 import type { McpTools } from "@codex/mcp-client";
 import { type Approver, type AttachedExecutor, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
@@ -70,9 +71,15 @@ async function openAgentAt(
   const placed =
     options.cd === undefined && choices.threadCwd !== undefined ? { ...options, cd: choices.threadCwd } : options;
   const workspace = await openWorkspace(placed, isOwn);
-  const config = await openAgentConfig(options, workspace, choices.approver, isOwn);
+  if (options.approveForMe === true && (isBypassed(options) || choices.approver !== undefined || options.sandbox)) {
+    throw new CommandError("--approve-for-me excludes --approvals ask, --sandbox and --yolo", EXIT.usage);
+  }
+  const config = await openAgentConfig(options, workspace, choices.approver !== undefined, isOwn);
   const settings = readSettings(config, options.model);
-  const { model, provider, notices } = await openModel(config.table, settings.model, chooseProvider(options, config));
+  const asked = await openModel(config.table, settings.model, chooseProvider(options, config));
+  const { provider, notices } = asked;
+  const { model, approver } =
+    options.approveForMe === true ? createReviewed(asked.model, settings.model) : { ...asked, ...choices };
   for (const notice of [...config.notices, ...notices]) say(notice);
   const instructions = choices.instructions ?? (await readInstructions(settings.instructionsFile));
   const sandboxSettings = config.settings.sandbox;
@@ -91,7 +98,7 @@ async function openAgentAt(
       sandbox,
     },
     defaults: withoutKeys(config.settings.defaults, config.table),
-    ...(choices.approver === undefined ? {} : { approver: choices.approver }),
+    ...(approver === undefined ? {} : { approver }),
     ...(audit === undefined ? {} : { audit }),
     ...createOutages(say, "Ctrl-C ends the turn").hooks,
   });
@@ -102,7 +109,6 @@ async function openAgentAt(
     const place = await opening;
     const { executor } = place;
     const { approvalPolicy } = config.settings;
-    const { approver } = choices;
     const tools = createFileTools({ place, workspace, settings, approvalPolicy, sandbox, approver, audit });
     const sources = { place, workspace, settings, config: config.settings, policy: tools.policy, mcp };
     const createWith = (modelName: string) =>
@@ -158,11 +164,12 @@ async function startMcp({ table }: LoadedConfig, workspace: Workspace, isOwn: bo
 async function openAgentConfig(
   options: AgentCommandOptions,
   workspace: Workspace,
-  approver: Approver | undefined,
+  isSomebodyAsked: boolean,
   isOwn: boolean,
 ): Promise<LoadedConfig> {
-  const { config = [], enable = [], disable = [], profile, askForApproval } = options;
-  const mode = isBypassed(options) ? "danger-full-access" : options.sandbox;
+  const { config = [], enable = [], disable = [], profile, approveForMe = false } = options;
+  const askForApproval = approveForMe ? "on-request" : options.askForApproval;
+  const mode = isBypassed(options) ? "danger-full-access" : approveForMe ? "workspace-write" : options.sandbox;
   const features = [
     ...enable.map((name) => `features.${name}=true`),
     ...disable.map((name) => `features.${name}=false`),
@@ -175,7 +182,7 @@ async function openAgentConfig(
         ...(profile === undefined ? {} : { profile }),
         ...(mode === undefined ? {} : { sandbox: mode }),
         ...(askForApproval === undefined ? {} : { askForApproval }),
-        ...(approver === undefined || isBypassed(options) ? { approvalPolicy: "never" } : {}),
+        ...(isBypassed(options) || !(isSomebodyAsked || approveForMe) ? { approvalPolicy: "never" } : {}),
       },
       workspace.cwd,
     );
@@ -183,6 +190,21 @@ async function openAgentConfig(
   const [unknown] = loaded.unknownKeys;
   if (options.strictConfig === true && unknown !== undefined) throw new CommandError(`--strict-config: ${unknown}`);
   return loaded;
+}
+
+/** The model, and an approver that asks it about each request, with the history of the last one. */
+function createReviewed(model: ModelPort, modelName: string): { model: ModelPort; approver: Approver } {
+  let history: readonly Item[] = [];
+  const noted: ModelPort = {
+    stream(request, options) {
+      history = request.input;
+      return model.stream(request, options);
+    },
+  };
+  return {
+    model: noted,
+    approver: createModelApprover({ model, modelName, getHistory: () => history, newId: randomUUID }),
+  };
 }
 
 /** Marks the project as trusted, and reads its settings as well then. */

@@ -115,6 +115,10 @@ const addExecOptions = (command: Command): Command =>
     .option("--timeout <seconds>", "Fail after this time", parseSeconds)
     .option("--no-stdin", "Do not read stdin beside a prompt")
     .option("--skip-git-repo-check", "Work outside of a git repository")
+    .option(
+      "--approve-for-me",
+      "Let the model decide about approvals, each asked for alone, in the sandbox workspace-write",
+    )
     .option("--trust", "Mark the project as trusted in config.toml, for this and later runs")
     .option("--ignore-user-config", "Do not read $CODEX_HOME/config.toml; keys are still taken from there")
     .option("--ignore-rules", "Do not load the rules of the user and of the project")

@@ -17,7 +17,7 @@ export type ApprovalResult =
   /** What was decided about before is not what is asked now. */
   | { kind: "changed" };
 
-type Answerer = "user" | "client";
+type Answerer = NonNullable<DetailedAnswer["by"]>;
 
 /** Decides about one request. Never rejects. */
 export type Decide = (request: ApprovalRequest, terms: DecisionTerms) => Promise<ApprovalResult>;
@@ -136,7 +136,7 @@ interface Answer {
 const toAnswer = ({ decision, rule, by }: DetailedAnswer): Answer => ({
   decision: String(decision),
   rule,
-  by: by === "client" ? "client" : "user",
+  by: by === "client" || by === "model" ? by : "user",
 });
 
 /** An approver that fails has decided nothing. */

@@ -25,8 +25,8 @@ export interface DetailedAnswer {
   decision: ApprovalDecision;
   /** With `accept_and_save`: the prefix of the commands that are allowed, where the person changed the proposed one. */
   rule?: readonly string[];
-  /** `client`: a program answered, and whether a person was asked is unknown. Default `user`. */
-  by?: "user" | "client";
+  /** `client`: a program answered, and whether a person was asked is unknown. `model`: a model decided. Default `user`. */
+  by?: "user" | "client" | "model";
 }
 
 /** A decision that was made before the call, on what `judge` returned. It counts for that and for nothing else. */
