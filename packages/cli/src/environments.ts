@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { codexHome } from "@codex/config";
 import {
   addSshAddress,
@@ -24,6 +25,9 @@ export interface ChosenEnvironment extends UsedEnvironment {
   /** Ends it. Idempotent; never rejects. */
   close(): Promise<void>;
 }
+
+/** The keys of executors that this user trusts. */
+export const knownExecutorsFile = (): string => join(codexHome(), "known-executors.json");
 
 /** The configuration of environments of this user. @throws EnvironmentsConfigError */
 export const loadConfigured = (): Promise<EnvironmentsConfig> =>
@@ -74,6 +78,7 @@ export function openEnvironments(config: EnvironmentsConfig): Environments {
     local: createLocalEnvironment,
     hostTools: startExecutorOver,
     links: { ssh: createConfiguredSsh },
+    knownExecutors: knownExecutorsFile(),
     onLine: (id, line) => say(`${id}: ${line}`),
   });
   // A command uses one of them: nothing else is connected.

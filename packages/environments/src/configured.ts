@@ -16,8 +16,10 @@ import type { HostTools } from "./far/host.js";
 import { createRemoteEnvironment } from "./far/remote-environment.js";
 import { SSH_RECOVERY_MS } from "./limits.js";
 import { createCommandLink } from "./links/command.js";
+import { openKnownExecutors } from "./links/known-executors.js";
 import type { EnvironmentLink } from "./links/link.js";
 import { LinkError } from "./links/link-error.js";
+import { createNoiseLink, type NoiseAddress } from "./links/noise.js";
 import { listUrlSecrets } from "./links/redact.js";
 import { createWebSocketLink } from "./links/websocket.js";
 
@@ -29,8 +31,9 @@ export interface ConfiguredOptions {
   /** Links of kinds that this package does not have itself. */
   links?: {
     ssh?: (configured: ConfiguredSsh) => EnvironmentLink;
-    noise?: (configured: ConfiguredNoise) => EnvironmentLink;
   };
+  /** File with the keys of the executors that are trusted, behind registries. Without it registries are believed. */
+  knownExecutors?: string | undefined;
   /** Variables with tokens; default: those of this process. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Called with each line that a program of an environment writes to stderr. */
@@ -86,7 +89,7 @@ const listAll = ({ environments, includeLocal }: EnvironmentsConfig): string[] =
 
 function createLink(
   configured: ConfiguredEnvironment,
-  { links = {}, env = process.env, onLine, clock }: ConfiguredOptions,
+  { links = {}, env = process.env, onLine, clock, knownExecutors }: ConfiguredOptions,
 ): EnvironmentLink {
   switch (configured.kind) {
     case "websocket":
@@ -106,8 +109,18 @@ function createLink(
     case "ssh":
       return links.ssh?.(configured) ?? createUnsupported("this program cannot use ssh:// addresses");
     case "noise":
-      return links.noise?.(configured) ?? createUnsupported("environments of a registry are not supported yet");
+      return createNoiseLink(toNoiseAddress(configured, { knownExecutors, clock }));
   }
+}
+
+/** How a configured environment of a registry is asked for. */
+export function toNoiseAddress(
+  configured: ConfiguredNoise,
+  { knownExecutors, clock }: { knownExecutors?: string | undefined; clock?: Clock | undefined } = {},
+): NoiseAddress {
+  const { registryUrl, environmentId, authToken: token, chatgptAccountId } = configured;
+  const known = knownExecutors === undefined ? undefined : openKnownExecutors(knownExecutors);
+  return { registryUrl, environmentId, token, chatgptAccountId, known, clock };
 }
 
 function createConfiguredWebSocket(

@@ -53,3 +53,6 @@ export const MAX_NEWS_BYTES = 8 * 1024;
  * processes without one.
  */
 export const SSH_RECOVERY_MS = 9 * 60_000;
+
+/** Longest file of trusted executors, characters. */
+export const MAX_KNOWN_EXECUTORS_BYTES = 1024 * 1024;

@@ -37,6 +37,7 @@ export {
 } from "./noise/keys.js";
 export { loadMlKem, type MlKem, type MlKemKeyPair } from "./noise/ml-kem.js";
 export type { X25519KeyPair } from "./noise/x25519.js";
+export { parseRegistration, type RegistrationWords } from "./registry/registration-options.js";
 export {
   isLoopbackHost,
   type Meeting,

@@ -7,8 +7,10 @@ export interface Relayed {
   rendezvous: TestRendezvous;
   registry: RegistryAddress;
   executor: ExecutorRelay;
+  /** The end of the next stream at the executor. */
+  accept(): Promise<Channel>;
   /** Opens a stream: its end here, and its end at the executor, once something was sent over it. */
-  open(limits?: Partial<ChannelLimits>): Promise<{ harness: Channel; accepted: Promise<Channel> }>;
+  open(): Promise<{ harness: Channel; accepted: Promise<Channel> }>;
   close(): Promise<void>;
 }
 
@@ -21,6 +23,7 @@ export async function startRelayed(limits?: Partial<ChannelLimits>): Promise<Rel
   };
   const opened: Channel[] = [];
   const waiting: ((channel: Channel) => void)[] = [];
+  const accept = () => new Promise<Channel>((resolve) => waiting.push(resolve));
   const executor = await serveExecutorRelay({
     registry,
     isEager: true,
@@ -35,8 +38,9 @@ export async function startRelayed(limits?: Partial<ChannelLimits>): Promise<Rel
     rendezvous,
     registry,
     executor,
+    accept,
     async open() {
-      const accepted = new Promise<Channel>((resolve) => waiting.push(resolve));
+      const accepted = accept();
       const harness = await openNoiseChannel({ registry, ...(limits === undefined ? {} : { limits }) });
       opened.push(harness);
       return { harness, accepted };

@@ -45,7 +45,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     policy: "executor-protocol file-lock permissions starlark telemetry",
     orchestrator: "audit channel clock executor-client executor-protocol permissions policy telemetry",
     config: "executor-protocol file-lock orchestrator permissions policy toml",
-    environments: "channel clock exec-backend exec-server-client executor-protocol orchestrator telemetry toml",
+    environments: "channel clock exec-backend exec-server-client executor-protocol orchestrator relay telemetry toml",
     agent: "apply-patch clock executor-protocol file-lock http-proxy orchestrator permissions policy telemetry",
   },
   faces: {

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { codexHome } from "@codex/config";
-import { addEnvironment, removeEnvironment } from "@codex/environments";
+import { addEnvironment, removeEnvironment, trustConfigured } from "@codex/environments";
+import { knownExecutorsFile, loadConfigured } from "../environments.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 
 export interface EnvironmentAddOptions {
@@ -54,4 +55,11 @@ function splitPair(pair: string): [string, string] {
   const equals = pair.indexOf("=");
   if (equals >= 1) return [pair.slice(0, equals), pair.slice(equals + 1)];
   throw new CommandError(`--env ${JSON.stringify(pair)}: expected NAME=VALUE`, EXIT.usage);
+}
+
+/** Pins the key of an executor behind a registry. @throws EnvironmentsConfigError, EnvironmentError, LinkError */
+export async function runEnvironmentTrust(id: string, fingerprint: string | undefined): Promise<void> {
+  const trusted = await trustConfigured(await loadConfigured(), id, { file: knownExecutorsFile(), fingerprint });
+  const instead = trusted.former === undefined ? "" : `, and no longer ${trusted.former}`;
+  process.stdout.write(`${id}: ${trusted.fingerprint} is trusted${instead}\n`);
 }

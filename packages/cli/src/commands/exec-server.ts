@@ -29,9 +29,13 @@ export interface ExecServerCommandOptions extends AuthOptions, TelemetryArgument
 }
 
 /** Serves this host to Codex clients until a signal or, on stdio, the end of input. */
-export async function runExecServer(options: ExecServerCommandOptions): Promise<void> {
+export const runExecServer = (options: ExecServerCommandOptions): Promise<void> =>
+  reportAsCodex(() => serve(withBackgroundLog(options)));
+
+/** Sets the exit code where something fails; never rejects. */
+export async function reportAsCodex(work: () => Promise<void>): Promise<void> {
   try {
-    await serve(withBackgroundLog(options));
+    await work();
   } catch (error) {
     // The format of Codex: whoever starts exec-servers may parse it.
     process.stderr.write(`Error: ${messageOf(error)}\n`);

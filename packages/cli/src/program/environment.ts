@@ -47,6 +47,13 @@ export function addEnvironments(program: Command): void {
     },
   ).action(async (id, options) => (await import("../commands/environment.js")).runEnvironmentCheck(id, options));
 
+  environment
+    .command("trust")
+    .description("Trust the key that the executor of an environment behind a registry has now, or the one given")
+    .argument("<id>", "Environment")
+    .argument("[fingerprint]", "SHA256:…, as the executor printed it")
+    .action(async (id, given) => (await import("../commands/environment-edit.js")).runEnvironmentTrust(id, given));
+
   const add = environment
     .command("add")
     .description("Add an environment to the configuration")

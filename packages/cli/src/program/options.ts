@@ -53,7 +53,6 @@ export const addRemoteOptions = (command: Command) =>
     .option("--registration-bearer-stdin", "With --remote: the token for the registry is the first line of stdin")
     .option("--executor-credential-stdin", "With --remote: tokens for the registry come as lines of JSON on stdin")
     .option("--chatgpt-token-stdin", "With --remote: a token of ChatGPT is the first line of stdin")
-    .addOption(new Option("--use-agent-identity-auth").hideHelp())
     .option("--aws-sigv4", "With --remote-transport direct: sign requests with the AWS keys of the environment")
     .option("--aws-region <region>", "With --aws-sigv4: region (default: $AWS_REGION)")
     .option("--aws-service <service>", "With --aws-sigv4: service (default: execute-api)")

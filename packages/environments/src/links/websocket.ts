@@ -19,11 +19,17 @@ export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSoc
   return {
     secrets: [...listUrlSecrets(url), ...(typeof token === "string" ? [token] : [])],
     async open(signal) {
+      const sent = typeof token === "function" ? await token() : token;
+      const headers: Record<string, string> = sent === undefined ? {} : { Authorization: `Bearer ${sent}` };
+      if (url.includes(CLEAR_RELAY) && URL.canParse(url)) {
+        const { isClearRelayUrl, openClearChannel } = await import("@codex/relay");
+        const timeoutMs = connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+        if (isClearRelayUrl(url)) return { channel: await openClearChannel({ url, headers, ca, timeoutMs, signal }) };
+      }
       // Loaded only when it is needed.
       const { connectWebSocketChannel } = await import("@codex/channel/websocket");
-      const sent = typeof token === "function" ? await token() : token;
       const channel = await connectWebSocketChannel(url, {
-        headers: sent === undefined ? {} : { Authorization: `Bearer ${sent}` },
+        headers,
         ...(ca === undefined ? {} : { ca }),
         connectTimeoutMs: connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
         signal,
@@ -36,3 +42,6 @@ export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSoc
 
 /** Codex 0.169.0 drops the connection at a larger frame. */
 const MAX_SENT_FRAME_BYTES = 16 * 1024 * 1024;
+
+/** In the query of a URL of the old relay, whose frames are not encrypted. */
+const CLEAR_RELAY = "role=harness";

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { FIRST_CREDENTIAL_MS } from "../limits.js";
 import type { RegistryAddress } from "../registry/registry.js";
@@ -20,8 +21,8 @@ export interface CredentialChoice {
 /** Where a credential comes from. */
 export interface CredentialSources {
   env: Readonly<Record<string, string | undefined>>;
-  /** `auth.json` of Codex, parsed; undefined where there is none. */
-  auth: unknown;
+  /** `auth.json` of Codex, which need not exist. */
+  authFile?: string | undefined;
   stdin: Readable;
   /** Called where credentials on stdin end, which ends the executor: with the reason, or without one after a plain end. */
   onEnd(error?: Error): void;
@@ -82,14 +83,14 @@ async function choose(
   if (executorCredentialStdin === true) {
     return { kind: "bearer", headersFor: await followCredentials(environmentId, sources) };
   }
-  return openStored(sources);
+  return openStored(sources.env, sources.authFile === undefined ? undefined : await readJsonFile(sources.authFile));
 }
 
 const bearer =
   (token: string, more: Record<string, string> = {}): Headers =>
   () => ({ authorization: `Bearer ${token}`, ...more });
 
-function openStored({ env, auth }: CredentialSources): { kind: CredentialKind; headersFor: Headers } {
+function openStored(env: CredentialSources["env"], auth: unknown): { kind: CredentialKind; headersFor: Headers } {
   const key = env.CODEX_API_KEY?.trim() || textOf(auth, "OPENAI_API_KEY");
   if (key !== undefined) return { kind: "api-key", headersFor: bearer(key) };
   const tokens = memberOf(auth, "tokens");
@@ -157,6 +158,15 @@ function followCredentials(environmentId: string, sources: CredentialSources): P
       onEnd: fail,
     });
   });
+}
+
+/** Undefined where it cannot be read as JSON. */
+async function readJsonFile(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch {
+    return undefined;
+  }
 }
 
 function memberOf(value: unknown, name: string): unknown {

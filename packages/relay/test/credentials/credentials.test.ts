@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, test } from "vitest";
 import {
@@ -47,19 +50,27 @@ const LOCAL = { url: "http://127.0.0.1:1/base", environmentId: "env-1" };
 const open = (
   choice: Parameters<typeof openCredential>[0],
   sources: Partial<Parameters<typeof openCredential>[2]> = {},
-) => openCredential(choice, LOCAL, { env: {}, auth: undefined, stdin: new PassThrough(), onEnd: () => {}, ...sources });
+) => openCredential(choice, LOCAL, { env: {}, stdin: new PassThrough(), onEnd: () => {}, ...sources });
 const request = { url: `${LOCAL.url}/register`, body: "{}" };
 
 test.each([
-  ["the variable", { env: { CODEX_API_KEY: " key " } }, { authorization: "Bearer key" }],
-  ["auth.json", { auth: { OPENAI_API_KEY: "stored" } }, { authorization: "Bearer stored" }],
+  ["the variable", { CODEX_API_KEY: " key " }, { OPENAI_API_KEY: "stored" }, { authorization: "Bearer key" }],
+  ["auth.json", {}, { OPENAI_API_KEY: "stored" }, { authorization: "Bearer stored" }],
   [
     "a sign-in",
-    { auth: { OPENAI_API_KEY: null, tokens: { access_token: "t", account_id: "a" } } },
+    {},
+    { OPENAI_API_KEY: null, tokens: { access_token: "t", account_id: "a" } },
     { authorization: "Bearer t", "chatgpt-account-id": "a" },
   ],
-])("the key comes from %s", async (_, sources, headers) => {
-  expect(await (await open({}, sources)).authorize(request)).toEqual(headers);
+])("the key comes from %s", async (_, env, auth, headers) => {
+  const directory = mkdtempSync(join(tmpdir(), "relay-auth-"));
+  const authFile = join(directory, "auth.json");
+  writeFileSync(authFile, JSON.stringify(auth));
+  try {
+    expect(await (await open({}, { env, authFile })).authorize(request)).toEqual(headers);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 test("the plain variable of OpenAI is not used", async () => {

@@ -1,0 +1,71 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { MAX_KNOWN_EXECUTORS_BYTES } from "../limits.js";
+import { LinkError } from "./link-error.js";
+
+/** An environment of a registry. */
+export interface RegisteredEnvironment {
+  registryUrl: string;
+  environmentId: string;
+}
+
+/** Fingerprints of the executors that are trusted, in a file. */
+export interface KnownExecutors {
+  /** @throws LinkError for an executor with another key than the one that is trusted. One that is not in the file passes. */
+  check(environment: RegisteredEnvironment, fingerprint: string): Promise<void>;
+  /** From now on only this key is accepted. Returns the one that was trusted before. */
+  trust(environment: RegisteredEnvironment, fingerprint: string): Promise<string | undefined>;
+}
+
+/** The executors of a file, which need not exist. */
+export function openKnownExecutors(file: string): KnownExecutors {
+  return {
+    async check(environment, fingerprint) {
+      const known = (await read(file))[nameOf(environment)];
+      if (known === undefined || known === fingerprint) return;
+      throw new LinkError(
+        "unauthorized",
+        `the key of its executor has changed: ${fingerprint}, not ${known}, which ${file} trusts. If that is meant, ` +
+          `\`codex environment trust\` accepts the new one; else somebody may be between`,
+      );
+    },
+    async trust(environment, fingerprint) {
+      const all = await read(file);
+      const name = nameOf(environment);
+      const former = all[name];
+      await mkdir(dirname(file), { recursive: true });
+      // Whole or not at all: half a file would trust nobody.
+      const draft = `${file}.${process.pid}.tmp`;
+      await writeFile(draft, `${JSON.stringify({ ...all, [name]: fingerprint }, null, 2)}\n`, { mode: 0o600 });
+      await rename(draft, file);
+      return former;
+    },
+  };
+}
+
+const nameOf = ({ registryUrl, environmentId }: RegisteredEnvironment): string =>
+  `${registryUrl.trim().replace(/\/+$/, "")} ${environmentId}`;
+
+async function read(file: string): Promise<Record<string, string>> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+    throw new LinkError("unauthorized", `the trusted executors cannot be read: ${String(error)}`);
+  }
+  const parsed = text.length <= MAX_KNOWN_EXECUTORS_BYTES ? parse(text) : undefined;
+  if (parsed === undefined) throw new LinkError("unauthorized", `${file} is no list of trusted executors`);
+  return parsed;
+}
+
+function parse(text: string): Record<string, string> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    const entries = Object.entries(value).filter(([, each]) => typeof each === "string");
+    return entries.length === Object.keys(value).length ? Object.fromEntries(entries) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Clock } from "@codex/clock";
+import { messageOf } from "@codex/telemetry";
+import type { KnownExecutors, RegisteredEnvironment } from "./known-executors.js";
+import type { EnvironmentLink } from "./link.js";
+import { LinkError } from "./link-error.js";
+
+/** An environment behind a registry, and how to ask for it. */
+export interface NoiseAddress extends RegisteredEnvironment {
+  /** For the registry, as a bearer. It is sent over https: or to this machine. */
+  token: string;
+  chatgptAccountId?: string | undefined;
+  /** Certificates (PEM) of issuers that are trusted in addition to those that Node knows. */
+  ca?: string | Uint8Array | undefined;
+  /** Executors whose keys are pinned. Without it the registry is believed. */
+  known?: KnownExecutors | undefined;
+  clock?: Clock | undefined;
+}
+
+/**
+ * A link to an executor that a registry knows, through a rendezvous that cannot read what passes. With an executor of ours a channel
+ * outlives its socket.
+ */
+export function createNoiseLink(address: NoiseAddress): EnvironmentLink {
+  // One harness to the registry and the executor, whatever it opens.
+  let identity: Promise<Awaited<ReturnType<typeof createKeys>>> | undefined;
+  return {
+    secrets: [address.token],
+    async open(signal) {
+      identity ??= createKeys();
+      const { relay, keys } = await identity;
+      const registry = createRegistry(relay, address);
+      try {
+        const channel = await relay.openNoiseChannel({
+          registry,
+          identity: keys,
+          signal,
+          checkKey: (key) => address.known?.check(address, relay.fingerprintOf(key)),
+          ...(address.clock === undefined ? {} : { clock: address.clock }),
+        });
+        return { channel };
+      } catch (error) {
+        throw toLinkError(relay, error);
+      }
+    },
+  };
+}
+
+/**
+ * Trusts the key that the executor has now, or the one of this fingerprint, and no other from now on.
+ * @throws LinkError
+ */
+export async function trustExecutor(
+  address: NoiseAddress & { known: KnownExecutors },
+  given?: string,
+): Promise<{ fingerprint: string; former: string | undefined }> {
+  const fingerprint = given ?? (await readFingerprint(address));
+  if (!/^SHA256:[A-Za-z0-9+/]{43}$/.test(fingerprint)) {
+    throw new LinkError(
+      "unsupported",
+      `${JSON.stringify(fingerprint)} is no fingerprint; expected SHA256: and 43 characters`,
+    );
+  }
+  return { fingerprint, former: await address.known.trust(address, fingerprint) };
+}
+
+async function readFingerprint(address: NoiseAddress): Promise<string> {
+  const { relay, keys } = await createKeys();
+  try {
+    const { executor } = await relay.requestMeeting(createRegistry(relay, address), keys.publicKey);
+    return relay.fingerprintOf(executor);
+  } catch (error) {
+    throw toLinkError(relay, error);
+  }
+}
+
+type Relay = typeof import("@codex/relay");
+
+/** Loaded only when it is needed. */
+async function createKeys() {
+  const relay = await import("@codex/relay");
+  return { relay, keys: relay.createIdentity(await relay.loadMlKem()) };
+}
+
+function createRegistry(relay: Relay, { registryUrl, environmentId, token, chatgptAccountId, ca }: NoiseAddress) {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(chatgptAccountId === undefined ? {} : { "chatgpt-account-id": chatgptAccountId }),
+  };
+  const authorize = ({ url }: { url: string }) => {
+    const problem = relay.findDestinationProblem("bearer", url);
+    if (problem !== undefined) throw new LinkError("unauthorized", problem);
+    return headers;
+  };
+  return { url: registryUrl, environmentId, authorize, ca };
+}
+
+function toLinkError(relay: Relay, error: unknown): unknown {
+  if (error instanceof relay.RegistryError) {
+    const isRefused = error.status === 401 || error.status === 403;
+    return new LinkError(isRefused ? "unauthorized" : "unreachable", error.message);
+  }
+  if (error instanceof relay.SocketError) return new LinkError("unreachable", error.message);
+  if (error instanceof relay.StreamRefusedError) return new LinkError("handshake_failed", messageOf(error));
+  return error;
+}
