@@ -32,6 +32,7 @@ export {
   DEFAULT_MODEL,
   readAgentSettings,
 } from "./settings/agent-settings.js";
+export { describeOthers, getToday } from "./settings/surroundings.js";
 export { listThreads, renderThreadRows, type ThreadRow } from "./threads/list-threads.js";
 export { renderThreadReport } from "./threads/render-report.js";
 export {

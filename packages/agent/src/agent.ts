@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "@codex/clock";
-import type { Orchestrator } from "@codex/orchestrator";
+import type { EnvironmentSelection, Orchestrator } from "@codex/orchestrator";
 import { type AgentEvent, NO_USAGE, type TurnEnd } from "./events/agent-event.js";
 import { BASE_INSTRUCTIONS } from "./history/base-instructions.js";
 import { COMPACT_PROMPT, compactionLimit } from "./history/compaction.js";
@@ -37,6 +37,8 @@ export interface AgentOptions {
   /** Absolute directory of the calls, on the executor's host. */
   readonly cwd?: string;
   readonly workspaceRoots?: readonly string[];
+  /** Environments that calls may use, first the default, whose directories those above are. Default: all of the orchestrator. */
+  readonly environments?: readonly EnvironmentSelection[];
   /** Default by the model's name. */
   readonly reasoning?: ReasoningOptions;
   readonly text?: TextOptions;
@@ -318,7 +320,8 @@ class AgentThread implements Thread {
     const emit = (event: AgentEvent) => this.#emit(event);
     const shared = { orchestrator, own, commands: this.#commands, recorder: this.#recorder, clock, emit };
     const imageDetail: "original" | "high" = traits.originalImages ? "original" : "high";
-    const { cwd, workspaceRoots, login = true } = settings;
+    const { cwd, workspaceRoots, environments, login = true } = settings;
+    const place = { cwd, workspaceRoots, environments };
     return new Turn({
       turnId,
       open,
@@ -332,8 +335,7 @@ class AgentThread implements Thread {
           ...shared,
           ...hooks,
           table,
-          cwd,
-          workspaceRoots,
+          ...place,
           imageDetail,
           login,
           nextItemId: this.#nextItemId,

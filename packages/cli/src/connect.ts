@@ -56,7 +56,7 @@ export const isOwnHost = ({ executor, environment }: ConnectOptions): boolean =>
   executor === undefined && environment === undefined && !areEnvironmentsConfigured();
 
 /** Whether anything says something about environments. Most users have none of it, and wait for nothing then. */
-const areEnvironmentsConfigured = (): boolean =>
+export const areEnvironmentsConfigured = (): boolean =>
   Object.keys(process.env).some((name) => /^CODEX_EXEC_SERVER_(URL|NOISE_)/.test(name)) ||
   ["environments.toml", "environments-ts.toml"].some((name) => existsSync(join(codexHome(), name)));
 

@@ -73,9 +73,9 @@ async function loadChecked(exitCode: number): Promise<EnvironmentsConfig> {
 }
 
 /** All environments of a configuration, unconnected. The caller closes them. */
-export function openEnvironments(config: EnvironmentsConfig): Environments {
+export function openEnvironments(config: EnvironmentsConfig, local = createLocalEnvironment): Environments {
   const provider = createConfiguredProvider(config, {
-    local: createLocalEnvironment,
+    local: () => local(),
     hostTools: startExecutorOver,
     links: { ssh: createConfiguredSsh },
     knownExecutors: knownExecutorsFile(),

@@ -20,6 +20,8 @@ export interface EnvironmentDescription {
   readonly roots?: readonly string[];
   /** Sandbox mode. */
   readonly profile?: string;
+  /** Where it is not ready; `failed` is told with `error`. */
+  readonly status?: string;
   /** Why it cannot be used; undefined while it can. */
   readonly error?: string;
 }
@@ -49,9 +51,11 @@ export function describeSurroundings({ environments, date, timezone }: Surroundi
 const OPENING = "<environment_context>";
 
 function describeOne(environment: EnvironmentDescription, index: number): string[] {
-  const { id, error } = environment;
+  const { id, status, error } = environment;
   const inside =
-    error === undefined ? describeEnvironment(environment) : [tag("status", "failed"), tag("error", error)];
+    error === undefined
+      ? [...describeEnvironment(environment), ...(status === undefined ? [] : [tag("status", status)])]
+      : [tag("status", "failed"), tag("error", error)];
   const primary = index === 0 ? ' primary="true"' : "";
   return [`<environment id="${escapeText(id)}"${primary}>`, ...inside.map(indent), "</environment>"];
 }

@@ -31,6 +31,8 @@ export interface CallContext extends TurnHooks {
   readonly clock: Clock;
   readonly cwd: string | undefined;
   readonly workspaceRoots: readonly string[] | undefined;
+  /** The first is the default. */
+  readonly environments: CallToolOptions["environments"] | undefined;
   /** How the model takes the pictures of a result. */
   readonly imageDetail: "original" | "high";
   /** Shells read their startup files; for showing only. */
@@ -210,6 +212,7 @@ async function callOrchestrator(
     },
     ...(context.cwd === undefined ? {} : { cwd: context.cwd }),
     ...(context.workspaceRoots === undefined ? {} : { workspaceRoots: context.workspaceRoots }),
+    ...(context.environments === undefined ? {} : { environments: context.environments }),
     ...(followed === undefined ? {} : { onOutput: (output) => followed.onOutput(output) }),
   };
   const result: ToolCallResult = await orchestrator.callTool(name, args ?? inputOf(call), options);
@@ -244,7 +247,10 @@ function describeCommand(call: CallItem, args: Readonly<Record<string, unknown>>
   const shell = text("shell") ?? host?.shell.path;
   const isLogin = typeof args?.login === "boolean" ? args.login : login;
   const shownCommand = shell === undefined ? command : joinWords([shell, isLogin ? "-lc" : "-c", command]);
-  return { callId: call.call_id, command, shownCommand, cwd: text("workdir") ?? cwd, environment };
+  // The directory of the turn is one of the default environment.
+  const isElsewhere = environment !== orchestrator.executors[0]?.name;
+  const shownCwd = text("workdir") ?? (isElsewhere ? undefined : cwd);
+  return { callId: call.call_id, command, shownCommand, cwd: shownCwd, environment };
 }
 
 async function endSession(session: number, result: ToolCallResult, commands: Commands): Promise<void> {

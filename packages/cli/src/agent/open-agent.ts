@@ -90,13 +90,14 @@ async function openAgentAt(
   const rules = await loadRules([], config, { systemOnly: options.ignoreRules === true });
   const audit = openAudit(config.settings.audit);
   compileGrammarSimply();
+  const policy = {
+    approvalPolicy: config.settings.approvalPolicy,
+    rules,
+    saveRule: createRuleSaver(savedRulesFile()),
+    sandbox,
+  };
   const orchestrator = createOrchestrator({
-    policy: {
-      approvalPolicy: config.settings.approvalPolicy,
-      rules,
-      saveRule: createRuleSaver(savedRulesFile()),
-      sandbox,
-    },
+    policy,
     defaults: withoutKeys(config.settings.defaults, config.table),
     ...(approver === undefined ? {} : { approver }),
     ...(audit === undefined ? {} : { audit }),
@@ -104,19 +105,23 @@ async function openAgentAt(
   });
   let mcp: McpTools | undefined;
   try {
-    const opening = openPlace(orchestrator, options, chosen);
+    // Directories of --add-dir are those of the host where the calls run by default.
+    const others = { ...policy, sandbox: openSandbox(sandboxSettings, false) };
+    const opening = openPlace(orchestrator, options, chosen, others);
     mcp = await startMcp(config, workspace, isOwn, opening);
     const place = await opening;
     const { executor } = place;
     const { approvalPolicy } = config.settings;
     const tools = createFileTools({ place, workspace, settings, approvalPolicy, sandbox, approver, audit });
-    const sources = { place, workspace, settings, config: config.settings, policy: tools.policy, mcp };
+    const sources = { place, workspace, settings, config: config.settings, policy: tools.policy, mcp, orchestrator };
+    const environments = place.others.length === 0 ? undefined : [executor.name, ...place.others].map((id) => ({ id }));
     const createWith = (modelName: string) =>
       createAgent({
         orchestrator,
         model,
         modelName,
         ...(workspace.cwd === undefined ? {} : { cwd: workspace.cwd }),
+        ...(environments === undefined ? {} : { environments }),
         ...(instructions === undefined ? {} : { instructions }),
         tools: tools.list,
         readContext: createContextReader(sources),

@@ -1,6 +1,7 @@
 import type { AgentFiles } from "@codex/agent";
 import type { Environment } from "@codex/environments";
 import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
+import type { PolicyOptions } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import { createAddressEnvironment } from "../address-environment.js";
 import { attachExecutor, type ConnectOptions } from "../connect.js";
@@ -9,6 +10,7 @@ import type { ChosenEnvironment } from "../environments.js";
 import { parseExecutorAddress } from "../executor-address.js";
 import { CommandError } from "../exit-codes.js";
 import { createOwnEnvironment } from "../own-environment.js";
+import { addOtherEnvironments } from "./other-environments.js";
 
 /** Where the calls of an agent run: an executor, and the files beside it. */
 export interface Place {
@@ -18,6 +20,8 @@ export interface Place {
   readonly isOwn: boolean;
   /** The environment with this id. @throws CommandError where this run does not use it */
   getEnvironment(id: string): Environment;
+  /** Ids of further environments that calls may name. */
+  readonly others: readonly string[];
   /** Ends what was opened for it. Idempotent; never rejects. */
   close(): Promise<void>;
 }
@@ -27,32 +31,42 @@ export interface Place {
  * @throws CommandError when it cannot be reached
  */
 export async function openPlace(
+  orchestrator: Pick<Orchestrator, "attach" | "addEnvironment">,
+  options: ConnectOptions,
+  chosen: ChosenEnvironment | undefined,
+  policyOfOthers: PolicyOptions,
+): Promise<Place> {
+  const place = await openPrimary(orchestrator, options, chosen);
+  const others = await addOtherEnvironments(orchestrator, place.executor.name, options, policyOfOthers);
+  const list = others?.list ?? [];
+  return {
+    ...place,
+    others: list.map(({ id }) => id),
+    getEnvironment: (id) => list.find((environment) => environment.id === id) ?? place.getEnvironment(id),
+    async close() {
+      await place.close();
+      await others?.close();
+    },
+  };
+}
+
+async function openPrimary(
   orchestrator: Pick<Orchestrator, "attach">,
   options: ConnectOptions,
   chosen: ChosenEnvironment | undefined,
-): Promise<Place> {
+): Promise<Omit<Place, "others">> {
   if (chosen !== undefined) {
     const executor = await attachExecutor(orchestrator, chosen.environment.id, options, {}, chosen);
-    return {
-      executor,
-      files: chosen.environment.files,
-      isOwn: false,
-      ...having(chosen.environment),
-      close: () => chosen.close(),
-    };
+    const { environment } = chosen;
+    return { executor, files: environment.files, isOwn: false, ...having(environment), close: () => chosen.close() };
   }
   if (options.executor === undefined) return openOwn(orchestrator, options);
   const address = parseExecutorAddress(options.executor, "--executor");
   const environment = createAddressEnvironment("remote", address, readCredentials(options));
   try {
     const executor = await environment.attach(orchestrator);
-    return {
-      executor,
-      files: environment.files,
-      isOwn: false,
-      ...having(environment),
-      close: () => environment.close(),
-    };
+    const close = () => environment.close();
+    return { executor, files: environment.files, isOwn: false, ...having(environment), close };
   } catch (cause) {
     await environment.close();
     throw new CommandError(`no executor at ${JSON.stringify(options.executor)}: ${messageOf(cause)}`, 1, { cause });
@@ -67,7 +81,10 @@ const having = (...environments: readonly Environment[]): Pick<Place, "getEnviro
   },
 });
 
-async function openOwn(orchestrator: Pick<Orchestrator, "attach">, options: ConnectOptions): Promise<Place> {
+async function openOwn(
+  orchestrator: Pick<Orchestrator, "attach">,
+  options: ConnectOptions,
+): Promise<Omit<Place, "others">> {
   const executor = await attachExecutor(orchestrator, "local", options);
   const environment = createOwnEnvironment();
   return { executor, files: environment.files, isOwn: true, ...having(environment), close: () => environment.close() };

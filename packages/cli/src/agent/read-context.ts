@@ -10,9 +10,10 @@ import {
   type TurnContext,
 } from "@codex/agent";
 import { createHomeFiles } from "@codex/agent/node";
-import type { AgentSettings } from "@codex/agent-terminal";
+import { type AgentSettings, describeOthers, getToday } from "@codex/agent-terminal";
 import { codexHome, type Settings } from "@codex/config";
 import type { McpTools } from "@codex/mcp-client";
+import type { Orchestrator } from "@codex/orchestrator";
 import type { Place } from "./open-place.js";
 import type { Workspace } from "./open-workspace.js";
 
@@ -24,6 +25,7 @@ export interface ContextSources {
   readonly config: Settings;
   readonly policy: FilePolicy;
   readonly mcp: McpTools | undefined;
+  readonly orchestrator: Pick<Orchestrator, "listEnvironments">;
 }
 
 /** Reads what the model is told about its surroundings, as they are before each turn. */
@@ -47,7 +49,7 @@ export function createContextReader(sources: ContextSources): (turn: { prompt: s
 }
 
 /** Permissions, and where commands run. */
-function describePlace({ place, workspace, settings, config }: ContextSources): TurnContext["sections"] {
+function describePlace({ place, workspace, settings, config, orchestrator }: ContextSources): TurnContext["sections"] {
   const { executor } = place;
   const { developerInstructions } = settings;
   const { sandbox, approvalPolicy } = config;
@@ -64,6 +66,7 @@ function describePlace({ place, workspace, settings, config }: ContextSources): 
     ...(sandbox.mode === undefined ? {} : { profile: sandbox.mode }),
     ...(error === undefined ? {} : { error }),
   };
+  const others = describeOthers(orchestrator.listEnvironments().filter(({ id }) => place.others.includes(id)));
   return [
     ...(developerInstructions === undefined
       ? []
@@ -74,14 +77,6 @@ function describePlace({ place, workspace, settings, config }: ContextSources): 
       approvalPolicy: approvals,
       writableRoots,
     }),
-    describeSurroundings({ environments: [environment], date: today(), timezone: timezone() }),
+    describeSurroundings({ environments: [environment, ...others], ...getToday() }),
   ];
 }
-
-const today = (): string => {
-  const now = new Date();
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
-};
-
-const timezone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;

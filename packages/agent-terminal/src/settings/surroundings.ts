@@ -1,0 +1,30 @@
+import type { describeSurroundings } from "@codex/agent";
+
+/** An environment as an orchestrator lists it. */
+interface Listed {
+  id: string;
+  status: string;
+  reason?: string;
+  cwd?: string;
+  shell?: string;
+}
+
+type Described = Parameters<typeof describeSurroundings>[0]["environments"][number];
+
+/** Environments besides the default, for `describeSurroundings`. */
+export const describeOthers = (listed: readonly Listed[]): Described[] =>
+  listed.map(({ id, status, reason, cwd, shell }) => ({
+    id,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(shell === undefined ? {} : { shell }),
+    ...(status === "failed" ? { error: reason ?? "it cannot be reached" } : {}),
+    ...(status === "disconnected" ? { status: "connected on first use" } : status === "ready" ? {} : { status }),
+  }));
+
+/** The date (`YYYY-MM-DD`) and timezone of this host, for `describeSurroundings`. */
+export function getToday(): { date: string; timezone: string } {
+  const now = new Date();
+  const two = (value: number) => String(value).padStart(2, "0");
+  const date = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+  return { date, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone };
+}

@@ -1,0 +1,26 @@
+import type { Orchestrator } from "@codex/orchestrator";
+import type { PolicyOptions } from "@codex/policy";
+import { areEnvironmentsConfigured, type ConnectOptions } from "../connect.js";
+import { createOwnEnvironment } from "../own-environment.js";
+
+/**
+ * Adds the other environments of the configuration to an orchestrator, where none was named for the run. Each is connected by the first
+ * call that names it. The caller closes them.
+ */
+export async function addOtherEnvironments(
+  orchestrator: Pick<Orchestrator, "addEnvironment">,
+  primary: string,
+  { executor, environment }: ConnectOptions,
+  policy: PolicyOptions,
+) {
+  if (executor !== undefined || environment !== undefined || !areEnvironmentsConfigured()) return undefined;
+  const { loadConfigured, openEnvironments } = await import("../environments.js");
+  const config = await loadConfigured();
+  const environments = openEnvironments(config, createOwnEnvironment);
+  const list = environments.list().filter(({ id }) => id !== primary);
+  for (const other of list) {
+    const fallback = config.environments.find(({ id }) => id === other.id)?.fallback;
+    orchestrator.addEnvironment(other, { policy, ...(fallback === undefined ? {} : { fallback }) });
+  }
+  return { list, close: () => environments.close() };
+}

@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { functionCall, respond, say, startScriptedEndpoint } from "@codex/agent/testing";
+import { expect, it, onTestFinished } from "vitest";
+import { finish, useCommand } from "./support.js";
+
+const command = useCommand();
+
+async function listenExecServer(mark: string): Promise<string> {
+  const child = command.start(["exec-server", "--listen", "ws://127.0.0.1:0"], { MARK: mark });
+  const [url] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  return url;
+}
+
+it("a model names one of several environments; what cannot be reached runs nowhere else", async () => {
+  const [a, b] = [await listenExecServer("host-a"), await listenExecServer("host-b")];
+  const root = mkdtempSync(join(realpathSync(tmpdir()), "codex environments-"));
+  const [home, repository] = [join(root, "home"), join(root, "repository")];
+  for (const directory of [home, repository]) mkdirSync(directory);
+  execFileSync("git", ["init", "-q", repository]);
+  const run = (id: string, cmd: string, environment?: string) =>
+    functionCall(id, "exec_command", {
+      cmd,
+      login: false,
+      ...(environment === undefined ? {} : { environment_id: environment }),
+    });
+  const made = join(root, "made");
+  const endpoint = await startScriptedEndpoint([
+    respond(run("c1", "echo $MARK")),
+    respond(run("c2", "echo $MARK", "b")),
+    respond(run("c3", `touch '${made}'`, "down")),
+    respond(run("c4", "echo here $MARK $PWD", "local")),
+    say("done"),
+  ]);
+  onTestFinished(async () => {
+    await endpoint.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+  writeFileSync(
+    join(home, "config.toml"),
+    `model_provider = "mine"\nmodel = "test-model"\nallow_login_shell = false\nsandbox_mode = "danger-full-access"\n[model_providers.mine]\nname = "Mine"\nbase_url = "${endpoint.url}"\n`,
+  );
+  const down = `[[environments]]\nid = "down"\nurl = "ws://user:s3cret@127.0.0.1:1/x?key=s3cret"\n`;
+  const up = (id: string, url: string) => `[[environments]]\nid = "${id}"\nurl = "${url}"\n`;
+  writeFileSync(join(home, "environments.toml"), `default = "a"\n${up("a", a)}${up("b", b)}${down}`);
+  const child = command.startIn(repository, ["exec", "--json", "go"], { CODEX_HOME: home, OPENAI_API_KEY: "" });
+  child.stdin.end();
+  const { code, stdout } = await finish(child);
+  expect(code).toBe(0);
+  const [first] = endpoint.requests;
+  const tool = first?.body.tools.find((each) => Reflect.get(each, "name") === "exec_command");
+  expect(JSON.stringify(tool)).toContain('"enum":["a","local","b","down"]');
+  expect(first?.text).toMatch(/environment id=\\"a\\" primary=\\"true\\"/);
+  expect(first?.text).toMatch(/environment id=\\"b\\".{0,60}connected on first use/);
+  const outputs = endpoint.requests.slice(1).map(({ body }) => String(body.input.at(-1)?.output));
+  expect(outputs[0]).toMatch(/Environment: a[\s\S]*host-a/);
+  expect(outputs[1]).toMatch(/Environment: b[\s\S]*host-b/);
+  expect(outputs[2]).toMatch(/`down` cannot be used: [\s\S]*Nothing was run/);
+  expect(outputs[3]).toMatch(new RegExp(`Environment: local[\\s\\S]*here ${repository}`));
+  expect(existsSync(made)).toBe(false);
+  expect(endpoint.requests.map(({ text }) => text).join("")).not.toContain("s3cret");
+  const lines = stdout.toString().trimEnd().split("\n");
+  const items = lines.map((line) => JSON.parse(line) as { type: string; item?: Record<string, unknown> });
+  const completed = items.flatMap(({ type, item }) =>
+    type === "item.completed" && item?.type === "command_execution" ? [item] : [],
+  );
+  expect(completed.map(({ environment }) => environment)).toEqual(["a", "b", "down", "local"]);
+});
