@@ -129,3 +129,6 @@ export const MAX_JWKS_FILE_BYTES = 256 * 1024;
 
 /** Difference between the clock of who made a JWT and ours, seconds. */
 export const CLOCK_SKEW_S = 30;
+
+/** Descriptors that are left below that of the listener: for as many connections it is closed first when the process is killed. */
+export const DESCRIPTORS_BELOW_LISTENER = 4096;

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { messageOf } from "@codex/telemetry";
+import { openAbove } from "./descriptors.js";
+import { DESCRIPTORS_BELOW_LISTENER } from "./limits.js";
 import type { Rendezvous } from "./rendezvous.js";
 
 /** Where a rendezvous listens, and how it is reached. */
@@ -17,7 +19,7 @@ export interface ListenOptions {
   /** `http://…` or `https://…` under which clients reach it. Default: the host that their request names. */
   publicUrl?: string;
   /** Called with each new connection. */
-  onConnection?: (socket: import("node:net").Socket) => void;
+  onConnection?: (socket: Socket) => void;
 }
 
 /** A rendezvous that listens. */
@@ -32,22 +34,18 @@ export interface RendezvousListener {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Listens for a rendezvous, and closes it in the end. @throws Error where the address or the certificate cannot be used */
+/**
+ * Listens for a rendezvous, and closes it in the end, also where that fails.
+ * @throws Error where the address or the certificate cannot be used
+ */
 export async function listenRendezvous(
   rendezvous: Rendezvous,
   options: ListenOptions = {},
 ): Promise<RendezvousListener> {
-  const server = createHttp(rendezvous, options);
-  const { host = "127.0.0.1", port = 0 } = options;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => {
-      reject(new Error(`cannot listen on ${host} port ${port}: ${messageOf(cause)}`, { cause }));
-    });
-    server.listen({ host, port }, resolve);
+  const server = await open(rendezvous, options).catch(async (error: unknown) => {
+    await rendezvous.close();
+    throw error;
   });
-  server.removeAllListeners("error");
-  // Such as too many open files: that connection is lost, the listener is not.
-  server.on("error", () => {});
   // It listens on a port, so the address is not a path.
   const url = urlOf(server.address() as AddressInfo, options);
   const getPublicUrl = createPublicUrl(url, options);
@@ -59,6 +57,27 @@ export async function listenRendezvous(
     return closing;
   };
   return { url, close, [Symbol.asyncDispose]: () => close() };
+}
+
+async function open(rendezvous: Rendezvous, options: ListenOptions): Promise<Server> {
+  const server = createHttp(rendezvous, options);
+  await openAbove(DESCRIPTORS_BELOW_LISTENER, () => bind(server, options));
+  return server;
+}
+
+function bind(server: Server, { host = "127.0.0.1", port = 0 }: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (cause: Error) => {
+      reject(new Error(`cannot listen on ${host} port ${port}: ${messageOf(cause)}`, { cause }));
+    };
+    server.once("error", onError);
+    server.listen({ host, port }, () => {
+      server.off("error", onError);
+      // Such as too many open files: that connection is lost, the listener is not.
+      server.on("error", () => {});
+      resolve();
+    });
+  });
 }
 
 function createHttp({ limits }: Rendezvous, { tls, onConnection }: ListenOptions): Server {

@@ -9,6 +9,8 @@ export interface ClientOptions {
   cwd: string;
   /** Of the exec-server that is its environment; `files` says without. */
   url?: string | undefined;
+  /** More variables of its environment. */
+  env?: Readonly<Record<string, string>>;
   /** What `-s` says; `config` decides without. */
   sandbox?: "read-only" | "workspace-write" | "danger-full-access" | undefined;
   /** More of its configuration, TOML: keys of the root, and tables. */
@@ -34,7 +36,7 @@ export async function runCodexClient(binary: string, script: Conversation, optio
     }
     const mode = sandbox === undefined ? [] : ["-s", sandbox];
     const args = ["exec", "--skip-git-repo-check", ...mode, "-C", cwd, "go"];
-    const env = { ...process.env, CODEX_HOME: home, CODEX_EXEC_SERVER_URL: url };
+    const env = { ...process.env, CODEX_HOME: home, CODEX_EXEC_SERVER_URL: url, ...options.env };
     const client = spawn(binary, args, { env, stdio: "ignore", ...(signal && { signal, killSignal: "SIGKILL" }) });
     await once(client, "exit");
   } finally {
