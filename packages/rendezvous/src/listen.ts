@@ -95,7 +95,13 @@ function createHttp({ limits }: Rendezvous, { tls, onConnection }: ListenOptions
     server =
       tls === undefined
         ? createServer(options)
-        : createTlsServer({ ...options, cert: tls.cert, key: tls.key, minVersion: "TLSv1.2" });
+        : createTlsServer({
+            ...options,
+            cert: tls.cert,
+            key: tls.key,
+            minVersion: "TLSv1.2",
+            handshakeTimeout: limits.headDeadlineMs,
+          });
   } catch (cause) {
     throw new Error(`the TLS certificate and key cannot be used: ${messageOf(cause)}`, { cause });
   }

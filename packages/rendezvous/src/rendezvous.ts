@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "@codex/clock";
 import { createRegistry, METRICS_CONTENT_TYPE, messageOf, renderMetrics, type Telemetry } from "@codex/telemetry";
 import { WebSocketServer } from "ws";
 import { type Access, createAccess } from "./auth/access.js";
+import { isSigned } from "./auth/sigv4.js";
 import { Entrances } from "./entrances.js";
 import { asRefusal, refuseUpgrade, sendJson, sendRefusal, sendText } from "./http/answer.js";
 import { checkRequest, checkUpgrade } from "./http/check-request.js";
@@ -204,12 +205,13 @@ export class Rendezvous {
     const { maxRequests, maxBodyBytes, bodyDeadlineMs } = this.limits;
     if (this.#isDraining) throw new Refusal("draining", "the rendezvous is shutting down", 1);
     if (this.#requests > maxRequests) throw new Refusal("too_busy", "too many requests are being answered", 1);
-    const principal = await this.#access.require(
-      request.headers,
-      environmentId,
-      kind === "connect" ? "connect" : "register",
-    );
+    const action = kind === "connect" ? "connect" : "register";
+    const { headers } = request;
+    const isSignature = kind === "registerDirect" && isSigned(headers);
+    const known = isSignature ? undefined : await this.#access.require(headers, environmentId, action);
     const body = await readBody(request, { clock: this.#clock, maxBytes: maxBodyBytes, deadlineMs: bodyDeadlineMs });
+    const signed = { method: "POST", path: pathOf(request), headers, body };
+    const principal = known ?? (await this.#access.requireSigned(signed, environmentId, action));
     const asked: RegistryRequest = { environmentId, body, principal, publicUrl };
     if (kind === "register") return this.#registry.register(asked);
     if (kind === "registerDirect") return this.#registry.registerDirect(asked);

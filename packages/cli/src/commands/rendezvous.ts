@@ -1,24 +1,10 @@
-import {
-  type Access,
-  type Authenticator,
-  createAccess,
-  createJwtAuthenticator,
-  createTokenList,
-  entryOf,
-  listenRendezvous,
-  MAX_JWKS_FILE_BYTES,
-  MAX_TOKEN_FILE_BYTES,
-  parseKeySet,
-  parseTokenLines,
-  Rendezvous,
-  watchFile,
-} from "@codex/rendezvous";
-import { type Logger, messageOf } from "@codex/telemetry";
+import { type Access, listenRendezvous, openAccess, Rendezvous } from "@codex/rendezvous";
+import { messageOf } from "@codex/telemetry";
 import { readTlsIdentity, type TlsArguments } from "../credentials.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { onStopSignal } from "../host-process.js";
 import { isLoopback, parseHttpListenUrl } from "../listen-url.js";
-import { openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
+import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "../open-telemetry.js";
 
 export interface RendezvousCommandOptions extends TelemetryArguments, TlsArguments {
   listen: string;
@@ -42,7 +28,7 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
   const telemetry = await openTelemetry("rendezvous", { ...options, metrics: true }, true);
   const { log } = telemetry;
   try {
-    const access = openAccess(options, log);
+    const access = readAccess(options, log);
     const { behindProxy: isBehindProxy, noiseOnly } = options;
     if (!isLoopback(address.host) || isBehindProxy)
       requireGuard(access, options.listen, tls !== undefined || isBehindProxy);
@@ -83,37 +69,13 @@ function requireGuard(access: Access, listen: string, hasTls: boolean): void {
   throw usage(`${listen} can be reached from other machines: it needs ${missing.join(" and ")}`);
 }
 
-function openAccess(options: RendezvousCommandOptions, log: Logger): Access {
-  const now = Date.now;
+function readAccess(options: RendezvousCommandOptions, log: OpenedTelemetry["log"]): Access {
+  const { RENDEZVOUS_EXECUTOR_TOKEN: executorToken, RENDEZVOUS_HARNESS_TOKEN: harnessToken } = process.env;
   try {
-    const authenticators: Authenticator[] = [];
-    const tokens = [
-      ...entryFrom("RENDEZVOUS_EXECUTOR_TOKEN", "register"),
-      ...entryFrom("RENDEZVOUS_HARNESS_TOKEN", "connect"),
-    ];
-    if (tokens.length > 0) authenticators.push(createTokenList(() => tokens, now));
-    const { tokenFile, jwksFile, jwtIssuer: issuer, jwtAudience: audience } = options;
-    if (tokenFile !== undefined) {
-      const file = { path: tokenFile, maxBytes: MAX_TOKEN_FILE_BYTES, parse: parseTokenLines, log, now };
-      authenticators.push(createTokenList(watchFile(file), now));
-    }
-    const given = [jwksFile, issuer, audience].filter((value) => value !== undefined && value !== "");
-    if (given.length === 1 || given.length === 2) {
-      throw new Error("--jwks-file, --jwt-issuer and --jwt-audience are needed together");
-    }
-    if (jwksFile !== undefined && issuer !== undefined && audience !== undefined) {
-      const keys = watchFile({ path: jwksFile, maxBytes: MAX_JWKS_FILE_BYTES, parse: parseKeySet, log, now });
-      authenticators.push(createJwtAuthenticator({ issuer, audience, keys, now }));
-    }
-    return createAccess(authenticators);
+    return openAccess({ ...options, executorToken, harnessToken, log });
   } catch (cause) {
     throw usage(messageOf(cause), cause);
   }
-}
-
-function entryFrom(variable: string, action: "register" | "connect") {
-  const token = process.env[variable]?.trim();
-  return token ? [entryOf(token, [{ kind: "environment", pattern: "*", actions: [action] }])] : [];
 }
 
 const usage = (message: string, cause?: unknown) => new CommandError(message, EXIT.usage, { cause });

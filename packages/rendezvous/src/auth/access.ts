@@ -3,6 +3,7 @@ import { MAX_BEARER_BYTES } from "../limits.js";
 import { Refusal } from "../refusal.js";
 import type { Authenticator, Principal } from "./principal.js";
 import { type Action, allows } from "./scope.js";
+import { isSignedWith, type SignedRequest } from "./sigv4.js";
 
 /** Decides who may do what. */
 export interface Access {
@@ -10,14 +11,24 @@ export interface Access {
   readonly isGuarded: boolean;
   /** @throws Refusal `unauthenticated`, `token_expired` or `wrong_scope` */
   require(headers: IncomingHttpHeaders, environmentId: string, action: Action): Promise<Principal>;
+  /** The same for a request that is signed. @throws Refusal as `require` */
+  requireSigned(request: SignedRequest, environmentId: string, action: Action): Promise<Principal>;
   /** @throws Refusal as `require` */
   requireMetrics(headers: IncomingHttpHeaders): Promise<void>;
 }
 
-/** Access for the owners of tokens; without authenticators, for everybody. */
-export function createAccess(authenticators: readonly Authenticator[]): Access {
+/** A secret access key with which requests may be signed instead of presenting a token. */
+export interface SigningKey extends Principal {
+  secret: string;
+  /** Milliseconds since 1970. */
+  now: () => number;
+}
+
+/** Access for the owners of tokens, and of a signing key; without authenticators, for everybody. */
+export function createAccess(authenticators: readonly Authenticator[], signing?: SigningKey): Access {
   if (authenticators.length === 0) {
-    return { isGuarded: false, require: async () => ({ scopes: [] }), requireMetrics: async () => {} };
+    const anybody = async () => ({ scopes: [] });
+    return { isGuarded: false, require: anybody, requireSigned: anybody, requireMetrics: async () => {} };
   }
   const find = async (headers: IncomingHttpHeaders): Promise<Principal> => {
     const bearer = readBearer(headers.authorization);
@@ -34,6 +45,13 @@ export function createAccess(authenticators: readonly Authenticator[]): Access {
       const principal = await find(headers);
       if (allows(principal.scopes, environmentId, action)) return principal;
       throw new Refusal("wrong_scope", `the token lacks the scope environment:${environmentId}:${action}`);
+    },
+    async requireSigned(request, environmentId, action) {
+      if (signing === undefined || !isSignedWith(signing.secret, request, signing.now())) {
+        throw new Refusal("unauthenticated", "the signature is not accepted");
+      }
+      if (allows(signing.scopes, environmentId, action)) return signing;
+      throw new Refusal("wrong_scope", `the key lacks the scope environment:${environmentId}:${action}`);
     },
     async requireMetrics(headers) {
       const { scopes } = await find(headers);

@@ -18,7 +18,7 @@ export class DirectExecutor implements ExecutorLink {
 
   constructor(options: DirectExecutorOptions) {
     this.#options = options;
-    options.connection.onClose(() => this.#harness?.close(CLOSE.executorGone, "the executor is gone"));
+    options.connection.onClose(() => this.#closeHarness());
   }
 
   get load(): number {
@@ -36,6 +36,8 @@ export class DirectExecutor implements ExecutorLink {
 
   close(cause: CloseCause): void {
     this.#options.connection.close(CLOSE.replaced, cause);
+    // Now, as a connection that is dead takes a while to close.
+    this.#closeHarness();
   }
 
   /** Takes over the connection of a harness; there must be none yet. */
@@ -46,6 +48,10 @@ export class DirectExecutor implements ExecutorLink {
     harness.onClose(() => connection.close(CLOSE.normal, "the harness is gone"));
     this.#forward(harness, connection, "to_executor");
     this.#forward(connection, harness, "to_harness");
+  }
+
+  #closeHarness(): void {
+    this.#harness?.close(CLOSE.executorGone, "the executor is gone");
   }
 
   #forward(from: Connection, to: Connection, direction: Direction): void {

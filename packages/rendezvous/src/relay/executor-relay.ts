@@ -46,9 +46,7 @@ export class ExecutorRelay implements ExecutorLink {
     });
     this.#pending = new PendingStreams(clock, limits.maxPendingStreams, limits.pendingStreamMs);
     connection.onMessage((message) => this.#receive(message));
-    connection.onClose(() => {
-      for (const { connection: harness } of this.#harnesses) harness.close(CLOSE.executorGone, "the executor is gone");
-    });
+    connection.onClose(() => this.#closeHarnesses());
   }
 
   get load(): number {
@@ -61,6 +59,8 @@ export class ExecutorRelay implements ExecutorLink {
 
   close(cause: CloseCause): void {
     this.#options.connection.close(CLOSE.replaced, cause);
+    // Now, as a connection that is dead takes a while to close.
+    this.#closeHarnesses();
   }
 
   /** Takes over the connection of a harness. @param ticketId of the ticket that it came with */
@@ -86,6 +86,10 @@ export class ExecutorRelay implements ExecutorLink {
     this.#harnesses.add(harness);
     // From now on somebody else depends on what the executor sends.
     for (const behind of this.#behind) this.#resume(behind);
+  }
+
+  #closeHarnesses(): void {
+    for (const { connection } of this.#harnesses) connection.close(CLOSE.executorGone, "the executor is gone");
   }
 
   #receive({ bytes, isBinary }: Message): void {
