@@ -12,8 +12,6 @@ import { listIds } from "./config/environment-config.js";
 import { readSshUrl } from "./config/ssh-url.js";
 import type { Environment } from "./environment.js";
 import type { EnvironmentProvider } from "./environments.js";
-import type { HostTools } from "./far/host.js";
-import { createRemoteEnvironment } from "./far/remote-environment.js";
 import { SSH_RECOVERY_MS } from "./limits.js";
 import { createCommandLink } from "./links/command.js";
 import { openKnownExecutors } from "./links/known-executors.js";
@@ -22,6 +20,8 @@ import { LinkError } from "./links/link-error.js";
 import { createNoiseLink, type NoiseAddress } from "./links/noise.js";
 import { listUrlSecrets } from "./links/redact.js";
 import { createWebSocketLink } from "./links/websocket.js";
+import type { HostTools } from "./remote/host.js";
+import { createRemoteEnvironment } from "./remote/remote-environment.js";
 
 /** What environments of a configuration are made with. */
 export interface ConfiguredOptions {

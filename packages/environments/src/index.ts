@@ -38,8 +38,6 @@ export {
   type UsedEnvironment,
 } from "./environments.js";
 export { EnvironmentError, type EnvironmentErrorCode } from "./errors.js";
-export type { HostTools, ToollessHost } from "./far/host.js";
-export { createRemoteEnvironment, type RemoteEnvironmentOptions } from "./far/remote-environment.js";
 export { SSH_RECOVERY_MS } from "./limits.js";
 export { createCommandLink, type LinkedCommand } from "./links/command.js";
 export { type KnownExecutors, openKnownExecutors, type RegisteredEnvironment } from "./links/known-executors.js";
@@ -48,6 +46,8 @@ export { LinkError } from "./links/link-error.js";
 export { createNoiseLink, type NoiseAddress } from "./links/noise.js";
 export { createWebSocketLink, type WebSocketAddress } from "./links/websocket.js";
 export { type ListedEnvironment, listConfigured } from "./list-configured.js";
+export type { HostTools, ToollessHost } from "./remote/host.js";
+export { createRemoteEnvironment, type RemoteEnvironmentOptions } from "./remote/remote-environment.js";
 export type { BundleFile, BundleFiles, BundleTarget, ServerBundle } from "./ssh/server-bundle.js";
 export { createSshLink, type SshLinkOptions } from "./ssh/ssh-link.js";
 export { type TrustedExecutor, trustConfigured } from "./trust.js";

@@ -1,7 +1,7 @@
 /** Milliseconds to connect when nothing else is configured; the figure is Codex's. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Milliseconds that the far side has to answer the handshake; the figure is Codex's. */
+/** Milliseconds that the remote side has to answer the handshake; the figure is Codex's. */
 export const INITIALIZE_TIMEOUT_MS = 10_000;
 
 /** Pause before an environment that failed is tried again, milliseconds; doubles with each failure, minus random jitter. */
@@ -45,7 +45,7 @@ export const LONGEST_SSH_RETRY_MS = 10_000;
 /** Bytes that the startup files of a shell may print before its command runs. */
 export const MAX_NOISE_BYTES = 256 * 1024;
 
-/** Bytes of one line that the far side says before the server speaks. */
+/** Bytes of one line that the remote side says before the server speaks. */
 export const MAX_NEWS_BYTES = 8 * 1024;
 
 /**

@@ -36,7 +36,7 @@ describe("an environment at an exec-server", () => {
   it("has its tools attached under its id", async () => {
     const environment = environmentAt(await listen());
     const orchestrator = openOrchestrator();
-    expect((await environment.attach(orchestrator)).name).toBe("far");
+    expect((await environment.attach(orchestrator)).name).toBe("remote");
     expect(await orchestrator.callTool("exec_command", { cmd: "echo tool" })).toMatchObject({
       text: expect.stringContaining("tool"),
       isError: false,
@@ -61,7 +61,7 @@ describe("an environment at an executor", () => {
     expect(channels()).toBe(2);
     await expect(environment.files.readFile("/etc/hostname")).rejects.toMatchObject({
       code: "unsupported",
-      environment: "far",
+      environment: "remote",
       message: expect.stringContaining("it has no exec-server beside it"),
     });
   });
@@ -125,7 +125,7 @@ describe("an executor that is lost", () => {
     const [channel] = createMemoryChannelPair();
     let opened = 0;
     const environment = createRemoteEnvironment({
-      id: "far",
+      id: "remote",
       kind: "websocket",
       link: {
         secrets: ["t0ken"],
@@ -138,7 +138,7 @@ describe("an executor that is lost", () => {
     });
     onTestFinished(() => environment.close());
     const given: AttachOptions[] = [];
-    const attached = { name: "far", offlineReason: undefined } as AttachedExecutor; // nothing else of it is used
+    const attached = { name: "remote", offlineReason: undefined } as AttachedExecutor; // nothing else of it is used
     await environment.attach({
       async attach(options) {
         given.push(options);
@@ -165,7 +165,7 @@ describe("connecting", () => {
     let opened = 0;
     const inner = createWebSocketLink({ url });
     const environment = createRemoteEnvironment({
-      id: "far",
+      id: "remote",
       kind: "websocket",
       link: {
         open(signal) {
@@ -184,15 +184,15 @@ describe("connecting", () => {
   it("fails with the reason and without secrets, and is tried again", async () => {
     let isUp = false;
     const environment = createRemoteEnvironment({
-      id: "far",
+      id: "remote",
       kind: "websocket",
       link: {
         secrets: ["t0ken"],
         async open() {
           if (!isUp) throw new Error("ws://user:word@host:1/path?key=1 refused t0ken");
-          const [channel, far] = createMemoryChannelPair();
+          const [channel, remote] = createMemoryChannelPair();
           const backend = createLocalBackend();
-          void createExecutor({ backend }).serve(far, { resumable: false });
+          void createExecutor({ backend }).serve(remote, { resumable: false });
           onTestFinished(() => backend.close());
           return { channel, serves: "executor" };
         },
@@ -203,7 +203,7 @@ describe("connecting", () => {
     await expect(environment.connect()).rejects.toMatchObject({
       name: "EnvironmentError",
       code: "unreachable",
-      message: "environment `far`: ws://host:1/path refused …",
+      message: "environment `remote`: ws://host:1/path refused …",
     });
     expect(environment.state).toMatchObject({ status: "failed", reason: "ws://host:1/path refused …" });
     isUp = true;

@@ -33,7 +33,7 @@ export async function listen(): Promise<string> {
 /** An environment at an address; closed at the end of the test. */
 export function environmentAt(url: string, options: Partial<RemoteEnvironmentOptions> = {}): Environment {
   const link = createWebSocketLink({ url, connectTimeoutMs: 5_000 });
-  const environment = createRemoteEnvironment({ id: "far", kind: "websocket", link, hostTools, ...options });
+  const environment = createRemoteEnvironment({ id: "remote", kind: "websocket", link, hostTools, ...options });
   onTestFinished(() => environment.close());
   return environment;
 }

@@ -24,7 +24,7 @@ interface Common {
   readonly id: string;
   /** Where it is configured: `FILE:LINE`, or the name of a variable. */
   readonly place: string;
-  /** Milliseconds that the far side has to answer the handshake. */
+  /** Milliseconds that the remote side has to answer the handshake. */
   readonly initializeTimeoutMs: number;
   /** Names of skills that it must have. */
   readonly requiredSkills: readonly string[];

@@ -14,7 +14,7 @@ export interface ConnectionOptions<Far> {
   /** Opens one; the signal gives it up. */
   open(signal: AbortSignal): Promise<Far>;
   /** Frees one that was opened. */
-  free(far: Far): Promise<void>;
+  free(remote: Far): Promise<void>;
   secrets: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface ConnectionOptions<Far> {
 export class Connection<Far> {
   readonly #options: ConnectionOptions<Far>;
   readonly #abort = new AbortController();
-  #far: Far | undefined;
+  #remote: Far | undefined;
   #attempt: Promise<Far> | undefined;
   #failures = 0;
   /** On the clock: when the next attempt may begin. */
@@ -34,15 +34,15 @@ export class Connection<Far> {
   }
 
   /** The present one; undefined while there is none. */
-  get far(): Far | undefined {
-    return this.#far;
+  get remote(): Far | undefined {
+    return this.#remote;
   }
 
   /** @throws EnvironmentError, or the reason of `signal`, which ends only this wait */
   async get(signal?: AbortSignal): Promise<Far> {
     signal?.throwIfAborted();
     if (this.#closing !== undefined) throw this.#closed();
-    if (this.#far !== undefined) return this.#far;
+    if (this.#remote !== undefined) return this.#remote;
     this.#attempt ??= this.#open().finally(() => {
       this.#attempt = undefined;
     });
@@ -53,11 +53,11 @@ export class Connection<Far> {
   }
 
   /** It was lost: the next use opens another one. */
-  lose(far: Far, reason: string): void {
-    if (this.#far !== far) return;
-    this.#far = undefined;
+  lose(remote: Far, reason: string): void {
+    if (this.#remote !== remote) return;
+    this.#remote = undefined;
     this.#options.box.set("failed", reason);
-    void this.#options.free(far);
+    void this.#options.free(remote);
   }
 
   /** Idempotent; never rejects. */
@@ -69,9 +69,9 @@ export class Connection<Far> {
   async #close(): Promise<void> {
     this.#abort.abort(this.#closed());
     await this.#attempt?.catch(() => {}); // reported to its callers
-    const far = this.#far;
-    this.#far = undefined;
-    if (far !== undefined) await this.#options.free(far);
+    const remote = this.#remote;
+    this.#remote = undefined;
+    if (remote !== undefined) await this.#options.free(remote);
     this.#options.box.set("disconnected");
   }
 
@@ -81,15 +81,15 @@ export class Connection<Far> {
     try {
       await this.#pause(signal);
       box.set("connecting");
-      const far = await open(signal);
+      const remote = await open(signal);
       if (signal.aborted) {
-        await free(far);
+        await free(remote);
         throw signal.reason;
       }
       this.#failures = 0;
-      this.#far = far;
+      this.#remote = remote;
       box.set("ready");
-      return far;
+      return remote;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const failure = toEnvironmentError(id, error, secrets);

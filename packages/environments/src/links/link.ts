@@ -1,10 +1,10 @@
 import type { Channel } from "@codex/channel";
 import type { ServedProtocol } from "../environment.js";
 
-/** How the far side of an environment is reached. Each kind of environment has its own. */
+/** How the remote side of an environment is reached. Each kind of environment has its own. */
 export interface EnvironmentLink {
   /**
-   * Opens a channel, which the caller owns. Called again, one at a time, when the channel was lost: the far side may be
+   * Opens a channel, which the caller owns. Called again, one at a time, when the channel was lost: the remote side may be
    * another one then. Rejects with the reason of `signal`, a ChannelError, an EnvironmentError, or an error whose message says
    * why it cannot be reached.
    */
@@ -15,9 +15,9 @@ export interface EnvironmentLink {
   readonly secrets?: readonly string[];
 }
 
-/** A channel to the far side of an environment. */
+/** A channel to the remote side of an environment. */
 export interface OpenedChannel {
   channel: Channel;
-  /** What the far side said that it serves; absent: its first answer tells. */
+  /** What the remote side said that it serves; absent: its first answer tells. */
   serves?: ServedProtocol;
 }

@@ -3,7 +3,7 @@ import { LinkError } from "../links/link-error.js";
 /** Exit code of ssh for failures of its own. */
 const SSH_FAILED = 255;
 
-/** An end of ssh before the far side said anything, with what to do about it. */
+/** An end of ssh before the remote side said anything, with what to do about it. */
 export function explainSshFailure(
   name: string,
   exitCode: number | undefined,

@@ -1,5 +1,5 @@
 /**
- * A script for `node -e` on the far side: says what the host is, receives a packed bundle on stdin, checks it, writes it under
+ * A script for `node -e` on the remote side: says what the host is, receives a packed bundle on stdin, checks it, writes it under
  * another name, renames it, and becomes the bridge to the server. What it says is a line of a mark, a word and JSON. It has no
  * single quotes.
  */

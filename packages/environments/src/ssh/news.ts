@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { type Clock, systemClock } from "@codex/clock";
 import { LAST_WORDS_BYTES, MAX_NEWS_BYTES, MAX_NOISE_BYTES } from "../limits.js";
 
-/** A line of the far side: a word, and what belongs to it. */
+/** A line of the remote side: a word, and what belongs to it. */
 export interface News {
   readonly word: string;
   readonly text: string;

@@ -20,7 +20,7 @@ const IS_NEW_ENOUGH =
   'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)';
 
 /**
- * The script that a shell on the far side reads from its stdin: starts the bridge to the server where it is installed, else the
+ * The script that a shell on the remote side reads from its stdin: starts the bridge to the server where it is installed, else the
  * installer. What it says is a line of `mark`, a word and more. It is a function, so that the shell reads all of it before
  * it runs any of it: what follows on stdin is for the bridge.
  * @param id of the bundle

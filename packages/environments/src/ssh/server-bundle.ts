@@ -4,7 +4,7 @@ import { gzip } from "node:zlib";
 
 /** The exec-server that is brought to hosts which lack it. Handed in by who has it. */
 export interface ServerBundle {
-  /** Name of its directory on the far side: differs with each version and content. Letters, digits, `.`, `-` and `_`. */
+  /** Name of its directory on the remote side: differs with each version and content. Letters, digits, `.`, `-` and `_`. */
   readonly id: string;
   /** Its files for a host. `codex.js` is run as `codex.js exec-server --attach`. @throws Error when it has none for it */
   listFiles(target: BundleTarget): Promise<BundleFiles>;

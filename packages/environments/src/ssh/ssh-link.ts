@@ -93,7 +93,7 @@ class SshLink {
     const child = await this.#start(isInteractive, signal);
     const mark = `codex-ts-${randomBytes(8).toString("hex")}`;
     const { connectTimeoutMs = SSH_CONNECT_MS } = this.#options;
-    // Logging in takes a part of it, and the shell of the far side another.
+    // Logging in takes a part of it, and the shell of the remote side another.
     const timeoutMs = isInteractive ? PROMPT_MS : 2 * connectTimeoutMs;
     const wait: NewsOptions = { mark, signal, timeoutMs, clock };
     try {
@@ -157,7 +157,7 @@ class SshLink {
     this.#options.onProgress?.(what);
   }
 
-  /** Why there is no server, from what the far side said, or else from the end of ssh. */
+  /** Why there is no server, from what the remote side said, or else from the end of ssh. */
   async #explain(child: Child, news: News): Promise<LinkError> {
     if (news.word === "nonode") return explainNode(this.#name, news.text.trim());
     if (news.word === "failed") {

@@ -9,7 +9,7 @@ export async function openAtAddress(
   const server = await listen();
   const proxy = await createCuttingProxy(server.url);
   const environment = createRemoteEnvironment({
-    id: "far",
+    id: "remote",
     kind: "websocket",
     link: createWebSocketLink({ url: proxy.url }),
   });

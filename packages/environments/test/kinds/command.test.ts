@@ -14,7 +14,7 @@ describeKind("an environment behind an exec-server on stdio", {
   hasConnection: false,
   async open() {
     const link = createCommandLink({ program: process.execPath, args: [codex, "exec-server", "--listen", "stdio"] });
-    const environment = createRemoteEnvironment({ id: "far", kind: "command", link });
+    const environment = createRemoteEnvironment({ id: "remote", kind: "command", link });
     return { environment, close: () => environment.close() };
   },
 });
@@ -30,7 +30,7 @@ describeKind("an environment behind a program that joins an exec-server in the b
       ...{ program: "sh", args: ["-c", script, pids, process.execPath, ...attach] },
       hostEnv,
     });
-    const environment = createRemoteEnvironment({ id: "far", kind: "command", link });
+    const environment = createRemoteEnvironment({ id: "remote", kind: "command", link });
     return {
       environment,
       cut: () => void process.kill(Number(readFileSync(pids, "utf8").trim().split("\n").at(-1)), "SIGKILL"),

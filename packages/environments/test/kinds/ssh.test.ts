@@ -12,7 +12,7 @@ describe.skipIf(NO_SSHD !== "")(`over ssh${NO_SSHD}`, () => {
     async open() {
       const sshd = await openSshd();
       const link = createSshLink({ address: { host: "127.0.0.1", port: sshd.port }, ssh: sshd.ssh, bundle });
-      const environment = createRemoteEnvironment({ id: "far", kind: "ssh", link });
+      const environment = createRemoteEnvironment({ id: "remote", kind: "ssh", link });
       return {
         environment,
         cut() {

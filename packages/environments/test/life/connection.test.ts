@@ -30,12 +30,12 @@ function open(outcomes: (() => Promise<string>)[]) {
   const freed: string[] = [];
   box.listen((state) => states.push(state));
   const connection = new Connection<string>({
-    id: "far",
+    id: "remote",
     box,
     clock,
     random: () => 1,
     open: () => outcomes.shift()!(),
-    free: async (far) => void freed.push(far),
+    free: async (remote) => void freed.push(remote),
     secrets: ["s3cret"],
   });
   return { connection, clock, states, freed };
@@ -45,11 +45,11 @@ const fails = () => Promise.reject(new Error("down, s3cret"));
 
 describe("a connection that fails", () => {
   it("is tried again at each use, after pauses that double up to a limit", async () => {
-    const { connection, clock, states } = open([...Array.from({ length: 7 }, () => fails), async () => "far"]);
+    const { connection, clock, states } = open([...Array.from({ length: 7 }, () => fails), async () => "remote"]);
     for (let count = 0; count < 7; count += 1) {
       await expect(connection.get()).rejects.toMatchObject({ code: "unreachable", reason: "down, …" });
     }
-    expect(await connection.get()).toBe("far");
+    expect(await connection.get()).toBe("remote");
     expect(clock.waits).toEqual([250, 500, 1000, 2000, 4000, LONGEST_RETRY_MS, LONGEST_RETRY_MS]);
     expect(states.at(-1)).toEqual({ status: "ready", since: clock.now() });
     expect(states.filter(({ status }) => status === "failed")[0]).toEqual({
@@ -60,10 +60,10 @@ describe("a connection that fails", () => {
   });
 
   it("fails once for all who wait", async () => {
-    const { connection } = open([fails, async () => "far"]);
+    const { connection } = open([fails, async () => "remote"]);
     const results = await Promise.allSettled([connection.get(), connection.get(), connection.get()]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-    expect(await connection.get()).toBe("far");
+    expect(await connection.get()).toBe("remote");
   });
 });
 
@@ -100,7 +100,7 @@ describe("closing", () => {
     abort.abort(new Error("enough"));
     await given;
     await new Promise((resolve) => setImmediate(resolve));
-    arrive("far");
-    expect(await other).toBe("far");
+    arrive("remote");
+    expect(await other).toBe("remote");
   });
 });

@@ -19,7 +19,7 @@ const PIPE = { kind: "pipe", stdin: "null" } as const;
 
 function open(command: LinkedCommand): Environment {
   const environment = createRemoteEnvironment({
-    id: "far",
+    id: "remote",
     kind: "command",
     link: createCommandLink(command),
     hostTools,
@@ -144,7 +144,7 @@ it("names what is no message of a server, such as the greeting of a shell", asyn
   const environment = open(script("console.log('Welcome to box'); setInterval(() => {}, 1000)"));
   await expect(environment.connect()).rejects.toMatchObject({
     code: "handshake_failed",
-    reason: expect.stringMatching(/^what answers is neither an exec-server nor an executor: .*not valid JSON/),
+    reason: expect.stringMatching(/^the peer is neither an exec-server nor an executor: .*not valid JSON/),
   });
 });
 
@@ -163,7 +163,7 @@ describe("a program that dies", () => {
     expect(environment.state.status).toBe("ready");
   });
 
-  it("loses and repeats no byte where the far side keeps the session", { timeout: 120_000 }, async () => {
+  it("loses and repeats no byte where the remote side keeps the session", { timeout: 120_000 }, async () => {
     const runtime = makeDirectory();
     const args = [codex, "exec-server", "--attach"];
     const hostEnv = { ...process.env, XDG_RUNTIME_DIR: runtime };

@@ -15,7 +15,7 @@ const bundle = createServerBundle(fileURLToPath(new URL("../../../cli/dist/codex
 function open(ssh: readonly [string, ...string[]], port?: number): Environment {
   const address = { host: "127.0.0.1", ...(port === undefined ? {} : { port }) };
   const link = createSshLink({ address, ssh, bundle, connectTimeoutMs: 10_000 });
-  const environment = createRemoteEnvironment({ id: "far", kind: "ssh", link, random: () => 0 });
+  const environment = createRemoteEnvironment({ id: "remote", kind: "ssh", link, random: () => 0 });
   onTestFinished(() => environment.close());
   return environment;
 }
@@ -108,7 +108,7 @@ function createFakeSsh(then: string): readonly [string, ...string[]] {
   return ["/bin/sh", "-c", script, "ssh"];
 }
 
-describe("the far side of an ssh", () => {
+describe("the remote side of an ssh", () => {
   it.each([
     [
       "has no Node",

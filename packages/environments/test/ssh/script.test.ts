@@ -27,7 +27,7 @@ function startShell(
   places: readonly string[] = [],
   shell = "sh",
 ): FarShell {
-  const home = mkdtempSync(join(tmpdir(), "far-"));
+  const home = mkdtempSync(join(tmpdir(), "remote-"));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   mkdirSync(join(home, "bin"));
   for (const [name, text] of Object.entries(programs)) {

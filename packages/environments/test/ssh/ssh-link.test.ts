@@ -31,7 +31,7 @@ const TERMINAL = { kind: "pty", size: { rows: 24, cols: 80 } } as const;
 
 function open({ port, ssh }: Sshd, options: Partial<SshLinkOptions> & { cwd?: string } = {}): Environment {
   const link = createSshLink({ address: { host: "127.0.0.1", port }, ssh, bundle, ...options });
-  const environment = createRemoteEnvironment({ id: "far", kind: "ssh", link, hostTools, cwd: options.cwd });
+  const environment = createRemoteEnvironment({ id: "remote", kind: "ssh", link, hostTools, cwd: options.cwd });
   onTestFinished(() => environment.close());
   return environment;
 }

@@ -56,7 +56,7 @@ export interface Sshd {
   readonly port: number;
   /** The ssh that knows its key and is let in, and options. */
   readonly ssh: readonly [string, ...string[]];
-  /** Where the far side keeps what is installed, its sockets and its other files. */
+  /** Where the remote side keeps what is installed, its sockets and its other files. */
   readonly cache: string;
   readonly directory: string;
   /** Process ids of the ssh clients to it that run. */

@@ -1,11 +1,11 @@
 import type { BinaryFrames, Channel, ChannelEnd, CloseOptions, Received } from "@codex/channel";
 
 /**
- * A channel to a far side that has not answered yet. A request of the exec-server protocol is sent over it: what answers
- * with a message of the executor protocol is an executor. Then this channel has ended for its reader, and the inner one,
- * which `close` leaves open, is as good as new.
+ * A channel that finds out the protocol of its peer. The first request is one of the exec-server protocol; a peer that responds
+ * with a message of the executor protocol is an executor. This channel then ends for its reader, and the inner one, which
+ * `close` leaves open, can be used from the start.
  */
-export class FirstAnswer implements Channel {
+export class ProtocolProbe implements Channel {
   readonly closed: Promise<ChannelEnd>;
   readonly isPeerAlive?: NonNullable<Channel["isPeerAlive"]>;
   readonly #inner: Channel;
@@ -22,12 +22,12 @@ export class FirstAnswer implements Channel {
     void inner.closed.then(this.#end);
   }
 
-  /** Undefined before the first answer. */
+  /** Undefined before the first response. */
   get isExecutor(): boolean | undefined {
     return this.#isExecutor;
   }
 
-  /** Why its first answer is no message; undefined where it is one, and before it. */
+  /** Why the first response is malformed; undefined if it is not, and before it. */
   get problem(): string | undefined {
     return this.#problem;
   }

@@ -6,25 +6,25 @@ import type { EnvironmentLink } from "../links/link.js";
 type Attacher = Pick<Orchestrator, "attach">;
 
 export interface ExecutorSideOptions {
-  /** Name under which it is attached. */
+  /** Name under which the executor is attached. */
   id: string;
   link: EnvironmentLink;
-  /** The channel over which it was found. */
+  /** The channel over which the executor was found. */
   channel: Channel;
-  /** For the client of the exec-server beside it. */
+  /** Options of the client of its exec-server. */
   client: LinkOptions;
-  /** A channel of it was lost, and another one is being opened. */
+  /** Called when its channel was lost and another one is being opened. */
   onInterrupted?: () => void;
   onRestored?: () => void;
 }
 
 /**
- * An executor: its tools for an orchestrator, and the exec-server beside it for programs. Both use one channel where an
- * orchestrator has it attached; else programs have one of their own.
+ * A remote executor: its tools for an orchestrator, and its exec-server for programs. Both use one channel where an
+ * orchestrator has it attached; otherwise programs have their own.
  */
 export class ExecutorSide {
   readonly #options: ExecutorSideOptions;
-  /** The channel over which it was found, until somebody has it. */
+  /** The channel over which the executor was found, until it is used. */
   #unused: Channel | undefined;
   #attached: AttachedExecutor | undefined;
   #runner: Promise<Attacher & { close(): Promise<void> }> | undefined;
@@ -36,13 +36,13 @@ export class ExecutorSide {
     this.#unused = options.channel;
   }
 
-  /** One channel serves one orchestrator: it is given away, and what loses it opens another one. @throws OrchestratorError */
+  /** Attaches the executor. The first caller gets the existing channel; later ones, and reconnects, open another. @throws OrchestratorError */
   async attach(orchestrator: Attacher, given: { signal?: AbortSignal }): Promise<AttachedExecutor> {
     const { id, link } = this.#options;
     const channel = this.#unused;
     this.#unused = undefined;
     const reconnect = async (signal: AbortSignal) => {
-      // The first channel may be opened by it as well.
+      // `reconnect` may also open the first channel.
       const isLost = this.#attached !== undefined;
       if (isLost) this.#options.onInterrupted?.();
       const opened = await link.open(signal);
@@ -58,12 +58,12 @@ export class ExecutorSide {
     return this.#attached;
   }
 
-  /** Why it cannot be used any more; undefined while it can. */
+  /** Why the executor cannot be used any more; undefined while it can. */
   get offlineReason(): string | undefined {
     return this.#attached?.offlineReason;
   }
 
-  /** It, attached to an orchestrator or else for programs alone. @throws OrchestratorError */
+  /** The executor, attached to an orchestrator if there is one, else only for programs. @throws OrchestratorError */
   getExecutor(): Promise<AttachedExecutor> {
     if (this.#attached !== undefined && this.#attached.offlineReason === undefined)
       return Promise.resolve(this.#attached);
@@ -73,7 +73,7 @@ export class ExecutorSide {
     return this.#attaching;
   }
 
-  /** A client of the exec-server beside it. @throws OrchestratorError `unsupported` where there is none */
+  /** A client of its exec-server. @throws OrchestratorError `unsupported` if it has none */
   getClient(): Promise<ExecServerClient> {
     this.#client ??= this.#connectClient();
     const client = this.#client;
@@ -83,7 +83,7 @@ export class ExecutorSide {
     return client;
   }
 
-  /** Ends what programs have started. Never rejects. */
+  /** Ends the processes that programs have started. Never rejects. */
   async close(): Promise<void> {
     const client = await this.#client?.catch(() => undefined);
     await client?.close();

@@ -2,25 +2,29 @@ import type { Channel } from "@codex/channel";
 import { ExecServerClient, type LinkOptions } from "@codex/exec-server-client";
 import type { EnvironmentLink } from "../links/link.js";
 import { LinkError } from "../links/link-error.js";
-import { FirstAnswer } from "./first-answer.js";
+import { ProtocolProbe } from "./protocol-probe.js";
 
-/** What was found at the other end of a link. */
-export type FarSide =
+/** The peer at the other end of a link. */
+export type RemoteSide =
   | { serves: "exec-server"; client: ExecServerClient }
-  /** The channel has carried nothing that an executor would remember. */
+  /** Nothing was sent over the channel that affects the state of an executor. */
   | { serves: "executor"; channel: Channel };
 
 /**
- * Connects, and finds out in the handshake what is there. `signal` gives it up.
+ * Connects, and finds out the protocol of the peer in the handshake. `signal` cancels the attempt.
  * @throws what the link throws, RpcError or ClientError of the handshake
  */
-export async function connectFar(link: EnvironmentLink, options: LinkOptions, signal: AbortSignal): Promise<FarSide> {
+export async function connectRemote(
+  link: EnvironmentLink,
+  options: LinkOptions,
+  signal: AbortSignal,
+): Promise<RemoteSide> {
   const { channel, serves } = await link.open(signal);
   if (serves === "executor") return { serves, channel };
-  const probe = new FirstAnswer(channel);
-  const giveUp = () => void channel.close({ abrupt: true });
-  signal.addEventListener("abort", giveUp, { once: true });
-  if (signal.aborted) giveUp();
+  const probe = new ProtocolProbe(channel);
+  const onAbort = () => void channel.close({ abrupt: true });
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
   try {
     const client = await ExecServerClient.connect(createConnector(probe, link), options);
     return { serves: "exec-server", client };
@@ -28,10 +32,10 @@ export async function connectFar(link: EnvironmentLink, options: LinkOptions, si
     if (probe.isExecutor === true) return { serves: "executor", channel };
     signal.throwIfAborted();
     if (probe.problem === undefined) throw error;
-    const what = "what answers is neither an exec-server nor an executor";
+    const what = "the peer is neither an exec-server nor an executor";
     throw new LinkError("handshake_failed", `${what}: ${probe.problem}`);
   } finally {
-    signal.removeEventListener("abort", giveUp);
+    signal.removeEventListener("abort", onAbort);
   }
 }
 

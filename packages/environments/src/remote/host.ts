@@ -2,9 +2,9 @@ import type { Channel } from "@codex/channel";
 import type { ExecBackend } from "@codex/exec-backend";
 import type { HostInfo } from "@codex/executor-protocol";
 
-/** A host that lacks tools, for an executor that has them. */
+/** A host without tools, such as that of an exec-server, for an executor that provides them. */
 export interface ToollessHost {
-  /** Processes of one executor: closing it ends them. */
+  /** Creates the backend of one executor; closing it ends its processes. */
   createBackend(): ExecBackend;
   readonly host: HostInfo;
   /** Resolves links in a path of that host. */
@@ -12,7 +12,7 @@ export interface ToollessHost {
 }
 
 /**
- * Starts an executor in this process whose programs run on that host. Closing the channel ends the executor. Handed in by who
- * has `@codex/executor`.
+ * Starts an executor in this process whose programs run on that host. Closing the channel ends the executor. Injected, as this
+ * package does not depend on `@codex/executor`.
  */
 export type HostTools = (host: ToollessHost) => Channel;

@@ -2,7 +2,7 @@ import { type ExecBackend, type ExecProcess, type ProcessSpec, StartError } from
 import { createRemoteBackend, type ExecServerClient } from "@codex/exec-server-client";
 import type { Telemetry } from "@codex/telemetry";
 
-/** A backend whose processes run behind the present client of an environment, which the first start connects. */
+/** A backend that uses the current client of an environment; the first start connects it. */
 export function createLazyBackend(getClient: () => Promise<ExecServerClient>, telemetry: Telemetry): ExecBackend {
   const backends = new Map<ExecServerClient, ExecBackend>();
   let closing: Promise<void> | undefined;

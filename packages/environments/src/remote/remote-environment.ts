@@ -28,22 +28,22 @@ import { StateBox } from "../life/state-box.js";
 import { INITIALIZE_TIMEOUT_MS } from "../limits.js";
 import type { EnvironmentLink } from "../links/link.js";
 import { redactLink } from "../links/redact.js";
-import { connectFar, type FarSide } from "./connect-far.js";
+import { connectRemote, type RemoteSide } from "./connect-remote.js";
 import { ExecutorSide } from "./executor-side.js";
 import type { HostTools } from "./host.js";
 import { createLazyBackend } from "./lazy-backend.js";
 
-/** What an environment elsewhere is made of. */
+/** Options of `createRemoteEnvironment`. */
 export interface RemoteEnvironmentOptions {
   id: string;
   kind: EnvironmentKind;
-  /** How it is reached. Owned: `close` of the environment closes it. */
+  /** How it is reached. Owned by the environment, whose `close` closes it. */
   link: EnvironmentLink;
-  /** Makes the tools in front of an exec-server; without it only an executor can be attached. */
+  /** Provides the tools for an exec-server; without it only an executor can be attached. */
   hostTools?: HostTools | undefined;
-  /** Directory that `info` gives instead of the one of its server, for what starts without one: absolute, or `~` and a path below the home there. */
+  /** Default directory that `info` reports instead of the server's: absolute, or `~` and a path below the home there. */
   cwd?: string | undefined;
-  /** Milliseconds that it has to answer the handshake. Default 10000. */
+  /** Milliseconds for the handshake. Default 10000. */
   initializeTimeoutMs?: number | undefined;
   /** Milliseconds within which a lost connection can be resumed. Default 45000. */
   recoveryWindowMs?: number | undefined;
@@ -55,7 +55,7 @@ export interface RemoteEnvironmentOptions {
   telemetry?: Telemetry | undefined;
 }
 
-/** Creates an environment behind a link: an exec-server or an executor, which the first connection finds out. */
+/** Creates an environment behind a link: an exec-server or an executor, as detected by the first connection. */
 export const createRemoteEnvironment = (options: RemoteEnvironmentOptions): Environment =>
   new RemoteEnvironment(options);
 
@@ -67,7 +67,7 @@ class RemoteEnvironment implements Environment {
   readonly http: EnvironmentHttp;
   readonly #options: RemoteEnvironmentOptions;
   readonly #box: StateBox;
-  readonly #connection: Connection<FarSide>;
+  readonly #connection: Connection<RemoteSide>;
   #serves: ServedProtocol | undefined;
   #executor: { channel: Channel; side: ExecutorSide } | undefined;
   #closing: Promise<void> | undefined;
@@ -84,7 +84,7 @@ class RemoteEnvironment implements Environment {
       clock,
       random,
       open: (signal) => this.#open(signal),
-      free: (far) => (far.serves === "exec-server" ? far.client.close() : far.channel.close()),
+      free: (remote) => (remote.serves === "exec-server" ? remote.client.close() : remote.channel.close()),
       secrets: link.secrets ?? [],
     });
     const getClient = () => this.#getClient();
@@ -122,25 +122,26 @@ class RemoteEnvironment implements Environment {
     orchestrator: Pick<Orchestrator, "attach">,
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<AttachedExecutor> {
-    const far = await this.#connect(signal);
+    const remote = await this.#connect(signal);
     const given = signal === undefined ? {} : { signal };
-    if (far.serves === "executor") return this.#sideOf(far.channel).attach(orchestrator, given);
+    if (remote.serves === "executor") return this.#sideOf(remote.channel).attach(orchestrator, given);
     const { hostTools, telemetry = {} } = this.#options;
     if (hostTools === undefined) {
-      throw this.#unsupported("it is an exec-server, and there is no executor in this process to make its tools");
+      throw this.#unsupported("it is an exec-server, and there is no executor in this process to provide its tools");
     }
     const channel = hostTools({
       createBackend: () => createLazyBackend(() => this.#getClient(), telemetry),
-      host: await this.#getHost(far),
+      host: await this.#getHost(remote),
       resolvePath: (path) => resolveRemotePath(this.files, path),
     });
     return orchestrator.attach({ name: this.id, channel, ...given });
   }
 
-  async #getHost(far: FarSide): Promise<HostInfo> {
+  async #getHost(remote: RemoteSide): Promise<HostInfo> {
     const { cwd } = this.#options;
-    if (far.serves === "exec-server") return withDirectory(toHostInfo(await far.client.environment.describe()), cwd);
-    const { host } = await this.#sideOf(far.channel)
+    if (remote.serves === "exec-server")
+      return withDirectory(toHostInfo(await remote.client.environment.describe()), cwd);
+    const { host } = await this.#sideOf(remote.channel)
       .getExecutor()
       .catch((error: unknown) => Promise.reject(this.#toError(error)));
     if (host === undefined) throw this.#unsupported("it is an executor that does not describe its host");
@@ -163,10 +164,10 @@ class RemoteEnvironment implements Environment {
     await this.#options.link.close?.();
   }
 
-  async #open(signal: AbortSignal): Promise<FarSide> {
+  async #open(signal: AbortSignal): Promise<RemoteSide> {
     const { link, clock = systemClock, initializeTimeoutMs = INITIALIZE_TIMEOUT_MS, recoveryWindowMs } = this.#options;
     const { random, telemetry } = this.#options;
-    const far: FarSide = await connectFar(
+    const remote: RemoteSide = await connectRemote(
       link,
       {
         initializeTimeoutMs,
@@ -176,35 +177,39 @@ class RemoteEnvironment implements Environment {
         ...(random === undefined ? {} : { random }),
         onInterrupted: () => this.#box.set("reconnecting", "the connection was lost"),
         onResumed: () => this.#box.set("ready"),
-        onLost: (reason) => this.#connection.lose(far, toEnvironmentError(this.id, reason, link.secrets ?? []).reason),
+        onLost: (reason) =>
+          this.#connection.lose(remote, toEnvironmentError(this.id, reason, link.secrets ?? []).reason),
       },
       signal,
     );
-    this.#serves = far.serves;
-    return far;
+    this.#serves = remote.serves;
+    return remote;
   }
 
-  async #connect(signal?: AbortSignal): Promise<FarSide> {
+  async #connect(signal?: AbortSignal): Promise<RemoteSide> {
     this.#dropOffline();
     return this.#connection.get(signal);
   }
 
-  /** An executor that was not reached again is connected anew at the next use. */
+  /** Drops an executor that went offline; the next use connects again. */
   #dropOffline(): void {
-    const { far } = this.#connection;
+    const { remote } = this.#connection;
     const reason = this.#executor?.side.offlineReason;
-    if (far?.serves !== "executor" || this.#executor?.channel !== far.channel || reason === undefined) return;
+    if (remote?.serves !== "executor" || this.#executor?.channel !== remote.channel || reason === undefined) return;
     const { side } = this.#executor;
     this.#executor = undefined;
     void side.close();
-    this.#connection.lose(far, toEnvironmentError(this.id, new Error(reason), this.#options.link.secrets ?? []).reason);
+    this.#connection.lose(
+      remote,
+      toEnvironmentError(this.id, new Error(reason), this.#options.link.secrets ?? []).reason,
+    );
   }
 
   async #getClient(): Promise<ExecServerClient> {
-    const far = await this.#connect();
-    if (far.serves === "exec-server") return far.client;
+    const remote = await this.#connect();
+    if (remote.serves === "exec-server") return remote.client;
     try {
-      return await this.#sideOf(far.channel).getClient();
+      return await this.#sideOf(remote.channel).getClient();
     } catch (error) {
       throw this.#toError(error);
     }
