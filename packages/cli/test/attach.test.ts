@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStdioChannel } from "@codex/channel";
@@ -66,7 +67,6 @@ describe("codex exec-server --attach", () => {
     }
     const stopped = await run(["exec-server", "--attach", "--stop"]);
     expect(stopped.stdout.toString()).toBe("stopped\n");
-    await untilGone(pid!);
     const gone = await run(["exec-server", "--attach", "--status"]);
     expect(gone).toMatchObject({ code: 1, stderr: "codex: no background server is running\n" });
   });
@@ -117,9 +117,9 @@ describe("codex exec-server --attach", () => {
 
   it("ends when it is idle, and says so in its log", async () => {
     await run(["exec-server", "--attach", "--idle-timeout", "0.05"]);
-    const pid = await waitForLog(/"event":"listening".*"pid":(\d+)/);
     await waitForLog(/"event":"stopping","cause":"idle"/);
-    await untilGone(Number(pid));
+    await waitForNoSocket();
+    expect(await pidOf(["exec-server"])).toBeUndefined();
   });
 
   it("keeps variables of the ssh connection from the server, which outlives it", async () => {
@@ -206,24 +206,26 @@ describe("codex executor --attach", () => {
   });
 });
 
-async function waitForLog(pattern: RegExp): Promise<string | undefined> {
-  for (;;) {
-    const names = readdirSync(join(runtime, "codex-ts")).filter((name) => name.endsWith(".log"));
-    for (const name of names) {
-      const found = pattern.exec(readFileSync(join(runtime, "codex-ts", name), "utf8"));
-      if (found !== null) return found[1];
+/** Resolves with what `find` returns once that is not undefined, called at each change in the server's directory. */
+async function waitForChange<T>(find: (directory: string, names: readonly string[]) => T | undefined): Promise<T> {
+  const directory = join(runtime, "codex-ts");
+  const watcher = watch(directory);
+  try {
+    for (;;) {
+      const found = find(directory, readdirSync(directory));
+      if (found !== undefined) return found;
+      await once(watcher, "change");
     }
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  } finally {
+    watcher.close();
   }
 }
 
-async function untilGone(pid: number): Promise<void> {
-  for (;;) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
+const waitForLog = (pattern: RegExp): Promise<true> =>
+  waitForChange((directory, names) => {
+    const logs = names.filter((name) => name.endsWith(".log"));
+    return logs.some((name) => pattern.test(readFileSync(join(directory, name), "utf8"))) || undefined;
+  });
+
+const waitForNoSocket = (): Promise<true> =>
+  waitForChange((_directory, names) => !names.some((name) => name.endsWith(".sock")) || undefined);

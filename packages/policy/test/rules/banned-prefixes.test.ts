@@ -96,228 +96,6 @@ describe("findPrefixBan", () => {
   )("allows %j", (...prefix) => expect(findPrefixBan(prefix)).toBeUndefined());
 
   it.each([
-    [
-      "runners",
-      "uv",
-      "uv run",
-      "uv --offline run",
-      "uv run --with x",
-      "poetry run",
-      "poetry -C d run",
-      "pdm run",
-      "pipenv run",
-      "hatch run",
-    ],
-    [
-      "packages",
-      "npm",
-      "npm exec",
-      "npm x",
-      "npm -w a exec",
-      "npm exec --",
-      "npm run",
-      "npm init",
-      "pnpm exec",
-      "pnpm dlx",
-      "pnpm",
-      "yarn",
-      "yarn dlx",
-    ],
-    [
-      "one-off packages",
-      "npx",
-      "npx -y",
-      "npx -p x",
-      "npx --package=x",
-      "bunx",
-      "bun x",
-      "uvx",
-      "uv tool run",
-      "pipx run",
-      "corepack",
-      "deno task",
-    ],
-    [
-      "what is behind them",
-      "uv run python",
-      "uv run bash -c",
-      "npm exec -- node",
-      "npx tsx",
-      "poetry run python3",
-      "docker exec web sh",
-      "ssh-agent bash",
-      "sudo make",
-      "env -i uv run",
-    ],
-    [
-      "containers",
-      "docker",
-      "docker run",
-      "docker run alpine",
-      "docker run --rm -it alpine",
-      "docker run -v /:/x alpine",
-      "docker exec",
-      "docker exec -it web",
-      "docker --context c exec web",
-      "docker compose exec",
-      "docker compose",
-      "docker container run",
-      "podman run",
-      "docker-compose run",
-    ],
-    [
-      "clusters",
-      "kubectl",
-      "kubectl exec",
-      "kubectl exec pod",
-      "kubectl exec pod --",
-      "kubectl -n ns exec pod",
-      "oc rsh",
-      "lxc exec box",
-      "vagrant ssh",
-      "gcloud compute ssh",
-    ],
-    [
-      "loaders",
-      "/lib64/ld-linux-x86-64.so.2",
-      "ld.so",
-      "/lib/ld-musl-x86_64.so.1",
-      "qemu-aarch64-static",
-      "qemu-x86_64 -L x",
-    ],
-    ["wrappers", "timeout --unknown 5", "nohup -x ls", "setsid", "ionice -c 3", "chrt 5", "su-exec root", "flock f"],
-    ["runners of the table of wrappers", "bwrap --bind / /", "nix-shell", "lxc-attach", "buildah run", "nerdctl exec"],
-    [
-      "git",
-      "git bisect",
-      "git bisect run",
-      "git -C d bisect run",
-      "git submodule",
-      "git submodule foreach",
-      "git submodule foreach ls",
-      "git config",
-      "git difftool",
-      "git rebase",
-      "git --no-pager",
-      "git hook run",
-    ],
-    [
-      "targets",
-      "make",
-      "gmake",
-      "/usr/bin/make",
-      "make -j8",
-      "make -C dir",
-      "make -f x",
-      "make A=b",
-      "just",
-      "rake",
-      "ninja",
-      "gradle",
-      "./gradlew",
-      "mvn -q",
-      "tox",
-      "nox",
-      "ansible-playbook",
-    ],
-    [
-      "agents and sessions",
-      "ssh-agent",
-      "ssh-agent -t 5",
-      "dbus-launch",
-      "tmux",
-      "tmux new",
-      "screen",
-      "crontab",
-      "at now",
-      "perf stat",
-      "valgrind",
-      "hyperfine",
-      "direnv exec dir",
-      "op run --",
-    ],
-    [
-      "code in arguments",
-      "sed",
-      "sed -n",
-      "sed -n 5p",
-      "gsed",
-      "/bin/sed",
-      "find . -name x",
-      "fd",
-      "vim",
-      "emacs",
-      "psql",
-      "sqlite3 x.db",
-      "tar xf",
-      "rsync",
-      "socat",
-      "less",
-      "m4",
-      "ed",
-    ],
-    [
-      "interpreters",
-      "python3.12",
-      "python3.12 -u",
-      "python3 -W ignore",
-      "python3.11-dbg",
-      "/opt/py/bin/python3.12",
-      "pypy3.10",
-      "node20",
-      "lua5.4",
-      "ruby3.2 -w",
-      "php8.2",
-      "perl5.36.0",
-      "gawk",
-      "awk -F ,",
-      "gawk -v x=1",
-      "julia",
-      "guile",
-      "node -r x",
-      "perl -e print",
-      "Python3",
-      "PYTHON.EXE",
-    ],
-    [
-      "shells",
-      "fish",
-      "dash",
-      "ksh93",
-      "mksh",
-      "tcsh",
-      "csh",
-      "nu",
-      "elvish",
-      "bash -o pipefail",
-      "bash5",
-      "zsh-5.9",
-      "fish -c",
-    ],
-    [
-      "builds",
-      "cargo",
-      "go",
-      "go run",
-      "go generate",
-      "dotnet",
-      "dotnet run",
-      "bundle exec",
-      "rails runner",
-      "stack exec",
-      "nix run",
-      "nix shell",
-      "mise exec",
-      "rustup run stable",
-      "conda run",
-      "conda run -n env",
-    ],
-  ])("bans %s", (_name, ...lines) => {
-    const open = lines.filter((line) => findPrefixBan(line.split(" ")) === undefined);
-    expect(open).toEqual([]);
-  });
-
-  it.each([
     ...[
       "brew sh",
       "brew sh -c",
@@ -377,7 +155,7 @@ describe("findPrefixBan", () => {
       "supervisord",
       "dotenvx run",
     ],
-  ])("refuses %s, behind which anything may be run", (line) => {
+  ])("bans %s, after which any command may follow", (line) => {
     expect(findPrefixBan(line.split(" "))).toBeTypeOf("string");
   });
 
@@ -388,7 +166,7 @@ describe("findPrefixBan", () => {
     expect(findPrefixBan(line.split(" "))).toBeUndefined();
   });
 
-  it("allows what says what is run", () => {
+  it("allows a prefix that determines the command", () => {
     const lines = [
       ...[
         "uv run pytest",
@@ -482,13 +260,13 @@ describe("findPrefixBan", () => {
     expect(findPrefixBan(["sed", "-i"])).toMatch(/^`sed` runs code .* no prefix of it can be saved$/);
   });
 
-  it("takes a prefix for open that can be read in too many ways", () => {
+  it("bans a prefix that is too ambiguous", () => {
     const options = Array.from({ length: 10 }, (_value, at) => [`--x${at}`, `${at}`]).flat();
     expect(findPrefixBan(["uv", ...options.slice(0, 8), "sync"])).toBeUndefined();
     expect(findPrefixBan(["uv", ...options, "sync"])).toBeTypeOf("string");
   });
 
-  it("bans what is empty", () => {
+  it("bans an empty prefix", () => {
     expect([findPrefixBan([]), findPrefixBan([""])]).toEqual(["the prefix is empty", "the prefix is empty"]);
   });
 });
