@@ -120,7 +120,7 @@ export {
 } from "./model/responses/responses-model.js";
 export { backOff, decideRetry } from "./model/retry.js";
 export type { CustomSpec, FunctionSpec, HostedSpec, ToolSpec } from "./model/tool-spec.js";
-export type { AgentTool, AgentToolSpec, TakenCall, ToolAnswer, ToolContext } from "./tools/agent-tool.js";
+export type { AgentTool, AgentToolResult, AgentToolSpec, InterceptedCall, ToolContext } from "./tools/agent-tool.js";
 export { createViewImageTool, type ViewImageOptions } from "./tools/image/view-image.js";
 export { createApplyPatchTool } from "./tools/patch/apply-patch.js";
 export type { FilePolicy, PatchPermit, PatchPlace, PatchRequest } from "./tools/patch/file-policy.js";

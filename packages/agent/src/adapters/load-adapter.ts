@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { asObject, asText } from "../json.js";
+import { asObject, asText, type JsonObject } from "../json.js";
 import { type AiSdkModelOptions, createAiSdkModel } from "../model/ai-sdk/ai-sdk-model.js";
 import type { LanguageModel } from "../model/ai-sdk/language-model.js";
 import type { ModelPort } from "../model/model-port.js";
 import type { Provider } from "../model/provider/provider.js";
 
-/** The provider's package cannot be used. */
+/** A provider's package cannot be used. */
 export class AdapterError extends Error {
   readonly code: "not_installed" | "not_usable";
 
@@ -19,22 +19,22 @@ export class AdapterError extends Error {
   }
 }
 
-/** Which package is loaded, and from where. */
+/** The package to load, and the directories to load it from. */
 export interface AdapterOptions extends Omit<AiSdkModelOptions, "model" | "retry" | "streamIdleMs" | "redact"> {
-  /** With an `adapter`. */
+  /** A provider with an `adapter`. */
   readonly provider: Provider;
   readonly modelName: string;
   /**
-   * Directories whose `node_modules` are looked through, in order, such as `$CODEX_HOME`. Never the directory of a project:
-   * what is found is run.
+   * Directories whose `node_modules` are searched, in order, such as `$CODEX_HOME`. Never the directory of a project, as the
+   * package is executed.
    */
   readonly from: readonly string[];
-  /** Of a provider with `auth`. */
+  /** The token of a provider with `auth`. */
   readonly token?: string;
 }
 
 /**
- * A model of the AI SDK provider that a table's `adapter` names, installed by who needs it.
+ * A model of the AI SDK provider that the `adapter` of a configuration table names, which users install themselves.
  * @throws AdapterError naming the package and how to install it
  */
 export async function loadAdapterModel(options: AdapterOptions): Promise<ModelPort> {
@@ -45,7 +45,7 @@ export async function loadAdapterModel(options: AdapterOptions): Promise<ModelPo
     ([name, value]) => /^create[A-Z]/.test(name) && typeof value === "function",
   )?.[1];
   if (create === undefined) throw new AdapterError("not_usable", `${adapter} has no function named create…`);
-  // What a provider's factory takes and gives is checked below as far as it is used.
+  // The parts of the factory's return value that are used are checked below.
   const made: unknown = (create as (settings: object) => unknown)(describeProvider(provider, token));
   const model = createModel(made, modelName);
   if (model === undefined) {
@@ -75,13 +75,16 @@ function createModel(made: unknown, modelName: string): LanguageModel | undefine
   const create = typeof holder?.languageModel === "function" ? holder.languageModel : made;
   if (typeof create !== "function") return undefined;
   const model = asObject((create as (this: unknown, name: string) => unknown).call(made, modelName));
-  const isModel = model?.specificationVersion === "v3" && typeof model.doStream === "function";
-  return isModel ? (model as unknown as LanguageModel) : undefined;
+  return isLanguageModel(model) ? model : undefined;
 }
+
+/** Checks the members that are called or compared; the others are only for messages. */
+const isLanguageModel = (model: JsonObject | undefined): model is JsonObject & LanguageModel =>
+  model?.specificationVersion === "v3" && typeof model.doStream === "function";
 
 async function importPackage(name: string, from: readonly string[]): Promise<Record<string, unknown>> {
   if (!/^(?:@[\w.-]+\/)?[\w-][\w.-]*$/.test(name)) {
-    throw new AdapterError("not_usable", `adapter ${JSON.stringify(name)} is no name of a package`);
+    throw new AdapterError("not_usable", `adapter ${JSON.stringify(name)} is not a package name`);
   }
   for (const directory of from) {
     const path = resolveIn(directory, name);

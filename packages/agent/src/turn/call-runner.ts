@@ -5,7 +5,7 @@ import type { ItemDetails, ItemStatus, PlanDetails } from "../events/thread-item
 import { abortedOutput } from "../history/texts.js";
 import type { ThreadRecorder } from "../history/thread-entry.js";
 import { type CallItem, type CallOutputItem, createOutput, type ToolOutput } from "../model/items.js";
-import type { AgentTool, ToolAnswer, ToolContext } from "../tools/agent-tool.js";
+import type { AgentTool, AgentToolResult, ToolContext } from "../tools/agent-tool.js";
 import type { Commands } from "./commands.js";
 import { type ResultParts, readParts, withImages } from "./result-parts.js";
 import { joinWords } from "./shell-words.js";
@@ -146,7 +146,7 @@ async function showAnswer(
   call: CallItem,
   args: Readonly<Record<string, unknown>> | undefined,
   context: CallContext,
-  make: (own: ToolContext) => Promise<ToolAnswer>,
+  make: (own: ToolContext) => Promise<AgentToolResult>,
   note: NoteDecision,
 ): Promise<ToolOutput> {
   const { emit, nextItemId, signal, cwd, orchestrator, showPlan } = context;
@@ -173,7 +173,7 @@ async function showAnswer(
     shown = details;
   };
   const answer = await make({ callId: call.call_id, signal, cwd, environment, show }).catch(
-    (error: unknown): ToolAnswer => ({ output: `\`${call.name}\` failed: ${describe(error)}`, status: "failed" }),
+    (error: unknown): AgentToolResult => ({ output: `\`${call.name}\` failed: ${describe(error)}`, status: "failed" }),
   );
   const { output, status = "completed", endsTurn, decision } = answer;
   if (endsTurn === true) context.onCancelled();

@@ -24,7 +24,7 @@ const exec = (id: string, cmd: string, more: object = {}) => functionCall(id, "e
 const typesOf = (input: readonly { type: string }[]) => input.map(({ type }) => type);
 
 describe("a turn", () => {
-  it("runs calls side by side and answers them in their order", async () => {
+  it("runs calls concurrently and sends their outputs in order", async () => {
     const calls = [exec("c1", "while [ ! -e go ]; do sleep 0.01; done; echo one"), exec("c2", "touch go; echo two")];
     const { thread, endpoint, entries } = await startAgent([respond(...calls), say("done")]);
     const { end, finalMessage } = await thread.run("go").result;
@@ -57,7 +57,7 @@ describe("a turn", () => {
     ]);
   });
 
-  it("keeps a call before it is made", async () => {
+  it("saves a call before it is run", async () => {
     const { thread, entries, cwd } = await startAgent([respond(exec("c1", "cat seen > out")), say("done")]);
     const recorded = () => entries.some((entry) => entry.type === "item" && entry.item.call_id === "c1");
     writeFileSync(join(cwd, "seen"), "x");
@@ -132,7 +132,7 @@ describe("a turn", () => {
     expect(lastOutput(endpoint.requests[1]!.body.input)).toMatch(/not run|Nothing was run|not approved|refused/i);
   });
 
-  it("goes on over several turns with one history", async () => {
+  it("continues over several turns with one history", async () => {
     const { thread, endpoint } = await startAgent(() => say("ok"));
     await thread.run("one").result;
     await thread.run("two").result;
@@ -142,7 +142,7 @@ describe("a turn", () => {
     expect(new Set(endpoint.requests.map(({ body }) => body.prompt_cache_key))).toEqual(new Set([thread.id]));
   });
 
-  it("asks again when the model says that it has not ended", async () => {
+  it("sends another request when the model has not ended its turn", async () => {
     const { thread, endpoint } = await startAgent([
       stream(responseEvents([message("one")], { endTurn: false })),
       say("two"),
@@ -154,114 +154,6 @@ describe("a turn", () => {
   it("shows a refusal", async () => {
     const { thread } = await startAgent([respond(refusal("I will not."))]);
     expect(completedItems(await readAll(thread.run("go")))).toMatchObject([{ text: "I will not.", refusal: true }]);
-  });
-});
-
-describe("a call", () => {
-  const echo: AgentTool = {
-    spec: { name: "echo", description: "", inputSchema: { type: "object" }, grammar: "start: /.+/" },
-    call: (args) => Promise.resolve({ output: `got ${JSON.stringify(args)}` }),
-  };
-  it.each<[string, ReturnType<typeof functionCall>, RegExp]>([
-    ["of an unknown tool", functionCall("c", "nope", {}), /no tool `nope`.*exec_command/],
-    ["with arguments that are no JSON", functionCall("c", "exec_command", "{cmd"), /JSON/],
-    ["without a key", functionCall("c", "exec_command", {}), /cmd/],
-    ["with a key of the wrong type", functionCall("c", "exec_command", { cmd: 1 }), /cmd/],
-    ["of a function in custom form", customCall("c", "exec_command", '{"cmd":"echo hi"}'), /hi/],
-    ["of a custom tool in function form", functionCall("c", "echo", { input: "x" }), /got \{"input":"x"\}/],
-    [
-      "of a custom tool with bare text as arguments",
-      functionCall("c", "echo", "*** Begin"),
-      /got \{"input":"\*\*\* Begin"\}/,
-    ],
-    ["of a custom tool", customCall("c", "echo", "x"), /got \{"input":"x"\}/],
-    ["in the namespace of functions", functionCall("c", "exec_command", { cmd: "echo hi" }, "functions"), /hi/],
-    ["with the namespace in its name", functionCall("c", "functions.exec_command", { cmd: "echo hi" }), /hi/],
-    ["with an unknown argument", functionCall("c", "exec_command", { cmd: "echo hi", colour: 1 }), /hi/],
-    ["of a list as arguments", functionCall("c", "echo", "[1]"), /are a list; expected a JSON object/],
-    ["without arguments", functionCall("c", "list_sessions", ""), /session/i],
-  ])("%s is answered", async (_name, call, expected) => {
-    const { thread, endpoint } = await startAgent([respond(call), say("ok")], { agent: { tools: [echo] } });
-    await readAll(thread.run("go"));
-    const answer = endpoint.requests[1]!.body.input.at(-1)!;
-    expect(answer.type).toBe(`${call.type}_output`);
-    expect(String(answer.output)).toMatch(expected);
-  });
-
-  it("that cannot be answered is told to the user", async () => {
-    const { thread } = await startAgent([respond({ type: "function_call", name: "f", arguments: "{}" })]);
-    expect(completedItems(await readAll(thread.run("go")))).toMatchObject([
-      { kind: "warning", message: expect.stringContaining("no call_id") as string },
-    ]);
-  });
-
-  it("that is repeated in a response is made once", async () => {
-    const { thread, cwd } = await startAgent([
-      respond(exec("c1", "echo x >> log"), exec("c1", "echo y >> other"), exec("c1", "echo x >> log")),
-      say("ok"),
-    ]);
-    await thread.run("go").result;
-    expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\n");
-    expect(readFileSync(join(cwd, "other"), "utf8")).toBe("y\n");
-  });
-
-  it("that is repeated when its stream broke is made once", async () => {
-    const items = [exec("c1", "echo x >> log"), message("hm")];
-    const { thread, cwd, endpoint } = await startAgent((_, index) =>
-      index === 0 ? cutAfter(3, ...items) : index === 1 ? respond(...items) : say("ok"),
-    );
-    await readAll(thread.run("go"));
-    expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\n");
-    expect(endpoint.requests.at(-1)!.body.input.filter(({ type }) => type === "function_call_output")).toHaveLength(1);
-  });
-
-  it("with an id of an earlier response gets one of its own", async () => {
-    const { thread, endpoint, cwd } = await startAgent((_, index) =>
-      index < 3 ? respond(exec("call_0", "echo x >> log")) : say("ok"),
-    );
-    await thread.run("go").result;
-    expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\nx\nx\n");
-    const last = endpoint.requests.at(-1)!.body.input;
-    const ids = (type: string) => last.filter((item) => item.type === type).map((item) => item.call_id);
-    expect(ids("function_call")).toEqual(["call_0", "call_0-2", "call_0-3"]);
-    expect(ids("function_call_output")).toEqual(ids("function_call"));
-  });
-
-  it("of an exclusive tool waits for those before it, and holds back those after it", async () => {
-    const order: string[] = [];
-    const tool = (name: string, exclusive: boolean, ticks: number): AgentTool => ({
-      spec: { name, description: "", inputSchema: {} },
-      exclusive,
-      async call() {
-        order.push(`${name} begins`);
-        for (let tick = 0; tick < ticks; tick += 1) await new Promise(setImmediate);
-        order.push(`${name} ends`);
-        return { output: name };
-      },
-    });
-    const tools = [tool("a", false, 5), tool("b", false, 1), tool("patch", true, 5), tool("c", false, 1)];
-    const calls = ["a", "b", "patch", "c"].map((name) => functionCall(name, name, {}));
-    const { thread, endpoint } = await startAgent([respond(...calls), say("ok")], { agent: { tools } });
-    await thread.run("go").result;
-    expect(order).toEqual([
-      ...["a begins", "b begins", "b ends", "a ends", "patch begins", "patch ends", "c begins", "c ends"],
-    ]);
-    expect(endpoint.requests[1]!.body.input.slice(-4).map(({ output }) => output)).toEqual(["a", "b", "patch", "c"]);
-  });
-
-  it("of another tool can be taken over", async () => {
-    const taker: AgentTool = {
-      ...echo,
-      intercept: (name, args) =>
-        name === "exec_command" && args.cmd === "special"
-          ? { call: async (context) => ({ output: `taken in ${context.environment}` }) }
-          : undefined,
-    };
-    const { thread, endpoint } = await startAgent([respond(exec("c1", "special")), say("ok")], {
-      agent: { tools: [taker] },
-    });
-    await readAll(thread.run("go"));
-    expect(lastOutput(endpoint.requests[1]!.body.input)).toBe("taken in local");
   });
 });
 
@@ -300,7 +192,7 @@ describe("a stream that is cut", () => {
     expect(seen.filter(({ type }) => type === "retry")).toHaveLength(1);
   });
 
-  it("is asked for again six times in all, and says so", async () => {
+  it("is requested six times in all, with an event for each retry", async () => {
     const { thread, endpoint } = await startAgent(() => cutAfter(2, message("half")));
     const seen = await readAll(thread.run("go"));
     expect(seen.at(-1)).toMatchObject({ type: "turn_failed", error: { code: "stream_cut" } });
@@ -317,80 +209,8 @@ describe("a stream that is cut", () => {
   });
 });
 
-describe("a turn ends early", () => {
-  it("by an abort: the open call is answered, and the history says so", async () => {
-    const { thread, endpoint, entries } = await startAgent([
-      respond(exec("c1", "echo begun; sleep 100", { yield_time_ms: 30_000 })),
-      say("again"),
-    ]);
-    const controller = new AbortController();
-    const seen = [];
-    for await (const event of thread.run("go", { signal: controller.signal })) {
-      seen.push(event);
-      if (event.type === "item_delta") controller.abort();
-    }
-    expect(seen.at(-1)).toMatchObject({ type: "turn_failed", error: { code: "interrupted" } });
-    expect(entries.at(-1)).toMatchObject({ type: "turn_ended", outcome: "interrupted" });
-    await thread.run("and now?").result;
-    const [output, aborted] = endpoint.requests[1]!.body.input.slice(-3);
-    expect(String(output!.output)).toMatch(/^Wall time: [\d.]+ seconds\naborted by user\n[\s\S]*session/);
-    expect(JSON.stringify(aborted!.content)).toContain("<turn_aborted>");
-  });
-
-  it("by leaving its loop", async () => {
-    const { thread, entries } = await startAgent([respond(exec("c1", "sleep 100", { yield_time_ms: 30_000 }))]);
-    for await (const event of thread.run("go")) if (event.type === "item_started") break;
-    expect(entries.at(-1)).toMatchObject({ type: "turn_ended", outcome: "interrupted" });
-  });
-
-  it("by a number of responses", async () => {
-    const { thread, endpoint } = await startAgent((_, index) => respond(exec(`c${index}`, "true")));
-    const { end } = await thread.run("go", { maxResponses: 3 }).result;
-    expect(end).toMatchObject({
-      type: "turn_failed",
-      error: { code: "max_turns", message: expect.stringContaining("3") as string },
-    });
-    expect(endpoint.requests).toHaveLength(3);
-  });
-
-  it("by time", async () => {
-    const { thread } = await startAgent([stream([], { ending: "open" })], {});
-    const { end } = await thread.run("go", { timeoutMs: 50 }).result;
-    expect(end).toMatchObject({ error: { code: "timeout" } });
-  });
-
-  it("by the user who is asked", async () => {
-    const approver = { requestApproval: () => Promise.resolve("cancel" as const) };
-    const policy = { approvalPolicy: "untrusted", sandbox: "danger-full-access" } as const;
-    const { thread, endpoint } = await startAgent([respond(exec("c1", "touch x"))], {
-      orchestrator: { policy, approver },
-    });
-    const { end } = await thread.run("go").result;
-    expect(end).toMatchObject({ error: { code: "interrupted" } });
-    expect(endpoint.requests).toHaveLength(1);
-  });
-
-  it("when its thread cannot be kept", async () => {
-    const { agent } = await startAgent([say("ok")]);
-    const recorder = { append: () => Promise.reject(new Error("no space left on device")) };
-    const { end } = await agent.startThread({ recorder }).run("go").result;
-    expect(end).toMatchObject({ type: "turn_failed", error: { code: "internal", message: "no space left on device" } });
-  });
-});
-
-it("ends with one failure when calls cannot be kept, and waits for all of them", async () => {
-  const { agent, cwd } = await startAgent([respond(exec("c1", "echo x >> log"), exec("c2", "echo x >> log"))]);
-  const append = (entry: { type: string; callId?: string }) =>
-    entry.type === "call_started" && entry.callId === "c1"
-      ? Promise.reject(new Error("no space left on device"))
-      : Promise.resolve();
-  const events = await readAll(agent.startThread({ recorder: { append } }).run("go"));
-  expect(events.at(-1)).toMatchObject({ error: { code: "internal", message: "no space left on device" } });
-  expect(readFileSync(join(cwd, "log"), "utf8")).toBe("x\n");
-});
-
 describe("an endpoint that takes functions only", () => {
-  it("is asked once more, and remembered", async () => {
+  it("is sent another request without custom tools, and remembered", async () => {
     const patch: AgentTool = {
       spec: { name: "patch", description: "", inputSchema: { type: "object" }, grammar: "start: /.+/" },
       call: async () => ({ output: "patched" }),
@@ -483,8 +303,8 @@ describe("a request", () => {
   });
 });
 
-describe("an endpoint where nobody listens", () => {
-  it("is waited for in rounds, and then asked", async () => {
+describe("an unreachable endpoint", () => {
+  it("is retried in rounds until it responds", async () => {
     const gone = await startScriptedEndpoint([]);
     await gone.close();
     const { agent } = await startAgent([], {
@@ -506,8 +326,8 @@ describe("an endpoint where nobody listens", () => {
   });
 });
 
-describe("what the model is told about its surroundings", () => {
-  it("is told again only when it changes", async () => {
+describe("the context of the model", () => {
+  it("is sent again only when it changes", async () => {
     let directory = "/one";
     const readContext = async () => ({
       sections: [{ role: "user" as const, opening: "<where>", text: `<where>${directory}</where>` }],

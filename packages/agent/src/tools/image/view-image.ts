@@ -3,7 +3,7 @@ import type { ImageDetails } from "../../events/thread-item.js";
 import { isMissing, reasonOf } from "../../files/agent-files.js";
 import { type FileEnvironments, type FilePlace, type FileSandboxes, findFilePlace } from "../../files/file-place.js";
 import { MAX_IMAGE_BYTES } from "../../limits.js";
-import type { AgentTool, ToolAnswer } from "../agent-tool.js";
+import type { AgentTool, AgentToolResult } from "../agent-tool.js";
 import { toImageUrl } from "./image-url.js";
 
 /** What images are read with. */
@@ -59,4 +59,4 @@ async function readImage({ files }: FilePlace, path: string): Promise<{ url: str
   }
 }
 
-const failed = (problem: string): ToolAnswer => ({ output: `view_image: ${problem}.`, status: "failed" });
+const failed = (problem: string): AgentToolResult => ({ output: `view_image: ${problem}.`, status: "failed" });

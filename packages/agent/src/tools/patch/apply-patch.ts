@@ -1,5 +1,5 @@
 import { explainPatchCommand, parsePatchScript } from "@codex/apply-patch";
-import type { AgentTool, TakenCall, ToolAnswer, ToolContext } from "../agent-tool.js";
+import type { AgentTool, AgentToolResult, InterceptedCall, ToolContext } from "../agent-tool.js";
 import { PATCH_DESCRIPTION, PATCH_GRAMMAR } from "./patch-spec.js";
 import { type PatchCall, type PatchOptions, recoverPatch, runPatch } from "./run-patch.js";
 
@@ -29,7 +29,7 @@ export function createApplyPatchTool(options: PatchOptions): AgentTool {
       const call = toCall(args);
       return call === undefined ? NO_INPUT : recoverPatch(call, context, options);
     },
-    intercept: (name, args) => (name === "exec_command" ? takeScript(args, options) : undefined),
+    intercept: (name, args) => (name === "exec_command" ? interceptScript(args, options) : undefined),
     remark: (name, { cmd }, answer) => {
       const isAbout = name === "exec_command" && typeof cmd === "string" && NOT_FOUND.test(answer);
       return isAbout ? explainPatchCommand(cmd) : undefined;
@@ -48,7 +48,7 @@ function toCall({ input, patch, environment_id }: Readonly<Record<string, unknow
   return { text, environment: typeof environment_id === "string" ? environment_id : undefined, directories: [] };
 }
 
-function takeScript(args: Readonly<Record<string, unknown>>, options: PatchOptions): TakenCall | undefined {
+function interceptScript(args: Readonly<Record<string, unknown>>, options: PatchOptions): InterceptedCall | undefined {
   const { cmd, workdir, environment_id } = args;
   const script = typeof cmd === "string" ? parsePatchScript(cmd) : undefined;
   if (script === undefined) return undefined;
@@ -65,10 +65,10 @@ function takeScript(args: Readonly<Record<string, unknown>>, options: PatchOptio
   };
 }
 
-/** As `exec_command` answers, which the model called: nothing was started, so no time passed. */
-function asCommand(answer: ToolAnswer): ToolAnswer {
-  const isRun = typeof answer.output === "string" && answer.output.startsWith("Exit code: ");
-  return isRun ? { ...answer, output: `Wall time: 0.0000 seconds\nOutput:\n${answer.output}` } : answer;
+/** Formats a result as that of `exec_command`, which the model called. No process was started, so the wall time is 0. */
+function asCommand(result: AgentToolResult): AgentToolResult {
+  const isRun = typeof result.output === "string" && result.output.startsWith("Exit code: ");
+  return isRun ? { ...result, output: `Wall time: 0.0000 seconds\nOutput:\n${result.output}` } : result;
 }
 
-const failed = (output: string): ToolAnswer => ({ output, status: "failed" });
+const failed = (output: string): AgentToolResult => ({ output, status: "failed" });

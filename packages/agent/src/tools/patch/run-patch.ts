@@ -17,7 +17,7 @@ import type { Clock } from "@codex/clock";
 import type { FileChangeDetails } from "../../events/thread-item.js";
 import { confineFiles } from "../../files/confined-files.js";
 import { type FileEnvironment, type FileEnvironments, findFilePlace } from "../../files/file-place.js";
-import type { ToolAnswer, ToolContext } from "../agent-tool.js";
+import type { AgentToolResult, ToolContext } from "../agent-tool.js";
 import { applyPlan } from "./apply-plan.js";
 import { describeUndone } from "./describe-undone.js";
 import type { FilePolicy } from "./file-policy.js";
@@ -42,7 +42,7 @@ export interface PatchCall {
 }
 
 /** Applies a patch: all of it, or nothing. */
-export async function runPatch(call: PatchCall, context: ToolContext, options: PatchOptions): Promise<ToolAnswer> {
+export async function runPatch(call: PatchCall, context: ToolContext, options: PatchOptions): Promise<AgentToolResult> {
   const startedAt = options.clock.now();
   const prepared = await prepare(call, context, options);
   if ("refused" in prepared) return failed(prepared.refused);
@@ -138,9 +138,9 @@ function diffOf(change: PlannedChange, steps: Plan["steps"]): { diff?: string } 
   return diff === undefined ? {} : { diff };
 }
 
-const failed = (output: string): ToolAnswer => ({ output, status: "failed" });
+const failed = (output: string): AgentToolResult => ({ output, status: "failed" });
 
-const declined = (reason: string, item: FileChangeDetails): ToolAnswer => ({
+const declined = (reason: string, item: FileChangeDetails): AgentToolResult => ({
   output: describeRefusal(reason),
   status: "declined",
   item,

@@ -1,7 +1,7 @@
 import type { PlanStep } from "../../events/thread-item.js";
 import { asObject } from "../../json.js";
 import { MAX_PLAN_STEPS } from "../../limits.js";
-import type { AgentTool, ToolAnswer } from "../agent-tool.js";
+import type { AgentTool, AgentToolResult } from "../agent-tool.js";
 
 const STATUSES = ["pending", "in_progress", "completed"] as const;
 
@@ -56,4 +56,4 @@ function parsePlan(plan: unknown): PlanStep[] | string {
   return steps;
 }
 
-const failed = (problem: string): ToolAnswer => ({ output: `update_plan: ${problem}.`, status: "failed" });
+const failed = (problem: string): AgentToolResult => ({ output: `update_plan: ${problem}.`, status: "failed" });
