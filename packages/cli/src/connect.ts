@@ -32,6 +32,8 @@ export interface ConnectOptions extends CredentialArguments {
   executor?: string;
   /** Id of a configured environment, or an `ssh://` URL. */
   environment?: string;
+  /** Base URL of the registry that knows the environment, instead of a configured one. */
+  registry?: string;
 }
 
 /**
@@ -40,11 +42,16 @@ export interface ConnectOptions extends CredentialArguments {
  * @throws CommandError, with this exit code where the environment cannot be used
  */
 export async function choosePlace(
-  { executor, environment }: ConnectOptions,
+  { executor, environment, registry, ...credentials }: ConnectOptions,
   exitCode: number = EXIT.failure,
 ): Promise<ChosenEnvironment | undefined> {
   if (executor !== undefined && environment !== undefined) {
     throw new CommandError("--executor and --environment exclude each other", EXIT.usage);
+  }
+  if (registry !== undefined) {
+    const { token = process.env.CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN ?? "", ca } = readCredentials(credentials);
+    const { chooseRegistered } = await import("./environments.js");
+    return chooseRegistered({ registryUrl: registry, environmentId: environment, token, ca }, exitCode);
   }
   if (executor !== undefined || (environment === undefined && !areEnvironmentsConfigured())) return undefined;
   const { chooseEnvironment } = await import("./environments.js");
@@ -52,8 +59,8 @@ export async function choosePlace(
 }
 
 /** Whether nothing names another place than this host, before anything is connected. */
-export const isOwnHost = ({ executor, environment }: ConnectOptions): boolean =>
-  executor === undefined && environment === undefined && !areEnvironmentsConfigured();
+export const isOwnHost = ({ executor, environment, registry }: ConnectOptions): boolean =>
+  executor === undefined && registry === undefined && environment === undefined && !areEnvironmentsConfigured();
 
 /** Whether anything says something about environments. Most users have none of it, and wait for nothing then. */
 export const areEnvironmentsConfigured = (): boolean =>

@@ -5,12 +5,15 @@ import {
   type ConfiguredSsh,
   createConfiguredProvider,
   createEnvironments,
+  createNoiseLink,
+  createRemoteEnvironment,
   EnvironmentError,
   type EnvironmentLink,
   type Environments,
   type EnvironmentsConfig,
   EnvironmentsConfigError,
   loadEnvironments,
+  openKnownExecutors,
   readSshUrl,
   type UsedEnvironment,
 } from "@codex/environments";
@@ -61,6 +64,29 @@ export async function chooseEnvironment(
     throw toCommandError(error, named === undefined, exitCode);
   }
 }
+
+/** Connects an environment of a registry that is not configured. @throws CommandError */
+export async function chooseRegistered(
+  address: { registryUrl: string; environmentId: string | undefined; token: string; ca?: string | undefined },
+  exitCode: number,
+): Promise<ChosenEnvironment> {
+  const { environmentId } = address;
+  if (environmentId === undefined) throw new CommandError("--registry needs --environment ID beside it", EXIT.usage);
+  const known = openKnownExecutors(knownExecutorsFile());
+  const link = createNoiseLink({ ...address, environmentId, known });
+  const id = environmentId.slice(0, MAX_NAME_LENGTH);
+  const environment = createRemoteEnvironment({ id, kind: "noise", link, hostTools: startExecutorOver });
+  try {
+    await environment.connect();
+    return { environment, close: () => environment.close() };
+  } catch (error) {
+    await environment.close();
+    throw toCommandError(error, false, exitCode);
+  }
+}
+
+/** Characters of the name of an executor. */
+const MAX_NAME_LENGTH = 64;
 
 async function loadChecked(exitCode: number): Promise<EnvironmentsConfig> {
   try {

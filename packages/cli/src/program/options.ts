@@ -67,10 +67,12 @@ export const addEnvironmentOption = (command: Command) =>
 /** Options of the commands that connect to an executor. */
 export const addExecutorOptions = (command: Command) =>
   addCredentialOptions(
-    addEnvironmentOption(command).option(
-      "--executor <address>",
-      "HOST:PORT, ws://, wss:// or unix:///PATH of an executor or exec-server, or a command that speaks the protocol on its stdin and stdout (default: the default environment, else an executor of its own on this host)",
-    ),
+    addEnvironmentOption(command)
+      .option("--registry <url>", "Registry that knows the environment (token: $CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN)")
+      .option(
+        "--executor <address>",
+        "HOST:PORT, ws://, wss:// or unix:///PATH of an executor or exec-server, or a command that speaks the protocol on its stdin and stdout (default: the default environment, else an executor of its own on this host)",
+      ),
   );
 
 /** Credentials of a connection to an executor. */

@@ -6,7 +6,7 @@ import { LinkError } from "./link-error.js";
 
 /** An environment behind a registry, and how to ask for it. */
 export interface NoiseAddress extends RegisteredEnvironment {
-  /** For the registry, as a bearer. It is sent over https: or to this machine. */
+  /** For the registry, as a bearer; empty for none. It is sent over https: or to this machine. */
   token: string;
   chatgptAccountId?: string | undefined;
   /** Certificates (PEM) of issuers that are trusted in addition to those that Node knows. */
@@ -24,7 +24,7 @@ export function createNoiseLink(address: NoiseAddress): EnvironmentLink {
   // One harness to the registry and the executor, whatever it opens.
   let identity: Promise<Awaited<ReturnType<typeof createKeys>>> | undefined;
   return {
-    secrets: [address.token],
+    secrets: address.token === "" ? [] : [address.token],
     async open(signal) {
       identity ??= createKeys();
       const { relay, keys } = await identity;
@@ -83,7 +83,7 @@ async function createKeys() {
 
 function createRegistry(relay: Relay, { registryUrl, environmentId, token, chatgptAccountId, ca }: NoiseAddress) {
   const headers = {
-    authorization: `Bearer ${token}`,
+    ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
     ...(chatgptAccountId === undefined ? {} : { "chatgpt-account-id": chatgptAccountId }),
   };
   const authorize = ({ url }: { url: string }) => {
