@@ -1,11 +1,11 @@
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LiveOutput, ProgramRunner, RunCommandRequest, RunOutcome } from "@codex/orchestrator";
+import type { RunRecording } from "@codex/recording";
 import { EXIT } from "./exit-codes.js";
 import { LEAVE_GRACE_MS } from "./limits.js";
 import { createOutages, type Outages } from "./outages.js";
 import { passThrough } from "./pass-through.js";
-import type { RunRecording } from "./recording/run-recording.js";
 import { isOutputLost, written } from "./standard-output.js";
 
 export interface FollowOptions {

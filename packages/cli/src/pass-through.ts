@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionSignal, TerminalSize } from "@codex/executor-protocol";
 import { OrchestratorError, type RunningCommand } from "@codex/orchestrator";
+import type { RunRecording } from "@codex/recording";
 import { messageOf } from "@codex/telemetry";
 import { OPEN_INPUT_MS, UNANSWERED_MS } from "./limits.js";
 import { say } from "./notice.js";
 import type { Outages } from "./outages.js";
-import type { RunRecording } from "./recording/run-recording.js";
 import { dropTyped, getTerminalSize, type TakenTerminal, takeTerminal } from "./terminal.js";
 import { type InputTarget, passTyped, type TypedInputOptions } from "./typed-input.js";
 

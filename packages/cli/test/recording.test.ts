@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connectWebSocket, createOrchestrator, type Orchestrator } from "@codex/orchestrator";
 import { createLocalBackend } from "@codex/process-host";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { dataOf, parseCast } from "./cast.js";
+import { dataOf, parseCast } from "../../recording/test/cast.js";
 import { codex, finish, useCommand } from "./support.js";
 
 let dir: string;

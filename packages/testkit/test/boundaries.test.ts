@@ -20,6 +20,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "executor-protocol": "",
     "exec-server-protocol": "channel executor-protocol",
     permissions: "executor-protocol",
+    recording: "executor-protocol telemetry",
     "exec-backend": "executor-protocol telemetry",
   },
   link: {
@@ -57,7 +58,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cli:
       "agent agent-terminal audit background channel clock completion config doctor environments exec-backend exec-server exec-server-client " +
       "exec-server-protocol executor executor-protocol file-lock host-files http-proxy local mcp mcp-client native orchestrator permissions policy process-host " +
-      "relay rendezvous sandbox telemetry",
+      "recording relay rendezvous sandbox telemetry",
   },
   // Private: may import every package.
   tests: {

@@ -1,9 +1,10 @@
+import { quoteWords } from "@codex/agent-terminal/text";
 import type { RecordedOutput } from "@codex/executor-protocol";
 import { createOrchestrator, type Orchestrator } from "@codex/orchestrator";
+import { type CastSink, createSessionRecording, createSink } from "@codex/recording";
 import { CommandError, EXIT } from "../exit-codes.js";
+import { openCastFile } from "../open-cast-file.js";
 import { readSession } from "../read-session.js";
-import { type CastSink, createCastFile, createSink } from "../recording/cast-file.js";
-import { createSessionRecording } from "../recording/session-recording.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
 export interface RecordSessionOptions extends SessionsAddress {
@@ -47,7 +48,7 @@ export async function runRecordSession(id: number, options: RecordSessionOptions
 }
 
 const openSink = (path: string | undefined, onProblem: (problem: string) => void): CastSink =>
-  path === undefined ? createSink(process.stdout, onProblem) : createCastFile(path, onProblem);
+  path === undefined ? createSink(process.stdout, onProblem) : openCastFile(path, onProblem);
 
 interface RecordContext {
   orchestrator: Orchestrator;
@@ -59,7 +60,7 @@ interface RecordContext {
 
 async function record(context: RecordContext, first: RecordedOutput): Promise<void> {
   const { orchestrator, id, sink, follow, signal } = context;
-  const recording = createSessionRecording();
+  const recording = createSessionRecording(quoteWords);
   // Without `follow`, output that arrives meanwhile is left out: with a busy program this would never end.
   const isLast = ({ range, end, closed, outcome }: RecordedOutput) => {
     if (follow) return closed && range.to === end && outcome.kind !== "running";

@@ -2,14 +2,15 @@ import { fstatSync, statSync } from "node:fs";
 import { devNull } from "node:os";
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
+import { quoteWords } from "@codex/agent-terminal/text";
 import type { SandboxMode, TerminalSize } from "@codex/executor-protocol";
 import { createProgramRunner } from "@codex/orchestrator";
+import type { RunRecording } from "@codex/recording";
 import { attachExecutor, choosePlace } from "../connect.js";
 import { CommandError, EXIT } from "../exit-codes.js";
 import { endAs, followProgram } from "../follow-program.js";
 import { say } from "../notice.js";
 import { createOutages } from "../outages.js";
-import type { RunRecording } from "../recording/run-recording.js";
 import { chooseRunSandbox, describeDenial } from "../run-sandbox.js";
 import { DEFAULT_SIZE, getTerminalSize } from "../terminal.js";
 
@@ -87,11 +88,11 @@ async function openRecording(
 ): Promise<RunRecording | undefined> {
   if (record === undefined && recordInput) throw new CommandError("--record-input needs --record", EXIT.usage);
   if (record === undefined) return undefined;
-  const { createCastFile } = await import("../recording/cast-file.js");
-  const { startRunRecording } = await import("../recording/run-recording.js");
-  const sink = createCastFile(record, (problem) => process.stderr.write(`codex: ${problem}\n`));
+  const { startRunRecording } = await import("@codex/recording");
+  const { openCastFile } = await import("../open-cast-file.js");
+  const sink = openCastFile(record, (problem) => process.stderr.write(`codex: ${problem}\n`));
   const terminalType = tty ? process.env.TERM : undefined;
-  return startRunRecording(sink, { argv, size, terminalType, withInput: recordInput });
+  return startRunRecording(sink, { command: quoteWords(argv), size, terminalType, withInput: recordInput });
 }
 
 function parseEnv(pairs: readonly string[], tty: boolean): Record<string, string> {

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createWriteStream, openSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { messageOf } from "@codex/telemetry";
-import { CommandError, EXIT } from "../exit-codes.js";
 
 /** Destination of a recording. */
 export interface CastSink {
@@ -12,7 +11,7 @@ export interface CastSink {
   close(): Promise<void>;
 }
 
-/** Creates a file with mode 600, because terminal output may be secret. @throws CommandError */
+/** Creates a file with mode 600, because terminal output may be secret. @throws Error naming the file, such as for one that exists */
 export function createCastFile(path: string, onProblem: (problem: string) => void): CastSink {
   let fd: number;
   try {
@@ -20,7 +19,7 @@ export function createCastFile(path: string, onProblem: (problem: string) => voi
   } catch (cause) {
     const exists = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
     const why = exists ? "it exists already" : messageOf(cause);
-    throw new CommandError(`no recording can be written to ${JSON.stringify(path)}: ${why}`, EXIT.usage, { cause });
+    throw new Error(`no recording can be written to ${JSON.stringify(path)}: ${why}`, { cause });
   }
   return createSink(createWriteStream(path, { fd }), (problem) => onProblem(`${JSON.stringify(path)}: ${problem}`));
 }

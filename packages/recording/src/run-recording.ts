@@ -1,4 +1,3 @@
-import { quoteWords } from "@codex/agent-terminal/text";
 import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
 import { createCastEncoder } from "./asciicast.js";
 import type { CastSink } from "./cast-file.js";
@@ -12,8 +11,10 @@ export interface RunRecording {
   end(exitCode: number | undefined): Promise<void>;
 }
 
+/** What a recording says of its program. */
 export interface RunRecordingOptions {
-  argv: readonly string[];
+  /** As a person would type it. */
+  command: string;
   size: TerminalSize;
   terminalType: string | undefined;
   /** Input may hold passwords. */
@@ -23,12 +24,12 @@ export interface RunRecordingOptions {
 /** Owns the sink. */
 export function startRunRecording(
   sink: CastSink,
-  { argv, size, terminalType, withInput }: RunRecordingOptions,
+  { command, size, terminalType, withInput }: RunRecordingOptions,
 ): RunRecording {
   const encoder = createCastEncoder();
   const began = performance.now();
   const now = () => performance.now() - began;
-  void sink.write(encoder.header({ size, startedAt: Date.now(), command: quoteWords(argv), terminalType }));
+  void sink.write(encoder.header({ size, startedAt: Date.now(), command, terminalType }));
   return {
     output: (stream, bytes) => sink.write(encoder.output(stream, bytes, now())),
     input(bytes) {

@@ -1,7 +1,7 @@
 import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
 
 /** What the first line of a recording says. */
-interface CastHeader {
+export interface CastHeader {
   /** Size of the terminal; for a program on pipes, of the terminal that the recording is played on. */
   size: TerminalSize;
   /** When it began: Unix time, milliseconds. */
@@ -35,6 +35,7 @@ type Source = OutputStream | "input";
 
 const createDecoder = () => new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** An encoder for one recording. */
 export function createCastEncoder(): CastEncoder {
   /** Time of the last event, microseconds. */
   let last = 0;

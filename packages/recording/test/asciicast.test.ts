@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createCastEncoder } from "../../src/recording/asciicast.js";
-import { createSessionRecording } from "../../src/recording/session-recording.js";
-import { dataOf, parseCast } from "../cast.js";
+import { createCastEncoder } from "../src/asciicast.js";
+import { createSessionRecording } from "../src/session-recording.js";
+import { dataOf, parseCast } from "./cast.js";
 
 const HEADER = { size: { rows: 24, cols: 80 }, startedAt: 1_700_000_000_900, command: "make" };
 const bytes = (text: string) => Buffer.from(text);
@@ -147,7 +147,7 @@ describe("a recording of a session", () => {
   });
 
   it("puts sizes and gaps where they were, each once", () => {
-    const recording = createSessionRecording();
+    const recording = createSessionRecording((words) => words.join("|"));
     const lines = [
       recording.add({
         ...part,
@@ -166,7 +166,7 @@ describe("a recording of a session", () => {
       recording.end({ ...part, range: { from: 6, to: 10 }, chunks: [], exitCode: 7, exitedAt: 60 }),
     ];
     const cast = parseCast(lines.join(""));
-    expect(cast.header).toMatchObject({ term: { cols: 10, rows: 5 }, command: "sh -c 'a b'" });
+    expect(cast.header).toMatchObject({ term: { cols: 10, rows: 5 }, command: "sh|-c|a b" });
     expect(cast.events).toEqual([
       { interval: 0.01, code: "o", data: "ab" },
       { interval: 0, code: "m", data: "bytes 2-4 of the output were not retained" },

@@ -1,4 +1,3 @@
-import { quoteWords } from "@codex/agent-terminal/text";
 import type { RecordedOutput } from "@codex/executor-protocol";
 import { createCastEncoder } from "./asciicast.js";
 
@@ -20,7 +19,8 @@ interface PlacedEvent {
   encode(): string;
 }
 
-export function createSessionRecording(): SessionRecording {
+/** @param quoteWords a command line as a person would type it */
+export function createSessionRecording(quoteWords: (words: readonly string[]) => string): SessionRecording {
   const encoder = createCastEncoder();
   let begun = false;
   /** `seq` of the last resize that was written. */
