@@ -27,6 +27,7 @@ export async function startRelayed(limits?: Partial<ChannelLimits>): Promise<Rel
   const executor = await serveExecutorRelay({
     registry,
     isEager: true,
+    random: () => 0,
     ...(limits === undefined ? {} : { limits }),
     onStream: (channel) => {
       opened.push(channel);

@@ -21,6 +21,12 @@ export interface TestRendezvous {
   /** Cuts all sockets of that side. */
   cut(side: "executor" | "harness"): void;
   executorCount: number;
+  /** Of the executor that registered last. */
+  readonly registrationId: string;
+  /** Puts a message of one's own before the executor. */
+  toExecutor(message: Uint8Array | string): void;
+  /** The next dial of the executor is refused with 409. */
+  forget(): void;
   /** Resolves while an executor is there. */
   connected(): Promise<void>;
   close(): Promise<void>;
@@ -28,7 +34,13 @@ export interface TestRendezvous {
 
 export async function startRendezvous(): Promise<TestRendezvous> {
   const server = createServer();
-  const sockets = new WebSocketServer({ server, maxPayload: 256 * 1024 });
+  let isForgotten = false;
+  const verifyClient = ({ req }: { req: IncomingMessage }, done: (ok: boolean, status?: number) => void) => {
+    const refused = isForgotten && req.url?.startsWith("/executor") === true;
+    if (refused) isForgotten = false;
+    done(!refused, 409);
+  };
+  const sockets = new WebSocketServer({ server, maxPayload: 256 * 1024, verifyClient });
   const sides = { executor: new Set<WebSocket>(), harness: new Set<WebSocket>() };
   const harnesses = new Map<string, WebSocket>();
   let registered: { id: string; key: unknown; grant: string } | undefined;
@@ -39,6 +51,13 @@ export async function startRendezvous(): Promise<TestRendezvous> {
     meddle: (frame) => [frame],
     refuse: () => undefined,
     executorCount: 0,
+    get registrationId() {
+      return registered?.id ?? "";
+    },
+    toExecutor: (message) => executor?.send(message),
+    forget: () => {
+      isForgotten = true;
+    },
     async connected() {
       while (executor === undefined) await once(sockets, "connection");
     },

@@ -68,7 +68,7 @@ export const addEnvironmentOption = (command: Command) =>
 export const addExecutorOptions = (command: Command) =>
   addCredentialOptions(
     addEnvironmentOption(command)
-      .option("--registry <url>", "Registry that knows the environment (token: $CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN)")
+      .option("--registry <url>", "Registry that knows the environment, which need not be configured then")
       .option(
         "--executor <address>",
         "HOST:PORT, ws://, wss:// or unix:///PATH of an executor or exec-server, or a command that speaks the protocol on its stdin and stdout (default: the default environment, else an executor of its own on this host)",

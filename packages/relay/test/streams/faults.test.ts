@@ -3,22 +3,12 @@ import type { Channel } from "@codex/channel";
 import { afterEach, describe, expect, it } from "vitest";
 import { readFrameHead } from "../../src/index.js";
 import { type Relayed, startRelayed } from "../pair.js";
+import { createRandom } from "../random.js";
 
 const open: Relayed[] = [];
 afterEach(async () => {
   for (const relayed of open.splice(0)) await relayed.close();
 });
-
-/** Numbers from a seed, 0 to 1 (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const COUNT = 150;
 
