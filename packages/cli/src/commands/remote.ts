@@ -4,6 +4,7 @@ import type { Channel } from "@codex/channel";
 import { codexHome } from "@codex/config";
 import {
   type CredentialChoice,
+  forwardStream,
   openCredential,
   parseRegistration,
   serveDirectExecutor,
@@ -39,6 +40,22 @@ export const runRemoteExecServer = (options: RemoteArguments): Promise<void> =>
     await telemetry.close();
   });
 
+/** `codex exec-server forward`: streams go to a server elsewhere. Sets the exit code; never rejects. */
+export const runForward = (options: RemoteArguments & { connect: string }): Promise<void> =>
+  reportAsCodex(async () => {
+    const { connect: destination, remoteTransport, chatgptTokenStdin } = options;
+    if (!/^wss?:\/\//.test(destination) || !URL.canParse(destination)) {
+      throw new CommandError(`--connect ${JSON.stringify(destination)}: expected ws://HOST:PORT or wss://HOST:PORT`);
+    }
+    if (remoteTransport === "direct" || chatgptTokenStdin) {
+      throw new CommandError("forward excludes --remote-transport direct and --chatgpt-token-stdin", EXIT.usage);
+    }
+    const telemetry = await openTelemetry("exec-server", options, false);
+    const { log } = telemetry;
+    await serveRemotely(options, telemetry, (channel) => void forwardStream(channel, { destination, log }), true);
+    await telemetry.close();
+  });
+
 /** `codex executor --remote`. @throws CommandError */
 export function runRemoteExecutor(options: RemoteArguments & Omit<ExecutorCommandOptions, "serveOver">): Promise<void> {
   return runExecutor({
@@ -53,6 +70,7 @@ async function serveRemotely(
   options: RemoteArguments,
   telemetry: OpenedTelemetry,
   serve: (channel: Channel, peer: string) => void,
+  isEager = false,
 ): Promise<void> {
   const { environmentId, labels } = parseRegistration(options);
   const isDirect = options.remoteTransport === "direct";
@@ -73,6 +91,7 @@ async function serveRemotely(
     ? serveDirectExecutor({ ...common, authorizeSocket, onStream: (channel) => serve(channel, "direct") })
     : await serveExecutorRelay({
         ...common,
+        isEager,
         name: options.name,
         labels,
         onStream: (channel, { harness }) => serve(channel, harness),

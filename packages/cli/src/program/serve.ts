@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { addNotes } from "./help.js";
 import {
   addBackgroundOptions,
+  addLogOptions,
   addRemoteOptions,
   addServingOptions,
   append,
@@ -117,5 +118,15 @@ export function addServing(program: Command): void {
     if (options.remote !== undefined) await (await import("../commands/remote.js")).runRemoteExecServer(options);
     else if (options.attach) await (await import("../commands/attach.js")).runAttach("exec-server", options);
     else await (await import("../commands/exec-server.js")).runExecServer(options);
+  });
+
+  const forward = execServer
+    .enablePositionalOptions()
+    .command("forward")
+    .description("Register with a registry, and forward each stream to an exec-server on a websocket of its own")
+    .requiredOption("--connect <url>", "Where streams go: ws://HOST:PORT or wss://HOST:PORT");
+  addLogOptions(addRemoteOptions(forward)).action(async (options) => {
+    if (options.remote === undefined) forward.error("error: forward needs --remote <url>");
+    await (await import("../commands/remote.js")).runForward(options);
   });
 }

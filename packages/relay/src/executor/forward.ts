@@ -1,0 +1,44 @@
+import type { Channel } from "@codex/channel";
+import { type Clock, systemClock } from "@codex/clock";
+import { type Logger, messageOf } from "@codex/telemetry";
+import { MAX_MESSAGE_BYTES, SOCKET_CLOSE_MS } from "../limits.js";
+import { FrameSocket } from "../socket/frame-socket.js";
+import { createMessageChannel } from "../socket/message-channel.js";
+
+/** Where streams are forwarded to. */
+export interface ForwardOptions {
+  /** `ws:` or `wss:`. */
+  destination: string;
+  clock?: Clock;
+  log?: Logger | undefined;
+}
+
+/**
+ * Connects a stream with a websocket of its own, which gets each message as bytes. When either ends, so does the other. Resolves
+ * then; never rejects.
+ */
+export async function forwardStream(stream: Channel, options: ForwardOptions): Promise<void> {
+  const { destination, clock = systemClock, log } = options;
+  try {
+    const socket = await FrameSocket.dial(destination, { clock, maxMessageBytes: MAX_MESSAGE_BYTES });
+    const framing = { encode: (json: Buffer) => json, decode: (data: Buffer) => data };
+    const channel = createMessageChannel(socket, framing);
+    await Promise.race([pump(stream, channel), pump(channel, stream)]);
+    await channel.close({ deadlineMs: SOCKET_CLOSE_MS });
+  } catch (error) {
+    log?.warn?.("a stream could not be forwarded", { error: messageOf(error) });
+  }
+  await stream.close({ deadlineMs: SOCKET_CLOSE_MS });
+}
+
+/** Passes every message on as its JSON text, until one end has ended. */
+async function pump(from: Channel, to: Channel): Promise<void> {
+  for (let received = await from.receive(); received !== undefined; received = await from.receive()) {
+    if (received.kind !== "value") return;
+    try {
+      await to.sendEncoded(Buffer.from(received.text ?? JSON.stringify(received.value)));
+    } catch {
+      return;
+    }
+  }
+}
