@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalOrchestrator } from "@codex/local";
 
-/** Stands for a model: looks at what the last call said and makes the next one. */
+/** In place of a model: reads the result of the last call and makes the next one. */
 function* scriptedModel() {
   const listing = yield { name: "exec_command", arguments: '{"cmd":"ls -a"}' };
   assert.match(listing, /Process exited with code 0/);
@@ -28,7 +28,7 @@ const approver = {
 };
 
 const directory = await mkdtemp(join(tmpdir(), "agent-"));
-// On a host that can sandbox, "workspace-write" (the directory of the turn) is what a model should get.
+// On a host that can sandbox, "workspace-write" (the directory of the turn) is the sandbox to use for a model.
 const policy = { approvalPolicy: "on-request", sandbox: "danger-full-access" };
 const orchestrator = await createLocalOrchestrator({ policy, approver, defaults: { login: false } });
 

@@ -1,4 +1,4 @@
-// A tool of the agent itself: nothing of it runs on an executor. Its calls are events like any others.
+// A tool of the agent itself, which does not run on an executor. Its calls are reported as events, like all calls.
 import assert from "node:assert/strict";
 import { createAgent, createResponsesModel, resolveProvider } from "@codex/agent";
 import { functionCall, respond, say, startScriptedEndpoint } from "@codex/agent/testing";
@@ -16,7 +16,7 @@ const readTicket = {
       additionalProperties: false,
     },
   },
-  // What a model sends is unchecked.
+  // The arguments come from a model and are not validated.
   async call({ id }) {
     const text = typeof id === "string" ? tickets.get(id) : undefined;
     return text === undefined ? { output: `There is no ticket ${id}.`, status: "failed" } : { output: text };

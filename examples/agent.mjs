@@ -1,4 +1,4 @@
-// An agent in 15 lines: a model that works through an orchestrator. An endpoint that plays a script stands for the model.
+// An agent in 15 lines: a model that works through an orchestrator. A scripted endpoint takes the place of the model.
 import assert from "node:assert/strict";
 import { createAgent, createResponsesModel, resolveProvider } from "@codex/agent";
 import { functionCall, respond, say, startScriptedEndpoint } from "@codex/agent/testing";
@@ -9,7 +9,7 @@ const endpoint = await startScriptedEndpoint([respond(call), say("There are six 
 
 const config = { model_provider: "mine", model_providers: { mine: { name: "Mine", base_url: endpoint.url } } };
 const { provider } = resolveProvider({ config, env: process.env });
-const policy = { approvalPolicy: "never", sandbox: "danger-full-access" }; // where a sandbox is, "workspace-write"
+const policy = { approvalPolicy: "never", sandbox: "danger-full-access" }; // use "workspace-write" where the host has a sandbox
 const orchestrator = await createLocalOrchestrator({ policy });
 const agent = createAgent({ orchestrator, model: createResponsesModel({ provider }), modelName: "gpt-5.5" });
 const run = agent.startThread().run("How many files are there?");

@@ -1,4 +1,4 @@
-// A tool of your own, with validated arguments. The orchestrator learns it from the executor; nothing is registered there.
+// A tool of your own, with validated arguments. The executor announces it to the orchestrator, which needs no registration.
 import assert from "node:assert/strict";
 import { arch, cpus, platform } from "node:os";
 import { defineTool } from "@codex/executor";
@@ -18,9 +18,9 @@ const describeHost = defineTool({
 const orchestrator = await createLocalOrchestrator({ tools: [describeHost] });
 assert.ok(orchestrator.listTools().some((tool) => tool.name === "describe_host"));
 
-const answer = await orchestrator.callTool("describe_host", { cpus: true });
-console.log(answer.text);
-assert.match(answer.text, /\d+ CPUs$/);
+const result = await orchestrator.callTool("describe_host", { cpus: true });
+console.log(result.text);
+assert.match(result.text, /\d+ CPUs$/);
 
 const wrong = await orchestrator.callTool("describe_host", { cpus: "all" });
 assert.equal(wrong.isError, true);

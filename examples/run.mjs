@@ -1,4 +1,4 @@
-// Runs every example and fails with the first that fails. CI runs this.
+// Runs every example and fails if one fails. CI runs this.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// Two environments in one thread of an agent: each call names where it runs, and files of one are not files of the other.
+// Two environments in one thread of an agent: each call names its environment, and they have separate files.
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { createExecutor } from "@codex/executor";
 import { createOrchestrator } from "@codex/orchestrator";
 import { createLocalBackend } from "@codex/process-host";
 
-// What stands for two hosts: an executor for each, with a directory of its own.
+// In place of two hosts: an executor for each, with its own directory.
 const backend = createLocalBackend();
 const policy = { approvalPolicy: "never", sandbox: "danger-full-access" };
 const orchestrator = createOrchestrator({ policy, defaults: { login: false } });
@@ -23,7 +23,7 @@ for (const name of ["build", "test"]) {
   await orchestrator.attach({ name, channel: near });
 }
 
-// The model works on one and then on the other; without `environment_id` a call runs on the first.
+// The model uses one and then the other; without `environment_id` a call runs on the first.
 const run = (id, environment, cmd) =>
   functionCall(id, "exec_command", { cmd, workdir: directories[environment], environment_id: environment });
 const endpoint = await startScriptedEndpoint(({ body }, index) => {

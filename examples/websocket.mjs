@@ -13,7 +13,7 @@ const listener = await createWebSocketListener({
   onChannel: (channel) => serving.push(executor.serve(channel)),
 });
 
-// Commands are the example's own: no sandbox, no questions. Without `sandbox` they could only read.
+// The example runs its own commands only: no sandbox, no approvals. Without `sandbox` they could only read.
 const WITHOUT_SANDBOX = { approvalPolicy: "never", sandbox: "danger-full-access" };
 const orchestrator = createOrchestrator({ policy: WITHOUT_SANDBOX, defaults: { login: false } });
 const remote = await orchestrator.attach({ name: "build-host", channel: connectWebSocket(listener.url) });
@@ -22,11 +22,11 @@ assert.equal(remote.host.os, process.platform);
 let live = "";
 const lines = orchestrator.startCall("exec_command", { cmd: "for i in 1 2 3; do echo line $i; sleep 0.05; done" });
 for await (const { bytes } of lines.output) live += bytes;
-const answer = await lines.result;
+const result = await lines.result;
 assert.equal(live, "line 1\nline 2\nline 3\n");
-assert.ok(answer.text.endsWith(live));
+assert.ok(result.text.endsWith(live));
 
-// Interrupting a call ends the wait, not the program: the session is in the answer.
+// Interrupting a call ends the wait, not the program: the session id is in the result.
 const abort = new AbortController();
 const call = orchestrator.callTool(
   "exec_command",

@@ -1,6 +1,6 @@
-// The public surface of each published package, as `docs/api/<package>.md`: every name that its entry points export, and
-// what these name without exporting it. Reads what `tsc -b` emitted.
-// Without arguments it compares and fails where a page is stale or a name has no docstring; `--write` updates the pages.
+// The public API of each published package, as `docs/api/<package>.md`: every name that its entry points export, and the
+// unexported types that these refer to. Reads the declarations that `tsc -b` emitted.
+// Without arguments it compares and fails if a page is stale or a name has no docstring; `--write` updates the pages.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,15 +29,15 @@ for (const problem of problems) console.error(`scripts/api.mjs: ${problem}`);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
 function renderPackage(name, directory, manifest) {
-  const doors = Object.entries(manifest.exports).filter(([, target]) => target.types !== undefined);
-  const parts = doors.map(([door, { types }]) =>
-    renderDoor(name, `${manifest.name}${door.slice(1)}`, join(directory, types)),
+  const entryPoints = Object.entries(manifest.exports).filter(([, target]) => target.types !== undefined);
+  const parts = entryPoints.map(([entryPoint, { types }]) =>
+    renderEntryPoint(name, `${manifest.name}${entryPoint.slice(1)}`, join(directory, types)),
   );
   const intro = `Generated from the emitted declarations: \`${UPDATE}\` updates it, \`./scripts/test\` fails where it is stale.`;
   return [`# API of ${manifest.name}`, intro, ...parts].join("\n\n").concat("\n");
 }
 
-function renderDoor(packageName, title, file) {
+function renderEntryPoint(packageName, title, file) {
   const exported = new Map();
   const foreign = [];
   for (const [name, target] of readModule(file).exports) {
@@ -49,7 +49,7 @@ function renderDoor(packageName, title, file) {
     if (!isDocumented(declarations))
       problems.push(`@codex/${packageName} exports ${name} without a docstring: say what it is, with units and errors`);
   }
-  const hidden = namedBy([...exported.values()]);
+  const hidden = findReferenced([...exported.values()]);
   return [
     `## \`${title}\``,
     ...(foreign.length > 0
@@ -78,8 +78,8 @@ function renderDeclarations({ declarations }) {
   return ["```ts", ...declarations.map(({ text }) => text), "```"].join("\n");
 }
 
-/** What the declarations name of their own package, and what these name in turn, without `found` itself. */
-function namedBy(found) {
+/** The declarations of the same package that `found` refers to, directly or indirectly, without `found` itself. */
+function findReferenced(found) {
   const seen = new Set(found.map(({ key }) => key));
   const open = [...found];
   const hidden = new Map();
@@ -122,7 +122,7 @@ function readModule(file) {
   for (const node of program.body) {
     if (node.type === "ImportDeclaration") addImports(module, file, node);
     else if (node.type === "ExportNamedDeclaration" && node.declaration === null) addExports(module, file, node);
-    else if (node.type === "ExportAllDeclaration") throw new Error(`${file}: exports by star are not read`);
+    else if (node.type === "ExportAllDeclaration") throw new Error(`${file}: "export *" is not supported`);
     else addDeclaration(module, file, node, text, docs);
   }
   return module;
@@ -143,7 +143,7 @@ function addExports(module, file, node) {
       module.exports.set(exported.name, { file, name: local.name });
       continue;
     }
-    // As if it were imported under a name that nothing else can have.
+    // Recorded as an import, under a name that cannot collide with another.
     const name = `export ${exported.name}`;
     module.imports.set(name, { ...locate(file, node.source.value), name: local.name });
     module.exports.set(exported.name, { file, name });
@@ -235,7 +235,7 @@ function byName([a], [b]) {
   return compare(a, b);
 }
 
-/** By code units: the same everywhere. */
+/** By code units, which does not depend on the locale. */
 function compare(a, b) {
   return a < b ? -1 : a > b ? 1 : 0;
 }

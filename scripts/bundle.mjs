@@ -1,5 +1,5 @@
 // Builds the `codex` command: one entry and a few lazily loaded parts, so that a start reads only what it needs.
-// `--if-stale`: not when nothing has changed since it was built.
+// `--if-stale`: only if something has changed since the last build.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -39,15 +39,15 @@ const shared = {
   minify: true,
   keepNames: false,
   legalComments: "none",
-  // Native and WebAssembly code stays in its packages, and OpenTelemetry is whose SDK is used; the last two are optional
-  // speed-ups of ws that are not used.
+  // Native and WebAssembly code stays in its packages, and OpenTelemetry comes from the program that uses its SDK; the last
+  // two are optional native add-ons of ws that are not used.
   external: ["node-pty", "koffi", "@vscode/tree-sitter-wasm", "@opentelemetry/api", "bufferutil", "utf-8-validate"],
   alias: packageIndexes(),
   plugins: [directImports(packageIndexes()), lightWebSockets],
   logLevel: "warning",
 };
 
-// What shares modules: the tree of all commands, and those commands that are waited for most.
+// Entry points that share modules: the tree of all commands, and the commands whose start-up time matters most.
 const CHUNKED = ["run", "tools-list", "exec"];
 const chunks = await buildChunks(
   {
@@ -60,7 +60,7 @@ const chunks = await buildChunks(
   parts,
 );
 
-// The entry, and what is a file on its own: servers, also sent to other hosts, and helpers.
+// The entry, and the parts that are one file each: servers, which are also copied to other hosts, and helpers.
 const quick = await quickCommands();
 const commonJs = {
   ...shared,
@@ -102,24 +102,24 @@ await withModel(({ env, directory }) =>
   addPack("exec", runOf("exec", { cd: directory, skipGitRepoCheck: true, stdin: false }, ["Do nothing."]), env),
 );
 rmSync(loader);
-// For the tests: what a command loads.
+// For the tests: the chunks that a command loads.
 writeFileSync(`${outdir}/packs.json`, JSON.stringify(packs, null, 2));
 renameSync(`${outdir}/codex.cjs`, `${outdir}/codex.js`);
 writeFileSync(`${outdir}/package.json`, '{ "type": "commonjs" }\n');
 chmodSync(`${outdir}/codex.js`, 0o755);
-// What was changed meanwhile may not be in it.
+// Changes made during the build may not be in it.
 utimesSync(`${outdir}/codex.js`, began, began);
 
 async function addPack(name, run, env = process.env) {
   packs[name] = await writePack(`${parts}/${name}.pack.cjs`, chunks, { runs: [run], env });
 }
 
-/** What `main.ts` would call the part of a command with. */
+/** The arguments with which `main.ts` would call the part of a command. */
 function runOf(name, options = {}, words = []) {
   return { part: quick[name].part, name, options: { ...JSON.parse(quick[name].defaults), ...options }, words };
 }
 
-/** A directory is newer than what is missing in it now. */
+/** The time of a directory shows that files were removed from it. */
 function isStale() {
   const built = statSync(`${outdir}/codex.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = readdirSync(path("packages")).map((name) => path(`packages/${name}/src`));
@@ -131,7 +131,7 @@ function isStale() {
   );
 }
 
-/** `tsc` leaves what it made of a source that is gone by now: it could still be imported, and would be packed. */
+/** `tsc` keeps the output of deleted sources: it could still be imported, and would be packed. */
 function removeStaleOutputs() {
   for (const name of readdirSync(path("packages"))) {
     const dist = path(`packages/${name}/dist`);
@@ -146,7 +146,7 @@ function removeStaleOutputs() {
   }
 }
 
-/** While an executor listens. @param use gets its address */
+/** Runs `use` while an executor listens. @param use receives its address */
 async function withExecutor(use) {
   const args = [`${outdir}/codex.cjs`, "executor", "--listen", "ws://127.0.0.1:0"];
   const executor = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -158,7 +158,7 @@ async function withExecutor(use) {
   }
 }
 
-/** The options of the commands that are waited for, as the tree of commands has them. */
+/** The options of the commands in `CHUNKED`, as the tree of commands defines them. */
 async function quickCommands() {
   const contents = `
     import { createProgram } from "./program.js";
@@ -184,12 +184,12 @@ async function quickCommands() {
   }
 }
 
-/** The command is built from the sources of the packages, so that it does not need them built first. */
+/** Aliases to the sources of the packages, so that the command can be built before they are. */
 function packageIndexes() {
   return Object.fromEntries(
     readdirSync(path("packages")).flatMap((name) => {
       const { exports } = JSON.parse(readFileSync(path(`packages/${name}/package.json`), "utf8"));
-      // The longer ones first: an alias is also that of what lies below it.
+      // The longer ones first, since an alias also matches the paths below it.
       const doors = Object.keys(exports).filter((door) => existsSync(path(`packages/${name}/src/${door}/index.ts`)));
       return doors
         .reverse()

@@ -10,8 +10,8 @@ import { build, transform } from "esbuild";
 const PARAMETERS = "(exports,require,module,__filename,__dirname)";
 
 /**
- * Around the text of a CommonJS file, so that `require` and a script can both evaluate it: as a script it is the function that
- * Node would make of it. So `main.ts` need not put that around the text, which would be in memory twice.
+ * Wraps the text of a CommonJS file, so that both `require` and a script can evaluate it: as a script it evaluates to the module
+ * function that Node would create. So `main.ts` does not have to wrap the text, which would then be in memory twice.
  */
 export const WRAPPER = {
   banner: `(this===globalThis?(run)=>run:(run)=>run.call(this,${PARAMETERS.slice(1)})(function${PARAMETERS}{`,
@@ -19,8 +19,8 @@ export const WRAPPER = {
 };
 
 /**
- * Builds entry points whose modules are each in one chunk. esbuild splits ES modules only, and Node loads CommonJS in less
- * time: each chunk is converted.
+ * Builds entry points whose modules are each in one chunk. esbuild splits ES modules only, and Node loads CommonJS faster,
+ * so each chunk is converted.
  * @returns by the name of a chunk's file its text, and the packages that it has code of
  */
 export async function buildChunks(options, parts) {
@@ -55,7 +55,7 @@ function packagesIn(metafile, path) {
   );
 }
 
-/** `import(…)` of a chunk or a module of Node becomes `require`. What else is imported is found at run time. */
+/** `import(…)` of a chunk or a module of Node becomes `require`. Other imports are resolved at run time. */
 const requireChunks = (text) =>
   text.replace(/\bimport\("(?:node:([^"]+)|(\.\/[^"]+))"\)/g, (_import, builtin, chunk) => {
     return `Promise.resolve().then(()=>require(${JSON.stringify(builtin ?? chunk)}))`;
@@ -66,7 +66,7 @@ const LOADED_ON_USE = ["crypto", "fs/promises", "http", "https", "readline", "tl
 
 const MARK = "on-use:";
 
-/** Marks static imports of such modules, for `loadOnUse`. Only what esbuild wrote is matched: it puts no space there. */
+/** Marks static imports of such modules, for `loadOnUse`. Only output of esbuild is matched: it writes no space there. */
 const markImports = (text) =>
   text.replace(/\bimport(\{[^{}"'`]*\})from"node:([^"]+)"/g, (statement, names, name) =>
     LOADED_ON_USE.includes(name) ? `import${names}from"${MARK}${name}/${memberNames(names)}"` : statement,
@@ -81,7 +81,7 @@ function loadOnUse(code, file) {
     const getters = members.split("+").map((each) => `get ${each}(){return require("node:${name}").${each}}`);
     return `{${getters.join(",")}}`;
   });
-  if (changed.includes(MARK)) throw new Error(`${file}: an import was marked that is none`);
+  if (changed.includes(MARK)) throw new Error(`${file}: text was marked that is not an import`);
   return changed;
 }
 

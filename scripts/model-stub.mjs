@@ -13,8 +13,8 @@ const CALL = {
 const MESSAGE = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Done." }] };
 
 /**
- * While a model on this host answers each first request of a thread with a command, and each second one with a message.
- * @param use gets an environment in which `codex exec` asks that model, and a directory to work in
+ * Runs `use` while a model on this host answers each first request of a thread with a command, and each second one with a message.
+ * @param use receives an environment in which `codex exec` uses that model, and a directory to work in
  */
 export async function withModel(use) {
   const server = createServer(async (request, response) => {

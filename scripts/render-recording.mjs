@@ -12,7 +12,7 @@ const FONT_SIZE = 14;
 const MAX_PAUSE_S = 2;
 /** How long the last picture stays; seconds. */
 const LAST_PICTURE_S = 6;
-/** Events that follow each other faster than this make one picture; seconds. */
+/** Events closer together than this make one picture; seconds. */
 const MIN_PICTURE_S = 0.03;
 
 const FONTS = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace';
@@ -31,7 +31,7 @@ const { cols, rows } = header.term;
 const { spans, seconds, usedRows } = await play();
 writeFileSync(output, render());
 
-/** Each line of the screen with the time from which to which it stood there; seconds. */
+/** Each line of the screen with the times at which it appeared and disappeared; seconds. */
 async function play() {
   const terminal = new Terminal({ cols, rows, allowProposedApi: true });
   const write = (text) => new Promise((resolve) => terminal.write(text, resolve));
@@ -64,7 +64,7 @@ async function play() {
   return { spans, seconds, usedRows: Math.max(...spans.map(({ row }) => row)) + 1 };
 }
 
-/** A line of the screen as SVG, one `tspan` for each run of cells that look the same. */
+/** A line of the screen as SVG, one `tspan` for each run of cells with the same style. */
 function renderLine(line) {
   const runs = [];
   for (let column = 0; column < cols; column++) {
@@ -120,7 +120,7 @@ ${texts.join("\n")}
 `;
 }
 
-/** Lines that come and go together share an animation. */
+/** Lines that appear and disappear together share an animation. */
 function renderSpan({ row, text, from, to }, animations) {
   const percent = (time) => round((100 * time) / seconds);
   const end = to === undefined ? "" : `${percent(to)}%{visibility:hidden}`;
