@@ -66,9 +66,9 @@ it(`frames that were changed are read alike by all, or by nobody (seed ${SEED}, 
     const { streamId, body } = decoded.frame;
     if (head?.streamId !== streamId || head.kind !== body.kind)
       expect({ run, head }).toEqual({ streamId, kind: body.kind });
-    const again = decodeFrame(encodeFrame(decoded.frame));
-    if (!again.ok || JSON.stringify(again.frame) !== JSON.stringify(decoded.frame))
-      expect({ run, again }).toEqual(decoded);
+    const encoded = encodeFrame(decoded.frame);
+    const again = decodeFrame(encoded);
+    if (!again.ok || !encodeFrame(again.frame).equals(encoded)) expect({ run, again }).toEqual(decoded);
   }
   expect(accepted).toBeGreaterThan(0);
 });
