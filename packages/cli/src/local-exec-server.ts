@@ -11,7 +11,7 @@ import {
 import { createFileSystem, createPageCacheReader, createSandboxedFiles } from "@codex/host-files";
 import { createEntryReader, createNative, NO_LIBRARY } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
-import { createCommandSandbox } from "@codex/sandbox";
+import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { Telemetry } from "@codex/telemetry";
 import { getFileHelper } from "./file-helper.js";
 import { collectGarbage, keepHeapSmall } from "./keep-heap-small.js";
@@ -20,16 +20,20 @@ import { WITHOUT_NATIVE } from "./without-native.js";
 /** Version of Codex whose protocol this is; reported to clients. */
 const COMPATIBLE_VERSION = "0.169.0";
 
-/** An exec-server for this host. Closing it ends everything that its clients have started. */
+/**
+ * An exec-server for this host. Closing it ends everything that its clients have started.
+ * @param shared the sandbox of this process; default its own
+ */
 export async function createLocalExecServer(
   telemetry: Telemetry,
   sessions: NonNullable<ExecServerOptions["sessions"]> = {},
+  shared?: CommandSandbox,
 ): Promise<{ server: ExecServer; close(): Promise<void> }> {
   const hasNative = !isBroughtWithoutNative();
   if (!hasNative)
     telemetry.log?.warn?.("no native code for this host: programs run on pipes only, and can read this process");
   const native = createNative(hasNative ? undefined : NO_LIBRARY, { closeInheritedOnExec: hasNative });
-  const sandbox = createCommandSandbox({ native });
+  const sandbox = shared ?? createCommandSandbox({ native });
   const backend = createLocalBackend({
     shielded: hasNative,
     native,

@@ -1,20 +1,22 @@
 import { createMemoryChannelPair } from "@codex/channel";
 import { createRemoteEnvironment, type Environment } from "@codex/environments";
+import type { CommandSandbox } from "@codex/sandbox";
 import { startOwnExecutor } from "./own-executor.js";
 
 /**
  * This host: its tools are those of an executor in this process. Files, HTTP and programs of its own go through an exec-server in this
  * process, which also holds them in a sandbox, and which is made when they are first used. The caller closes it.
+ * @param options `sandbox`: shared with an executor in this process; default its own
  */
-export function createOwnEnvironment(): Environment {
+export function createOwnEnvironment({ sandbox }: { sandbox?: CommandSandbox | undefined } = {}): Environment {
   let server: ReturnType<typeof openServer> | undefined;
   return createRemoteEnvironment({
     id: "local",
     kind: "local",
-    hostTools: () => startOwnExecutor(),
+    hostTools: () => startOwnExecutor({ sandbox }),
     link: {
       async open() {
-        server ??= openServer();
+        server ??= openServer(sandbox);
         const [ours, its] = createMemoryChannelPair();
         void (await server).server.serve(its, { transport: { kind: "websocket", peer: "memory" } });
         return { channel: ours, serves: "exec-server" };
@@ -24,4 +26,5 @@ export function createOwnEnvironment(): Environment {
   });
 }
 
-const openServer = async () => (await import("./local-exec-server.js")).createLocalExecServer({});
+const openServer = async (sandbox: CommandSandbox | undefined) =>
+  (await import("./local-exec-server.js")).createLocalExecServer({}, {}, sandbox);

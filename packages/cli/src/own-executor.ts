@@ -2,6 +2,7 @@ import { type Channel, createMemoryChannelPair } from "@codex/channel";
 import { createExecutor, type ExecutorOptions } from "@codex/executor";
 import { createNative } from "@codex/native";
 import { createLocalBackend } from "@codex/process-host";
+import { type CommandSandbox, createCommandSandbox } from "@codex/sandbox";
 import type { RemoteHost } from "./exec-server-host.js";
 import { OWN_LOG_TAIL_BYTES, OWN_PIPE_BYTES } from "./limits.js";
 
@@ -10,18 +11,33 @@ export interface OwnExecutorOptions {
   withoutSandbox?: boolean | undefined;
   /** Reuse the memory of live output once it is consumed. */
   lendsOutput?: boolean | undefined;
+  /** Shared with what else sandboxes on this host, so that it is tried out once; default its own. */
+  sandbox?: CommandSandbox | undefined;
 }
 
+/** The sandbox of this host, with its trial run under way: nothing waits for that before it needs a sandbox. */
+export function startOwnSandbox(): CommandSandbox {
+  const sandbox = createCommandSandbox({ native: createOwnNative() });
+  void sandbox.getSupport();
+  return sandbox;
+}
+
+const createOwnNative = () => createNative(undefined, { outputPipeBytes: OWN_PIPE_BYTES, closeInheritedOnExec: true });
+
 /** Starts an executor for this host in this process. Closing the channel ends it and everything it started. */
-export const startOwnExecutor = ({ withoutSandbox = false, lendsOutput = false }: OwnExecutorOptions = {}): Channel =>
+export const startOwnExecutor = ({
+  withoutSandbox = false,
+  lendsOutput = false,
+  sandbox,
+}: OwnExecutorOptions = {}): Channel =>
   start({
     limits: {
       log: { lendsChunks: lendsOutput, tailBytes: OWN_LOG_TAIL_BYTES },
       binaryDeltaBytes: OWN_PIPE_BYTES,
     },
     backend() {
-      const native = createNative(undefined, { outputPipeBytes: OWN_PIPE_BYTES, closeInheritedOnExec: true });
-      const backend = createLocalBackend({ shielded: true, native });
+      const native = createOwnNative();
+      const backend = createLocalBackend({ shielded: true, native, ...(sandbox === undefined ? {} : { sandbox }) });
       if (!withoutSandbox) return backend;
       const close = () => backend.close();
       return { start: (spec) => backend.start(spec), close, [Symbol.asyncDispose]: close };

@@ -74,6 +74,8 @@ async function openAgentAt(
   if (options.approveForMe === true && (isBypassed(options) || choices.approver !== undefined || options.sandbox)) {
     throw new CommandError("--approve-for-me excludes --approvals ask, --sandbox and --yolo", EXIT.usage);
   }
+  // Its trial run takes longer than everything that is read below.
+  const hostSandbox = isOwn ? (await import("../own-executor.js")).startOwnSandbox() : undefined;
   const config = await openAgentConfig(options, workspace, choices.approver !== undefined, isOwn);
   const settings = readSettings(config, options.model);
   const asked = await openModel(config.table, settings.model, chooseProvider(options, config));
@@ -107,7 +109,7 @@ async function openAgentAt(
   try {
     // Directories of --add-dir are those of the host where the calls run by default.
     const others = { ...policy, sandbox: openSandbox(sandboxSettings, false) };
-    const opening = openPlace(orchestrator, options, chosen, others);
+    const opening = openPlace(orchestrator, options, chosen, hostSandbox, others);
     mcp = await startMcp(config, workspace, isOwn, opening);
     const place = await opening;
     const { executor } = place;

@@ -2,6 +2,7 @@ import type { AgentFiles } from "@codex/agent";
 import type { Environment } from "@codex/environments";
 import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
 import type { PolicyOptions } from "@codex/policy";
+import type { CommandSandbox } from "@codex/sandbox";
 import { messageOf } from "@codex/telemetry";
 import { createAddressEnvironment } from "../address-environment.js";
 import { attachExecutor, type ConnectOptions } from "../connect.js";
@@ -28,15 +29,17 @@ export interface Place {
 
 /**
  * Opens the place that was chosen: an environment, an address, or by default this host. Nothing else takes its place.
+ * @param sandbox of this host, where it is this host
  * @throws CommandError when it cannot be reached
  */
 export async function openPlace(
   orchestrator: Pick<Orchestrator, "attach" | "addEnvironment">,
   options: ConnectOptions,
   chosen: ChosenEnvironment | undefined,
+  sandbox: CommandSandbox | undefined,
   policyOfOthers: PolicyOptions,
 ): Promise<Place> {
-  const place = await openPrimary(orchestrator, options, chosen);
+  const place = await openPrimary(orchestrator, options, chosen, sandbox);
   const others = await addOtherEnvironments(orchestrator, place.executor.name, options, policyOfOthers);
   const list = others?.list ?? [];
   return {
@@ -54,13 +57,14 @@ async function openPrimary(
   orchestrator: Pick<Orchestrator, "attach">,
   options: ConnectOptions,
   chosen: ChosenEnvironment | undefined,
+  sandbox: CommandSandbox | undefined,
 ): Promise<Omit<Place, "others">> {
   if (chosen !== undefined) {
     const executor = await attachExecutor(orchestrator, chosen.environment.id, options, {}, chosen);
     const { environment } = chosen;
     return { executor, files: environment.files, isOwn: false, ...having(environment), close: () => chosen.close() };
   }
-  if (options.executor === undefined) return openOwn(orchestrator, options);
+  if (options.executor === undefined) return openOwn(orchestrator, options, sandbox);
   const address = parseExecutorAddress(options.executor, "--executor");
   const environment = createAddressEnvironment("remote", address, readCredentials(options));
   try {
@@ -84,8 +88,22 @@ const having = (...environments: readonly Environment[]): Pick<Place, "getEnviro
 async function openOwn(
   orchestrator: Pick<Orchestrator, "attach">,
   options: ConnectOptions,
+  sandbox: CommandSandbox | undefined,
 ): Promise<Omit<Place, "others">> {
-  const executor = await attachExecutor(orchestrator, "local", options);
-  const environment = createOwnEnvironment();
-  return { executor, files: environment.files, isOwn: true, ...having(environment), close: () => environment.close() };
+  const environment = createOwnEnvironment({ sandbox });
+  // Files are read before the first request: they are opened while the executor waits for the trial run of its sandbox.
+  environment.connect().catch(() => {}); // the first file call says what failed
+  try {
+    const executor = await attachExecutor(orchestrator, "local", options, { sandbox });
+    return {
+      executor,
+      files: environment.files,
+      isOwn: true,
+      ...having(environment),
+      close: () => environment.close(),
+    };
+  } catch (error) {
+    await environment.close();
+    throw error;
+  }
 }

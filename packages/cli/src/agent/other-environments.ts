@@ -16,7 +16,7 @@ export async function addOtherEnvironments(
   if (executor !== undefined || environment !== undefined || !areEnvironmentsConfigured()) return undefined;
   const { loadConfigured, openEnvironments } = await import("../environments.js");
   const config = await loadConfigured();
-  const environments = openEnvironments(config, createOwnEnvironment);
+  const environments = openEnvironments(config, () => createOwnEnvironment());
   const list = environments.list().filter(({ id }) => id !== primary);
   for (const other of list) {
     const fallback = config.environments.find(({ id }) => id === other.id)?.fallback;

@@ -35,13 +35,15 @@ export async function checkBubblewrap(native: Native): Promise<Preflight> {
   }
   const { path, refused } = findBubblewrap();
   if (path === undefined) return missing([INSTALL, ...refused].join("; "));
+  // At the same time: a command waits for both.
+  const trial = tryOut(path, native);
   const { text: help, shortage } = await readHelp(path);
   if (shortage !== undefined) return missing(`${path} could not be tried: ${shortage}`, true);
   const lacking = NEEDED_OPTIONS.filter((option) => !help.includes(option));
   if (lacking.length > 0) {
     return missing(`${path} is too old: it does not know ${lacking.join(", ")}; install bubblewrap 0.5 or newer`);
   }
-  const failure = await tryOut(path, native);
+  const failure = await trial;
   return failure === undefined
     ? { kind: "ok", bubblewrap: path, argv0: help.includes("--argv0"), bindFd: help.includes("--ro-bind-fd") }
     : missing(explainFailure(path, failure.text), failure.isTransient);

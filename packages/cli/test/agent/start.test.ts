@@ -1,0 +1,79 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { customCall, respond, say } from "@codex/agent/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { NO_BUBBLEWRAP } from "../../../sandbox/test/support.js";
+import { finish, useCommand } from "../support.js";
+import { setUpAgent } from "./support.js";
+
+const command = useCommand();
+const patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n*** End Patch";
+
+/** Appends to a file what the process starts, reads of its configuration, and asks; loaded with `--require`. */
+const HOOK = `
+const { appendFileSync } = require("node:fs");
+const files = require("node:fs/promises");
+const processes = require("node:child_process");
+const http = require("node:http");
+const note = (line) => appendFileSync(process.env.STEPS, line + "\\n");
+const watch = (owner, name, describe) => {
+  const original = owner[name];
+  owner[name] = function (...args) {
+    const line = describe(...args);
+    if (line !== undefined) note(line);
+    return original.apply(this, args);
+  };
+};
+const isSandbox = (file) => String(file).endsWith("/bwrap");
+watch(processes, "execFile", (file, args) => (isSandbox(file) ? "options of bwrap" : undefined));
+watch(processes, "spawn", (file) => (isSandbox(file) ? "bwrap" : undefined));
+watch(files, "readFile", (file) => (String(file).endsWith("/config.toml") ? "configuration" : undefined));
+watch(http, "request", () => "request");
+`;
+
+describe.skipIf(NO_BUBBLEWRAP !== undefined)(
+  `the start of codex exec${NO_BUBBLEWRAP === undefined ? "" : ` (${NO_BUBBLEWRAP})`}`,
+  () => {
+    /** What `codex exec` did, in order. */
+    async function followSteps(script: Parameters<typeof setUpAgent>[1], configured: { config: string }) {
+      const { env, repository, home } = await setUpAgent(command, script, configured);
+      const directory = mkdtempSync(join(tmpdir(), "codex-steps-"));
+      onTestFinished(() => rmSync(directory, { recursive: true }));
+      const [hook, steps] = [join(directory, "hook.cjs"), join(directory, "steps")];
+      writeFileSync(hook, HOOK);
+      writeFileSync(steps, "");
+      const child = command.startIn(repository, ["exec", "go"], {
+        ...env,
+        STEPS: steps,
+        NODE_OPTIONS: `--require ${JSON.stringify(hook)}`,
+      });
+      child.stdin.end();
+      const { code, stderr } = await finish(child);
+      return { code, stderr, home, repository, steps: readFileSync(steps, "utf8").trimEnd().split("\n") };
+    }
+
+    it("tries the sandbox once, while it reads its configuration; files of the agent share the result", async () => {
+      const script = [respond(customCall("c1", "apply_patch", patch)), say("done")];
+      const { code, repository, steps } = await followSteps(script, { config: 'sandbox_mode = "workspace-write"' });
+      expect(code).toBe(0);
+      expect(readFileSync(join(repository, "a.txt"), "utf8")).toBe("one\n");
+      expect(steps.filter((step) => step !== "configuration")).toEqual([
+        "bwrap", // the trial run
+        "options of bwrap",
+        "request",
+        "bwrap", // of the patch
+        "request",
+      ]);
+      expect(steps.indexOf("configuration")).toBeGreaterThan(steps.indexOf("options of bwrap"));
+      expect(steps.lastIndexOf("configuration")).toBeLessThan(steps.indexOf("request"));
+    });
+
+    it("asks nothing when the configuration is wrong", async () => {
+      const { code, stderr, steps } = await followSteps([], { config: 'sandbox_mode = "nonsense"' });
+      expect(code).toBe(1);
+      expect(stderr.toString()).toContain("nonsense");
+      expect(steps.filter((step) => step !== "configuration").sort()).toEqual(["bwrap", "options of bwrap"]);
+    });
+  },
+);
