@@ -105,7 +105,7 @@ export const LONGEST_RESUME_MS = 4_000;
 
 /** Milliseconds that a peer has to accept acknowledgements; and that it has once its first message has come without that. */
 export const OFFER_TIMEOUT_MS = 5_000;
-export const LATE_STATE_MS = 500;
+export const LATE_STATE_MS = 2_000;
 
 /** Longest credential that is read from stdin, bytes. */
 export const MAX_CREDENTIAL_BYTES = 64 * 1024;

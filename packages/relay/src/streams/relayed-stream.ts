@@ -69,6 +69,7 @@ export class RelayedStream implements MessageCarrier, Sender {
   #total: number | undefined;
   #cancelGap: (() => void) | undefined;
   #isEnded = false;
+  #hasOffered = false;
   #cancelOffer = () => {};
   #onFlushed = () => {};
 
@@ -234,6 +235,7 @@ export class RelayedStream implements MessageCarrier, Sender {
   /** Until the peer has answered, no more is sent than can be kept: it may be one of ours. */
   #offer(): void {
     this.#peer = "offered";
+    this.#hasOffered = true;
     this.#limit = STREAM_WINDOW_BYTES;
     this.#waitForState(OFFER_TIMEOUT_MS);
   }
@@ -269,7 +271,8 @@ export class RelayedStream implements MessageCarrier, Sender {
   #receiveState(state: StreamState): void {
     const attached = this.#attached;
     if (attached === undefined || state.next > attached.link.nextSeq) return;
-    if (this.#peer === "offered") {
+    // Also where the answer to the offer was lost or late: what was not kept has been received, or its loss will show.
+    if (this.#peer !== "ours" && this.#hasOffered) {
       this.#cancelOffer();
       this.#peer = "ours";
       this.#session = state.session;

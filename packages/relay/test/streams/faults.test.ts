@@ -33,8 +33,11 @@ async function start(random: () => number) {
   open.push(relayed);
   const { harness, accepted } = await relayed.open();
   const executor = await accepted;
+  // The answer to the first message comes behind the one to the offer.
   await harness.send("ready");
   await executor.receive();
+  await executor.send("ready");
+  await harness.receive();
   const { rendezvous } = relayed;
   const isOfStream = (frame: Buffer) => ["data", "ack"].includes(readFrameHead(frame)?.kind ?? "");
   return { harness, executor, rendezvous, isOfStream, random };
