@@ -1,5 +1,4 @@
-import { CarriedChannel, type ChannelLimits, type CloseOptions, type MessageCarrier } from "@codex/channel";
-import type { Clock } from "@codex/clock";
+import { CarriedChannel, type CloseOptions, type MessageCarrier } from "@codex/channel";
 import {
   GAP_TIMEOUT_MS,
   LATE_STATE_MS,
@@ -18,22 +17,7 @@ import { type ControlMessage, OFFER_BYTES, type StreamState, withOffer, withoutO
 import type { NoiseLink } from "./noise-link.js";
 import { Outbox } from "./outbox.js";
 import { Resending } from "./resending.js";
-
-/** What a stream is made with. */
-export interface StreamOptions {
-  /** Which end this is: a harness offers acknowledgements, an executor accepts them. */
-  role: "harness" | "executor";
-  clock: Clock;
-  limits?: Partial<ChannelLimits> | undefined;
-  /** Makes the id of a session, at an executor: nobody may guess it. */
-  createSessionId?: () => string;
-  /** The stream is of no use on its present link: the owner takes it off, and may attach another. */
-  onBroken(reason: string): void;
-  /** Received messages wait, and a peer that cannot be told so sends on. Not called with a peer of ours. */
-  onFull?(isFull: boolean): void;
-  /** Nothing more goes through the stream: the owner forgets it. */
-  onEnded(): void;
-}
+import type { StreamOptions } from "./stream-options.js";
 
 /** On which link a stream sends, and when it is its turn. */
 interface Attached {
