@@ -1,8 +1,8 @@
 import { type CompletedCommand, IDS, listValued, type Values } from "./describe.js";
 
 /**
- * For bash. A function walks the words: it skips values of options, collects the path of the command, and delegates to the
- * completion of a program at its first word.
+ * The bash script. A function iterates over the words: it skips option values, collects the command path, and delegates to the
+ * completion of the program at its first word.
  */
 export function renderBash(commands: readonly CompletedCommand[]): string {
   return `_codex() {

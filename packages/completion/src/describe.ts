@@ -1,33 +1,33 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What may complete a word: fixed choices, file names, names of the executor's tools, ids of environments, or anything. */
+/** The possible values of a word: fixed choices, file names, executor tool names, environment ids, or anything. */
 export type Values =
   | { kind: "choices"; choices: readonly string[] }
   | { kind: "file" | "tool" | "environment" | "any" };
 
-/** An option as a shell completes it. */
+/** An option to complete. */
 export interface CompletedOption {
-  /** Such as `--tty` and `-t`. */
+  /** Spellings, such as `--tty` and `-t`. */
   names: readonly string[];
   description: string;
-  /** Of its value; undefined for a switch. */
+  /** Possible values; undefined for a flag without a value. */
   value: Values | undefined;
 }
 
-/** A command as a shell completes it. */
+/** A command to complete. */
 export interface CompletedCommand {
   /** Names from the top, without `codex`; empty for `codex` itself. */
   path: readonly string[];
   description: string;
   children: readonly { name: string; description: string }[];
   options: readonly CompletedOption[];
-  /** Values of its first argument; undefined when it takes none. */
+  /** Values of its first argument; undefined if it has none. */
   words: Values | undefined;
   /** Its first argument begins the command line of a program. */
   takesProgram: boolean;
 }
 
-/** The tree of commands, each before those below it. */
+/** All commands of the tree, each before its subcommands. */
 export function describeCommands(command: Command, path: readonly string[] = []): CompletedCommand[] {
   const help = command.createHelp();
   const children = help
@@ -44,14 +44,14 @@ export function describeCommands(command: Command, path: readonly string[] = [])
   return [described, ...command.commands.flatMap((child) => describeCommands(child, [...path, child.name()]))];
 }
 
-/** Options with a value: each is spelled alike in all commands. */
+/** Spellings of the options with a value, which take one in every command that has them. */
 export const listValued = (commands: readonly CompletedCommand[]): string[] => [
   ...new Set(
     commands.flatMap(({ options }) => options.flatMap(({ names, value }) => (value === undefined ? [] : names))),
   ),
 ];
 
-/** What takes the ids out of `codex environment list --json`, for a shell. */
+/** Shell command that extracts the ids from `codex environment list --json`. */
 export const IDS = `sed -n 's/^ *"id": "\\([^"]*\\)".*/\\1/p'`;
 
 /** Names of arguments that begin a command line. */
@@ -87,7 +87,7 @@ function describeWords(
   if (argument === undefined) return undefined;
   if (argument.argChoices !== undefined) return { kind: "choices", choices: argument.argChoices };
   if (argument.name() === "file") return { kind: "file" };
-  // The id of one that is added is a new one.
+  // `environment add` takes a new id.
   if (path[0] === "environment" && path[1] !== "add") return { kind: "environment" };
   return { kind: argument.name() === "name" ? "tool" : "any" };
 }

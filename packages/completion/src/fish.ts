@@ -1,7 +1,7 @@
 import { type CompletedCommand, type CompletedOption, IDS, listValued, type Values } from "./describe.js";
 import { quote } from "./quote.js";
 
-/** For fish: lines, each with the condition under which it applies. */
+/** The fish script: `complete` commands, each with the condition under which it applies. */
 export function renderFish(commands: readonly CompletedCommand[]): string {
   const lines = commands.flatMap((command) => [
     ...renderWords(command),
@@ -10,7 +10,7 @@ export function renderFish(commands: readonly CompletedCommand[]): string {
   return `${[renderProgram(commands), "complete -c codex -f", ...lines, "complete -c codex-ts -w codex"].join("\n")}\n`;
 }
 
-/** Completes the command line of a program behind the words of the command, `$argv[1]` of them, and its options. */
+/** Completes the command line of a program that follows the words of the command (`$argv[1]` of them) and its options. */
 const renderProgram = (commands: readonly CompletedCommand[]): string => `function __codex_program
   set -l tokens (commandline -opc)
   set -e tokens[1..$argv[1]]

@@ -1,2 +1,2 @@
-/** A word for any of the shells. */
+/** Quotes a word for bash, zsh and fish. */
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,7 +1,7 @@
 import { type CompletedCommand, type CompletedOption, IDS, type Values } from "./describe.js";
 import { quote } from "./quote.js";
 
-/** For zsh: one function for each command, which `_arguments` reads. */
+/** The zsh script: one function for each command, which calls `_arguments`. */
 export function renderZsh(commands: readonly CompletedCommand[]): string {
   return `#compdef codex codex-ts
 ${commands.map((command) => renderFunction(command, commands)).join("\n")}

@@ -19,8 +19,8 @@ export const SERVER = {
   cwd: "/",
 };
 
-/** An environment at an exec-server behind a network that can be cut. Closed at the end of the test. */
-export async function openFar(id = "far"): Promise<{ environment: Environment; relay: Relay }> {
+/** An environment of an exec-server behind a relay that can drop connections. Closed at the end of the test. */
+export async function openRemote(id = "far"): Promise<{ environment: Environment; relay: Relay }> {
   const { url, close } = await listenOwnServer();
   onTestFinished(close);
   const relay = await createRelay(url);
@@ -31,7 +31,7 @@ export async function openFar(id = "far"): Promise<{ environment: Environment; r
   return { environment, relay };
 }
 
-/** What an HTTP server of the tests was asked. */
+/** A request that a test's HTTP server received. */
 export interface Asked {
   method: string;
   url: string;
@@ -107,7 +107,7 @@ export async function untilGone(pid: number): Promise<void> {
     } catch {
       return;
     }
-    // Nobody announces the end of a process that is not ours.
+    // There is no event for the exit of a process that is not a child.
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -2,7 +2,7 @@ import type { Conversation } from "@codex/orchestrator";
 import { MAX_NOTES } from "./limits.js";
 import { ParkedCalls } from "./parked-calls.js";
 
-/** What is kept of one client between its requests. */
+/** The state of one client between its requests. */
 export class ClientState {
   readonly conversation: Conversation;
   readonly parked = new ParkedCalls();
@@ -12,7 +12,7 @@ export class ClientState {
     this.conversation = conversation;
   }
 
-  /** Something that the next result has to say, as the client never saw it. */
+  /** Adds a note to the next result, about an event that the client has not seen. */
   note(text: string): void {
     this.#notes.push(text);
     if (this.#notes.length > MAX_NOTES) this.#notes.shift();

@@ -9,24 +9,24 @@ import { registerResources } from "./resources.js";
 import { type CallState, createCallHandler } from "./tool-call.js";
 import { describeTool } from "./tool-list.js";
 
-/** Makes the servers of one orchestrator, for `serveStdio` and the like. */
+/** Creates the servers of one orchestrator, for `serveStdio` and similar functions. */
 export interface McpServers {
-  /** A server for one connection or one request; those of one client share its sessions, questions and notes. */
+  /** Creates a server for one connection or request; the servers of one client share its sessions, questions and notes. */
   create(context: McpRequestContext, client?: string): McpServer;
-  /** A tool was added or has gone: tells the servers that have a connection. */
+  /** Notifies connected clients that a tool was added or removed. */
   toolsChanged(): void;
-  /** A client is gone: its open questions are withdrawn. Its sessions live on. */
+  /** Withdraws the open questions of a client that has disconnected. Its sessions keep running. */
   forget(client: string): void;
   /** Withdraws all open questions. The orchestrator stays open. */
   close(): void;
 }
 
-/** The client of a server that serves one. */
+/** The client name of a server with a single client. */
 const ONLY_CLIENT = "mcp";
 
 /**
- * Offers the tools of an orchestrator over MCP, revisions 2024-10-07 to 2026-07-28. Approvals are asked of the client by
- * elicitation; a client without it is told which rule would allow the command.
+ * Offers the tools of an orchestrator over MCP, revisions 2024-10-07 to 2026-07-28. Approvals are requested from the client by
+ * elicitation; a client without it gets the rule that would allow the command.
  *
  * ```ts
  * const servers = createMcpServers(orchestrator, { maxHoldMs: 50_000 });
@@ -42,7 +42,7 @@ export function createMcpServers(orchestrator: Orchestrator, options: McpServerO
       `maxHoldMs is ${maxHoldMs}; expected whole milliseconds from ${MIN_HOLD_MS} to ${MAX_HOLD_MS}`,
     );
   }
-  // Only this process can have asked: a state from before it is refused.
+  // A new key for each process: request state from an earlier process is rejected.
   const key = randomBytes(32);
   const clients = new Map<string, ClientState>();
   const connected = new Set<McpServer>();
@@ -56,13 +56,13 @@ export function createMcpServers(orchestrator: Orchestrator, options: McpServerO
   const toolsChanged = () => {
     for (const server of connected) if (server.isConnected()) server.sendToolListChanged();
   };
-  /** Waits a while for what is attached on first use; when it comes later, the clients are told to list again. */
+  /** Waits for a limited time for executors attached on first use; if they come later, clients are notified to list again. */
   const attached = async () => {
     if (attach === undefined) return;
     let isLate = false;
     attaching ??= attach()
       .then(() => isLate && toolsChanged())
-      // The next listing tries again; calls say why it failed.
+      // The next listing tries again; calls report why it failed.
       .catch(() => {
         attaching = undefined;
       });

@@ -2,12 +2,12 @@ import type { Clock } from "@codex/clock";
 import type { ApprovalAnswer, ApprovalRequest, Approver, ToolCallResult } from "@codex/orchestrator";
 import { DECISION_MS, MAX_PARKED_CALLS } from "./limits.js";
 
-/** What a leg of a call came to: its result, or a question for the client, whose answer comes with the next leg. */
+/** The outcome of one leg of a call: its result, or a question for the client, whose answer comes with the next leg. */
 export type Leg = { kind: "result"; result: ToolCallResult } | { kind: "question"; request: ApprovalRequest };
 
 /**
- * A call that outlives the requests of its client: each request is a leg of it. What cancels a leg cancels the call only while
- * that leg waits; a question that is answered with a new request leaves the call as it is.
+ * A call that spans several requests of its client: each request is a leg of it. Cancelling a leg cancels the call only while
+ * that leg waits, not after it has returned a question.
  */
 export class ParkedCall implements Approver {
   readonly #clock: Clock;
@@ -20,7 +20,7 @@ export class ParkedCall implements Approver {
 
   /**
    * @param canAsk whether another question may be parked
-   * @param start makes the call, with this as its approver
+   * @param start starts the call, with this as its approver
    */
   constructor(
     clock: Clock,
@@ -36,7 +36,7 @@ export class ParkedCall implements Approver {
     return this.#question?.request;
   }
 
-  /** Resolves when the call is over; never rejects for what a model or an executor did. */
+  /** Resolves when the call is over; errors of the model or an executor are results, not rejections. */
   get result(): Promise<ToolCallResult> {
     return this.#result;
   }
@@ -56,7 +56,7 @@ export class ParkedCall implements Approver {
     });
   }
 
-  /** Answers the open question; nothing when there is none any more. */
+  /** Answers the open question, if there still is one. */
   answer(answer: ApprovalAnswer): void {
     this.#question?.answer(answer);
   }
@@ -81,13 +81,13 @@ export class ParkedCall implements Approver {
     }
   }
 
-  /** Gives the call up: nothing more of it is asked or started. */
+  /** Aborts the call: it asks and starts nothing more. */
   cancel(): void {
     this.#abort.abort();
   }
 }
 
-/** The calls of one client that wait for its answers, by the id of the approval. */
+/** The calls of one client that wait for answers, by approval id. */
 export class ParkedCalls {
   readonly #calls = new Map<string, ParkedCall>();
 
@@ -95,7 +95,7 @@ export class ParkedCalls {
     return this.#calls.size >= MAX_PARKED_CALLS;
   }
 
-  /** Until it is taken, or the call is over. */
+  /** Keeps a call until it is taken or over. */
   park(id: string, call: ParkedCall): void {
     this.#calls.set(id, call);
     const forget = () => {
@@ -104,7 +104,7 @@ export class ParkedCalls {
     void call.result.then(forget, forget);
   }
 
-  /** The call that waits for the answer to this question; undefined when it does not any more. */
+  /** Removes and returns the call that waits for the answer to this question; undefined if none does. */
   take(id: string): ParkedCall | undefined {
     const call = this.#calls.get(id);
     this.#calls.delete(id);

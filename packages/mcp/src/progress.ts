@@ -2,7 +2,7 @@ import type { Clock } from "@codex/clock";
 import type { LiveOutput } from "@codex/orchestrator";
 import { PROGRESS_LINE_LENGTH, PROGRESS_MS, SILENCE_MS } from "./limits.js";
 
-/** Tells a client that asked for it how a call is getting on: the time, and the last line of output. */
+/** Reports the progress of a call to a client that requested it: elapsed time and the last line of output. */
 export class Progress {
   readonly #clock: Clock;
   readonly #send: (progress: number, message: string) => void;
@@ -12,7 +12,7 @@ export class Progress {
   #stop = () => {};
   #isOver = false;
 
-  /** @param send elapsed milliseconds and a line; what it throws is its own matter */
+  /** @param send called with the elapsed milliseconds and a line; must not throw */
   constructor(clock: Clock, send: (progress: number, message: string) => void) {
     this.#clock = clock;
     this.#send = send;
@@ -25,7 +25,7 @@ export class Progress {
     const line = text.split(/[\r\n]+/).findLast((one) => one.trim() !== "");
     if (line !== undefined) this.#line = line.replace(/\p{C}/gu, " ").slice(0, PROGRESS_LINE_LENGTH);
     const waited = this.#clock.now() - this.#sentAt;
-    if (waited >= PROGRESS_MS) this.#tell();
+    if (waited >= PROGRESS_MS) this.#notify();
     else this.#schedule(PROGRESS_MS - waited);
   }
 
@@ -34,7 +34,7 @@ export class Progress {
     this.#stop();
   }
 
-  #tell(): void {
+  #notify(): void {
     if (this.#isOver) return;
     this.#sentAt = this.#clock.now();
     this.#send(Math.round(this.#sentAt - this.#startedAt), this.#line);
@@ -43,6 +43,6 @@ export class Progress {
 
   #schedule(ms: number): void {
     this.#stop();
-    this.#stop = this.#clock.after(ms, () => this.#tell());
+    this.#stop = this.#clock.after(ms, () => this.#notify());
   }
 }

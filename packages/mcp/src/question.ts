@@ -5,7 +5,7 @@ import { QUESTION_COMMAND_LENGTH } from "./limits.js";
 /** The key of a question among the input requests of a result. */
 export const DECISION = "decision";
 
-/** What a person is shown, in lines. Characters that would be invisible or move the cursor are written as escapes. */
+/** The question as lines for the user. Characters that would be invisible or move the cursor are escaped. */
 export function describeQuestion(request: ApprovalRequest): string {
   const { command, cwd, environment, reason, justification, sandbox, afterDenial, proposedAmendment } = request;
   const rule = request.availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
@@ -23,7 +23,7 @@ export function describeQuestion(request: ApprovalRequest): string {
   return lines.map(escapeHidden).join("\n");
 }
 
-/** The form of the answer: one choice. */
+/** The schema of the answer: one choice. */
 export const describeChoices = ({ availableDecisions }: ApprovalRequest) => ({
   type: "object" as const,
   properties: {
@@ -44,7 +44,7 @@ const TITLES: Record<ApprovalDecision, string> = {
   cancel: "Decline, and end the turn",
 };
 
-/** What a client answered: whoever was asked there, nothing but an offered choice accepts. */
+/** The decision in a client's answer: anything but an offered choice is a decline. */
 export function readAnswer(
   answer: { action: string; content?: Record<string, unknown> } | undefined,
   { availableDecisions }: ApprovalRequest,
@@ -54,24 +54,24 @@ export function readAnswer(
   return { decision, by: "client" };
 }
 
-/** Why a command is not run whose client cannot be asked, with what would allow it. */
+/** Why a command is not run if the client cannot ask its user, with the rule that would allow it. */
 export function describeUnasked({ proposedAmendment }: ApprovalRequest): string {
   const rule = proposedAmendment === null ? "" : `; this rule would allow it: ${renderAllowRule(proposedAmendment)}`;
   return `this MCP client cannot ask its user (it has no elicitation)${rule}`;
 }
 
-/** As a shell would read it. */
+/** Quotes a word for a shell. */
 const quoteWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Both ends stay: what comes first and last must not be hidden by what lies between. */
+/** Keeps both ends: a long middle must not hide how a command begins or ends. */
 function cutMiddle(text: string): string {
   if (text.length <= QUESTION_COMMAND_LENGTH) return text;
   const half = QUESTION_COMMAND_LENGTH / 2;
   return `${text.slice(0, half)} […${text.length - QUESTION_COMMAND_LENGTH} characters left out…] ${text.slice(-half)}`;
 }
 
-/** Control and format characters, surrogates, unassigned and private ones, and the blanks that are no ordinary space. */
+/** Control, format, surrogate, unassigned and private-use characters, and blanks other than the ordinary space. */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u115F\u1160\u3164\uFFA0\u2800\u{1D159}\u{13441}]/gu;
 
 const escapeHidden = (text: string): string =>

@@ -1,7 +1,7 @@
 import type { Conversation } from "@codex/orchestrator";
 import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 
-/** Sessions as resources: their output, and their screen. */
+/** Registers the output and the screen of sessions as resources. */
 export function registerResources(server: McpServer, conversation: Conversation): void {
   for (const { name, tool, title } of RESOURCES) {
     const template = new ResourceTemplate(`codex://sessions/{id}/${name}`, { list: undefined });

@@ -18,9 +18,9 @@ import { ParkedCall } from "./parked-calls.js";
 import { Progress } from "./progress.js";
 import { DECISION, describeChoices, describeQuestion, describeUnasked, readAnswer } from "./question.js";
 
-/** What a client sends back with its answer. */
+/** The request state that a client sends back with its answer. */
 export interface CallState {
-  /** Of the approval. */
+  /** Approval id. */
   id: string;
 }
 
@@ -30,7 +30,7 @@ export interface CallOptions {
   structured: boolean;
   cwd: string | undefined;
   clock: Clock;
-  /** As a client of an older revision said once; newer ones say it with each request. */
+  /** Declared once by clients of older revisions; newer ones declare them with each request. */
   capabilities: () => ClientCapabilities | undefined;
   seal: (state: CallState, context: ServerContext) => Promise<string>;
 }
@@ -52,13 +52,13 @@ export function createCallHandler(state: ClientState, options: CallOptions): Cal
       return inputRequired({ requestState, inputRequests: { [DECISION]: question } });
     }
     if (!context.mcpReq.signal.aborted) return toResult(leg.result, state.takeNotes(), options.structured);
-    // Nobody gets this answer.
+    // The request was cancelled: this result is not delivered.
     await followCancelled(leg.result, state, options.onCancel);
     return toResult(leg.result, [], false);
   };
 }
 
-/** The call that this request answers a question of. @throws ProtocolError for one that does not wait any more */
+/** The call whose question this request answers. @throws ProtocolError if it no longer waits */
 function takeParked(state: ClientState, { mcpReq }: ServerContext): ParkedCall | undefined {
   const answered = mcpReq.requestState<CallState>();
   if (answered === undefined) return undefined;
@@ -98,26 +98,26 @@ function startCall(
   return call;
 }
 
-/** Newer clients say with each request what they can do, older ones said it once. */
+/** Newer clients declare their capabilities with each request, older ones did so once. */
 function canElicit({ mcpReq }: ServerContext, capabilities: ClientCapabilities | undefined): boolean {
   const own: unknown = Reflect.get(mcpReq.envelope ?? {}, CLIENT_CAPABILITIES_META_KEY);
   return Reflect.get(Object(own ?? capabilities), "elicitation") !== undefined;
 }
 
-/** The reason is part of the refusal. */
+/** Rejects with the reason, which becomes part of the result. */
 const UNASKED = {
   requestApproval: (request: Parameters<typeof describeUnasked>[0]) =>
     Promise.reject(new Error(describeUnasked(request))),
 };
 
-/** Codex names its calls, and may send one again. */
+/** Codex gives its calls ids, and may send a call again. */
 function readKey(meta: Readonly<Record<string, unknown>> | undefined): { idempotencyKey?: string } {
   const { callId, threadId } = meta ?? {};
   if (typeof callId !== "string" || callId === "") return {};
   return { idempotencyKey: `${typeof threadId === "string" ? threadId : ""}/${callId}`.slice(0, MAX_KEY_LENGTH) };
 }
 
-/** What the orchestrator takes. */
+/** The limit of the orchestrator, characters. */
 const MAX_KEY_LENGTH = 256;
 
 function createProgress({ mcpReq }: ServerContext, clock: Clock): Progress | undefined {
@@ -125,7 +125,7 @@ function createProgress({ mcpReq }: ServerContext, clock: Clock): Progress | und
   if (progressToken === undefined) return undefined;
   return new Progress(clock, (progress, message) => {
     const params = { progressToken, progress, ...(message === "" ? {} : { message }) };
-    // A client that is gone needs none.
+    // A disconnected client needs no progress.
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
   });
 }
@@ -142,7 +142,7 @@ function toResult(result: ToolCallResult, notes: readonly string[], structured: 
   };
 }
 
-/** A call that its client has cancelled. Its session lives on, unless it is configured otherwise. */
+/** Handles a call cancelled by its client: its session keeps running, unless configured otherwise. */
 async function followCancelled(result: ToolCallResult, state: ClientState, onCancel: OnCancel): Promise<void> {
   const session: unknown = Reflect.get(Object(result.structured), "processId");
   if (typeof session !== "number") return;

@@ -1,12 +1,12 @@
 import type { ModelTool } from "@codex/orchestrator";
 import type { Tool } from "@modelcontextprotocol/server";
 
-/** A tool as it is listed. `holdMs`: the longest that a call of it is held. */
+/** A tool for the MCP tool list. `holdMs`: time limit of a call. */
 export function describeTool({ name, description, inputSchema }: ModelTool, holdMs: number): Tool {
   const hold = WAITING.has(name) ? ` One call waits for at most ${holdMs / 1000} s; the program runs on.` : "";
   return {
     name,
-    description: `${description}${SEARCHED.get(name) ?? ""}${hold}`,
+    description: `${description}${SEARCH_TERMS.get(name) ?? ""}${hold}`,
     inputSchema: { ...inputSchema, type: "object" },
     annotations: ANNOTATIONS.get(name) ?? CHANGES,
   };
@@ -26,8 +26,8 @@ const ANNOTATIONS: ReadonlyMap<string, Annotations> = new Map<string, Annotation
 
 const WAITING: ReadonlySet<string> = new Set(["exec_command", "write_stdin"]);
 
-/** Words by which hosts find the tools that search descriptions instead of showing them all. */
-const SEARCHED: ReadonlyMap<string, string> = new Map([
+/** Search terms for hosts that search tool descriptions instead of showing all tools. */
+const SEARCH_TERMS: ReadonlyMap<string, string> = new Map([
   ["exec_command", " Runs a shell command: starts a process, in a terminal where asked for."],
   ["write_stdin", " Types into the terminal or the input of a running process, or waits for it."],
 ]);

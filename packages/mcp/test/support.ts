@@ -13,13 +13,13 @@ export type Era = (typeof ERAS)[number];
 
 const NEGOTIATION = { legacy: { mode: "legacy" }, modern: { mode: { pin: "2026-07-28" } } } as const;
 
-/** What a client shows its user, and what that answers. */
+/** Answers a question shown to the user of a client. */
 export type Decide = (
   message: string,
   choices: readonly string[],
 ) => { action: "accept" | "decline" | "cancel"; content?: Record<string, string> };
 
-/** Servers of an orchestrator with an executor of this process; commands need no sandbox. */
+/** Servers of an orchestrator with an in-process executor; commands run without a sandbox. */
 export async function open({
   approvalPolicy = "never",
   ...options
@@ -47,7 +47,7 @@ function createClient(era: Era, decide?: Decide): Client {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: NEGOTIATION[era], capabilities });
   if (decide === undefined) return client;
   client.setRequestHandler("elicitation/create", async ({ params }) => {
-    // As the server asks.
+    // The schema that the server sends.
     const schema = Reflect.get(params, "requestedSchema") as {
       properties: { decision: { oneOf: { const: string }[] } };
     };
@@ -59,12 +59,12 @@ function createClient(era: Era, decide?: Decide): Client {
 
 /** Text of a result. */
 export const textOf = (result: { content?: unknown }): string =>
-  // As the tools answer.
+  // The shape of a tool result.
   ((result.content ?? []) as { text?: string }[]).map(({ text }) => text ?? "").join("");
 
-/** The sessions whose program runs. */
+/** Ids of the sessions whose program is running. */
 export async function listRunning(orchestrator: Orchestrator): Promise<number[]> {
   const { structured } = await orchestrator.callTool("list_sessions", {});
-  const { sessions } = structured as { sessions: { sessionId: number; state: string }[] }; // as the tool has it
+  const { sessions } = structured as { sessions: { sessionId: number; state: string }[] }; // shape of the tool's result
   return sessions.filter(({ state }) => state === "running").map(({ sessionId }) => sessionId);
 }

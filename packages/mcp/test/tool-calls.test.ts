@@ -32,7 +32,7 @@ async function cancelCall(client: Client): Promise<void> {
 }
 
 describe.each(ERAS)("tools over MCP, %s", (era) => {
-  it("are listed with their schemas and what they may do", async () => {
+  it("are listed with schemas and annotations", async () => {
     const { connect } = await open();
     const { tools } = await (await connect(era)).listTools();
     const named = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
@@ -45,7 +45,7 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     expect(named.list_sessions?.annotations).toMatchObject({ readOnlyHint: true });
   });
 
-  it("answer with the text of the orchestrator, and with all of the result beside it", async () => {
+  it("return the text of the orchestrator, with the whole result in _meta", async () => {
     const { connect, orchestrator } = await open();
     const client = await connect(era);
     const result = await exec(client, "echo out; exit 3", { no_such_argument: 1 });
@@ -57,13 +57,13 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     expect(plain(textOf(result))).toBe(plain(direct.text));
   });
 
-  it("give structured content with the text inside where that is wanted", async () => {
+  it("return structured content that includes the text, if configured", async () => {
     const { connect } = await open({ structured: true });
     const result = await exec(await connect(era), "echo out");
     expect(result.structuredContent).toMatchObject({ exitCode: 0, text: expect.stringContaining("out\n") as string });
   });
 
-  it("keep a dialogue in a session over several calls", async () => {
+  it("use one session over several calls", async () => {
     const { connect } = await open();
     const client = await connect(era);
     const session = await startCat(client, "read line; echo got $line");
@@ -91,7 +91,7 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
   it.each([
     ["declines", { action: "decline" }],
     ["dismisses the question", { action: "cancel" }],
-    ["answers what was not offered", { action: "accept", content: { decision: "accept_and_save" } }],
+    ["answers with a choice that was not offered", { action: "accept", content: { decision: "accept_and_save" } }],
     ["answers nothing", { action: "accept", content: {} }],
   ] as const)("run nothing when a client %s", async (_what, answer) => {
     const { connect } = await open({ approvalPolicy: "untrusted" });
@@ -111,7 +111,7 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("tell a client that cannot ask which rule would allow the command", async () => {
+  it("return the rule that would allow the command if the client cannot ask", async () => {
     const { connect } = await open({ approvalPolicy: "untrusted" });
     const result = await exec(await connect(era), "frob --all");
     expect(textOf(result)).toMatch(/this MCP client cannot ask its user.*prefix_rule\(pattern=\["frob"/);
@@ -128,7 +128,7 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     expect(shown).toMatch(/frob \\u\{202e\}\\u\{200b\}\\u\{1b\}\[2J/);
   });
 
-  it("send progress where it is asked for", async () => {
+  it("send progress if requested", async () => {
     const { connect } = await open();
     const client = await connect(era);
     const lines: (string | undefined)[] = [];
@@ -139,7 +139,7 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     expect(lines.length).toBeLessThanOrEqual(5);
   });
 
-  it("leave the session of a cancelled call alone, and name it in the next result", async () => {
+  it("keep the session of a cancelled call running, and name it in the next result", async () => {
     const { connect, orchestrator } = await open();
     const client = await connect(era);
     await cancelCall(client);
@@ -150,7 +150,7 @@ describe.each(ERAS)("tools over MCP, %s", (era) => {
     expect(textOf(await exec(client, "echo again"))).not.toMatch(/cancelled/);
   });
 
-  it("end the program of a cancelled call where that is configured", async () => {
+  it("end the program of a cancelled call if configured", async () => {
     const { connect, orchestrator } = await open({ onCancel: "kill" });
     await cancelCall(await connect(era));
     await expect.poll(() => listRunning(orchestrator)).toEqual([]);

@@ -1,12 +1,12 @@
 import type { OutputStream, TerminalSize } from "@codex/executor-protocol";
 
-/** What the first line of a recording says. */
+/** The header, which is the first line of a recording. */
 export interface CastHeader {
   /** Size of the terminal; for a program on pipes, of the terminal that the recording is played on. */
   size: TerminalSize;
   /** When it began: Unix time, milliseconds. */
   startedAt: number;
-  /** As a person would type it. */
+  /** The command line as a person would type it. */
   command: string;
   /** `TERM` of the program. */
   terminalType?: string | undefined;
@@ -27,7 +27,7 @@ export interface CastEncoder {
   resize(size: TerminalSize, at: number): string;
   /** A marker for missing output. */
   marker(label: string, at: number): string;
-  /** The last events; without an exit code for a program whose end is not known. */
+  /** The last events; no exit code if it is unknown. */
   end(exitCode: number | undefined, at: number): string;
 }
 

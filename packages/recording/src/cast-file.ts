@@ -24,7 +24,7 @@ export function createCastFile(path: string, onProblem: (problem: string) => voi
   return createSink(createWriteStream(path, { fd }), (problem) => onProblem(`${JSON.stringify(path)}: ${problem}`));
 }
 
-/** The caller's own stream, which is left open. */
+/** Writes to a stream, which is ended on close unless it is stdout. */
 export function createSink(stream: Writable, onProblem: (problem: string) => void): CastSink {
   let failed = false;
   let closed: Promise<void> | undefined;

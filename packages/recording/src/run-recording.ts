@@ -11,17 +11,17 @@ export interface RunRecording {
   end(exitCode: number | undefined): Promise<void>;
 }
 
-/** What a recording says of its program. */
+/** How a program is recorded. */
 export interface RunRecordingOptions {
-  /** As a person would type it. */
+  /** The command line as a person would type it. */
   command: string;
   size: TerminalSize;
   terminalType: string | undefined;
-  /** Input may hold passwords. */
+  /** Whether input is recorded, which may contain passwords. */
   withInput: boolean;
 }
 
-/** Owns the sink. */
+/** Starts recording to `sink`, and closes it at the end. */
 export function startRunRecording(
   sink: CastSink,
   { command, size, terminalType, withInput }: RunRecordingOptions,

@@ -9,7 +9,7 @@ export interface SessionRecording {
   end(last: RecordedOutput): string;
 }
 
-/** Size of the terminal that a recording of a program on pipes is meant for. */
+/** Terminal size in the recording of a program on pipes. */
 const PIPES_SIZE = { rows: 24, cols: 80 };
 
 interface PlacedEvent {
@@ -22,7 +22,7 @@ interface PlacedEvent {
 /** @param quoteWords a command line as a person would type it */
 export function createSessionRecording(quoteWords: (words: readonly string[]) => string): SessionRecording {
   const encoder = createCastEncoder();
-  let begun = false;
+  let hasHeader = false;
   /** `seq` of the last resize that was written. */
   let lastResize = 0;
   const listEvents = ({ chunks, gone, resizes }: RecordedOutput): PlacedEvent[] => {
@@ -42,8 +42,8 @@ export function createSessionRecording(quoteWords: (words: readonly string[]) =>
   return {
     add(part) {
       const { size = PIPES_SIZE, startedAt, command } = part;
-      const header = begun ? "" : encoder.header({ size, startedAt, command: quoteWords(command) });
-      begun = true;
+      const header = hasHeader ? "" : encoder.header({ size, startedAt, command: quoteWords(command) });
+      hasHeader = true;
       return (
         header +
         listEvents(part)

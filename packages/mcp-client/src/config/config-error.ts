@@ -1,4 +1,4 @@
-/** A setting of an MCP server that does not fit. Its message names server and key, and no value that may be a secret. */
+/** An invalid setting of an MCP server. The message names the server and the key, and never a value that may be secret. */
 export class McpConfigError extends Error {
   override readonly name = "McpConfigError";
 

@@ -4,7 +4,7 @@ import { McpConfigError } from "./config-error.js";
 import type { HttpConfig, McpApprovalMode, McpServerConfig, StdioConfig } from "./server-config.js";
 
 /**
- * The servers of `[mcp_servers]`, in the order of the file. Accepts and rejects what Codex 0.169.0 does: keys that nobody knows pass.
+ * The servers of `[mcp_servers]`, in file order. Accepts and rejects the same input as Codex 0.169.0; unknown keys are ignored.
  * @param table the parsed value of the key `mcp_servers`; undefined for none
  * @throws McpConfigError
  */
@@ -52,7 +52,7 @@ const serverSchema = z.object({
 });
 type Server = z.output<typeof serverSchema>;
 
-/** Keys that belong to the other kind of server. `bearer_token` has no place in a file that is often shared. */
+/** Keys of the other kind of server. `bearer_token` is never allowed, because the file is often shared. */
 const NOT_STDIO = ["url", "bearer_token_env_var", "http_headers", "env_http_headers", "bearer_token", "oauth_resource"];
 const NOT_HTTP = ["args", "env", "env_vars", "cwd", "bearer_token"];
 
@@ -84,17 +84,22 @@ function parseServer(name: string, value: unknown): McpServerConfig {
 function parseTransport(key: string, table: Readonly<Record<string, unknown>>, server: Server) {
   const { command, url } = server;
   if (command !== undefined) {
-    refuse(key, table, NOT_STDIO, "a server with `command`");
+    rejectKeys(key, table, NOT_STDIO, "a server with `command`");
     return toStdio(command, server);
   }
   if (url !== undefined) {
-    refuse(key, table, NOT_HTTP, "a server with `url`");
+    rejectKeys(key, table, NOT_HTTP, "a server with `url`");
     return toHttp(url, server);
   }
   throw new McpConfigError(key, "it has neither `command` nor `url`");
 }
 
-function refuse(key: string, table: Readonly<Record<string, unknown>>, keys: readonly string[], what: string): void {
+function rejectKeys(
+  key: string,
+  table: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+  what: string,
+): void {
   const wrong = keys.find((each) => table[each] !== undefined);
   if (wrong === undefined) return;
   const hint = wrong === "bearer_token" ? "; name a variable with `bearer_token_env_var`" : "";
@@ -122,7 +127,7 @@ const toHttp = (url: string, server: Server): HttpConfig => ({
   envHttpHeaders: server.env_http_headers ?? {},
 });
 
-/** Names the first key that does not fit, and what was expected; never its value. */
+/** Names the first invalid key and what was expected, never its value. */
 function toConfigError(key: string, table: unknown, error: z.core.$ZodError): McpConfigError {
   const issue = error.issues[0]!;
   const path = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${quoteKey(String(part))}`));
@@ -159,7 +164,7 @@ function describe(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (value instanceof Date) return "a date";
   if (typeof value === "object" && value !== null) return "a table";
-  // Numbers and truth values are no secrets.
+  // Numbers and booleans are not secret.
   return typeof value === "string"
     ? "a string"
     : typeof value === "number" || typeof value === "boolean"

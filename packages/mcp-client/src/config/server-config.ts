@@ -1,52 +1,52 @@
-/** An MCP server as `[mcp_servers.NAME]` of Codex's config.toml has it. Values of secrets are not in it, but for `env` and `httpHeaders`. */
+/** An MCP server as configured in `[mcp_servers.NAME]` of Codex's config.toml. Only `env` and `httpHeaders` may hold secret values. */
 export interface McpServerConfig {
   name: string;
   transport: StdioConfig | HttpConfig;
-  /** False: it is not started. */
+  /** If false, it is not started. */
   enabled: boolean;
-  /** Nothing goes on without it. */
+  /** If it fails to start, start-up as a whole fails. */
   required: boolean;
-  /** Milliseconds until its tools are listed. */
+  /** Time limit for connecting and listing its tools, milliseconds. */
   startupTimeoutMs: number;
-  /** Milliseconds for one call. */
+  /** Time limit for one call, milliseconds. */
   toolTimeoutMs: number;
-  /** Names of tools; undefined for all. */
+  /** Names of the tools to offer; undefined for all. */
   enabledTools: readonly string[] | undefined;
   disabledTools: readonly string[];
-  /** Where it runs, or where its requests are made; undefined for the default environment. */
+  /** The environment that runs it or makes its requests; undefined for the default environment. */
   environmentId: string | undefined;
-  /** Which calls are asked about. */
+  /** Which calls need approval. */
   approvalMode: McpApprovalMode;
-  /** The same for single tools, by their names. */
+  /** Overrides for individual tools, by name. */
   toolApprovalModes: Readonly<Record<string, McpApprovalMode>>;
 }
 
 /**
- * `approve`: none. `prompt`: all. `writes`: all of tools that do not say they only read. `auto`: like `writes`, without tools that say they
- * neither destroy anything nor reach beyond their own data.
+ * Calls that need approval. `approve`: none. `prompt`: all. `writes`: those of tools not declared read-only. `auto`: like `writes`, except
+ * tools declared neither destructive nor open-world.
  */
 export type McpApprovalMode = "auto" | "prompt" | "writes" | "approve";
 
-/** A program that speaks on its stdin and stdout. */
+/** A program that communicates over its stdin and stdout. */
 export interface StdioConfig {
   kind: "stdio";
   command: string;
   args: readonly string[];
-  /** Values as they are configured. */
+  /** Literal values from the configuration. */
   env: Readonly<Record<string, string>>;
-  /** Names of further variables. `local`: from the environment of this process; `remote`: of the host where it runs. */
+  /** Names of further variables. `local`: taken from this process; `remote`: from the host where it runs. */
   envVars: readonly { name: string; source: "local" | "remote" }[];
-  /** Relative to the directory of the environment; undefined for that. */
+  /** Relative to the environment's directory, which is the default. */
   cwd: string | undefined;
 }
 
-/** An address that is reached by Streamable HTTP. */
+/** A server reached over Streamable HTTP. */
 export interface HttpConfig {
   kind: "http";
   url: string;
-  /** Name of a variable of this process that has the token. */
+  /** Name of the variable of this process that holds the token. */
   bearerTokenEnvVar: string | undefined;
   httpHeaders: Readonly<Record<string, string>>;
-  /** Names of variables of this process, by header. One that is not set adds no header. */
+  /** Names of variables of this process, by header. An unset variable adds no header. */
   envHttpHeaders: Readonly<Record<string, string>>;
 }

@@ -10,13 +10,13 @@ import type { McpPlace } from "./server-transport.js";
 /** What `connectMcpServers` needs besides the configuration. */
 export interface ConnectOptions {
   /**
-   * Where a server runs, or its requests are made; undefined for the default environment. What it throws is the reason why the
-   * server has failed: no server runs anywhere else.
+   * Resolves the environment that runs a server or makes its requests; `id` is undefined for the default one. If it throws, the
+   * server fails with that error: it is never run elsewhere.
    */
   getEnvironment(id: string | undefined): McpPlace | Promise<McpPlace>;
-  /** Variables that the configuration names, such as that of a token. Default: those of this process. */
+  /** Values of the variables named in the configuration, such as that of a token. Default: those of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Gives up what is still starting. */
+  /** Aborts servers that are still starting. */
   signal?: AbortSignal;
   clock?: Clock;
 }
@@ -25,30 +25,30 @@ export interface ConnectOptions {
 export interface McpServerState {
   name: string;
   status: McpServerStatus | "disabled";
-  /** Why it has failed; holds no token, no configured value, and of a URL neither user nor query. */
+  /** Why it failed, without tokens, configured values, or the user and query of a URL. */
   reason?: string;
-  /** Names of its tools for a model. */
+  /** Names of its tools, as shown to a model. */
   tools: readonly string[];
-  /** Tools that are left out, and why. */
+  /** Omitted tools, and why. */
   leftOut: readonly LeftOut[];
 }
 
-/** MCP servers that were started, and their tools. */
+/** Started MCP servers and their tools. */
 export interface McpServers extends AsyncDisposable {
   /** In the order of the configuration. */
   readonly states: readonly McpServerState[];
   /**
-   * Resolves when each is ready or has failed. Servers that are not `required` are waited for at most `graceMs` milliseconds from now,
-   * default without limit; their tools come later then. @throws McpServerError when a server that is required has failed
+   * Resolves when each server is ready or has failed. Waits for servers that are not `required` at most `graceMs` milliseconds, by
+   * default without limit; their tools are added later. @throws McpServerError when a required server has failed
    */
   untilStarted(options?: { graceMs?: number }): Promise<void>;
-  /** Of the servers that were started. Those of one that has ended since answer with the reason. */
+  /** Tools of all started servers. Calls to a server that has ended since fail with the reason. */
   readonly tools: readonly ExecutorTool[];
   /** Called after each change of a state or of the tools. Returns a function that stops it. */
   onChange(listener: () => void): () => void;
   /**
-   * Makes the tools those of an executor, now and after each change. A name that the executor has already is left out, and
-   * passed to `onProblem`. Returns a function that removes them.
+   * Adds the tools to an executor, and updates them after each change. A name that the executor already has is skipped and
+   * reported to `onProblem`. Returns a function that removes them.
    */
   addTo(registry: Pick<ToolRegistry, "add">, options?: AddOptions): () => void;
   /** Ends the servers and what they started. Idempotent; never rejects. */
@@ -57,12 +57,12 @@ export interface McpServers extends AsyncDisposable {
 
 /** How tools are added to an executor. */
 export interface AddOptions {
-  /** The servers whose tools are added; default all. */
+  /** Selects the servers whose tools are added; default all. */
   includes?: (config: McpServerConfig) => boolean;
   onProblem?: (problem: string) => void;
 }
 
-/** A server that is `required` has failed. */
+/** A required server has failed. */
 export class McpServerError extends Error {
   override readonly name = "McpServerError";
 
@@ -75,9 +75,9 @@ export class McpServerError extends Error {
 }
 
 /**
- * Starts all servers that are enabled, at once. Resolves when each is ready or has failed, which its own time bounds; one that fails
- * stops no other. The official client is loaded when there is a server to start.
- * @throws McpServerError when a server that is required has failed: all are closed then
+ * Starts all enabled servers concurrently. Resolves when each is ready or has failed, within its own time limit; a failure
+ * does not affect the others. The official client is loaded only when there is a server to start.
+ * @throws McpServerError when a required server has failed; all are closed first
  */
 export async function connectMcpServers(
   configs: readonly McpServerConfig[],
@@ -93,7 +93,7 @@ export async function connectMcpServers(
   }
 }
 
-/** As `connectMcpServers`, without waiting. The caller closes them. */
+/** Like `connectMcpServers`, but does not wait. The caller closes them. */
 export function startMcpServers(configs: readonly McpServerConfig[], options: ConnectOptions): McpServers {
   const { getEnvironment, env = process.env, clock = systemClock, signal } = options;
   const listeners = new Set<() => void>();
@@ -103,39 +103,39 @@ export function startMcpServers(configs: readonly McpServerConfig[], options: Co
   const names = configs.map(({ name }) => name);
   const started = configs.map((config, index) => {
     if (!config.enabled) return { config };
-    const problem = findNameProblem(config.name) ?? findTaken(config.name, names.slice(0, index));
+    const problem = findNameProblem(config.name) ?? findConflict(config.name, names.slice(0, index));
     if (problem !== undefined) return { config, problem };
     const getPlace = async () => getEnvironment(config.environmentId);
     return { config, server: new McpServer(config, { getPlace, env, clock, onChange: notify }) };
   });
   const closing = new AbortController();
-  const given = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+  const startSignal = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
   const starting = started.map(({ config, server }) => ({
     isRequired: config.required,
-    ready: server?.start(given) ?? Promise.resolve(),
+    ready: server?.start(startSignal) ?? Promise.resolve(),
   }));
   return new ConnectedServers(started, { names, listeners, starting, clock, closing });
 }
 
-function findTaken(name: string, earlier: readonly string[]): string | undefined {
+function findConflict(name: string, earlier: readonly string[]): string | undefined {
   const other = earlier.find((each) => prefixOf(each) === prefixOf(name));
   return other === undefined ? undefined : `its tools would have the same names as those of the server \`${other}\``;
 }
 
 interface Started {
   config: McpServerConfig;
-  /** Absent when it is disabled, or has a problem. */
+  /** Absent when it is disabled or its name is rejected. */
   server?: McpServer;
   problem?: string;
 }
 
-/** What the servers share. */
+/** State common to all servers. */
 interface Shared {
   names: readonly string[];
   listeners: Set<() => void>;
   starting: readonly { isRequired: boolean; ready: Promise<void> }[];
   clock: Clock;
-  /** Aborts what is still starting. */
+  /** Aborts servers that are still starting. */
   closing: AbortController;
 }
 
@@ -221,7 +221,7 @@ class ConnectedServers implements McpServers {
   }
 
   async close(): Promise<void> {
-    // Ends also what is still starting.
+    // Also ends servers that are still starting.
     this.#shared.closing.abort(new Error("the MCP servers were closed"));
     await Promise.all(this.#started.map(({ server }) => server?.close()));
   }

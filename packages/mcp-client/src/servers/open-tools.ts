@@ -10,38 +10,38 @@ import { prefixOf } from "../tools/names.js";
 import { type ConnectOptions, type McpServerState, type McpServers, startMcpServers } from "./connect-servers.js";
 import type { McpPlace } from "./server-transport.js";
 
-/** What MCP servers beside an orchestrator are started with. */
+/** How MCP servers are started whose tools an orchestrator offers itself. */
 export interface McpToolsOptions extends ConnectOptions {
-  /** Environment of servers that name none, such as `local`: their calls are judged and shown as calls there. */
+  /** Environment of servers that name none, such as `local`: policy and approvals treat their calls as calls there. */
   defaultEnvironment: string;
-  /** Directory of the work in an environment, absolute, where servers start; undefined: the environment's own. */
+  /** Absolute working directory of servers in an environment; undefined for the environment's own. */
   cwdOf?: (environment: string) => string | undefined;
-  /** Name of the one tool that is needed: only its server is started. Default: all are. */
+  /** Name of the only tool needed: only its server is started. Default: all are. */
   tool?: string | undefined;
 }
 
-/** MCP servers whose tools an orchestrator has beside those of its environments. */
+/** MCP servers whose tools an orchestrator offers in addition to those of its environments. */
 export interface McpTools {
   /**
-   * Gives their tools to an orchestrator, those of slow servers later. Waits for servers that are required, and for others until
-   * the grace is over, or for all. @throws McpServerError where a required one has failed, OrchestratorError
+   * Adds their tools to an orchestrator, those of slow servers later. Waits for required servers, and for others until
+   * the grace period is over, or for all. @throws McpServerError when a required one has failed, OrchestratorError
    */
   attachTo(orchestrator: Pick<Orchestrator, "attach">, options?: { waitsForAll?: boolean }): Promise<void>;
-  /** What a person should know that was not said before: servers that have failed or are slow, tools that are left out. At most 20. */
+  /** New warnings for the user: servers that have failed or are slow, and omitted tools. At most 20; each is returned once. */
   takeWarnings(): string[];
   /** Ends the servers and what they started. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the MCP servers of a configuration without waiting. Their tools are judged as tools of their environment. The caller closes them.
- * @param table as `config.toml` has it: `mcp_servers`, and `mcp_optional_startup_grace_ms` (default 1000), the time that servers which are
- * not required are waited for. @throws McpConfigError
+ * Starts the configured MCP servers without waiting. Policy treats their tools as tools of their environment. The caller closes them.
+ * @param table the parsed `config.toml`: `mcp_servers`, and `mcp_optional_startup_grace_ms` (default 1000), how long to wait for servers that are
+ * not required. @throws McpConfigError
  */
 export function openMcpTools(table: Readonly<Record<string, unknown>>, options: McpToolsOptions): McpTools {
   const { defaultEnvironment, cwdOf = () => undefined, tool, clock = systemClock } = options;
   const { mcp_optional_startup_grace_ms: ms } = table;
-  // The name of a server that is not started stays taken.
+  // A server that is not started still reserves its name.
   const configs = parseMcpServers(table.mcp_servers).map((config) =>
     tool === undefined || tool.startsWith(prefixOf(config.name)) ? config : { ...config, enabled: false },
   );
@@ -51,7 +51,7 @@ export function openMcpTools(table: Readonly<Record<string, unknown>>, options: 
   });
   const grace = startGrace(clock, typeof ms === "number" && ms >= 0 ? ms : STARTUP_GRACE_MS);
   const environmentOf = ({ environmentId = defaultEnvironment }: McpServerConfig) => environmentId;
-  const said = new Set<string>();
+  const reported = new Set<string>();
   return {
     async attachTo(orchestrator, { waitsForAll = false } = {}) {
       await servers.untilStarted(waitsForAll ? {} : { graceMs: grace.left() });
@@ -64,15 +64,15 @@ export function openMcpTools(table: Readonly<Record<string, unknown>>, options: 
       );
     },
     takeWarnings() {
-      const fresh = servers.states.flatMap(describe).filter((warning) => !said.has(warning));
-      for (const warning of fresh) said.add(warning);
+      const fresh = servers.states.flatMap(describe).filter((warning) => !reported.has(warning));
+      for (const warning of fresh) reported.add(warning);
       return fresh.slice(0, MAX_WARNINGS);
     },
     close: () => servers.close(),
   };
 }
 
-/** Servers start in the directory of the work, unless their configuration names another. */
+/** Servers start in the working directory, unless they are configured with another. */
 const inDirectory = (place: McpPlace, cwd: string | undefined): McpPlace => ({
   id: place.id,
   backend: place.backend,
@@ -85,13 +85,13 @@ function startGrace(clock: Clock, graceMs: number) {
   return { left: () => Math.max(0, graceMs - (clock.now() - began)) };
 }
 
-/** An executor of these tools alone: the one of an environment may be elsewhere, and takes no tools. */
+/** A separate executor that offers only these tools, because an environment's executor may be remote and accepts none. */
 function serveTools(servers: McpServers, includes: (config: McpServerConfig) => boolean) {
   const executor = createExecutor({ backend: NO_PROCESSES, sessionTools: false });
   servers.addTo(executor.tools, { includes });
-  const [ours, its] = createMemoryChannelPair();
-  void executor.serve(its, { resumable: false });
-  return ours;
+  const [clientEnd, executorEnd] = createMemoryChannelPair();
+  void executor.serve(executorEnd, { resumable: false });
+  return clientEnd;
 }
 
 const NO_PROCESSES: ExecBackend = {

@@ -5,23 +5,23 @@ import type { HttpConfig, McpServerConfig, StdioConfig } from "../config/server-
 import { createEnvironmentFetch } from "../transports/http-fetch.js";
 import { StdioTransport } from "../transports/stdio.js";
 
-/** Where a server runs, or its requests are made. */
+/** The environment that runs a server or makes its requests. */
 export interface McpPlace extends Pick<Environment, "id" | "backend" | "http"> {
-  /** Its directory, absolute, for servers that are configured without one or relative to it. */
+  /** Its absolute directory, for servers configured without one or with a relative one. */
   info(): Promise<{ cwd: string }>;
 }
 
-/** A transport that is not started yet, and what must not be shown of it. */
+/** A transport that is not started yet, and the secret values it uses. */
 export interface ServerTransport {
   transport: Transport;
   secrets: readonly string[];
-  /** Tells a server with sessions that its session is over. */
+  /** Ends the session of an HTTP server; does nothing for others. */
   endSession(): Promise<void>;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** @param env variables of this process, for those that the configuration names. @throws Error with the reason */
+/** @param env variables of this process, for those named in the configuration. @throws Error with the reason */
 export function createServerTransport(
   { transport }: McpServerConfig,
   place: McpPlace,
@@ -37,24 +37,24 @@ async function createStdio(config: StdioConfig, place: McpPlace, env: Variables)
     const value = env[name];
     return value === undefined ? [] : [[name, value]];
   });
-  const given = { ...Object.fromEntries(named), ...config.env };
+  const variables = { ...Object.fromEntries(named), ...config.env };
   const hostVariables = config.envVars.filter(({ source }) => source === "remote").map(({ name }) => name);
   const transport = new StdioTransport(
     {
       command: config.command,
       args: config.args,
-      env: given,
+      env: variables,
       hostVariables,
       cwd: posix.resolve(cwd, config.cwd ?? "."),
     },
     { backend: place.backend },
   );
-  return { transport, secrets: Object.values(given), endSession: () => Promise.resolve() };
+  return { transport, secrets: Object.values(variables), endSession: () => Promise.resolve() };
 }
 
 async function createHttp(config: HttpConfig, place: McpPlace, env: Variables): Promise<ServerTransport> {
   if (!URL.canParse(config.url) || !/^https?:$/.test(new URL(config.url).protocol)) {
-    throw new Error("its `url` is no http or https URL");
+    throw new Error("its `url` is not an http or https URL");
   }
   const fromEnv = Object.entries(config.envHttpHeaders).flatMap(([header, name]): [string, string][] => {
     const value = env[name]?.trim();

@@ -12,16 +12,16 @@ import { createServerTransport, type McpPlace, type ServerTransport } from "./se
 /** `starting`: its tools are not listed yet. `failed`: it could not be started, or has ended. */
 export type McpServerStatus = "starting" | "ready" | "failed" | "closed";
 
-/** What one server is handed. */
+/** Dependencies of one server. */
 export interface ServerOptions {
   getPlace(): Promise<McpPlace>;
   env: Readonly<Record<string, string | undefined>>;
   clock?: Clock | undefined;
-  /** Its state or its tools have changed. */
+  /** Called when its state or its tools have changed. */
   onChange(): void;
 }
 
-/** One MCP server: started once, and not again. */
+/** One MCP server. It is started once and never restarted. */
 export class McpServer {
   readonly config: McpServerConfig;
   readonly #options: ServerOptions;
@@ -31,7 +31,7 @@ export class McpServer {
   #tools: readonly Tool[] = [];
   #client: Client | undefined;
   #opened: ServerTransport | undefined;
-  /** The last thing that the transport reported, which says more than that the connection is closed. */
+  /** The last error of the transport, more specific than that the connection is closed. */
   #lastError: string | undefined;
   #cancelRelist = () => {};
   #closing: Promise<void> | undefined;
@@ -46,22 +46,22 @@ export class McpServer {
     return this.#status;
   }
 
-  /** Why it has failed, without secrets. */
+  /** Why it failed, without secrets. */
   get reason(): string | undefined {
     return this.#reason;
   }
 
-  /** As the server listed them last, also after it has failed: calls then say why. */
+  /** As last listed by the server. Still there after it has failed: calls then return the reason. */
   get tools(): readonly Tool[] {
     return this.#status === "closed" ? [] : this.#tools;
   }
 
-  /** Starts it and lists its tools, within its time. Never rejects: the state says what came of it. */
+  /** Starts it and lists its tools, within its time limit. Never rejects: `status` and `reason` have the outcome. */
   async start(signal: AbortSignal): Promise<void> {
     const { startupTimeoutMs: ms } = this.config;
     const createError = () => new Error(`it was not ready within ${ms / 1000} s`);
     try {
-      await withDeadline({ clock: this.#clock, ms, createError, signal }, (ending) => this.#open(ending));
+      await withDeadline({ clock: this.#clock, ms, createError, signal }, (deadline) => this.#open(deadline));
     } catch (error) {
       const isClosed = getCode(error) === "CONNECTION_CLOSED";
       this.#fail(isClosed ? (this.#lastError ?? messageOf(error)) : messageOf(error));
@@ -69,7 +69,7 @@ export class McpServer {
     }
   }
 
-  /** Calls a tool by the server's own name. Rejects for nothing: what went wrong is the outcome. */
+  /** Calls a tool by the server's own name. Never rejects: an error is an outcome. */
   async call(
     name: string,
     args: Record<string, unknown>,
@@ -162,7 +162,7 @@ export class McpServer {
           this.#tools = tools;
           this.#options.onChange();
         })
-        // The tools it had are kept.
+        // The previous tools are kept.
         .catch(() => {});
     });
   }
@@ -170,7 +170,7 @@ export class McpServer {
   #describeFailure(tool: string, error: unknown): string {
     const what = `\`${toSentence(tool, 100)}\` of MCP server \`${this.config.name}\``;
     const code = getCode(error);
-    // The server has answered: with an error.
+    // A numeric code is an error response of the server.
     if (typeof code === "number") return `${what}: ${this.#hide(messageOf(error))}`;
     const reason =
       code === "REQUEST_TIMEOUT"

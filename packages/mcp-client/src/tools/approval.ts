@@ -1,7 +1,7 @@
 import type { ToolAnnotations } from "@modelcontextprotocol/client";
 import type { McpApprovalMode, McpServerConfig } from "../config/server-config.js";
 
-/** Whether calls of a tool are asked about. What the server says of the tool counts only where the mode lets it. */
+/** Whether calls of a tool need approval. The server's annotations count only in the modes `writes` and `auto`. */
 export function asksApproval(
   { approvalMode, toolApprovalModes }: Pick<McpServerConfig, "approvalMode" | "toolApprovalModes">,
   tool: string,

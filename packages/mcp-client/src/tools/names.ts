@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { MAX_NAME_BYTES } from "../limits.js";
 
-/** What stands before the names of a server's tools: `mcp__server__`. */
+/** The prefix of the names of a server's tools: `mcp__server__`. */
 export const prefixOf = (server: string): string => `mcp__${toIdentifier(server)}__`;
 
 /**
- * The name of a tool for a model: `mcp__server__tool`, with `_` for whatever is no ASCII letter, digit or `_`. One over 64 bytes ends
- * in `_` and 12 hexadecimal digits of the SHA-1 of what it stands for, after as much of it as fits.
+ * The name of a tool as shown to a model: `mcp__server__tool`, with `_` for every character other than ASCII letters, digits and `_`. A name over
+ * 64 bytes is truncated and ends in `_` and 12 hexadecimal digits of the SHA-1 of server and tool.
  */
 export function toModelName(server: string, tool: string): string {
   const name = `${prefixOf(server)}${toIdentifier(tool)}`;
@@ -16,7 +16,7 @@ export function toModelName(server: string, tool: string): string {
 }
 
 /**
- * Why a server may not have a tool of this name: it would read as a tool of another server. Of `a` and `a__b`, only the latter has
+ * Why a server may not have a tool of this name: it would look like a tool of another server. Of `a` and `a__b`, only the latter may have
  * names that begin with `mcp__a__b__`, whichever of them is listed first.
  */
 export function findShadowed(server: string, tool: string, servers: readonly string[]): string | undefined {
@@ -26,7 +26,7 @@ export function findShadowed(server: string, tool: string, servers: readonly str
   return other === undefined ? undefined : `its name \`${name}\` is that of a tool of the server \`${other}\``;
 }
 
-/** What a server may be called. @returns why not; undefined if it may */
+/** Why a server name is invalid; undefined if it is valid. */
 export function findNameProblem(server: string): string | undefined {
   if (/^[A-Za-z0-9_-]+$/.test(server) && server.length <= MAX_SERVER_NAME) return undefined;
   return `a server is named with 1 to ${MAX_SERVER_NAME} ASCII letters, digits, - and _`;

@@ -4,19 +4,19 @@ import { MAX_RESULT_BYTES } from "../limits.js";
 import { cut } from "./text.js";
 
 /**
- * What a call came to, for a model: the text of its content, and a line for each part that is not text. `structured.content` has
- * all parts where some are no text, as they came: pictures with `data` (base64) and `mimeType`.
+ * The outcome of a call, for a model: the text of its content, and a line for each part that is not text. `structured.content` has
+ * all parts unchanged if some are not text: images with `data` (base64) and `mimeType`.
  */
 export function toOutcome(result: CallToolResult): ToolCallOutcome {
   const { content, structuredContent, isError } = result;
-  const text = bounded(content.map(describePart).join("\n"));
+  const text = truncate(content.map(describePart).join("\n"));
   if (isError === true) return { status: "error", message: text === "" ? "the tool failed and said nothing" : text };
   const isText = content.every(({ type }) => type === "text");
   const structured = {
     ...(structuredContent === undefined ? {} : { structuredContent }),
     ...(isText ? {} : { content }),
   };
-  const shown = text !== "" || structuredContent === undefined ? text : bounded(JSON.stringify(structuredContent));
+  const shown = text !== "" || structuredContent === undefined ? text : truncate(JSON.stringify(structuredContent));
   const isSmall = Buffer.byteLength(JSON.stringify(structured)) <= MAX_RESULT_BYTES;
   return {
     status: "success",
@@ -39,7 +39,7 @@ function describePart(part: CallToolResult["content"][number]): string {
   }
 }
 
-function bounded(text: string): string {
+function truncate(text: string): string {
   const shown = cut(text, MAX_RESULT_BYTES);
   if (shown === text) return text;
   return `${shown}\n[cut: the tool answered ${Buffer.byteLength(text)} bytes of text]`;

@@ -8,14 +8,14 @@ import { findShadowed, toModelName } from "./names.js";
 import { cleanSchema, findSchemaProblem } from "./schema.js";
 import { cut, toSentence, withoutControls } from "./text.js";
 
-/** A tool that a server has and a model does not get. */
+/** A tool of a server that is not offered to a model. */
 export interface LeftOut {
-  /** By the server's own name, without control characters. */
+  /** The server's own name for it, without control characters. */
   tool: string;
   reason: string;
 }
 
-/** A server as its tools need it. */
+/** The part of a server that its tools need. */
 interface ToolServer {
   config: McpServerConfig;
   tools: readonly Tool[];
@@ -27,8 +27,8 @@ interface ToolServer {
 }
 
 /**
- * The tools of a server, as those of an executor. What a server says of itself is not trusted: a name cannot be that of another
- * server's tool, of two tools with one name neither is there, and texts hold no control characters.
+ * The tools of a server, as executor tools. What a server declares is not trusted: a name cannot be that of another
+ * server's tool, two tools with the same name are both omitted, and control characters are removed from texts.
  * @param servers names of all servers
  */
 export function listTools(
@@ -73,7 +73,7 @@ function toExecutorTool(server: ToolServer, tool: Tool, name: string): ExecutorT
       if (args !== undefined && args !== null && !isObject(args)) {
         return { status: "error", message: `arguments of \`${name}\`: expected a JSON object. Nothing was run.` };
       }
-      // In order, as each waits for the one before it.
+      // In order, because each waits for the one before it.
       let sent = Promise.resolve();
       const onProgress = (line: string) => {
         sent = sent.then(() => emitOutput(Buffer.from(`${line}\n`, "utf8")));

@@ -1,11 +1,11 @@
-/** Without control characters but line ends and tabs, and without invisible ones that reorder or hide text. */
+/** Removes control characters except line ends and tabs, and invisible characters that reorder or hide text. */
 export const withoutControls = (text: string): string => text.replace(CONTROLS, "");
 
-/** On one line, at most `maxBytes` long. */
+/** The text on one line, at most `maxBytes` long. */
 export const toSentence = (text: string, maxBytes: number): string =>
   cut(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim(), maxBytes);
 
-/** At most so many bytes of UTF-8, cut between characters. */
+/** At most `maxBytes` of UTF-8, cut between characters. */
 export function cut(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text, "utf8");
   if (bytes.length <= maxBytes) return text;

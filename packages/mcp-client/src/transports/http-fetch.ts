@@ -3,10 +3,10 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { HTTP_HANDSHAKE_MS } from "../limits.js";
 
 /**
- * A `fetch` for `StreamableHTTPClientTransport` whose requests are made by the host of an environment. Resolves at the headers,
- * with the body as a stream. Requests of the MCP handshake end after 30 s, others never by themselves. Headers, also secret
- * ones, reach that host. An abort ends the wait here at once; the exec-server protocol has no message that ends an exchange, so
- * the host goes on with it until it is over or the connection to the host ends.
+ * A `fetch` for `StreamableHTTPClientTransport` whose requests are made by the host of an environment. Resolves when the headers arrive,
+ * with the body as a stream. Requests of the MCP handshake time out after 30 s, others do not. Headers, including secret
+ * ones, are sent to that host. An abort ends the wait here at once; the exec-server protocol has no message to cancel an exchange, so
+ * the host continues until it is complete or the connection to the host ends.
  */
 export function createEnvironmentFetch(http: Pick<EnvironmentHttp, "stream">): FetchLike {
   return async (url, init = {}) => {
@@ -25,14 +25,15 @@ export function createEnvironmentFetch(http: Pick<EnvironmentHttp, "stream">): F
       ...(isHandshake(body) ? { timeoutMs: HTTP_HANDSHAKE_MS } : {}),
       redirectPolicy: redirect === "follow" ? "follow" : "stop",
     });
-    const answer = await unlessAborted(exchange, signal);
-    const isRedirect = answer.status >= 300 && answer.status < 400 && answer.status !== 304;
-    const hasBody = !BODYLESS.has(answer.status) && method.toUpperCase() !== "HEAD";
-    if (!hasBody || (redirect === "error" && isRedirect)) discard(answer.body);
-    if (redirect === "error" && isRedirect) throw new TypeError(`the answer is a redirect (status ${answer.status})`);
-    return new Response(hasBody ? toWebStream(answer.body, signal) : null, {
-      status: answer.status,
-      headers: answer.headers.map(({ name, value }): [string, string] => [name, value]),
+    const response = await unlessAborted(exchange, signal);
+    const isRedirect = response.status >= 300 && response.status < 400 && response.status !== 304;
+    const hasBody = !BODYLESS.has(response.status) && method.toUpperCase() !== "HEAD";
+    if (!hasBody || (redirect === "error" && isRedirect)) discard(response.body);
+    if (redirect === "error" && isRedirect)
+      throw new TypeError(`the response is a redirect (status ${response.status})`);
+    return new Response(hasBody ? toWebStream(response.body, signal) : null, {
+      status: response.status,
+      headers: response.headers.map(({ name, value }): [string, string] => [name, value]),
     });
   };
 }
@@ -40,7 +41,7 @@ export function createEnvironmentFetch(http: Pick<EnvironmentHttp, "stream">): F
 /** A response with one of these has no body. */
 const BODYLESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** As they are given: a list or an object keeps its order, `Headers` sorts. */
+/** In the given order; only `Headers` objects are sorted. */
 function listHeaders(headers: RequestInit["headers"]): { name: string; value: string }[] {
   const entries = headers === undefined ? [] : isIterable(headers) ? [...headers] : Object.entries(headers);
   return entries.map(([name, value]) => ({ name: String(name), value: String(value) }));
@@ -50,8 +51,8 @@ const isIterable = <T>(value: object | Iterable<T>): value is Iterable<T> => Sym
 
 async function readBody(body: RequestInit["body"]): Promise<{ body?: Uint8Array; contentType: string | null }> {
   if (body === undefined || body === null) return { contentType: null };
-  const whole = new Response(body);
-  return { body: new Uint8Array(await whole.arrayBuffer()), contentType: whole.headers.get("content-type") };
+  const complete = new Response(body);
+  return { body: new Uint8Array(await complete.arrayBuffer()), contentType: complete.headers.get("content-type") };
 }
 
 function isHandshake(body: Uint8Array | undefined): boolean {
@@ -66,12 +67,12 @@ function isHandshake(body: Uint8Array | undefined): boolean {
 }
 
 const HANDSHAKE: readonly string[] = ["initialize", "notifications/initialized", "server/discover"];
-/** Bytes above which a request is not looked into: those of a handshake are short. */
+/** Larger requests are not parsed: handshake requests are short. */
 const HANDSHAKE_BYTES = 64 * 1024;
 
 type Streamed = Awaited<ReturnType<EnvironmentHttp["stream"]>>;
 
-/** An answer that comes after the abort is discarded. */
+/** A response that arrives after the abort is discarded. */
 async function unlessAborted(exchange: Promise<Streamed>, signal: AbortSignal | null | undefined): Promise<Streamed> {
   if (signal == null) return exchange;
   let stopListening = () => {};
@@ -97,7 +98,7 @@ function discard(body: AsyncIterable<Buffer>): void {
     .catch(() => {});
 }
 
-/** Reads ahead nothing: what is not asked for stays with the connection, which holds the host back. */
+/** Does not read ahead: unread data stays in the connection, which applies back-pressure to the host. */
 function toWebStream(body: AsyncIterable<Buffer>, signal: AbortSignal | null | undefined): ReadableStream<Uint8Array> {
   const pieces = body[Symbol.asyncIterator]();
   const stop = () => void pieces.return?.().catch(() => {});

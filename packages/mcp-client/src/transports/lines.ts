@@ -1,41 +1,41 @@
 import { MAX_MESSAGE_BYTES } from "../limits.js";
 
-/** Cuts bytes into lines, which end with LF. Keeps at most one unfinished line. */
+/** Splits bytes into lines, which end with LF. Buffers at most one incomplete line. */
 export class Lines {
   readonly #maxBytes: number;
-  /** The unfinished line; its capacity doubles. */
-  #kept = Buffer.alloc(0);
+  /** The incomplete line; its capacity doubles. */
+  #buffer = Buffer.alloc(0);
   #bytes = 0;
 
-  /** @param maxBytes of one line */
+  /** @param maxBytes limit for one line */
   constructor(maxBytes = MAX_MESSAGE_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that these bytes complete, without their ends. @throws RangeError for a line over the limit */
+  /** The lines completed by these bytes, without line ends. @throws RangeError for a line over the limit */
   *take(bytes: Uint8Array): Generator<string> {
     let from = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, from)) {
-      this.#keep(bytes.subarray(from, end));
+      this.#append(bytes.subarray(from, end));
       from = end + 1;
-      const line = this.#kept.toString("utf8", 0, this.#bytes);
+      const line = this.#buffer.toString("utf8", 0, this.#bytes);
       this.#bytes = 0;
       yield line.endsWith("\r") ? line.slice(0, -1) : line;
     }
-    this.#keep(bytes.subarray(from));
+    this.#append(bytes.subarray(from));
   }
 
-  #keep(piece: Uint8Array): void {
+  #append(piece: Uint8Array): void {
     const bytes = this.#bytes + piece.length;
     if (bytes > this.#maxBytes) {
       throw new RangeError(`a message has more than ${this.#maxBytes} bytes, the limit for one message`);
     }
-    if (bytes > this.#kept.length) {
-      const grown = Buffer.allocUnsafe(Math.max(bytes, 2 * this.#kept.length));
-      this.#kept.copy(grown, 0, 0, this.#bytes);
-      this.#kept = grown;
+    if (bytes > this.#buffer.length) {
+      const grown = Buffer.allocUnsafe(Math.max(bytes, 2 * this.#buffer.length));
+      this.#buffer.copy(grown, 0, 0, this.#bytes);
+      this.#buffer = grown;
     }
-    this.#kept.set(piece, this.#bytes);
+    this.#buffer.set(piece, this.#bytes);
     this.#bytes = bytes;
   }
 }

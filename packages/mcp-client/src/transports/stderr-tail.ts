@@ -12,7 +12,7 @@ export class StderrTail {
     return this.#bytes.toString("utf8");
   }
 
-  /** Its end on one line and without control characters, for an error; empty for none. */
+  /** The end of it on one line, without control characters, for an error; may be empty. */
   quote(): string {
     return this.text
       .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")

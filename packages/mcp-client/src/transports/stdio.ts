@@ -10,28 +10,28 @@ import {
 import type { EnvPolicy, ProcessOutcome } from "@codex/executor-protocol";
 import { messageOf } from "@codex/telemetry";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { CLOSE_GRACE_MS, LAST_WORDS_MS, MAX_MESSAGE_BYTES, OUTPUT_TAIL_BYTES, TERMINATE_GRACE_MS } from "../limits.js";
+import { CLOSE_GRACE_MS, DRAIN_MS, MAX_MESSAGE_BYTES, OUTPUT_TAIL_BYTES, TERMINATE_GRACE_MS } from "../limits.js";
 import { Lines } from "./lines.js";
 import { StderrTail } from "./stderr-tail.js";
 
-/** An MCP server that speaks on its stdin and stdout. */
+/** An MCP server that communicates over its stdin and stdout. */
 export interface StdioServer {
   /** Program, looked up in the `PATH` of its host unless it has a slash. */
   command: string;
   args?: readonly string[];
-  /** Laid over the core variables of its host; nothing else is passed. */
+  /** Added to the core variables of its host; nothing else is passed. */
   env?: Readonly<Record<string, string>>;
-  /** Further variables of its host that it gets, by name. */
+  /** Names of further variables of its host to pass. */
   hostVariables?: readonly string[];
-  /** Absolute directory of its host. */
+  /** Absolute directory on its host. */
   cwd: string;
 }
 
-/** Where the program of a `StdioTransport` runs, and who learns of its stderr. */
+/** Dependencies of a `StdioTransport`. */
 export interface StdioTransportOptions {
-  /** Starts the program. Stays the caller's. */
+  /** Starts the program. Owned by the caller. */
   backend: Pick<ExecBackend, "start" | "appliesEnvPolicy">;
-  /** Called with stderr of the program, as it comes. */
+  /** Called with the stderr of the program as it arrives. */
   onStderr?: (bytes: Uint8Array) => void;
   /** Variables of the host, for a backend that applies no policy itself. Default: those of this process. */
   hostEnv?: Readonly<Record<string, string | undefined>>;
@@ -39,9 +39,9 @@ export interface StdioTransportOptions {
 }
 
 /**
- * A transport for the official MCP client over a program of any `ExecBackend`, on pipes and without a terminal. A connection
- * below it that is lost and resumed is not noticed. `onerror` gets the reason of an end that nobody asked for, before `onclose`.
- * `close` closes stdin, waits 2 s, asks the program to end and kills it, with everything that it started.
+ * A transport for the official MCP client over a program of any `ExecBackend`, on pipes and without a terminal. A lost and
+ * resumed connection to the host does not affect it. `onerror` gets the reason of an unexpected exit, before `onclose`.
+ * `close` closes stdin, waits 2 s, terminates the program and then kills it, with all processes that it started.
  */
 export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
@@ -52,7 +52,7 @@ export class StdioTransport implements Transport {
   readonly #stderr = new StderrTail();
   #starting: Promise<ExecProcess> | undefined;
   #process: ExecProcess | undefined;
-  /** Its output was read to the end, or is not read any further. */
+  /** Resolves when its output is no longer read, at the end or earlier. */
   #drained: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #isOver = false;
@@ -67,14 +67,14 @@ export class StdioTransport implements Transport {
     return this.#process?.outcome;
   }
 
-  /** The last 8 KiB of what it wrote to stderr. */
+  /** The last 8 KiB of its stderr. */
   get stderr(): string {
     return this.#stderr.text;
   }
 
-  /** Starts the program. @throws what the backend throws, such as a StartError, of which `onerror` learns too */
+  /** Starts the program. @throws what the backend throws, such as a StartError; also passed to `onerror` */
   async start(): Promise<void> {
-    if (this.#starting !== undefined) throw new Error("the transport of an MCP server is started once only");
+    if (this.#starting !== undefined) throw new Error("the transport of an MCP server can be started only once");
     try {
       this.#starting = this.#options.backend.start(this.#createSpec());
       this.#process = await this.#starting;
@@ -88,7 +88,7 @@ export class StdioTransport implements Transport {
     void reading.then((problem) => this.#finish(program, problem));
   }
 
-  /** Resolves when the message is written. @throws RangeError above 10 MiB; WriteError when the program reads no more */
+  /** Resolves when the message is written. @throws RangeError above 10 MiB; WriteError when the program no longer reads */
   async send(message: JSONRPCMessage): Promise<void> {
     const line = Buffer.from(`${JSON.stringify(message)}\n`, "utf8");
     if (line.length > MAX_MESSAGE_BYTES) {
@@ -99,13 +99,13 @@ export class StdioTransport implements Transport {
     try {
       await program.write(line);
     } catch (error) {
-      // How it ended says more, as soon as its last words are read.
-      await waitAtMost(this.#options.clock ?? systemClock, LAST_WORDS_MS, program.closed);
+      // The exit reason is more specific; it is known once the remaining output is read.
+      await waitAtMost(this.#options.clock ?? systemClock, DRAIN_MS, program.closed);
       throw program.outcome.kind === "running" ? error : new Error(this.#describeEnd(program), { cause: error });
     }
   }
 
-  /** Ends the program. Resolves when nothing of it is left. Idempotent; never rejects. */
+  /** Ends the program. Resolves when none of its processes is left. Idempotent; never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -124,7 +124,7 @@ export class StdioTransport implements Transport {
     };
   }
 
-  /** Reads to the end. Never rejects: resolves with why it was given up. */
+  /** Reads to the end. Never rejects: resolves with the reason if it stopped early. */
   async #read(program: ExecProcess): Promise<Error | undefined> {
     const lines = new Lines();
     let expected = 0;
@@ -136,7 +136,7 @@ export class StdioTransport implements Transport {
         else {
           for (const line of lines.take(bytes)) {
             this.#takeLine(line);
-            // The client handles a notification later than an answer: progress must not be overtaken by the result.
+            // The client handles a notification later than a response: the result must not overtake progress.
             await setImmediate();
           }
         }
@@ -174,8 +174,8 @@ export class StdioTransport implements Transport {
   }
 
   #describeEnd({ outcome }: ExecProcess): string {
-    const words = this.#stderr.quote();
-    return `the MCP server ended: ${describeOutcome(outcome)}${words === "" ? "" : `; on stderr: ${words}`}`;
+    const stderr = this.#stderr.quote();
+    return `the MCP server ended: ${describeOutcome(outcome)}${stderr === "" ? "" : `; on stderr: ${stderr}`}`;
   }
 
   async #close(): Promise<void> {
@@ -184,10 +184,10 @@ export class StdioTransport implements Transport {
     if (program !== undefined) {
       await program.closeStdin().catch(() => {});
       await waitAtMost(clock, CLOSE_GRACE_MS, program.exited);
-      // Also after its exit: what it started may still run.
+      // Also after its exit: processes that it started may still run.
       await program.terminate({ graceMs: TERMINATE_GRACE_MS }).catch(() => {});
-      // What it said last counts.
-      await waitAtMost(clock, LAST_WORDS_MS, this.#drained);
+      // The last output may explain the exit.
+      await waitAtMost(clock, DRAIN_MS, this.#drained);
       program.dispose();
     }
     this.#end(undefined);
@@ -202,18 +202,18 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Core variables, those that are named, and what is configured. @throws RangeError for what is no name of a variable */
+/** Core, named and configured variables. @throws RangeError for an invalid variable name */
 function createEnvPolicy({ env = {}, hostVariables = [] }: StdioServer): EnvPolicy {
   const policy = { ignoreDefaultExcludes: false, exclude: [], set: { ...env }, includeOnly: [] };
   if (hostVariables.length === 0) return { ...policy, inherit: "core" };
-  // Names are patterns to a policy.
+  // A policy treats names as patterns.
   const wrong = hostVariables.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
-  if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} is no name of a variable`);
+  if (wrong !== undefined) throw new RangeError(`${JSON.stringify(wrong)} is not a valid variable name`);
   const includeOnly = [...CORE_NAMES, ...hostVariables, ...Object.keys(env)];
   return { ...policy, inherit: "all", ignoreDefaultExcludes: true, includeOnly };
 }
 
-/** What the client reads further; it tells requests, notifications and answers apart itself, and checks them. */
+/** A minimal check; the client distinguishes and validates requests, notifications and responses itself. */
 const isMessage = (value: unknown): value is JSONRPCMessage =>
   typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
 

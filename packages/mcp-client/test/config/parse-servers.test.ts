@@ -3,7 +3,7 @@ import { McpConfigError, parseMcpServers } from "../../src/index.js";
 
 const parse = (server: unknown) => parseMcpServers({ s: server })[0]!;
 
-it("reads a server on stdio, with what Codex takes for granted", () => {
+it("reads a stdio server, with the defaults of Codex", () => {
   expect(parse({ command: "uvx", unknown_key: 1 })).toEqual({
     name: "s",
     transport: { kind: "stdio", command: "uvx", args: [], env: {}, envVars: [], cwd: undefined },
@@ -120,7 +120,7 @@ describe("rejects", () => {
     expect(() => parse(server)).not.toThrow("hunter2");
   });
 
-  it("more than 64 servers, and what is no table of servers", () => {
+  it("more than 64 servers, and a value that is not a table", () => {
     const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`s${index}`, { command: "x" }]));
     expect(() => parseMcpServers(many)).toThrow("65 servers, the limit is 64");
     expect(() => parseMcpServers("x")).toThrow("`mcp_servers`: expected a table, got a string");

@@ -1,4 +1,4 @@
-// Run as a program: a server that says of itself what suits it. Its tools are the JSON of its first argument.
+// Run as a program: a server with false declarations. Its tools are the JSON of its first argument.
 import { createInterface } from "node:readline";
 
 const tools = JSON.parse(process.argv[2] ?? "[]");

@@ -16,13 +16,13 @@ import {
   parseMcpServers,
   startMcpServers,
 } from "../../src/index.js";
-import { listenHttp, listenMcp, openFar, SERVER, untilGone } from "../support.js";
+import { listenHttp, listenMcp, openRemote, SERVER, untilGone } from "../support.js";
 
 const { command, args } = SERVER;
 const GOOD = { command, args };
 
 async function connect(table: unknown, options: Partial<ConnectOptions> = {}) {
-  const place = (await openFar()).environment;
+  const place = (await openRemote()).environment;
   const getEnvironment = () => place;
   const servers = await connectMcpServers(parseMcpServers(table), { getEnvironment, ...options });
   onTestFinished(() => servers.close());
@@ -54,7 +54,7 @@ async function call(tools: readonly ExecutorTool[], name: string, given: object,
 }
 
 describe("servers of both kinds", () => {
-  it("give their tools, which answer with text, pictures and progress", async () => {
+  it("offer their tools, which return text, images and progress", async () => {
     const { url } = await listenMcp();
     const servers = await connect({ io: GOOD, web: { url } });
     expect(servers.states.map(({ name, status }) => `${name} ${status}`)).toEqual(["io ready", "web ready"]);
@@ -81,7 +81,7 @@ describe("servers of both kinds", () => {
     expect(echo?.spec.inputSchema).toMatchObject({ properties: { words: { type: "string" } }, required: ["words"] });
   });
 
-  it("list only what is enabled", async () => {
+  it("list only enabled tools", async () => {
     const servers = await connect({
       some: { ...GOOD, enabled_tools: ["echo", "env"], disabled_tools: ["env"] },
       none: { ...GOOD, enabled: false },
@@ -94,7 +94,7 @@ describe("servers of both kinds", () => {
 });
 
 describe("a server that fails", () => {
-  it("is named with its reason, and stops no other", async () => {
+  it("is reported with its reason, and does not affect the others", async () => {
     const { url } = await listenHttp((_, response) => response.writeHead(401).end("no"));
     const servers = await connect(
       {
@@ -111,7 +111,7 @@ describe("a server that fails", () => {
       {
         getEnvironment: async (id): Promise<McpPlace> => {
           if (id === "mars") throw new Error("environment `mars`: it is not configured");
-          return (await openFar()).environment;
+          return (await openRemote()).environment;
         },
       },
     );
@@ -123,7 +123,7 @@ describe("a server that fails", () => {
       "a b": expect.stringContaining("1 to 40 ASCII letters"),
       refused: expect.any(String),
       tokenless: expect.stringContaining("`NO_SUCH_VARIABLE`"),
-      odd: expect.stringContaining("no http or https URL"),
+      odd: expect.stringContaining("not an http or https URL"),
       good: "ready",
       elsewhere: "environment `mars`: it is not configured",
     });
@@ -133,14 +133,14 @@ describe("a server that fails", () => {
     });
   });
 
-  it("ends everything where it is required", async () => {
-    const { environment } = await openFar();
+  it("closes all servers if it is required", async () => {
+    const { environment } = await openRemote();
     const table = { must: { command: "/no/such/server", required: true }, good: GOOD };
     const connecting = connectMcpServers(parseMcpServers(table), { getEnvironment: () => environment });
     await expect(connecting).rejects.toThrow("MCP server `must` is required, and has failed");
   });
 
-  it("says in each call why it has ended, and that the call under way may have done something", async () => {
+  it("gives the reason in each later call, and reports the effect of the call in progress as unknown", async () => {
     const servers = await connect({ s: GOOD });
     const changed = new Promise<void>((resolve) => void servers.onChange(resolve));
     const { outcome } = await call(servers.tools, "mcp__s__exit", { code: 3 });
@@ -153,7 +153,7 @@ describe("a server that fails", () => {
     });
   });
 
-  it("does not answer in time, or is not waited for", async () => {
+  it("fails at its time limit, or when its start is aborted", async () => {
     const servers = await connect({ s: { ...GOOD, tool_timeout_sec: 0.2 }, t: GOOD });
     expect((await call(servers.tools, "mcp__s__wait_for", { file: "/no/such/file" })).outcome).toMatchObject({
       message: expect.stringContaining("did not answer within 0.2 s"),
@@ -202,8 +202,8 @@ describe("a server that cannot be trusted", () => {
 });
 
 describe("servers that are not waited for", () => {
-  it("come later, where they are not required", async () => {
-    const place = (await openFar()).environment;
+  it("add their tools later if they are not required", async () => {
+    const place = (await openRemote()).environment;
     let open = () => {};
     const gate = new Promise<void>((resolve) => {
       open = resolve;
@@ -230,16 +230,16 @@ describe("servers that are not waited for", () => {
     );
   });
 
-  it("are waited for where they are required, and say why they failed", async () => {
-    const place = (await openFar()).environment;
+  it("are waited for if they are required, and report why they failed", async () => {
+    const place = (await openRemote()).environment;
     const table = { must: { command: "/no/such/server", required: true }, good: GOOD };
     const servers = startMcpServers(parseMcpServers(table), { getEnvironment: () => place });
     onTestFinished(() => servers.close());
     await expect(servers.untilStarted({ graceMs: 0 })).rejects.toThrow(/`must` is required/);
   });
 
-  it("are given up by close", async () => {
-    const place = (await openFar()).environment;
+  it("are aborted by close", async () => {
+    const place = (await openRemote()).environment;
     const table = { silent: { command: "sleep", args: ["1000"] } };
     const servers = startMcpServers(parseMcpServers(table), { getEnvironment: () => place });
     await servers.close();
@@ -247,9 +247,9 @@ describe("servers that are not waited for", () => {
   });
 });
 
-it("makes the tools those of an executor, which announces each change", async () => {
+it("adds the tools to an executor, which announces each change", async () => {
   const servers = await connect({ s: GOOD });
-  const executor = createExecutor({ backend: (await openFar()).environment.backend });
+  const executor = createExecutor({ backend: (await openRemote()).environment.backend });
   onTestFinished(() => executor.close());
   const [ours, its] = createMemoryChannelPair();
   void executor.serve(its);
@@ -277,9 +277,9 @@ it("makes the tools those of an executor, which announces each change", async ()
   expect(executor.tools.list().map(({ spec }) => spec.name)).toEqual(["mcp__s__env"]);
 });
 
-it("is asked about by the approvals of the orchestrator, where the tool may change things", async () => {
+it("needs approval by the orchestrator if the tool may change something", async () => {
   const servers = await connect({ s: { ...GOOD, tools: { env: { approval_mode: "approve" } } } });
-  const executor = createExecutor({ backend: (await openFar()).environment.backend });
+  const executor = createExecutor({ backend: (await openRemote()).environment.backend });
   onTestFinished(() => executor.close());
   servers.addTo(executor.tools);
   const attach = async (options: OrchestratorOptions) => {

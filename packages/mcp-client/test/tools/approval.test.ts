@@ -15,7 +15,7 @@ it.each([
   expect([undefined, READS, HARMLESS, LIES].map((hints) => asksApproval(config, "t", hints))).toEqual(asks);
 });
 
-it("asks for single tools as they are configured", () => {
+it("applies the mode of an individual tool", () => {
   const config = { approvalMode: "prompt", toolApprovalModes: { t: "approve" } } as const;
   expect([asksApproval(config, "t"), asksApproval(config, "toString"), asksApproval(config, "u")]).toEqual([
     false,

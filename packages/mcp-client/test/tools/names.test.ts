@@ -6,7 +6,7 @@ it("names a tool by server and tool, with _ for other characters", () => {
   expect(toModelName("my-git", "log.all\u202e né")).toBe("mcp__my_git__log_all__n_");
 });
 
-it("shortens what has over 64 bytes, and keeps it apart", () => {
+it("shortens names over 64 bytes, and keeps them distinct", () => {
   expect(toModelName("s", "x".repeat(56))).toBe(`mcp__s__${"x".repeat(56)}`);
   const first = toModelName("s", `${"x".repeat(57)}`);
   const second = toModelName("s", `${"x".repeat(58)}`);
@@ -14,7 +14,7 @@ it("shortens what has over 64 bytes, and keeps it apart", () => {
   expect([first.length, second.length, first === second]).toEqual([64, 64, false]);
 });
 
-it("finds a tool that would read as one of another server", () => {
+it("finds a tool that would look like one of another server", () => {
   const servers = ["a", "a__b", "c"];
   expect(findShadowed("a", "b__steal", servers)).toContain("`a__b`");
   expect(findShadowed("a", "b\u0007-steal", servers)).toContain("`a__b`");

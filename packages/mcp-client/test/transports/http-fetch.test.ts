@@ -1,10 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, it, onTestFinished } from "vitest";
 import { createEnvironmentFetch } from "../../src/index.js";
-import { listenHttp, listenMcp, openFar } from "../support.js";
+import { listenHttp, listenMcp, openRemote } from "../support.js";
 
 async function openFetch() {
-  return createEnvironmentFetch((await openFar()).environment.http);
+  return createEnvironmentFetch((await openRemote()).environment.http);
 }
 
 it("carries the official client over Streamable HTTP: list, call, 3 MB, progress, end of the session", async () => {
@@ -28,7 +28,7 @@ it("carries the official client over Streamable HTTP: list, call, 3 MB, progress
   expect(asked.every(({ headers }) => headers.includes("Bearer mine"))).toBe(true);
 });
 
-it("passes headers in their order, a body and the kind of the body", async () => {
+it("passes headers in order, a body and its content type", async () => {
   const fetch = await openFetch();
   const { url, asked } = await listenHttp((request, response) => request.pipe(response));
   const headers = { "X-Second": "2", "X-First": "1" };
@@ -39,7 +39,7 @@ it("passes headers in their order, a body and the kind of the body", async () =>
   expect(asked[0]!.headers).toContain("application/x-www-form-urlencoded;charset=UTF-8");
 });
 
-it("follows no redirect that is manual or an error", async () => {
+it("does not follow redirects in the modes manual and error", async () => {
   const fetch = await openFetch();
   const { url, asked } = await listenHttp((request, response) => {
     if (request.url === "/there") response.end("there");
@@ -59,7 +59,7 @@ it.each([204, 205, 304])("has no body for status %i", async (status) => {
   expect([answer.status, answer.body]).toEqual([status, null]);
 });
 
-it("ends the wait at an abort, before the headers and in a body that never ends", async () => {
+it("stops waiting on an abort, before the headers and in a body that never ends", async () => {
   const fetch = await openFetch();
   const { url } = await listenHttp((request, response) => {
     if (request.url === "/stream") response.writeHead(200).write("first");

@@ -6,7 +6,7 @@ import { createLocalBackend } from "@codex/process-host";
 import { Client } from "@modelcontextprotocol/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type StdioServer, StdioTransport } from "../../src/index.js";
-import { openFar, SERVER, untilGone } from "../support.js";
+import { openRemote, SERVER, untilGone } from "../support.js";
 
 /** A client of a server on a backend, and what its transport reported, in order. */
 async function connect(backend: ExecBackend, server: Partial<StdioServer> = {}) {
@@ -33,10 +33,10 @@ function openLocal(): ExecBackend {
 
 const BACKENDS: [string, () => Promise<ExecBackend> | ExecBackend][] = [
   ["this host", openLocal],
-  ["an exec-server", async () => (await openFar()).environment.backend],
+  ["an exec-server", async () => (await openRemote()).environment.backend],
 ];
 
-describe.each(BACKENDS)("a server on stdio of %s", (_, open) => {
+describe.each(BACKENDS)("a stdio server on %s", (_, open) => {
   it("is initialized, listed and called", async () => {
     const { client, connected } = await connect(await open());
     await connected;
@@ -66,7 +66,7 @@ describe.each(BACKENDS)("a server on stdio of %s", (_, open) => {
     expect(answer.content).toEqual([{ type: "text", text: words }]);
   });
 
-  it("gets core variables and what is configured, no secrets of this process", async () => {
+  it("gets core and configured variables, and no secrets of this process", async () => {
     process.env.MCP_TEST_SECRET_TOKEN = "hunter2";
     process.env.MCP_TEST_PLAIN = "plain";
     onTestFinished(() => {
@@ -82,7 +82,7 @@ describe.each(BACKENDS)("a server on stdio of %s", (_, open) => {
     expect(env).not.toHaveProperty("MCP_TEST_PLAIN");
   });
 
-  it("is gone with its children when it is closed", async () => {
+  it("is ended with its children when it is closed", async () => {
     const { client, connected, events } = await connect(await open());
     await connected;
     const { content } = await client.callTool({ name: "pid", arguments: {} });
@@ -92,7 +92,7 @@ describe.each(BACKENDS)("a server on stdio of %s", (_, open) => {
     expect(events).toEqual(["closed"]);
   });
 
-  it("tells its exit code and last words before it is closed", async () => {
+  it("reports its exit code and last stderr before onclose", async () => {
     const { client, connected, events, closed, transport } = await connect(await open());
     await connected;
     await expect(client.callTool({ name: "exit", arguments: { code: 3 } })).rejects.toThrow();
@@ -101,7 +101,7 @@ describe.each(BACKENDS)("a server on stdio of %s", (_, open) => {
     expect(transport.outcome).toEqual({ kind: "exited", code: 3 });
   });
 
-  it("tells why it cannot start before it is closed", async () => {
+  it("reports why it cannot start before onclose", async () => {
     const { events, closed, connected } = await connect(await open(), { command: "/no/such/mcp-server" });
     await expect(connected).rejects.toThrow();
     await closed;
@@ -109,8 +109,8 @@ describe.each(BACKENDS)("a server on stdio of %s", (_, open) => {
   });
 });
 
-it("does not notice that the connection below was cut in the midst of a call", async () => {
-  const { environment, relay } = await openFar();
+it("completes a call although the connection to the host was lost meanwhile", async () => {
+  const { environment, relay } = await openRemote();
   const { client, connected, events } = await connect(environment.backend);
   await connected;
   const file = join(await mkdtemp(join(tmpdir(), "mcp ")), "there");
@@ -125,7 +125,7 @@ it("does not notice that the connection below was cut in the midst of a call", a
   expect([relay.cuts, events]).toEqual([1, []]);
 });
 
-it("refuses lines that are no messages, and ends a server whose message is too long", async () => {
+it("rejects lines that are not messages, and ends a server whose message is too long", async () => {
   const backend = openLocal();
   const script = "echo oops; head -c 11000000 /dev/zero | tr '\\0' x; sleep 1000";
   const transport = new StdioTransport({ command: "/bin/sh", args: ["-c", script], cwd: "/" }, { backend });
@@ -142,7 +142,7 @@ it("refuses lines that are no messages, and ends a server whose message is too l
   expect(transport.outcome).toMatchObject({ kind: "signaled" });
 });
 
-it("keeps the end of stderr, and refuses to send a message that is too long", async () => {
+it("keeps the end of stderr, and rejects sending a message that is too long", async () => {
   const backend = openLocal();
   const seen: number[] = [];
   const transport = new StdioTransport(
