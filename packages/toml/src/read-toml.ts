@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "@codex/telemetry";
 import { parse, TomlError } from "smol-toml";
-import { findKey, type KeyPath, type Place } from "./find-key.js";
+import { createKeyFinder, type KeyPath, type Place } from "./find-key.js";
 import { MAX_TOML_FILE_BYTES } from "./limits.js";
 import { TomlFileError } from "./toml-error.js";
 
@@ -22,7 +22,7 @@ export interface TomlFile {
 export async function readTomlFile(file: string): Promise<TomlFile | undefined> {
   const text = await readText(file);
   if (text === undefined) return undefined;
-  return { table: parseTable(text, file), findPlace: (path) => findKey(text, path) };
+  return { table: parseTable(text, file), findPlace: createKeyFinder(text) };
 }
 
 async function readText(file: string): Promise<string | undefined> {

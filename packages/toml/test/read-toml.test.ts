@@ -25,6 +25,41 @@ describe("a file of settings", () => {
     expect(file?.findPlace(["nothing"])).toBeUndefined();
   });
 
+  it.each<[string, (string | number)[], { line: number; column: number } | undefined]>([
+    ["a key of one table of many", ["x", 1, "id"], { line: 5, column: 1 }],
+    ["a key of any table of an array", ["x", "id"], { line: 2, column: 1 }],
+    ["a table that lacks the key", ["x", 1, "url"], { line: 4, column: 1 }],
+    ["a table that is only implied", ["a"], { line: 7, column: 3 }],
+    ["a key in an inline table", ["a", "b", "c", "d"], { line: 8, column: 1 }],
+    ["the second key of a table", ["a", "b", "e"], { line: 9, column: 1 }],
+    ["a text over lines, and what follows it", ["a", "b", "g"], { line: 12, column: 1 }],
+    ["what is only in a text", ["no"], undefined],
+    ["nothing", [], undefined],
+  ])("finds %s", async (_, path, place) => {
+    const lines = [
+      "[[x]]",
+      "id = 1",
+      "",
+      "[[x]]",
+      "id = 2",
+      "",
+      "  [a.b]",
+      "c = { d = 1 }",
+      "e = 1",
+      'f = """',
+      'no = """',
+      "g = 1",
+    ];
+    expect((await readTomlFile(write(lines.join("\n"))))?.findPlace(path)).toEqual(place);
+  });
+
+  it("finds each of 10,000 tables, reading the text once", async () => {
+    const count = 10_000;
+    const file = await readTomlFile(write(Array.from({ length: count }, (_, id) => `[[x]]\nid = ${id}\n`).join("")));
+    const found = Array.from({ length: count }, (_, index) => file?.findPlace(["x", index, "id"])?.line);
+    expect(found).toEqual(found.map((_, index) => 2 * index + 2));
+  });
+
   it("may be missing", async () => {
     expect(await readTomlFile(join(folder, "none.toml"))).toBeUndefined();
   });
