@@ -87,6 +87,15 @@ describe("codex exec", () => {
     expect(endpoint.requests[1]?.text).not.toContain("key-of-the-provider");
   });
 
+  it("makes many calls at once, and warns of nothing", async () => {
+    const ids = Array.from({ length: 15 }, (_, index) => `c${index}`);
+    const { endpoint, run } = await setUp([respond(...ids.map((id) => shell(id, `echo ${id}`))), say("done")]);
+    const { code, stderr } = await run(["--json", "go"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    const answers = endpoint.requests[1]?.body.input.filter(({ type }) => type === "function_call_output");
+    expect(answers?.map(({ call_id }) => call_id)).toEqual(ids);
+  });
+
   it("refuses to the model what needs approval, and goes on", async () => {
     const { endpoint, repository, run } = await setUp([
       respond(shell("c1", "touch made; rm -rf /nowhere")),
@@ -152,6 +161,14 @@ describe("codex exec", () => {
     ["an image that is missing", ["-i", "/nowhere.png", "go"], 1, /nowhere\.png/],
     ["a schema that is no JSON", ["--output-schema", "/dev/null", "go"], 1, /not valid JSON/],
     ["a file that cannot be written", ["-o", "/nowhere/x", "go"], 1, /nowhere/],
+    ["an image that has no end", ["-i", "/dev/zero", "--", "go"], 1, /it is not a file/],
+    ["a schema that has no end", ["--output-schema", "/dev/zero", "go"], 1, /has more than \d+ bytes/],
+    [
+      "what would repaint the terminal",
+      ["-C", "\x1b]0;title\x07\x1b[2J", "go"],
+      1,
+      /\\u001b\]0;title\\u0007\\u001b\[2J:/,
+    ],
     ["an unknown thread", ["resume", "0199aaaa-0000-7000-8000-000000000000", "go"], 1, /no thread/],
     ["a directory that is missing", ["-C", "/nowhere", "go"], 1, /nowhere/],
     ["an executor that cannot be reached", ["--executor", "ws://127.0.0.1:1", "go"], 1, /no executor/],
@@ -247,6 +264,29 @@ describe("codex exec", () => {
     expect(stderr).toContain("far");
     expect((await run(["--environment", "local", "go"])).code).toBe(0);
     expect(endpoint.requests.length).toBe(2);
+  });
+
+  it("goes on with a thread in another place only where that is named", async () => {
+    const { endpoint, home, repository, run } = await setUp([
+      say("first"),
+      respond(shell("c1", "touch made")),
+      say("done"),
+    ]);
+    const toml = `[[environments]]\nid = "far"\nurl = "${(await command.listen()).url}"\n`;
+    writeFileSync(join(home, "environments.toml"), toml);
+    const first = await run(["--environment", "far", "-C", repository, "--json", "go"]);
+    const id = lines(first.stdout)[0]?.thread_id as string;
+    for (const choice of [
+      ["resume", id],
+      ["resume", "--last"],
+      ["fork", id],
+    ]) {
+      const { code, stderr } = await run([...choice, "more"]);
+      expect([code, endpoint.requests.length, readdirSync(repository)]).toEqual([1, 1, [".git"]]);
+      expect(stderr).toContain('ran on "far", and this is `local`: nothing was run; --environment "far"');
+    }
+    const named = await run(["resume", "--environment", "far", id, "more"]);
+    expect([named.code, endpoint.requests.length]).toEqual([0, 3]);
   });
 
   async function placeOf(where: string): Promise<string[]> {

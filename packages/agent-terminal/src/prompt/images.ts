@@ -25,7 +25,9 @@ async function readImage(file: string): Promise<ContentPart[]> {
 
 async function read(file: string): Promise<Buffer> {
   try {
-    const { size } = await stat(file);
+    const found = await stat(file);
+    if (!found.isFile()) throw new PromptError("bad_input", `image ${file}: it is not a file`);
+    const { size } = found;
     if (size <= MAX_IMAGE_BYTES) return await readFile(file);
     throw new PromptError("bad_input", `image ${file} has ${size} bytes; at most ${MAX_IMAGE_BYTES} are sent`);
   } catch (cause) {

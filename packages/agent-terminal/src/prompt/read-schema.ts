@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { MAX_SCHEMA_BYTES } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 
@@ -7,26 +7,35 @@ import { PromptError } from "./prompt-error.js";
  * @throws PromptError naming the file for one that is missing, too large or no JSON object
  */
 export async function readSchema(file: string): Promise<object> {
-  let text: string;
+  let bytes: Buffer | undefined;
   try {
-    text = await readFile(file, "utf8");
+    bytes = await readAtMost(file, MAX_SCHEMA_BYTES);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PromptError("bad_input", `--output-schema ${file} cannot be read: ${reason}`, { cause });
   }
-  const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_SCHEMA_BYTES) {
-    throw new PromptError(
-      "bad_input",
-      `--output-schema ${file} has ${bytes} bytes; at most ${MAX_SCHEMA_BYTES} are read`,
-    );
+  if (bytes === undefined) {
+    const rule = `has more than ${MAX_SCHEMA_BYTES} bytes, which is the limit`;
+    throw new PromptError("bad_input", `--output-schema ${file} ${rule}`);
   }
   try {
-    const schema: unknown = JSON.parse(text);
+    const schema: unknown = JSON.parse(bytes.toString());
     if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PromptError("bad_input", `--output-schema ${file} is not valid JSON: ${reason}`, { cause });
   }
   throw new PromptError("bad_input", `--output-schema ${file} is no JSON object`);
+}
+
+/** Of a pipe or a device as well, whose size is not known before. Undefined for more than so many bytes. */
+async function readAtMost(file: string, bytes: number): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  let total = 0;
+  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
+    total += piece.length;
+    if (total > bytes) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
 }

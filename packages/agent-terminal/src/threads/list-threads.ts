@@ -25,7 +25,9 @@ export async function listThreads(
   const rows: ThreadRow[] = [];
   for await (const thread of store.list()) {
     if (cwd !== undefined && thread.meta.cwd !== cwd) continue;
-    rows.push(toRow(thread, await readFirstPrompt(store.readLines(thread.meta.id))));
+    // A file that cannot be read to its prompt is listed all the same, and does not hide the others.
+    const prompt = await readFirstPrompt(store.readLines(thread.meta.id)).catch(() => "");
+    rows.push(toRow(thread, prompt));
     if (rows.length >= limit) break;
   }
   return rows;

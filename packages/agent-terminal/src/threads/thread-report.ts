@@ -153,7 +153,7 @@ class ReportReader {
     const id = textOf(item.call_id);
     if (item.type === "function_call" || item.type === "custom_tool_call") {
       const input = cut(textOf(item.arguments) ?? textOf(item.input) ?? "");
-      const call = { callId: id ?? "", name: textOf(item.name) ?? "", input, at: timestamp };
+      const call = { callId: id ?? "", name: nameOf(item), input, at: timestamp };
       const unknown = {
         environment: undefined,
         wallMs: undefined,
@@ -287,4 +287,10 @@ function readUsage(usage: Payload, nameOf: (name: keyof Usage) => string): Usage
     reasoningOutputTokens: count("reasoningOutputTokens"),
     totalTokens: count("totalTokens"),
   };
+}
+
+/** Of a tool in a namespace with that before it: another one may have the same name. */
+function nameOf({ name, namespace }: Payload): string {
+  const within = textOf(namespace) ?? "functions";
+  return within === "functions" ? (textOf(name) ?? "") : `${within}__${textOf(name) ?? ""}`;
 }

@@ -64,6 +64,14 @@ const OWN = [
 ];
 
 describe("the report of a thread", () => {
+  it("names a tool with the server that it is of", async () => {
+    const foreign = { ...call("c1", "x"), namespace: "mcp__far" };
+    const own = { ...call("c2", "y"), namespace: "functions" };
+    const report = await readThreadReport(from([line(0, "session_meta", meta), item(1, foreign), item(1, own)]));
+    const calls = report.turns.flatMap(({ responses }) => responses).flatMap((response) => response.calls);
+    expect(calls.map(({ name }) => name)).toEqual(["mcp__far__exec_command", "exec_command"]);
+  });
+
   it("has tokens and time of each turn, response and call, where they ran, and what was cut", async () => {
     const report = await readThreadReport(from(OWN));
     expect(report.turns).toMatchObject([

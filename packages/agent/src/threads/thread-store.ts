@@ -101,7 +101,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
   };
 
   const find = async (id: string): Promise<string> => {
-    if (/^[0-9a-f-]{36}$/i.test(id)) {
+    if (THREAD_ID.test(id)) {
       for await (const path of listFiles(sessions)) if (path.endsWith(`-${id.toLowerCase()}.jsonl`)) return path;
     }
     throw new ThreadStoreError("unknown_thread", `no thread ${JSON.stringify(id)} below ${sessions}`);
@@ -110,7 +110,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
   const read = async (path: string) => {
     const { thread, isTorn } = await readRollout(path, limits);
     const { meta, items, usage, lastTokens, startedCalls } = thread;
-    if (meta === undefined) throw new ThreadStoreError("bad_thread", `${path}: its first line does not name a thread`);
+    if (!isMetaOf(path, meta)) throw createBadThread(path);
     const saved: SavedThread = {
       id: meta.id,
       items,
@@ -130,7 +130,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
     }
     for (const { path, changedAt } of found.toSorted((one, other) => other.changedAt - one.changedAt)) {
       const meta = await readMetaOf(path, limits).catch(() => undefined);
-      if (meta !== undefined) yield { meta, path, changedAt };
+      if (isMetaOf(path, meta)) yield { meta, path, changedAt };
     }
   }
 
@@ -168,8 +168,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
     async find(id) {
       const path = await find(id);
       const meta = await readMetaOf(path, limits);
-      if (meta === undefined)
-        throw new ThreadStoreError("bad_thread", `${path}: its first line does not name a thread`);
+      if (!isMetaOf(path, meta)) throw createBadThread(path);
       return { meta, path, changedAt: (await stat(path)).mtimeMs };
     },
     async *readEntries(id) {
@@ -187,6 +186,15 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
     list,
   };
 }
+
+/** Whether a file's first line names the thread that its name does: an id of another thread, or none, cannot come in by a file. */
+const isMetaOf = (path: string, meta: ThreadMeta | undefined): meta is ThreadMeta =>
+  meta !== undefined && path.endsWith(`-${meta.id.toLowerCase()}.jsonl`) && THREAD_ID.test(meta.id);
+
+const createBadThread = (path: string) =>
+  new ThreadStoreError("bad_thread", `${path}: its first line does not name the thread that its name does`);
+
+const THREAD_ID = /^[0-9a-f-]{36}$/i;
 
 /** `YYYY/MM/DD/rollout-<local time>-<id>.jsonl`. */
 function pathOf(sessions: string, id: string, at: Date): string {

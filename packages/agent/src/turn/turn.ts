@@ -258,7 +258,8 @@ export class Turn {
     await reader.item(item);
     if (call === undefined) return;
     const prepared = this.#options.prepare(call, table, {
-      signal: this.#stop.signal,
+      // One of its own: each listener of each call that waits would count at the turn's.
+      signal: AbortSignal.any([this.#stop.signal]),
       onCancelled: () => this.#stop.abort(new TurnStop("interrupted", "the user ended the turn")),
       showPlan: (details) => this.#showPlan(details),
     });

@@ -196,6 +196,24 @@ describe("a store", () => {
     });
   });
 
+  it.each(["../../../../etc/passwd", "0199aaaa-0000-7000-8000-000000000000", "", `x${ID}`])(
+    "does not take a file whose first line names %j for the thread of its name",
+    async (id) => {
+      const { store } = setUp();
+      const { file } = await store.create({ ...NEW, id: ID });
+      await file.close();
+      writeFileSync(file.path, readFileSync(file.path, "utf8").replaceAll(ID, id));
+      const other = await store.create(NEW);
+      await other.file.close();
+      for (const read of [store.open, store.find, store.fork])
+        await expect(read(ID)).rejects.toMatchObject({ code: "bad_thread" });
+      const listed: string[] = [];
+      for await (const { meta } of store.list()) listed.push(meta.id);
+      expect(listed).toEqual([other.id]);
+      expect((await store.findLast("/w")).meta.id).toBe(other.id);
+    },
+  );
+
   it("forks a thread under an id of its own", async () => {
     const { store } = setUp();
     const { id, file } = await store.create(NEW);

@@ -44,6 +44,8 @@ export interface AgentChoices {
   readonly approver: Approver | undefined;
   /** Directory of a thread that is gone on with. */
   readonly threadCwd: string | undefined;
+  /** Environment of a thread that is gone on with, where its file names it. */
+  readonly threadEnvironment: string | undefined;
   /** What the model is told first; default as configured. */
   readonly instructions?: string | undefined;
 }
@@ -68,6 +70,7 @@ async function openAgentAt(
   choices: AgentChoices,
 ): Promise<OpenedAgent> {
   const isOwn = options.executor === undefined && chosen === undefined;
+  checkEnvironment(options, chosen, choices.threadEnvironment);
   const placed =
     options.cd === undefined && choices.threadCwd !== undefined ? { ...options, cd: choices.threadCwd } : options;
   const workspace = await openWorkspace(placed, isOwn);
@@ -152,6 +155,21 @@ async function openAgentAt(
     await mcp?.close();
     throw error;
   }
+}
+
+/** A thread goes on where its commands ran, or where the user says: its paths mean something else in another place. */
+function checkEnvironment(
+  { executor, environment }: AgentCommandOptions,
+  chosen: ChosenEnvironment | undefined,
+  ofThread: string | undefined,
+): void {
+  if (executor !== undefined || environment !== undefined || ofThread === undefined) return;
+  const id = chosen?.environment.id ?? "local";
+  if (ofThread === id || ofThread === chosen?.insteadOf?.id) return;
+  const how = `--environment ${JSON.stringify(ofThread)} (or --executor ADDRESS) goes on there, --environment ${id} here`;
+  throw new CommandError(
+    `the commands of this thread ran on ${JSON.stringify(ofThread)}, and this is \`${id}\`: nothing was run; ${how}`,
+  );
 }
 
 /** They start while everything else is opened. */

@@ -104,9 +104,14 @@ async function runTurn(turn: TurnToRun): Promise<ShownTurnResult> {
   const { content, choice, options, outputSchema, lastMessage } = turn;
   const chosen = await chooseThread(choice, process.cwd());
   try {
-    const threadCwd = chosen.opened?.meta.cwd;
+    const meta = chosen.opened?.meta;
     const instructions = turn.review ? REVIEW_INSTRUCTIONS : undefined;
-    const opened = await openAgent(options, { approver: openApprover(options), threadCwd, instructions });
+    const opened = await openAgent(options, {
+      approver: openApprover(options),
+      threadCwd: meta?.cwd,
+      threadEnvironment: meta?.environment,
+      instructions,
+    });
     const { agent, workspace, executor, providerId } = opened;
     try {
       const cwd = workspace.cwd ?? executor.host?.cwd ?? process.cwd();

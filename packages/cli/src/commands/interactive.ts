@@ -84,6 +84,7 @@ async function openSession(
             ),
         },
         threadCwd: chosen.opened?.meta.cwd,
+        threadEnvironment: chosen.opened?.meta.environment,
       },
     );
     const { config, workspace, executor, orchestrator, providerId, settings } = opened;
