@@ -14,130 +14,130 @@ import { chooseReasoning } from "./model/reasoning.js";
 import type { HostedSpec } from "./model/tool-spec.js";
 import type { AgentTool } from "./tools/agent-tool.js";
 import { prepareCall } from "./turn/call-runner.js";
-import { Commands } from "./turn/commands.js";
+import { CommandTracker } from "./turn/command-tracker.js";
 import { EventQueue } from "./turn/event-queue.js";
 import { recoverCalls } from "./turn/recover-calls.js";
 import { createToolTable } from "./turn/tool-table.js";
 import { type ThreadState, Turn } from "./turn/turn.js";
 
-/** What an agent is made of. `orchestrator`, `model` and `modelName` have to be given. */
+/** Options of {@link createAgent}; `orchestrator`, `model` and `modelName` are required. */
 export interface AgentOptions {
-  /** Not closed with the agent. */
+  /** Stays open; the caller closes it. */
   readonly orchestrator: Pick<Orchestrator, "callTool" | "listTools" | "executors">;
   readonly model: ModelPort;
-  /** As the endpoint names it. */
+  /** Model id that the endpoint expects. */
   readonly modelName: string;
-  /** Beside those of the orchestrator. */
+  /** In addition to the orchestrator's tools. */
   readonly tools?: readonly AgentTool[];
   readonly hostedTools?: readonly HostedSpec[];
-  /** What the model is told first; default our own words. */
+  /** Base instructions; default {@link BASE_INSTRUCTIONS}. */
   readonly instructions?: string;
-  /** What the model is told about its surroundings, read before each turn; what has changed is told in a new message. */
+  /** Called before each turn for the context of the model; changed sections are sent in a new message. */
   readonly readContext?: (options: { prompt: string; signal: AbortSignal }) => Promise<TurnContext>;
-  /** Absolute directory of the calls, on the executor's host. */
+  /** Absolute working directory of calls, on the executor's host. */
   readonly cwd?: string;
   readonly workspaceRoots?: readonly string[];
-  /** Environments that calls may use, first the default, whose directories those above are. Default: all of the orchestrator. */
+  /** Environments that calls may use, the default first; `cwd` and `workspaceRoots` apply to that one. Default: all. */
   readonly environments?: readonly EnvironmentSelection[];
-  /** Default by the model's name. */
+  /** Default: depends on the model. */
   readonly reasoning?: ReasoningOptions;
   readonly text?: TextOptions;
-  /** As the endpoint names it; `fast` is sent as `priority`. */
+  /** Sent unchanged, except that `fast` is sent as `priority`. */
   readonly serviceTier?: string;
-  /** The model takes tools of free text; default by its name. */
+  /** The model supports free-form (`custom`) tools; default: depends on the model. */
   readonly customTools?: boolean;
   readonly parallelToolCalls?: boolean;
-  /** Shells of commands read their startup files, as the orchestrator is configured; for showing only. Default true. */
+  /** Commands run in login shells, as the orchestrator is configured; for display only. Default true. */
   readonly login?: boolean;
-  /** Tokens of history and answer together; default by the model's name. */
+  /** Tokens of history and response together; default: depends on the model. */
   readonly contextWindow?: number;
-  /** Tokens of a response from which on the history is compacted; default 90 % of the window. */
+  /** Total tokens at which the history is compacted; default 90 % of the window. */
   readonly compactTokenLimit?: number;
   readonly compactPrompt?: string;
   readonly retry?: RetryLimits;
   readonly limits?: Partial<TurnLimits>;
   readonly clock?: Clock;
-  /** From 0 up to 1, for pauses. */
+  /** Returns a number in [0, 1), for retry jitter. */
   readonly random?: () => number;
-  /** Ids of threads and turns; default UUIDs of version 7. */
+  /** Creates thread and turn ids; default UUIDv7. */
   readonly newId?: () => string;
 }
 
-/** What a model is told about its surroundings. */
+/** Context of one turn. */
 export interface TurnContext {
   readonly sections: readonly ContextSection[];
-  /** Messages that belong to this prompt and stand before it, such as a skill that it names. */
+  /** Messages inserted before this prompt, such as a skill that it names. */
   readonly messages?: readonly MessageItem[];
-  /** For the user. */
+  /** Shown to the user. */
   readonly warnings?: readonly string[];
 }
 
-/** Runs threads of one model on one orchestrator. */
+/** Runs threads with one model and one orchestrator. */
 export interface Agent {
-  /** A new thread. */
+  /** Starts a new thread. */
   startThread(options?: ThreadOptions): Thread;
-  /** A thread that goes on from its history. Calls without an output are answered with what is known of them. */
+  /** Resumes a saved thread. A call without an output gets one that describes what is known about it. */
   resumeThread(saved: SavedThread, options?: Omit<ThreadOptions, "id">): Promise<Thread>;
 }
 
-/** How a thread is kept. */
+/** Id and storage of a thread. */
 export interface ThreadOptions {
-  /** Default a new one. */
+  /** Default: a new id. */
   readonly id?: string;
-  /** Default: nothing is kept. */
+  /** Default: nothing is saved. */
   readonly recorder?: ThreadRecorder;
 }
 
-/** A thread as it was kept. */
+/** A thread read from storage. */
 export interface SavedThread {
   readonly id: string;
-  /** The history as it was sent. */
+  /** The history that was sent to the model. */
   readonly items: readonly Item[];
   readonly usage?: Usage;
-  /** Tokens of its last response. */
+  /** Total tokens of its last response. */
   readonly lastTokens?: number;
-  /** Ids of calls that were made; undefined where that was not kept. */
+  /** Ids of calls that were started; undefined when not recorded. */
   readonly startedCalls?: ReadonlySet<string>;
 }
 
 /** A conversation. One turn runs at a time. */
 export interface Thread {
   readonly id: string;
-  /** The history as it is sent. */
+  /** The history that is sent to the model. */
   readonly items: readonly Item[];
-  /** Of all turns. */
+  /** Sum over all turns. */
   readonly usage: Usage;
-  /** Starts a turn. @throws Error while another one runs */
+  /** Starts a turn. @throws Error while another turn runs */
   run(prompt: string | readonly ContentPart[], options?: RunOptions): TurnRun;
-  /** A turn that only replaces the history by a summary of it. @throws Error while another one runs */
+  /** Starts a turn that only compacts the history. @throws Error while another turn runs */
   compact(options?: Pick<RunOptions, "signal" | "timeoutMs">): TurnRun;
 }
 
-/** How a turn is run. */
+/** Options of one turn. */
 export interface RunOptions {
-  /** Interrupts the turn: open calls are given up, and the history says so. */
+  /** Interrupts the turn: pending calls are cancelled and marked as aborted in the history. */
   readonly signal?: AbortSignal;
-  /** A JSON schema that the answer must fit, as far as the endpoint sees to that. */
+  /** JSON schema of the final message; enforced by the endpoint. */
   readonly outputSchema?: unknown;
-  /** Responses of the model after which the turn fails; default no limit. */
+  /** Maximum number of model responses; the turn fails beyond it. Default no limit. */
   readonly maxResponses?: number;
   /** Milliseconds after which the turn fails; default no limit. */
   readonly timeoutMs?: number;
 }
 
 /**
- * A turn that runs. Its events are for one loop; a loop that lags holds the turn back, and leaving it (`break`) interrupts
- * the turn. Of a turn whose `result` is awaited before a loop has begun, events are dropped.
+ * A running turn. Its events can be iterated once; a slow consumer applies back-pressure to the turn, and leaving the loop
+ * (`break`) interrupts it. When `result` is read before iteration starts, events are discarded.
  */
 export interface TurnRun extends AsyncIterable<AgentEvent> {
-  /** Never rejects: a failure is in `end`. */
+  /** Never rejects: failures are reported in `end`. */
   readonly result: Promise<TurnResult>;
 }
 
-/** What a turn came to. */
+/** Result of a turn. */
 export interface TurnResult {
   readonly end: TurnEnd;
-  /** The last message of the model in this turn; empty when there is none. */
+  /** The model's last message in this turn; empty when there is none. */
   readonly finalMessage: string;
 }
 
@@ -186,7 +186,7 @@ class AgentThread implements Thread {
   readonly #settings: Settings;
   readonly #recorder: ThreadRecorder;
   readonly #state: ThreadState;
-  readonly #commands: Commands;
+  readonly #commands: CommandTracker;
   readonly #limits: TurnLimits;
   readonly #resumed: boolean;
   #isNew = true;
@@ -200,9 +200,9 @@ class AgentThread implements Thread {
     this.#state = state;
     this.#resumed = resumed;
     this.#limits = { ...DEFAULT_TURN_LIMITS, ...settings.limits };
-    const { shownOutputChars, followedSessions } = this.#limits;
+    const { shownOutputChars, trackedSessions } = this.#limits;
     const emit = (event: AgentEvent) => this.#emit(event);
-    this.#commands = new Commands({ emit, nextItemId: this.#nextItemId, shownOutputChars, followedSessions });
+    this.#commands = new CommandTracker({ emit, nextItemId: this.#nextItemId, shownOutputChars, trackedSessions });
   }
 
   get id(): string {
@@ -289,7 +289,7 @@ class AgentThread implements Thread {
     return this.#createTurn({ turnId, first, open: message && open, sections: context.sections, options, signal });
   }
 
-  /** Something that was handed in has failed, such as the disk that the thread is kept on. */
+  /** Describes a failure of an injected collaborator, such as the thread recorder. */
   #describeFailure(thrown: unknown, signal: AbortSignal): TurnEnd {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     const error = { code: signal.aborted ? "interrupted" : "internal", message };
@@ -361,7 +361,7 @@ class AgentThread implements Thread {
   }
 }
 
-/** What a turn begins with. */
+/** Inputs of a turn, once its context is read. */
 interface OpenedTurn {
   readonly turnId: string;
   readonly first: readonly MessageItem[];
@@ -373,7 +373,7 @@ interface OpenedTurn {
 
 const promptOf = (content: readonly ContentPart[]): MessageItem => ({ type: "message", role: "user", content });
 
-/** What stays the same over the requests of a turn. Pure. */
+/** The part of a request that is constant within a turn. Pure. */
 function createRequest(settings: AgentOptions, outputSchema: unknown) {
   const { modelName, parallelToolCalls = true, serviceTier } = settings;
   const traits = describeModel(settings.modelName);

@@ -1,5 +1,5 @@
 /**
- * A UUID of version 7: ids that are made later sort later.
+ * Creates a UUIDv7; later ids sort after earlier ones.
  * @param now milliseconds since 1970
  * @param random 10 random bytes
  */

@@ -58,10 +58,10 @@ export { COMPACT_PROMPT } from "./history/compaction.js";
 export type { ContextSection } from "./history/context-sections.js";
 export {
   describePermissions,
-  describeSurroundings,
+  type EnvironmentContext,
   type EnvironmentDescription,
   type PermissionsDescription,
-  type Surroundings,
+  renderEnvironmentContext,
 } from "./history/environment-context.js";
 export type { ThreadEntry, ThreadRecorder } from "./history/thread-entry.js";
 export {

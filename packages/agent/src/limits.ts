@@ -1,21 +1,21 @@
-/** How often and after which pauses a model is asked again. */
+/** Number of and delays between retries. */
 export interface RetryLimits {
-  /** Requests repeated within one try of a stream, before any of it came. */
+  /** Retries of a request before its stream starts. */
   readonly requestRetries: number;
-  /** Streams repeated in one response. */
+  /** Retries of a broken stream, per response. */
   readonly streamRetries: number;
-  /** Pause before the first repetition, milliseconds; doubled for each further one, ± `jitter`. */
+  /** Delay before the first retry, milliseconds; doubles with each further retry, ± `jitter`. */
   readonly pauseMs: number;
-  /** Part of a pause by which it may be longer or shorter. */
+  /** Maximum deviation as a fraction of the delay. */
   readonly jitter: number;
-  /** The same after a round of refused connections, milliseconds, at most `refusedPauseMaxMs`. */
+  /** Initial delay after refused connections, milliseconds; doubles up to `refusedPauseMaxMs`. */
   readonly refusedPauseMs: number;
   readonly refusedPauseMaxMs: number;
-  /** Longest pause that is counted out here, milliseconds; what an endpoint asks for is not bounded by it. */
+  /** Maximum computed delay, milliseconds; a delay requested by the endpoint may be longer. */
   readonly pauseMaxMs: number;
 }
 
-/** How often a model is asked again, unless its provider says otherwise. */
+/** Retry limits unless the provider configures others. */
 export const DEFAULT_RETRY_LIMITS: RetryLimits = {
   requestRetries: 4,
   streamRetries: 5,
@@ -26,19 +26,19 @@ export const DEFAULT_RETRY_LIMITS: RetryLimits = {
   pauseMaxMs: 60_000,
 };
 
-/** Bounds of what an endpoint can make grow. */
+/** Limits on the responses of an endpoint. */
 export interface ModelLimits {
-  /** Characters of one event of a stream; an item with everything in it is one event. */
+  /** Characters of one stream event; a complete item is one event. */
   readonly eventChars: number;
-  /** Bytes of one response, deltas included. */
+  /** Bytes of one response, including deltas. */
   readonly responseBytes: number;
   /** Items of one response. */
   readonly responseItems: number;
-  /** Bytes of an error's body that are read. */
+  /** Bytes read of an error body. */
   readonly errorBodyBytes: number;
 }
 
-/** What applies where nothing else is said. */
+/** Default limits. */
 export const DEFAULT_MODEL_LIMITS: ModelLimits = {
   eventChars: 64 * 1024 * 1024,
   responseBytes: 512 * 1024 * 1024,
@@ -46,49 +46,49 @@ export const DEFAULT_MODEL_LIMITS: ModelLimits = {
   errorBodyBytes: 16 * 1024,
 };
 
-/** Silence, headers included, after which a stream counts as broken, milliseconds. Any byte ends a silence. */
+/** Idle timeout of a response, including its headers, milliseconds; any byte resets it. */
 export const DEFAULT_STREAM_IDLE_MS = 300_000;
-/** Bytes that the program for a token may print. */
+/** Maximum output of a token command, bytes. */
 export const TOKEN_BYTES = 64 * 1024;
-/** Shortest pause before a repeated request that is reported to the user, milliseconds. */
-export const TOLD_PAUSE_MS = 2_000;
+/** Minimum retry delay that is reported to the user, milliseconds. */
+export const REPORTED_PAUSE_MS = 2_000;
 
-/** Bounds of a thread and its turns. */
+/** Limits of a thread and its turns. */
 export interface TurnLimits {
-  /** Characters of a command's output that its item shows. */
+  /** Characters of a command's output kept in its item. */
   readonly shownOutputChars: number;
-  /** Events that wait for their reader; at the bound the turn waits for it. */
+  /** Buffered events; at the limit the turn waits for its consumer. */
   readonly queuedEvents: number;
-  /** Bytes of the user's own messages that outlive a compaction. */
+  /** Bytes of user messages kept by a compaction. */
   readonly compactedUserBytes: number;
-  /** Times that a history is shortened and asked to be summarized again, when it is too long for that. */
+  /** How often a history that is too long to summarize is shortened. */
   readonly compactionTries: number;
-  /** Sessions that are followed at once. */
-  readonly followedSessions: number;
+  /** Sessions tracked at once. */
+  readonly trackedSessions: number;
 }
 
-/** What applies where nothing else is said. */
+/** Default limits. */
 export const DEFAULT_TURN_LIMITS: TurnLimits = {
   shownOutputChars: 1024 * 1024,
   queuedEvents: 1024,
   compactedUserBytes: 80_000,
   compactionTries: 6,
-  followedSessions: 256,
+  trackedSessions: 256,
 };
 
-/** Bounds of threads that are kept. */
+/** Limits on saved threads. */
 export interface ThreadLimits {
-  /** Bytes of a thread's file that is read. */
+  /** Bytes of a thread's file. */
   readonly fileBytes: number;
-  /** Bytes of one line, an image included. */
+  /** Bytes of one line, which may contain an image. */
   readonly lineBytes: number;
   /** Bytes of the first line. */
   readonly metaBytes: number;
-  /** Files that are looked at for a list, of the latest days first. */
+  /** Files examined for a list, latest days first. */
   readonly listedThreads: number;
 }
 
-/** What applies where nothing else is said. */
+/** Default limits. */
 export const DEFAULT_THREAD_LIMITS: ThreadLimits = {
   fileBytes: 1024 * 1024 * 1024,
   lineBytes: 64 * 1024 * 1024,
@@ -96,36 +96,36 @@ export const DEFAULT_THREAD_LIMITS: ThreadLimits = {
   listedThreads: 20_000,
 };
 
-/** Bytes of all files of one patch together, before it. */
+/** Total bytes of the files of one patch, before it is applied. */
 export const MAX_PATCHED_BYTES = 128 * 1024 * 1024;
 
-/** Changed files of which an answer tells what is true of each. */
-export const MAX_TOLD_FILES = 100;
+/** Files listed in the report on a patch that could not be rolled back. */
+export const MAX_REPORTED_FILES = 100;
 
-/** Largest picture that is shown to a model, bytes. */
+/** Maximum size of an image, bytes. */
 export const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
 
-/** Longest side of such a picture, pixels. */
+/** Maximum width and height of an image, pixels. */
 export const MAX_IMAGE_SIDE = 8192;
 
-/** Pictures of one result that the model is shown; further ones are named in its text. */
+/** Images of one tool result sent to the model; further ones are only mentioned in its text. */
 export const MAX_RESULT_IMAGES = 16;
 
 /** Steps of a plan. */
 export const MAX_PLAN_STEPS = 200;
 
-/** Bytes of all instructions of a project, unless the configuration says otherwise. The figure is Codex's. */
+/** Default total bytes of project instructions, as in Codex. */
 export const DEFAULT_PROJECT_DOC_BYTES = 32_768;
 
-/** Largest file with instructions that is read at all, bytes. */
+/** Maximum size of an instructions file, bytes. */
 export const MAX_READ_DOC_BYTES = 4 * 1024 * 1024;
 
-/** Skills that are looked at in one directory of skills, and that are listed. */
+/** Skills read per skills directory, and listed in total. */
 export const MAX_LISTED_SKILLS = 200;
 
-/** Largest `SKILL.md`, bytes. */
+/** Maximum size of a `SKILL.md`, bytes. */
 export const MAX_SKILL_BYTES = 256 * 1024;
 
-/** Characters of a skill's name, and of its description; a longer description is cut. */
+/** Maximum characters of a skill's name, and of its description, which is truncated. */
 export const MAX_SKILL_NAME = 64;
 export const MAX_SKILL_DESCRIPTION = 1024;

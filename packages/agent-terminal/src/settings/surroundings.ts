@@ -1,4 +1,4 @@
-import type { describeSurroundings } from "@codex/agent";
+import type { renderEnvironmentContext } from "@codex/agent";
 
 /** An environment as an orchestrator lists it. */
 interface Listed {
@@ -9,9 +9,9 @@ interface Listed {
   shell?: string;
 }
 
-type Described = Parameters<typeof describeSurroundings>[0]["environments"][number];
+type Described = Parameters<typeof renderEnvironmentContext>[0]["environments"][number];
 
-/** Environments besides the default, for `describeSurroundings`. */
+/** Environments besides the default, for `renderEnvironmentContext`. */
 export const describeOthers = (listed: readonly Listed[]): Described[] =>
   listed.map(({ id, status, reason, cwd, shell }) => ({
     id,
@@ -21,7 +21,7 @@ export const describeOthers = (listed: readonly Listed[]): Described[] =>
     ...(status === "disconnected" ? { status: "connected on first use" } : status === "ready" ? {} : { status }),
   }));
 
-/** The date (`YYYY-MM-DD`) and timezone of this host, for `describeSurroundings`. */
+/** The date (`YYYY-MM-DD`) and timezone of this host, for `renderEnvironmentContext`. */
 export function getToday(): { date: string; timezone: string } {
   const now = new Date();
   const two = (value: number) => String(value).padStart(2, "0");

@@ -19,22 +19,22 @@ export class AdapterError extends Error {
   }
 }
 
-/** The package to load, and the directories to load it from. */
+/** Options of {@link loadAdapterModel}. */
 export interface AdapterOptions extends Omit<AiSdkModelOptions, "model" | "retry" | "streamIdleMs" | "redact"> {
-  /** A provider with an `adapter`. */
+  /** Its `adapter` must be set. */
   readonly provider: Provider;
   readonly modelName: string;
   /**
-   * Directories whose `node_modules` are searched, in order, such as `$CODEX_HOME`. Never the directory of a project, as the
-   * package is executed.
+   * Directories whose `node_modules` are searched in order, such as `$CODEX_HOME`. Never pass a project directory: the package
+   * found is executed.
    */
   readonly from: readonly string[];
-  /** The token of a provider with `auth`. */
+  /** Bearer token, for a provider with `auth`. */
   readonly token?: string;
 }
 
 /**
- * A model of the AI SDK provider that the `adapter` of a configuration table names, which users install themselves.
+ * Loads the AI SDK provider package named by `adapter`, which the user installs, and creates its model.
  * @throws AdapterError naming the package and how to install it
  */
 export async function loadAdapterModel(options: AdapterOptions): Promise<ModelPort> {
@@ -45,14 +45,11 @@ export async function loadAdapterModel(options: AdapterOptions): Promise<ModelPo
     ([name, value]) => /^create[A-Z]/.test(name) && typeof value === "function",
   )?.[1];
   if (create === undefined) throw new AdapterError("not_usable", `${adapter} has no function named create…`);
-  // The parts of the factory's return value that are used are checked below.
+  // The factory's return value is checked by createModel.
   const made: unknown = (create as (settings: object) => unknown)(describeProvider(provider, token));
   const model = createModel(made, modelName);
   if (model === undefined) {
-    throw new AdapterError(
-      "not_usable",
-      `${adapter} gives no language model of version 3: install the line for AI SDK 6`,
-    );
+    throw new AdapterError("not_usable", `${adapter} provides no LanguageModelV3: install a version for AI SDK 6`);
   }
   const redact = (text: string) => provider.redact(text, token);
   return createAiSdkModel({ ...rest, model, retry, streamIdleMs, redact });
@@ -94,7 +91,7 @@ async function importPackage(name: string, from: readonly string[]): Promise<Rec
   throw new AdapterError("not_installed", `${name} is not installed: npm install --prefix ${place} ${name}`);
 }
 
-/** In this directory alone: those above it, and what variables name, may belong to somebody else. */
+/** Resolves in this directory only: parent directories and `NODE_PATH` may be writable by others. */
 function resolveIn(directory: string, name: string): string | undefined {
   if (!existsSync(join(directory, "node_modules", name, "package.json"))) return undefined;
   try {

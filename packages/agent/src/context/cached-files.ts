@@ -1,16 +1,16 @@
 import { type AgentFileMetadata, type AgentFiles, isMissing, reasonOf } from "../files/agent-files.js";
 
-/** What a path was found to be. */
+/** Result of a file lookup. */
 export type FoundFile =
   | { kind: "file"; metadata: AgentFileMetadata }
   | { kind: "none" }
-  /** It cannot be looked at. */
+  /** Its metadata cannot be read. */
   | { kind: "failed"; reason: string };
 
-/** Contents by path, each with what the file system said of the file when it was read. */
+/** Contents by path, each with a stamp of the file's metadata when it was read. */
 export type FileMemory = Map<string, { stamp: string; bytes: Uint8Array }>;
 
-/** The files of one turn: read again only where the file system says that they have changed. */
+/** Reads files for one turn; unchanged files come from the cache of the previous turn. */
 export class CachedFiles {
   readonly #files: AgentFiles;
   readonly #confined: AgentFiles;
@@ -18,8 +18,9 @@ export class CachedFiles {
   readonly #used = new Set<string>();
 
   /**
-   * `confined`: the same files as commands may read them. A link is read with these: a project chooses where it leads.
-   * `memory`: of the turn before; changed.
+   * @param confined the same files within the command sandbox; symlinks are read through it, since a project controls their
+   * targets
+   * @param memory cache of the previous turn; modified
    */
   constructor(files: AgentFiles, confined: AgentFiles, memory: FileMemory) {
     this.#files = files;
@@ -27,7 +28,7 @@ export class CachedFiles {
     this.#memory = memory;
   }
 
-  /** Directories do not count, links to files do. Never rejects. */
+  /** Finds a regular file, following symlinks. Never rejects. */
   async find(path: string): Promise<FoundFile> {
     try {
       const metadata = await this.#files.getMetadata(path);
@@ -37,7 +38,7 @@ export class CachedFiles {
     }
   }
 
-  /** The content of a file that was found. @throws what the file call throws */
+  /** Reads a file returned by `find`. @throws any error of the file call */
   async read(path: string, { size, modifiedAtMs, isSymlink }: AgentFileMetadata): Promise<Uint8Array> {
     const stamp = `${size} ${modifiedAtMs} ${isSymlink}`;
     this.#used.add(path);
@@ -48,7 +49,7 @@ export class CachedFiles {
     return bytes;
   }
 
-  /** Forgets what was not read in this turn. */
+  /** Removes entries that were not read in this turn. */
   forgetUnused(): void {
     for (const path of this.#memory.keys()) if (!this.#used.has(path)) this.#memory.delete(path);
   }

@@ -1,4 +1,4 @@
-/** Tags that frame what this program itself puts into a conversation. */
+/** Tags that the agent itself inserts into a conversation. */
 const FRAMES = [
   "instructions",
   "environment_context",
@@ -19,10 +19,10 @@ const FRAMES = [
 
 const TAG = new RegExp(String.raw`<(?=\s*/?\s*(?:${FRAMES.join("|")})(?![\w-]))`, "gi");
 
-/** Text of a file inside of a frame: it can neither end its frame nor begin another one. */
+/** Escapes file text so that it can neither close its tag nor open another reserved one. */
 export const frameText = (text: string): string => text.replace(TAG, "&lt;");
 
-/** A name or a path inside of a line: one line, and no frame. */
+/** Escapes a name or path for use within one line of tagged text. */
 export const frameName = (name: string): string => frameText(name.replace(CONTROLS, escapeControl));
 
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;

@@ -1,6 +1,6 @@
 /**
- * The plain and quoted texts of a file's front matter: `key: value` lines between two lines of `---`, with values over several
- * lines after `>` and `|`. Undefined where there is none.
+ * Parses YAML-like front matter: `key: value` lines between two `---` lines, with plain, quoted and block (`>`, `|`) values.
+ * Undefined when the text has none.
  */
 export function parseFrontMatter(text: string): ReadonlyMap<string, string> | undefined {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);

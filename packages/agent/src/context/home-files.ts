@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { MAX_LISTED_SKILLS, MAX_READ_DOC_BYTES, MAX_SKILL_BYTES } from "../limits.js";
 import type { HomeFiles } from "./project-context.js";
 
-/** Levels of directories below a directory of skills, as in a project. */
+/** Directory levels searched below a skills directory, as in a project. */
 const MAX_DEPTH = 6;
 
-/** Where the files of a person are. */
+/** Locations of the user's own files. */
 export interface HomeFilesOptions {
-  /** Directory of this program's settings: `AGENTS.md`, `skills`. */
+  /** Configuration directory with `AGENTS.md` and `skills`. */
   codexHome: string;
-  /** The person's home, with `.agents/skills`. */
+  /** Home directory of the user, with `.agents/skills`. */
   home: string;
-  /** The environment reads the same disk. */
+  /** The environment shares this file system. */
   isShared: boolean;
 }
 
-/** The instructions and skills of a person on this host, read again each time. What cannot be read is not there. */
+/** Reads the user's instructions and skills on this host, each time anew. Unreadable files are ignored. */
 export function createHomeFiles({ codexHome, home, isShared }: HomeFilesOptions): HomeFiles {
   return {
     readDoc: (name) => readAtMost(join(codexHome, name), MAX_READ_DOC_BYTES),
@@ -37,7 +37,7 @@ export function createHomeFiles({ codexHome, home, isShared }: HomeFilesOptions)
   };
 }
 
-/** Sorted; directories with a dot are left out, links to directories are not followed. */
+/** Sorted paths; skips hidden directories and does not follow directory symlinks. */
 async function findSkills(directory: string, depth: number): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map(({ name }) => name);
@@ -49,9 +49,9 @@ async function findSkills(directory: string, depth: number): Promise<string[]> {
   return [...own, ...below.flat()].slice(0, MAX_LISTED_SKILLS);
 }
 
-/** The content of a regular file; undefined where there is none, or it is larger. */
+/** Reads a regular file; undefined when it is missing or larger than `maxBytes`. */
 async function readAtMost(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
-  // A FIFO in its place does not block.
+  // O_NONBLOCK: a FIFO must not block.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   if (file === undefined) return undefined;
   try {

@@ -16,70 +16,70 @@ import {
   type Skill,
 } from "./skills.js";
 
-/** Where the project of a turn is. */
+/** Location of a turn's project. */
 export interface ProjectPlace {
   files: AgentFiles;
-  /** The same files as commands may read them: links of a project are read with these. */
+  /** The same files within the command sandbox; symlinks are read through it. */
   confined: AgentFiles;
   /** Absolute. */
   cwd: string;
 }
 
-/** What a person has beside their projects, on the orchestrator's own disk. */
+/** The user's own instructions and skills, on the orchestrator's host. */
 export interface HomeFiles {
-  /** A file of the home of this program; undefined where there is none. */
+  /** Reads a file in `$CODEX_HOME`; undefined when it does not exist. */
   readDoc(name: "AGENTS.override.md" | "AGENTS.md"): Promise<Uint8Array | undefined>;
-  /** Files `SKILL.md`, below their directories of skills. */
+  /** All `SKILL.md` files; `root` is the skills directory. */
   readSkills(): Promise<readonly { path: string; root: string; text: string }[]>;
-  /** The environment reads the same disk: its skills can be listed by path. */
+  /** The environment shares this file system, so skills can be listed by path. */
   isShared: boolean;
 }
 
-/** How a project is found and read; the names are those of the configuration. */
+/** How a project is found and read; named as in `config.toml`. */
 export interface ProjectContextOptions {
-  /** Default `.git`; none: the working directory alone is the project. */
+  /** Default `[".git"]`; empty: the project is the working directory only. */
   rootMarkers?: readonly string[];
-  /** Plain names, read where there is no `AGENTS.md`. */
+  /** Plain file names, read where there is no `AGENTS.md`. */
   fallbackNames?: readonly string[];
-  /** Bytes of all instructions of a project; 0: none are read. */
+  /** Maximum total bytes of project instructions; 0 disables them. */
   maxDocBytes?: number;
   home?: HomeFiles;
 }
 
-/** What a turn is told of its project. */
+/** A project's contribution to the context of a turn. */
 export interface ProjectContext {
   sections: readonly ContextSection[];
-  /** The skills that the prompt names. */
+  /** Skills named in the prompt. */
   messages: readonly MessageItem[];
-  /** For the user; each is told once. */
+  /** Shown to the user, each once per reader. */
   warnings: readonly string[];
 }
 
 /** Reads the instructions and skills of a project. */
 export interface ProjectReader {
-  /** To be called before each turn; what has not changed is not read again. @throws when the environment cannot be reached */
+  /** Call before each turn; unchanged files are not read again. @throws when the environment cannot be reached */
   read(place: ProjectPlace, prompt: string): Promise<ProjectContext>;
 }
 
-/** Creates a reader that remembers what it has read and told. */
+/** Creates a reader that caches files, and reports each warning once. */
 export function createProjectReader(options: ProjectContextOptions = {}): ProjectReader {
   const { rootMarkers = [".git"], fallbackNames = [], maxDocBytes = DEFAULT_PROJECT_DOC_BYTES, home } = options;
   const markers = rootMarkers.filter(isPlain);
   const names = ["AGENTS.override.md", "AGENTS.md", ...fallbackNames.filter(isPlain)];
   const warned = new Set<string>();
-  const told = { docs: false, skills: false };
+  const sent = { docs: false, skills: false };
   let memory: { files: AgentFiles; known: FileMemory } | undefined;
 
-  /** A section, or that there is none any more. */
+  /** Creates a section; when one was sent earlier and is gone now, a section that revokes it. */
   const section = (
-    kind: keyof typeof told,
+    kind: keyof typeof sent,
     made: Omit<ContextSection, "text">,
     text: string | undefined,
     none: string,
   ) => {
-    const wasTold = told[kind];
-    told[kind] = wasTold || text !== undefined;
-    return text === undefined && !wasTold ? [] : [{ ...made, text: text ?? none }];
+    const wasSent = sent[kind];
+    sent[kind] = wasSent || text !== undefined;
+    return text === undefined && !wasSent ? [] : [{ ...made, text: text ?? none }];
   };
 
   return {
@@ -111,7 +111,7 @@ export function createProjectReader(options: ProjectContextOptions = {}): Projec
 
 const isPlain = (name: string): boolean => name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name);
 
-/** The override, or what it does not replace; never cut. */
+/** Reads `AGENTS.override.md`, or else `AGENTS.md`; never truncated. */
 async function readHomeDoc(home: HomeFiles | undefined): Promise<string | undefined> {
   for (const name of ["AGENTS.override.md", "AGENTS.md"] as const) {
     const text = new TextDecoder().decode(await home?.readDoc(name)).trim();

@@ -4,18 +4,18 @@ import type { CachedFiles } from "./cached-files.js";
 import { frameName, frameText } from "./framing.js";
 import { joinName } from "./project-root.js";
 
-/** What the instructions of a project are made of. */
+/** Instructions of a user and a project. */
 export interface ProjectDocs {
-  /** Of the person, from the orchestrator's disk; undefined for none. */
+  /** The user's own, from the orchestrator's host. */
   home: string | undefined;
-  /** Of the project, root first. */
+  /** The project's, root directory first. */
   project: readonly string[];
   warnings: readonly string[];
 }
 
 /**
- * Reads the instructions of a project: of each directory the first file of `names` that exists, cut at `maxBytes` over all of
- * them, at the edge of a character. An empty file hides those after it, and adds nothing.
+ * Reads a project's instructions: in each directory the first existing file of `names`, truncated to `maxBytes` in total at a
+ * character boundary. An empty file adds nothing but still hides the names after it.
  */
 export async function readProjectDocs(
   files: CachedFiles,
@@ -36,7 +36,7 @@ export async function readProjectDocs(
     }
     const text = decode(one.bytes);
     if (text.trim() === "") continue;
-    const kept = one.bytes.length > room ? decode(one.bytes.subarray(0, findEdge(one.bytes, room))) : text;
+    const kept = one.bytes.length > room ? decode(one.bytes.subarray(0, findCharacterBoundary(one.bytes, room))) : text;
     if (one.bytes.length > room) {
       const rest = `${one.bytes.length - room} of its ${one.bytes.length} bytes are left out`;
       warnings.push(
@@ -77,17 +77,17 @@ async function readFirst(
 /** Invalid UTF-8 becomes U+FFFD. */
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** The end of the last whole character within so many bytes. */
-function findEdge(bytes: Uint8Array, length: number): number {
+/** Offset at or below `length` that does not split a UTF-8 character. */
+function findCharacterBoundary(bytes: Uint8Array, length: number): number {
   let at = length;
   while (at > 0 && length - at < 3 && (bytes[at]! & 0xc0) === 0x80) at -= 1;
   return (bytes[at]! & 0xc0) === 0x80 ? length : at;
 }
 
-/** What every text of `renderProjectDocs` begins with. */
+/** Prefix of every result of `renderProjectDocs`. */
 export const DOCS_OPENING = "# AGENTS.md instructions";
 
-/** The instructions as the model reads them; undefined without any. No text and no directory name can leave its frame. */
+/** Renders instructions for the model; undefined when there are none. Texts and directory names are escaped. */
 export function renderProjectDocs(
   { home, project }: Pick<ProjectDocs, "home" | "project">,
   cwd: string,
@@ -99,9 +99,9 @@ export function renderProjectDocs(
   return `${title}\n\n<INSTRUCTIONS>\n${parts.join(`\n\n${SEPARATOR}\n\n`)}\n</INSTRUCTIONS>`;
 }
 
-/** What is before it comes from the person, what is behind it from the project. */
+/** Separates the user's instructions (before) from the project's (after). */
 const SEPARATOR = "--- project-doc ---";
 const SEPARATOR_LINE = /^[ \t]*--- project-doc ---/gm;
 
-/** Told where instructions were told before, and are gone. */
+/** Sent when earlier instructions no longer exist. */
 export const NO_DOCS = `${DOCS_OPENING}\n\nThere are none any more: those above do not apply.`;

@@ -2,8 +2,8 @@ import { getAncestors } from "@codex/apply-patch";
 import { type AgentFiles, isMissing } from "../files/agent-files.js";
 
 /**
- * The directories of a project, root first, the working directory last. The root is the nearest directory with one of the
- * markers; without any the project is the working directory alone. Looks upwards only as far as that.
+ * Lists a project's directories from the root to the working directory. The root is the nearest ancestor that contains a
+ * marker; without one the project is the working directory only.
  */
 export async function findProjectDirectories(
   files: Pick<AgentFiles, "getMetadata">,
@@ -20,17 +20,17 @@ export async function findProjectDirectories(
   return [cwd];
 }
 
-/** A marker may be a file or a directory. What cannot be looked at is not there. */
+/** Whether a file or directory exists. An unreadable path counts as missing. */
 async function exists(files: Pick<AgentFiles, "getMetadata">, path: string): Promise<boolean> {
   try {
     await files.getMetadata(path);
     return true;
   } catch (error) {
-    // Without a connection nothing is known: the caller has to hear of it.
+    // A lost connection must reach the caller; errors of the file call have a numeric code.
     if (isMissing(error) || (error instanceof Error && "code" in error && typeof error.code === "number")) return false;
     throw error;
   }
 }
 
-/** The path of a name in a directory. */
+/** Joins a directory and a name. */
 export const joinName = (directory: string, name: string): string => `${directory === "/" ? "" : directory}/${name}`;

@@ -5,19 +5,19 @@ import { frameName, frameText } from "./framing.js";
 import { parseFrontMatter } from "./front-matter.js";
 import { joinName } from "./project-root.js";
 
-/** Instructions for a kind of task, in a file of their own. */
+/** A skill: instructions for a kind of task, in a `SKILL.md`. */
 export interface Skill {
   name: string;
   description: string;
   /** Absolute path of its `SKILL.md`. */
   path: string;
-  /** Directory of skills in which it was found. */
+  /** The skills directory that contains it. */
   root: string;
-  /** The whole file. */
+  /** Full text of the file. */
   text: string;
 }
 
-/** Skills that were found, those nearest to the working directory first, and files that are none. */
+/** Skills found, nearest to the working directory first, and warnings about invalid files. */
 export interface FoundSkills {
   skills: readonly Skill[];
   warnings: readonly string[];
@@ -31,7 +31,7 @@ const WALK = {
   pruneHiddenDirectories: true,
 };
 
-/** The skills in `.agents/skills` of these directories. */
+/** Reads the skills in `.agents/skills` of each directory. */
 export async function readSkills(
   files: CachedFiles,
   walker: Pick<AgentFiles, "walk">,
@@ -57,7 +57,7 @@ async function readRoot(files: CachedFiles, walker: Pick<AgentFiles, "walk">, di
   }
 }
 
-/** A skill, or what is wrong with its file. */
+/** Returns the skill, or a warning. */
 async function readSkill(files: CachedFiles, path: string, root: string): Promise<Skill | string> {
   const found = await files.find(path);
   if (found.kind !== "file")
@@ -72,7 +72,7 @@ async function readSkill(files: CachedFiles, path: string, root: string): Promis
   }
 }
 
-/** A skill, or what is wrong with the text of its file. Without a name it is that of its directory. */
+/** Parses a `SKILL.md`; returns a warning when it is invalid. The name defaults to that of its directory. */
 export function parseSkill(text: string, path: string, root: string): Skill | string {
   const values = parseFrontMatter(text);
   if (values === undefined)
@@ -85,10 +85,10 @@ export function parseSkill(text: string, path: string, root: string): Skill | st
   return { name, description: description.slice(0, MAX_SKILL_DESCRIPTION), path, root, text };
 }
 
-/** What the text of `renderSkills` begins with. */
+/** Prefix of every result of `renderSkills`. */
 export const SKILLS_OPENING = "<skills_instructions>";
 
-/** The list of skills as the model reads it; undefined without any. */
+/** Renders the list of skills for the model; undefined when empty. */
 export function renderSkills(skills: readonly Skill[]): string | undefined {
   if (skills.length === 0) return undefined;
   const roots = [...new Set(skills.map(({ root }) => root))];
@@ -102,10 +102,10 @@ export function renderSkills(skills: readonly Skill[]): string | undefined {
   return [SKILLS_OPENING, rule, "Directories:", ...aliases, "Skills:", ...listed, "</skills_instructions>"].join("\n");
 }
 
-/** Told where skills were told before, and are gone. */
+/** Sent when earlier skills no longer exist. */
 export const NO_SKILLS = `${SKILLS_OPENING}\nThere are no skills any more.\n</skills_instructions>`;
 
-/** The skills that a prompt names with `$name`, each once. */
+/** Skills referenced in a prompt as `$name`, without duplicates. */
 export function findNamedSkills(prompt: string, skills: readonly Skill[]): Skill[] {
   const names = new Set(
     [...prompt.matchAll(/\$([\p{L}\p{N}_][\p{L}\p{N}_:.-]*)/gu)].flatMap(([, name]) => [
@@ -117,6 +117,6 @@ export function findNamedSkills(prompt: string, skills: readonly Skill[]): Skill
   return [...byName.values()].filter(({ name }) => names.has(name)).reverse();
 }
 
-/** A skill as a message. */
+/** Renders a skill as message text. */
 export const renderSkill = ({ name, path, text }: Skill): string =>
   `<skill>\n<name>${frameName(name)}</name>\n<path>${frameName(path)}</path>\n${frameText(text)}\n</skill>`;

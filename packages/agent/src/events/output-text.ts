@@ -1,4 +1,4 @@
-/** Text that grows without end and is kept at a bounded size: its first and its last part. */
+/** Accumulates text in bounded memory: keeps the head and the tail, and omits the middle. */
 export class OutputText {
   readonly #half: number;
   #head = "";
@@ -6,7 +6,7 @@ export class OutputText {
   #tailChars = 0;
   #omitted = 0;
 
-  /** @param maxChars characters that are kept, half of them from the beginning */
+  /** @param maxChars characters kept, half of them from the start */
   constructor(maxChars: number) {
     this.#half = Math.floor(maxChars / 2);
   }

@@ -1,20 +1,20 @@
 import type { ProcessOutcome } from "@codex/executor-protocol";
 import type { CallDecision } from "@codex/orchestrator";
 
-/** `declined`: policy or a person refused it, and nothing was run. */
+/** `declined`: refused by policy or a person; nothing was run. */
 export type ItemStatus = "in_progress" | "completed" | "failed" | "declined";
 
-/** A piece of the conversation as it is shown: `id` is `item_0`, `item_1` … within a thread. */
+/** An item of a conversation for views; `id` is `item_0`, `item_1` … within a thread. */
 export type ThreadItem = { readonly id: string; readonly status: ItemStatus } & ItemDetails;
 
-/** What decided about a call; undefined where nothing had to be decided, or not yet. */
-interface Decided {
+/** How a call was decided; undefined when no decision was needed or it is pending. */
+interface DecisionDetails {
   readonly decidedBy?: CallDecision["by"];
   /** The rules that match the call, joined by `; `. */
   readonly rule?: string;
 }
 
-/** What a piece of the conversation is. */
+/** Content of an item, by kind. */
 export type ItemDetails =
   | MessageDetails
   | ReasoningDetails
@@ -26,53 +26,53 @@ export type ItemDetails =
   | CompactionDetails
   | WarningDetails;
 
-/** Something that the model said; `refusal`: it said that it will not do what it was asked. */
+/** A message of the model; `refusal`: the model declined the request. */
 export interface MessageDetails {
   readonly kind: "message";
   readonly text: string;
   readonly refusal?: boolean;
 }
 
-/** What the model tells of its thinking. */
+/** Reasoning text of the model. */
 export interface ReasoningDetails {
   readonly kind: "reasoning";
   readonly text: string;
 }
 
-/** A command on an executor, from its start to its end, also over several calls. */
-export interface CommandDetails extends Decided {
+/** A command on an executor, from start to end, possibly over several calls. */
+export interface CommandDetails extends DecisionDetails {
   readonly kind: "command";
   readonly callId: string;
-  /** What the model asked for. */
+  /** As requested by the model. */
   readonly command: string;
-  /** With the shell around it, as far as that is known; else `command`. */
+  /** Including the shell invocation when known; otherwise `command`. */
   readonly shownCommand: string;
   readonly cwd: string | undefined;
   readonly environment: string | undefined;
-  /** As text, in the order of arrival; what is over the limit is cut from its middle, and said there. */
+  /** Decoded text in order of arrival; when too long, a note replaces the middle. */
   readonly output: string;
   /** Bytes of the session's output so far. */
   readonly outputBytes: number;
-  /** Undefined while it runs, and when it never did. */
+  /** Undefined while running, and when it never ran. */
   readonly exitCode: number | undefined;
   readonly outcome: ProcessOutcome | undefined;
-  /** Under which it can be read and ended while it runs. */
+  /** Session id, while it runs. */
   readonly sessionId?: number;
-  /** Why it was not run, or not as it was asked. */
+  /** Why it was not run. */
   readonly decision?: { readonly kind: "forbidden" | "denied" | "cancelled" | "error"; readonly reason: string };
-  /** The sandbox refused something, for certain or by the look of its output. */
+  /** The sandbox denied an access; `certain` is false when inferred from the output. */
   readonly sandboxDenial?: { readonly certain: boolean; readonly reason: string };
 }
 
 /** Files that a patch changes. */
-export interface FileChangeDetails extends Decided {
+export interface FileChangeDetails extends DecisionDetails {
   readonly kind: "file_change";
   /** Absolute paths. */
   readonly changes: readonly FileChange[];
   readonly environment: string | undefined;
 }
 
-/** A change of one file; `diff` is unified, where it is known. */
+/** A change of one file; `diff` is a unified diff when known. */
 export interface FileChange {
   readonly path: string;
   readonly change: "add" | "delete" | "update";
@@ -80,7 +80,7 @@ export interface FileChange {
   readonly diff?: string;
 }
 
-/** The model's plan; one item for a turn. */
+/** The model's plan; one item per turn. */
 export interface PlanDetails {
   readonly kind: "plan";
   readonly steps: readonly PlanStep[];
@@ -92,7 +92,7 @@ export interface PlanStep {
   readonly status: "pending" | "in_progress" | "completed";
 }
 
-/** An image that the model looked at. */
+/** An image that the model viewed. */
 export interface ImageDetails {
   readonly kind: "image";
   readonly path: string;
@@ -100,29 +100,29 @@ export interface ImageDetails {
 }
 
 /** A call of any other tool. */
-export interface ToolCallDetails extends Decided {
+export interface ToolCallDetails extends DecisionDetails {
   readonly kind: "tool_call";
   readonly callId: string;
   readonly name: string;
   /** JSON text as the model sent it, or the text of a custom call. */
   readonly input: string;
-  /** For the model, once it is there. */
+  /** Text returned to the model, once available. */
   readonly output?: string;
-  /** Parts of its result, where these are more than text: as a tool of MCP answered them. */
+  /** Content parts of an MCP tool result. */
   readonly content?: readonly unknown[];
   readonly structuredContent?: unknown;
   readonly environment: string | undefined;
 }
 
-/** The history was replaced by a summary of itself. */
+/** The history was replaced by a summary. */
 export interface CompactionDetails {
   readonly kind: "compaction";
-  /** Tokens of the history before, as the endpoint counted them. */
+  /** Tokens before compaction, as counted by the endpoint. */
   readonly tokensBefore: number;
   readonly summary: string;
 }
 
-/** Something that the user should know, and that ends nothing. */
+/** A warning for the user; the turn continues. */
 export interface WarningDetails {
   readonly kind: "warning";
   readonly message: string;

@@ -1,6 +1,6 @@
 import type { AgentFiles } from "./agent-files.js";
 
-/** The same files, with a sandbox in every call. */
+/** Wraps files so that every call carries a sandbox. */
 export function confineFiles(files: AgentFiles, sandbox: unknown): AgentFiles {
   if (sandbox === undefined || sandbox === null) return files;
   return {
@@ -15,7 +15,7 @@ export function confineFiles(files: AgentFiles, sandbox: unknown): AgentFiles {
   };
 }
 
-/** Files that nothing may be read from. */
+/** Files for which every call rejects with `reason`. */
 export function refuseFiles(reason: string): AgentFiles {
   const refuse = () => Promise.reject(new Error(reason));
   const reading = { readFile: refuse, getMetadata: refuse, canonicalize: refuse, walk: refuse };

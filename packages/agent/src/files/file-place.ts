@@ -2,46 +2,46 @@ import { resolvePath } from "@codex/apply-patch";
 import type { AgentFiles } from "./agent-files.js";
 import { confineFiles } from "./confined-files.js";
 
-/** The environments whose files the agent's own tools reach. */
+/** The environments whose files the agent's own tools can access. */
 export interface FileEnvironments {
-  /** Ids of those that a call may name. */
+  /** Ids that a call may name. */
   readonly ids: readonly string[];
-  /** The one with this id, or the one of the turn; undefined where there is none. */
+  /** The environment with this id, or by default that of the turn. */
   get(id: string | undefined): FileEnvironment | undefined;
 }
 
-/** An environment whose files can be reached. */
+/** An environment with file access. */
 export interface FileEnvironment {
   readonly id: string;
   readonly files: AgentFiles;
-  /** Where a turn works that names no directory; absolute. */
+  /** Default working directory; absolute. */
   readonly cwd: string;
 }
 
-/** Chooses what file calls carry as sandbox. */
+/** Selects the sandbox of file calls. */
 export interface FileSandboxes {
-  /** Undefined: none. `refused`: nothing is to be done there, and why. */
+  /** `fileSandbox` undefined: no sandbox. `refused`: the reason why file access is forbidden. */
   sandboxOf(place: { environment: string; cwd: string }): { fileSandbox: unknown } | { refused: string };
 }
 
-/** Where a call wants to work with files. */
+/** The location requested by a call. */
 export interface FileCall {
-  /** Environment that it names. */
+  /** Environment named by the call. */
   environment: string | undefined;
-  /** Directories that follow each other from that of the turn, each relative to the one before. */
+  /** Directories to resolve in sequence, starting from that of the turn. */
   directories?: readonly (string | undefined)[];
 }
 
-/** Where a call works with files. */
+/** The resolved location of a call. */
 export interface FilePlace {
   environment: FileEnvironment;
   /** Absolute. */
   cwd: string;
-  /** Held by the sandbox of the place. */
+  /** Confined to the sandbox of this location. */
   files: AgentFiles;
 }
 
-/** Finds the files that a call means, or says why there are none. */
+/** Resolves the location of a call; `unknown` and `refused` hold the reason of a failure. */
 export function findFilePlace(
   call: FileCall,
   turn: { environment: string | undefined; cwd: string | undefined },
@@ -50,8 +50,8 @@ export function findFilePlace(
   const id = call.environment ?? turn.environment;
   const environment = environments.get(id);
   if (environment === undefined) return { unknown: describeUnknown(id, environments.ids) };
-  const isTurns = id === undefined || id === turn.environment;
-  const start = (isTurns ? turn.cwd : undefined) ?? environment.cwd;
+  const isDefault = id === undefined || id === turn.environment;
+  const start = (isDefault ? turn.cwd : undefined) ?? environment.cwd;
   const cwd = (call.directories ?? []).filter((one) => one !== undefined).reduce(resolvePath, resolvePath("/", start));
   const chosen = policy.sandboxOf({ environment: environment.id, cwd });
   if ("refused" in chosen) return chosen;

@@ -2,7 +2,7 @@ import { createMessage, type Item, type MessageItem } from "../model/items.js";
 import { partsOf } from "./context-sections.js";
 import { TURN_ABORTED } from "./texts.js";
 
-/** What a model is asked when its history has to become shorter, unless a setting replaces it. */
+/** Default prompt that asks the model for a summary of the history. */
 export const COMPACT_PROMPT = `The history of this conversation is about to be replaced by your next message. Write down everything that whoever goes on needs, and nothing else:
 - what the person wants, in their words where these matter, and what they decided or refused;
 - what was done and what is true now: files that were changed and how, commands and their outcomes, sessions that still run;
@@ -10,35 +10,35 @@ export const COMPACT_PROMPT = `The history of this conversation is about to be r
 - what is left to do, in order.
 Do not call tools. Do not promise anything.`;
 
-/** What stands before a summary in the history. */
+/** Prefix of a summary in the history. */
 export const SUMMARY_OPENING = "The conversation up to here was replaced by this summary of it:";
 
-/** Part of a model's window at which a history is compacted, where no limit is configured. */
-const PART_OF_WINDOW = 0.9;
+/** Fraction of the context window at which a history is compacted by default. */
+const WINDOW_FRACTION = 0.9;
 
-/** Tokens of the last response, history included, from which on a history is compacted. Pure. */
+/** Total tokens of a response at which the history is compacted. Pure. */
 export const compactionLimit = (contextWindow: number, configured: number | undefined): number =>
-  configured ?? Math.floor(contextWindow * PART_OF_WINDOW);
+  configured ?? Math.floor(contextWindow * WINDOW_FRACTION);
 
-/** The history of a request for a summary. Pure. */
+/** Input of the request for a summary. Pure. */
 export const compactionInput = (history: readonly Item[], prompt: string): Item[] => [
   ...history,
   createMessage("user", prompt),
 ];
 
-/** What a compacted history is made of. */
+/** Input of {@link compactHistory}. */
 export interface CompactionParts {
-  /** The messages that a history begins with, as they are now. */
+  /** Current initial messages of the history. */
   readonly first: readonly MessageItem[];
   readonly history: readonly Item[];
-  /** Openings of context sections: messages that begin with one are not the user's own. */
+  /** Prefixes of context sections; messages that start with one were not written by the user. */
   readonly openings: readonly string[];
   readonly summary: string;
-  /** Bytes of the user's own messages that are kept; the oldest go first. */
+  /** Maximum bytes of user messages to keep; the oldest are dropped first. */
   readonly userBytes: number;
 }
 
-/** The history after a compaction: first messages, the user's own, the summary. Pure. `dropped` counts messages that went. */
+/** Compacts a history to initial messages, user messages and summary. `dropped`: number of user messages left out. Pure. */
 export function compactHistory({ first, history, openings, summary, userBytes }: CompactionParts): {
   items: Item[];
   dropped: number;

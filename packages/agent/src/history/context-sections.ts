@@ -1,8 +1,8 @@
 import { createMessage, type Item, type MessageItem } from "../model/items.js";
 
 /**
- * A piece of what a model is told about its surroundings. Its text begins with `opening`, by which the newest of its kind
- * is found in a history, whoever wrote that.
+ * A section of the context of a turn. Its text starts with `opening`, which identifies the latest section of the same kind in
+ * a history.
  */
 export interface ContextSection {
   readonly role: "developer" | "user";
@@ -10,20 +10,20 @@ export interface ContextSection {
   readonly text: string;
 }
 
-/** The messages that a history begins with: base instructions, then the sections of each role. Pure. */
+/** Initial messages of a history: base instructions, then the sections by role. Pure. */
 export function firstMessages(instructions: string, sections: readonly ContextSection[]): MessageItem[] {
   return [createMessage("developer", instructions), ...groupByRole(sections)];
 }
 
 /**
- * Messages that tell what has changed since a history was written; empty when nothing has. A section that is gone is told
- * as gone by those who make sections; nothing is edited. Pure.
+ * Messages with the sections that differ from the latest ones in a history. A removed section must be replaced by one that
+ * revokes it. Pure.
  */
 export function changedMessages(history: readonly Item[], sections: readonly ContextSection[]): MessageItem[] {
   return groupByRole(sections.filter((section) => findNewest(history, section) !== section.text));
 }
 
-/** The newest text of this kind in a history. */
+/** The latest text of this kind in a history. */
 function findNewest(history: readonly Item[], { opening, role }: ContextSection): string | undefined {
   for (let index = history.length - 1; index >= 0; index -= 1) {
     const found = partsOf(history[index]!, role).findLast((text) => text.startsWith(opening));
@@ -32,7 +32,7 @@ function findNewest(history: readonly Item[], { opening, role }: ContextSection)
   return undefined;
 }
 
-/** The texts of a message of this role. */
+/** Text parts of a message with this role; otherwise empty. */
 export function partsOf(item: Item, role: string): string[] {
   if (item.type !== "message" || item.role !== role || !Array.isArray(item.content)) return [];
   const parts: readonly unknown[] = item.content;

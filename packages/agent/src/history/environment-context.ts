@@ -1,8 +1,8 @@
 import type { ContextSection } from "./context-sections.js";
 
-/** Where the calls of a turn run, and when it is. */
-export interface Surroundings {
-  /** The first is the default; none is told as none. */
+/** Environments and date of a turn. */
+export interface EnvironmentContext {
+  /** The default first; may be empty. */
   readonly environments: readonly EnvironmentDescription[];
   /** `YYYY-MM-DD`. */
   readonly date: string;
@@ -10,23 +10,23 @@ export interface Surroundings {
   readonly timezone: string;
 }
 
-/** An environment as a model is told of it. */
+/** An environment as described to the model. */
 export interface EnvironmentDescription {
   readonly id: string;
   readonly cwd?: string;
   /** Name of its shell, such as `bash`. */
   readonly shell?: string;
-  /** Directories that a turn works in. */
+  /** Workspace directories. */
   readonly roots?: readonly string[];
   /** Sandbox mode. */
   readonly profile?: string;
-  /** Where it is not ready; `failed` is told with `error`. */
+  /** When it is not ready; for a failure set `error` instead. */
   readonly status?: string;
-  /** Why it cannot be used; undefined while it can. */
+  /** Why it cannot be used. */
   readonly error?: string;
 }
 
-/** What commands may do. */
+/** Permissions of commands. */
 export interface PermissionsDescription {
   readonly sandboxMode: string;
   readonly networkAccess: boolean;
@@ -34,8 +34,8 @@ export interface PermissionsDescription {
   readonly writableRoots: readonly string[];
 }
 
-/** `<environment_context>`: a pure function; names and paths cannot break out of it. */
-export function describeSurroundings({ environments, date, timezone }: Surroundings): ContextSection {
+/** Renders `<environment_context>`; names and paths are escaped. Pure. */
+export function renderEnvironmentContext({ environments, date, timezone }: EnvironmentContext): ContextSection {
   const [first] = environments;
   const where =
     first === undefined
@@ -72,7 +72,7 @@ function describeEnvironment({ cwd, shell, roots, profile }: EnvironmentDescript
   ];
 }
 
-/** `<permissions>`: what is held back, and what is asked about. Pure. */
+/** Renders `<permissions>`: sandbox and approval policy. Pure. */
 export function describePermissions(permissions: PermissionsDescription): ContextSection {
   const { sandboxMode, networkAccess, approvalPolicy, writableRoots } = permissions;
   const lines = [
@@ -80,20 +80,20 @@ export function describePermissions(permissions: PermissionsDescription): Contex
     tag("network_access", networkAccess ? "enabled" : "restricted"),
     tag("approval_policy", approvalPolicy),
     ...writableRoots.map((root) => tag("writable_root", root)),
-    SANDBOX_WORDS[sandboxMode] ?? "",
-    APPROVAL_WORDS[approvalPolicy] ?? "",
+    SANDBOX_DESCRIPTIONS[sandboxMode] ?? "",
+    APPROVAL_DESCRIPTIONS[approvalPolicy] ?? "",
   ].filter((line) => line !== "");
   const opening = "<permissions>";
   return { role: "developer", opening, text: [opening, ...lines, "</permissions>"].join("\n") };
 }
 
-const SANDBOX_WORDS: Readonly<Record<string, string>> = {
+const SANDBOX_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "read-only": "Commands can read files and write none.",
   "workspace-write": "Commands can read files, and write in the working directory and the writable roots.",
   "danger-full-access": "Commands are not held by a sandbox.",
 };
 
-const APPROVAL_WORDS: Readonly<Record<string, string>> = {
+const APPROVAL_DESCRIPTIONS: Readonly<Record<string, string>> = {
   never: "Nobody can be asked for approval: what is not allowed is refused.",
   "on-request":
     "Ask with sandbox_permissions and a justification for a command that needs more than the sandbox allows.",
@@ -104,7 +104,7 @@ const APPROVAL_WORDS: Readonly<Record<string, string>> = {
 const indent = (line: string): string => `  ${line}`;
 const tag = (name: string, text: string): string => `<${name}>${escapeText(text)}</${name}>`;
 
-/** Text that cannot end a tag or a line. */
+/** Escapes markup and line breaks. */
 const escapeText = (text: string): string =>
   text.replace(/[&<>"\u0000-\u001f\u007f\u2028\u2029]/g, (char) => ENTITIES[char] ?? `&#${char.charCodeAt(0)};`);
 

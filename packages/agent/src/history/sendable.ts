@@ -1,7 +1,7 @@
 import { asText } from "../json.js";
 import { type CallItem, createOutput, type Item, isCall, isOutput } from "../model/items.js";
 
-/** Types of items that an endpoint makes and wants to see again. */
+/** Response item types that are sent back in later requests. */
 const RECORDED: ReadonlySet<string> = new Set([
   "message",
   "reasoning",
@@ -18,34 +18,34 @@ const RECORDED: ReadonlySet<string> = new Set([
 export const isRecorded = (item: Item): boolean => RECORDED.has(item.type);
 
 /**
- * A history as it can be sent: each call has its output behind it, made up by `explainLost` where it was lost, and no output
- * is without its call. Pure; gives the same list when nothing is amiss.
+ * Makes a history valid for sending: a call without an output gets one from `explainLost`, and an output without a call is
+ * removed. Returns the same list when nothing changes. Pure.
  */
 export function completeCalls(history: readonly Item[], explainLost: (call: CallItem) => string): readonly Item[] {
-  const amiss = pairCalls(history);
-  if (amiss.size === 0) return history;
+  const unpaired = findUnpaired(history);
+  if (unpaired.size === 0) return history;
   return history.flatMap((item): Item[] => {
-    const problem = amiss.get(item);
+    const problem = unpaired.get(item);
     if (problem === undefined) return [item];
-    if (problem === "stray") return [];
-    const call = item as CallItem; // a history holds well-formed calls only
+    if (problem === "orphan") return [];
+    const call = item as CallItem; // a history contains well-formed calls only
     return [item, createOutput(call, explainLost(call))];
   });
 }
 
-/** Calls without an output, and outputs without a call: an id may come again once its call is answered. */
-function pairCalls(history: readonly Item[]): Map<Item, "lost" | "stray"> {
-  const amiss = new Map<Item, "lost" | "stray">();
+/** Finds calls without an output (`lost`) and outputs without a call. An id may be reused once its call has an output. */
+function findUnpaired(history: readonly Item[]): Map<Item, "lost" | "orphan"> {
+  const unpaired = new Map<Item, "lost" | "orphan">();
   const open = new Map<string, Item>();
   for (const item of history) {
     if (isCall(item)) {
       const before = open.get(idOf(item));
-      if (before !== undefined) amiss.set(before, "lost");
+      if (before !== undefined) unpaired.set(before, "lost");
       open.set(idOf(item), item);
-    } else if (isOutput(item) && !open.delete(idOf(item))) amiss.set(item, "stray");
+    } else if (isOutput(item) && !open.delete(idOf(item))) unpaired.set(item, "orphan");
   }
-  for (const call of open.values()) amiss.set(call, "lost");
-  return amiss;
+  for (const call of open.values()) unpaired.set(call, "lost");
+  return unpaired;
 }
 
 const idOf = (item: Item): string => asText(item.call_id) ?? "";

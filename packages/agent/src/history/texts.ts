@@ -1,15 +1,15 @@
-/** The user message behind a turn that was interrupted. */
+/** User message appended after an interrupted turn. */
 export const TURN_ABORTED = `<turn_aborted>
 The turn before this was interrupted. Calls that were open may have done all, some or nothing of what they were for; commands may still be running. Find out before you repeat anything.
 </turn_aborted>`;
 
-/** The output of a call that was open when the turn was interrupted. `known` is what its tool still said. */
+/** Output of a call that was pending when the turn was interrupted. `known`: what its tool returned. */
 export function abortedOutput(seconds: number, known: string): string {
   const rest = known === "" ? "" : `\n${known}`;
   return `Wall time: ${seconds.toFixed(4)} seconds\naborted by user${rest}`;
 }
 
-/** The output of a call whose program ended before the result was recorded. `started`: as far as that is on record. */
+/** Output of a call whose result was not recorded because the agent was killed. `started`: undefined when not recorded. */
 export function lostOutput(started: boolean | undefined): string {
   if (started === false)
     return "The call was not started: the program that would have made it ended before. Nothing was run.";
@@ -18,6 +18,6 @@ export function lostOutput(started: boolean | undefined): string {
   return `aborted: the result of this call was lost, since the program that made it ended. ${known}. ${doubt} Find out before you repeat it.`;
 }
 
-/** The same where its tool could find out; `known` is what it found. */
+/** The same when the tool could recover the outcome; `known` describes it. */
 export const recoveredOutput = (known: string): string =>
   `aborted: the result of this call was lost, since the program that made it ended.\n${known}`;

@@ -2,7 +2,7 @@ import type { CallDecision } from "@codex/orchestrator";
 import type { Item } from "../model/items.js";
 import type { Usage } from "../model/model-port.js";
 
-/** What is kept of a thread, in order: enough to go on after any end, and to say what became of what. */
+/** An entry of a saved thread; the entries suffice to resume it after a crash and to report on its calls. */
 export type ThreadEntry =
   | { readonly type: "item"; readonly item: Item }
   | {
@@ -12,7 +12,7 @@ export type ThreadEntry =
       readonly cwd: string | undefined;
       readonly environment: string | undefined;
     }
-  /** Written before a call is made: one without it was not made. */
+  /** Written before a call starts; a call without it was never started. */
   | {
       readonly type: "call_started";
       readonly callId: string;
@@ -28,12 +28,12 @@ export type ThreadEntry =
       readonly rule?: string;
     }
   | { readonly type: "usage"; readonly turnId: string; readonly usage: Usage; readonly total: Usage }
-  /** The history is these items from here on. */
+  /** Replaces the history by these items. */
   | {
       readonly type: "compacted";
       readonly items: readonly Item[];
       readonly tokensBefore: number;
-      /** Why; empty where the other client wrote it. */
+      /** Why; empty when written by Codex. */
       readonly reason: string;
     }
   | {
@@ -44,8 +44,8 @@ export type ThreadEntry =
       readonly wallMs: number;
     };
 
-/** Where a thread is kept. */
+/** Persists the entries of a thread. */
 export interface ThreadRecorder {
-  /** Resolves when the entry would outlive this process. Entries are kept in the order of the calls. */
+  /** Resolves when the entry survives the end of this process. Entries keep the order of the calls. */
   append(entry: ThreadEntry): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { CallOutputItem, Item } from "./items.js";
 
-/** The same calls and outputs for an endpoint that takes functions only. Pure. */
+/** Converts custom calls and outputs for an endpoint that supports functions only. Pure. */
 export function asFunctionItems(history: readonly Item[]): readonly Item[] {
   return history.map((item) => {
     if (item.type === "custom_tool_call") {

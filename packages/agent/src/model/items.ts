@@ -1,6 +1,5 @@
 /**
- * One item of the Responses API, as it is sent and received. Members that are not known here are kept and sent back, so
- * that an endpoint finds its own items as it made them.
+ * An item of the Responses API, as sent and received. Unknown members are kept and sent back unchanged.
  */
 export interface Item {
   readonly type: string;
@@ -18,14 +17,14 @@ export type ContentPart =
       readonly detail?: "low" | "high" | "auto" | "original";
     };
 
-/** What somebody said: the user, the developer (this program), or the model. */
+/** A message of the user, the developer (this program) or the model. */
 export interface MessageItem extends Item {
   readonly type: "message";
   readonly role: "developer" | "user" | "assistant";
   readonly content: readonly ContentPart[];
 }
 
-/** A call of a function; `arguments` is JSON text. */
+/** A function call; `arguments` is JSON text. */
 export interface FunctionCallItem extends Item {
   readonly type: "function_call";
   readonly call_id: string;
@@ -34,7 +33,7 @@ export interface FunctionCallItem extends Item {
   readonly namespace?: string;
 }
 
-/** A call of a tool that takes free text. */
+/** A call of a free-form tool. */
 export interface CustomToolCallItem extends Item {
   readonly type: "custom_tool_call";
   readonly call_id: string;
@@ -42,41 +41,41 @@ export interface CustomToolCallItem extends Item {
   readonly input: string;
 }
 
-/** A call of either form. */
+/** A call of either type. */
 export type CallItem = FunctionCallItem | CustomToolCallItem;
 
-/** What a tool answered: text, or parts when there is an image among it. */
+/** Output of a tool: text, or parts when it includes images. */
 export type ToolOutput = string | readonly ContentPart[];
 
-/** The answer to a call, of the call's own form. */
+/** The output of a call, of the matching type. */
 export interface CallOutputItem extends Item {
   readonly type: "function_call_output" | "custom_tool_call_output";
   readonly call_id: string;
   readonly output: ToolOutput;
 }
 
-/** A message of one text. */
+/** Creates a message with text parts. */
 export const createMessage = (role: MessageItem["role"], ...texts: readonly string[]): MessageItem => ({
   type: "message",
   role,
   content: texts.map((text) => ({ type: role === "assistant" ? "output_text" : "input_text", text })),
 });
 
-/** The answer to a call, in the call's own form. */
+/** Creates the output of a call, of the matching type. */
 export const createOutput = (call: Pick<CallItem, "type" | "call_id">, output: ToolOutput): CallOutputItem => ({
   type: `${call.type}_output`,
   call_id: call.call_id,
   output,
 });
 
-/** Whether an item is a call, well formed or not. */
+/** Whether an item is a call; it may be malformed. */
 export const isCall = (item: Item): boolean => item.type === "function_call" || item.type === "custom_tool_call";
 
-/** Whether an item is the answer to a call. */
+/** Whether an item is the output of a call. */
 export const isOutput = (item: Item): item is CallOutputItem =>
   item.type === "function_call_output" || item.type === "custom_tool_call_output";
 
-/** The text of a message; what it refused counts as text. Empty for anything else. */
+/** Text of a message, including refusals; empty for other items. */
 export function textOf(item: Item): string {
   if (item.type !== "message" || !Array.isArray(item.content)) return "";
   const parts: readonly unknown[] = item.content;

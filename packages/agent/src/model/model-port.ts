@@ -1,9 +1,9 @@
 import type { Item } from "./items.js";
 import type { ToolSpec } from "./tool-spec.js";
 
-/** Everything that one response is asked with. Plain data: what an endpoint makes of it is its own business. */
+/** A request for one response, as plain data independent of the endpoint. */
 export interface ModelRequest {
-  /** As the endpoint names it. */
+  /** Model id that the endpoint expects. */
   readonly model: string;
   /** The whole history, oldest first. */
   readonly input: readonly Item[];
@@ -11,28 +11,28 @@ export interface ModelRequest {
   readonly parallelToolCalls: boolean;
   readonly reasoning?: ReasoningOptions;
   readonly text?: TextOptions;
-  /** The same for every request of a thread. */
+  /** Constant within a thread. */
   readonly promptCacheKey: string;
   readonly serviceTier?: string;
   readonly threadId: string;
   readonly turnId: string;
-  /** What `completed` gave earlier in this turn; sent back until the turn ends. */
+  /** From an earlier `completed` event of this turn; sent back until the turn ends. */
   readonly turnState?: string;
 }
 
-/** How much a model thinks, and whether it tells. */
+/** Reasoning effort, and the form of its summary. */
 export interface ReasoningOptions {
   readonly effort?: string;
   readonly summary?: string;
 }
 
-/** The form of the answer. */
+/** Form of the response text. */
 export interface TextOptions {
   readonly verbosity?: string;
   readonly format?: OutputFormat;
 }
 
-/** A JSON schema that the answer must fit. */
+/** JSON schema of the response. */
 export interface OutputFormat {
   readonly type: "json_schema";
   readonly name: string;
@@ -40,7 +40,7 @@ export interface OutputFormat {
   readonly schema: unknown;
 }
 
-/** Tokens as the endpoint counted them. */
+/** Token counts reported by the endpoint. */
 export interface Usage {
   readonly inputTokens: number;
   /** Part of `inputTokens`. */
@@ -54,19 +54,19 @@ export interface Usage {
 }
 
 /**
- * What comes while a response is made. Deltas are for showing: only what an `item_done` carries counts. `completed` is
- * the last event, and there is one, or the iteration throws.
+ * Events of a response. Deltas are for display; `item_done` is authoritative. The last event is `completed`; without it the
+ * iteration throws.
  */
 export type ModelEvent =
   | { readonly type: "text_delta" | "reasoning_delta"; readonly itemId?: string; readonly text: string }
   | { readonly type: "item_done"; readonly item: Item }
-  /** For the user: a request is repeated, a call was malformed and dropped. `retry`: it is about a repetition. */
+  /** For the user, such as a dropped malformed call. `retry`: the notice is about a retry. */
   | { readonly type: "notice"; readonly message: string; readonly retry?: boolean }
   | {
       readonly type: "completed";
       readonly responseId: string;
       readonly usage?: Usage;
-      /** False: the model wants to go on although it called nothing. */
+      /** False: the model continues although it made no call. */
       readonly endTurn?: boolean;
       readonly turnState?: string;
     };
@@ -74,15 +74,15 @@ export type ModelEvent =
 /** A model behind an endpoint. */
 export interface ModelPort {
   /**
-   * Asks for one response. Requests that fail before the response begins are repeated inside, with a notice; a stream
-   * that breaks is for the caller to repeat, who knows what became of its calls.
-   * @throws ModelError when the response cannot be had or its stream broke
-   * @throws the reason of the signal when that aborts
+   * Requests one response. Requests that fail before the response starts are retried internally, with a notice; a broken
+   * stream must be retried by the caller, which tracks the calls already made.
+   * @throws ModelError when the request failed or its stream broke
+   * @throws the abort reason of the signal
    */
   stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncIterable<ModelEvent>;
 }
 
-/** What kind of failure it is; `status` and the text tell more. */
+/** Kind of failure; see `status` and the message for details. */
 export type ModelErrorCode =
   | "connection_refused"
   | "connection_lost"
@@ -94,28 +94,28 @@ export type ModelErrorCode =
   | "response_failed"
   | "incomplete"
   | "context_too_long"
-  /** The endpoint does not take a type of tool that was offered. */
+  /** The endpoint does not support a type of tool that was offered. */
   | "tool_type"
   | "too_large"
   | "bad_request";
 
 /**
- * Whether it may be asked again: `never`; `stream`: a bounded number of times; `refused`: nobody listens there, which
- * may last, so without end.
+ * Whether to retry: `never`; `stream`: a limited number of times; `refused`: connection refused, without limit, since the
+ * endpoint may start later.
  */
 export type RetryKind = "never" | "stream" | "refused";
 
-/** What a `ModelError` tells besides its message. */
+/** Properties of a `ModelError` besides its message. */
 export interface ModelErrorOptions {
   readonly retry: RetryKind;
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status?: number;
-  /** What the endpoint asked to wait, milliseconds. */
+  /** Delay requested by the endpoint, milliseconds. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
 
-/** A response could not be had. The message is for people and never contains a key. */
+/** A request for a response failed. The message never contains a key. */
 export class ModelError extends Error {
   readonly code: ModelErrorCode;
   readonly retry: RetryKind;

@@ -1,21 +1,21 @@
-/** What has to be known of a model to ask it. Figures of Codex 0.169.0's list of models. */
+/** Capabilities and defaults of a model, from the model list of Codex 0.169.0. */
 export interface ModelTraits {
-  /** It stands in the list: its defaults below are its own. */
+  /** The model is in the list. */
   readonly known: boolean;
-  /** Default effort of its reasoning. */
+  /** Default reasoning effort. */
   readonly effort?: string;
   readonly verbosity?: string;
-  /** Tokens of history and answer together. */
+  /** Tokens of history and response together. */
   readonly contextWindow: number;
-  /** It takes tools of free text (`custom`). */
+  /** Supports free-form (`custom`) tools. */
   readonly customTools: boolean;
-  /** It takes images as large as they are. */
+  /** Accepts images at their original size. */
   readonly originalImages: boolean;
 }
 
 const DEFAULT_WINDOW = 272_000;
 
-/** Default effort, verbosity and window where they are not `medium`, `low` and 272,000 tokens. */
+/** Defaults that differ from effort `medium`, verbosity `low` and a window of 272,000 tokens. */
 const KNOWN: Readonly<Record<string, { effort?: string; verbosity?: string; contextWindow?: number }>> = {
   "gpt-6-astra": { effort: "low" },
   "gpt-6.1-sol": { effort: "low" },
@@ -31,7 +31,7 @@ const KNOWN: Readonly<Record<string, { effort?: string; verbosity?: string; cont
   "codex-auto-review": {},
 };
 
-/** What is known of a model by its name; a model that is not in the list gets what any endpoint takes. */
+/** Looks up a model by name; unknown models get conservative defaults. */
 export function describeModel(name: string): ModelTraits {
   const entry = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
   if (entry === undefined) {

@@ -1,6 +1,6 @@
 import type { ReasoningOptions } from "./model-port.js";
 
-/** Its own effort for a known model, and a summary only where one is configured; `none`: no summary. */
+/** Applies the model's defaults. Known models get a summary only if configured; `none` disables it. */
 export function chooseReasoning(
   configured: ReasoningOptions = {},
   traits: { known: boolean; effort?: string },

@@ -2,9 +2,9 @@ import type { RetryLimits } from "../limits.js";
 import type { ModelError } from "./model-port.js";
 
 /**
- * Whether a response is asked for again after it failed, and after which pause.
- * @param attempt number of the repetition, from 1; refused rounds are counted apart from broken streams
- * @param random a number from 0 up to 1
+ * Decides whether a failed response is retried, and after which delay; undefined: no retry.
+ * @param attempt number of the retry, from 1; refused connections and broken streams are counted separately
+ * @param random returns a number in [0, 1)
  */
 export function decideRetry(
   error: Pick<ModelError, "retry" | "retryAfterMs">,
@@ -23,11 +23,11 @@ export function decideRetry(
   }
 }
 
-/** The pause before repetition number `attempt`, from 1, milliseconds. */
+/** Delay before retry number `attempt`, from 1, milliseconds. */
 export function backOff(attempt: number, limits: RetryLimits, random: () => number): number {
   const base = Math.min(double(limits.pauseMs, attempt), limits.pauseMaxMs);
   return Math.round(base * (1 - limits.jitter + 2 * limits.jitter * random()));
 }
 
-/** Doubled `attempt - 1` times, as far as a number can count. */
+/** Doubles `attempt - 1` times, at most 32. */
 const double = (ms: number, attempt: number): number => ms * 2 ** Math.min(attempt - 1, 32);

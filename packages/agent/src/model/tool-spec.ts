@@ -1,4 +1,4 @@
-/** A tool as it is offered to a model. */
+/** A tool as offered to a model. */
 export type ToolSpec = FunctionSpec | CustomSpec | HostedSpec;
 
 /** A tool that takes a JSON object. */
@@ -11,7 +11,7 @@ export interface FunctionSpec {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** A tool that takes text of a grammar. */
+/** A free-form tool, whose input follows a grammar. */
 export interface CustomSpec {
   readonly type: "custom";
   readonly name: string;
@@ -19,7 +19,7 @@ export interface CustomSpec {
   readonly format: { readonly type: "grammar"; readonly syntax: "lark"; readonly definition: string };
 }
 
-/** A tool that the endpoint runs itself. */
+/** A tool that the endpoint runs. */
 export interface HostedSpec {
   readonly type: "web_search";
   readonly [member: string]: unknown;

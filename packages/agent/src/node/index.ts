@@ -1,6 +1,6 @@
 export { AdapterError, type AdapterOptions, loadAdapterModel } from "../adapters/load-adapter.js";
 export { createHomeFiles, type HomeFilesOptions } from "../context/home-files.js";
-export { createFilePolicy, type FilePolicyOptions } from "../judge/create-file-policy.js";
+export { createFilePolicy, type FilePolicyOptions } from "../file-policy/create-file-policy.js";
 export type { ThreadLine, ThreadMeta } from "../threads/rollout-line.js";
 export type { ThreadFile } from "../threads/thread-file.js";
 export {

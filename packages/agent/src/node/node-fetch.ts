@@ -3,16 +3,16 @@ import { type Duplex, pipeline, type Readable } from "node:stream";
 import { createProxySend, type HttpProxy, openTunnel } from "@codex/http-proxy";
 import type { ModelBody, ModelFetch, ModelResponse } from "../model/responses/model-fetch.js";
 
-/** Bytes behind the last event that are still read, so that the connection can be used again. */
+/** Bytes read after the last event, so that the connection can be reused. */
 const MAX_REST_BYTES = 64 * 1024;
-/** Time in which they have to come, milliseconds. */
+/** Timeout for these bytes, milliseconds. */
 const MAX_REST_MS = 1_000;
 
 /**
- * Requests by `node:http`, over connections that are used again. The `fetch` of Node is loaded with its first call, which
- * takes some 50 ms; it also gives up by itself after five minutes without a byte, which this leaves to its caller.
- * @param http connections to addresses without TLS
- * @param proxy that all requests go through
+ * Creates a `ModelFetch` on `node:http` with keep-alive. Unlike Node's `fetch` it needs no 50 ms to load, and has no timeout of
+ * its own.
+ * @param http agent for connections without TLS
+ * @param proxy proxy for all requests
  */
 export function createNodeFetch(http = new HttpAgent({ keepAlive: true }), proxy?: HttpProxy): ModelFetch {
   const sendSecurely = lazySecureRequest(proxy);
@@ -24,7 +24,7 @@ export function createNodeFetch(http = new HttpAgent({ keepAlive: true }), proxy
     const send = await (new URL(url).protocol === "https:" ? sendSecurely() : sendPlainly());
     const attempt = () => exchange(send, url, init);
     return attempt().catch((error: unknown) => {
-      // The endpoint closed a connection that was kept open, while this request was on its way.
+      // The endpoint closed a kept-alive connection while the request was being sent.
       if (error instanceof StaleConnection) return attempt();
       throw error;
     });
@@ -33,7 +33,7 @@ export function createNodeFetch(http = new HttpAgent({ keepAlive: true }), proxy
 
 type Send = (options: object, url: string) => ClientRequest;
 
-/** `node:https` is loaded for the first address that needs it. */
+/** Loads `node:https` on first use. */
 function lazySecureRequest(proxy: HttpProxy | undefined): () => Promise<Send> {
   let loaded: Promise<Send> | undefined;
   return () => {
@@ -54,7 +54,7 @@ function lazySecureRequest(proxy: HttpProxy | undefined): () => Promise<Send> {
   };
 }
 
-/** How an agent of Node opens a connection. */
+/** Signature of `createConnection` of an `Agent`. */
 type Open = (
   options: { host: string; port: number; servername?: string },
   onOpened: (error: Error | null, socket?: Duplex) => void,
@@ -111,16 +111,16 @@ function toBody(message: IncomingMessage, signal: AbortSignal): ModelBody {
   };
 }
 
-/** No encoding is asked for; some endpoints use one all the same. */
+/** Some endpoints use a content encoding although none is requested. */
 async function decode(message: IncomingMessage): Promise<Readable> {
   const encoding = message.headers["content-encoding"]?.toLowerCase() ?? "identity";
   if (encoding === "identity") return message;
   const { createBrotliDecompress, createUnzip } = await import("node:zlib");
   const decoder = encoding === "br" ? createBrotliDecompress() : createUnzip();
-  return pipeline(message, decoder, () => {}); // who reads the decoder gets its error
+  return pipeline(message, decoder, () => {}); // the decoder's reader receives the error
 }
 
-/** A connection whose answer was read to its end serves the next request. Nothing waits for that. */
+/** Reads the rest of a response in the background, so that its connection can be reused. */
 function readRest(message: IncomingMessage): void {
   if (message.destroyed || message.readableEnded) return;
   let rest = 0;

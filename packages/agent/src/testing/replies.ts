@@ -1,19 +1,19 @@
 import type { Item } from "../model/items.js";
 
-/** An event of the stream, as it goes out. */
+/** An event of the stream, as sent. */
 export interface StreamEvent {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
-/** What the endpoint answers to one request. */
+/** The endpoint's reply to one request. */
 export interface Reply {
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Pieces of the body as they are written, in order; a number waits so many milliseconds. */
+  /** Chunks of the body, in order; a number is a delay in milliseconds. */
   readonly body: Iterable<string | Uint8Array | number>;
-  /** `end`: properly. `cut`: the connection breaks. `open`: it stays open without another byte. Default `end`. */
+  /** `end`: complete. `cut`: the connection breaks. `open`: it stays open and silent. Default `end`. */
   readonly ending?: "end" | "cut" | "open";
 }
 
@@ -43,7 +43,7 @@ export const refusal = (text: string, id = "m1"): Item => ({
   content: [{ type: "refusal", refusal: text }],
 });
 
-/** What the model tells of its thinking. */
+/** A reasoning item. */
 export const reasoning = (text: string, id = "rs1"): Item => ({
   type: "reasoning",
   id,
@@ -51,7 +51,7 @@ export const reasoning = (text: string, id = "rs1"): Item => ({
   encrypted_content: "opaque",
 });
 
-/** A call of a function; `args` that are text are sent as they are. */
+/** A function call; string `args` are sent unchanged. */
 export const functionCall = (callId: string, name: string, args: object | string, namespace?: string): Item => ({
   type: "function_call",
   call_id: callId,
@@ -60,7 +60,7 @@ export const functionCall = (callId: string, name: string, args: object | string
   arguments: typeof args === "string" ? args : JSON.stringify(args),
 });
 
-/** A call with free text. */
+/** A call of a free-form tool. */
 export const customCall = (callId: string, name: string, input: string): Item => ({
   type: "custom_tool_call",
   call_id: callId,
@@ -68,7 +68,7 @@ export const customCall = (callId: string, name: string, input: string): Item =>
   input,
 });
 
-/** Tokens as an endpoint reports them. */
+/** Usage as reported by an endpoint. */
 export const USAGE = {
   input_tokens: 10,
   input_tokens_details: { cached_tokens: 2 },
@@ -77,13 +77,13 @@ export const USAGE = {
   total_tokens: 15,
 } as const;
 
-/** More about a whole response. */
+/** Options of {@link responseEvents}. */
 export interface ResponseOptions {
   readonly id?: string;
-  /** Null: none. */
+  /** Null: no usage. */
   readonly usage?: object | null;
   readonly endTurn?: boolean;
-  /** Text of messages comes as deltas as well, in pieces of so many characters; default 8, 0 for none. */
+  /** Characters per text delta; default 8, 0 for no deltas. */
   readonly deltaChars?: number;
 }
 
@@ -111,7 +111,7 @@ function deltasOf(item: Item, chars: number): StreamEvent[] {
   return pieces.map((delta) => ({ type, delta }));
 }
 
-/** An event as it is on the wire. */
+/** Renders an event as server-sent event. */
 export function renderEvent(event: StreamEvent, form: StreamForm = {}): string {
   const { lineEnd = "\n", eventNames = true, splitData = false } = form;
   const json = splitData ? JSON.stringify(event, null, 1) : JSON.stringify(event);
@@ -126,17 +126,17 @@ export const stream = (events: readonly StreamEvent[], form: StreamForm & Pick<R
   ...(form.ending === undefined ? {} : { ending: form.ending }),
 });
 
-/** A whole response with these items. */
+/** A complete response with these items. */
 export const respond = (...items: readonly Item[]): Reply => stream(responseEvents(items));
 
-/** A whole response with one message. */
+/** A complete response with one message. */
 export const say = (text: string): Reply => respond(message(text));
 
-/** The connection breaks after so many events of a response with these items. */
+/** A response whose connection breaks after a number of events. */
 export const cutAfter = (events: number, ...items: readonly Item[]): Reply =>
   stream(responseEvents(items).slice(0, events), { ending: "cut" });
 
-/** A failure by status; `body` that is no text goes as JSON. */
+/** An error status; an object `body` is sent as JSON. */
 export const fail = (
   status: number,
   body: object | string = "",
@@ -151,7 +151,7 @@ export const fail = (
 export const failed = (code: string, text: string): Reply =>
   stream([{ type: "response.failed", response: { id: "resp_1", error: { code, message: text } } }]);
 
-/** A response that stops early. */
+/** An incomplete response. */
 export const incomplete = (reason: string, ...items: readonly Item[]): Reply =>
   stream([
     ...responseEvents(items).slice(0, -1),

@@ -6,44 +6,44 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Item } from "../model/items.js";
 import { fail, functionCall, type Reply, respond, say } from "./replies.js";
 
-/** A request as it came. */
+/** A received request. */
 export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** As it was sent. */
+  /** Raw body. */
   readonly text: string;
-  /** Its JSON; empty members where it is none. */
+  /** Parsed body; `input` and `tools` are empty when it is invalid JSON. */
   readonly body: {
     readonly input: readonly Item[];
     readonly tools: readonly object[];
     readonly [member: string]: unknown;
   };
-  /** `performance.now` when it had come whole, milliseconds. */
+  /** `performance.now()` when it was fully received, milliseconds. */
   readonly at: number;
 }
 
-/** The replies in order, or a function that makes them; a request for which there is none is answered 400. */
+/** Replies in order, or a function that creates them; a request without a reply gets status 400. */
 export type Script = readonly Reply[] | ((request: ReceivedRequest, index: number) => Reply | Promise<Reply>);
 
-/** An endpoint on loopback that plays a script. */
+/** An endpoint on loopback that replies according to a script. */
 export interface ScriptedEndpoint {
-  /** For `base_url`. */
+  /** Value for `base_url`. */
   readonly url: string;
   readonly port: number;
-  /** So far, oldest first. */
+  /** Requests so far, oldest first. */
   readonly requests: readonly ReceivedRequest[];
-  /** What the script threw. */
+  /** First error thrown by the script. */
   readonly failure: unknown;
-  /** Breaks what is open. */
+  /** Closes the server and all connections. */
   close(): Promise<void>;
-  /** `close`, for `await using`. */
+  /** Same as `close`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * An HTTP server of the Responses API for tests and examples. It answers whatever is posted by the script.
+ * Starts an HTTP server of the Responses API for tests and examples.
  *
  * ```ts
  * const endpoint = await startScriptedEndpoint([respond(functionCall("c1", "exec_command", { cmd: "ls" })), say("done")]);
@@ -65,7 +65,7 @@ export async function startScriptedEndpoint(
     }
   };
   const server = createServer((incoming, response) => {
-    response.on("error", () => {}); // the client went away
+    response.on("error", () => {}); // the client disconnected
     void receive(incoming).then(
       async (request) => send(response, await play(request, requests.push(request) - 1)),
       () => response.destroy(),
@@ -114,14 +114,14 @@ async function send(response: ServerResponse, reply: Reply): Promise<void> {
   }
   if (reply.ending === "open") return;
   if (reply.ending === "cut") {
-    // What was written is to arrive before the connection breaks.
+    // Flush what was written before the connection breaks.
     response.write("", () => response.destroy());
     return;
   }
   response.end();
 }
 
-/** Until more can be written, or nobody reads any more. */
+/** Resolves when the response is writable again, or closed. */
 function untilDrained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
@@ -135,15 +135,15 @@ function untilDrained(response: ServerResponse): Promise<void> {
 /** A call that a scripted model makes. */
 export interface ScriptedCall {
   readonly name: string;
-  /** Where the client offers the tool inside one. */
+  /** Namespace in which the client offers the tool. */
   readonly namespace?: string;
   readonly args: object;
 }
 
-/** What the model does: each call that it yields comes back with the output that the model was sent. */
+/** Yields the model's calls; `yield` evaluates to the output that the client sent. */
 export type Conversation = Generator<ScriptedCall, void, string>;
 
-/** A script of one call a response; when the conversation is over the model says `done`. */
+/** Creates a script with one call per response; at the end the model says `done`. */
 export function converse(conversation: Conversation): Script {
   return ({ body }, index) => {
     const { value, done } = conversation.next(lastOutput(body.input));
@@ -152,7 +152,7 @@ export function converse(conversation: Conversation): Script {
   };
 }
 
-/** The newest output of a call in a request's history, as text; empty when there is none. */
+/** Latest call output in a request's input, as text; empty when there is none. */
 export function lastOutput(input: readonly Item[]): string {
   const output = input.findLast(({ type }) => type.endsWith("_call_output"))?.output ?? "";
   return typeof output === "string" ? output : JSON.stringify(output);

@@ -3,13 +3,13 @@ import { open } from "node:fs/promises";
 import type { ThreadLimits } from "../limits.js";
 import { emptyThread, type ReadThread, readLine } from "./rollout-line.js";
 
-/** A file as it was read: `isTorn`: its last line has no end, since its writer was killed. */
+/** Content of a thread's file. `isTorn`: its last line is unterminated, since its writer was killed. */
 export interface ReadRollout {
   readonly thread: ReadThread;
   readonly isTorn: boolean;
 }
 
-/** Reads a thread's file. @throws Error naming the file for one that is over a limit */
+/** Reads a thread's file. @throws Error naming the file when it exceeds a limit */
 export async function readRollout(path: string, limits: ThreadLimits): Promise<ReadRollout> {
   const thread = emptyThread();
   let isTorn = false;
@@ -20,7 +20,7 @@ export async function readRollout(path: string, limits: ThreadLimits): Promise<R
   return { thread, isTorn };
 }
 
-/** The lines of a file; the last one may lack its end, and is half a line then or a whole one. */
+/** Yields the lines of a file; `isWhole` is false for an unterminated last line. */
 export async function* readLines(
   path: string,
   limits: ThreadLimits,
@@ -46,11 +46,11 @@ export async function* readLines(
     }
     add(chunk.subarray(from));
   }
-  // Half a line is no JSON; a whole one counts although its end is missing.
+  // An unterminated line is used if it is valid JSON.
   if (pendingBytes > 0) yield { text: Buffer.concat(pending).toString("utf8"), isWhole: false };
 }
 
-/** What the first line tells; undefined for a file that begins with something else. */
+/** Metadata from the first line; undefined when it contains something else. */
 export async function readMetaOf(path: string, limits: ThreadLimits): Promise<ReadThread["meta"]> {
   const handle = await open(path, "r");
   try {

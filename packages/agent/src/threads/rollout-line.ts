@@ -4,7 +4,7 @@ import { asCount, asObject, asText, type JsonObject, parseJson } from "../json.j
 import { createMessage, type Item, isOutput } from "../model/items.js";
 import type { Usage } from "../model/model-port.js";
 
-/** The first line: which thread it is, and where it began. */
+/** Payload of the first line: id and origin of the thread. */
 export interface ThreadMeta {
   readonly id: string;
   /** ISO 8601. */
@@ -14,13 +14,13 @@ export interface ThreadMeta {
   readonly cli_version: string;
   readonly source: string;
   readonly model_provider: string;
-  /** The thread that it was forked from. */
+  /** Thread it was forked from. */
   readonly forked_from_id?: string;
-  /** Environment of its calls, where it is not this host. */
+  /** Environment of its calls, unless this host. */
   readonly environment?: string;
 }
 
-/** An entry as a line `{timestamp, type, payload}`. Codex reads `session_meta`, `response_item` and `compacted`, and passes over others. */
+/** Renders an entry as a line `{timestamp, type, payload}`. Codex reads `session_meta`, `response_item` and `compacted` only. */
 export function renderEntry(entry: ThreadEntry, timestamp: string): string {
   const { type, payload } = toLine(entry);
   return `${JSON.stringify({ timestamp, type, payload })}\n`;
@@ -41,7 +41,7 @@ function toLine(entry: ThreadEntry): { type: string; payload: object } {
   }
 }
 
-/** A line of a thread's file, as either client wrote it. */
+/** A line of a thread's file, written by this client or Codex. */
 export interface ThreadLine {
   /** ISO 8601. */
   readonly timestamp: string;
@@ -49,7 +49,7 @@ export interface ThreadLine {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** Undefined for what is no JSON object with a payload. */
+/** Parses a line; undefined unless it is a JSON object with a payload. */
 export function parseLine(text: string): ThreadLine | undefined {
   const line = asObject(parseJson(text));
   const payload = asObject(line?.payload);
@@ -57,7 +57,7 @@ export function parseLine(text: string): ThreadLine | undefined {
   return { timestamp: asText(line?.timestamp) ?? "", type: asText(line?.type) ?? "", payload };
 }
 
-/** An entry that a line holds, as it was appended; undefined for other lines, and those of the other client alone. */
+/** Parses a line to the entry that was appended; undefined for other lines, including those only Codex writes. */
 export function parseEntry(text: string): { timestamp: string; entry: ThreadEntry } | undefined {
   const line = parseLine(text);
   if (line === undefined) return undefined;
@@ -71,7 +71,7 @@ export function parseEntry(text: string): { timestamp: string; entry: ThreadEntr
     const tokensBefore = asCount(payload.tokens_before) ?? 0;
     return { timestamp, entry: { type, items, tokensBefore, reason: asText(payload.reason) ?? "" } };
   }
-  // Written here in this form; a file that somebody else changed is theirs to answer for.
+  // Written by renderEntry; not validated again.
   return OWN_TYPES.has(type) ? { timestamp, entry: { ...payload, type } as ThreadEntry } : undefined;
 }
 
@@ -83,17 +83,17 @@ const OWN_TYPES: ReadonlySet<string> = new Set([
   "turn_ended",
 ]);
 
-/** A thread as its lines tell it. */
+/** State of a thread, built from its lines. */
 export interface ReadThread {
   meta: ThreadMeta | undefined;
   items: Item[];
   usage: Usage | undefined;
   lastTokens: number;
-  /** Undefined as long as no line tells which calls were made: a file of the other client. */
+  /** Undefined when no line records calls, as in files written by Codex. */
   startedCalls: Set<string> | undefined;
 }
 
-/** A thread of which nothing was read. */
+/** Initial state, before any line. */
 export const emptyThread = (): ReadThread => ({
   meta: undefined,
   items: [],
@@ -102,7 +102,7 @@ export const emptyThread = (): ReadThread => ({
   startedCalls: undefined,
 });
 
-/** Adds a line to what was read before; what is not known, or no JSON, is passed over. */
+/** Applies a line to a thread; unknown lines and invalid JSON are ignored. */
 export function readLine(thread: ReadThread, text: string): void {
   const line = asObject(parseJson(text));
   const payload = asObject(line?.payload);
@@ -153,11 +153,11 @@ function readMeta(payload: JsonObject): ThreadMeta | undefined {
 
 function readItem(payload: JsonObject): Item[] {
   if (asText(payload.type) === undefined) return [];
-  const item = payload as Item; // `type` is text
+  const item = payload as Item; // `type` is a string
   return isRecorded(item) || isOutput(item) ? [item] : [];
 }
 
-/** The history that replaced the one before; where only a summary is there, the user's messages and that. */
+/** Reads a replacement history; with only a summary, it is the user's messages and that summary. */
 function readCompacted(payload: JsonObject, before: readonly Item[]): Item[] {
   if (Array.isArray(payload.replacement_history)) {
     const items: readonly unknown[] = payload.replacement_history;

@@ -4,19 +4,19 @@ import { withFileLock } from "@codex/file-lock";
 import type { ThreadEntry, ThreadRecorder } from "../history/thread-entry.js";
 import { renderEntry, type ThreadMeta } from "./rollout-line.js";
 
-/** A thread's file while it is written. One process at a time writes it. */
+/** A thread's file, opened for writing by one process at a time. */
 export interface ThreadFile extends ThreadRecorder {
   readonly path: string;
-  /** Waits for what was appended, and lets others write. Idempotent. */
+  /** Waits for pending writes, and releases the lock. Idempotent. */
   close(): Promise<void>;
 }
 
-/** How a file is written. */
+/** Options of {@link openThreadFile}. */
 export interface ThreadFileOptions {
   readonly path: string;
-  /** Written as the first line of a new file; undefined: the file is there. */
+  /** First line of a new file; undefined: the file exists. */
   readonly meta: ThreadMeta | undefined;
-  /** Its last line has no end. */
+  /** The last line is unterminated. */
   readonly isTorn: boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -34,7 +34,7 @@ export async function openThreadFile({ path, meta, isTorn, now }: ThreadFileOpti
   let last: Promise<void> = Promise.resolve();
   const write = async (line: string) => {
     const text = needsLineEnd ? `\n${line}` : line;
-    needsLineEnd = true; // until the whole line is there
+    needsLineEnd = true; // until the whole line is written
     await handle.appendFile(text);
     needsLineEnd = false;
   };
@@ -63,7 +63,7 @@ export async function openThreadFile({ path, meta, isTorn, now }: ThreadFileOpti
   };
 }
 
-/** Resolves with what releases the lock, once it is held. */
+/** Acquires the lock; resolves to a function that releases it. */
 function holdLock(path: string): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
     let release = () => {};

@@ -8,7 +8,7 @@ import { readLines, readMetaOf, readRollout } from "./read-rollout.js";
 import { parseEntry, parseLine, type ThreadLine, type ThreadMeta } from "./rollout-line.js";
 import { openThreadFile, type ThreadFile } from "./thread-file.js";
 
-/** Why a thread cannot be had. */
+/** A thread is unknown or unreadable. */
 export class ThreadStoreError extends Error {
   readonly code: "unknown_thread" | "no_thread" | "bad_thread";
 
@@ -19,11 +19,11 @@ export class ThreadStoreError extends Error {
   }
 }
 
-/** Where threads are kept. */
+/** Options of {@link createThreadStore}. */
 export interface ThreadStoreOptions {
-  /** `$CODEX_HOME`; threads are below its `sessions`. */
+  /** `$CODEX_HOME`; threads are stored in `sessions`. */
   readonly home: string;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
   readonly originator?: string;
   readonly source?: string;
@@ -32,7 +32,7 @@ export interface ThreadStoreOptions {
   readonly now?: () => number;
 }
 
-/** What is told of a new thread. */
+/** Properties of a new thread. */
 export interface NewThread {
   readonly cwd: string;
   readonly modelProvider: string;
@@ -40,14 +40,14 @@ export interface NewThread {
   readonly id?: string;
 }
 
-/** A thread that can be gone on with. Close `file` after its last turn. */
+/** A thread that can be continued. Close `file` after the last turn. */
 export interface OpenedThread {
   readonly saved: SavedThread;
   readonly meta: ThreadMeta;
   readonly file: ThreadFile;
 }
 
-/** A thread as a list shows it. */
+/** An entry of a list of threads. */
 export interface ListedThread {
   readonly meta: ThreadMeta;
   readonly path: string;
@@ -55,27 +55,27 @@ export interface ListedThread {
   readonly changedAt: number;
 }
 
-/** The threads of a home directory, in files that Codex reads too. */
+/** Stores threads in a home directory, in files that Codex can read. */
 export interface ThreadStore {
-  /** A file for a new thread. */
+  /** Creates the file of a new thread. */
   create(thread: NewThread): Promise<{ id: string; file: ThreadFile }>;
-  /** @throws ThreadStoreError for an id that is not known; FileLockError while another process writes it */
+  /** @throws ThreadStoreError for an unknown id; FileLockError while another process has it open */
   open(id: string): Promise<OpenedThread>;
-  /** The thread under a new id; the old one stays as it is. */
+  /** Copies a thread under a new id. */
   fork(id: string): Promise<OpenedThread>;
-  /** The thread that was written last, of this directory or of any. @throws ThreadStoreError when there is none */
+  /** The most recently written thread, of this directory or of all. @throws ThreadStoreError when there is none */
   findLast(cwd: string | undefined): Promise<ListedThread>;
-  /** @throws ThreadStoreError for an id that is not known */
+  /** @throws ThreadStoreError for an unknown id */
   find(id: string): Promise<ListedThread>;
-  /** What was kept of a thread, in order, also while it is written: its turns, calls, tokens and items. */
+  /** Reads the entries of a thread in order, even while it is open for writing. */
   readEntries(id: string): AsyncIterable<{ timestamp: string; entry: ThreadEntry }>;
-  /** The lines of a thread's file, those of the other client too; what is no JSON object is passed over. */
+  /** Reads the lines of a thread's file, including those only Codex writes; invalid lines are skipped. */
   readLines(id: string): AsyncIterable<ThreadLine>;
   /** Newest first. */
   list(): AsyncIterable<ListedThread>;
 }
 
-/** Opens the store; nothing is read or written before it is used. */
+/** Creates the store; does no I/O until used. */
 export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
   const { home, version, originator = "codex-ts", source = "exec", now = Date.now } = options;
   const limits = { ...DEFAULT_THREAD_LIMITS, ...options.limits };
@@ -141,7 +141,7 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
     },
     async open(id) {
       const path = await find(id);
-      // Whoever writes it has to be done before it is read.
+      // The lock is taken before the thread is read; only `isTorn` is needed earlier.
       const { isTorn } = await readRollout(path, limits);
       const file = await openThreadFile({ path, meta: undefined, isTorn, now });
       try {
@@ -204,7 +204,7 @@ function pathOf(sessions: string, id: string, at: Date): string {
   return join(sessions, year, month, day, `rollout-${year}-${month}-${day}T${time}-${id}.jsonl`);
 }
 
-/** Files of threads, those of later days first. */
+/** Yields the files of threads, latest days first. */
 async function* listFiles(directory: string, depth = 0): AsyncGenerator<string, void, void> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? 1 : -1))) {

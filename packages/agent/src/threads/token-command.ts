@@ -5,8 +5,9 @@ import type { TokenCommand } from "../model/provider/provider.js";
 import type { TokenReader } from "../model/responses/responses-model.js";
 
 /**
- * Runs the program of a provider's `auth` on this host: its output is the token, used until it is due for another or was refused.
- * @throws Error naming the program, never with what it printed
+ * Creates a reader that runs the provider's `auth` command on this host and caches its output, the token, until it expires or
+ * is rejected.
+ * @throws Error naming the command, never its output
  */
 export function createTokenReader(command: TokenCommand, clock = systemClock): TokenReader {
   let cached: { token: string; at: number } | undefined;
@@ -26,10 +27,14 @@ function runCommand({ command, args, cwd, timeoutMs }: TokenCommand, signal: Abo
     const options = { signal, timeout: timeoutMs, maxBuffer: TOKEN_BYTES, ...(cwd === undefined ? {} : { cwd }) };
     const child = execFile(command, [...args], options, (error, stdout) => {
       const token = stdout.trim();
-      if (error !== null) reject(new Error(`the program for the token, ${command}, failed: ${describe(error)}`));
-      else if (token === "") reject(new Error(`the program for the token, ${command}, printed nothing`));
+      if (error !== null) reject(new Error(`the token command ${command} failed: ${describe(error)}`));
+      else if (token === "") reject(new Error(`the token command ${command} printed nothing`));
       else if (/[^\x21-\x7e]/.test(token))
-        reject(new Error(`what ${command} printed is no token: it has other characters`));
+        reject(
+          new Error(
+            `the output of the token command ${command} is not a token: it contains spaces or control characters`,
+          ),
+        );
       else resolve(token);
     });
     child.stdin?.end();

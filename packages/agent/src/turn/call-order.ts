@@ -1,4 +1,4 @@
-/** Lets calls run side by side, except exclusive ones: each waits for those before it, and holds back those after it. */
+/** Runs calls concurrently, except exclusive ones, which run after all earlier and before all later calls. */
 export class CallOrder {
   #running: Promise<unknown>[] = [];
   #barrier: Promise<unknown> = Promise.resolve();

@@ -6,49 +6,49 @@ import { abortedOutput } from "../history/texts.js";
 import type { ThreadRecorder } from "../history/thread-entry.js";
 import { type CallItem, type CallOutputItem, createOutput, type ToolOutput } from "../model/items.js";
 import type { AgentTool, AgentToolResult, ToolContext } from "../tools/agent-tool.js";
-import type { Commands } from "./commands.js";
+import type { CommandTracker } from "./command-tracker.js";
 import { type ResultParts, readParts, withImages } from "./result-parts.js";
 import { joinWords } from "./shell-words.js";
 import { inputOf, type ParsedInput, parseInput, type ToolTable } from "./tool-table.js";
 
-/** What a call can do to its turn. */
+/** Effects of calls on their turn. */
 export interface TurnHooks {
-  /** Aborts when the turn is over. */
+  /** Aborted when the turn ends. */
   readonly signal: AbortSignal;
-  /** The user ended the turn where they were asked. */
+  /** Called when the user ends the turn in an approval prompt. */
   readonly onCancelled: () => void;
-  /** Shows the plan of the turn, which is one item. */
+  /** Shows the plan, which is one item per turn. */
   readonly showPlan: (details: PlanDetails) => Promise<void>;
 }
 
-/** What the calls of a turn share. */
+/** Context shared by the calls of a turn. */
 export interface CallContext extends TurnHooks {
   readonly orchestrator: Pick<Orchestrator, "callTool" | "executors">;
   readonly table: ToolTable;
   readonly own: readonly AgentTool[];
-  readonly commands: Commands;
+  readonly commands: CommandTracker;
   readonly recorder: ThreadRecorder;
   readonly clock: Clock;
   readonly cwd: string | undefined;
   readonly workspaceRoots: readonly string[] | undefined;
   /** The first is the default. */
   readonly environments: CallToolOptions["environments"] | undefined;
-  /** How the model takes the pictures of a result. */
+  /** Detail at which the model receives images of results. */
   readonly imageDetail: "original" | "high";
-  /** Shells read their startup files; for showing only. */
+  /** Commands run in login shells; for display only. */
   readonly login: boolean;
   readonly emit: (event: AgentEvent) => Promise<void>;
   readonly nextItemId: () => string;
 }
 
-/** A call that is ready to be made. */
+/** A call that is ready to run. */
 export interface PreparedCall {
   readonly exclusive: boolean;
-  /** Never rejects: whatever happened is in the output. */
+  /** Never rejects: failures are reported in the output. */
   run(): Promise<CallOutputItem>;
 }
 
-/** Finds out who carries a call out, and how. Nothing is done before `run`. */
+/** Routes a call to its tool. Has no effects before `run`. */
 export function prepareCall(call: CallItem, context: CallContext): PreparedCall {
   const route = context.table.find(call);
   switch (route.kind) {
@@ -57,25 +57,29 @@ export function prepareCall(call: CallItem, context: CallContext): PreparedCall 
     case "own": {
       const { tool } = route;
       const input = parseInput(call, tool.spec.grammar !== undefined);
-      return ready(call, context, tool.exclusive ?? false, (note) => callOwn(call, tool, input, context, note));
+      return ready(call, context, tool.exclusive ?? false, (onDecision) =>
+        callOwn(call, tool, input, context, onDecision),
+      );
     }
     case "orchestrator": {
       const input = parseInput(call, false);
       const args = input.kind === "ok" ? input.args : undefined;
-      const taken = args === undefined ? undefined : interceptCall(route.name, args, context.own);
-      if (taken !== undefined) {
-        const make = taken.call;
-        return ready(call, context, taken.exclusive ?? false, (note) => showAnswer(call, args, context, make, note));
+      const intercepted = args === undefined ? undefined : interceptCall(route.name, args, context.own);
+      if (intercepted !== undefined) {
+        const run = intercepted.call;
+        return ready(call, context, intercepted.exclusive ?? false, (onDecision) =>
+          runOwn(call, args, context, run, onDecision),
+        );
       }
-      return ready(call, context, false, (note) => callOrchestrator(call, route.name, args, context, note));
+      return ready(call, context, false, (onDecision) => callOrchestrator(call, route.name, args, context, onDecision));
     }
   }
 }
 
 function interceptCall(name: string, args: Readonly<Record<string, unknown>>, own: readonly AgentTool[]) {
   for (const tool of own) {
-    const taken = tool.intercept?.(name, args);
-    if (taken !== undefined) return taken;
+    const intercepted = tool.intercept?.(name, args);
+    if (intercepted !== undefined) return intercepted;
   }
   return undefined;
 }
@@ -84,7 +88,7 @@ function ready(
   call: CallItem,
   context: CallContext,
   exclusive: boolean,
-  carryOut: (note: NoteDecision) => Promise<ToolOutput>,
+  execute: (onDecision: OnDecision) => Promise<ToolOutput>,
 ): PreparedCall {
   const { clock, recorder, signal } = context;
   const run = async (): Promise<CallOutputItem> => {
@@ -93,10 +97,10 @@ function ready(
     const { call_id: callId, name } = call;
     await recorder.append({ type: "call_started", callId, name, environment: environmentOf(call, context) });
     let decision: CallDecision | undefined;
-    const note = (made: CallDecision) => {
-      decision = made;
+    const onDecision = (latest: CallDecision) => {
+      decision = latest;
     };
-    const output = await carryOut(note).catch((error: unknown) => `\`${name}\` failed: ${describe(error)}`);
+    const output = await execute(onDecision).catch((error: unknown) => `\`${name}\` failed: ${describe(error)}`);
     const wallMs = clock.now() - began;
     await recorder.append({ type: "call_finished", callId, wallMs, ...describeDecision(decision) });
     if (!signal.aborted) return createOutput(call, output);
@@ -105,10 +109,10 @@ function ready(
   return { exclusive, run };
 }
 
-/** Called with what decided about a call; the last one counts. */
-type NoteDecision = (decision: CallDecision) => void;
+/** Called with the decision about a call; the last one counts. */
+type OnDecision = (decision: CallDecision) => void;
 
-/** What decided, as items and threads show it. */
+/** The decision as shown in items and threads. */
 const describeDecision = (decision: CallDecision | undefined): { decidedBy?: CallDecision["by"]; rule?: string } => ({
   ...(decision === undefined ? {} : { decidedBy: decision.by }),
   ...(decision === undefined || decision.rules.length === 0 ? {} : { rule: [...new Set(decision.rules)].join("; ") }),
@@ -120,7 +124,7 @@ function unknownTool(name: string, { names }: ToolTable): string {
   return `There is no tool \`${name}\`. Tools are: ${names.join(", ")}. Nothing was run.`;
 }
 
-/** The environment that a call names, or that of its session, or the first. */
+/** Environment named by a call, or that of its session, or the default. */
 function environmentOf(call: CallItem, { orchestrator, commands }: CallContext): string | undefined {
   const input = parseInput(call, false);
   const args = input.kind === "ok" ? input.args : {};
@@ -134,24 +138,24 @@ function callOwn(
   tool: AgentTool,
   input: ParsedInput,
   context: CallContext,
-  note: NoteDecision,
+  onDecision: OnDecision,
 ): Promise<ToolOutput> {
-  if (input.kind === "ok") return showAnswer(call, input.args, context, (own) => tool.call(input.args, own), note);
+  if (input.kind === "ok") return runOwn(call, input.args, context, (own) => tool.call(input.args, own), onDecision);
   const output = `Invalid arguments for \`${tool.spec.name}\`: ${input.problem}. Nothing was done.`;
-  return showAnswer(call, undefined, context, () => Promise.resolve({ output, status: "failed" }), note);
+  return runOwn(call, undefined, context, () => Promise.resolve({ output, status: "failed" }), onDecision);
 }
 
-/** Makes a call of a tool of our own, and shows it as what the tool says, or as a plain call. */
-async function showAnswer(
+/** Runs a call of the agent's own tool, shown as the item that the tool provides, or as a generic one. */
+async function runOwn(
   call: CallItem,
   args: Readonly<Record<string, unknown>> | undefined,
   context: CallContext,
-  make: (own: ToolContext) => Promise<AgentToolResult>,
-  note: NoteDecision,
+  run: (own: ToolContext) => Promise<AgentToolResult>,
+  onDecision: OnDecision,
 ): Promise<ToolOutput> {
   const { emit, nextItemId, signal, cwd, orchestrator, showPlan } = context;
   const environment = typeof args?.environment_id === "string" ? args.environment_id : orchestrator.executors[0]?.name;
-  const plain = {
+  const generic = {
     kind: "tool_call" as const,
     callId: call.call_id,
     name: call.name,
@@ -160,30 +164,34 @@ async function showAnswer(
   };
   let id: string | undefined;
   let shown: ItemDetails | undefined;
-  // Items are told in order, each after the one before it was taken.
-  let told: Promise<unknown> = Promise.resolve();
-  const tell = (type: "item_started" | "item_updated" | "item_completed", status: ItemStatus, details: ItemDetails) => {
+  // Events are emitted in order, each after the previous one was accepted.
+  let emitted: Promise<unknown> = Promise.resolve();
+  const emitItem = (
+    type: "item_started" | "item_updated" | "item_completed",
+    status: ItemStatus,
+    details: ItemDetails,
+  ) => {
     id ??= nextItemId();
     const item = { id, status, ...details };
-    told = told.then(() => emit({ type, item }));
+    emitted = emitted.then(() => emit({ type, item }));
   };
   const show = (details: ItemDetails) => {
-    if (details.kind === "plan") told = told.then(() => showPlan(details));
-    else tell(id === undefined ? "item_started" : "item_updated", "in_progress", details);
+    if (details.kind === "plan") emitted = emitted.then(() => showPlan(details));
+    else emitItem(id === undefined ? "item_started" : "item_updated", "in_progress", details);
     shown = details;
   };
-  const answer = await make({ callId: call.call_id, signal, cwd, environment, show }).catch(
+  const result = await run({ callId: call.call_id, signal, cwd, environment, show }).catch(
     (error: unknown): AgentToolResult => ({ output: `\`${call.name}\` failed: ${describe(error)}`, status: "failed" }),
   );
-  const { output, status = "completed", endsTurn, decision } = answer;
+  const { output, status = "completed", endsTurn, decision } = result;
   if (endsTurn === true) context.onCancelled();
-  if (decision !== undefined) note(decision);
-  const ending = answer.item ?? shown ?? { ...plain, output: typeof output === "string" ? output : "[image]" };
+  if (decision !== undefined) onDecision(decision);
+  const ending = result.item ?? shown ?? { ...generic, output: typeof output === "string" ? output : "[image]" };
   if (ending.kind !== "plan") {
     if (id === undefined) show(ending);
-    tell("item_completed", status, { ...ending, ...describeDecision(decision) });
+    emitItem("item_completed", status, { ...ending, ...describeDecision(decision) });
   } else if (ending !== shown) show(ending);
-  await told;
+  await emitted;
   return output;
 }
 
@@ -192,41 +200,41 @@ async function callOrchestrator(
   name: string,
   args: Readonly<Record<string, unknown>> | undefined,
   context: CallContext,
-  note: NoteDecision,
+  onDecision: OnDecision,
 ): Promise<ToolOutput> {
   const { commands, orchestrator, onCancelled } = context;
   let decision: CallDecision | undefined;
   const session = typeof args?.session_id === "number" ? args.session_id : undefined;
-  const followed =
+  const tracked =
     name === "exec_command"
       ? await commands.start(describeCommand(call, args, context))
       : name === "write_stdin" && session !== undefined
         ? await commands.resume(session)
         : undefined;
-  const plain = followed === undefined ? await startPlain(call, name, context) : undefined;
+  const generic = tracked === undefined ? await startGeneric(call, name, context) : undefined;
   const options: CallToolOptions = {
     signal: context.signal,
-    onDecision: (made) => {
-      decision = made;
-      note(made);
+    onDecision: (latest) => {
+      decision = latest;
+      onDecision(latest);
     },
     ...(context.cwd === undefined ? {} : { cwd: context.cwd }),
     ...(context.workspaceRoots === undefined ? {} : { workspaceRoots: context.workspaceRoots }),
     ...(context.environments === undefined ? {} : { environments: context.environments }),
-    ...(followed === undefined ? {} : { onOutput: (output) => followed.onOutput(output) }),
+    ...(tracked === undefined ? {} : { onOutput: (output) => tracked.onOutput(output) }),
   };
   const result: ToolCallResult = await orchestrator.callTool(name, args ?? inputOf(call), options);
   if (result.status === "cancelled") onCancelled();
-  await followed?.finish(result, describeDecision(decision));
+  await tracked?.finish(result, describeDecision(decision));
   if (name === "kill_session" && session !== undefined) await endSession(session, result, commands);
   const parts = name.startsWith("mcp__") && !result.isError ? readParts(result.structured) : {};
-  if (plain !== undefined) await plain.finish(result, parts, decision);
+  if (generic !== undefined) await generic.finish(result, parts, decision);
   else if (name === "write_stdin" && result.isError)
-    await (await startPlain(call, name, context)).finish(result, parts, decision);
+    await (await startGeneric(call, name, context)).finish(result, parts, decision);
   return withImages(withRemark(result.text, name, args ?? {}, context.own), parts, context.imageDetail);
 }
 
-/** Adds how a thing is done that the call could not do. */
+/** Appends the remarks of the agent's own tools. */
 function withRemark(
   text: string,
   name: string,
@@ -247,21 +255,21 @@ function describeCommand(call: CallItem, args: Readonly<Record<string, unknown>>
   const shell = text("shell") ?? host?.shell.path;
   const isLogin = typeof args?.login === "boolean" ? args.login : login;
   const shownCommand = shell === undefined ? command : joinWords([shell, isLogin ? "-lc" : "-c", command]);
-  // The directory of the turn is one of the default environment.
+  // `cwd` applies to the default environment only.
   const isElsewhere = environment !== orchestrator.executors[0]?.name;
   const shownCwd = text("workdir") ?? (isElsewhere ? undefined : cwd);
   return { callId: call.call_id, command, shownCommand, cwd: shownCwd, environment };
 }
 
-async function endSession(session: number, result: ToolCallResult, commands: Commands): Promise<void> {
+async function endSession(session: number, result: ToolCallResult, commands: CommandTracker): Promise<void> {
   if (result.isError || result.structured === undefined) return;
   const structured: Readonly<Record<string, unknown>> = result.structured;
   if (structured.gone !== true) return;
-  await commands.ended(session, structured.outcome as Parameters<Commands["ended"]>[1]); // of the executor's receipt
+  await commands.ended(session, structured.outcome as Parameters<CommandTracker["ended"]>[1]); // from the executor's termination receipt
 }
 
-/** Shows a call as an item from now on. */
-async function startPlain(call: CallItem, name: string, context: CallContext) {
+/** Shows a call as a generic item. */
+async function startGeneric(call: CallItem, name: string, context: CallContext) {
   const { emit, nextItemId } = context;
   const environment = environmentOf(call, context);
   const { call_id: callId } = call;

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../events/agent-event.js";
 
-/** Events on their way to one reader. A reader that lags holds back who emits. */
+/** A bounded queue of events for one consumer, with back-pressure. */
 export class EventQueue {
   readonly #max: number;
   #events: AgentEvent[] = [];
@@ -12,7 +12,7 @@ export class EventQueue {
     this.#max = max;
   }
 
-  /** Resolves when there is room. */
+  /** Resolves when the queue has space. */
   async push(event: AgentEvent): Promise<void> {
     if (!this.#isRead) return;
     this.#events.push(event);
@@ -20,7 +20,7 @@ export class EventQueue {
     while (this.#isRead && this.#events.length >= this.#max) await this.#untilChanged();
   }
 
-  /** Nobody reads any more: events that wait are dropped, and so are those that come. */
+  /** Discards all queued and future events. */
   stopReading(): void {
     this.#isRead = false;
     this.#events = [];
@@ -32,7 +32,7 @@ export class EventQueue {
     this.#changed();
   }
 
-  /** Undefined at the end. */
+  /** Returns undefined at the end. */
   async next(): Promise<AgentEvent | undefined> {
     for (;;) {
       const event = this.#events.shift();

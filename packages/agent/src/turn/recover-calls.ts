@@ -4,17 +4,17 @@ import type { CallItem, Item } from "../model/items.js";
 import type { AgentTool, ToolContext } from "../tools/agent-tool.js";
 import { parseInput, type ToolTable } from "./tool-table.js";
 
-/** What is needed to ask the tools of calls that were lost. */
+/** Context of {@link recoverCalls}. */
 interface RecoverContext {
   readonly table: ToolTable;
   readonly own: readonly AgentTool[];
-  /** Ids of calls that were made; undefined where that was not kept. */
+  /** Ids of calls that were started; undefined when not recorded. */
   readonly startedCalls: ReadonlySet<string> | undefined;
   readonly cwd: string | undefined;
   readonly environment: string | undefined;
 }
 
-/** A history whose lost calls are answered with what is known of them: by their tools, where these can tell. */
+/** Adds outputs for lost calls, with the outcome that their tools can recover. */
 export async function recoverCalls(history: readonly Item[], context: RecoverContext): Promise<readonly Item[]> {
   const lost: CallItem[] = [];
   completeCalls(history, (call) => {
@@ -33,7 +33,7 @@ export async function recoverCalls(history: readonly Item[], context: RecoverCon
   });
 }
 
-/** What the tool of a call says; undefined where it cannot tell. */
+/** Asks the tool of a call for its outcome; undefined when unknown. */
 async function recover(call: CallItem, { table, own, cwd, environment }: RecoverContext): Promise<string | undefined> {
   const route = table.find(call);
   const input = parseInput(call, route.kind === "own" && route.tool.spec.grammar !== undefined);
@@ -44,8 +44,8 @@ async function recover(call: CallItem, { table, own, cwd, environment }: Recover
   const context: ToolContext = { callId: call.call_id, signal, cwd, environment: named, show: () => {} };
   if (route.kind === "own") return route.tool.recover?.(args, context);
   for (const tool of own) {
-    const taken = tool.intercept?.(route.name, args);
-    if (taken !== undefined) return taken.recover?.(context);
+    const intercepted = tool.intercept?.(route.name, args);
+    if (intercepted !== undefined) return intercepted.recover?.(context);
   }
   return undefined;
 }

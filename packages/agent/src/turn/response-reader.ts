@@ -2,11 +2,11 @@ import type { AgentEvent } from "../events/agent-event.js";
 import { type Item, textOf } from "../model/items.js";
 import type { ModelEvent } from "../model/model-port.js";
 
-/** Shows a response while it comes: deltas under the id that their item will have. */
+/** Emits the events of a streaming response; deltas have the id of their later item. */
 export class ResponseReader {
   readonly #emit: (event: AgentEvent) => Promise<void>;
   readonly #nextItemId: () => string;
-  /** Items that deltas were shown for and that are not done, by the endpoint's id or by what they are. */
+  /** Ids of incomplete items with deltas, by the endpoint's item id or by kind. */
   readonly #open = new Map<string, string>();
 
   constructor(emit: (event: AgentEvent) => Promise<void>, nextItemId: () => string) {
@@ -25,7 +25,7 @@ export class ResponseReader {
     await this.#emit({ type: "item_delta", itemId: id, of, text });
   }
 
-  /** Shows a message or reasoning that is done; other items are shown by who carries them out. */
+  /** Emits a completed message or reasoning item; calls are shown when they run. */
   async item(item: Item): Promise<void> {
     if (item.type === "message") {
       const id = this.#take(item, "text");
@@ -44,7 +44,7 @@ export class ResponseReader {
     }
   }
 
-  /** Ids of what was shown and never done. */
+  /** Returns and forgets the ids of incomplete items. */
   discard(): string[] {
     const ids = [...this.#open.values()];
     this.#open.clear();
@@ -64,7 +64,7 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (
 const hasRefusal = (item: Item): boolean =>
   listOf(item.content).some((part) => typeof part === "object" && part !== null && "refusal" in part);
 
-/** What a model told of its thinking: the summary, or the thoughts themselves where there is none. */
+/** The reasoning summary, or the reasoning content when there is no summary. */
 function reasoningText(item: Item): string {
   const textsOf = (value: unknown) =>
     listOf(value).flatMap((part) =>

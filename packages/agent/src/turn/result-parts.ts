@@ -3,14 +3,14 @@ import type { ContentPart, ToolOutput } from "../model/items.js";
 import { decodeBase64 } from "../tools/image/base64.js";
 import { toImageUrl } from "../tools/image/image-url.js";
 
-/** Parts of a result that is more than text, as a tool of MCP has them. */
+/** Structured parts of a tool result, as in MCP. */
 export interface ResultParts {
-  /** As they came; undefined where the text is all there is. */
+  /** Unchanged content parts; undefined for text-only results. */
   readonly content?: readonly unknown[];
   readonly structuredContent?: unknown;
 }
 
-/** Reads the structured result of a tool without a contract. Pure. */
+/** Extracts the parts of a structured MCP result. Pure. */
 export function readParts(structured: object | undefined): ResultParts {
   if (structured === undefined) return {};
   const { content, structuredContent }: { content?: unknown; structuredContent?: unknown } = structured;
@@ -20,7 +20,7 @@ export function readParts(structured: object | undefined): ResultParts {
   };
 }
 
-/** Text with the pictures of a result behind it; what is no picture that models take is in the text alone. Pure. */
+/** Appends the images of a result to its text; unsupported images are left out. Pure. */
 export function withImages(text: string, { content = [] }: ResultParts, detail: "original" | "high"): ToolOutput {
   const images: ContentPart[] = [];
   for (const part of content) {

@@ -1,4 +1,4 @@
-/** A command as a shell would take it, for people: words that need it are quoted. */
+/** Joins words to a shell command for display, with quotes where needed. */
 export const joinWords = (words: readonly string[]): string => words.map(quoteWord).join(" ");
 
 const quoteWord = (word: string): string =>

@@ -6,13 +6,13 @@ import type { Item } from "../model/items.js";
 import { ModelError } from "../model/model-port.js";
 import { decideRetry } from "../model/retry.js";
 
-/** What a summary is made with. */
+/** Options of {@link summarize}. */
 export interface SummaryOptions {
   readonly items: readonly Item[];
   readonly prompt: string;
-  /** The messages that a history begins with, which are never left out. */
+  /** Initial messages of the history, which are never dropped. */
   readonly first: readonly Item[];
-  /** Asks the model once. */
+  /** Sends one request to the model. */
   readonly ask: (input: readonly Item[]) => Promise<string>;
   readonly retry: RetryLimits;
   readonly limits: TurnLimits;
@@ -23,8 +23,8 @@ export interface SummaryOptions {
 }
 
 /**
- * A summary of a history. One that is too long even for that is shortened from its oldest end.
- * @throws ModelError when there is none to be had
+ * Requests a summary of a history. If the history is too long, its oldest items are dropped.
+ * @throws ModelError when the model returns none
  */
 export async function summarize(options: SummaryOptions): Promise<string> {
   const { prompt, first, ask, retry, limits, clock, random, signal, emit } = options;
@@ -45,20 +45,20 @@ export async function summarize(options: SummaryOptions): Promise<string> {
       }
       const again = decideRetry(error, attempt, retry, random);
       if (again === undefined) throw error;
-      const of = `${attempt}/${retry.streamRetries}`;
-      await emit({ type: "retry", message: describeRetry(of, again.delayMs, error.message), discarded: [] });
+      const count = `${attempt}/${retry.streamRetries}`;
+      await emit({ type: "retry", message: describeRetry(count, again.delayMs, error.message), discarded: [] });
       await pause(clock, again.delayMs, signal);
       attempt += 1;
     }
   }
 }
 
-/** Without the older half of what is behind the first messages. */
+/** Drops the older half of the items after the initial messages. */
 function dropOldest(history: readonly Item[], first: number): readonly Item[] {
   const rest = history.slice(first);
   return [...history.slice(0, first), ...rest.slice(Math.ceil(rest.length / 2))];
 }
 
-/** What the user is told when a model is asked again. */
-export const describeRetry = (of: string, delayMs: number, reason: string): string =>
-  `Reconnecting... ${of} (${reason})${delayMs >= 10_000 ? `; waiting ${Math.round(delayMs / 1000)} s` : ""}`;
+/** Message to the user about a retry. */
+export const describeRetry = (count: string, delayMs: number, reason: string): string =>
+  `Reconnecting... ${count} (${reason})${delayMs >= 10_000 ? `; waiting ${Math.round(delayMs / 1000)} s` : ""}`;

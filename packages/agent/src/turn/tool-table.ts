@@ -4,35 +4,35 @@ import type { CallItem } from "../model/items.js";
 import type { HostedSpec, ToolSpec } from "../model/tool-spec.js";
 import type { AgentTool } from "../tools/agent-tool.js";
 
-/** Who carries a call out. */
+/** The target of a call. */
 type Route =
   | { readonly kind: "own"; readonly tool: AgentTool }
   | { readonly kind: "orchestrator"; readonly name: string }
   | { readonly kind: "unknown"; readonly name: string };
 
-/** The tools of a turn: how they are offered, and which one a call means. */
+/** The tools of a turn: their specs, and the routing of calls. */
 export interface ToolTable {
   readonly specs: readonly ToolSpec[];
   readonly names: readonly string[];
   find(call: CallItem): Route;
 }
 
-/** What is offered to a model. */
+/** Tools offered to a model. */
 export interface OfferedTools {
-  /** Of the orchestrator; one of our own with the same name comes before it. */
+  /** Tools of the orchestrator; an own tool with the same name takes precedence. */
   readonly orchestrator: readonly ModelTool[];
   readonly own: readonly AgentTool[];
   readonly hosted: readonly HostedSpec[];
-  /** The model takes tools of free text. */
+  /** The model supports free-form tools. */
   readonly customTools: boolean;
 }
 
 export function createToolTable({ orchestrator, own, hosted, customTools }: OfferedTools): ToolTable {
   const ownNames = new Map(own.map((tool) => [tool.spec.name, tool]));
-  const learned = orchestrator.filter(({ name }) => !ownNames.has(name));
-  const known = new Set(learned.map(({ name }) => name));
+  const remote = orchestrator.filter(({ name }) => !ownNames.has(name));
+  const known = new Set(remote.map(({ name }) => name));
   const specs = [
-    ...learned.map(({ name, description, inputSchema }) => asFunction(name, description, inputSchema)),
+    ...remote.map(({ name, description, inputSchema }) => asFunction(name, description, inputSchema)),
     ...own.map((tool) => describeOwn(tool, customTools)),
     ...hosted,
   ];
@@ -64,32 +64,32 @@ function describeOwn({ spec }: AgentTool, customTools: boolean): ToolSpec {
   return { type: "custom", name, description, format: { type: "grammar", syntax: "lark", definition: grammar } };
 }
 
-/** What a call may mean: its name, with its namespace before it; `functions` is none. */
+/** Candidate tool names of a call, with its namespace as prefix; `functions` is not a namespace. */
 function namesOf(call: CallItem): string[] {
   const namespace = typeof call.namespace === "string" && call.namespace !== "functions" ? call.namespace : "";
   const name = call.name.replace(/^functions\./, "");
   return namespace === "" ? [name] : [`${namespace}__${name}`, `${namespace}${name}`, name];
 }
 
-/** The arguments of a call, or what is wrong with them. */
+/** The arguments of a call, or the problem. */
 export type ParsedInput =
   | { readonly kind: "ok"; readonly args: Readonly<Record<string, unknown>> }
   | { readonly kind: "bad"; readonly problem: string };
 
-/** The text of a call as it was sent. */
+/** Raw input text of a call. */
 export const inputOf = (call: CallItem): string => (call.type === "function_call" ? call.arguments : call.input);
 
 /**
- * The arguments of a call in whatever form it came: free text is `{ input }` for a tool that takes that, JSON otherwise;
- * empty text is no arguments. Pure.
+ * Parses the arguments of a call of either type: free text becomes `{ input }` if the tool accepts that, otherwise JSON is
+ * expected; empty text means no arguments. Pure.
  */
-export function parseInput(call: CallItem, takesText: boolean): ParsedInput {
+export function parseInput(call: CallItem, acceptsText: boolean): ParsedInput {
   const text = inputOf(call);
-  if (call.type === "custom_tool_call" && takesText) return { kind: "ok", args: { input: text } };
+  if (call.type === "custom_tool_call" && acceptsText) return { kind: "ok", args: { input: text } };
   if (text.trim() === "") return { kind: "ok", args: {} };
   const args = asObject(parseJson(text));
   if (args !== undefined) return { kind: "ok", args };
-  return takesText && !/^\s*[{["]/.test(text)
+  return acceptsText && !/^\s*[{["]/.test(text)
     ? { kind: "ok", args: { input: text } }
     : { kind: "bad", problem: `${describeJsonError(text)}; expected a JSON object` };
 }

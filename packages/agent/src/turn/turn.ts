@@ -20,36 +20,36 @@ import { ModelError, type ModelEvent, type ModelPort, type ModelRequest, type Us
 import { decideRetry } from "../model/retry.js";
 import { CallOrder } from "./call-order.js";
 import type { PreparedCall, TurnHooks } from "./call-runner.js";
-import type { Commands } from "./commands.js";
+import type { CommandTracker } from "./command-tracker.js";
 import { ResponseReader } from "./response-reader.js";
 import { describeRetry, summarize } from "./summarize.js";
 import { inputOf, type ToolTable } from "./tool-table.js";
 
-/** What outlives a turn. */
+/** State of a thread across turns. */
 export interface ThreadState {
   readonly threadId: string;
   items: Item[];
   usage: Usage;
-  /** Tokens of the last response, history included; 0 when not known. */
+  /** Total tokens of the last response; 0 when unknown. */
   lastTokens: number;
-  /** The endpoint takes functions only. */
+  /** The endpoint supports functions only. */
   functionsOnly: boolean;
 }
 
-/** What a turn is made of. */
+/** Options of {@link Turn}. */
 export interface TurnOptions {
   readonly turnId: string;
   readonly state: ThreadState;
-  /** The messages that open the turn, behind what the history is by then; undefined: the history is compacted, and that is all. */
+  /** Returns the messages that start the turn, given the history; undefined: only compact the history. */
   readonly open: ((history: readonly Item[]) => readonly Item[]) | undefined;
   readonly model: ModelPort;
-  /** Everything of a request that stays the same over the turn. */
+  /** The part of each request that is constant within the turn. */
   readonly request: Omit<ModelRequest, "input" | "tools" | "threadId" | "turnId" | "turnState" | "promptCacheKey">;
-  /** The tools as they are now: an executor may have come or gone since the last request. */
+  /** Returns the current tools, which change as executors connect and disconnect. */
   readonly tools: (customTools: boolean) => ToolTable;
   readonly customTools: boolean;
   readonly prepare: (call: CallItem, table: ToolTable, hooks: TurnHooks) => PreparedCall;
-  readonly commands: Commands;
+  readonly commands: CommandTracker;
   readonly recorder: ThreadRecorder;
   readonly emit: (event: AgentEvent) => Promise<void>;
   readonly nextItemId: () => string;
@@ -58,20 +58,20 @@ export interface TurnOptions {
   readonly retry: RetryLimits;
   readonly limits: TurnLimits;
   readonly signal: AbortSignal;
-  /** Responses after which the turn fails; undefined: no limit. */
+  /** Maximum number of responses; undefined: no limit. */
   readonly maxResponses: number | undefined;
   /** Milliseconds after which the turn fails; undefined: no limit. */
   readonly timeoutMs: number | undefined;
   readonly compaction: {
     readonly tokens: number;
     readonly prompt: string;
-    /** The messages that a history begins with, as they are now. */
+    /** Current initial messages of the history. */
     readonly first: readonly MessageItem[];
     readonly openings: readonly string[];
   };
 }
 
-/** A turn ended for another reason than the model's. */
+/** Ends a turn for a reason other than a model error. */
 class TurnStop extends Error {
   readonly code: string;
 
@@ -82,7 +82,7 @@ class TurnStop extends Error {
   }
 }
 
-/** Asks the model and carries out its calls until it calls nothing more. Never rejects for what a model or tool did. */
+/** Sends requests and runs the model's calls until it makes no more. Failures of model and tools do not reject. */
 export class Turn {
   readonly #options: TurnOptions;
   readonly #state: ThreadState;
@@ -91,7 +91,7 @@ export class Turn {
   #turnState: string | undefined;
   #responses = 0;
   #finalMessage = "";
-  /** Calls of this response, over all tries of its stream. */
+  /** Calls of this response, over all attempts. */
   readonly #made = new Set<string>();
   #plan: { id: string; details: PlanDetails } | undefined;
 
@@ -111,9 +111,9 @@ export class Turn {
     const onAbort = () => this.#stop.abort(new TurnStop("interrupted", describeReason(signal.reason)));
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
-    const late = () =>
+    const onTimeout = () =>
       this.#stop.abort(new TurnStop("timeout", `the turn took longer than ${(timeoutMs ?? 0) / 1000} s`));
-    const cancelTimer = timeoutMs === undefined ? () => {} : clock.after(timeoutMs, late);
+    const cancelTimer = timeoutMs === undefined ? () => {} : clock.after(timeoutMs, onTimeout);
     let failure: { code: string; message: string } | undefined;
     try {
       await this.#loop();
@@ -151,13 +151,13 @@ export class Turn {
     const { open } = this.#options;
     if (open === undefined) return this.#compact("the user asked for it");
     try {
-      await this.#compactWhereDue();
+      await this.#compactIfDue();
     } finally {
       for (const item of open(this.#state.items)) await this.#append(item);
     }
     for (;;) {
       this.#stop.signal.throwIfAborted();
-      await this.#compactWhereDue();
+      await this.#compactIfDue();
       const { maxResponses } = this.#options;
       if (maxResponses !== undefined && this.#responses >= maxResponses) {
         throw new TurnStop(
@@ -170,7 +170,7 @@ export class Turn {
     }
   }
 
-  /** One response, asked for again where its stream breaks. True when the turn is over. */
+  /** Requests one response, with retries. Returns true when the turn is complete. */
   async #respond(): Promise<boolean> {
     const { emit, clock, random, retry } = this.#options;
     const counts = { stream: 0, refused: 0, never: 0 };
@@ -191,14 +191,14 @@ export class Turn {
         counts[error.retry] += 1;
         const again = decideRetry(error, counts[error.retry], retry, random);
         if (again === undefined) throw error;
-        const of = error.retry === "refused" ? `${counts.refused}` : `${counts.stream}/${retry.streamRetries}`;
-        await emit({ type: "retry", message: describeRetry(of, again.delayMs, error.message), discarded });
+        const count = error.retry === "refused" ? `${counts.refused}` : `${counts.stream}/${retry.streamRetries}`;
+        await emit({ type: "retry", message: describeRetry(count, again.delayMs, error.message), discarded });
         await pause(clock, again.delayMs, this.#stop.signal);
       }
     }
   }
 
-  /** One stream. Calls run to their end and are answered whether or not it broke. */
+  /** Reads one stream. Its calls are completed and recorded even if it breaks. */
   async #stream(reader: ResponseReader): Promise<boolean> {
     const { model, emit, tools, customTools } = this.#options;
     const table = tools(customTools && !this.#state.functionsOnly);
@@ -215,7 +215,7 @@ export class Turn {
         else await this.#take(event.item, reader, table, order, calls);
       }
     } finally {
-      await this.#answer(calls);
+      await this.#recordOutputs(calls);
     }
     if (completed === undefined) throw new ModelError("stream_cut", "the stream ended early", { retry: "stream" });
     this.#turnState = completed.turnState ?? this.#turnState;
@@ -239,7 +239,7 @@ export class Turn {
     };
   }
 
-  /** An item that is done: it is kept before anything is done about it. */
+  /** Handles a completed item: it is recorded first. */
   async #take(
     item: Item,
     reader: ResponseReader,
@@ -248,7 +248,7 @@ export class Turn {
     calls: Promise<CallOutputItem>[],
   ): Promise<void> {
     if (!isRecorded(item)) return;
-    const call = isCall(item) ? this.#identify(item as CallItem) : undefined; // the model port gives well-formed calls only
+    const call = isCall(item) ? this.#identify(item as CallItem) : undefined; // a ModelPort yields well-formed calls only
     if (call === "repeated") {
       await this.#warn(`The model repeated the call ${JSON.stringify(item.call_id)}; it was not made again.`);
       return;
@@ -263,13 +263,13 @@ export class Turn {
       onCancelled: () => this.#stop.abort(new TurnStop("interrupted", "the user ended the turn")),
       showPlan: (details) => this.#showPlan(details),
     });
-    const made = order.start(prepared.exclusive, prepared.run);
-    made.catch(() => {}); // it is answered for below, with the others
-    calls.push(made);
+    const result = order.start(prepared.exclusive, prepared.run);
+    result.catch(() => {}); // awaited by #recordOutputs
+    calls.push(result);
   }
 
-  /** Every call runs to its end, also when another one could not be kept. */
-  async #answer(calls: readonly Promise<CallOutputItem>[]): Promise<void> {
+  /** Records the output of every call, even if recording another one fails. */
+  async #recordOutputs(calls: readonly Promise<CallOutputItem>[]): Promise<void> {
     for (const call of calls) {
       const output = await call.catch(() => undefined);
       if (output !== undefined) await this.#append(output);
@@ -278,14 +278,14 @@ export class Turn {
   }
 
   /**
-   * A call that came before in the same response, or in the same one before its stream broke, is not made again. Some
-   * endpoints count their ids anew in each response: such a call gets another one, since an output names its call by that.
+   * Detects a call repeated within a response or by its retry, which must not run again. Some endpoints reuse call ids across
+   * responses: such a call gets a unique id, since outputs refer to it.
    */
   #identify(call: CallItem): CallItem | "repeated" {
     const { call_id: id, name } = call;
-    const words = JSON.stringify([id, name, inputOf(call)]);
-    if (this.#made.has(words)) return "repeated";
-    this.#made.add(words);
+    const key = JSON.stringify([id, name, inputOf(call)]);
+    if (this.#made.has(key)) return "repeated";
+    this.#made.add(key);
     const used = (other: string) => this.#state.items.some((item) => isCall(item) && item.call_id === other);
     let unique = id;
     for (let number = 2; used(unique); number += 1) unique = `${id}-${number}`;
@@ -318,8 +318,8 @@ export class Turn {
     await emit({ type: "response_completed", number: this.#responses, usage });
   }
 
-  /** Replaces the history by a summary of it once it is long. */
-  async #compactWhereDue(): Promise<void> {
+  /** Compacts the history when it reaches the token limit. */
+  async #compactIfDue(): Promise<void> {
     const { tokens } = this.#options.compaction;
     if (this.#state.lastTokens < tokens) return;
     await this.#compact(`its ${this.#state.lastTokens} tokens reached the limit of ${tokens}`);
@@ -367,7 +367,7 @@ export class Turn {
     return summary;
   }
 
-  /** The plan of the turn is one item, however often it is changed. */
+  /** Shows or updates the plan, which is one item per turn. */
   async #showPlan(details: PlanDetails): Promise<void> {
     const { emit, nextItemId } = this.#options;
     const isFirst = this.#plan === undefined;

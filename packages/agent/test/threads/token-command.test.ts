@@ -24,7 +24,7 @@ describe("the program for a token", () => {
   it.each([
     ["fails", "console.log('secret-1'); process.exit(3)", /failed: exit 3/],
     ["prints nothing", "", /printed nothing/],
-    ["prints several lines", "console.log('secret-1\\nsecret-2')", /no token/],
+    ["prints several lines", "console.log('secret-1\\nsecret-2')", /is not a token/],
   ])("that %s is an error that does not show what it printed", async (_name, script, message) => {
     const failure = await reader(script)(signal).catch((error: unknown) => String(error));
     expect(failure).toMatch(message);

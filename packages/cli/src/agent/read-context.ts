@@ -4,9 +4,9 @@ import {
   confineFiles,
   createProjectReader,
   describePermissions,
-  describeSurroundings,
   type FilePolicy,
   refuseFiles,
+  renderEnvironmentContext,
   type TurnContext,
 } from "@codex/agent";
 import { createHomeFiles } from "@codex/agent/node";
@@ -77,6 +77,6 @@ function describePlace({ place, workspace, settings, config, orchestrator }: Con
       approvalPolicy: approvals,
       writableRoots,
     }),
-    describeSurroundings({ environments: [environment, ...others], ...getToday() }),
+    renderEnvironmentContext({ environments: [environment, ...others], ...getToday() }),
   ];
 }

@@ -5,8 +5,8 @@ import {
   DEFAULT_RETRY_LIMITS,
   DEFAULT_STREAM_IDLE_MS,
   type ModelLimits,
+  REPORTED_PAUSE_MS,
   type RetryLimits,
-  TOLD_PAUSE_MS,
 } from "../../limits.js";
 import { ModelError, type ModelEvent, type ModelPort, type ModelRequest } from "../model-port.js";
 import { type RequestFailure, readConnectionFailure, readHttpFailure } from "../responses/failure.js";
@@ -16,24 +16,24 @@ import type { LanguageModel, LanguageModelPart } from "./language-model.js";
 import { PartReader } from "./part-reader.js";
 import { buildCall } from "./prompt.js";
 
-/** What a model of the AI SDK needs. */
+/** Options of {@link createAiSdkModel}. */
 export interface AiSdkModelOptions {
-  /** Such as `createAnthropic()("claude-…")` gives. */
+  /** For example `createAnthropic()("claude-…")`. */
   readonly model: LanguageModel;
-  /** Longest silence, milliseconds. */
+  /** Idle timeout, milliseconds. */
   readonly streamIdleMs?: number;
   readonly retry?: RetryLimits;
   readonly limits?: Partial<ModelLimits>;
-  /** Takes keys out of what the endpoint answers. */
+  /** Removes secrets from messages of the endpoint. */
   readonly redact?: (text: string) => string;
   readonly clock?: Clock;
-  /** From 0 up to 1, for pauses. */
+  /** Returns a number in [0, 1), for retry jitter. */
   readonly random?: () => number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** A model of any provider of the AI SDK's version 6 (`LanguageModelV3`), which only has to speak to its endpoint. */
+/** Creates a model from any AI SDK 6 provider (`LanguageModelV3`). Retries are handled here. */
 export function createAiSdkModel(options: AiSdkModelOptions): ModelPort {
   const context: Required<AiSdkModelOptions> & { limits: ModelLimits } = {
     streamIdleMs: DEFAULT_STREAM_IDLE_MS,
@@ -70,7 +70,7 @@ async function* streamResponse(
     const { error, repeat } = failure;
     if (!repeat || attempt > retry.requestRetries) throw error;
     const delayMs = error.retryAfterMs ?? backOff(attempt, retry, random);
-    if (delayMs >= TOLD_PAUSE_MS) {
+    if (delayMs >= REPORTED_PAUSE_MS) {
       yield { type: "notice", retry: true, message: `Asking again in ${delayMs / 1000} s (${error.message})` };
     }
     await pause(clock, delayMs, signal);
@@ -91,7 +91,7 @@ async function open(
   }
 }
 
-/** An error of the SDK tells status, headers and body; any other one is of the connection, or of the prompt. */
+/** Classifies an error: SDK errors have status, headers and body; others concern the connection or the prompt. */
 function asFailure(thrown: unknown, signal: AbortSignal, { redact, now }: Context): RequestFailure {
   if (signal.aborted) {
     const reason: unknown = signal.reason;
@@ -148,7 +148,7 @@ async function* readParts(
     if (error.code === "idle_timeout") throw error;
     throw new ModelError("stream_cut", `the stream broke: ${error.message}`, { retry: "stream", cause: thrown });
   } finally {
-    // The connection may be broken already; there is nobody left to tell.
+    // The connection may be broken already.
     await reader.cancel().catch(() => {});
   }
   throw new ModelError("stream_cut", "the stream ended before its end was told", { retry: "stream" });

@@ -1,6 +1,6 @@
 /**
- * The part of the AI SDK's `LanguageModelV3` that is used here, by its shape: whoever has a provider of the SDK's version 6
- * can hand its models in, and nobody else has to install one.
+ * The subset of the AI SDK's `LanguageModelV3` used here. It is structural, so that models of any AI SDK 6 provider can be
+ * passed without a dependency on the SDK.
  */
 export interface LanguageModel {
   readonly specificationVersion: "v3";
@@ -9,7 +9,7 @@ export interface LanguageModel {
   doStream(options: LanguageModelCall): PromiseLike<{ readonly stream: ReadableStream<LanguageModelPart> }>;
 }
 
-/** What a model is asked with. */
+/** Options of `doStream`. */
 export interface LanguageModelCall {
   prompt: PromptMessage[];
   tools?: LanguageModelTool[];
@@ -19,7 +19,7 @@ export interface LanguageModelCall {
   providerOptions?: Record<string, Metadata>;
 }
 
-/** Data of a provider's own, by its name. */
+/** Provider-specific data, by provider name. */
 export type Metadata = Record<string, JsonValue>;
 type JsonValue = null | string | number | boolean | { [key: string]: JsonValue | undefined } | JsonValue[];
 
@@ -32,16 +32,16 @@ export interface LanguageModelTool {
 }
 
 type Provided = { providerOptions?: Record<string, Metadata> };
-/** A text of a prompt. */
+/** Text of a prompt. */
 export type TextPart = { type: "text"; text: string } & Provided;
 /** A file of a prompt; `data` is base64 or a URL. */
 export type FilePart = { type: "file"; mediaType: string; data: string | URL };
-/** What an assistant did. */
+/** Part of an assistant message. */
 export type AssistantPart =
   | TextPart
   | ({ type: "reasoning"; text: string } & Provided)
   | ({ type: "tool-call"; toolCallId: string; toolName: string; input: unknown } & Provided);
-/** What a tool answered. */
+/** Result of a tool call. */
 export interface ToolResultPart {
   type: "tool-result";
   toolCallId: string;
@@ -54,7 +54,7 @@ export interface ToolResultPart {
       };
 }
 
-/** A piece of what a tool answered; `data` is base64. */
+/** Part of a tool result; `data` is base64. */
 export type ResultContent = { type: "text"; text: string } | { type: "image-data"; data: string; mediaType: string };
 
 /** A message of a prompt. */
@@ -64,7 +64,7 @@ export type PromptMessage =
   | { role: "assistant"; content: AssistantPart[] }
   | { role: "tool"; content: ToolResultPart[] };
 
-/** A piece of a stream, as far as its members are used; other types are passed over. */
+/** A part of the stream, with the members used here; unknown types are ignored. */
 export interface LanguageModelPart {
   readonly type: string;
   readonly id?: unknown;

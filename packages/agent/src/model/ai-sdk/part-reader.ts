@@ -4,14 +4,14 @@ import { ModelError, type ModelEvent, type Usage } from "../model-port.js";
 import type { LanguageModelPart } from "./language-model.js";
 import { PROVIDER_DATA } from "./prompt.js";
 
-/** Reads the pieces of a stream: texts are items when they end, calls when they are whole. */
+/** Converts stream parts to events: text becomes an item when it ends, a call when it is complete. */
 export class PartReader {
   readonly #texts = new Map<string, string>();
-  /** What a provider told of a text, such as a signature; any of its pieces may carry some. */
+  /** Provider metadata by text id, such as signatures; merged over all parts. */
   readonly #data = new Map<string, JsonObject>();
   #responseId = "";
 
-  /** Our event for a piece, or the error that the response ended with. What is not known means nothing. */
+  /** Converts a part to an event, or to the error that ended the response; undefined for unknown types. */
   read(part: LanguageModelPart): ModelEvent | ModelError | undefined {
     const id = asText(part.id) ?? "";
     if (TEXT_PART.test(part.type)) this.#data.set(id, merge(this.#data.get(id), asObject(part.providerMetadata)));
@@ -48,7 +48,7 @@ export class PartReader {
     const data = this.#data.get(id) ?? {};
     this.#texts.delete(id);
     this.#data.delete(id);
-    // Thinking may be all signature and no text; the provider wants that back.
+    // Reasoning may consist of a signature only, which the provider needs back.
     if (Object.keys(data).length > 0) return { type: "item_done", item: { ...create(text), [PROVIDER_DATA]: data } };
     return text === "" ? undefined : { type: "item_done", item: create(text) };
   }
@@ -68,7 +68,7 @@ const incomplete = (reason: string, retry: "never" | "stream") =>
 
 const TEXT_PART = /^(?:text|reasoning)-(?:start|delta|end)$/;
 
-/** What both tell, by provider; the later one wins. */
+/** Merges metadata by provider; the later one wins. */
 function merge(one: JsonObject = {}, other: JsonObject = {}): JsonObject {
   const merged = Object.entries(other).map(([name, data]) => [name, { ...asObject(one[name]), ...asObject(data) }]);
   return { ...one, ...Object.fromEntries(merged) };

@@ -15,10 +15,10 @@ import type {
   ToolResultPart,
 } from "./language-model.js";
 
-/** A member of items that came from a provider of the AI SDK: what that wants to see again. */
+/** Item member with provider metadata that an AI SDK provider needs back. */
 export const PROVIDER_DATA = "provider_data";
 
-/** What a model of the AI SDK is asked with: a pure function of the request. */
+/** Converts a request to `doStream` options. Pure. */
 export function buildCall(request: ModelRequest, provider: string): LanguageModelCall {
   const tools = request.tools.flatMap(describeTool);
   const format = request.text?.format;
@@ -34,7 +34,7 @@ export function buildCall(request: ModelRequest, provider: string): LanguageMode
   };
 }
 
-/** Tools of free text become functions; hosted ones are not there. */
+/** Free-form tools become functions; hosted tools are left out. */
 function describeTool(spec: ToolSpec): LanguageModelTool[] {
   const { type } = spec;
   if (type === "web_search") return [];
@@ -47,8 +47,8 @@ function describeTool(spec: ToolSpec): LanguageModelTool[] {
 }
 
 /**
- * The history as a prompt: what the developer says first is the system's text, later it is told as the user's, in tags;
- * what stands together of one role is one message.
+ * Converts a history to a prompt. Leading developer messages become the system message, later ones user text in tags;
+ * consecutive items of one role are merged.
  */
 function buildPrompt(items: readonly Item[]): PromptMessage[] {
   const firstOther = items.findIndex((item) => item.role !== "developer");
@@ -108,14 +108,14 @@ function parseDataUrl(url: string): { mediaType: string; base64: string } | unde
 
 function readAssistantPart(item: Item): AssistantPart | undefined {
   const data = asObject(item[PROVIDER_DATA]);
-  const provided = data === undefined ? {} : { providerOptions: data as Record<string, Metadata> }; // as it was given
+  const provided = data === undefined ? {} : { providerOptions: data as Record<string, Metadata> }; // stored unchanged from the provider
   switch (item.type) {
     case "message": {
       const text = textOf(item);
       return text === "" ? undefined : { type: "text", text, ...provided };
     }
     case "reasoning": {
-      // Only the provider that made it can check it.
+      // Only the provider that created it can verify it.
       if (data === undefined) return undefined;
       const [part]: readonly unknown[] = Array.isArray(item.summary) ? item.summary : [];
       return { type: "reasoning", text: asText(asObject(part)?.text) ?? "", ...provided };

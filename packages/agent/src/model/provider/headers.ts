@@ -1,17 +1,17 @@
 import type { ModelRequest } from "../model-port.js";
 import type { Provider } from "./provider.js";
 
-/** What the headers of a request are made of. */
+/** Input of {@link buildHeaders}. */
 export interface HeaderParts {
   readonly provider: Pick<Provider, "credential" | "headers">;
   readonly request: Pick<ModelRequest, "threadId" | "turnState">;
-  /** Of a credential command. */
+  /** Token printed by a credential command. */
   readonly token: string | undefined;
   readonly userAgent: string;
   readonly originator: string;
 }
 
-/** The headers of a request. Configured ones may replace `user-agent`, but not the authorization by a key. */
+/** Builds the headers of a request. Configured headers may override `user-agent`, but not the authorization by key. */
 export function buildHeaders({ provider, request, token, userAgent, originator }: HeaderParts): Record<string, string> {
   const { credential } = provider;
   const key = credential.kind === "key" ? credential.key.reveal() : token;

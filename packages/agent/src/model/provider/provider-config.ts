@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 const texts = z.record(z.string(), z.string());
 const count = z.int().check(z.nonnegative());
 
-/** `[model_providers.NAME]`, as far as it is used; every key that Codex has is known. */
+/** Schema of `[model_providers.NAME]`, with the keys of Codex. */
 export const providerConfigSchema = z.object({
   name: z.string().check(z.minLength(1)),
   base_url: z.optional(z.string()),
@@ -29,15 +29,19 @@ export const providerConfigSchema = z.object({
   stream_idle_timeout_ms: z.optional(count),
   supports_websockets: z.optional(z.boolean()),
   websocket_connect_timeout_ms: z.optional(count),
-  /** This program's own keys. */
+  /** Keys that Codex does not have. */
   tool_types: z.optional(z.array(z.enum(["function", "custom"]))),
   adapter: z.optional(z.string().check(z.minLength(1))),
 });
-/** A provider's table. */
+/** A `[model_providers.NAME]` table. */
 export type ProviderConfig = z.infer<typeof providerConfigSchema>;
 
-/** Keys of such a table that are passed over in silence: Codex has them, and they mean nothing here. */
-export const PASSED_OVER: ReadonlySet<string> = new Set(["aws", "supports_websockets", "websocket_connect_timeout_ms"]);
+/** Codex keys that have no effect here and cause no notice. */
+export const IGNORED_KEYS: ReadonlySet<string> = new Set([
+  "aws",
+  "supports_websockets",
+  "websocket_connect_timeout_ms",
+]);
 
-/** Providers that are there without configuration, and cannot be redefined. */
+/** Built-in providers, which cannot be redefined. */
 export const BUILT_IN = ["openai", "ollama", "lmstudio"] as const;

@@ -1,32 +1,32 @@
 import type { RetryLimits } from "../../limits.js";
 
-/** An endpoint and how it is spoken to. Nothing in it shows a key: not `console.log`, not JSON. */
+/** An endpoint and its settings. Neither `console.log` nor JSON reveals a key. */
 export interface Provider {
   /** Name of its table, such as `openai`. */
   readonly id: string;
-  /** For people. */
+  /** Display name. */
   readonly name: string;
-  /** Of responses, with the query. */
+  /** URL of `POST /responses`, with the query. */
   readonly url: string;
-  /** As it is configured; undefined: the default of the API or of the adapter. */
+  /** As configured; undefined: the default of the API or adapter. */
   readonly baseUrl: string | undefined;
-  /** Parameters of the query of each request. */
+  /** Query parameters of each request. */
   readonly query: Readonly<Record<string, string>>;
   readonly credential: Credential;
-  /** Sent with each request, under lower-case names. */
+  /** Headers of each request, by lower-case name. */
   readonly headers: ReadonlyMap<string, Secret>;
   readonly retry: RetryLimits;
-  /** Longest silence, milliseconds. */
+  /** Idle timeout, milliseconds. */
   readonly streamIdleMs: number;
-  /** Which types of tools it takes, where that is configured. */
+  /** Supported tool types, if configured. */
   readonly toolTypes: readonly ("function" | "custom")[] | undefined;
-  /** Package of an AI SDK provider that speaks to it; undefined: the Responses API. */
+  /** AI SDK provider package to use; undefined: the Responses API. */
   readonly adapter: string | undefined;
-  /** The text without keys and header values that are secret. */
+  /** Replaces keys and header values in a text. */
   redact(text: string, ...more: readonly (string | undefined)[]): string;
 }
 
-/** How a request is authorized; `from` names the source of the key, for people. */
+/** How a request is authorized; `from` describes the source of the key for messages. */
 export type Credential =
   | { readonly kind: "none" }
   | { readonly kind: "key"; readonly from: string; readonly key: Secret }
@@ -39,11 +39,11 @@ export interface TokenCommand {
   readonly cwd: string | undefined;
   /** Milliseconds. */
   readonly timeoutMs: number;
-  /** How long a token is used, milliseconds; 0: until it is refused. */
+  /** Lifetime of a token, milliseconds; 0: until it is rejected. */
   readonly refreshMs: number;
 }
 
-/** A text that shows itself only to who asks for it. */
+/** A string that is hidden when logged or serialized. */
 export class Secret {
   readonly #value: string;
 
@@ -51,7 +51,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The text itself. */
+  /** Returns the string. */
   reveal(): string {
     return this.#value;
   }
@@ -65,7 +65,7 @@ export class Secret {
   }
 }
 
-/** Replaces secrets in a text. Very short ones would hide half of it, and are no secrets. */
+/** Replaces secrets in a text, except those of fewer than 6 characters. */
 export function redact(text: string, secrets: readonly (string | undefined)[]): string {
   const long = secrets.filter((secret): secret is string => secret !== undefined && secret.length >= 6);
   return long.reduce((shown, secret) => shown.replaceAll(secret, "<hidden>"), text);

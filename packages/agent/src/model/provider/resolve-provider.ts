@@ -1,9 +1,9 @@
 import { asObject, asText, type JsonObject } from "../../json.js";
 import { DEFAULT_RETRY_LIMITS, DEFAULT_STREAM_IDLE_MS } from "../../limits.js";
 import { type Credential, type Provider, redact, Secret } from "./provider.js";
-import { BUILT_IN, PASSED_OVER, type ProviderConfig, providerConfigSchema } from "./provider-config.js";
+import { BUILT_IN, IGNORED_KEYS, type ProviderConfig, providerConfigSchema } from "./provider-config.js";
 
-/** Why there is no provider: a wrong table, or no key. Names the table and the key, never a value that is secret. */
+/** Invalid provider configuration, or a missing key. The message names tables and keys, never secret values. */
 export class ProviderError extends Error {
   readonly code: "unknown_provider" | "bad_provider" | "missing_key";
 
@@ -14,28 +14,28 @@ export class ProviderError extends Error {
   }
 }
 
-/** Where a provider is looked up. */
+/** Input of {@link resolveProvider}. */
 export interface ProviderSources {
   /** `config.toml`, parsed: `model_provider`, `model_providers`, `openai_base_url`. */
   readonly config: JsonObject;
-  /** Of this process. */
+  /** Environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `auth.json`, parsed; undefined when there is none. */
   readonly auth?: unknown;
-  /** Instead of `model_provider`. */
+  /** Overrides `model_provider`. */
   readonly id?: string;
 }
 
-/** A provider, and what the user should know about its table. */
+/** A provider, with notices for the user. */
 export interface ResolvedProvider {
   readonly provider: Provider;
-  /** Keys that are not known, a key taken from elsewhere. */
+  /** For example about unknown keys, or a fallback source of the API key. */
   readonly notices: readonly string[];
 }
 
 /**
- * The provider that a configuration names, with its key: a pure function.
- * @throws ProviderError before any request is made
+ * Resolves the configured provider and its key. Pure.
+ * @throws ProviderError for an invalid configuration or a missing key
  */
 export function resolveProvider({ config, env, auth, id }: ProviderSources): ResolvedProvider {
   const notices: string[] = [];
@@ -90,7 +90,7 @@ function readTable(name: string, config: JsonObject, env: ProviderSources["env"]
     throw new ProviderError("unknown_provider", `model provider \`${name}\` not found; known are ${known}`);
   }
   for (const key of Object.keys(table)) {
-    if (key in providerConfigSchema.shape || PASSED_OVER.has(key)) continue;
+    if (key in providerConfigSchema.shape || IGNORED_KEYS.has(key)) continue;
     notices.push(`model_providers.${name}.${key} is not known and has no effect`);
   }
   const parsed = providerConfigSchema.safeParse(table);
@@ -145,15 +145,15 @@ function readCredential({ at, table, env, auth, notices }: CredentialContext): C
 }
 
 function readOpenAiKey(env: ProviderSources["env"], auth: unknown, notices: string[]): Credential {
-  const ofCodex = env.CODEX_API_KEY?.trim() ?? "";
-  if (ofCodex !== "") return asKey("the variable CODEX_API_KEY", ofCodex);
+  const codexKey = env.CODEX_API_KEY?.trim() ?? "";
+  if (codexKey !== "") return asKey("the variable CODEX_API_KEY", codexKey);
   const file = asObject(auth);
   const stored = asText(file?.OPENAI_API_KEY)?.trim() ?? "";
   if (stored !== "") return asKey("auth.json", stored);
-  const ofOpenAi = env.OPENAI_API_KEY?.trim() ?? "";
-  if (ofOpenAi !== "") {
-    notices.push("the key comes from the variable OPENAI_API_KEY; CODEX_API_KEY or auth.json come before it");
-    return asKey("the variable OPENAI_API_KEY", ofOpenAi);
+  const openAiKey = env.OPENAI_API_KEY?.trim() ?? "";
+  if (openAiKey !== "") {
+    notices.push("the key comes from the variable OPENAI_API_KEY; CODEX_API_KEY and auth.json take precedence");
+    return asKey("the variable OPENAI_API_KEY", openAiKey);
   }
   const signedIn =
     asObject(file?.tokens) === undefined ? "" : "; auth.json holds a sign-in with ChatGPT, which is not used here";
@@ -165,7 +165,7 @@ function readOpenAiKey(env: ProviderSources["env"], auth: unknown, notices: stri
 
 function asKey(from: string, value: string): Credential {
   if (!HEADER_VALUE.test(value))
-    throw bad(`the key from ${from} has a line break or another character that no header takes`);
+    throw bad(`the key from ${from} contains a line break or another character that is invalid in a header`);
   return { kind: "key", from, key: new Secret(value) };
 }
 
@@ -180,8 +180,9 @@ function readHeaders(
 ): Map<string, Secret> {
   const headers = new Map<string, Secret>();
   const add = (key: string, name: string, value: string) => {
-    if (!HEADER_NAME.test(name)) throw bad(`${at}.${key}: ${JSON.stringify(name)} is no name of a header`);
-    if (!HEADER_VALUE.test(value)) throw bad(`${at}.${key}: the value of ${name} has a character that no header takes`);
+    if (!HEADER_NAME.test(name)) throw bad(`${at}.${key}: ${JSON.stringify(name)} is not a valid header name`);
+    if (!HEADER_VALUE.test(value))
+      throw bad(`${at}.${key}: the value of ${name} contains a character that is invalid in a header`);
     if (name.toLowerCase() === "authorization" && credential.kind !== "none") return;
     headers.set(name.toLowerCase(), new Secret(value));
   };

@@ -2,24 +2,24 @@ import { asObject, asText, parseJson } from "../../json.js";
 import { ModelError, type ModelErrorCode, type RetryKind } from "../model-port.js";
 import { parsePauseInText, parseRetryAfter } from "./retry-after.js";
 
-/** A failed request: `repeat` says that the request itself may be repeated at once, before the stream counts as broken. */
+/** A failed request; `repeat`: the request may be retried without counting as a broken stream. */
 export interface RequestFailure {
   readonly error: ModelError;
   readonly repeat: boolean;
 }
 
-/** An answer that is not a stream. `body` is its text, cut. */
-export interface HttpAnswer {
+/** An HTTP error response. `body` is its text, truncated. */
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
   readonly body: string;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Where the key came from, for people; undefined where none was sent. */
+  /** Source of the key, for messages; undefined when none was sent. */
   readonly keySource: string | undefined;
 }
 
-/** Failures that nothing changes. */
+/** Error codes that are never retried. */
 const FINAL_CODES: ReadonlySet<string> = new Set([
   "insufficient_quota",
   "context_length_exceeded",
@@ -29,11 +29,11 @@ const FINAL_CODES: ReadonlySet<string> = new Set([
   "server_is_overloaded",
 ]);
 
-/** What an HTTP status other than success means: a pure function of the answer. */
-export function readHttpFailure(answer: HttpAnswer): RequestFailure {
-  const { status, headers, body, now } = answer;
-  const told = readErrorBody(body);
-  const text = `the endpoint answered ${status}${told.message === "" ? "" : `: ${told.message}`}`;
+/** Classifies an HTTP error response. Pure. */
+export function readHttpFailure(response: ErrorResponse): RequestFailure {
+  const { status, headers, body, now } = response;
+  const detail = readErrorBody(body);
+  const text = `the endpoint answered ${status}${detail.message === "" ? "" : `: ${detail.message}`}`;
   const after = parseRetryAfter(headers, now);
   const wait = after === undefined ? {} : { retryAfterMs: after.delayMs };
   const fail = (code: ModelErrorCode, retry: RetryKind, repeat: boolean, message = text): RequestFailure => ({
@@ -41,11 +41,12 @@ export function readHttpFailure(answer: HttpAnswer): RequestFailure {
     repeat,
   });
   if (status >= 500) return fail("http_status", "stream", true);
-  if (told.code !== undefined && FINAL_CODES.has(told.code)) return fail(codeOf(told.code), "never", false);
+  if (detail.code !== undefined && FINAL_CODES.has(detail.code)) return fail(codeOf(detail.code), "never", false);
   if (status === 429) return fail("rate_limited", "stream", after?.standard !== true);
-  if (status === 401 || status === 403) return fail("unauthorized", "never", false, explainKey(text, answer.keySource));
+  if (status === 401 || status === 403)
+    return fail("unauthorized", "never", false, explainKey(text, response.keySource));
   if (status === 400)
-    return fail(namesToolType(`${told.message} ${told.param}`) ? "tool_type" : "bad_request", "never", false);
+    return fail(namesToolType(`${detail.message} ${detail.param}`) ? "tool_type" : "bad_request", "never", false);
   if (status >= 300 && status < 400) {
     const target = headers.get("location") ?? "elsewhere";
     return fail("http_status", "never", false, `${text}; it redirects to ${target}: set base_url to where it is`);
@@ -57,7 +58,7 @@ function explainKey(text: string, source: string | undefined): string {
   return source === undefined ? `${text}; no key was sent` : `${text}; the key came from ${source}`;
 }
 
-/** What `response.failed` and `error` events mean. */
+/** Classifies `response.failed` and `error` events. */
 export function readResponseFailure(code: string | undefined, message: string): ModelError {
   const text = [code, message].filter((part) => part !== undefined && part !== "").join(": ");
   const reason = text === "" ? "the endpoint gave no reason" : text;
@@ -68,7 +69,7 @@ export function readResponseFailure(code: string | undefined, message: string): 
   return new ModelError("rate_limited", reason, { retry: "stream", ...wait });
 }
 
-/** What `response.incomplete` means. */
+/** Classifies `response.incomplete`. */
 export function readIncomplete(reason: string | undefined): ModelError {
   const message = `the response is incomplete: ${reason ?? "no reason given"}`;
   return new ModelError("incomplete", message, { retry: reason === "max_output_tokens" ? "never" : "stream" });
@@ -81,7 +82,7 @@ const codeOf = (code: string): ModelErrorCode =>
       ? "bad_request"
       : "response_failed";
 
-/** Code and text of an error body in the usual forms, or its text as it is. */
+/** Extracts code and message of an error body in the common formats, or its plain text. */
 function readErrorBody(body: string): { code: string | undefined; message: string; param: string } {
   const json = asObject(parseJson(body));
   const error = asObject(json?.error) ?? json;
@@ -91,11 +92,11 @@ function readErrorBody(body: string): { code: string | undefined; message: strin
   return { code, message: (message === "" ? body : message).trim(), param: asText(error?.param) ?? "" };
 }
 
-/** Endpoints word it in many ways: a type of tool that they do not know, near the words tool and type. */
+/** Whether an error is about an unsupported tool type; its wording varies by endpoint. */
 const namesToolType = (text: string): boolean =>
   /tools?\b[^\n]{0,160}\btype|\btype\b[^\n]{0,160}\btools?\b|['"`]custom['"`]/i.test(text);
 
-/** Why a connection failed, down to its first cause. Never rejects what was thrown: anything has a text. */
+/** Classifies a connection failure by its chain of causes; accepts any thrown value. */
 export function readConnectionFailure(thrown: unknown): RequestFailure {
   const causes = causesOf(thrown);
   const codes = causes.map((cause) => asText(asObject(cause)?.code)).filter((code) => code !== undefined);
@@ -112,7 +113,7 @@ export function readConnectionFailure(thrown: unknown): RequestFailure {
   return { error, repeat: true };
 }
 
-/** An error, its cause, the cause of that …; of several errors in one the first. */
+/** The chain of causes of an error; of an AggregateError, the first error. */
 function causesOf(thrown: unknown): unknown[] {
   const causes: unknown[] = [];
   let next = thrown;

@@ -1,17 +1,17 @@
 import type { Clock } from "@codex/clock";
 import { ModelError } from "../model-port.js";
 
-/** Ends a request when nothing has come for a while, or when its caller aborts. */
+/** Aborts a request on an idle timeout, or when its caller aborts. */
 export interface IdleWatch {
-  /** Aborts with a `ModelError` of code `idle_timeout`, or with the caller's reason. */
+  /** Aborted with a `ModelError` of code `idle_timeout`, or with the caller's reason. */
   readonly signal: AbortSignal;
-  /** Something came: the silence begins anew. */
+  /** Resets the timeout. */
   touch(): void;
   /** Removes timer and listener. */
   end(): void;
 }
 
-/** @param idleMs longest silence, milliseconds */
+/** @param idleMs idle timeout, milliseconds */
 export function startIdleWatch(clock: Clock, idleMs: number, caller: AbortSignal): IdleWatch {
   const controller = new AbortController();
   const onIdle = () => {

@@ -1,9 +1,9 @@
-/** The body of an answer. Leaving its iteration ends the request, as `cancel` does. */
+/** A response body. Leaving its iteration cancels the request, as `cancel` does. */
 export interface ModelBody extends AsyncIterable<Uint8Array> {
   cancel(): Promise<void>;
 }
 
-/** What came of a request. */
+/** The subset of `Response` used here. */
 export interface ModelResponse {
   readonly ok: boolean;
   readonly status: number;
@@ -12,8 +12,8 @@ export interface ModelResponse {
 }
 
 /**
- * Sends a request and resolves with its answer once the headers are there: `fetch`, or what can do this much of it.
- * Rejects when the connection fails, or when the signal aborts; redirections are not followed.
+ * The subset of `fetch` used here: resolves when the response headers are received. Rejects when the connection fails or the
+ * signal aborts; redirects are not followed.
  */
 export type ModelFetch = (
   url: string,

@@ -1,7 +1,7 @@
 import type { Item } from "../items.js";
 import type { ModelRequest } from "../model-port.js";
 
-/** The JSON body of `POST /responses`: a pure function of what is asked. */
+/** Builds the JSON body of `POST /responses`. Pure. */
 export function buildRequestBody(request: ModelRequest): Record<string, unknown> {
   const { model, input, tools, parallelToolCalls, reasoning = {}, text, promptCacheKey, serviceTier } = request;
   return {
@@ -22,9 +22,8 @@ export function buildRequestBody(request: ModelRequest): Record<string, unknown>
 }
 
 /**
- * Writes the bodies of `buildRequestBody` as JSON in UTF-8, one request of a thread after the other. The bytes of an item are
- * kept as long as the item, so a request costs what is new in its history, and a copy. An item must not be changed once it was
- * sent.
+ * Creates a serializer of `buildRequestBody` to UTF-8 JSON that caches the bytes of each item, so that a request serializes
+ * only new items. Items must not be modified after they were sent.
  */
 export function createBodyWriter(): (request: ModelRequest) => Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder();
@@ -38,11 +37,11 @@ export function createBodyWriter(): (request: ModelRequest) => Uint8Array<ArrayB
     return bytes;
   };
   return (request) => {
-    const around = JSON.stringify(buildRequestBody({ ...request, input: [] }));
-    // Only the name of the model comes before it, and a quotation mark within that is escaped.
-    const at = around.indexOf(EMPTY_INPUT) + EMPTY_INPUT.length - 1;
+    const envelope = JSON.stringify(buildRequestBody({ ...request, input: [] }));
+    // Only the model name precedes it, in which quotation marks are escaped.
+    const at = envelope.indexOf(EMPTY_INPUT) + EMPTY_INPUT.length - 1;
     const items = request.input.flatMap((item, index) => (index === 0 ? [write(item)] : [comma, write(item)]));
-    return join([encoder.encode(around.slice(0, at)), ...items, encoder.encode(around.slice(at))]);
+    return join([encoder.encode(envelope.slice(0, at)), ...items, encoder.encode(envelope.slice(at))]);
   };
 }
 
@@ -58,7 +57,7 @@ function join(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return joined;
 }
 
-/** Nothing is stored at the endpoint, so an id there names nothing; data of another provider means nothing. Items of types unknown here go as they came. */
+/** Removes ids, since nothing is stored at the endpoint, and data of other providers. Items of unknown type are unchanged. */
 function withoutIds(item: Item): Item {
   if (!OWN_TYPES.has(item.type) || !("id" in item || "status" in item || "provider_data" in item)) return item;
   const { id: _id, status: _status, provider_data: _data, ...rest } = item;

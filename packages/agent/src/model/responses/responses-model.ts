@@ -1,5 +1,5 @@
 import { type Clock, pause, systemClock } from "@codex/clock";
-import { DEFAULT_MODEL_LIMITS, type ModelLimits, TOLD_PAUSE_MS } from "../../limits.js";
+import { DEFAULT_MODEL_LIMITS, type ModelLimits, REPORTED_PAUSE_MS } from "../../limits.js";
 import { ModelError, type ModelEvent, type ModelPort, type ModelRequest } from "../model-port.js";
 import { buildHeaders } from "../provider/headers.js";
 import type { Provider } from "../provider/provider.js";
@@ -7,37 +7,37 @@ import { backOff } from "../retry.js";
 import { type RequestFailure, readConnectionFailure, readHttpFailure } from "./failure.js";
 import { type IdleWatch, startIdleWatch } from "./idle-watch.js";
 import type { ModelFetch, ModelResponse } from "./model-fetch.js";
-import { createPatientFetch } from "./patient-fetch.js";
 import { createBodyWriter } from "./request-body.js";
 import { readServerEvents } from "./server-events.js";
 import { readStreamEvent } from "./stream-event.js";
+import { createUntimedFetch } from "./untimed-fetch.js";
 
-/** Gives a token; another one than `refused` where there is one. */
+/** Returns a token; `refused` is the rejected one to replace. */
 export type TokenReader = (signal: AbortSignal, refused?: string) => Promise<string>;
 
-/** What a model behind a Responses endpoint needs. */
+/** Options of {@link createResponsesModel}. */
 export interface ResponsesModelOptions {
   readonly provider: Provider;
-  /** The token of a provider with `auth`, for each request. */
+  /** Returns the token of a provider with `auth`; called for each request. */
   readonly readToken?: (signal: AbortSignal) => Promise<string>;
-  /** How this program identifies itself to the endpoint. */
+  /** `user-agent` header. */
   readonly userAgent?: string;
-  /** The program that started this one, for the endpoint. */
+  /** `originator` header: the calling program. */
   readonly originator?: string;
   readonly limits?: Partial<ModelLimits>;
   /** Default: the global `fetch`. */
   readonly fetch?: ModelFetch;
   readonly clock?: Clock;
-  /** From 0 up to 1, for pauses. */
+  /** Returns a number in [0, 1), for retry jitter. */
   readonly random?: () => number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** A model behind `POST {base_url}/responses`. */
+/** Creates a model that uses `POST {base_url}/responses`. */
 export function createResponsesModel(options: ResponsesModelOptions): ModelPort {
   const context: Context = {
-    fetch: createPatientFetch(options.provider.streamIdleMs, globalThis.fetch),
+    fetch: createUntimedFetch(options.provider.streamIdleMs, globalThis.fetch),
     clock: systemClock,
     random: Math.random,
     now: Date.now,
@@ -77,14 +77,14 @@ async function* streamResponse(
     const { error, repeat } = failure;
     if (!repeat || attempt > provider.retry.requestRetries) throw error;
     const delayMs = error.retryAfterMs ?? backOff(attempt, provider.retry, random);
-    if (delayMs >= TOLD_PAUSE_MS) {
+    if (delayMs >= REPORTED_PAUSE_MS) {
       yield { type: "notice", retry: true, message: `Asking again in ${delayMs / 1000} s (${error.message})` };
     }
     await pause(clock, delayMs, signal);
   }
 }
 
-/** Sends the request: the response when it is a success, otherwise what went wrong. */
+/** Sends the request; returns the response if successful, otherwise the failure. */
 async function open(
   request: ModelRequest,
   body: Uint8Array<ArrayBuffer>,
@@ -119,7 +119,7 @@ async function open(
   }
 }
 
-/** A silence may end in another request; the caller's abort ends everything. */
+/** Classifies a thrown value; rethrows the caller's abort reason. */
 function asFailure(thrown: unknown, signal: AbortSignal): RequestFailure {
   if (!signal.aborted) return readConnectionFailure(thrown);
   const reason: unknown = signal.reason;
@@ -181,7 +181,7 @@ function hideSecrets(error: ModelError, provider: Provider): ModelError {
   });
 }
 
-/** Something that is no event stream at all is the likely cause. */
+/** Mentions an unexpected content type, the likely cause of a missing end event. */
 function describeType(response: ModelResponse): string {
   const type = response.headers.get("content-type") ?? "none";
   return type.startsWith("text/event-stream") ? "" : ` (its content type is ${JSON.stringify(type)})`;

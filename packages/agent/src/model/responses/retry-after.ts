@@ -1,11 +1,11 @@
-/** What a header or a text asks to wait. `standard`: a form that HTTP has, whole seconds or a date. */
+/** A requested delay. `standard`: in HTTP's own format, whole seconds or a date. */
 export interface RetryAfter {
   readonly delayMs: number;
   readonly standard: boolean;
 }
 
 /**
- * The pause that the headers of an answer ask for: `retry-after` in seconds or as a date, `retry-after-ms`.
+ * Reads the delay requested by response headers: `retry-after` in seconds or as a date, `retry-after-ms`.
  * @param now milliseconds since 1970, for dates
  */
 export function parseRetryAfter(headers: Pick<Headers, "get">, now: number): RetryAfter | undefined {
@@ -23,7 +23,7 @@ export function parseRetryAfter(headers: Pick<Headers, "get">, now: number): Ret
 
 const DECIMAL = /^\d{1,12}(?:\.\d{1,12})?$/;
 
-/** The pause in a sentence such as `Please try again in 1.5s`, `in 800ms`, `in 6m0s`, `in 20 seconds`; milliseconds. */
+/** Reads the delay from a message such as `Please try again in 1.5s`, `in 800ms`, `in 6m0s`, `in 20 seconds`; milliseconds. */
 export function parsePauseInText(text: string): number | undefined {
   const found =
     /\b(?:again|retry) (?:in|after) ((?:\d{1,9}(?:\.\d{1,9})? ?(?:ms|milliseconds?|hours?|h|minutes?|m|seconds?|s)\s*)+)/i.exec(

@@ -3,9 +3,8 @@ import type { ModelLimits } from "../../limits.js";
 import { ModelError } from "../model-port.js";
 
 /**
- * The `data` of each server-sent event of a body. Comments, names of events and fields that are not known mean nothing,
- * but `onBytes` is called for any byte. Reads on only when the last event was taken, so that memory stays bounded; leaving
- * the loop ends the request.
+ * Yields the `data` of each server-sent event of a body. Comments, event names and unknown fields are ignored; `onBytes` is
+ * called for every chunk. Reads on demand, so that memory stays bounded; leaving the loop cancels the request.
  * @throws ModelError `too_large` for an event or a body over its limit
  */
 export async function* readServerEvents(
@@ -39,7 +38,7 @@ export async function* readServerEvents(
     if (tooLarge) throw tooMuch(`an event is over ${limits.eventChars} characters`);
   }
   onBytes();
-  // A last event may lack its empty line; half an event is no JSON, and means nothing.
+  // The last event may lack its empty line; an incomplete one is invalid JSON and is ignored.
   yield* feed(`${decoder.decode()}\n\n`);
   if (tooLarge) throw tooMuch(`an event is over ${limits.eventChars} characters`);
 }

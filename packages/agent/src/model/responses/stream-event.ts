@@ -4,8 +4,8 @@ import { ModelError, type ModelEvent, type Usage } from "../model-port.js";
 import { readIncomplete, readResponseFailure } from "./failure.js";
 
 /**
- * What one event of the stream means: nothing, an event of ours, or the error that the response ended with. Events that
- * are not known, and what is no JSON, mean nothing.
+ * Converts a stream event to a `ModelEvent`, or to the error that ended the response; undefined for unknown events and
+ * invalid JSON.
  * @param data the `data` of a server-sent event; its type is in the JSON
  */
 export function readStreamEvent(data: string): ModelEvent | ModelError | undefined {
@@ -47,12 +47,12 @@ function readItem(item: JsonObject | undefined): ModelEvent | undefined {
   if (type === "message" && item.role !== "assistant")
     return { type: "notice", message: `A message in the role ${JSON.stringify(item.role)} was left out.` };
   const problem = findCallProblem(type, item);
-  if (problem === undefined) return { type: "item_done", item: item as Item }; // `type` is text
+  if (problem === undefined) return { type: "item_done", item: item as Item }; // `type` is a string
   const name = asText(item.name) ?? "a tool";
   return { type: "notice", message: `The model's call of ${name} was dropped: ${problem}.` };
 }
 
-/** What makes a call one that cannot be carried out or answered. */
+/** Why a call is malformed; undefined when it is valid. */
 function findCallProblem(type: string, item: JsonObject): string | undefined {
   const input = type === "function_call" ? "arguments" : type === "custom_tool_call" ? "input" : undefined;
   if (input === undefined) return undefined;

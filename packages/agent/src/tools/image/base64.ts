@@ -1,7 +1,7 @@
-/** Bytes that become text at once: a multiple of three, so that pieces can be joined. */
+/** Bytes encoded at once: a multiple of three, so that the results can be concatenated. */
 const STEP = 3 * 8192;
 
-/** Base64, without Node. */
+/** Encodes base64 without Node APIs. */
 export function encodeBase64(bytes: Uint8Array): string {
   const pieces: string[] = [];
   for (let at = 0; at < bytes.length; at += STEP) {
@@ -10,7 +10,7 @@ export function encodeBase64(bytes: Uint8Array): string {
   return pieces.join("");
 }
 
-/** The bytes of base64; undefined for text that is none. */
+/** Decodes base64; undefined when invalid. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -1,17 +1,17 @@
-/** A picture that models take: its media type, and its size in pixels where its header has it. */
+/** A supported image: media type, and size in pixels from its header. */
 export interface ImageType {
   mediaType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
   width: number;
   height: number;
 }
 
-/** Recognizes PNG, JPEG, GIF and WebP by their bytes, whatever the name of the file; undefined for anything else. */
-export function recognizeImage(bytes: Uint8Array): ImageType | undefined {
+/** Detects PNG, JPEG, GIF and WebP by content; undefined for anything else. */
+export function detectImage(bytes: Uint8Array): ImageType | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     return readPng(view) ?? readGif(view) ?? readWebp(view) ?? readJpeg(view);
   } catch (error) {
-    // It ends inside of its header.
+    // Truncated header.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -37,7 +37,7 @@ function readWebp(view: DataView): ImageType | undefined {
   return size === undefined ? undefined : { mediaType: "image/webp", width: size[0], height: size[1] };
 }
 
-/** Of the three kinds of its first chunk: lossy, lossless, extended. */
+/** By the type of its first chunk: lossy, lossless, extended. */
 function readWebpSize(view: DataView): readonly [number, number] | undefined {
   if (hasText(view, 12, "VP8 ")) return [view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff];
   if (hasText(view, 12, "VP8L")) {
@@ -49,7 +49,7 @@ function readWebpSize(view: DataView): readonly [number, number] | undefined {
   return [read24(24) + 1, read24(27) + 1];
 }
 
-/** Goes from marker to marker up to the frame header. */
+/** Scans the markers up to the frame header. */
 function readJpeg(view: DataView): ImageType | undefined {
   if (view.byteLength < 4 || view.getUint16(0) !== 0xffd8 || view.getUint8(2) !== 0xff) return undefined;
   for (let at = 2; ; ) {

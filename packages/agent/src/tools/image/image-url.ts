@@ -1,13 +1,13 @@
 import { MAX_IMAGE_BYTES, MAX_IMAGE_SIDE } from "../../limits.js";
 import { encodeBase64 } from "./base64.js";
-import { recognizeImage } from "./image-type.js";
+import { detectImage } from "./image-type.js";
 
-/** The `data:` URL of a picture that models take; for anything else, what is wrong with it. Pure. */
+/** Creates the `data:` URL of a supported image, or describes the problem. Pure. */
 export function toImageUrl(bytes: Uint8Array): { url: string } | { problem: string } {
   if (bytes.length > MAX_IMAGE_BYTES) {
     return { problem: `has ${bytes.length} bytes; an image has at most ${MAX_IMAGE_BYTES}` };
   }
-  const type = recognizeImage(bytes);
+  const type = detectImage(bytes);
   if (type === undefined) return { problem: "is no image that can be shown: only PNG, JPEG, GIF and WebP can" };
   const { mediaType, width, height } = type;
   if (width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE) {

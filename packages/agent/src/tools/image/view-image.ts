@@ -6,15 +6,15 @@ import { MAX_IMAGE_BYTES } from "../../limits.js";
 import type { AgentTool, AgentToolResult } from "../agent-tool.js";
 import { toImageUrl } from "./image-url.js";
 
-/** What images are read with. */
+/** Options of {@link createViewImageTool}. */
 export interface ViewImageOptions {
   environments: FileEnvironments;
   policy: FileSandboxes;
-  /** The model takes images as large as they are; others see them scaled down by the endpoint. */
+  /** Request the original size; otherwise the endpoint scales images down. */
   originalImages: boolean;
 }
 
-/** `view_image`: puts a picture of the environment into the conversation, as its bytes are. */
+/** Creates `view_image`, which adds an image file of the environment to the conversation. */
 export function createViewImageTool(options: ViewImageOptions): AgentTool {
   const names = options.environments.ids.length > 1;
   return {

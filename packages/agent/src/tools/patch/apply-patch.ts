@@ -4,8 +4,8 @@ import { PATCH_DESCRIPTION, PATCH_GRAMMAR } from "./patch-spec.js";
 import { type PatchCall, type PatchOptions, recoverPatch, runPatch } from "./run-patch.js";
 
 /**
- * `apply_patch`, as a call of its own, and where a script of `exec_command` is nothing else. A patch is applied as a whole or
- * not at all; the answer to one that fails says what is true of each file.
+ * Creates `apply_patch`, which also intercepts `exec_command` scripts that consist of a patch only. A patch is applied
+ * completely or not at all; if it cannot be rolled back, the result lists the state of each file.
  */
 export function createApplyPatchTool(options: PatchOptions): AgentTool {
   return {
@@ -30,14 +30,14 @@ export function createApplyPatchTool(options: PatchOptions): AgentTool {
       return call === undefined ? NO_INPUT : recoverPatch(call, context, options);
     },
     intercept: (name, args) => (name === "exec_command" ? interceptScript(args, options) : undefined),
-    remark: (name, { cmd }, answer) => {
-      const isAbout = name === "exec_command" && typeof cmd === "string" && NOT_FOUND.test(answer);
-      return isAbout ? explainPatchCommand(cmd) : undefined;
+    remark: (name, { cmd }, result) => {
+      const isMissing = name === "exec_command" && typeof cmd === "string" && NOT_FOUND.test(result);
+      return isMissing ? explainPatchCommand(cmd) : undefined;
     },
   };
 }
 
-/** The errors of shells for a missing program; dash says "Permission denied" where a directory of `PATH` cannot be read. */
+/** Shell errors for a missing program; dash prints "Permission denied" when a directory of `PATH` is unreadable. */
 const NOT_FOUND = /\bapply_?patch\b.{0,40}(?:not found|Permission denied)|not found.{0,40}\bapply_?patch\b/;
 
 const NO_INPUT = "apply_patch takes `input`: a text with the whole patch, from '*** Begin Patch' to '*** End Patch'.";
@@ -65,7 +65,7 @@ function interceptScript(args: Readonly<Record<string, unknown>>, options: Patch
   };
 }
 
-/** Formats a result as that of `exec_command`, which the model called. No process was started, so the wall time is 0. */
+/** Formats a result like that of `exec_command`, which the model called. */
 function asCommand(result: AgentToolResult): AgentToolResult {
   const isRun = typeof result.output === "string" && result.output.startsWith("Exit code: ");
   return isRun ? { ...result, output: `Wall time: 0.0000 seconds\nOutput:\n${result.output}` } : result;

@@ -1,31 +1,31 @@
 import { getAncestors, type Plan, type Step } from "@codex/apply-patch";
 import { type AgentFiles, isMissing, reasonOf } from "../../files/agent-files.js";
-import type { BegunStep } from "./begun-step.js";
 import { isSameState, readState } from "./file-states.js";
-import { type Undone, undoSteps } from "./undo-steps.js";
+import { type RolledBackFile, rollBack } from "./roll-back.js";
+import type { StartedStep } from "./started-step.js";
 import { writeMoved } from "./write-moved.js";
 
-/** How a plan went. After a failure its steps are undone; `undone` has what is true of each file that was begun then. */
-export type AppliedPlan = { ok: true } | { ok: false; path: string; reason: string; undone: readonly Undone[] };
+/** Result of a plan. On a failure its steps are rolled back; `files` has the state of each file that was started. */
+export type AppliedPlan = { ok: true } | { ok: false; path: string; reason: string; files: readonly RolledBackFile[] };
 
 /**
- * Carries out a plan, one call for each file. Before each step the file has to be as it was when the plan was made. Between
- * two calls every file is as before or as afterwards. `newId` names temporary files. Never rejects.
+ * Applies a plan, one call per file. Each file must be unchanged since the plan was made. Between two calls every file is in
+ * its old or its new state. `newId` names temporary files. Never rejects.
  */
 export async function applyPlan(files: AgentFiles, { steps }: Plan, newId: () => string): Promise<AppliedPlan> {
-  const begun: BegunStep[] = [];
+  const started: StartedStep[] = [];
   for (const step of steps) {
     try {
       const { state, mode } = await readState(files, step.path);
-      // Somebody else's change would be lost.
+      // A concurrent change would be lost.
       if (!isSameState(state, step.before))
         throw new Error("something else changed it meanwhile, maybe under another name");
-      const current: BegunStep = { step, made: [], mode };
-      begun.push(current);
+      const current: StartedStep = { step, made: [], mode };
+      started.push(current);
       if (step.kind === "remove") await files.remove(step.path, { recursive: false, force: false });
       else await write(files, step, current.made, newId);
     } catch (error) {
-      return { ok: false, path: step.path, reason: reasonOf(error), undone: await undoSteps(files, begun) };
+      return { ok: false, path: step.path, reason: reasonOf(error), files: await rollBack(files, started) };
     }
   }
   return { ok: true };
@@ -53,7 +53,7 @@ async function write(
   }
 }
 
-/** The directories above a path that are not there, outermost first. */
+/** Missing parent directories of a path, outermost first. */
 async function findMissingDirectories(files: AgentFiles, path: string): Promise<string[]> {
   const missing: string[] = [];
   for (const directory of getAncestors(path)) {

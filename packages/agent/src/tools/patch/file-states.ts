@@ -2,19 +2,19 @@ import { type FileState, type FilesBefore, getAncestors, MAX_FILE_BYTES } from "
 import { type AgentFiles, isMissing, pathOfFileUrl, reasonOf } from "../../files/agent-files.js";
 import { MAX_PATCHED_BYTES } from "../../limits.js";
 
-/** What a plan needs of the files that a patch names. Never rejects: a file that cannot be read is told as such. */
+/** Reads the state of the files that a patch names; unreadable files have a state of their own. Never rejects. */
 export async function readFiles(files: AgentFiles, paths: readonly string[]): Promise<FilesBefore> {
   const budget = { bytes: MAX_PATCHED_BYTES };
   const states = new Map(
     await Promise.all(paths.map(async (path) => [path, (await readState(files, path, budget)).state] as const)),
   );
-  // Two names can be one file only where there are two.
+  // With fewer than two names there can be no aliases.
   if (paths.length < 2) return { states };
   const realPaths = await Promise.all(paths.map(async (path) => [path, await findRealPath(files, path)] as const));
   return { states, realPaths: new Map(realPaths) };
 }
 
-/** What is at a path now, and its permissions where the host tells them. `budget`: bytes that may still be read. */
+/** Reads the current state of a path, with permissions when the host reports them. `budget`: remaining bytes to read. */
 export async function readState(
   files: AgentFiles,
   path: string,
@@ -23,7 +23,7 @@ export async function readState(
   try {
     const { isFile, isDirectory, isSymlink, size, mode } = await files.getMetadata(path, { extended: true });
     if (isDirectory) return { state: { kind: "directory" } };
-    const reason = isFile ? findTooLarge(size, budget) : "it is neither a file nor a directory";
+    const reason = isFile ? checkSize(size, budget) : "it is neither a file nor a directory";
     if (reason !== undefined) return { state: { kind: "unreadable", reason } };
     return { state: { kind: "file", bytes: await files.readFile(path, { size }), isLink: isSymlink }, mode };
   } catch (error) {
@@ -31,7 +31,7 @@ export async function readState(
   }
 }
 
-function findTooLarge(size: number, budget: { bytes: number }): string | undefined {
+function checkSize(size: number, budget: { bytes: number }): string | undefined {
   if (size > MAX_FILE_BYTES) {
     return `it has ${size} bytes, and a patch takes files of at most ${MAX_FILE_BYTES} bytes: use a command`;
   }
@@ -46,7 +46,7 @@ export function isSameState(one: FileState, other: FileState): boolean {
   return one.bytes.length === other.bytes.length && one.bytes.every((byte, index) => byte === other.bytes[index]);
 }
 
-/** Where a path leads once its links are followed; of what is not there, where its nearest directory leads. */
+/** Resolves symlinks of a path; of a missing one, those of its nearest existing directory. */
 async function findRealPath(files: AgentFiles, path: string): Promise<string> {
   for (const at of [path, ...getAncestors(path)]) {
     try {

@@ -1,4 +1,4 @@
-/** What a model is told of `apply_patch`. */
+/** Description of `apply_patch` for the model. */
 export const PATCH_DESCRIPTION = `Changes files. All changes of a patch are made, or none.
 
 *** Begin Patch
@@ -16,7 +16,7 @@ export const PATCH_DESCRIPTION = `Changes files. All changes of a patch are made
 
 A file may have several chunks, in the order of the file, each after its own \`@@\`. Give about three lines that stay around each change. A file stands in one operation only. Paths are relative to the working directory, or absolute.`;
 
-/** The form of a patch, as a Lark grammar. */
+/** Lark grammar of a patch. */
 export const PATCH_GRAMMAR = `start: begin environment? operation+ end
 begin: "*** Begin Patch" LF
 end: "*** End Patch" LF?

@@ -19,29 +19,29 @@ import { confineFiles } from "../../files/confined-files.js";
 import { type FileEnvironment, type FileEnvironments, findFilePlace } from "../../files/file-place.js";
 import type { AgentToolResult, ToolContext } from "../agent-tool.js";
 import { applyPlan } from "./apply-plan.js";
-import { describeUndone } from "./describe-undone.js";
+import { describeRollback } from "./describe-rollback.js";
 import type { FilePolicy } from "./file-policy.js";
 import { readFiles } from "./file-states.js";
 
-/** What patches are applied with. */
+/** Options of {@link runPatch}. */
 export interface PatchOptions {
   environments: FileEnvironments;
   policy: FilePolicy;
   clock: Pick<Clock, "now">;
-  /** Names temporary files; letters and digits. */
+  /** Creates names of temporary files; letters and digits only. */
   newId(): string;
 }
 
-/** A patch, and where it was asked for. */
+/** A patch, and the location requested by its call. */
 export interface PatchCall {
   text: string;
-  /** Of the call; the patch may name another one. */
+  /** Environment of the call; the patch may name another one. */
   environment: string | undefined;
-  /** Directories that follow each other, each relative to the one before. */
+  /** Directories to resolve in sequence. */
   directories: readonly (string | undefined)[];
 }
 
-/** Applies a patch: all of it, or nothing. */
+/** Applies a patch completely or not at all. */
 export async function runPatch(call: PatchCall, context: ToolContext, options: PatchOptions): Promise<AgentToolResult> {
   const startedAt = options.clock.now();
   const prepared = await prepare(call, context, options);
@@ -52,23 +52,23 @@ export async function runPatch(call: PatchCall, context: ToolContext, options: P
   const { plan } = planned;
   const item = describeChanges(plan, environment.id);
   context.show(item);
-  const request = { environment: environment.id, cwd, text: call.text, paths: getTouched(plan, before) };
+  const request = { environment: environment.id, cwd, text: call.text, paths: getAffectedPaths(plan, before) };
   const permit = await options.policy.permit(request, context.signal);
-  const decided = permit.decision === undefined ? {} : { decision: permit.decision };
-  if (permit.kind === "cancelled") return { ...declined("the user ended the turn", item), ...decided, endsTurn: true };
-  if (permit.kind === "refused") return { ...declined(permit.reason, item), ...decided };
+  const decision = permit.decision === undefined ? {} : { decision: permit.decision };
+  if (permit.kind === "cancelled") return { ...declined("the user ended the turn", item), ...decision, endsTurn: true };
+  if (permit.kind === "refused") return { ...declined(permit.reason, item), ...decision };
   if (context.signal.aborted) {
     permit.ended?.(false);
-    return { ...declined("the turn was interrupted", item), ...decided };
+    return { ...declined("the turn was interrupted", item), ...decision };
   }
   const applied = await applyPlan(confineFiles(environment.files, permit.fileSandbox), plan, options.newId);
   permit.ended?.(applied.ok);
   const seconds = (options.clock.now() - startedAt) / 1000;
-  if (applied.ok) return { output: renderSuccess(plan.changes, seconds), status: "completed", item, ...decided };
-  return { output: renderFailure(describeUndone(applied, plan), seconds), status: "failed", item, ...decided };
+  if (applied.ok) return { output: renderSuccess(plan.changes, seconds), status: "completed", item, ...decision };
+  return { output: renderFailure(describeRollback(applied, plan), seconds), status: "failed", item, ...decision };
 }
 
-/** Tells of each file whether a patch has reached it whose answer was lost. */
+/** Reports for each file whether an interrupted patch was applied to it. */
 export async function recoverPatch(call: PatchCall, context: ToolContext, options: PatchOptions): Promise<string> {
   const prepared = await prepare(call, context, options);
   if ("refused" in prepared) return prepared.refused;
@@ -111,8 +111,8 @@ async function prepare(
   return { patch, environment, cwd, before: await readFiles(files, getPatchPaths(patch, cwd)) };
 }
 
-/** All that a plan touches, by the names of the patch and with links followed. */
-function getTouched({ steps }: Plan, { realPaths }: FilesBefore): string[] {
+/** All paths of a plan, as named in the patch and with symlinks resolved. */
+function getAffectedPaths({ steps }: Plan, { realPaths }: FilesBefore): string[] {
   return [...new Set(steps.flatMap(({ path }) => [path, realPaths?.get(path) ?? path]))];
 }
 

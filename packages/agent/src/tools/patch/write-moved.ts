@@ -1,7 +1,7 @@
 import type { Step } from "@codex/apply-patch";
 import { type AgentFiles, pathOfFileUrl } from "../../files/agent-files.js";
 
-/** Writes a file to where it moves, with its permissions; the old place is left alone. */
+/** Writes a moved file with its permissions; the source is not removed. */
 export async function writeMoved(
   files: AgentFiles,
   { path, after, before, movedFrom }: Extract<Step, { kind: "write" }> & { movedFrom: string },
@@ -10,7 +10,7 @@ export async function writeMoved(
   const { mode } = await files.getMetadata(movedFrom, { extended: true });
   if (mode !== undefined) return files.writeFile(path, after, { mode });
   if (before.kind !== "missing") return files.writeFile(path, after);
-  // A host that does not tell permissions keeps them in a copy: the new content is put into one beside the new place.
+  // If the host does not report permissions, a copy preserves them: write the content to a copy next to the target.
   const source = pathOfFileUrl(await files.canonicalize(movedFrom));
   const copy = `${path.slice(0, path.lastIndexOf("/"))}/.codex-patch-${newId()}`;
   try {

@@ -5,7 +5,7 @@ import type { AgentTool, AgentToolResult } from "../agent-tool.js";
 
 const STATUSES = ["pending", "in_progress", "completed"] as const;
 
-/** `update_plan`: shows the model's plan to the user. */
+/** Creates `update_plan`, which shows the model's plan to the user. */
 export function createUpdatePlanTool(): AgentTool {
   return {
     spec: {
@@ -39,7 +39,7 @@ export function createUpdatePlanTool(): AgentTool {
   };
 }
 
-/** The steps, or what is wrong with them. */
+/** Returns the steps, or the problem. */
 function parsePlan(plan: unknown): PlanStep[] | string {
   if (!Array.isArray(plan)) return "`plan` is missing or no list; expected a list of `{step, status}`";
   if (plan.length > MAX_PLAN_STEPS) return `\`plan\` has ${plan.length} steps; at most ${MAX_PLAN_STEPS} are taken`;

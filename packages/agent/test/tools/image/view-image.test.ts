@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { MAX_IMAGE_BYTES, MAX_IMAGE_SIDE } from "../../../src/limits.js";
-import { recognizeImage } from "../../../src/tools/image/image-type.js";
+import { detectImage } from "../../../src/tools/image/image-type.js";
 import { createViewImageTool } from "../../../src/tools/image/view-image.js";
 import { useHost } from "../../host.js";
 
@@ -41,7 +41,7 @@ describe("recognizing an image", () => {
       { mediaType: "image/jpeg", width: 400, height: 300 },
     ],
   ])("%s", (_, bytes, expected) => {
-    expect(recognizeImage(bytes)).toEqual(expected);
+    expect(detectImage(bytes)).toEqual(expected);
   });
 
   it.each<[name: string, bytes: Buffer]>([
@@ -54,12 +54,12 @@ describe("recognizing an image", () => {
     ["a JPEG of zeros", jpeg("\xff\x00")],
     ["RIFF of another kind", riff("AVI ", "")],
   ])("not %s", (_, bytes) => {
-    expect(recognizeImage(bytes)).toBeUndefined();
+    expect(detectImage(bytes)).toBeUndefined();
   });
 
   it("any bytes without an exception", () => {
     for (const image of [Buffer.from(PNG, "base64"), jpeg(frame("\xc0", 1, 1)), riff("VP8X", "")]) {
-      for (let length = 0; length <= image.length; length += 1) recognizeImage(image.subarray(0, length));
+      for (let length = 0; length <= image.length; length += 1) detectImage(image.subarray(0, length));
     }
   });
 });

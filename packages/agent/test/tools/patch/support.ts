@@ -2,8 +2,8 @@ import { toWireSandbox } from "@codex/exec-server-protocol";
 import type { HostInfo, Sandbox } from "@codex/executor-protocol";
 import type { Approver } from "@codex/orchestrator";
 import { type ApprovalPolicy, createSandboxSelector } from "@codex/policy";
+import { createFilePolicy } from "../../../src/file-policy/create-file-policy.js";
 import type { AgentFiles } from "../../../src/files/agent-files.js";
-import { createFilePolicy } from "../../../src/judge/create-file-policy.js";
 import type { ToolContext } from "../../../src/tools/agent-tool.js";
 import { createApplyPatchTool } from "../../../src/tools/patch/apply-patch.js";
 

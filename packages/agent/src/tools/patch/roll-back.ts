@@ -1,29 +1,29 @@
 import type { FileState } from "@codex/apply-patch";
 import { type AgentFiles, pathOfFileUrl, reasonOf } from "../../files/agent-files.js";
-import type { BegunStep } from "./begun-step.js";
 import { isSameState, readState } from "./file-states.js";
+import type { StartedStep } from "./started-step.js";
 
-/** What is true of a file after a patch was given up. */
-export interface Undone {
+/** State of a file after a rollback. */
+export interface RolledBackFile {
   path: string;
-  /** `other`: neither the content before nor that of the patch. `unknown`: it cannot be read. */
+  /** `before` and `after` the patch; `other`: neither. `unknown`: it cannot be read. */
   state: "before" | "after" | "other" | "unknown";
-  /** Why it is not as before. */
+  /** Why it was not restored. */
   reason?: string;
 }
 
-/** Puts files back as they were, last step first, and looks what they are then. Never rejects. */
-export async function undoSteps(files: AgentFiles, begun: readonly BegunStep[]): Promise<Undone[]> {
-  const undone: Undone[] = [];
-  for (const one of begun.toReversed()) undone.unshift(await undo(files, one));
-  return undone;
+/** Restores files, last step first, and reads their resulting state. Never rejects. */
+export async function rollBack(files: AgentFiles, started: readonly StartedStep[]): Promise<RolledBackFile[]> {
+  const results: RolledBackFile[] = [];
+  for (const one of started.toReversed()) results.unshift(await undo(files, one));
+  return results;
 }
 
-async function undo(files: AgentFiles, begun: BegunStep): Promise<Undone> {
-  const { step } = begun;
+async function undo(files: AgentFiles, started: StartedStep): Promise<RolledBackFile> {
+  const { step } = started;
   let reason: string | undefined;
   try {
-    await restore(files, begun);
+    await restore(files, started);
   } catch (error) {
     reason = reasonOf(error);
   }
@@ -36,7 +36,7 @@ async function undo(files: AgentFiles, begun: BegunStep): Promise<Undone> {
   return { path, state, ...(reason === undefined ? {} : { reason }) };
 }
 
-async function restore(files: AgentFiles, { step, made, mode }: BegunStep): Promise<void> {
+async function restore(files: AgentFiles, { step, made, mode }: StartedStep): Promise<void> {
   const { path, before } = step;
   const { state: now } = await readState(files, path);
   if (before.kind === "file") {
@@ -48,12 +48,12 @@ async function restore(files: AgentFiles, { step, made, mode }: BegunStep): Prom
     await files.writeFile(path, before.bytes, isGone ? { mode } : {});
     return;
   }
-  // Behind a link that led nowhere the file is elsewhere, and the link was there before.
+  // Through a symlink that was dangling the file was created elsewhere; the symlink itself stays.
   if (now.kind === "file") {
     await files.remove(pathOfFileUrl(await files.canonicalize(path)), { recursive: false, force: false });
   }
   for (const directory of made.toReversed()) {
-    // Somebody else may have put something there: it stays then.
+    // A directory that is no longer empty stays.
     await files.remove(directory, { recursive: false, force: true }).catch(() => {});
   }
 }

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { createPatientFetch } from "../../../src/model/responses/patient-fetch.js";
+import { createUntimedFetch } from "../../../src/model/responses/untimed-fetch.js";
 
 it("is the usual one where that is patient enough", () => {
-  expect(createPatientFetch(299_999, fetch)).toBe(fetch);
+  expect(createUntimedFetch(299_999, fetch)).toBe(fetch);
 });
 
 it("sends its requests without Node's own limits of silence", async () => {
@@ -16,7 +16,7 @@ it("sends its requests without Node's own limits of silence", async () => {
     sent.push((init ?? {}) as object); // Node's own member is in no type
     return fetch(input, init);
   };
-  const patient = createPatientFetch(600_000, recording);
+  const patient = createUntimedFetch(600_000, recording);
   const response = await patient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { method: "POST" });
   expect(await response.text()).toBe("ok");
   expect(sent.at(-1)?.dispatcher?.constructor.name).toBe("Agent");

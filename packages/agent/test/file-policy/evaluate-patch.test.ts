@@ -2,7 +2,7 @@ import type { Sandbox } from "@codex/executor-protocol";
 import type { ApprovalPolicy } from "@codex/policy";
 import { createSandboxSelector } from "@codex/policy";
 import { describe, expect, it } from "vitest";
-import { judgePatch } from "../../src/judge/judge-patch.js";
+import { evaluatePatch } from "../../src/file-policy/evaluate-patch.js";
 
 function sandboxOf(
   mode: "read-only" | "workspace-write" | "danger-full-access",
@@ -45,11 +45,11 @@ describe("judging a patch", () => {
     [["/etc/passwd"], "never", sandboxOf("danger-full-access"), "allow"],
     [["/etc/passwd"], "untrusted", sandboxOf("danger-full-access"), "ask"],
   ])("of %j under %j", (paths, approvalPolicy, sandbox, kind) => {
-    expect(judgePatch({ paths, approvalPolicy, sandbox }).kind).toBe(kind);
+    expect(evaluatePatch({ paths, approvalPolicy, sandbox }).kind).toBe(kind);
   });
 
   it("names what is outside, and why nobody is asked", () => {
-    const judged = judgePatch({ paths: ["/w/a", "/etc/x"], approvalPolicy: "never", sandbox: WORKSPACE });
+    const judged = evaluatePatch({ paths: ["/w/a", "/etc/x"], approvalPolicy: "never", sandbox: WORKSPACE });
     expect(judged).toEqual({
       kind: "refuse",
       reason: "`/etc/x` is outside of the writable roots, and approval policy `never` asks nobody",
@@ -58,11 +58,11 @@ describe("judging a patch", () => {
 
   it("asks where the host has no sandbox for it", () => {
     const patch = { paths: ["/w/a"], sandbox: WORKSPACE, noSandbox: "no bubblewrap" };
-    expect(judgePatch({ ...patch, approvalPolicy: "on-request" })).toEqual({
+    expect(evaluatePatch({ ...patch, approvalPolicy: "on-request" })).toEqual({
       kind: "ask",
       reason: "its files cannot be held in a sandbox: no bubblewrap",
     });
-    expect(judgePatch({ ...patch, approvalPolicy: "never" }).kind).toBe("refuse");
-    expect(judgePatch({ ...patch, approvalPolicy: "never", sandbox: null }).kind).toBe("allow");
+    expect(evaluatePatch({ ...patch, approvalPolicy: "never" }).kind).toBe("refuse");
+    expect(evaluatePatch({ ...patch, approvalPolicy: "never", sandbox: null }).kind).toBe("allow");
   });
 });

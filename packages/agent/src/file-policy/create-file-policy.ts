@@ -12,34 +12,34 @@ import { findUnwritable } from "@codex/permissions";
 import { type ApprovalPolicy, findNoSandbox, type SandboxSelector } from "@codex/policy";
 import { messageOf } from "@codex/telemetry";
 import type { FilePolicy, PatchPermit, PatchPlace, PatchRequest } from "../tools/patch/file-policy.js";
-import { judgePatch } from "./judge-patch.js";
+import { evaluatePatch } from "./evaluate-patch.js";
 
-/** What a FilePolicy is made of: the same policy, sandbox and approver as those of the orchestrator. */
+/** Options of {@link createFilePolicy}; use the orchestrator's policy, sandbox and approver. */
 export interface FilePolicyOptions {
   approvalPolicy: ApprovalPolicy;
   sandbox: SandboxSelector;
-  /** Without one nobody can be asked, and what would be asked is refused. */
+  /** Without one, everything that needs approval is refused. */
   approver?: Approver;
-  /** The host of an environment, as its executor describes it. */
+  /** Host description of an environment, from its executor. */
   hostOf(environment: string): HostInfo | undefined;
-  /** Absolute directories of the turn, first the one where it works. */
+  /** Absolute workspace directories, the working directory first. */
   workspaceRootsOf(environment: string): readonly string[] | undefined;
-  /** The sandbox as file calls take it. */
+  /** Converts a sandbox to the form that file calls accept. */
   toFileSandbox(sandbox: Sandbox): unknown;
-  /** Records patches beside the calls of the orchestrator; default nothing is recorded. */
+  /** Audits patches like the orchestrator's calls; default: no audit. */
   auditor?: Pick<Auditor, "begin">;
   newId(): string;
 }
 
-/** Judges patches as commands are judged, and remembers for which files a person allowed them for the session. */
+/** Applies the command policy to patches, and caches approvals for the session by file. */
 export function createFilePolicy(options: FilePolicyOptions): FilePolicy {
   const allowed = new Set<string>();
   const keysOf = ({ environment, paths }: PatchRequest) => paths.map((path) => JSON.stringify([environment, path]));
   return {
     sandboxOf(place) {
-      const chosen = choose(options, place);
+      const chosen = selectSandbox(options, place);
       if ("refused" in chosen) return chosen;
-      return { fileSandbox: toFile(options, chosen.sandbox) };
+      return { fileSandbox: toFileCallSandbox(options, chosen.sandbox) };
     },
     async permit(request, signal) {
       const { environment, text, paths } = request;
@@ -48,37 +48,37 @@ export function createFilePolicy(options: FilePolicyOptions): FilePolicy {
         const { decision } = record;
         const unrecorded = await record.starting(sandbox);
         if (unrecorded !== undefined) return { kind: "refused", reason: unrecorded, decision };
-        return { kind: "granted", fileSandbox: toFile(options, sandbox), decision, ended: record.ended };
+        return { kind: "granted", fileSandbox: toFileCallSandbox(options, sandbox), decision, ended: record.ended };
       };
       const refuse = (code: "sandbox_unavailable" | "forbidden" | "denied" | "interrupted", reason: string) => {
         record.refused(code, reason);
         return { kind: "refused", reason, decision: record.decision } as const;
       };
-      const chosen = choose(options, request);
+      const chosen = selectSandbox(options, request);
       if ("refused" in chosen) return refuse("sandbox_unavailable", chosen.refused);
       const { approvalPolicy } = options;
       const noSandbox = findNoSandbox(options.hostOf(environment));
-      const verdict = judgePatch({ paths, approvalPolicy, sandbox: chosen.sandbox, noSandbox });
+      const verdict = evaluatePatch({ paths, approvalPolicy, sandbox: chosen.sandbox, noSandbox });
       record.judged(verdict);
       if (verdict.kind === "allow") return grant(chosen.sandbox);
       const { reason } = verdict;
       if (verdict.kind === "refuse") return refuse("forbidden", reason);
       const keys = keysOf(request);
       const id = options.newId();
-      const answer: ApprovalResult = keys.every((key) => allowed.has(key))
+      const result: ApprovalResult = keys.every((key) => allowed.has(key))
         ? { kind: "approved", by: "session" }
-        : await ask(options.approver, toQuestion(request, reason, id), signal, () => {
+        : await requestApproval(options.approver, createApprovalRequest(request, reason, id), signal, () => {
             for (const key of keys) allowed.add(key);
           });
-      record.decided(id, answer);
-      switch (answer.kind) {
+      record.decided(id, result);
+      switch (result.kind) {
         case "approved": {
-          // What is allowed stays in its sandbox where that holds it; an approval lets out what it does not.
-          const isHeld = findUnwritable(paths, chosen.sandbox) === undefined && noSandbox === undefined;
-          return grant(isHeld ? chosen.sandbox : null);
+          // An approved patch still runs in the sandbox if that permits it.
+          const isContained = findUnwritable(paths, chosen.sandbox) === undefined && noSandbox === undefined;
+          return grant(isContained ? chosen.sandbox : null);
         }
         case "denied":
-          return refuse("denied", `${reason}, and ${answer.reason}`);
+          return refuse("denied", `${reason}, and ${result.reason}`);
         case "cancelled":
           record.refused("cancelled", "the user ended the turn");
           return { kind: "cancelled", decision: record.decision };
@@ -90,8 +90,8 @@ export function createFilePolicy(options: FilePolicyOptions): FilePolicy {
   };
 }
 
-/** The sandbox of a place, as the one of a command that starts there. */
-function choose(
+/** Selects the sandbox that a command at this location would get. */
+function selectSandbox(
   options: FilePolicyOptions,
   { environment, cwd }: PatchPlace,
 ): { sandbox: Sandbox | null } | { refused: string } {
@@ -111,11 +111,11 @@ function choose(
   }
 }
 
-const toFile = ({ toFileSandbox }: FilePolicyOptions, sandbox: Sandbox | null): unknown =>
+const toFileCallSandbox = ({ toFileSandbox }: FilePolicyOptions, sandbox: Sandbox | null): unknown =>
   sandbox === null ? undefined : toFileSandbox(sandbox);
 
-/** No decision is no permission. `onSession`: it was given for the session. */
-async function ask(
+/** Requests approval; any failure denies. `onSession` is called when it is granted for the session. */
+async function requestApproval(
   approver: Approver | undefined,
   request: ApprovalRequest,
   signal: AbortSignal,
@@ -127,8 +127,8 @@ async function ask(
       if (signal.aborted) reject(signal.reason);
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     });
-    const answer = await Promise.race([approver.requestApproval(request, { signal }), aborted]);
-    const { decision, by = "user" } = typeof answer === "string" ? { decision: answer } : answer;
+    const response = await Promise.race([approver.requestApproval(request, { signal }), aborted]);
+    const { decision, by = "user" } = typeof response === "string" ? { decision: response } : response;
     if (decision === "accept_for_session") onSession();
     return toResult(decision, by);
   } catch (error) {
@@ -144,14 +144,14 @@ function toResult(decision: ApprovalDecision, by: NonNullable<DetailedAnswer["by
       return { kind: "approved", by };
     case "cancel":
       return { kind: "cancelled", by };
-    // It is not among the decisions that were offered.
+    // Not among the offered decisions.
     case "accept_and_save":
     case "decline":
       return { kind: "denied", by, reason: `the ${by} declined` };
   }
 }
 
-function toQuestion({ environment, cwd, text }: PatchRequest, reason: string, id: string): ApprovalRequest {
+function createApprovalRequest({ environment, cwd, text }: PatchRequest, reason: string, id: string): ApprovalRequest {
   const command = Object.freeze(["apply_patch", text]);
   return Object.freeze({
     id,

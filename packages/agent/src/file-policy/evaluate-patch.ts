@@ -2,25 +2,25 @@ import type { Sandbox } from "@codex/executor-protocol";
 import { findUnwritable } from "@codex/permissions";
 import { type ApprovalPolicy, refusingPolicy } from "@codex/policy";
 
-/** What is to be judged of a patch. */
-export interface JudgedPatch {
-  /** Everything that it writes or removes, absolute, also as it is with links followed. */
+/** Input of {@link evaluatePatch}. */
+export interface PatchEvaluation {
+  /** Absolute paths that the patch writes or removes, both as given and with symlinks resolved. */
   paths: readonly string[];
   approvalPolicy: ApprovalPolicy;
-  /** The sandbox of the place; null for none. */
+  /** Sandbox of the location; null for none. */
   sandbox: Sandbox | null;
-  /** Why the host cannot hold file calls in a sandbox; undefined where it can. */
+  /** Why the host cannot sandbox file calls; undefined when it can. */
   noSandbox?: string | undefined;
 }
 
-/** Whether a patch may be applied, in the sandbox of its place. */
+/** Whether a patch may be applied. */
 export type PatchVerdict = { kind: "allow" } | { kind: "ask" | "refuse"; reason: string };
 
 /**
- * Judges a patch as Codex 0.169.0 does: inside of what may be written it is applied in the sandbox; anything else is asked,
- * and refused where nobody may be asked. `untrusted` asks about every patch. Pure.
+ * Evaluates a patch as Codex 0.169.0 does: within the writable roots it is allowed, anything else needs approval, and is
+ * refused when approval cannot be requested. `untrusted` requires approval of every patch. Pure.
  */
-export function judgePatch({ paths, approvalPolicy, sandbox, noSandbox }: JudgedPatch): PatchVerdict {
+export function evaluatePatch({ paths, approvalPolicy, sandbox, noSandbox }: PatchEvaluation): PatchVerdict {
   const outside = findUnwritable(paths, sandbox);
   if (approvalPolicy === "untrusted") {
     return { kind: "ask", reason: "approval policy `untrusted` asks about every patch" };
