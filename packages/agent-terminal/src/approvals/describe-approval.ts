@@ -1,19 +1,19 @@
 import type { ApprovalRequest } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
-import { quoteWords, visible } from "../text/unseen.js";
+import { quoteWords, visible } from "../text/visible.js";
 import { describeSandbox } from "./describe-sandbox.js";
 
-/** Size of the terminal that a question is shown on. */
+/** Size of the terminal. */
 export interface QuestionSize {
   /** Columns; unlimited by default. */
   width?: number | undefined;
-  /** Rows; lines that would scroll the beginning off the screen are left out. Unlimited by default. */
+  /** Rows; lines that would scroll the start off the screen are omitted. Unlimited by default. */
   rows?: number | undefined;
 }
 
 /**
- * What a person needs to decide. Untrusted text stays in its column and within bounds: a command must not repaint the
- * question, imitate one of its lines, or scroll its own beginning off the screen.
+ * Renders an approval request. Untrusted text stays in its column and within bounds: a command must not repaint the prompt,
+ * imitate one of its lines, or scroll its own start off the screen.
  */
 export function describeRequest(
   request: ApprovalRequest,
@@ -36,14 +36,14 @@ export function describeRequest(
   return ["", ...above, ...below, ""].join("\n");
 }
 
-/** Rows of the question itself: an empty one before and after, and the choices. */
+/** Rows of the prompt itself: an empty one before and after, and the choices. */
 const RESERVED_ROWS = 5;
 const MIN_COMMAND_ROWS = 5;
-/** Rows of anything but the command. */
+/** Maximum rows of a field other than the command. */
 const MAX_OTHER_ROWS = 4;
-/** Most extra permissions of all kinds that are listed. */
+/** Maximum number of additional permissions listed. */
 const MAX_EXTRAS = 3;
-/** How to see the rest. */
+/** Hint for omitted lines. */
 const ALL = "[v]iew shows all of it";
 
 interface Field {
@@ -56,7 +56,7 @@ interface Shown {
   lines: readonly string[];
 }
 
-/** The command first. */
+/** Fields of a request, the command first. */
 function listFields(request: ApprovalRequest, rulesFile: string): Field[] {
   const { command, cwd, environment, reason, justification, proposedAmendment, availableDecisions } = request;
   const rule = availableDecisions.includes("accept_and_save") ? proposedAmendment : null;
@@ -84,7 +84,7 @@ function limitExtras(fields: readonly Shown[]): Shown[] {
   return [...fields.slice(0, first + MAX_EXTRAS), more, ...fields.slice(first + count)];
 }
 
-/** In at most `rows` rows, the last `tail` of them from its end. The notice of omitted lines stands in a column that no value reaches. */
+/** Renders at most `rows` rows, the last `tail` of them from the end. The notice of omitted lines is in a column that no value reaches. */
 function renderField({ label, lines }: Shown, rows: number, tail: number, paint = (line: string) => line): string[] {
   const render = (line: string, at: number) => `  ${at === 0 ? label.padEnd(13) : CONTINUED}${paint(line)}`;
   if (lines.length <= rows) return lines.map(render);
@@ -100,12 +100,12 @@ function renderField({ label, lines }: Shown, rows: number, tail: number, paint 
 
 const LEFT_OUT = " … [v]";
 
-/** Columns in front of a value. */
+/** Columns before a value. */
 const MARGIN = 15;
-/** In front of every further line of a value. */
+/** Prefix of every further line of a value. */
 const CONTINUED = "           | ";
 
-/** Lines short enough not to wrap; a character that is not ASCII counts as two columns. */
+/** Folds lines so that the terminal does not wrap them; a non-ASCII character counts as two columns. */
 function foldLines(text: string, width: number): string[] {
   if (width < MIN_WIDTH) return foldLines(text, MIN_WIDTH);
   return text.split("\n").flatMap((line) => {
@@ -126,12 +126,14 @@ function foldLines(text: string, width: number): string[] {
 
 const MIN_WIDTH = 20;
 
-/** Text beside a command must not scroll it off the screen. */
+/** Other text must not scroll the command off the screen. */
 const shorten = (text: string): string =>
-  text.length <= MAX_TOLD ? text : `${text.slice(0, MAX_TOLD)}… (${text.length - MAX_TOLD} more characters)`;
+  text.length <= MAX_REASON_CHARS
+    ? text
+    : `${text.slice(0, MAX_REASON_CHARS)}… (${text.length - MAX_REASON_CHARS} more characters)`;
 
-/** Characters of a reason or justification that are shown. */
-const MAX_TOLD = 1_000;
+/** Characters shown of a reason or justification. */
+const MAX_REASON_CHARS = 1_000;
 
 function describeExtra({ additionalPermissions }: ApprovalRequest): string[] {
   const { file_system: files, network } = (additionalPermissions ?? {}) as {

@@ -1,7 +1,7 @@
 import type { Sandbox } from "@codex/executor-protocol";
 import { describeEntry } from "@codex/permissions";
 
-/** What a sandbox permits, in a few words for a person. */
+/** Summarizes what a sandbox permits. */
 export function describeSandbox(sandbox: Sandbox | null): string {
   const permissions = sandbox?.permissions;
   if (sandbox === null || permissions === undefined || permissions.type === "disabled") {
@@ -18,7 +18,7 @@ export function describeSandbox(sandbox: Sandbox | null): string {
   return `writes ${[...new Set(writes)].join(", ") || "nothing"}; ${network}${unread}`;
 }
 
-/** Shows the workspace by its directories instead of its symbolic name. */
+/** Names the paths of an entry; the workspace by its directories. */
 function describePlaces(entry: Parameters<typeof describeEntry>[0], { workspaceRoots }: Sandbox): string[] {
   const { path } = entry;
   if (path.type !== "special") return [path.type === "path" ? path.path : describeEntry(entry)];

@@ -8,10 +8,10 @@ import {
 } from "@codex/orchestrator";
 import { renderAllowRule } from "@codex/policy";
 import { splitWords } from "../text/split-words.js";
-import { quoteWords, visible } from "../text/unseen.js";
+import { quoteWords, visible } from "../text/visible.js";
 import { describeRequest } from "./describe-approval.js";
 
-/** Answers, their decisions and labels, in the order of the question. Only exact answers count: `stop` is not `s`. */
+/** Accepted answers with decision and label, in display order. Only exact answers match: `stop` is not `s`. */
 const CHOICES: readonly { answers: readonly string[]; decision: ApprovalDecision; label: string }[] = [
   { answers: ["y", "yes"], decision: "accept", label: "[y]es" },
   { answers: ["s", "session"], decision: "accept_for_session", label: "for the [s]ession" },
@@ -21,15 +21,15 @@ const CHOICES: readonly { answers: readonly string[]; decision: ApprovalDecision
   { answers: ["q", "quit"], decision: "cancel", label: "[q]uit" },
 ];
 
-/** Terminal of the person. */
+/** Terminal of the user. */
 export interface ApproverTerminal {
   input: NodeJS.ReadableStream & { isTTY?: boolean };
   output: NodeJS.WritableStream & { isTTY?: boolean; columns?: number; rows?: number; hasColors?: () => boolean };
 }
 
 /**
- * Asks the person at the terminal; saved rules go to `rulesFile`. Where there is no terminal, what needs approval is
- * denied, and the reason says how it could be allowed.
+ * Creates an approver that prompts at the terminal; saved rules go to `rulesFile`. Without a terminal requests are denied,
+ * with a reason that explains how to allow them.
  */
 export function createTerminalApprover(
   rulesFile: string,
@@ -38,7 +38,7 @@ export function createTerminalApprover(
   let last: Promise<unknown> = Promise.resolve();
   return {
     requestApproval(request, { signal }) {
-      // One at a time: what is typed must answer the visible question.
+      // One at a time: input must answer the visible prompt.
       const turn = last.then(() => askAtTerminal(request, rulesFile, terminal, signal));
       last = turn.catch(() => {});
       return turn;
@@ -54,7 +54,7 @@ async function askAtTerminal(
 ): Promise<ApprovalAnswer> {
   signal.throwIfAborted();
   if (!input.isTTY || !output.isTTY) throw new Error(describeNoTerminal(request, rulesFile));
-  // Only if the terminal supports it and its user has not asked for plain text.
+  // Only if the terminal supports colors and NO_COLOR is not set.
   const paint = (text: string) => (output.hasColors?.() ? `\u001b[1m${text}\u001b[22m` : text);
   const prompt = createInterface({ input, output });
   const ask = async (question: string, prefill = "") => {
@@ -70,7 +70,7 @@ async function askAtTerminal(
     output.write(shown);
     return await askUntilDecided(request, {
       ask,
-      tell: (text) => void output.write(`  ${visible(text)}\n`),
+      show: (text) => void output.write(`  ${visible(text)}\n`),
       ...(shown === all ? {} : { viewAll: () => showPages(all, rows, ask, output) }),
     });
   } finally {
@@ -78,10 +78,10 @@ async function askAtTerminal(
   }
 }
 
-/** Size of a terminal that does not report one. */
+/** Rows of a terminal that does not report its size. */
 const DEFAULT_ROWS = 24;
 
-/** A text of complete lines, a screen at a time. */
+/** Shows text one screen at a time. */
 async function showPages(
   text: string,
   rows: number,
@@ -99,48 +99,48 @@ async function showPages(
   }
 }
 
-/** Dialog with the person. */
-interface Talk {
-  /** Shows the whole request; set only when the question omits something. */
+/** Dialog with the user. */
+interface Dialog {
+  /** Shows the whole request; set only when lines were omitted. */
   viewAll?: () => Promise<void>;
   ask(question: string, prefill?: string): Promise<string>;
-  tell(text: string): void;
+  show(text: string): void;
 }
 
-async function askUntilDecided(request: ApprovalRequest, talk: Talk): Promise<ApprovalAnswer> {
+async function askUntilDecided(request: ApprovalRequest, dialog: Dialog): Promise<ApprovalAnswer> {
   const choices = CHOICES.filter(({ decision }) => request.availableDecisions.includes(decision));
-  const view = talk.viewAll === undefined ? [] : ["[v]iew all"];
+  const view = dialog.viewAll === undefined ? [] : ["[v]iew all"];
   const question = `Run it? ${[...view, ...choices.map(({ label }) => label)].join(", ")}: `;
   for (;;) {
-    const answer = (await talk.ask(question)).toLowerCase();
-    if (talk.viewAll !== undefined && (answer === "v" || answer === "view")) {
-      await talk.viewAll();
+    const answer = (await dialog.ask(question)).toLowerCase();
+    if (dialog.viewAll !== undefined && (answer === "v" || answer === "view")) {
+      await dialog.viewAll();
       continue;
     }
     const chosen = choices.find(({ answers }) => answers.includes(answer));
     if (chosen === undefined) continue;
     if (!chosen.answers.includes("e")) return chosen.decision;
-    const rule = await editRule(request, talk);
+    const rule = await editRule(request, dialog);
     if (rule !== undefined) return { decision: "accept_and_save", rule };
   }
 }
 
-/** Lets the person edit the rule and confirm it; undefined for going back. */
-async function editRule({ proposedAmendment, plainCommands }: ApprovalRequest, talk: Talk) {
+/** Lets the user edit and confirm the rule; undefined: go back. */
+async function editRule({ proposedAmendment, plainCommands }: ApprovalRequest, dialog: Dialog) {
   const proposed = proposedAmendment ?? [];
-  // Text put on the line counts as typed: a line end in it would be an answer.
+  // Prefilled text counts as typed: a line feed would submit it.
   let text = proposed.every((word) => !/\n/.test(word) && visible(word) === word) ? quoteWords(proposed) : "";
   for (;;) {
-    text = await talk.ask("Allow commands that begin with (nothing goes back): ", text);
+    text = await dialog.ask("Allow commands that begin with (nothing goes back): ", text);
     if (text === "") return undefined;
     const rule = splitWords(text);
     const problem = rule === undefined ? "a quote is not closed" : findRuleProblem(rule, plainCommands);
     if (rule === undefined || problem !== undefined) {
-      talk.tell(`that rule cannot be saved: ${problem}`);
+      dialog.show(`that rule cannot be saved: ${problem}`);
       continue;
     }
-    talk.tell(`rule to save ${renderAllowRule(rule)}`);
-    const answer = (await talk.ask("Run it and save this rule? [y]es, [e]dit, [b]ack: ")).toLowerCase();
+    dialog.show(`rule to save ${renderAllowRule(rule)}`);
+    const answer = (await dialog.ask("Run it and save this rule? [y]es, [e]dit, [b]ack: ")).toLowerCase();
     if (answer === "y" || answer === "yes") return rule;
     if (answer !== "e" && answer !== "edit") return undefined;
   }

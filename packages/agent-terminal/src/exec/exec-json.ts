@@ -1,18 +1,18 @@
 import type { AgentEvent, CommandDetails, ItemStatus, ThreadItem, ToolCallDetails, Usage } from "@codex/agent";
 
-/** A line of `codex exec --json`, as the TypeScript SDK reads it. */
+/** A line of `codex exec --json`, in the format of the TypeScript SDK. */
 export interface ExecJsonEvent {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
-/** How events become lines. */
+/** Options of {@link renderExecJson}. */
 export interface ExecJsonOptions {
-  /** Text and output as they come, as `item.delta`; default only what is complete. */
+  /** Emit text and output incrementally as `item.delta`; default false. */
   readonly deltas?: boolean;
 }
 
-/** The lines of an event; most have one, some none. Pure. */
+/** Converts an event to lines, mostly one, sometimes none. Pure. */
 export function renderExecJson(event: AgentEvent, { deltas = false }: ExecJsonOptions = {}): ExecJsonEvent[] {
   switch (event.type) {
     case "thread_started":
@@ -88,10 +88,10 @@ function renderItem(item: ThreadItem): Record<string, unknown> {
 const environmentOf = ({ environment }: { environment: string | undefined }) =>
   environment === undefined ? {} : { environment };
 
-type Decided = Pick<CommandDetails, "decidedBy" | "rule" | "decision">;
+type DecisionDetails = Pick<CommandDetails, "decidedBy" | "rule" | "decision">;
 
-/** Whether it was allowed, what decided that, and why not; nothing as long as it is not decided. */
-function decisionOf({ decidedBy: by, rule, decision }: Decided, status: ItemStatus) {
+/** Describes the decision about a call; empty while undecided. */
+function decisionOf({ decidedBy: by, rule, decision }: DecisionDetails, status: ItemStatus) {
   if (by === undefined && decision === undefined) return {};
   const kind = status === "declined" ? "denied" : "allowed";
   return {
@@ -147,7 +147,7 @@ function renderToolCall(id: string, item: ToolCallDetails, status: ItemStatus): 
   };
 }
 
-/** Arguments as an object; undefined for text that is none. */
+/** Parses arguments; undefined unless they are a JSON object. */
 function parseArguments(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);

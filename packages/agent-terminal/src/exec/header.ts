@@ -1,7 +1,7 @@
 import { RULE_COLUMNS } from "../limits.js";
 import { visibleText } from "../text/visible.js";
 
-/** What a run begins with: each line is a name and a value. */
+/** Renders the header of a run: name and value per line. */
 export function renderHeader(
   title: string,
   lines: Readonly<Record<string, string | undefined>>,

@@ -2,7 +2,7 @@ import { type ExecJsonOptions, renderExecJson } from "./exec-json.js";
 import type { OutputSink } from "./output-sink.js";
 import type { TurnView } from "./turn-view.js";
 
-/** A line of JSON for each event, as the TypeScript SDK reads them. */
+/** Creates a view that writes events as JSON lines, in the format of the TypeScript SDK. */
 export function createJsonView(output: OutputSink, options: ExecJsonOptions = {}): TurnView {
   return {
     async show(event) {

@@ -1,14 +1,14 @@
 import { open } from "node:fs/promises";
 import { PromptError } from "../prompt/prompt-error.js";
 
-/** The file that gets the last message of a run. */
+/** File for the last message of a run. */
 export interface LastMessageFile {
-  /** Replaces its content; an empty text after a failure. */
+  /** Replaces the content; empty after a failure. */
   write(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the file before anything is asked, so that a path that cannot be written is known at once. @throws PromptError naming it */
+/** Opens the file before the first request, so that an unwritable path fails early. @throws PromptError naming it */
 export async function openLastMessageFile(path: string): Promise<LastMessageFile> {
   try {
     const file = await open(path, "w");

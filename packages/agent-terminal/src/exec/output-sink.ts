@@ -1,14 +1,14 @@
 import type { Writable } from "node:stream";
 
-/** Text that goes to a stream, in order. */
+/** Writes text to a stream, in order. */
 export interface OutputSink {
-  /** Resolves when more may be written: awaiting it follows a slow reader. Never rejects. */
+  /** Resolves when more can be written (back-pressure). Never rejects. */
   write(text: string): Promise<void>;
-  /** Aborts when nobody reads any more, or nothing can be written. */
+  /** Aborted when the stream is closed or failed. */
   readonly closed: AbortSignal;
 }
 
-/** Writes to a stream whose errors are reported by its owner. */
+/** Creates a sink; errors of the stream are handled by its owner. */
 export function createOutputSink(stream: Writable): OutputSink {
   const stop = new AbortController();
   const onEnd = () => stop.abort(new Error("the output is closed"));

@@ -2,31 +2,31 @@ import type { AgentEvent, ContentPart, RunOptions, Thread, ThreadItem, TurnResul
 import type { LastMessageFile } from "./last-message.js";
 import type { TurnView } from "./turn-view.js";
 
-/** A turn to run and show. */
+/** Options of {@link runShownTurn}. */
 export interface ShownTurn {
   readonly thread: Thread;
   readonly prompt: string | readonly ContentPart[];
   readonly view: TurnView;
-  /** Gets the last message; emptied where there is none because the turn failed. */
+  /** Receives the last message; emptied when the turn failed. */
   readonly lastMessage?: LastMessageFile | undefined;
   readonly options?: RunOptions;
-  /** Text of a message as it is shown; default as the model wrote it. Pieces of it are not shown then. */
+  /** Transforms messages for display; disables text deltas. Default: unchanged. */
   readonly renderMessage?: ((text: string) => string) | undefined;
 }
 
-/** A command that outlived the turn. */
+/** A command that still runs after the turn. */
 export interface LeftRunning {
   readonly sessionId: number;
   readonly command: string;
   readonly environment: string | undefined;
 }
 
-/** What a turn came to, and what it left behind. */
+/** Result of a turn, with commands that still run. */
 export interface ShownTurnResult extends TurnResult {
   readonly leftRunning: readonly LeftRunning[];
 }
 
-/** Runs a turn and shows its events as they come. Never rejects for what a model or tool did. */
+/** Runs a turn and shows its events. Failures of model and tools do not reject. */
 export async function runShownTurn({
   thread,
   prompt,
@@ -38,7 +38,7 @@ export async function runShownTurn({
   const running = new Map<number, LeftRunning>();
   const run = thread.run(prompt, options);
   for await (const event of run) {
-    noteRunning(running, event);
+    trackRunning(running, event);
     const shown = renderMessage === undefined ? event : withMessage(event, renderMessage);
     if (shown !== undefined) await view.show(shown);
   }
@@ -54,7 +54,7 @@ function withMessage(event: AgentEvent, render: (text: string) => string): Agent
   return { ...event, item: { ...event.item, text: render(event.item.text) } };
 }
 
-function noteRunning(running: Map<number, LeftRunning>, event: AgentEvent): void {
+function trackRunning(running: Map<number, LeftRunning>, event: AgentEvent): void {
   if (event.type !== "item_completed" || event.item.kind !== "command") return;
   const { sessionId, command, environment, outcome }: Extract<ThreadItem, { kind: "command" }> = event.item;
   if (sessionId === undefined) return;

@@ -5,24 +5,24 @@ import { visibleText } from "../text/visible.js";
 import type { OutputSink } from "./output-sink.js";
 import type { TurnView } from "./turn-view.js";
 
-/** How events become text. */
+/** Options of {@link createTextView}. */
 export interface TextViewOptions {
-  /** The conversation: reasoning, messages, commands. */
+  /** Receives the conversation: reasoning, messages, commands. */
   readonly log: OutputSink;
-  /** The last message alone. */
+  /** Receives the last message only. */
   readonly result: OutputSink;
-  /** Both are one terminal: the last message is not repeated there. */
+  /** Both are the same terminal: the last message is not repeated in the log. */
   readonly shared: boolean;
   readonly paint: Paint;
   readonly clock: Pick<Clock, "now">;
-  /** Lines of a command's output that are shown, its first and last ones; default all. */
+  /** Lines shown of a command's output, half from each end; default all. */
   readonly keptLines?: number;
 }
 
-/** Marks text on a terminal; without colours it returns it as it is. */
+/** Styles text; returns it unchanged without colors. */
 export type Paint = (style: "heading" | "good" | "bad" | "faint", text: string) => string;
 
-/** The conversation as text for a person. Nothing in it can act on the terminal. */
+/** Creates a view that shows the conversation as text. Control characters are escaped. */
 export function createTextView(options: TextViewOptions): TurnView {
   return new TextView(options);
 }
@@ -30,7 +30,7 @@ export function createTextView(options: TextViewOptions): TurnView {
 class TextView implements TurnView {
   readonly #options: TextViewOptions;
   readonly #began = new Map<string, number>();
-  /** A message that may be the last one. */
+  /** The latest message, which may be the last one. */
   #message: string | undefined;
 
   constructor(options: TextViewOptions) {
@@ -93,7 +93,7 @@ class TextView implements TurnView {
 
   #describeCommand(item: ThreadItem & CommandDetails): string {
     const output = keepLines(visibleText(item.output).trimEnd(), this.#options.keptLines);
-    // Of several that run side by side it is said which one has ended.
+    // With several running commands, name the one that ended.
     const which = this.#began.size > 1 || !this.#began.has(item.id) ? `${visibleText(item.command)}: ` : "";
     const text = `${this.#status(item, `${which}${this.#describeEnd(item)}`)}${output === "" ? "" : `\n${output}`}`;
     return item.sandboxDenial === undefined ? text : `${text}\nsandbox: ${visibleText(item.sandboxDenial.reason)}`;
@@ -108,7 +108,7 @@ class TextView implements TurnView {
     return exitCode === undefined ? "ended" : exitCode === 0 ? "succeeded" : `exited with ${exitCode}`;
   }
 
-  /** ` exited with 1 in 20 ms`, painted by how it ended. */
+  /** For example ` exited with 1 in 20 ms`, styled by status. */
   #status(item: ThreadItem, words: string): string {
     const began = this.#began.get(item.id);
     this.#began.delete(item.id);
@@ -134,7 +134,7 @@ class TextView implements TurnView {
     if (message !== undefined) await this.#options.result.write(`${message}\n`);
   }
 
-  /** A message that was not the last one. */
+  /** Writes the pending message, which was not the last one. */
   async #flush(): Promise<void> {
     const message = this.#message;
     this.#message = undefined;
@@ -145,7 +145,7 @@ class TextView implements TurnView {
     return this.#log(`${this.#options.paint("heading", "codex")}\n${visibleText(message)}`);
   }
 
-  /** Read again from the cache costs little: Codex does not count it either. */
+  /** Cached input is not counted, as in Codex. */
   #tokens({ inputTokens, cachedInputTokens, outputTokens }: Usage): Promise<void> {
     const count = (inputTokens - cachedInputTokens + outputTokens).toLocaleString("en-US");
     return this.#log(`${this.#options.paint("faint", "tokens used")}\n${count}`);
@@ -174,7 +174,7 @@ const describeStep = ({ text, status }: { text: string; status: keyof typeof STE
 const STEPS = { pending: "[ ]", in_progress: "[>]", completed: "[x]" } as const;
 const MARKS = { add: "A", delete: "D", update: "M" } as const;
 
-/** The first and last lines, long ones cut; what is left out is said in its place. */
+/** Keeps the first and last lines, truncates long ones, and notes what was omitted. */
 function keepLines(text: string, count: number | undefined): string {
   if (count === undefined) return text;
   const lines = text.split("\n").map((line) => {
@@ -190,6 +190,6 @@ function keepLines(text: string, count: number | undefined): string {
 const cut = (text: string): string =>
   text.length <= SHOWN_INPUT_CHARS ? text : `${text.slice(0, SHOWN_INPUT_CHARS)}… (${text.length} characters)`;
 
-/** A time in words. */
+/** Formats a duration. */
 export const describeTime = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;

@@ -2,14 +2,14 @@ import { CHIP_CHARS, CHIP_LINES } from "../limits.js";
 import { columnsOf, splitCharacters } from "../text/columns.js";
 import { visibleText } from "../text/visible.js";
 
-/** A character, or a paste that is too long to be edited by character. */
+/** A character, or a long paste that is edited as a unit. */
 interface Cell {
-  /** What is sent. */
+  /** Text that is submitted. */
   readonly text: string;
   readonly shown: string;
 }
 
-/** A text that is being typed. The cursor stands between two cells. */
+/** Text being edited. The cursor is between two cells. */
 export class Draft {
   #cells: Cell[] = [];
   #cursor = 0;
@@ -18,7 +18,7 @@ export class Draft {
     return this.#cells.map(({ text }) => text).join("");
   }
 
-  /** As it is drawn: a long paste by its size. */
+  /** Text for display; a long paste is shown by its size. */
   get shown(): string {
     return this.#cells.map(({ shown }) => shown).join("");
   }
@@ -27,7 +27,7 @@ export class Draft {
     return this.#cells.length === 0;
   }
 
-  /** Replaces everything; the cursor stands behind it. */
+  /** Replaces the text and moves the cursor to its end. */
   set(text: string): void {
     this.#cells = toCells(text);
     this.#cursor = this.#cells.length;
@@ -39,7 +39,7 @@ export class Draft {
     this.#cursor += cells.length;
   }
 
-  /** Removes cells from the cursor to there; negative: before it. */
+  /** Removes cells after the cursor; negative: before it. */
   remove(count: number): void {
     const to = clamp(this.#cursor + count, this.#cells.length);
     const [from, end] = [Math.min(this.#cursor, to), Math.max(this.#cursor, to)];
@@ -51,19 +51,19 @@ export class Draft {
     this.#cursor = clamp(this.#cursor + count, this.#cells.length);
   }
 
-  /** Cells from the cursor to the beginning of its line, at most 0. */
+  /** Offset from the cursor to the start of its line, at most 0. */
   get toLineStart(): number {
     const at = this.#cells.findLastIndex(({ text }, index) => index < this.#cursor && text === "\n");
     return at + 1 - this.#cursor;
   }
 
-  /** Cells from the cursor to the end of its line. */
+  /** Offset from the cursor to the end of its line. */
   get toLineEnd(): number {
     const at = this.#cells.findIndex(({ text }, index) => index >= this.#cursor && text === "\n");
     return (at === -1 ? this.#cells.length : at) - this.#cursor;
   }
 
-  /** Cells from the cursor to the next word's edge; `direction` -1: to the left. */
+  /** Offset from the cursor to the next word boundary; `direction` -1: to the left. */
   toWord(direction: 1 | -1): number {
     const isBlank = (at: number) => /^\s$/.test(this.#cells[at]?.text ?? "");
     const isInside = (at: number) => at >= 0 && at < this.#cells.length;
@@ -73,7 +73,7 @@ export class Draft {
     return direction === 1 ? at - this.#cursor : at + 1 - this.#cursor;
   }
 
-  /** Moves to the line above (-1) or below, as near to its column as that goes. False where there is none. */
+  /** Moves to the line above (-1) or below, keeping the column if possible. False when there is none. */
   moveLine(direction: 1 | -1): boolean {
     const column = -this.toLineStart;
     if (direction === -1) {
@@ -97,13 +97,13 @@ export class Draft {
     return this.#cursor === this.#cells.length;
   }
 
-  /** Rows of at most so many columns. `beforeCursor` is the part of the cursor's row to its left. */
+  /** Wraps the text to rows. `beforeCursor`: the part of the cursor's row to its left. */
   layOut(columns: number): { rows: string[]; cursorRow: number; beforeCursor: string } {
     const width = Math.max(1, columns);
     const rows = [""];
     let used = 0;
     let cursor = { row: 0, before: "" };
-    const note = (index: number) => {
+    const locateCursor = (index: number) => {
       if (index === this.#cursor) cursor = { row: rows.length - 1, before: rows.at(-1)! };
     };
     const next = () => {
@@ -112,7 +112,7 @@ export class Draft {
     };
     this.#cells.forEach((cell, index) => {
       if (cell.text === "\n") {
-        note(index);
+        locateCursor(index);
         next();
         return;
       }
@@ -120,13 +120,13 @@ export class Draft {
       characters.forEach((character, part) => {
         const wide = columnsOf(character);
         if (used + wide > width && used > 0) next();
-        if (part === 0) note(index);
+        if (part === 0) locateCursor(index);
         rows[rows.length - 1] += character === "\t" ? "    " : character;
         used += wide;
       });
     });
     if (used >= width && this.isAtEnd) next();
-    note(this.#cells.length);
+    locateCursor(this.#cells.length);
     return { rows, cursorRow: cursor.row, beforeCursor: cursor.before };
   }
 }

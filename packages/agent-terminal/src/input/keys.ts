@@ -2,12 +2,12 @@ import { StringDecoder } from "node:string_decoder";
 import type { Clock } from "@codex/clock";
 import { ESCAPE_WAIT_MS, MAX_PROMPT_BYTES } from "../limits.js";
 
-/** What a key, or several at once, mean for the line that is edited. `raw` is what the terminal sent. */
+/** A key press, text or a paste. `raw` is the terminal's input. */
 export type Key =
   | { readonly name: "text" | "paste"; readonly text: string; readonly raw: string }
   | { readonly name: KeyName; readonly raw: string };
 
-/** Keys without a text of their own. */
+/** Keys that insert no text. */
 type KeyName =
   | "enter"
   | "newline"
@@ -33,13 +33,13 @@ type KeyName =
 const PASTE_START = "\u001b[200~";
 const PASTE_END = "\u001b[201~";
 
-/** Makes keys of the bytes of a terminal in raw mode. A paste is one key, however many lines it has. */
+/** Parses the input of a terminal in raw mode to keys. A paste is one key. */
 export class KeyReader {
   readonly #decoder = new StringDecoder("utf8");
   readonly #clock: Pick<Clock, "after">;
   readonly #onKey: (key: Key) => void;
   #pending = "";
-  /** Text of a paste whose end has not come. */
+  /** Text of an incomplete paste. */
   #paste: string[] | undefined;
   #pasteChars = 0;
   #cancelWait = () => {};
@@ -53,7 +53,7 @@ export class KeyReader {
     this.#cancelWait();
     this.#pending += this.#decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     while (this.#pending !== "" && this.#takeOne());
-    // A sequence may be cut between two reads; Escape on its own is one that does not go on.
+    // A sequence may be split between two reads; a lone Escape is recognized by a timeout.
     if (this.#pending !== "" && this.#paste === undefined) {
       this.#cancelWait = this.#clock.after(ESCAPE_WAIT_MS, () => {
         const raw = this.#pending;
@@ -63,12 +63,12 @@ export class KeyReader {
     }
   }
 
-  /** Stops waiting for the rest of a sequence. */
+  /** Cancels the timeout of an incomplete sequence. */
   close(): void {
     this.#cancelWait();
   }
 
-  /** False when more has to come first. */
+  /** Returns false when more input is needed. */
   #takeOne(): boolean {
     if (this.#paste !== undefined) return this.#takePaste();
     if (this.#pending.startsWith(PASTE_START)) {
@@ -86,7 +86,7 @@ export class KeyReader {
 
   #takePaste(): boolean {
     const end = this.#pending.indexOf(PASTE_END);
-    // The end itself may be cut between two reads.
+    // The end marker may be split between two reads.
     const kept = end === -1 ? Math.max(0, this.#pending.length - PASTE_END.length + 1) : end;
     const text = this.#pending.slice(0, kept);
     this.#pending = this.#pending.slice(kept);
@@ -101,11 +101,11 @@ export class KeyReader {
   }
 }
 
-/** Line ends as `\n`; control characters, which mean nothing to a reader, as U+FFFD. */
+/** Normalizes line ends to `\n`, and replaces control characters with U+FFFD. */
 const cleanText = (text: string): string =>
   text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "\ufffd");
 
-/** The first key of what came; an empty `raw` when it is not whole. */
+/** Parses the first key of the input; an empty `raw` when it is incomplete. */
 function readKey(input: string): [raw: string, key: Key] {
   const text = /^[^\u0000-\u001f\u007f]+/.exec(input)?.[0];
   if (text !== undefined) return [text, { name: "text", text, raw: text }];
@@ -124,7 +124,7 @@ const named = (raw: string, name: KeyName = "unknown"): [string, Key] => [raw, {
 
 const CONTROLS: Readonly<Record<string, KeyName>> = {
   "\r": "enter",
-  // What was typed before the terminal was raw.
+  // Typed before raw mode was enabled.
   "\n": "enter",
   "\u0001": "home",
   "\u0002": "left",
@@ -143,7 +143,7 @@ const CONTROLS: Readonly<Record<string, KeyName>> = {
   "\u007f": "backspace",
 };
 
-/** Behind Escape. */
+/** Sequences after Escape. */
 const SEQUENCES: Readonly<Record<string, KeyName>> = {
   "[A": "up",
   "[B": "down",

@@ -2,21 +2,21 @@ import { HISTORY_ENTRIES } from "../limits.js";
 import { Draft } from "./draft.js";
 import type { Key } from "./keys.js";
 
-/** What a key came to, beside a change of the text. */
+/** Result of a key. */
 export type EditorAction =
   | { readonly type: "edited" }
   | { readonly type: "submitted"; readonly text: string; shown: string };
 
-/** A text of one or several lines that is typed, with those that were typed before. */
+/** Edits a text of one or several lines, with a history. */
 export class LineEditor {
   readonly draft = new Draft();
   readonly #history: string[] = [];
-  /** Where in the history the draft is; its length: a new text. */
+  /** Index of the draft in the history; its length for a new text. */
   #at = 0;
-  /** The new text, while an older one is shown. */
+  /** The new text, while a history entry is shown. */
   #kept = "";
 
-  /** Adds a text that can be had again with ↑. */
+  /** Adds a text to the history (↑). */
   remember(text: string): void {
     if (text.trim() !== "" && this.#history.at(-1) !== text) this.#history.push(text);
     if (this.#history.length > HISTORY_ENTRIES) this.#history.shift();
@@ -33,7 +33,7 @@ export class LineEditor {
     return EDITED;
   }
 
-  /** A backslash at the end asks for another line. */
+  /** Submits the text; after a trailing backslash it adds a line instead. */
   #enter(): EditorAction {
     const { draft } = this;
     if (draft.before === "\\" && draft.isAtEnd) {

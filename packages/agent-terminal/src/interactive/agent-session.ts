@@ -1,36 +1,36 @@
 import type { Thread } from "@codex/agent";
 import type { ThreadRow } from "../threads/list-threads.js";
 
-/** A command that outlived its call. */
+/** A command that still runs after its call. */
 export interface RunningSession {
   readonly sessionId: number;
   readonly command: string;
 }
 
-/** The agent that a conversation is held with. */
+/** The agent of an interactive conversation. */
 export interface AgentSession {
-  /** Names and values for a person: directory, environment, model … */
+  /** Names and values for display: directory, environment, model … */
   describe(): Readonly<Record<string, string | undefined>>;
   /** The current thread; undefined until its first turn. */
   readonly thread: Thread | undefined;
-  /** The current thread, which is made now where there is none. @throws Error */
+  /** Returns the current thread, or creates it. @throws Error */
   openThread(): Promise<Thread>;
-  /** The next turn begins a new thread. */
+  /** Closes the thread; the next turn starts a new one. */
   leaveThread(): Promise<void>;
-  /** Goes on with a kept thread; the current one stays when that fails. @throws Error */
+  /** Resumes a saved thread; on failure the current one stays. @throws Error */
   resumeThread(id: string): Promise<Thread>;
-  /** Kept threads of this directory, the one that was written last first. */
+  /** Saved threads of this directory, most recent first. */
   listThreads(): Promise<readonly ThreadRow[]>;
-  /** Takes another model from the next turn on. @throws Error */
+  /** Changes the model, from the next turn. @throws Error */
   setModel(name: string): Promise<void>;
-  /** What is asked before it runs, in words. */
+  /** Describes approval policy and sandbox. */
   describeApprovals(): string;
-  /** What has changed in the repository of the directory, as its executor tells. @throws Error */
+  /** Returns the git diff of the directory, read by its executor. @throws Error */
   diff(signal: AbortSignal): Promise<string>;
-  /** Commands that still run; undefined when the executor does not answer. */
+  /** Running commands; undefined when the executor does not respond. */
   listSessions(): Promise<readonly RunningSession[] | undefined>;
-  /** Ends such a command; resolves with what became of it, as the end of a sentence. */
+  /** Ends a running command; resolves to a predicate for display, such as `was ended`. */
   endSession(id: number): Promise<string>;
-  /** Ends everything. */
+  /** Closes the session. */
   close(): Promise<void>;
 }

@@ -7,29 +7,29 @@ import { KEPT_LINES, LIVE_LINES } from "../limits.js";
 import { visibleText } from "../text/visible.js";
 import { LiveTail } from "./live-tail.js";
 
-/** What a view of a conversation writes to. */
+/** Options of {@link ConversationView}. */
 export interface ConversationViewOptions {
-  /** Text that stays. */
+  /** Receives permanent text. */
   readonly log: OutputSink;
-  /** `rows` are different from now on. */
+  /** Called when `rows` changed. */
   readonly onChange: () => void;
   readonly paint: Paint;
   readonly clock: Pick<Clock, "now">;
 }
 
-/** Something that runs. */
+/** A running item. */
 interface Running {
   readonly heading: string;
   readonly began: number;
   readonly tail: LiveTail;
 }
 
-/** A turn as it is lived through: text as it comes, the last lines of commands that run, and what stays of each. */
+/** Shows a turn live: streaming text, the last lines of running commands, and completed items. */
 export class ConversationView implements TurnView {
   readonly #options: ConversationViewOptions;
   readonly #items: TurnView;
   readonly #running = new Map<string, Running>();
-  /** The message that is being written: all of it so far, and its last line, which is not whole. */
+  /** The streaming message: full text so far, and its incomplete last line. */
   #message: { id: string; text: string; line: string } | undefined;
   #thought = new LiveTail(1);
   #began = 0;
@@ -40,7 +40,7 @@ export class ConversationView implements TurnView {
     this.#items = createTextView({ ...options, result: options.log, shared: true, keptLines: KEPT_LINES });
   }
 
-  /** Rows of what goes on now, plain. */
+  /** Rows of current activity, unstyled. */
   rows(columns: number): string[] {
     const now = this.#options.clock.now();
     const took = (since: number) => `${Math.floor((now - since) / 1000)} s`;
@@ -108,7 +108,7 @@ export class ConversationView implements TurnView {
     await this.#addText(text);
   }
 
-  /** Whole lines stay; the last one is drawn until it is whole. */
+  /** Logs complete lines; the incomplete last one is redrawn. */
   async #addText(text: string): Promise<void> {
     const message = this.#message!;
     message.text += text;
@@ -121,7 +121,7 @@ export class ConversationView implements TurnView {
     await this.#options.log.write(`${visibleText(lines.join("\n"))}\n`);
   }
 
-  /** True when there was one. */
+  /** Ends the streaming message; returns whether there was one. */
   async #endMessage(): Promise<boolean> {
     const message = this.#message;
     this.#message = undefined;
@@ -138,7 +138,7 @@ export class ConversationView implements TurnView {
       return this.#items.show(event);
     }
     const message = this.#message;
-    // What came in pieces is the beginning of the whole, or something else, which is said then.
+    // If the deltas are not a prefix of the final text, the text is shown again.
     if (message?.id === item.id && item.text.startsWith(message.text)) {
       await this.#addText(item.text.slice(message.text.length));
       await this.#endMessage();
@@ -164,7 +164,7 @@ export class ConversationView implements TurnView {
   }
 }
 
-/** Rows of the end of a long line. */
+/** Wraps the end of a long line. */
 function wrapTail(line: string, columns: number): string[] {
   const width = Math.max(1, columns);
   const tail = line.slice(-width * MAX_TEXT_ROWS);

@@ -6,7 +6,7 @@ import { LineEditor } from "../input/line-editor.js";
 import { LEAVE_MS, QUEUED_MESSAGES, TICK_MS } from "../limits.js";
 import { type Region, Screen } from "../screen/screen.js";
 import { visibleText } from "../text/visible.js";
-import { listOwnWords } from "../threads/own-words.js";
+import { listMessages } from "../threads/own-words.js";
 import type { AgentSession } from "./agent-session.js";
 import { ConversationView } from "./conversation-view.js";
 import type { FaceTerminal } from "./face-terminal.js";
@@ -14,35 +14,35 @@ import { Questions, type QuestionTerminal } from "./questions.js";
 import { ANYTIME, parseSlashCommand, type SlashCommand } from "./slash-command.js";
 import { runSlashCommand } from "./slash-commands.js";
 
-/** What a conversation asks of its caller, and offers to it. */
+/** Interface of a conversation for the code that opens its agent. */
 export interface ConversationHandle {
-  /** Asks the person something in the middle of the conversation; `dialog` has the terminal meanwhile. */
+  /** Runs a dialog with the user, which controls the terminal meanwhile. */
   ask<T>(dialog: (terminal: QuestionTerminal) => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Shows complete lines above the input. */
   write(text: string): void;
 }
 
-/** What a conversation is made of. */
+/** Options of {@link Conversation}. */
 export interface ConversationOptions {
   readonly terminal: FaceTerminal;
   /** First line. */
   readonly title: string;
-  /** Opens the agent; what is typed meanwhile waits. */
+  /** Opens the agent; input is queued meanwhile. */
   readonly open: (handle: ConversationHandle) => Promise<AgentSession>;
-  /** The first message, and what is sent along with it. */
+  /** First message. */
   readonly prompt: string | undefined;
   readonly images: readonly ContentPart[];
-  /** Shows the threads that can be resumed first. */
+  /** Start with the list of resumable threads. */
   readonly picks: boolean;
   readonly paint: Paint;
   readonly clock: Clock;
   /** Stops this process until it is continued. */
   readonly suspend: () => void;
-  /** Ends this process at once: the person does not wait for what is being ended. */
+  /** Exits the process at once, without waiting for cleanup. */
   readonly abandon: () => void;
 }
 
-/** A conversation with an agent at a terminal, in plain lines: what was said stays, the lower end is drawn anew. */
+/** An interactive conversation at a terminal: output scrolls, and the region at the bottom is redrawn. */
 export class Conversation implements ConversationHandle {
   readonly #options: ConversationOptions;
   readonly #screen: Screen;
@@ -55,10 +55,10 @@ export class Conversation implements ConversationHandle {
   #wake = () => {};
   #images: readonly ContentPart[];
   #session: AgentSession | undefined;
-  /** Ends what runs now: a turn, or a command of the person. */
+  /** Aborts the running turn or slash command. */
   #stop: AbortController | undefined;
   #interruptedAt = Number.NEGATIVE_INFINITY;
-  /** Threads that a number picks from. */
+  /** Thread ids that can be selected by number. */
   #listed: readonly string[] = [];
   #cancelTick = () => {};
 
@@ -86,7 +86,7 @@ export class Conversation implements ConversationHandle {
     });
   }
 
-  /** Holds the conversation until the person leaves. @throws what `open` throws */
+  /** Runs the conversation until the user leaves. @throws any error of `open` */
   async run(): Promise<void> {
     const { terminal, title, prompt, open } = this.#options;
     terminal.onInput((bytes) => this.#keys.push(bytes));
@@ -119,7 +119,7 @@ export class Conversation implements ConversationHandle {
     void this.#screen.write(text);
   }
 
-  /** What a person means with Ctrl-C: ends the turn, or forgets what was typed; the second one leaves. */
+  /** Handles Ctrl-C: interrupts the turn or clears the input; a second one leaves. */
   interrupt(): void {
     const now = this.#options.clock.now();
     const isSecond = now - this.#interruptedAt < LEAVE_MS;
@@ -139,7 +139,7 @@ export class Conversation implements ConversationHandle {
     this.#wake();
   }
 
-  /** Gives the terminal back as it was. Idempotent, synchronous. */
+  /** Restores the terminal. Idempotent, synchronous. */
   restore(): void {
     this.#cancelTick();
     this.#keys.close();
@@ -168,7 +168,7 @@ export class Conversation implements ConversationHandle {
     this.write(this.#options.paint("faint", lines.join("").trimEnd()).concat("\n"));
   }
 
-  /** Undefined once the person leaves. */
+  /** Undefined when the user leaves. */
   async #nextMessage(): Promise<string | undefined> {
     const { terminal } = this.#options;
     if (!terminal.canDraw && this.#queue.length === 0) void terminal.sink.write("› ");
@@ -210,7 +210,7 @@ export class Conversation implements ConversationHandle {
     }
   }
 
-  /** Shows a turn to its end. What it left running is named; after an interrupt it is ended. */
+  /** Runs and shows a turn. Commands that still run are listed; after an interrupt they are ended. */
   async #turn(session: AgentSession, start: (signal: AbortSignal) => TurnRun): Promise<void> {
     const before = new Set((await session.listSessions())?.map(({ sessionId }) => sessionId));
     const stop = new AbortController();
@@ -220,8 +220,8 @@ export class Conversation implements ConversationHandle {
     try {
       const run = start(stop.signal);
       for await (const event of run) {
-        // Before its end is shown: what is typed after that was typed in the knowledge of it.
-        if (event.type === "turn_failed") this.#takeBack();
+        // Before the end is shown: later input was typed knowing about it.
+        if (event.type === "turn_failed") this.#unqueue();
         if (event.type === "turn_failed" || event.type === "turn_completed") this.#stop = undefined;
         await this.#view.show(event);
       }
@@ -239,17 +239,17 @@ export class Conversation implements ConversationHandle {
     }
   }
 
-  /** Messages that waited for a turn that failed are not sent: the person decides. */
-  #takeBack(): void {
+  /** Moves queued messages back to the input after a failed turn. */
+  #unqueue(): void {
     const waiting = this.#queue.splice(0);
     if (waiting.length === 0) return;
     const { draft } = this.#editor;
     draft.set([...waiting, ...(draft.isEmpty ? [] : [draft.text])].join("\n"));
   }
 
-  /** The end of what was said before, and the person's messages for ↑. */
+  /** Shows the end of a resumed thread, and adds its prompts to the history. */
   #recall(thread: Thread): void {
-    const said = listOwnWords(thread.items);
+    const said = listMessages(thread.items);
     for (const { role, text } of said) if (role === "user") this.#editor.remember(text);
     this.write(`thread ${thread.id}, ${said.filter(({ role }) => role === "user").length} messages before this\n`);
     for (const { role, text } of said.slice(-2)) {
@@ -346,7 +346,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 /** Undefined when the signal aborts first. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  work.catch(() => {}); // whoever waits for it next learns of it
+  work.catch(() => {}); // rejections are handled by the next await
   return Promise.race([
     work,
     new Promise<undefined>((resolve) => {

@@ -1,13 +1,13 @@
-/** What decides whether a person is asked. */
+/** Input of {@link describeApprovals}. */
 export interface ApprovalFacts {
-  /** Undefined: by single questions, as configured. */
+  /** Undefined: granular, as configured. */
   readonly policy: string | undefined;
   readonly sandbox: string;
   /** File of saved rules. */
   readonly rulesFile: string;
 }
 
-/** What is asked before it runs, in words. */
+/** Describes approval policy, sandbox and rules file. */
 export const describeApprovals = ({ policy, sandbox, rulesFile }: ApprovalFacts): string =>
   [
     `approval policy: ${policy ?? "granular"} (${WHEN[policy ?? ""] ?? "as configured"})`,

@@ -1,18 +1,18 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import { createOutputSink, type OutputSink } from "../exec/output-sink.js";
 
-/** The terminal of a person, taken for a conversation. */
+/** Terminal of an interactive conversation. */
 export interface FaceTerminal {
   readonly sink: OutputSink;
   readonly output: WriteStream;
-  /** False: it cannot place its cursor; then lines are edited by the terminal itself. */
+  /** False for a dumb terminal, which edits lines itself. */
   readonly canDraw: boolean;
-  /** It wraps long rows anew when it becomes narrower. */
+  /** The terminal rewraps long rows when resized. */
   readonly reflows: boolean;
   size(): { columns: number; rows: number };
-  /** From here on keys come one by one. Idempotent, also after `release`. */
+  /** Enables raw mode. Idempotent, also after `release`. */
   take(): void;
-  /** As it was before. Idempotent, synchronous. */
+  /** Restores the previous mode. Idempotent, synchronous. */
   release(): void;
   onInput(listener: (bytes: Buffer) => void): void;
   onEnd(listener: () => void): void;
@@ -20,7 +20,7 @@ export interface FaceTerminal {
   close(): void;
 }
 
-/** @param env decides, by `TERM`, what the terminal can do */
+/** @param env its `TERM` determines the capabilities of the terminal */
 export function createFaceTerminal(
   input: ReadStream,
   output: WriteStream,
@@ -31,7 +31,7 @@ export function createFaceTerminal(
   let isTaken = false;
   const listeners: (() => void)[] = [];
   const listen = (stream: NodeJS.EventEmitter, event: string, listener: (...args: never[]) => void) => {
-    stream.on(event, listener as () => void); // emitted with what the listener takes
+    stream.on(event, listener as () => void); // emitted with the listener's arguments
     listeners.push(() => stream.off(event, listener as () => void));
   };
   return {
@@ -72,8 +72,8 @@ export function createFaceTerminal(
   };
 }
 
-/** Of a terminal that does not say. */
+/** Size of a terminal that does not report one. */
 const DEFAULT_SIZE = { columns: 80, rows: 24 };
-/** The terminal marks what is pasted; and wraps lines and shows its cursor, whatever came before. */
+/** Bracketed paste; switching off also restores line wrap and cursor. */
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l\u001b[?7h\u001b[?25h";

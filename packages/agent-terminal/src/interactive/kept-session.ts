@@ -5,20 +5,20 @@ import { END_SESSION_MS, LISTED_THREADS, SESSIONS_MS } from "../limits.js";
 import { listThreads } from "../threads/list-threads.js";
 import type { AgentSession, RunningSession } from "./agent-session.js";
 
-/** What a session with kept threads is made of. */
+/** Options of {@link createKeptSession}. */
 export interface KeptSessionOptions {
-  /** An agent with this model; undefined: the configured one. */
+  /** Creates an agent with this model; undefined: the configured one. */
   readonly createAgent: (model: string | undefined) => Agent;
   readonly model: string;
   readonly store: ThreadStore;
-  /** Of each new thread. */
+  /** Properties of each new thread. */
   readonly newThread: NewThread;
-  /** Nothing is kept. */
+  /** Threads are not saved. */
   readonly ephemeral: boolean;
-  /** The thread to begin with. */
+  /** Initial thread. */
   readonly opened: OpenedThread | undefined;
   readonly orchestrator: Pick<AgentOptions["orchestrator"], "callTool">;
-  /** Names and values for a person, beside the model and the thread's file. */
+  /** Names and values for display, besides model and file. */
   readonly facts: Readonly<Record<string, string | undefined>>;
   readonly approvals: string;
   readonly diff: (signal: AbortSignal) => Promise<string>;
@@ -26,7 +26,7 @@ export interface KeptSessionOptions {
   readonly clock: Pick<Clock, "after">;
 }
 
-/** A session whose threads are kept in files. Takes over `opened`, also when it fails. */
+/** Creates a session whose threads are saved in files. Takes ownership of `opened`, even on failure. */
 export async function createKeptSession(options: KeptSessionOptions): Promise<AgentSession> {
   const { store, orchestrator, newThread } = options;
   let model = options.model;
@@ -108,7 +108,7 @@ export async function createKeptSession(options: KeptSessionOptions): Promise<Ag
   };
 }
 
-/** One that runs, of an executor's list. */
+/** Reads a running session from an executor's list. */
 function readSession(listed: unknown): RunningSession[] {
   if (typeof listed !== "object" || listed === null) return [];
   const { sessionId, command, state }: { sessionId?: unknown; command?: unknown; state?: unknown } = listed;

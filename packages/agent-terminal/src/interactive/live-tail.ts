@@ -1,6 +1,6 @@
 import { LIVE_LINE_CHARS } from "../limits.js";
 
-/** The last lines of a text that grows. A carriage return begins its line anew, as on a terminal. */
+/** The last lines of growing text. A carriage return restarts its line, as on a terminal. */
 export class LiveTail {
   readonly #max: number;
   #lines: string[] = [""];
@@ -15,14 +15,14 @@ export class LiveTail {
       if (index > 0) this.#lines.push("");
       const at = this.#lines.length - 1;
       const joined = (this.#lines[at] ?? "") + line;
-      // What a carriage return is followed by replaces the line; one at its end waits for that.
+      // Text after a carriage return replaces the line; a trailing one is kept until then.
       const from = joined.replace(/\r+$/, "").lastIndexOf("\r") + 1;
       this.#lines[at] = joined.slice(Math.max(from, joined.length - LIVE_LINE_CHARS));
     }
     if (this.#lines.length > this.#max + 1) this.#lines = this.#lines.slice(-this.#max - 1);
   }
 
-  /** Oldest first; without control sequences of the program, which mean nothing outside of its own terminal. */
+  /** Oldest first, without control sequences. */
   get lines(): string[] {
     const shown = this.#lines.map((line) => line.replace(SEQUENCES, "").replace(/\r+$/, ""));
     const whole = shown.at(-1) === "" ? shown.slice(0, -1) : shown;

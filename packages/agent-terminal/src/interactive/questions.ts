@@ -3,24 +3,24 @@ import type { Clock } from "@codex/clock";
 import type { Key } from "../input/keys.js";
 import { QUESTION_PAUSE_MS } from "../limits.js";
 
-/** A terminal on which a question is asked: `input` has the keys that answer it. */
+/** Terminal of a dialog; `input` receives its keys. */
 export interface QuestionTerminal {
   readonly input: NodeJS.ReadableStream & { isTTY: boolean };
   readonly output: NodeJS.WriteStream;
 }
 
-/** What questions need of the conversation that they interrupt. */
+/** Options of {@link Questions}. */
 export interface QuestionsOptions {
   readonly output: NodeJS.WriteStream;
   readonly clock: Pick<Clock, "now">;
-  /** A text is being typed: keys belong to it until there is a pause. */
+  /** The user is typing: keys go to the message until there is a pause. */
   readonly isTyping: () => boolean;
-  /** The terminal belongs to the question. */
+  /** Called when a dialog takes the terminal. */
   readonly onOpen: () => void;
   readonly onClose: () => void;
 }
 
-/** Questions in the middle of a conversation, one at a time. */
+/** Runs dialogs during a conversation, one at a time. */
 export class Questions {
   readonly #options: QuestionsOptions;
   #last: Promise<unknown> = Promise.resolve();
@@ -34,14 +34,14 @@ export class Questions {
     return this.#open !== undefined;
   }
 
-  /** Runs a dialog once those before it are over. */
+  /** Runs a dialog after the previous ones. */
   ask<T>(dialog: (terminal: QuestionTerminal) => Promise<T>, signal: AbortSignal): Promise<T> {
     const asked = this.#last.then(() => this.#ask(dialog, signal));
     this.#last = asked.catch(() => {});
     return asked;
   }
 
-  /** Takes a key that answers the question that is open. False when it belongs to the text that is being typed. */
+  /** Passes a key to the open dialog. Returns false when the key belongs to the message being typed. */
   take(key: Key): boolean {
     const open = this.#open;
     if (open === undefined || key.name === "paste") return false;

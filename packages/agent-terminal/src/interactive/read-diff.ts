@@ -1,22 +1,22 @@
 import type { Orchestrator, RunCommandRequest } from "@codex/orchestrator";
 import { MAX_DIFF_BYTES } from "../limits.js";
 
-/** Where a repository is. */
+/** Location of a repository. */
 export interface DiffPlace {
   /** Name of the executor. */
   readonly executor: string;
   /** Absolute. */
   readonly cwd: string;
-  /** Holds git: filters that a repository configures are programs. */
+  /** Sandbox of git, which may run filter programs configured by the repository. */
   readonly sandbox: RunCommandRequest["sandbox"];
   readonly signal: AbortSignal;
 }
 
-/** What has changed in a repository since its last commit, and which files it does not know. @throws Error with what git says */
+/** Returns the changes since the last commit, and untracked files. @throws Error with the message of git */
 export async function readDiff(orchestrator: Pick<Orchestrator, "runCommand">, place: DiffPlace): Promise<string> {
-  const begun = await runGit(orchestrator, place, ["rev-parse", "--verify", "--quiet", "HEAD"]);
-  // Before the first commit everything is compared with nothing.
-  const since = begun.isOk ? ["HEAD"] : ["--cached"];
+  const head = await runGit(orchestrator, place, ["rev-parse", "--verify", "--quiet", "HEAD"]);
+  // Before the first commit, show everything that is staged.
+  const since = head.isOk ? ["HEAD"] : ["--cached"];
   const tracked = await runGit(orchestrator, place, ["diff", "--no-ext-diff", "--no-textconv", ...since]);
   if (!tracked.isOk) throw new Error(`git: ${tracked.text.trim()}`);
   const untracked = await runGit(orchestrator, place, ["ls-files", "--others", "--exclude-standard"]);

@@ -1,4 +1,4 @@
-/** Commands of the interactive mode, and what they do. */
+/** Slash commands with their help text. */
 const SLASH_COMMANDS = {
   help: "this list",
   new: "a new thread",
@@ -13,15 +13,15 @@ const SLASH_COMMANDS = {
   quit: "leaves, and ends what still runs",
 } as const;
 
-/** The name of a command. */
+/** Name of a slash command. */
 export type SlashName = keyof typeof SLASH_COMMANDS;
 
-/** A message that is a command; `unknown`: it has the form of one. */
+/** A parsed slash command; `unknown`: no such command. */
 export type SlashCommand =
   | { readonly kind: "known"; readonly name: SlashName; readonly argument: string }
   | { readonly kind: "unknown"; readonly word: string };
 
-/** Commands that can be carried out while a turn runs. */
+/** Commands that can run during a turn. */
 export const ANYTIME: ReadonlySet<SlashName> = new Set<SlashName>([
   "help",
   "status",
@@ -31,7 +31,7 @@ export const ANYTIME: ReadonlySet<SlashName> = new Set<SlashName>([
   "quit",
 ]);
 
-/** Undefined for a message to the model. A path such as `/etc/hosts` is one. */
+/** Parses a slash command; undefined for a message to the model, including paths such as `/etc/hosts`. */
 export function parseSlashCommand(text: string): SlashCommand | undefined {
   const [, word, argument = ""] = /^\/(\w+)(?:[ \t]+([^\n]*))?\s*$/.exec(text) ?? [];
   if (word === undefined) return undefined;
@@ -41,7 +41,7 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
 
 const isName = (word: string): word is SlashName => Object.hasOwn(SLASH_COMMANDS, word);
 
-/** The list of commands. */
+/** Renders the list of commands. */
 export const renderHelp = (): string =>
   [
     ...Object.entries(SLASH_COMMANDS).map(([name, what]) => `  ${`/${name}`.padEnd(12)}${what}`),

@@ -4,22 +4,22 @@ import { renderThreadRows } from "../threads/list-threads.js";
 import type { AgentSession } from "./agent-session.js";
 import { renderHelp, type SlashCommand, type SlashName } from "./slash-command.js";
 
-/** What a command leaves to the conversation. */
+/** Follow-up actions of the conversation. */
 export interface SlashOutcome {
   readonly leave?: boolean;
-  /** Ids of threads that a number picks. */
+  /** Thread ids that can be selected by number. */
   readonly listed?: readonly string[];
   readonly resumed?: Thread;
   readonly turn?: (signal: AbortSignal) => TurnRun;
 }
 
-/** What a command writes to, and what ends it. */
+/** Context of a slash command. */
 export interface SlashContext {
   readonly write: (text: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Carries a command out. @throws Error for one that cannot be */
+/** Runs a slash command. @throws Error when it fails */
 export async function runSlashCommand(
   command: SlashCommand,
   session: AgentSession,

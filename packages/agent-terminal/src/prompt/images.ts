@@ -4,8 +4,8 @@ import { MAX_IMAGE_BYTES } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 
 /**
- * The parts of a message for images of this host: for each a text that names it, the image, and a closing text.
- * @throws PromptError for a file that is missing, too large, or no PNG, JPEG, GIF or WebP
+ * Reads images of this host as message parts: an opening tag with the name, the image, and a closing tag.
+ * @throws PromptError for a file that is missing, too large, or not PNG, JPEG, GIF or WebP
  */
 export async function readImages(files: readonly string[]): Promise<ContentPart[]> {
   const parts = await Promise.all(files.map(readImage));
@@ -37,7 +37,7 @@ async function read(file: string): Promise<Buffer> {
   }
 }
 
-/** By the first bytes, whatever the name says. */
+/** Detects the type by content. */
 function findImageType(bytes: Buffer): string | undefined {
   const begins = (text: string, at = 0) => bytes.subarray(at, at + text.length).equals(Buffer.from(text, "latin1"));
   if (begins("\x89PNG\r\n\x1a\n")) return "image/png";

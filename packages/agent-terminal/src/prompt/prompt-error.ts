@@ -1,4 +1,4 @@
-/** There is no prompt that could be sent. `usage`: the arguments are wrong. The message names the argument or file. */
+/** The prompt is missing or invalid. `usage`: invalid arguments. The message names the argument or file. */
 export class PromptError extends Error {
   override readonly name = "PromptError";
   constructor(

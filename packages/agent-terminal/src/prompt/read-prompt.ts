@@ -2,26 +2,26 @@ import { type Clock, systemClock } from "@codex/clock";
 import { MAX_PROMPT_BYTES, STDIN_NOTICE_MS } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 
-/** Standard input, as far as a prompt may come over it. */
+/** Standard input. */
 export interface PromptInput extends AsyncIterable<Uint8Array> {
-  /** A person types there: it is not waited for. */
+  /** A terminal, which is not read by default. */
   readonly isTTY?: boolean;
 }
 
-/** Where a prompt comes from. */
+/** Sources of a prompt. */
 export interface PromptSources {
   /** The argument; `-` or undefined: stdin is the prompt. */
   readonly argument: string | undefined;
-  /** Standard input; undefined when it is not to be read. */
+  /** Standard input; undefined: not read. */
   readonly stdin: PromptInput | undefined;
-  /** Tells the user something while it is waited for. */
+  /** Shows a notice while waiting. */
   readonly say: (notice: string) => void;
   readonly clock?: Clock;
 }
 
 /**
- * The prompt: the argument, or stdin, or the argument with what came over stdin in a `<stdin>` block behind it.
- * @throws PromptError when there is none, or it is too large or no UTF-8
+ * Reads the prompt: the argument, or stdin, or the argument followed by stdin in a `<stdin>` block.
+ * @throws PromptError when it is missing, too large or not UTF-8
  */
 export async function readPrompt({ argument, stdin, say, clock = systemClock }: PromptSources): Promise<string> {
   const isWholeInput = argument === undefined || argument === "-";

@@ -3,8 +3,8 @@ import { MAX_SCHEMA_BYTES } from "../limits.js";
 import { PromptError } from "./prompt-error.js";
 
 /**
- * A JSON schema of this host's disk.
- * @throws PromptError naming the file for one that is missing, too large or no JSON object
+ * Reads a JSON schema file of this host.
+ * @throws PromptError naming a file that is missing, too large or not a JSON object
  */
 export async function readSchema(file: string): Promise<object> {
   let bytes: Buffer | undefined;
@@ -25,7 +25,7 @@ export async function readSchema(file: string): Promise<object> {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PromptError("bad_input", `--output-schema ${file} is not valid JSON: ${reason}`, { cause });
   }
-  throw new PromptError("bad_input", `--output-schema ${file} is no JSON object`);
+  throw new PromptError("bad_input", `--output-schema ${file} is not a JSON object`);
 }
 
 /** Of a pipe or a device as well, whose size is not known before. Undefined for more than so many bytes. */

@@ -3,12 +3,12 @@ import type { ApprovalRequest, Approver, DetailedAnswer } from "@codex/orchestra
 import { MAX_REVIEWED_CHARS, MAX_REVIEWED_ITEM_CHARS, REVIEW_ATTEMPTS } from "../limits.js";
 import { APPROVAL_INSTRUCTIONS } from "./approval-instructions.js";
 
-/** What decides about approvals in place of a person. */
+/** Options of {@link createModelApprover}. */
 export interface ModelApproverOptions {
   readonly model: ModelPort;
-  /** As the endpoint names it. */
+  /** Model id that the endpoint expects. */
   readonly modelName: string;
-  /** The history that the call was made from. */
+  /** Returns the history of the call. */
   readonly getHistory: () => readonly Item[];
   readonly newId: () => string;
 }
@@ -21,8 +21,8 @@ const SCHEMA = {
 };
 
 /**
- * An approver that asks a model about each request on its own. Only a clear answer allows; what cannot be decided rejects, so
- * that nothing runs. The model sees the conversation as data, and has no tools.
+ * Creates an approver that asks a model about each request separately. Only a valid decision allows; otherwise it rejects, so
+ * that nothing runs. The model receives the conversation as data, and has no tools.
  */
 export function createModelApprover(options: ModelApproverOptions): Approver {
   return {
@@ -31,8 +31,8 @@ export function createModelApprover(options: ModelApproverOptions): Approver {
       for (let attempt = 1; attempt <= REVIEW_ATTEMPTS; attempt += 1) {
         signal.throwIfAborted();
         try {
-          const answer = readAnswer(await ask(options, request, signal));
-          if (answer !== undefined) return answer;
+          const decision = parseDecision(await ask(options, request, signal));
+          if (decision !== undefined) return decision;
           problem = new Error("the model gave no decision");
         } catch (error) {
           problem = error;
@@ -67,7 +67,7 @@ async function ask(options: ModelApproverOptions, request: ApprovalRequest, sign
   return answer;
 }
 
-/** The newest items, each with its role or type; without images, and long texts cut. */
+/** The latest items with role or type, without images, long texts truncated. */
 function excerpt(history: readonly Item[]): { from: string; text: string }[] {
   let left = MAX_REVIEWED_CHARS;
   const kept: { from: string; text: string }[] = [];
@@ -104,8 +104,8 @@ const describe = (request: ApprovalRequest) => {
   };
 };
 
-/** Undefined for anything but a clear decision. */
-function readAnswer(text: string): DetailedAnswer | undefined {
+/** Parses a decision; undefined when invalid. */
+function parseDecision(text: string): DetailedAnswer | undefined {
   try {
     const answer: unknown = JSON.parse(text);
     if (typeof answer !== "object" || answer === null || !("outcome" in answer)) return undefined;

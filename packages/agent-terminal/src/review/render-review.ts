@@ -15,7 +15,7 @@ const reviewSchema = z.object({
   overall_explanation: z.optional(z.string()),
 });
 
-/** The answer of a reviewing model for people: its verdict, and each finding with its place. What is no review stays as it is. Pure. */
+/** Renders a review as text: verdict, and findings with locations. Other text is returned unchanged. Pure. */
 export function renderReview(answer: string): string {
   const review = parseReview(answer);
   if (review === undefined) return answer;
@@ -32,14 +32,14 @@ function renderFinding({ title, body, code_location: place }: z.infer<typeof fin
   return [`- ${title} — ${place.absolute_file_path}:${start}-${end}`, ...lines].join("\n");
 }
 
-/** JSON alone, or the object from the first brace to the last, since models put words around it. */
+/** Parses JSON, or the text from the first brace to the last, since models may add prose. */
 function parseReview(answer: string): z.infer<typeof reviewSchema> | undefined {
   for (const text of [answer, answer.slice(answer.indexOf("{"), answer.lastIndexOf("}") + 1)]) {
     try {
       const parsed = reviewSchema.safeParse(JSON.parse(text));
       if (parsed.success) return parsed.data;
     } catch {
-      // Not this part of it.
+      // Try the next candidate.
     }
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** What a model is told first when it reviews, instead of the instructions for working. */
+/** Base instructions of a review. */
 export const REVIEW_INSTRUCTIONS = `You review a change that somebody else has made to a project. You reach the project through tools; the computer may be another one than that of the person who asks.
 
 # How to review

@@ -1,14 +1,14 @@
-/** What a review looks at. */
+/** Subject of a review. */
 export type ReviewTarget =
   /** Staged, unstaged and untracked changes. */
   | { readonly kind: "uncommitted" }
   /** What a merge into this branch would change. */
   | { readonly kind: "base"; readonly branch: string }
   | { readonly kind: "commit"; readonly commit: string; readonly title?: string }
-  /** As the user words it. */
+  /** Instructions of the user. */
   | { readonly kind: "custom"; readonly instructions: string };
 
-/** The task of a review, as the model is asked. Names cannot leave their quotes. Pure. */
+/** Prompt of a review. Names are quoted as JSON. Pure. */
 export function describeReview(target: ReviewTarget): string {
   switch (target.kind) {
     case "uncommitted":

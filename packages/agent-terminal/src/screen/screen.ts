@@ -3,18 +3,18 @@ import type { OutputSink } from "../exec/output-sink.js";
 import { DRAW_MS } from "../limits.js";
 import { cutToColumns } from "../text/columns.js";
 
-/** The lower end of a terminal, which is drawn again when it changes. */
+/** The region at the bottom of a terminal, redrawn when it changes. */
 export interface Region {
-  /** Rows above the input, plain; cut to the width. */
+  /** Rows above the input, unstyled; truncated to the width. */
   readonly status: readonly string[];
   readonly input: readonly string[];
-  /** Row of the input that the cursor is in. */
+  /** Input row of the cursor. */
   readonly cursorRow: number;
-  /** What stands to its left, prefix included. */
+  /** Text to its left, including the prefix. */
   readonly beforeCursor: string;
 }
 
-/** What a screen is made of. */
+/** Options of {@link Screen}. */
 export interface ScreenOptions {
   readonly output: OutputSink;
   /** Columns and rows. */
@@ -23,18 +23,18 @@ export interface ScreenOptions {
   readonly clock: Pick<Clock, "after">;
   /** Styles the rows above the input. */
   readonly paintStatus: (row: string) => string;
-  /** The terminal wraps long rows anew when it becomes narrower. */
+  /** The terminal rewraps long rows when resized. */
   readonly reflows: boolean;
-  /** False: nothing is drawn twice, since the terminal cannot. */
+  /** False: the region is not drawn. */
   readonly canDraw: boolean;
 }
 
 /**
- * A terminal of which the lower end changes in place, and all above is text that stays: it scrolls, can be searched and copied.
+ * Draws a region at the bottom of a terminal in place; the text above is permanent, and scrolls.
  */
 export class Screen implements OutputSink {
   readonly #options: ScreenOptions;
-  /** What is drawn, by its widths; undefined: nothing. */
+  /** Widths of the drawn rows; undefined: nothing is drawn. */
   #drawn: { widths: number[]; cursorRow: number; columns: number } | undefined;
   #waiting: string[] = [];
   #isHeld = false;
@@ -50,7 +50,7 @@ export class Screen implements OutputSink {
     return this.#options.output.closed;
   }
 
-  /** Adds text above the region. Resolves when more may be written. */
+  /** Adds text above the region. Resolves when more can be written. */
   async write(text: string): Promise<void> {
     if (text === "") return;
     this.#waiting.push(text);
@@ -58,18 +58,18 @@ export class Screen implements OutputSink {
     await this.#flush();
   }
 
-  /** Draws the region again, soon. */
+  /** Schedules a redraw. */
   changed(): void {
     if (this.#isHeld || this.#isClosed) return;
     this.#cancelDraw ??= this.#options.clock.after(DRAW_MS, () => void this.#flush());
   }
 
-  /** Draws the region again, at once. */
+  /** Redraws at once. */
   draw(): void {
     if (!this.#isHeld && !this.#isClosed) void this.#flush();
   }
 
-  /** Takes the region away and keeps what is written: somebody else writes to the terminal until `release`. */
+  /** Erases the region and buffers text until `release`, so that other code can use the terminal. */
   hold(): void {
     if (this.#isHeld || this.#isClosed) return;
     this.#cancel();
@@ -85,7 +85,7 @@ export class Screen implements OutputSink {
     });
   }
 
-  /** Takes the region away for good; what was written stays. Idempotent. */
+  /** Erases the region permanently and writes buffered text. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#cancel();
@@ -107,7 +107,7 @@ export class Screen implements OutputSink {
     return this.#options.output.write(`${this.#erase()}${text}${this.#render()}`);
   }
 
-  /** From wherever the cursor is in the region to an empty line where it began. */
+  /** Moves the cursor to the start of the region and clears it. */
   #erase(): string {
     const drawn = this.#drawn;
     this.#drawn = undefined;
@@ -127,7 +127,7 @@ export class Screen implements OutputSink {
     const rows = [...above.map(this.#options.paintStatus), ...input];
     const row = above.length + cursorRow;
     const below = rows.length - 1 - row;
-    // Plain text has a column a character; styles are none.
+    // One column per character, without styles.
     this.#drawn = {
       widths: rows.map((each) => each.replace(STYLES, "").length),
       cursorRow: row,

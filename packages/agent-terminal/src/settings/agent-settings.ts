@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
-/** What a configuration says about the agent, beside its provider. Absent members were not set. */
+/** Agent settings of a configuration, except the provider. Absent members are not set. */
 export interface AgentSettings {
-  /** As the endpoint names it. */
+  /** Model id that the endpoint expects. */
   readonly model: string;
   readonly reasoning: { readonly effort?: string; readonly summary?: string };
   readonly verbosity?: string;
@@ -11,25 +11,25 @@ export interface AgentSettings {
   readonly contextWindow?: number;
   readonly compactTokenLimit?: number;
   readonly compactPrompt?: string;
-  /** File of this host whose text replaces the base instructions. */
+  /** File on this host that replaces the base instructions. */
   readonly instructionsFile?: string;
   readonly developerInstructions?: string;
-  /** Bytes of all AGENTS.md files together. */
+  /** Total bytes of AGENTS.md files. */
   readonly projectDocMaxBytes?: number;
   readonly projectDocFallbackFilenames: readonly string[];
   readonly projectRootMarkers?: readonly string[];
-  /** The model may keep a plan. */
+  /** Offer `update_plan`. */
   readonly updatePlan: boolean;
-  /** The endpoint's own search of the web; undefined: not offered. */
+  /** Web search by the endpoint; undefined: not offered. */
   readonly webSearch?: string;
 }
 
-/** A setting does not fit. The message names the key and what is expected. */
+/** A setting is invalid. The message names the key and the expected value. */
 export class AgentSettingsError extends Error {
   override readonly name = "AgentSettingsError";
 }
 
-/** The model of a configuration that names none. */
+/** Default model. */
 export const DEFAULT_MODEL = "gpt-5.5";
 
 const text = z.optional(z.string());
@@ -53,7 +53,7 @@ const schema = z.object({
 });
 
 /**
- * The settings of an agent: a pure function of a parsed `config.toml`, whose keys are Codex's. `model` comes before its key.
+ * Reads agent settings from a parsed `config.toml`, with the keys of Codex. `model` overrides its key. Pure.
  * @throws AgentSettingsError naming the key
  */
 export function readAgentSettings(table: Readonly<Record<string, unknown>>, model?: string): AgentSettings {
@@ -83,14 +83,14 @@ export function readAgentSettings(table: Readonly<Record<string, unknown>>, mode
   };
 }
 
-/** An empty text counts as not set. */
+/** Empty counts as not set. */
 const pick = (value: string | undefined): string | undefined =>
   value === undefined || value.trim() === "" ? undefined : value;
 
 type Present<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
-/** Without the members that are undefined. */
+/** Removes undefined members. */
 function present<T extends object>(members: T): Present<T> {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Present<T>; // the same members, none undefined
+  return Object.fromEntries(entries) as Present<T>; // same members, none undefined
 }

@@ -1,7 +1,7 @@
 import type { renderEnvironmentContext } from "@codex/agent";
 
-/** An environment as an orchestrator lists it. */
-interface Listed {
+/** An environment as listed by an orchestrator. */
+interface ListedEnvironment {
   id: string;
   status: string;
   reason?: string;
@@ -9,10 +9,10 @@ interface Listed {
   shell?: string;
 }
 
-type Described = Parameters<typeof renderEnvironmentContext>[0]["environments"][number];
+type EnvironmentDescription = Parameters<typeof renderEnvironmentContext>[0]["environments"][number];
 
 /** Environments besides the default, for `renderEnvironmentContext`. */
-export const describeOthers = (listed: readonly Listed[]): Described[] =>
+export const describeOthers = (listed: readonly ListedEnvironment[]): EnvironmentDescription[] =>
   listed.map(({ id, status, reason, cwd, shell }) => ({
     id,
     ...(cwd === undefined ? {} : { cwd }),

@@ -1,11 +1,11 @@
-/** One character as a person sees it: a letter with its accents, an emoji of several code points. */
+/** Splits text into grapheme clusters. */
 export function splitCharacters(text: string): string[] {
-  // The segmenter is slow, and ASCII has nothing to be kept together.
+  // The segmenter is slow, and ASCII needs none.
   if (/^[\x20-\x7e]*$/.test(text)) return [...text];
   return [...new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text)].map(({ segment }) => segment);
 }
 
-/** Columns that a character takes at most: what is not Latin, Greek, Cyrillic or alike counts as two. */
+/** Maximum columns of a character: two unless it is Latin, Greek, Cyrillic or similar. */
 export function columnsOf(character: string): number {
   if (character === "\t") return TAB.length;
   const code = character.codePointAt(0) ?? 0;
@@ -13,10 +13,10 @@ export function columnsOf(character: string): number {
 }
 
 const FIRST_WIDE = 0x1100;
-/** A tab as it is drawn: its real width depends on where it stands. */
+/** Replacement for a tab, whose width depends on its position. */
 const TAB = "    ";
 
-/** The beginning of a line, as far as it fits; `…` at its end where it was cut. */
+/** Truncates a line to a width, with a trailing `…`. */
 export function cutToColumns(line: string, columns: number): string {
   let used = 0;
   let shown = "";
@@ -29,5 +29,5 @@ export function cutToColumns(line: string, columns: number): string {
   return shown;
 }
 
-/** UTF-16 units of one character that are looked at for a column. */
+/** Maximum UTF-16 units considered per column. */
 const MAX_UNITS = 16;

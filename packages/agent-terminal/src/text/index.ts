@@ -1,2 +1,2 @@
 export { splitWords } from "./split-words.js";
-export { quoteWords, visible } from "./unseen.js";
+export { quoteWords, visible } from "./visible.js";

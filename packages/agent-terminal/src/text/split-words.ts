@@ -1,4 +1,4 @@
-/** Words as a shell splits them: quotes and backslashes, nothing else. Undefined while a quote is open. */
+/** Splits words like a shell, with quotes and backslashes only. Undefined for an unclosed quote. */
 export function splitWords(text: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;

@@ -13,11 +13,11 @@ export interface ThreadRow {
   readonly originator: string;
   readonly provider: string;
   readonly environment: string | undefined;
-  /** What it began with; empty where its file does not say. */
+  /** First prompt; empty when unknown. */
   readonly prompt: string;
 }
 
-/** Threads, the one that was written last first. @param cwd only those of this directory; undefined: all */
+/** Lists threads, most recent first. @param cwd only those of this directory; undefined: all */
 export async function listThreads(
   store: Pick<ThreadStore, "list" | "readLines">,
   { cwd, limit }: { cwd?: string | undefined; limit: number },
@@ -46,7 +46,7 @@ function toRow({ meta, path, changedAt }: ListedThread, prompt: string): ThreadR
   };
 }
 
-/** A list as text: `number` is put before each where one is to be picked. */
+/** Renders a list; `numbered`: with numbers for selection. */
 export function renderThreadRows(rows: readonly ThreadRow[], { numbered = false } = {}): string {
   const lines = rows.map(({ id, changedAt, environment, cwd, prompt }, index) => {
     const place = environment === undefined || environment === "local" ? cwd : `${environment}:${cwd}`;

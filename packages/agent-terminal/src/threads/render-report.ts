@@ -3,7 +3,7 @@ import type { ThreadMeta } from "@codex/agent/node";
 import { visibleText } from "../text/visible.js";
 import type { ReportedCall, ReportedCut, ReportedTurn, ThreadReport } from "./thread-report.js";
 
-/** A report as text for a person. Nothing in it can act on the terminal. */
+/** Renders a report as text. Control characters are escaped. */
 export function renderThreadReport(meta: ThreadMeta, report: ThreadReport): string {
   const { turns, usage, wallMs } = report;
   const calls = turns.flatMap(({ responses }) => responses.flatMap((response) => response.calls));
@@ -64,7 +64,7 @@ function renderCut({ what, callId, tokensBefore, reason }: ReportedCut): string 
   return `  cut: ${what === "history" ? "history" : `output of ${callId ?? "a call"}`}${size}: ${reason}`;
 }
 
-/** The command line of a call, or its whole input. */
+/** Command line of a call, or its full input. */
 function commandOf(input: string): string {
   try {
     const value: unknown = JSON.parse(input);
@@ -75,13 +75,13 @@ function commandOf(input: string): string {
   }
 }
 
-/** Tokens. */
+/** Formats token counts. */
 function renderUsage({ inputTokens, cachedInputTokens, outputTokens }: Usage): string {
   const number = (value: number) => value.toLocaleString("en-US");
   return `${number(inputTokens)} tokens in (${number(cachedInputTokens)} cached), ${number(outputTokens)} out`;
 }
 
-/** Milliseconds in words. */
+/** Formats milliseconds. */
 function renderTime(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   return ms < 100_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
@@ -89,7 +89,7 @@ function renderTime(ms: number): string {
 
 const count = (value: number, unit: string) => `${value.toLocaleString("en-US")} ${unit}${value === 1 ? "" : "s"}`;
 
-/** The first line of a text, at a length that fits a list. */
+/** First line of a text, truncated. */
 export function firstLine(text: string): string {
   const [line = "", ...more] = text.trim().split("\n");
   return line.length > LINE_CHARS || more.length > 0 ? `${line.slice(0, LINE_CHARS)} …` : line;

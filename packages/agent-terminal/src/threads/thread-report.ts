@@ -1,17 +1,17 @@
 import { addUsage, NO_USAGE, type Usage } from "@codex/agent";
 import type { ThreadLine } from "@codex/agent/node";
-import { isOwnWords } from "./own-words.js";
+import { isUserWritten } from "./own-words.js";
 
-/** What became of a thread, turn by turn. */
+/** Report on a thread, by turn. */
 export interface ThreadReport {
   readonly turns: readonly ReportedTurn[];
-  /** Of all turns. */
+  /** Sum over all turns. */
   readonly usage: Usage;
-  /** Milliseconds of all turns whose time is known. */
+  /** Total milliseconds of turns with a known duration. */
   readonly wallMs: number;
 }
 
-/** One turn. Members that the file does not say are undefined. */
+/** One turn. Members missing from the file are undefined. */
 export interface ReportedTurn {
   turnId: string | undefined;
   /** ISO 8601. */
@@ -20,7 +20,7 @@ export interface ReportedTurn {
   cwd: string | undefined;
   environment: string | undefined;
   prompt: string;
-  /** `unknown`: its end is not in the file: it still runs, or was killed. */
+  /** `unknown`: the file records no end; the turn still runs or was killed. */
   outcome: "completed" | "failed" | "interrupted" | "unknown";
   error: string | undefined;
   wallMs: number | undefined;
@@ -29,7 +29,7 @@ export interface ReportedTurn {
   cuts: ReportedCut[];
 }
 
-/** One response of the model, and the calls that it made. */
+/** One response of the model, with its calls. */
 export interface ReportedResponse {
   usage: Usage | undefined;
   calls: ReportedCall[];
@@ -39,29 +39,29 @@ export interface ReportedResponse {
 export interface ReportedCall {
   callId: string;
   name: string;
-  /** As the model sent it, cut where it is long. */
+  /** Raw input, truncated. */
   input: string;
   environment: string | undefined;
   wallMs: number | undefined;
-  /** What decided whether it ran: a rule, the policy, a person. */
+  /** What decided about it: a rule, the policy, a person. */
   decidedBy: string | undefined;
-  /** The rules that match it. */
+  /** Matching rules. */
   rule: string | undefined;
-  /** Bytes of what the model got; undefined while there is none. */
+  /** Bytes of its output; undefined when not recorded. */
   outputBytes: number | undefined;
 }
 
-/** Something that the model does not see any more, or never saw. */
+/** Content removed from the model's context, or never part of it. */
 export interface ReportedCut {
   what: "history" | "output";
-  /** The call whose output it was. */
+  /** Call whose output was cut. */
   callId: string | undefined;
-  /** Before it was cut. */
+  /** Tokens before the cut. */
   tokensBefore: number | undefined;
   reason: string;
 }
 
-/** Characters of a prompt, and of the input of a call, that a report keeps. */
+/** Characters kept of a prompt and of a call's input. */
 const REPORTED_CHARS = 2_000;
 
 /** Reads a report from the lines of a thread's file, written by this client or by Codex. */
@@ -112,7 +112,7 @@ class ReportReader {
     return { turns, wallMs, usage: turns.reduce((sum, turn) => addUsage(sum, turn.usage), NO_USAGE) };
   }
 
-  /** The turn that runs. A file may say nothing of turns: then one begins with what answers a prompt. */
+  /** The current turn. If the file records no turns, one starts with the first response to a prompt. */
   get #turn(): ReportedTurn {
     const last = this.#turns.at(-1);
     return this.#isOpen && last !== undefined ? last : this.#begin("", {});
@@ -138,7 +138,7 @@ class ReportReader {
     return turn;
   }
 
-  /** Of Codex: what applies to a turn, which may have begun before. */
+  /** Handles `turn_context` of Codex, which may follow the start of its turn. */
   #describeTurn(timestamp: string, payload: Payload): void {
     const last = this.#turns.at(-1);
     const id = textOf(payload.turn_id);
@@ -149,7 +149,7 @@ class ReportReader {
   }
 
   #item(timestamp: string, item: Payload): void {
-    if (item.type === "message" && item.role === "user") return this.#prompted(messageText(item));
+    if (item.type === "message" && item.role === "user") return this.#addPrompt(messageText(item));
     const id = textOf(item.call_id);
     if (item.type === "function_call" || item.type === "custom_tool_call") {
       const input = cut(textOf(item.arguments) ?? textOf(item.input) ?? "");
@@ -165,11 +165,11 @@ class ReportReader {
       this.#calls.set(call.callId, full);
       this.#response.calls.push(full);
     } else if (item.type === "function_call_output" || item.type === "custom_tool_call_output") {
-      this.#answered(timestamp, id ?? "", outputText(item.output));
+      this.#addOutput(timestamp, id ?? "", outputText(item.output));
     } else if (item.type === "message" && item.role === "assistant") void this.#response;
   }
 
-  /** The response that is being read: the last one whose tokens are not known yet. */
+  /** The current response: the last one without usage. */
   get #response(): ReportedResponse {
     const { responses } = this.#turn;
     const last = responses.at(-1);
@@ -179,9 +179,9 @@ class ReportReader {
     return next;
   }
 
-  /** Messages of the user's role also hold what the model is told about its surroundings. */
-  #prompted(text: string): void {
-    if (!isOwnWords(text)) return;
+  /** Handles a user message; inserted context is ignored. */
+  #addPrompt(text: string): void {
+    if (!isUserWritten(text)) return;
     const last = this.#turns.at(-1);
     this.#prompt = cut(text);
     if (last === undefined || !this.#isOpen) return;
@@ -189,7 +189,7 @@ class ReportReader {
     else if (last.turnId === undefined) this.#isOpen = false;
   }
 
-  #answered(timestamp: string, id: string, output: string): void {
+  #addOutput(timestamp: string, id: string, output: string): void {
     const call = this.#calls.get(id);
     if (call === undefined) return;
     call.outputBytes = Buffer.byteLength(output);
@@ -233,7 +233,7 @@ class ReportReader {
       case "error":
         return this.#end("failed", undefined, textOf(payload.message));
       case "token_count": {
-        // Older files have no other; a count may be repeated.
+        // Older files have no other record; a count may be repeated.
         const info = objectOf(payload.info);
         const total = countOf(objectOf(info.total_token_usage).total_tokens) ?? 0;
         if (this.#hasRecords || total === this.#lastTotal) return;
@@ -257,13 +257,13 @@ class ReportReader {
 const outcomeOf = (value: unknown): ReportedTurn["outcome"] =>
   value === "completed" || value === "failed" || value === "interrupted" ? value : "unknown";
 
-const objectOf = (value: unknown): Payload => (typeof value === "object" && value !== null ? (value as Payload) : {}); // its members are checked one by one
+const objectOf = (value: unknown): Payload => (typeof value === "object" && value !== null ? (value as Payload) : {}); // members are checked individually
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 const countOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 const cut = (text: string) => (text.length <= REPORTED_CHARS ? text : `${text.slice(0, REPORTED_CHARS)}…`);
 
-/** Its own words: not the names of the images beside them. */
+/** Message text without the tags of images. */
 function messageText({ content }: Payload): string {
   const parts = Array.isArray(content) ? content.map((part: unknown) => textOf(objectOf(part).text) ?? "") : [];
   return parts.filter((text) => text !== "" && !/^<\/?image\b/.test(text)).join("\n");

@@ -99,5 +99,5 @@ it("shows control characters and those that reorder text as escapes", async () =
   const output = "a\u001b]0;title\u0007\u202eb\tc\r\nd";
   const item = command({ status: "completed", exitCode: 0, output });
   const { log } = await collect().show({ type: "item_completed", item });
-  expect(log).toContain("a\\u{1b}]0;title\\u{7}\\u{202e}b\tc\nd");
+  expect(log).toContain("a\\u001b]0;title\\u0007\\u202eb\tc\nd");
 });

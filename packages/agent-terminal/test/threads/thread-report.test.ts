@@ -158,6 +158,6 @@ describe("the report of a thread", () => {
     const lines = [item(0, user(hostile)), item(1, call("c1", `echo ${hostile}`)), item(2, answer("c1", ""))];
     const text = renderThreadReport({ ...meta, cwd: hostile }, await readThreadReport(from(lines)));
     expect(text).not.toMatch(/[\u001b\u0007\u202e]/);
-    expect(text).toContain("echo a\\u{1b}]0;title");
+    expect(text).toContain("echo a\\u001b]0;title");
   });
 });
