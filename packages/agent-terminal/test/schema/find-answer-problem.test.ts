@@ -10,7 +10,7 @@ const schema = {
 
 it.each([
   ['{"name":"a","ages":[1,2]}', undefined],
-  ["Here it is: {}", /no JSON/],
+  ["Here it is: {}", /not JSON/],
   ["{}", /name/],
   ['{"name":"a","ages":[1,-2]}', /at \/ages\/1/],
   ['{"name":"a","more":1}', /more|additional/],
