@@ -1,17 +1,17 @@
-/** A parsed patch: what to do with which files. */
+/** A parsed patch. */
 export interface Patch {
-  /** From `*** Environment ID: …`: the environment whose files are meant. */
+  /** From `*** Environment ID: …`. */
   environmentId?: string;
   operations: readonly Operation[];
 }
 
-/** What a patch does with one file. `line` is the line of its header, from 1 on. */
+/** An operation on one file. `line`: line number of its header, from 1. */
 export type Operation = AddFile | DeleteFile | UpdateFile;
 
-/** Makes a file, or replaces its content. */
+/** Creates a file, or replaces its content. */
 export interface AddFile {
   kind: "add";
-  /** As in the patch, without blanks around it. */
+  /** As in the patch, trimmed. */
   path: string;
   line: number;
   /** Without line ends; each gets a newline. */
@@ -30,20 +30,20 @@ export interface UpdateFile {
   kind: "update";
   path: string;
   line: number;
-  /** New place of the file. */
+  /** New path of the file. */
   moveTo?: string;
-  /** Empty for a move that changes nothing. */
+  /** Empty for a move without changes. */
   chunks: readonly Chunk[];
 }
 
-/** Lines that follow each other in a file, and what becomes of them. */
+/** Consecutive lines of a file, with their changes. */
 export interface Chunk {
-  /** Of its first line in the patch. */
+  /** Line number in the patch, from 1. */
   line: number;
-  /** A whole line of the file behind which the lines are. */
+  /** A complete line of the file that precedes the chunk. */
   header?: string;
   lines: readonly ChunkLine[];
-  /** The lines end the file. */
+  /** The chunk is at the end of the file. */
   isAtEnd: boolean;
 }
 
@@ -53,16 +53,16 @@ export interface ChunkLine {
   text: string;
 }
 
-/** Why a patch cannot be parsed or applied, in words that let its author correct it. */
+/** Why a patch cannot be parsed or applied, in words that let the model correct it. */
 export interface PatchProblem {
   message: string;
-  /** Line of the patch, from 1 on. */
+  /** Line of the patch, from 1. */
   line?: number;
-  /** The file that it concerns, as in the patch. */
+  /** Path as in the patch. */
   path?: string;
 }
 
-/** Carries a PatchProblem out of the parser or the matcher. */
+/** Thrown by parser and matcher with a PatchProblem. */
 export class PatchError extends Error {
   readonly problem: PatchProblem;
 

@@ -1,6 +1,6 @@
 import { MAX_QUOTED_CHARACTERS, MAX_QUOTED_LINES } from "./limits.js";
 
-/** A line as an error repeats it: cut, with control characters visible. */
+/** Quotes a line for an error: truncated, with control characters escaped. */
 export function quoteLine(text: string): string {
   const cut = text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text;
   return cut.replace(CONTROLS, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -8,7 +8,7 @@ export function quoteLine(text: string): string {
 
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]/g;
 
-/** Lines as an error repeats them, one below the other. */
+/** Quotes several lines for an error. */
 export function quoteLines(lines: readonly string[]): string {
   const shown = lines.slice(0, MAX_QUOTED_LINES).map(quoteLine);
   const more = lines.length - shown.length;

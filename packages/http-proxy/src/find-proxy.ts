@@ -1,27 +1,27 @@
 import { BlockList, isIP } from "node:net";
 
-/** A proxy that requests go through. Its URL may hold a password: nothing shows it. */
+/** An HTTP proxy. Its URL may contain a password, which must not be logged. */
 export interface HttpProxy {
   readonly url: URL;
-  /** For people: without a password. */
+  /** Host and port, for messages. */
   readonly name: string;
 }
 
-/** A proxy cannot be used. The message names its variable, and never its password. */
+/** A proxy setting is invalid. The message names the variable, never the password. */
 export class ProxyError extends Error {
   override readonly name = "ProxyError";
 }
 
 /**
- * The proxy for a URL by the variables that are usual for that, the lower-case ones first: `HTTPS_PROXY` or `HTTP_PROXY`, else
- * `ALL_PROXY`, unless `NO_PROXY` names the host. Undefined: none. Pure.
- * @throws ProxyError naming the variable of a proxy that cannot be used
+ * Finds the proxy for a URL in the standard variables, lower case first: `HTTPS_PROXY` or `HTTP_PROXY`, then `ALL_PROXY`,
+ * unless `NO_PROXY` matches the host. Pure.
+ * @throws ProxyError naming the variable with an invalid value
  */
 export function findProxy(target: URL, env: Readonly<Record<string, string | undefined>>): HttpProxy | undefined {
   const own = target.protocol === "https:" ? "https_proxy" : "http_proxy";
   const names = [own, own.toUpperCase(), "all_proxy", "ALL_PROXY"];
   const variable = names.find((name) => (env[name] ?? "").trim() !== "");
-  if (variable === undefined || isExcepted(target, env.no_proxy ?? env.NO_PROXY ?? "")) return undefined;
+  if (variable === undefined || isExcluded(target, env.no_proxy ?? env.NO_PROXY ?? "")) return undefined;
   const given = env[variable]?.trim() ?? "";
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -32,8 +32,8 @@ export function findProxy(target: URL, env: Readonly<Record<string, string | und
   return { url, name: `${url.hostname}:${portOf(url)}` };
 }
 
-/** Names with everything below them, addresses, networks, each maybe with a port; `*` is everything. */
-function isExcepted(target: URL, list: string): boolean {
+/** Matches `NO_PROXY`: domains with subdomains, addresses and networks, optionally with a port, or `*`. */
+function isExcluded(target: URL, list: string): boolean {
   const host = target.hostname.toLowerCase().replace(/^\[|\]$/g, "");
   return list.split(/[\s,]+/).some((entry) => {
     const [, name = "", port] = /^(.*?|\[.*\])(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
@@ -54,5 +54,5 @@ function isInNetwork(address: string, network: string): boolean {
   return isIP(address) === family && list.check(address, type);
 }
 
-/** The port of a URL, also where it is the usual one. */
+/** Port of a URL, or the default of its protocol. */
 export const portOf = ({ port, protocol }: URL): string => port || (protocol === "https:" ? "443" : "80");

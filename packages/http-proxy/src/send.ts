@@ -3,13 +3,13 @@ import type { Socket } from "node:net";
 import { type HttpProxy, portOf } from "./find-proxy.js";
 import { MAX_CONNECT_MS } from "./limits.js";
 
-/** What sends requests without TLS through a proxy. */
+/** Returns a function that sends requests without TLS through a proxy. */
 export async function createProxySend({
   url: proxy,
 }: HttpProxy): Promise<(options: object, url: string) => ClientRequest> {
   const send = await requester(proxy);
   return (options, target) => {
-    const { headers } = options as { headers?: Record<string, string> }; // as `fetch` takes them
+    const { headers } = options as { headers?: Record<string, string> }; // a plain record, as passed by callers
     const own = { ...headers, host: new URL(target).host, ...authorization(proxy) };
     return send({ ...options, ...addressOf(proxy), path: target, headers: own });
   };

@@ -4,8 +4,8 @@ import { locateChunks, type Replacement } from "./locate-chunks.js";
 import { splitLines, type TextLines } from "./text-lines.js";
 
 /**
- * The content of a file after an update. Lines that stay keep their bytes, line end included; new ones get the first line
- * end of the file; a last line without one gets it. @throws PatchError that names what was not found
+ * Applies chunks to a file. Unchanged lines keep their bytes, including the line end; new lines, and a last line without one,
+ * get the file's first line end. @throws PatchError naming what was not found
  */
 export function applyChunks(content: Uint8Array, chunks: readonly Chunk[]): Uint8Array {
   if (chunks.length === 0) return content;
@@ -16,25 +16,25 @@ export function applyChunks(content: Uint8Array, chunks: readonly Chunk[]): Uint
 }
 
 /**
- * Whether a file has what an update leaves behind: what its chunks keep and add, in their order. A chunk that leaves nothing
- * says nothing.
+ * Whether a file contains the result of an update: the kept and added lines of its chunks, in order. Chunks that only remove
+ * lines are ignored.
  */
 export function hasResult(content: Uint8Array, chunks: readonly Chunk[]): boolean {
   const results = chunks.map((chunk) => ({
     ...chunk,
     lines: chunk.lines.flatMap(({ kind, text }) => (kind === "remove" ? [] : [{ kind: "context" as const, text }])),
   }));
-  const told = results.filter(({ lines }) => lines.length > 0);
-  if (told.length === 0) return false;
+  const checked = results.filter(({ lines }) => lines.length > 0);
+  if (checked.length === 0) return false;
   try {
-    return locateChunks(splitLines(decode(content)), told).ok;
+    return locateChunks(splitLines(decode(content)), checked).ok;
   } catch (error) {
     if (error instanceof PatchError) return false;
     throw error;
   }
 }
 
-/** @throws PatchError for bytes that are no UTF-8: what they mean is not known, so nothing is put between them */
+/** @throws PatchError for bytes that are not UTF-8 */
 function decode(content: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);

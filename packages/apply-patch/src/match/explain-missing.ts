@@ -4,7 +4,7 @@ import { looseKey } from "./line-keys.js";
 import { getSought, type Located, locateChunks } from "./locate-chunks.js";
 import type { TextLines } from "./text-lines.js";
 
-/** What was sought in vain, from where on, and the nearest thing that is there. */
+/** Describes what was not found, where the search started, and the closest match. */
 export function explainMissing(text: TextLines, located: Extract<Located, { ok: false }>): string {
   const { chunk, missing, from } = located;
   const sought = missing === "header" ? [chunk.header ?? ""] : getSought(chunk.lines);
@@ -37,14 +37,14 @@ function findNearest(lines: readonly string[], sought: readonly string[], { from
   return describeDifference(lines, sought, start);
 }
 
-/** Index where the lines are, searched from the top and not bound to the end. */
+/** Index of the lines when searched in the whole file. */
 function findElsewhere(lines: readonly string[], sought: readonly string[]): number | undefined {
   const chunk = { line: 0, isAtEnd: false, lines: sought.map((text) => ({ kind: "context" as const, text })) };
   const located = locateChunks({ mark: "", lines, ends: [], newline: "\n" }, [chunk]);
   return located.ok && located.replacements[0]?.count ? located.replacements[0].start : undefined;
 }
 
-/** Where most of the lines would match if case and blanks did not matter; undefined where none does. */
+/** Position at which most lines match, ignoring case and whitespace; undefined when none does. */
 function findNearestStart(lines: readonly string[], sought: readonly string[]): number | undefined {
   const wanted = new Map<string, number[]>();
   for (const [index, line] of sought.slice(0, MAX_NEAREST_LINES).entries()) {
@@ -81,14 +81,14 @@ function describeDifference(lines: readonly string[], sought: readonly string[],
 const isLooselySame = (lines: readonly string[], start: number, index: number, line: string): boolean =>
   looseKey(lines[start + index] ?? "") === looseKey(line);
 
-/** The line that shares most with the first line that is sought. */
+/** Describes the line most similar to the first line of the search. */
 function describeSingle(lines: readonly string[], sought: readonly string[], missing: Sought["missing"]): string {
   const wanted = looseKey(sought.find((line) => looseKey(line) !== "") ?? "");
   const pairs = getPairs(wanted);
   let best = { at: -1, score: 0 };
   for (const [at, line] of lines.entries()) {
     if (at >= MAX_NEAREST_PLACES * 20) break;
-    const score = getLikeness(pairs, getPairs(looseKey(line.slice(0, 400))));
+    const score = getSimilarity(pairs, getPairs(looseKey(line.slice(0, 400))));
     if (score > best.score) best = { at, score };
   }
   const rule = missing === "header" ? " A header is one whole line of the file." : "";
@@ -102,8 +102,8 @@ function getPairs(text: string): Set<string> {
   return pairs;
 }
 
-/** Share of common pairs of characters, 0 to 1. */
-function getLikeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+/** Similarity by common character pairs (Dice coefficient), 0 to 1. */
+function getSimilarity(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   if (one.size === 0 || other.size === 0) return 0;
   let common = 0;
   for (const pair of one) if (other.has(pair)) common += 1;

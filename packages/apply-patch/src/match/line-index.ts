@@ -2,22 +2,22 @@ import { MAX_SEARCH_STEPS } from "../limits.js";
 import { PatchError } from "../patch.js";
 import { KEYS } from "./line-keys.js";
 
-/** Finds sequences of lines in a file, by each of KEYS in turn. Lines are compared as numbers, made when first needed. */
+/** Finds sequences of lines in a file, by each of KEYS in turn. Lines are compared as numeric ids, computed on demand. */
 export class LineIndex {
   readonly #lines: readonly string[];
   readonly #mark: string;
   readonly #numbered: { ids: Int32Array; known: ReadonlyMap<string, number> }[] = [];
   #steps = 0;
 
-  /** `mark`: what is skipped at the beginning of a line that is sought, as it was at the beginning of the file. */
+  /** `mark`: the file's byte order mark, ignored at the start of a searched line. */
   constructor(lines: readonly string[], mark = "") {
     this.#lines = lines;
     this.#mark = mark;
   }
 
   /**
-   * Index of the first line of the first match at or behind `from`; undefined for none. `isAtEnd`: the match has to end the
-   * file. @throws PatchError when the searches of this file take too long together
+   * Index of the first match at or after `from`; undefined for none. `isAtEnd`: the match must be at the end of the file.
+   * @throws PatchError when the searches of this file exceed the step limit
    */
   find(sought: readonly string[], from: number, isAtEnd: boolean): number | undefined {
     if (sought.length > this.#lines.length - from) return undefined;
@@ -41,7 +41,7 @@ export class LineIndex {
     return this.#search(ids, pattern, from);
   }
 
-  /** Knuth-Morris-Pratt: linear, whatever repeats. */
+  /** Knuth-Morris-Pratt, in linear time. */
   #search(ids: Int32Array, pattern: Int32Array, from: number): number | undefined {
     const fallback = getFallbacks(pattern);
     let matched = 0;
@@ -80,7 +80,7 @@ export class LineIndex {
   }
 }
 
-/** For each length of a matched beginning, the longest shorter one that is still matched. */
+/** Failure function of Knuth-Morris-Pratt. */
 function getFallbacks(pattern: Int32Array): Int32Array {
   const fallbacks = new Int32Array(pattern.length);
   let length = 0;

@@ -1,4 +1,4 @@
-/** How lines are compared, strictest first: two lines match when their keys are the same. */
+/** Comparison keys of a line, strictest first: two lines match when their keys are equal. */
 export const KEYS: readonly ((line: string) => string)[] = [
   (line) => line,
   (line) => line.slice(0, endOf(line)),
@@ -6,7 +6,7 @@ export const KEYS: readonly ((line: string) => string)[] = [
   (line) => trim(line).replace(TYPOGRAPHIC, toAscii),
 ];
 
-/** The loosest comparison, for telling what is near: a match by it changes nothing. */
+/** The loosest comparison, used only for error messages. */
 export const looseKey = (line: string): string =>
   trim(line).replace(TYPOGRAPHIC, toAscii).replace(/\s+/g, "").toLowerCase();
 

@@ -2,24 +2,24 @@ import type { Chunk, ChunkLine } from "../patch.js";
 import { LineIndex } from "./line-index.js";
 import type { TextLines } from "./text-lines.js";
 
-/** Lines of a file, and what takes their place. */
+/** A range of lines of a file, and its replacement. */
 export interface Replacement {
   /** Index of the first line. */
   start: number;
-  /** Lines that are replaced. */
+  /** Number of lines replaced. */
   count: number;
-  /** Those that are not `add` stand for the `count` lines of the file. */
+  /** Context and removed lines correspond to the `count` lines of the file. */
   lines: readonly ChunkLine[];
 }
 
-/** Where the lines of a chunk are, or what was not found, and from which line on it was sought. */
+/** The replacements of all chunks, or what was not found, and the line at which the search started. */
 export type Located =
   | { ok: true; replacements: readonly Replacement[] }
   | { ok: false; chunk: Chunk; missing: "header" | "lines"; from: number };
 
 /**
- * Finds the chunks in a file, forward only. A last empty line of a chunk may be missing. Lines that are only added go
- * behind the header, without one to the end.
+ * Locates chunks in a file, searching forward only. A trailing empty line of a chunk may be missing in the file. A chunk of
+ * added lines only goes after its header, or without one to the end.
  */
 export function locateChunks({ mark, lines }: TextLines, chunks: readonly Chunk[]): Located {
   const index = new LineIndex(lines, mark);
@@ -36,7 +36,7 @@ export function locateChunks({ mark, lines }: TextLines, chunks: readonly Chunk[
     replacements.push(placed);
     if (placed.count > 0) at = placed.start + placed.count;
   }
-  // Stable: what goes to the same place stays in the order of the patch.
+  // Stable sort: insertions at the same position keep the order of the patch.
   replacements.sort((one, other) => one.start - other.start);
   return { ok: true, replacements };
 }
@@ -56,15 +56,15 @@ function place(chunk: Chunk, index: LineIndex, from: number, end: number): Repla
   return start === undefined ? undefined : { start, count: shorter.length, lines };
 }
 
-/** The lines that have to be in the file. */
+/** The lines that must exist in the file. */
 export const getSought = (lines: readonly ChunkLine[]): string[] =>
   lines.filter(({ kind }) => kind !== "add").map(({ text }) => text);
 
-/** Without the last line that is sought, which is empty, and without an empty last line that would be put in its place. */
+/** Removes the empty last searched line, and an empty last line that would replace it. */
 function withoutLastEmpty(lines: readonly ChunkLine[]): readonly ChunkLine[] {
   const last = lines.findLastIndex(({ kind }) => kind !== "add");
   const kept = lines.findLastIndex(({ kind }) => kind !== "remove");
-  // Context in the middle of what is added becomes a new line there.
+  // Context between added lines becomes an added line.
   const isNew = lines[last]?.kind === "context" && kept > last;
   const added = isNew ? lines.with(last, { kind: "add", text: "" }) : lines.toSpliced(last, 1);
   const end = added.findLastIndex(({ kind }) => kind !== "remove");

@@ -1,4 +1,4 @@
-/** A file as lines. Joined again with their ends, with the mark before them, they are the file. */
+/** Text split into lines; mark, lines and line ends together are the whole text. */
 export interface TextLines {
   /** The byte order mark, or "". */
   mark: string;
@@ -6,7 +6,7 @@ export interface TextLines {
   lines: readonly string[];
   /** The line end of each: LF, CRLF, CR, or "" for a last line without one. */
   ends: readonly string[];
-  /** What new lines get: the first line end of the file, LF where it has none. */
+  /** Line end of new lines: the file's first line end, or LF. */
   newline: string;
 }
 

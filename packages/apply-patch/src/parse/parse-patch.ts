@@ -4,16 +4,15 @@ import { quoteLine } from "../quote.js";
 import { type Cursor, parseUpdate } from "./parse-update.js";
 import { isBegin, peelPatch } from "./peel.js";
 
-/** A patch, or why the text is none. */
+/** A patch, or the problem. */
 export type ParsedPatch = { ok: true; patch: Patch } | { ok: false; problem: PatchProblem };
 
 /**
- * Parses what a model wrote between `*** Begin Patch` and `*** End Patch`. Never throws; linear in the size of the text, of
- * which it takes `MAX_PATCH_BYTES`.
+ * Parses a patch from `*** Begin Patch` to `*** End Patch`, of at most `MAX_PATCH_BYTES`. Never throws; takes linear time.
  */
 export function parsePatch(text: string): ParsedPatch {
   try {
-    refuseText(text);
+    checkText(text);
     return { ok: true, patch: parse(peelPatch(text)) };
   } catch (error) {
     if (error instanceof PatchError) return { ok: false, problem: error.problem };
@@ -21,7 +20,7 @@ export function parsePatch(text: string): ParsedPatch {
   }
 }
 
-function refuseText(text: string): void {
+function checkText(text: string): void {
   const bytes = text.length > MAX_PATCH_BYTES ? text.length : new TextEncoder().encode(text).length;
   if (bytes > MAX_PATCH_BYTES) {
     const message = `the patch has ${bytes} bytes; at most ${MAX_PATCH_BYTES} bytes are taken: send it in parts`;
@@ -36,7 +35,7 @@ function refuseText(text: string): void {
 const LONE_SURROGATE = /\p{Cs}/u;
 
 function parse(lines: readonly string[]): Patch {
-  refuseFrame(lines);
+  checkFrame(lines);
   const cursor: Cursor = { lines, at: 1, end: lines.length - 1, chunks: 0 };
   const environmentId = parseEnvironment(cursor);
   const operations: Operation[] = [];
@@ -49,7 +48,7 @@ function parse(lines: readonly string[]): Patch {
   return { ...(environmentId === undefined ? {} : { environmentId }), operations };
 }
 
-function refuseFrame(lines: readonly string[]): void {
+function checkFrame(lines: readonly string[]): void {
   const [first, last] = [lines[0], lines.at(-1)];
   if (first === undefined) {
     const message = "the patch is empty: it begins with '*** Begin Patch' and ends with '*** End Patch'";
@@ -63,7 +62,7 @@ function refuseFrame(lines: readonly string[]): void {
 
 function hint(first: string): string {
   if (/^\s*\*\*\* begin patch\s*$/i.test(first)) return ": upper and lower case matter";
-  if (/^(diff |--- |\+\+\+ |Index: )/.test(first)) return ": this is a diff of git, which is not taken";
+  if (/^(diff |--- |\+\+\+ |Index: )/.test(first)) return ": this is a git diff, which is not supported";
   if (/^\s*(apply_?patch\s*)?<</.test(first)) return ": the here-document around it has no end";
   return "";
 }

@@ -1,15 +1,15 @@
 import { type Chunk, type ChunkLine, PatchError, type UpdateFile } from "../patch.js";
 import { quoteLine } from "../quote.js";
 
-/** Where the parser is. */
+/** Position of the parser. */
 export interface Cursor {
-  /** Of the whole patch, first and last line included. */
+  /** All lines of the patch. */
   readonly lines: readonly string[];
   /** Index of the next line. */
   at: number;
   /** Index of `*** End Patch`. */
   readonly end: number;
-  /** So far. */
+  /** Chunks parsed so far. */
   chunks: number;
 }
 
@@ -56,7 +56,7 @@ function parseChunk(cursor: Cursor, path: string, isFirst: boolean): Chunk {
   return { line, ...(header === undefined ? {} : { header }), lines, isAtEnd };
 }
 
-/** The header that `@@ HEADER` names; undefined for `@@` alone, and for a first chunk without. */
+/** Parses `@@ HEADER`; undefined for `@@` alone, and for a first chunk without it. */
 function parseHeader(cursor: Cursor, path: string, isFirst: boolean): string | undefined {
   const text = cursor.lines[cursor.at]!.trimEnd();
   if (text === "@@" || text.startsWith("@@ ")) {

@@ -1,6 +1,6 @@
 import { MAX_WRAPPERS } from "../limits.js";
 
-/** The lines of a patch, without what models wrap around it: blank lines, a fence, a here-document, JSON. */
+/** Returns the lines of a patch without wrappers: blank lines, a code fence, a here-document, JSON. */
 export function peelPatch(text: string): string[] {
   let lines = trimBlank(splitText(text));
   for (let count = 0; count < MAX_WRAPPERS && !isBegin(lines[0]); count += 1) {
@@ -11,7 +11,7 @@ export function peelPatch(text: string): string[] {
   return lines;
 }
 
-/** Whether a line begins a patch. */
+/** Whether a line starts a patch. */
 export const isBegin = (line: string | undefined): boolean => line?.trim() === "*** Begin Patch";
 
 function splitText(text: string): string[] {
@@ -31,14 +31,14 @@ function withoutFence(lines: readonly string[]): string[] | undefined {
   return fence !== undefined && lines.length > 1 && lines.at(-1)?.trim() === fence ? lines.slice(1, -1) : undefined;
 }
 
-/** `<<'EOF'`, or with `apply_patch` before it and any word. */
+/** `<<'EOF'`, or `apply_patch <<WORD` with any word. */
 function withoutHereDocument(lines: readonly string[]): string[] | undefined {
   const found = /^\s*(apply_?patch)?\s*<<-?\s*(["']?)(\w+)\2\s*$/.exec(lines[0] ?? "");
   const word = found?.[1] === undefined && found?.[3] !== "EOF" ? undefined : found?.[3];
   return word !== undefined && lines.length > 1 && lines.at(-1)?.trim() === word ? lines.slice(1, -1) : undefined;
 }
 
-/** The arguments of a function call where the patch alone was meant. */
+/** Function call arguments, `{ input }`, instead of the plain patch. */
 function withoutJson(lines: readonly string[]): string[] | undefined {
   if (!lines[0]?.trimStart().startsWith("{")) return undefined;
   try {

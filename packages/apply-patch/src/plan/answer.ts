@@ -1,9 +1,9 @@
-import { MAX_TOLD_PROBLEMS } from "../limits.js";
+import { MAX_LISTED_PROBLEMS } from "../limits.js";
 import type { PatchProblem } from "../patch.js";
 import { quoteLine } from "../quote.js";
 import type { FileChange, Planned } from "./plan.js";
 
-/** What a model reads when a patch was applied. */
+/** Result text of an applied patch. */
 export function renderSuccess(changes: readonly FileChange[], seconds: number): string {
   const names = (kind: FileChange["kind"], letter: string) =>
     changes
@@ -13,22 +13,22 @@ export function renderSuccess(changes: readonly FileChange[], seconds: number): 
   return renderRun(0, seconds, ["Success. Updated the following files:", ...lines].join("\n"));
 }
 
-/** What a model reads when a patch was begun and not finished; `text` says what is true of each file. */
+/** Result text of a patch that failed while it was applied; `text` describes the state of the files. */
 export const renderFailure = (text: string, seconds: number): string => renderRun(1, seconds, text);
 
 const renderRun = (exitCode: number, seconds: number, text: string): string =>
   `Exit code: ${exitCode}\nWall time: ${Number(seconds.toFixed(1))} seconds\nOutput:\n${text}\n`;
 
-/** What a model reads when a patch cannot be parsed. */
+/** Result text of a patch that cannot be parsed. */
 export const renderProblem = ({ message }: PatchProblem): string => `${FAILED}${message}\n${UNTOUCHED}`;
 
-/** What a model reads when a patch does not fit the files. */
+/** Result text of a patch that does not match the files. */
 export function renderProblems({ problems, applied }: Extract<Planned, { ok: false }>): string {
-  const told = problems.slice(0, MAX_TOLD_PROBLEMS).map(({ message }) => message);
-  const more = problems.length - told.length;
+  const listed = problems.slice(0, MAX_LISTED_PROBLEMS).map(({ message }) => message);
+  const more = problems.length - listed.length;
   const rest = more > 0 ? [`… and ${more} more problems`] : [];
   const done = applied.length === 0 ? [] : [describeApplied(applied)];
-  return `${FAILED}${[...told, ...rest, ...done, UNTOUCHED].join("\n")}`;
+  return `${FAILED}${[...listed, ...rest, ...done, UNTOUCHED].join("\n")}`;
 }
 
 function describeApplied(applied: readonly string[]): string {

@@ -3,19 +3,19 @@ import { quoteLine } from "../quote.js";
 import type { FilesBefore } from "./plan.js";
 import { getAncestors, resolvePath } from "./resolve-path.js";
 
-/** A path of a patch, and what is done there. */
+/** The use of a path by an operation. */
 interface Use {
   operation: Operation;
   role: "operation" | "target";
   /** Absolute. */
   path: string;
-  /** Links on the way followed. */
+  /** With symlinks resolved. */
   realPath: string;
 }
 
 /**
- * Why the operations of a patch cannot be done together: two of them at one path, under one or two names, or a file where
- * another one needs a directory. A move may go where an operation before it has taken the file away.
+ * Finds conflicts between the operations of a patch: two operations on one file, possibly under different names, or a file
+ * where another operation needs a directory. A move may target a path that an earlier operation has freed.
  */
 export function findPathProblems(patch: Patch, cwd: string, { realPaths }: FilesBefore): PatchProblem[] {
   const problems: PatchProblem[] = [];
@@ -27,14 +27,14 @@ export function findPathProblems(patch: Patch, cwd: string, { realPaths }: Files
       const other = first.get(use.realPath);
       const isFree = use.role === "target" && freed.delete(use.realPath);
       if (other === undefined) first.set(use.realPath, use);
-      else if (!isFree && !isMoveOntoItself(use, other)) problems.push(describeClash(use, other));
+      else if (!isFree && !isMoveOntoItself(use, other)) problems.push(describeConflict(use, other));
     }
     if (leaves(own, target)) freed.add(own.realPath);
   }
   return problems.length > 0 ? problems : findNested(uses.flatMap(present));
 }
 
-/** The path of an operation, and where it moves the file. */
+/** Paths used by an operation: its own, and the target of a move. */
 function getUses(operation: Operation, cwd: string, realPaths: FilesBefore["realPaths"]): [own: Use, target?: Use] {
   const use = (role: Use["role"], name: string): Use => {
     const path = resolvePath(cwd, name);
@@ -50,11 +50,11 @@ const present = ([own, target]: [own: Use, target?: Use]): Use[] => (target === 
 const isMoveOntoItself = (use: Use, other: Use): boolean =>
   use.operation === other.operation && use.path === other.path;
 
-/** Whether the file is gone from its place afterwards. */
+/** Whether the operation frees its path. */
 const leaves = (own: Use, target: Use | undefined): boolean =>
   own.operation.kind === "delete" || (target !== undefined && target.path !== own.path);
 
-function describeClash(use: Use, other: Use): PatchProblem {
+function describeConflict(use: Use, other: Use): PatchProblem {
   const names =
     use.path === other.path
       ? `'${quoteLine(use.path)}'`

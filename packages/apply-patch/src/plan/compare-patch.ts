@@ -2,14 +2,14 @@ import type { Patch } from "../patch.js";
 import type { FilesBefore } from "./plan.js";
 import { isApplied, planPatch } from "./plan-patch.js";
 
-/** How a file of a patch is: `before` it, `after` it, or `other`: the patch fits neither way. */
+/** State of a file relative to a patch: `before`, `after`, or `other` when it matches neither. */
 export interface ComparedFile {
   /** As in the patch. */
   shownPath: string;
   state: "before" | "after" | "other";
 }
 
-/** Tells from the files alone how far a patch got that was interrupted. */
+/** Determines from the files how far an interrupted patch was applied. */
 export function comparePatch({ operations }: Patch, cwd: string, files: FilesBefore): ComparedFile[] {
   return operations.map((operation) => {
     if (isApplied(operation, cwd, files.states)) return { shownPath: operation.path, state: "after" };

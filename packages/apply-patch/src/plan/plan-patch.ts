@@ -6,7 +6,7 @@ import { findPathProblems } from "./check-paths.js";
 import type { FileChange, FileState, FilesBefore, Plan, Planned, Step } from "./plan.js";
 import { isBelow, resolvePath } from "./resolve-path.js";
 
-/** The absolute paths whose state a plan needs: those that the patch names. */
+/** Absolute paths named in a patch, whose state a plan needs. */
 export function getPatchPaths({ operations }: Patch, cwd: string): string[] {
   const named = operations.flatMap((operation) =>
     operation.kind === "update" && operation.moveTo !== undefined
@@ -16,7 +16,7 @@ export function getPatchPaths({ operations }: Patch, cwd: string): string[] {
   return [...new Set(named.map((path) => resolvePath(cwd, path)))];
 }
 
-/** Plans a patch against the files as they are. Nothing is changed; the plan changes all files, or there is none. */
+/** Plans a patch against the current state of the files, for all operations or none. Changes nothing. */
 export function planPatch(patch: Patch, cwd: string, files: FilesBefore): Planned {
   const pathProblems = findPathProblems(patch, cwd, files);
   if (pathProblems.length > 0) return { ok: false, problems: pathProblems, applied: [] };
@@ -37,10 +37,10 @@ export function planPatch(patch: Patch, cwd: string, files: FilesBefore): Planne
     if (isApplied(operation, cwd, files.states)) applied.push(operation.path);
   }
   if (problems.length > 0) return { ok: false, problems, applied };
-  return { ok: true, plan: { steps: order(merge(steps)), changes } };
+  return { ok: true, plan: { steps: orderSteps(mergeSteps(steps)), changes } };
 }
 
-/** `states` is what the operations before leave behind; this one's effect is added to it. */
+/** `states`: after the earlier operations; updated with the effect of this one. */
 function planOperation(
   operation: Operation,
   cwd: string,
@@ -72,7 +72,7 @@ function planOperation(
         return { steps: [{ kind: "write", path, before, after }], change };
       }
       const target = states.get(moveTo) ?? { kind: "missing" };
-      refuseTarget(path, moveTo, target, originals.get(moveTo));
+      checkTarget(path, moveTo, target, originals.get(moveTo));
       states.set(moveTo, { kind: "file", bytes: after });
       states.set(path, { kind: "missing" });
       return {
@@ -94,10 +94,10 @@ function readBytes(path: string, state: FileState, verb: "delete" | "update"): U
 }
 
 function update(path: string, bytes: Uint8Array, { chunks }: UpdateFile): Uint8Array {
-  if (chunks.length > 0) refuseSize(path, bytes.length);
+  if (chunks.length > 0) checkSize(path, bytes.length);
   try {
     const after = applyChunks(bytes, chunks);
-    refuseSize(path, after.length);
+    checkSize(path, after.length);
     return after;
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
@@ -107,16 +107,16 @@ function update(path: string, bytes: Uint8Array, { chunks }: UpdateFile): Uint8A
 
 function encode(path: string, lines: readonly string[]): Uint8Array {
   const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
-  refuseSize(path, bytes.length);
+  checkSize(path, bytes.length);
   return bytes;
 }
 
-function refuseSize(path: string, bytes: number): void {
+function checkSize(path: string, bytes: number): void {
   if (bytes <= MAX_FILE_BYTES) return;
   fail(path, `has ${bytes} bytes; a patch changes files of at most ${MAX_FILE_BYTES} bytes: use a command`);
 }
 
-function refuseTarget(path: string, moveTo: string, target: FileState, original: FileState | undefined): void {
+function checkTarget(path: string, moveTo: string, target: FileState, original: FileState | undefined): void {
   if (target.kind === "missing" && original?.kind === "file" && original.isLink) {
     fail(moveTo, `is a symbolic link: delete it in one patch, and move '${quoteLine(path)}' there in the next`);
   }
@@ -128,7 +128,7 @@ function refuseTarget(path: string, moveTo: string, target: FileState, original:
   );
 }
 
-/** Whether a file is already as the operation leaves it. */
+/** Whether an operation has already been applied. */
 export function isApplied(operation: Operation, cwd: string, states: ReadonlyMap<string, FileState>): boolean {
   const stateOf = (path: string): FileState => states.get(resolvePath(cwd, path)) ?? { kind: "missing" };
   const here = stateOf(operation.path);
@@ -153,8 +153,8 @@ export function isApplied(operation: Operation, cwd: string, states: ReadonlyMap
 const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index]);
 
-/** A file that is removed and written again is written alone, over its old content: it is never gone in between. */
-function merge(steps: readonly Step[]): Step[] {
+/** Merges remove and write of one file into a write, so that the file never disappears in between. */
+function mergeSteps(steps: readonly Step[]): Step[] {
   const written = new Set(steps.filter(({ kind }) => kind === "write").map(({ path }) => path));
   const removed = new Map(steps.filter(({ kind }) => kind === "remove").map(({ path, before }) => [path, before]));
   return steps
@@ -162,8 +162,8 @@ function merge(steps: readonly Step[]): Step[] {
     .map((step) => (step.kind === "write" ? { ...step, before: removed.get(step.path) ?? step.before } : step));
 }
 
-/** Writes come first, so that what moves is in its new place before it leaves the old one. What is in the way goes before. */
-function order(steps: readonly Step[]): Plan["steps"] {
+/** Orders writes before removes, so that a moved file always exists; files in the way of a directory are removed first. */
+function orderSteps(steps: readonly Step[]): Plan["steps"] {
   const writes = steps.filter(({ kind }) => kind === "write");
   const removes = steps.filter(({ kind }) => kind === "remove");
   const isInTheWay = ({ path }: Step) => writes.some((write) => isBelow(write.path, path));

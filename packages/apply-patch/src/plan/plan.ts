@@ -1,6 +1,6 @@
 import type { PatchProblem } from "../patch.js";
 
-/** What is at a path before the patch. */
+/** State of a path before the patch. */
 export type FileState =
   | { kind: "missing" }
   | { kind: "directory" }
@@ -11,18 +11,18 @@ export type FileState =
       /** The path is a symbolic link to it. */
       isLink?: boolean;
     }
-  /** Something else, or something that cannot be read; `reason` completes "cannot be read: …". */
+  /** Another type of file, or unreadable; `reason` completes "cannot be read: …". */
   | { kind: "unreadable"; reason: string };
 
-/** What a plan needs to know of the files. */
+/** State of the files before the patch. */
 export interface FilesBefore {
-  /** By absolute path, for every path of `getPatchPaths`. */
+  /** By absolute path, for all paths of `getPatchPaths`. */
   states: ReadonlyMap<string, FileState>;
-  /** Where links on the way lead, for paths where they do: two names of one file are refused. */
+  /** Paths with symlinks resolved, where they differ; used to detect two names of one file. */
   realPaths?: ReadonlyMap<string, string>;
 }
 
-/** A patch as file operations, to be done in this order: at any point each file is as before or as afterwards. */
+/** A patch as file operations in order; between two steps each file has its old or its new content. */
 export interface Plan {
   steps: readonly Step[];
   changes: readonly FileChange[];
@@ -35,24 +35,24 @@ export type Step =
       path: string;
       before: FileState;
       after: Uint8Array;
-      /** The file that moved here, whose permissions go with it. */
+      /** Source of a move, whose permissions are kept. */
       movedFrom?: string;
     }
   | { kind: "remove"; path: string; before: FileState };
 
-/** What a patch does to a file, for people and for the model. */
+/** A change of one file, for display. */
 export interface FileChange {
   kind: "add" | "delete" | "update";
   /** Absolute. */
   path: string;
   /** As in the patch. */
   shownPath: string;
-  /** Absolute new place. */
+  /** Absolute new path. */
   moveTo?: string;
   shownMoveTo?: string;
 }
 
-/** A plan, or everything that keeps the patch from being applied, and the files that already are as it leaves them. */
+/** A plan, or all problems, with the files to which the patch has already been applied. */
 export type Planned =
   | { ok: true; plan: Plan }
   | { ok: false; problems: readonly PatchProblem[]; applied: readonly string[] };

@@ -1,12 +1,12 @@
 import { MAX_DIFF_BYTES } from "../limits.js";
 import { splitLines } from "../match/text-lines.js";
 
-/** Lines around a change. */
+/** Context lines around a change. */
 const CONTEXT = 3;
 
 /**
- * The change of a file as one hunk of a unified diff without file names, for people; undefined where it is no text or too
- * large. Either side may be missing.
+ * Renders a change as one hunk of a unified diff without file names; undefined for binary or large files. Either side may be
+ * missing.
  */
 export function renderDiff(before: Uint8Array | undefined, after: Uint8Array | undefined): string | undefined {
   const [old, now] = [toLines(before), toLines(after)];

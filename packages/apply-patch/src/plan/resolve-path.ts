@@ -1,4 +1,4 @@
-/** An absolute path without `.`, `..`, double or trailing slashes; links are not followed. `cwd` is absolute. */
+/** Resolves a path without `.`, `..`, double or trailing slashes; does not follow symlinks. `cwd` is absolute. */
 export function resolvePath(cwd: string, path: string): string {
   const parts: string[] = [];
   for (const part of (path.startsWith("/") ? path : `${cwd}/${path}`).split("/")) {
@@ -8,11 +8,11 @@ export function resolvePath(cwd: string, path: string): string {
   return `/${parts.join("/")}`;
 }
 
-/** Whether a resolved path is below another; not when they are the same. */
+/** Whether a resolved path is strictly below a directory. */
 export const isBelow = (path: string, directory: string): boolean =>
   path !== directory && path.startsWith(directory === "/" ? "/" : `${directory}/`);
 
-/** The directories above a resolved path, nearest first, `/` last. */
+/** Parent directories of a resolved path, nearest first, `/` last. */
 export function getAncestors(path: string): string[] {
   const ancestors: string[] = [];
   for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) ancestors.push(path.slice(0, at));

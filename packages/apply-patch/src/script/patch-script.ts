@@ -1,13 +1,13 @@
-/** What `exec_command` is to do about a script that has to do with `apply_patch`. */
+/** An `exec_command` script that calls `apply_patch`. */
 export type PatchScript =
-  /** It is only a patch, to be applied in `directory`, relative to the call's or absolute. */
+  /** Only a patch, to be applied in `directory`, absolute or relative to the call's. */
   | { kind: "patch"; text: string; directory: string | undefined }
-  /** It is a patch in a directory that only a shell could find. */
+  /** A patch whose directory needs shell expansion. */
   | { kind: "refused"; reason: string };
 
 /**
- * Recognizes a script that is nothing but `apply_patch` (or `applypatch`) with a here-document, `cd DIRECTORY &&` before it
- * allowed. The text is taken as it stands, whatever the quotes of the here-document. Undefined for any other script.
+ * Parses a script that consists of `apply_patch` (or `applypatch`) with a here-document, optionally after `cd DIRECTORY &&`.
+ * The text is never expanded, however the here-document is quoted. Undefined for any other script.
  */
 export function parsePatchScript(script: string): PatchScript | undefined {
   const found = COMMAND.exec(script);
@@ -25,7 +25,7 @@ export function parsePatchScript(script: string): PatchScript | undefined {
   return { kind: "refused", reason };
 }
 
-/** How to apply a patch, for a script that calls `apply_patch` among other things; undefined where it does not. */
+/** Explains how to apply a patch, for a script that calls `apply_patch` among other commands; otherwise undefined. */
 export function explainPatchCommand(script: string): string | undefined {
   if (!CALLS.test(script)) return undefined;
   return (
@@ -42,17 +42,17 @@ const COMMAND = new RegExp(
 );
 const CALLS = /(?:^|[\n;&|({]|\b(?:then|do|else)\b)[ \t]*apply_?patch(?=[\s<;&|)]|$)/;
 
-/** The lines up to the one that is the word; undefined where more than blanks follow it. */
+/** Body of a here-document; undefined when other text follows it. */
 function takeBody(rest: string, word: string, stripsTabs: boolean): string | undefined {
   const lines = rest.split("\n").map((line) => (stripsTabs ? line.replace(/^\t+/, "") : line));
   const end = lines.findIndex((line) => line.replace(/\r$/, "") === word);
-  // Like a shell: without the word, the end of the script ends it.
+  // As in a shell, the end of the script also ends the body.
   if (end === -1) return lines.join("\n");
   if (lines.slice(end + 1).some((line) => line.trim() !== "")) return undefined;
   return lines.slice(0, end).join("\n");
 }
 
-/** What a word means where nothing in it is to be expanded. */
+/** Literal value of a word; undefined when it needs expansion. */
 function readWord(word: string): string | undefined {
   if (word.startsWith("'")) return word.slice(1, -1);
   if (word.startsWith('"')) return /[$\x60\\]/.test(word) ? undefined : word.slice(1, -1);

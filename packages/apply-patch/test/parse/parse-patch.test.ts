@@ -30,7 +30,7 @@ describe("what is around a patch", () => {
   it.each([
     ["", /empty.*Begin Patch/],
     ["*** begin patch\n*** End Patch", /upper and lower case/],
-    ["--- a/x\n+++ b/x", /Begin Patch.*diff of git/],
+    ["--- a/x\n+++ b/x", /Begin Patch.*git diff/],
     [`<<'EOF'\n${BODY}`, /Begin Patch.*here-document around it has no end/],
     [`<<'PATCH'\n${BODY}\nPATCH`, /Begin Patch/],
     ["*** Begin Patch", /End Patch/],

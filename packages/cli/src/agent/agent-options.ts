@@ -20,12 +20,12 @@ export interface AgentCommandOptions
   yolo?: boolean;
   skipGitRepoCheck?: boolean;
   ephemeral?: boolean;
-  /** The project is marked as trusted before it is read. */
+  /** Mark the project as trusted before reading its settings. */
   trust?: boolean;
   ignoreUserConfig?: boolean;
-  /** A model decides about approvals, in a sandbox of `workspace-write`. */
+  /** Let the model decide about approvals, in the sandbox mode `workspace-write`. */
   approveForMe?: boolean;
-  /** Rules of the user and of the project are not loaded. */
+  /** Do not load rules of user and project. */
   ignoreRules?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface ExecOptions extends AgentCommandOptions {
   approvals?: "never" | "ask";
 }
 
-/** The thread that a run belongs to. */
+/** The thread of a run. */
 export type ThreadChoice =
   | { readonly kind: "new" }
   | { readonly kind: "resume" | "fork"; readonly id: string }

@@ -16,7 +16,7 @@ import type { ApprovalPolicy, SandboxSelector } from "@codex/policy";
 import type { Place } from "./open-place.js";
 import type { Workspace } from "./open-workspace.js";
 
-/** What the tools of the agent itself are made of: policy, sandbox and approver are those of its commands. */
+/** Options of the agent's own tools, with the policy, sandbox and approver of its commands. */
 export interface FileToolsOptions {
   readonly place: Place;
   readonly workspace: Workspace;
@@ -27,7 +27,7 @@ export interface FileToolsOptions {
   readonly audit: AuditOptions | undefined;
 }
 
-/** Patches, pictures and, where it is configured, a plan. */
+/** Creates `apply_patch`, `view_image` and, if configured, `update_plan`. */
 export function createFileTools(options: FileToolsOptions): { list: AgentTool[]; policy: FilePolicy } {
   const { place, workspace, settings, approvalPolicy, sandbox, approver, audit } = options;
   const { executor, files } = place;

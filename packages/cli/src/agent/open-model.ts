@@ -7,7 +7,7 @@ import { findProxy, ProxyError } from "@codex/http-proxy";
 import { CommandError } from "../exit-codes.js";
 import { VERSION } from "../version.js";
 
-/** A model, and the provider that it is asked at. */
+/** A model and its provider. */
 export interface OpenedModel {
   readonly model: ModelPort;
   readonly provider: Provider;
@@ -15,8 +15,8 @@ export interface OpenedModel {
 }
 
 /**
- * The model endpoint of a configuration. Nothing is asked yet.
- * @throws CommandError for a provider that is unknown or wrong, or whose key is missing
+ * Opens the configured model endpoint. Sends no request.
+ * @throws CommandError for a provider that is unknown or invalid, or without a key
  */
 export async function openModel(
   table: Readonly<Record<string, unknown>>,
@@ -31,7 +31,7 @@ export async function openModel(
     const readToken = credential.kind === "command" ? createTokenReader(credential.command) : undefined;
     if (provider.adapter !== undefined) {
       const token = await readToken?.(AbortSignal.timeout(ADAPTER_TOKEN_MS));
-      // Never from the directory of a project: what is found is run.
+      // Never a project directory: the package found is executed.
       const adapter = { provider, modelName, from: [codexHome()] };
       const model = await loadAdapterModel(token === undefined ? adapter : { ...adapter, token });
       return { model, provider, notices };
@@ -52,16 +52,16 @@ export async function openModel(
   }
 }
 
-/** Set by programs that start this one, such as the SDK of Codex; undefined where no header could hold it. */
+/** Set by calling programs, such as the Codex SDK; undefined when invalid in a header. */
 function readOriginator(): string | undefined {
   const given = process.env.CODEX_INTERNAL_ORIGINATOR_OVERRIDE;
   return given !== undefined && /^[\x21-\x7e]{1,128}$/.test(given) ? given : undefined;
 }
 
-/** For the token of an adapter, milliseconds. */
+/** Timeout for the token of an adapter, milliseconds. */
 const ADAPTER_TOKEN_MS = 30_000;
 
-/** `auth.json`; undefined where there is none that could be read as JSON. */
+/** Reads `auth.json`; undefined when missing or invalid. */
 async function readAuth(): Promise<unknown> {
   try {
     return JSON.parse(await readFile(join(codexHome(), "auth.json"), "utf8"));

@@ -13,22 +13,22 @@ import { CommandError } from "../exit-codes.js";
 import { createOwnEnvironment } from "../own-environment.js";
 import { addOtherEnvironments } from "./other-environments.js";
 
-/** Where the calls of an agent run: an executor, and the files beside it. */
+/** Where the calls of an agent run: an executor and its files. */
 export interface Place {
   readonly executor: AttachedExecutor;
   readonly files: AgentFiles;
-  /** It is this host. */
+  /** Whether it is this host. */
   readonly isOwn: boolean;
-  /** The environment with this id. @throws CommandError where this run does not use it */
+  /** Returns the environment with this id. @throws CommandError when this run does not use it */
   getEnvironment(id: string): Environment;
-  /** Ids of further environments that calls may name. */
+  /** Ids of other environments that calls may name. */
   readonly others: readonly string[];
-  /** Ends what was opened for it. Idempotent; never rejects. */
+  /** Closes its resources. Idempotent; never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the place that was chosen: an environment, an address, or by default this host. Nothing else takes its place.
+ * Opens the selected environment or address, or by default this host. There is no fallback.
  * @param sandbox of this host, where it is this host
  * @throws CommandError when it cannot be reached
  */

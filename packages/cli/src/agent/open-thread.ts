@@ -6,7 +6,7 @@ import { CommandError } from "../exit-codes.js";
 import { VERSION } from "../version.js";
 import type { ThreadChoice } from "./agent-options.js";
 
-/** A thread's file, and what it held. */
+/** A thread's file and its content. */
 export interface ChosenThread {
   readonly id: string | undefined;
   readonly file: ThreadFile | undefined;
@@ -15,8 +15,8 @@ export interface ChosenThread {
 }
 
 /**
- * The thread that was asked for, as it was kept; nobody else writes it until its file is closed.
- * @throws CommandError for one that is unknown, or that another process writes
+ * Opens the requested thread; other processes cannot write it until its file is closed.
+ * @throws CommandError when it is unknown, or open in another process
  */
 export async function chooseThread(choice: ThreadChoice, cwd: string): Promise<ChosenThread> {
   if (choice.kind === "new") return { id: undefined, file: undefined, opened: undefined };
@@ -34,16 +34,16 @@ export async function chooseThread(choice: ThreadChoice, cwd: string): Promise<C
   }
 }
 
-/** What a new thread's file says. */
+/** Metadata of a new thread. */
 export interface NewThreadFacts {
   readonly cwd: string;
   readonly modelProvider: string;
   readonly environment: string;
-  /** Nothing is written. */
+  /** The thread is not saved. */
   readonly ephemeral: boolean;
 }
 
-/** The thread of an agent, with the file that it is kept in. */
+/** Starts or resumes the thread of an agent, with its file. */
 export async function startThread(
   agent: Agent,
   { file, opened }: ChosenThread,

@@ -6,14 +6,14 @@ import type { AgentCommandOptions } from "./agent-options.js";
 
 /** Where the calls of an agent run. */
 export interface Workspace {
-  /** Absolute; undefined: the directory of an executor elsewhere. */
+  /** Absolute; undefined: the default of a remote executor. */
   readonly cwd: string | undefined;
-  /** Directories beside it that may be written. */
+  /** Additional writable directories. */
   readonly addedRoots: readonly string[];
 }
 
 /**
- * The directory that was asked for: on this host it has to exist, and to lie in a git repository unless that was waived.
+ * Resolves the requested directory: on this host it must exist, and be in a git repository unless that check is disabled.
  * @throws CommandError naming the option
  */
 export async function openWorkspace(options: AgentCommandOptions, isOwn: boolean): Promise<Workspace> {
@@ -32,7 +32,7 @@ export async function openWorkspace(options: AgentCommandOptions, isOwn: boolean
   return { cwd, addedRoots: addDir.map((directory) => resolve(directory)) };
 }
 
-/** Nothing is asked, and nothing is held back. */
+/** No approvals and no sandbox. */
 export const isBypassed = ({ dangerouslyBypassApprovalsAndSandbox, yolo }: AgentCommandOptions): boolean =>
   dangerouslyBypassApprovalsAndSandbox === true || yolo === true;
 

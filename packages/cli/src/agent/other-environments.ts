@@ -4,8 +4,8 @@ import { areEnvironmentsConfigured, type ConnectOptions } from "../connect.js";
 import { createOwnEnvironment } from "../own-environment.js";
 
 /**
- * Adds the other environments of the configuration to an orchestrator, where none was named for the run. Each is connected by the first
- * call that names it. The caller closes them.
+ * Adds the other configured environments to an orchestrator, unless one was named for the run. Each is connected on first use.
+ * The caller closes them.
  */
 export async function addOtherEnvironments(
   orchestrator: Pick<Orchestrator, "addEnvironment">,

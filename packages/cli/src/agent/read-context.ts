@@ -17,7 +17,7 @@ import type { Orchestrator } from "@codex/orchestrator";
 import type { Place } from "./open-place.js";
 import type { Workspace } from "./open-workspace.js";
 
-/** What the context of a turn is made from. */
+/** Options of the context of a turn. */
 export interface ContextSources {
   readonly place: Place;
   readonly workspace: Workspace;
@@ -28,7 +28,7 @@ export interface ContextSources {
   readonly orchestrator: Pick<Orchestrator, "listEnvironments">;
 }
 
-/** Reads what the model is told about its surroundings, as they are before each turn. */
+/** Creates a function that reads the current context before each turn. */
 export function createContextReader(sources: ContextSources): (turn: { prompt: string }) => Promise<TurnContext> {
   const { place, workspace, settings, policy } = sources;
   const { executor, files, isOwn } = place;
@@ -48,7 +48,7 @@ export function createContextReader(sources: ContextSources): (turn: { prompt: s
   };
 }
 
-/** Permissions, and where commands run. */
+/** Sections for permissions and environments. */
 function describePlace({ place, workspace, settings, config, orchestrator }: ContextSources): TurnContext["sections"] {
   const { executor } = place;
   const { developerInstructions } = settings;

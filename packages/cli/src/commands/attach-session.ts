@@ -7,7 +7,7 @@ import { readSession } from "../read-session.js";
 import { written } from "../standard-output.js";
 import { attachSessions, checkSessionsAddress, type SessionsAddress } from "./sessions.js";
 
-/** Longest wait for output of one call, milliseconds; the next call follows at once. */
+/** Maximum wait for output per call, milliseconds; the next call follows at once. */
 const WAIT_MS = 60_000;
 
 /** Prints the output of a session until it ends or Ctrl-C, which leaves the session running. Ends with the session's exit code. */
@@ -38,7 +38,7 @@ export async function runAttachSession(id: number, options: SessionsAddress): Pr
       const from: number = part?.range.to ?? 0;
       const waitMs = part === undefined ? 0 : WAIT_MS;
       const next = readSession(orchestrator, { id, from, waitMs }, stop.signal).catch(forget);
-      // There is no answer while the connection is lost: do not make the person wait for one.
+      // While the connection is lost there is no response: do not wait for one.
       next.catch(() => {});
       part = await Promise.race([next, stopped]);
       if (part !== undefined) await show(part);

@@ -25,7 +25,7 @@ export interface AttachArguments {
   stop?: boolean;
 }
 
-/** Bridges stdin and stdout to the user's background server, which is started where there is none; or asks or ends it. */
+/** Bridges stdin and stdout to the user's background server, and starts it if needed; or queries or stops it. */
 export async function runAttach(role: "executor" | "exec-server", options: AttachArguments): Promise<void> {
   const words = process.argv.slice(2);
   checkWords(words);
@@ -48,10 +48,10 @@ export async function runAttach(role: "executor" | "exec-server", options: Attac
 
 const BRIDGE_WORDS: ReadonlySet<string> = new Set(["--attach", "--status", "--stop"]);
 
-/** What has no meaning where the socket is this command's own. */
+/** Options that have no effect with the command's own socket. */
 const LISTENER_WORDS =
   /^--(listen|token-file|tls-cert|tls-key|ws-[a-z0-9-]+|allow-insecure-listen|metrics|deterministic-ids)(=|$)/;
-/** Paths, which the server would resolve in another directory. */
+/** Options with paths, which the server would resolve in another directory. */
 const PATH_WORDS = /^--(allowed-root|log-file)(?:=(.*))?$/s;
 
 function checkWords(words: readonly string[]): void {
@@ -70,8 +70,7 @@ function checkWords(words: readonly string[]): void {
 const refuse = (message: string): CommandError => new CommandError(message, EXIT.usage);
 
 /**
- * Two commands join the same server only if it is the same program with the same options: never one of another version, or
- * one with a wider ceiling.
+ * Identifies a server: commands share one only with the same program version and the same options, and so the same ceiling.
  */
 function nameServer(role: string, file: string, options: AttachArguments): string {
   const { size, mtimeMs } = statSync(file);
@@ -88,16 +87,16 @@ function nameServer(role: string, file: string, options: AttachArguments): strin
   return `${role}-${VERSION}-${digest}`;
 }
 
-/** Those that do not change what the server allows. */
+/** Options that do not change what the server permits. */
 const OWN_OPTIONS: ReadonlySet<string> = new Set([
   ...["attach", "status", "stop", "idleTimeout", "resumeGrace"],
   ...["logLevel", "logFile", "logFormat"],
 ]);
 
-/** Variables that describe one ssh connection, which the server outlives. */
+/** Variables of one ssh connection, which the server outlives. */
 function withoutConnection(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   const { SSH_CLIENT: _client, SSH_TTY: _tty, SSH_CONNECTION: connection, SSH_AUTH_SOCK: agent, ...rest } = env;
-  // The socket of a forwarded agent is gone with the connection.
+  // The socket of a forwarded agent is removed with the connection.
   return connection === undefined && agent !== undefined ? { ...rest, SSH_AUTH_SOCK: agent } : rest;
 }
 

@@ -19,7 +19,7 @@ export interface VerifyOptions extends ConfigFlags {
   json: boolean;
 }
 
-/** Checks the chain of an audit log; exit code 1 where it breaks. */
+/** Verifies the hash chain of an audit log; exit code 1 if it is broken. */
 export async function runAuditVerify(file: string | undefined, options: VerifyOptions): Promise<void> {
   const path = await findLog(file, options);
   const { check, file: at, files } = await verifyAuditFiles(path, parseHead(options.expect));
@@ -36,7 +36,7 @@ export async function runAuditVerify(file: string | undefined, options: VerifyOp
   process.stdout.write(`intact: ${records} records, the last is ${head.seq}:${head.hash}${rest}\n`);
 }
 
-/** Prints an audit log, the oldest record first. */
+/** Prints an audit log, oldest record first. */
 export async function runAuditShow(file: string | undefined, options: ConfigFlags & { json: boolean }): Promise<void> {
   // As in `codex audit show | head`.
   let isGone = false;

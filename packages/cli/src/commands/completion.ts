@@ -3,7 +3,7 @@ import type { Command } from "commander";
 
 const RENDER = { bash: renderBash, zsh: renderZsh, fish: renderFish };
 
-/** Prints a completion script made from the tree of commands, so that it cannot go stale. */
+/** Prints a completion script generated from the command tree. */
 export function runCompletion(shell: keyof typeof RENDER, program: Command): void {
   process.stdout.write(RENDER[shell](describeCommands(program)));
 }

@@ -10,7 +10,7 @@ import {
 } from "@codex/config";
 import { openConfig } from "../open-config.js";
 
-/** Prints every setting with its value and where it was set. */
+/** Prints every setting with its value and source. */
 export async function runConfigShow(options: ConfigFlags & { json: boolean }): Promise<void> {
   const config = await openConfig(options);
   process.stdout.write(options.json ? `${JSON.stringify(describe(config), null, 2)}\n` : render(config));
@@ -29,7 +29,7 @@ function listShown({ values }: LoadedConfig): Shown[] {
   });
 }
 
-/** Names are shown; any of the values may be a secret. */
+/** Shows names only; values may be secret. */
 const hideValues = (value: unknown) =>
   Object.fromEntries(Object.keys(Object(value)).map((name) => [name, HIDDEN] as const));
 

@@ -3,7 +3,7 @@ import { CHECKS, type Row, runChecks } from "@codex/doctor";
 import { EXIT } from "../exit-codes.js";
 import { VERSION } from "../version.js";
 
-/** Checks what commands need of this host, and says how to fix what is wrong. Exit code 1 for a problem. */
+/** Checks the requirements of commands on this host, and suggests fixes. Exit code 1 for a problem. */
 export async function runDoctor({ json }: { json: boolean }): Promise<void> {
   const rows = await runChecks(CHECKS);
   const problems = rows.filter(({ status }) => status === "problem").length;

@@ -4,7 +4,7 @@ import { listRemoved } from "@codex/exec-backend";
 import type { EnvPolicy } from "@codex/executor-protocol";
 import { openConfig } from "../open-config.js";
 
-/** Prints the variables that commands do not get. */
+/** Prints the variables withheld from commands. */
 export async function runEnv(options: ConfigFlags & { json: boolean }): Promise<void> {
   const { settings } = await openConfig(options);
   const removed = listRemoved({ ...NO_POLICY, ...settings.defaults.envPolicy }, process.env);

@@ -15,7 +15,7 @@ export interface EnvironmentAddOptions {
   default: boolean;
 }
 
-/** Adds an environment to the file where it belongs. @throws CommandError, EnvironmentsConfigError: nothing was written */
+/** Adds an environment to its file. @throws CommandError, EnvironmentsConfigError: nothing was written */
 export async function runEnvironmentAdd(
   id: string,
   target: readonly string[],

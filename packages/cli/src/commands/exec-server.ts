@@ -24,20 +24,20 @@ import { type OpenedTelemetry, openTelemetry, type TelemetryArguments } from "..
 export interface ExecServerCommandOptions extends AuthOptions, TelemetryArguments, TlsArguments, BackgroundArguments {
   listen: string;
   allowInsecureListen: boolean;
-  /** Seconds for which a session with processes is kept without a connection. */
+  /** Seconds for which a session with processes survives without a connection. */
   resumeGrace?: number;
 }
 
-/** Serves this host to Codex clients until a signal or, on stdio, the end of input. */
+/** Serves this host to Codex clients until a signal or, over stdio, the end of input. */
 export const runExecServer = (options: ExecServerCommandOptions): Promise<void> =>
   reportAsCodex(() => serve(withBackgroundLog(options)));
 
-/** Sets the exit code where something fails; never rejects. */
+/** Sets the exit code on failure; never rejects. */
 export async function reportAsCodex(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    // The format of Codex: whoever starts exec-servers may parse it.
+    // The format of Codex, which clients may parse.
     process.stderr.write(`Error: ${messageOf(error)}\n`);
     process.exitCode = error instanceof CommandError ? error.exitCode : EXIT.failure;
   }
@@ -98,7 +98,7 @@ async function serveWebSocket(
   options: ListenWebSocketOptions,
   { log }: OpenedTelemetry,
 ): Promise<void> {
-  // Before the address is printed: a signal may follow at once.
+  // Before the address is printed, since a signal may follow immediately.
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const listener = await listenWebSocket(server, options);
   process.stdout.write(`${listener.url}\n`);

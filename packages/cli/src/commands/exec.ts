@@ -32,7 +32,7 @@ import { savedRulesFile } from "../rule-files.js";
 import { written } from "../standard-output.js";
 import { VERSION_LINE } from "../version.js";
 
-/** Runs one turn of an agent, and shows it; with `review` it reviews. @throws CommandError before anything was asked */
+/** Runs and shows one turn of an agent, or a review. @throws CommandError before the first request */
 export async function runExec(
   prompt: string | undefined,
   choice: ThreadChoice,
@@ -71,14 +71,14 @@ export async function runExec(
   }
 }
 
-/** Endpoints differ in how far they see to a schema. */
+/** Checks the schema here as well, since not all endpoints enforce it. */
 async function checkAnswer(schema: object, answer: string): Promise<void> {
   const { findAnswerProblem } = await import("@codex/agent-terminal/schema");
   const problem = findAnswerProblem(schema, answer);
   if (problem !== undefined) say(`--output-schema: ${problem}`);
 }
 
-/** What the model is asked. A review reads stdin only where that is its prompt. */
+/** Reads the prompt. A review reads stdin only when that is its prompt. */
 function readTask(
   argument: string | undefined,
   { stdin: reads }: ExecOptions,
@@ -182,7 +182,7 @@ function choosePaint(color: "always" | "never" | "auto"): Paint {
   return isOn ? (style, text) => styleText(STYLES[style], text, { validateStream: false }) : (_style, text) => text;
 }
 
-/** Somebody who can be asked: at the terminal of this process, whatever its streams are. @throws CommandError without one */
+/** Creates an approver on the controlling terminal, even if streams are redirected. @throws CommandError without one */
 function openApprover({ approvals }: ExecOptions): Approver | undefined {
   if (approvals !== "ask") return undefined;
   try {
@@ -197,7 +197,7 @@ function openApprover({ approvals }: ExecOptions): Approver | undefined {
   }
 }
 
-/** The first SIGINT or SIGTERM ends the turn; a second one ends this process. SIGTERM is died of in the end. */
+/** The first SIGINT or SIGTERM ends the turn; a second one ends this process. After SIGTERM the process dies by it. */
 function watchSignals() {
   const stop = new AbortController();
   let received: NodeJS.Signals | undefined;

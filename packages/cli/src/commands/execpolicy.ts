@@ -27,7 +27,7 @@ export interface CheckOptions {
   resolveHostExecutables: boolean;
 }
 
-/** Prints what the rules say about one command, as Codex does. */
+/** Prints the decision of the rules about one command, as Codex does. */
 export async function runExecPolicyCheck(argv: readonly string[], options: CheckOptions): Promise<void> {
   const policy = await readRules(options.rules ?? []).catch(toError);
   if (policy instanceof Error) return refuse(policy.message);
@@ -82,7 +82,7 @@ export async function runExecPolicyExplain(words: readonly string[], options: Ex
   process.stdout.write(options.json ? `${JSON.stringify(json, null, 2)}\n` : render(argv, explanation, network));
 }
 
-/** Finding out whether this host can sandbox takes a trial run, which is made only where it matters. */
+/** Probes the sandbox of this host with a trial run, only when needed. */
 async function describeOwnExecutor(cwd: string, { unrestricted, whenUnavailable }: SandboxSelector): Promise<HostInfo> {
   const host = describeHost(cwd);
   if (unrestricted || whenUnavailable !== "ask") return host;

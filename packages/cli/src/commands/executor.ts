@@ -31,20 +31,20 @@ export interface ExecutorCommandOptions
   allowInsecureListen: boolean;
   maxSessions: number;
   deterministicIds: boolean;
-  /** Seconds for which sessions are kept after a connection was lost. Default: 30, in the background 600. */
+  /** Seconds for which sessions survive a lost connection. Default: 30, in the background 600. */
   resumeGrace?: number;
-  /** Address of the exec-server that programs run on, instead of this host. */
+  /** Address of the exec-server on which programs run, instead of this host. */
   execServer?: string;
-  /** Serves peers over something else than `listen`. */
+  /** Serves peers over another transport than `listen`. */
   serveOver?: (executor: Executor, telemetry: OpenedTelemetry) => Promise<void>;
-  /** False: tools alone. */
+  /** False: tools only. */
   files: boolean;
 }
 
-/** Concurrent calls, beyond one waiting call per session. */
+/** Concurrent calls, in addition to one waiting call per session. */
 const SPARE_CALLS = 192;
 
-/** Seconds for which sessions of a websocket are kept after it was lost. */
+/** Seconds for which sessions survive a lost websocket. */
 const GRACE_S = 30;
 
 /** Serves this host until a shutdown request, the end of its channel, or a signal. */
@@ -58,7 +58,7 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
   const remote = options.execServer === undefined ? undefined : await connectExecServer(options.execServer, telemetry);
   // The exec-server may be on this host.
   if (remote !== undefined) shieldProcess();
-  // Shared by all orchestrators: the host is probed once.
+  // Shared by all orchestrators, so that the host is probed once.
   const sandbox = createCommandSandbox({ native: createNative(undefined, { closeInheritedOnExec: true }) });
   const graceMs = Math.ceil((options.resumeGrace ?? (serveSocket === undefined ? GRACE_S : BACKGROUND_GRACE_S)) * 1000);
   const executor = createExecutor({
@@ -94,10 +94,10 @@ export async function runExecutor(given: ExecutorCommandOptions): Promise<void> 
   }
 }
 
-/** Loaded on demand: most executors are used for their tools alone. */
+/** Loaded on demand: most executors are used for their tools only. */
 async function startExecServer(telemetry: OpenedTelemetry, graceMs: number): Promise<HostedExecServer> {
   const { createLocalExecServer } = await import("../local-exec-server.js");
-  // Its sessions are kept for as long as the executor keeps its own, where that is longer than usual.
+  // Sessions survive as long as those of the executor, if that is longer than the default.
   const sessions = graceMs > GRACE_S * 1000 ? { busyDetachedMs: graceMs } : {};
   const { server, close } = await createLocalExecServer(telemetry, sessions);
   return { serve: (channel) => server.serve(channel, { transport: { kind: "socket", peer: "a tunnel" } }), close };
@@ -132,7 +132,7 @@ async function connectExecServer(text: string, telemetry: OpenedTelemetry) {
 async function serveStdio(executor: Executor): Promise<void> {
   const channel = createStdioChannel({ input: process.stdin, output: openStdout() });
   const stop = onStopSignal(() => void channel.close());
-  // Nobody can reconnect over stdio: the end of the channel ends everything.
+  // Over stdio no reconnection is possible: the end of the channel ends everything.
   await executor.serve(channel, { resumable: false });
   stop();
 }
@@ -156,7 +156,7 @@ async function serveWebSocket(
     );
   }
   const { createWebSocketListener } = await import("@codex/channel/websocket");
-  // Before the address is printed: a signal may follow at once.
+  // Before the address is printed, since a signal may follow immediately.
   const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
   const serving = new Set<Promise<void>>();
   const limitUnsent = createUnsentLimit();
@@ -179,11 +179,11 @@ async function serveWebSocket(
   await Promise.all(serving);
 }
 
-/** Whether other machines reach it. */
+/** Whether other machines can reach it. */
 const isOpen = (place: ListenPlace): place is Extract<ListenPlace, { host: string }> =>
   place.kind === "websocket" && !isLoopback(place.host);
 
-/** Compares digests, which have one length, in constant time. */
+/** Compares digests of equal length in constant time. */
 function bearer(token: string) {
   const expected = digest(token);
   return (request: IncomingMessage) => {

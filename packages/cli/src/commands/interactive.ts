@@ -23,7 +23,7 @@ import { savedRulesFile } from "../rule-files.js";
 import { chooseRunSandbox } from "../run-sandbox.js";
 import { VERSION, VERSION_LINE } from "../version.js";
 
-/** Holds a conversation with an agent at this terminal; without one it is `codex exec`. @throws CommandError */
+/** Runs an interactive conversation at this terminal; without a terminal, `codex exec`. @throws CommandError */
 export async function runInteractive(
   prompt: string | undefined,
   choice: ThreadChoice | { kind: "pick" },
@@ -116,7 +116,7 @@ async function openSession(
   }
 }
 
-/** Ctrl-C where the terminal sends it as a signal; an end that is asked for from outside, of which this process then dies. */
+/** Handles SIGINT from the terminal, and SIGTERM and SIGHUP, by which the process finally dies. */
 function watchSignals(conversation: Conversation) {
   let received: NodeJS.Signals | undefined;
   const interrupt = () => conversation.interrupt();
@@ -141,7 +141,7 @@ function watchSignals(conversation: Conversation) {
 
 const ENDS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGHUP"];
 
-/** What anything in this process writes to the terminal as an error is shown above the input, instead of into it. */
+/** Redirects stderr of this process to the area above the input. */
 function showErrors(conversation: Conversation): () => void {
   const { stderr } = process;
   if (!stderr.isTTY) return () => {};

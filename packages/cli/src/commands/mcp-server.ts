@@ -16,7 +16,7 @@ import { compileGrammarSimply } from "../shell-parser.js";
 import { VERSION } from "../version.js";
 
 export interface McpServerCommandOptions extends ConnectOptions, ConfigFlags {
-  /** Absolute; the directory of calls. */
+  /** Absolute working directory of calls. */
   cd?: string;
   maxHold: number;
   onCancel: OnCancel;
@@ -26,7 +26,7 @@ export interface McpServerCommandOptions extends ConnectOptions, ConfigFlags {
   printConfig?: McpHost;
 }
 
-/** Serves the tools on stdin and stdout until stdin ends. Nothing is connected before the tools are listed or called. */
+/** Serves the tools over stdin and stdout until stdin ends. Connects when tools are first listed or called. */
 export async function runMcpServer(options: McpServerCommandOptions): Promise<void> {
   const { printConfig } = options;
   if (printConfig !== undefined) {
@@ -56,7 +56,7 @@ export async function runMcpServer(options: McpServerCommandOptions): Promise<vo
     onCancel: options.onCancel,
     structured: options.structured,
     version: VERSION,
-    // Judging a call attaches what it needs.
+    // `judge` connects the environment it needs.
     attach: () => orchestrator.judge("list_sessions", {}),
     ...(options.cd === undefined ? {} : { cwd: options.cd }),
   });
@@ -74,12 +74,12 @@ export async function runMcpServer(options: McpServerCommandOptions): Promise<vo
   await place.close();
 }
 
-/** Where the calls run: connected when a call or a listing first needs it, and again when it was lost. */
+/** The environment of the calls: connected on first use, and reconnected when lost. */
 function createPlace(options: ConnectOptions) {
   const id = options.environment ?? (isOwnHost(options) ? "local" : "executor");
   let chosen: ChosenEnvironment | undefined;
   return {
-    // A name for models; an address is none.
+    // A name for models, not an address.
     id: /^[A-Za-z0-9_.-]{1,64}$/.test(id) ? id : "executor",
     async attach(orchestrator: ExecutorAttachment) {
       chosen ??= await choosePlace(options);
@@ -94,10 +94,10 @@ function createPlace(options: ConnectOptions) {
   };
 }
 
-/** Between what a call is held and the limit of a host, seconds. */
+/** Margin between the maximum wait of a call and the timeout of the MCP host, seconds. */
 const MARGIN_S = 30;
 
-/** What the entry of a host has to repeat. */
+/** Options to repeat in the entry of an MCP host. */
 const toArguments = ({ executor, environment, tokenFile, caFile, cd }: McpServerCommandOptions): string[] =>
   Object.entries({ executor, environment, "token-file": tokenFile, "ca-file": caFile, cd }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, value],

@@ -16,10 +16,10 @@ export interface RecordSessionOptions extends SessionsAddress {
   json?: boolean;
 }
 
-/** Longest wait for output of one call, milliseconds; the next call follows at once. */
+/** Maximum wait for output per call, milliseconds; the next call follows at once. */
 const WAIT_MS = 60_000;
 
-/** Writes the retained output of a session as a recording; with `follow` also further output, until the session ends. */
+/** Records the retained output of a session; with `follow` also new output, until the session ends. */
 export async function runRecordSession(id: number, options: RecordSessionOptions): Promise<void> {
   const address = checkSessionsAddress(options);
   if (options.kill !== undefined || options.read !== undefined || options.json) {

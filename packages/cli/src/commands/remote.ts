@@ -33,7 +33,7 @@ export const runRemoteExecServer = (options: RemoteArguments): Promise<void> =>
   reportAsCodex(async () => {
     const telemetry = await openTelemetry("exec-server", options, false);
     const { server, close } = await createLocalExecServer(telemetry);
-    // A session goes to the harness that resumes it last: the rendezvous may not have noticed that a socket is gone.
+    // The last harness to resume a session gets it: the rendezvous may not have noticed a closed socket.
     const transport = (peer: string) => ({ kind: "socket", peer }) as const;
     const serve = (channel: Channel, peer: string) => void server.serve(channel, { transport: transport(peer) });
     await serveRemotely(options, telemetry, serve).finally(close);
@@ -65,7 +65,7 @@ export function runRemoteExecutor(options: RemoteArguments & Omit<ExecutorComman
   });
 }
 
-/** Registers this host, and serves the harnesses that the registry admits, until a signal. @throws CommandError */
+/** Registers this host, and serves the harnesses admitted by the registry until a signal. @throws CommandError */
 async function serveRemotely(
   options: RemoteArguments,
   telemetry: OpenedTelemetry,
@@ -99,7 +99,7 @@ async function serveRemotely(
   say(`environment ${environmentId} at ${options.remote}${"fingerprint" in relay ? `, key ${relay.fingerprint}` : ""}`);
   const reason = await stopped;
   await relay.close();
-  // A credential may have been read from it: it would keep this process alive.
+  // A credential may have been read from stdin, which would keep this process alive.
   process.stdin.destroy();
   if (reason !== undefined) throw reason;
 }

@@ -32,7 +32,7 @@ export async function runRendezvous(options: RendezvousCommandOptions): Promise<
     const { behindProxy: isBehindProxy, noiseOnly } = options;
     if (!isLoopback(address.host) || isBehindProxy)
       requireGuard(access, options.listen, tls !== undefined || isBehindProxy);
-    // Before the address is printed: a signal may follow at once.
+    // Before the address is printed, since a signal may follow immediately.
     const stopped = new Promise<void>((resolve) => void onStopSignal(resolve));
     const rendezvous = new Rendezvous({ access, noiseOnly, telemetry });
     const listener = await listenRendezvous(rendezvous, {
