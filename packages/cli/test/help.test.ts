@@ -10,6 +10,12 @@ const listCommands = (command: Command, path = "codex"): { path: string; command
 ];
 const commands = listCommands(createProgram());
 
+it("no command ignores arguments that it does not take", () => {
+  const takesMore = commands.filter(({ command }) => Reflect.get(command, "_allowExcessArguments") === true);
+  // These two say themselves what is wrong.
+  expect(takesMore.map(({ path }) => path)).toEqual(["codex", "codex sessions"]);
+});
+
 describe("help", () => {
   it.each(commands)("of $path is in one style", ({ command }) => {
     const help = command.createHelp();

@@ -84,7 +84,7 @@ describe.each(HOSTS)("a host $name", (host) => {
     it("tells what is missing and how to mend it", async () => {
       const { stdout } = await run("doctor");
       expect(stdout.toString()).toMatch(
-        /\nwarning {2}sandbox +none: where a sandbox mode is configured commands are refused, elsewhere/,
+        /\nwarning {2}sandbox +none: with a configured sandbox mode commands are refused, otherwise/,
       );
       const { code, stderr } = await run("sandbox", "--check");
       expect(code).toBe(1);

@@ -8,7 +8,6 @@ import { addAgentOptions, addAskingOption } from "./options.js";
 export function addInteractive(program: Command): void {
   addAskingOption(addAgentOptions(program))
     .argument("[prompt]", "The first message of a conversation with an agent; without a terminal as codex exec")
-    .allowExcessArguments()
     .action(async (prompt: string | undefined, options: AgentCommandOptions, command: Command) => {
       const isWord = prompt !== undefined && /^[\w-]+$/.test(prompt);
       if (command.args.length > 1 || (isWord && !isConversation())) refuseWord(command);

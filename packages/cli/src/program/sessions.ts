@@ -21,7 +21,6 @@ export function addSessions(program: Command): void {
   sessions
     .addOption(isOld(new Option("--kill <id>").argParser(parseCount)))
     .addOption(isOld(new Option("--read <id>").argParser(parseCount)))
-    .allowExcessArguments()
     .action(async (options, command: Command) => {
       const [unknown] = command.args;
       if (unknown !== undefined) refuseCommand(command, unknown);
@@ -65,6 +64,8 @@ export function addSessions(program: Command): void {
     async (id, _options, command) =>
       (await import("../commands/record-session.js")).runRecordSession(id, command.optsWithGlobals()),
   );
+  // Now, as subcommands inherit it.
+  sessions.allowExcessArguments();
 }
 
 /** Commander takes an unknown subcommand for an argument when the command itself has an action. */
