@@ -17,7 +17,15 @@ import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { buildChunks, compileAhead, lightWebSockets, requireAscii, WRAPPER, writePack } from "./chunks.mjs";
+import {
+  buildChunks,
+  compileAhead,
+  lightWebSockets,
+  ownZodForMcp,
+  requireAscii,
+  WRAPPER,
+  writePack,
+} from "./chunks.mjs";
 import { directImports } from "./direct-imports.mjs";
 import { withModel } from "./model-stub.mjs";
 
@@ -43,7 +51,7 @@ const shared = {
   // two are optional native add-ons of ws that are not used.
   external: ["node-pty", "koffi", "@vscode/tree-sitter-wasm", "@opentelemetry/api", "bufferutil", "utf-8-validate"],
   alias: packageIndexes(),
-  plugins: [directImports(packageIndexes()), lightWebSockets],
+  plugins: [directImports(packageIndexes()), lightWebSockets, ownZodForMcp],
   logLevel: "warning",
 };
 

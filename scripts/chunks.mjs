@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 
@@ -97,6 +97,34 @@ export const lightWebSockets = {
     }));
   },
 };
+
+/**
+ * The SDK of MCP gets a copy of zod of its own. It uses all of zod, and a module that chunks share is cut down to what any of them
+ * uses: each command would load all of it.
+ */
+export const ownZodForMcp = {
+  name: "own-zod-for-mcp",
+  setup({ onLoad, onResolve, resolve }) {
+    const copy = async (name, { resolveDir, kind }) => {
+      const { path, errors, sideEffects } = await resolve(name, { resolveDir, kind, pluginData: RESOLVED });
+      return { path, errors, sideEffects, namespace: COPY };
+    };
+    onResolve({ filter: /^zod(\/|$)/ }, (args) => {
+      if (args.pluginData === RESOLVED || !/[\\/]@modelcontextprotocol[\\/]/.test(args.importer)) return undefined;
+      return copy(args.path, args);
+    });
+    onResolve({ filter: /^\./, namespace: COPY }, (args) =>
+      args.pluginData === RESOLVED ? undefined : copy(args.path, args),
+    );
+    onLoad({ filter: /.*/, namespace: COPY }, ({ path }) => ({
+      contents: readFileSync(path, "utf8"),
+      resolveDir: dirname(path),
+    }));
+  },
+};
+
+const COPY = "own-zod-for-mcp";
+const RESOLVED = { isResolved: true };
 
 /** `main.ts` reads a part with a byte for each character. esbuild escapes other characters, but not in regular expressions. */
 export function requireAscii(file) {

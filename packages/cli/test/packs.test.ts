@@ -17,10 +17,10 @@ const NEVER = ["agent", "commander", "exec-server", "exec-server-client", "polic
 const HOST = ["executor", "process-host", "sandbox", "shell-snapshot"];
 
 describe.each([
-  { name: "run", maxBytes: 470_000, without: [...NEVER, "ws"] },
-  { name: "run-remote", maxBytes: 330_000, without: [...NEVER, ...HOST] },
-  { name: "tools-list", maxBytes: 460_000, without: [...NEVER, "ws"] },
-  { name: "exec", maxBytes: 1_150_000, without: ["commander", "doctor", "mcp-client", "ws"] },
+  { name: "run", maxBytes: 415_000, without: [...NEVER, "ws"] },
+  { name: "run-remote", maxBytes: 270_000, without: [...NEVER, ...HOST] },
+  { name: "tools-list", maxBytes: 402_000, without: [...NEVER, "ws"] },
+  { name: "exec", maxBytes: 1_065_000, without: ["commander", "doctor", "mcp-client", "ws"] },
 ])("what codex $name loads", ({ name, maxBytes, without }) => {
   it("has no code of packages that it does not need", () => {
     expect(packs[name]?.packages.filter((each) => without.includes(each))).toEqual([]);
