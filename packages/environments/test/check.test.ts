@@ -122,7 +122,7 @@ it.each(LINKS)("says what to do about %s", { timeout: 60_000 }, async (_name, ki
 
 it("measures what can be used", async () => {
   expect(await checkEnvironment(environmentAt(await listen()))).toEqual({
-    ...{ id: "far", kind: "websocket", ok: true, serves: "exec-server" },
+    ...{ id: "remote", kind: "websocket", ok: true, serves: "exec-server" },
     ...{ connectMs: expect.any(Number), roundTripMs: expect.any(Number) },
   });
 });

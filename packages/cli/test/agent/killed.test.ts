@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { customCall, message, respond, say } from "@codex/agent/testing";
 import { describe, expect, it } from "vitest";
@@ -86,7 +86,6 @@ describe("a thread", () => {
     mkdirSync(join(home, "sessions"));
     // A file where a directory has to be: so it is for root as well.
     appendFileSync(join(home, "sessions", String(new Date().getFullYear())), "");
-    chmodSync(join(home, "sessions"), 0o500);
     const { code, stderr } = await run(["go"]);
     expect([code, endpoint.requests.length]).toEqual([1, 0]);
     expect(stderr).toMatch(/sessions/);
