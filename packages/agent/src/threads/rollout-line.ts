@@ -91,6 +91,8 @@ export interface ReadThread {
   lastTokens: number;
   /** Undefined when no line records calls, as in files written by Codex. */
   startedCalls: Set<string> | undefined;
+  /** A line is no JSON: what it told is lost, maybe that a call was made. */
+  hasGap: boolean;
 }
 
 /** Initial state, before any line. */
@@ -100,12 +102,14 @@ export const emptyThread = (): ReadThread => ({
   usage: undefined,
   lastTokens: 0,
   startedCalls: undefined,
+  hasGap: false,
 });
 
 /** Applies a line to a thread; unknown lines and invalid JSON are ignored. */
 export function readLine(thread: ReadThread, text: string): void {
   const line = asObject(parseJson(text));
   const payload = asObject(line?.payload);
+  if (line === undefined && text.trim() !== "") thread.hasGap = true;
   if (payload === undefined) return;
   switch (line?.type) {
     case "session_meta":

@@ -109,14 +109,15 @@ export function createThreadStore(options: ThreadStoreOptions): ThreadStore {
 
   const read = async (path: string) => {
     const { thread, isTorn } = await readRollout(path, limits);
-    const { meta, items, usage, lastTokens, startedCalls } = thread;
+    const { meta, items, usage, lastTokens, startedCalls, hasGap } = thread;
     if (!isMetaOf(path, meta)) throw createBadThread(path);
     const saved: SavedThread = {
       id: meta.id,
       items,
       lastTokens,
       ...(usage === undefined ? {} : { usage }),
-      ...(startedCalls === undefined ? {} : { startedCalls }),
+      // After a gap nobody can say that a call was not made.
+      ...(startedCalls === undefined || hasGap ? {} : { startedCalls }),
     };
     return { saved, meta, isTorn };
   };

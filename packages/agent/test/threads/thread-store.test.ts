@@ -214,6 +214,22 @@ describe("a store", () => {
     },
   );
 
+  it("does not say that a call was not made where a line is torn", async () => {
+    const { store } = setUp();
+    const { id, file } = await store.create(NEW);
+    await write(file, { type: "item", item: functionCall("c1", "exec_command", { cmd: "x" }) });
+    appendFileSync(file.path, '{"timestamp":"","type":"turn_started","payload":{}}\n');
+    const known = await store.open(id);
+    await known.file.close();
+    expect(known.saved.startedCalls?.has("c1")).toBe(false);
+    appendFileSync(file.path, '{"timestamp":"","type":"call_started","payload":{"callId":"c');
+    for (const text of ["two", "three"]) {
+      const torn = await store.open(id);
+      await write(torn.file, item(text));
+      expect(torn.saved.startedCalls).toBeUndefined();
+    }
+  });
+
   it("forks a thread under an id of its own", async () => {
     const { store } = setUp();
     const { id, file } = await store.create(NEW);
