@@ -47,7 +47,7 @@ describe.skipIf(NO_SSHD !== "")(`codex run over ssh${NO_SSHD}`, { timeout: 120_0
   it.skipIf(NO_VIM !== "")(`keeps vim while its connection is killed${NO_VIM}`, async () => {
     const { env, url, directory, sshd } = await start();
     const file = join(directory, "text");
-    const words = ["run", "--tty", "--executor", url, "--", "vim", "-u", "NONE", "-N", "-n", file];
+    const words = ["run", "--tty", "--executor", url, "--", "vim", "-u", "NONE", "-i", "NONE", "-N", "-n", file];
     const terminal = new Terminal(process.execPath, [codex, ...words], { env: { ...env, TERM: "xterm" } });
     onTestFinished(() => terminal.kill());
     await terminal.shown("installing the server on");

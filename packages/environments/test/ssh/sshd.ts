@@ -90,6 +90,9 @@ export async function openSshd({ settings = [], env = {} }: SshdOptions = {}): P
   const variables = {
     ...{
       XDG_CACHE_HOME: at("cache"),
+      // Shells make files there.
+      XDG_CONFIG_HOME: at("config"),
+      XDG_DATA_HOME: at("data"),
       XDG_RUNTIME_DIR: at("run"),
       CODEX_HOME: at("home"),
       PATH: process.env.PATH ?? "",
