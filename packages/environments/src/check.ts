@@ -9,19 +9,19 @@ export interface EnvironmentCheck {
   kind: string;
   ok: boolean;
   serves: ServedProtocol | null;
-  /** Milliseconds from the beginning to the answer of the handshake. */
+  /** Milliseconds until the handshake response. */
   connectMs?: number;
-  /** Milliseconds: the median of several requests, where it is an exec-server. */
+  /** Median round trip of several requests, milliseconds; exec-servers only. */
   roundTripMs?: number;
-  /** Why it cannot be used; holds no secret. */
+  /** Why it cannot be used, without secrets. */
   problem?: string;
-  /** What to do about it. */
+  /** How to fix it. */
   mend?: string;
 }
 
 const ROUND_TRIPS = 5;
 
-/** Connects an environment and measures the round trip, or says what is wrong and how to mend it. Never rejects. */
+/** Connects an environment and measures the round trip, or returns the problem and how to fix it. Never rejects. */
 export async function checkEnvironment(environment: Environment): Promise<EnvironmentCheck> {
   const { id, kind } = environment;
   try {
@@ -30,7 +30,7 @@ export async function checkEnvironment(environment: Environment): Promise<Enviro
     const connectMs = round(performance.now() - began);
     const { cwd } = await environment.info();
     const serves = environment.serves ?? null;
-    // An executor is asked only once.
+    // The round trip is measured only for an exec-server.
     const measured = serves === "exec-server" ? { roundTripMs: await measure(environment, cwd) } : {};
     return { id, kind, ok: true, serves, connectMs, ...measured };
   } catch (error) {
@@ -57,7 +57,7 @@ async function measure(environment: Environment, path: string): Promise<number> 
   return round(times.sort((a, b) => a - b)[Math.floor(ROUND_TRIPS / 2)]!);
 }
 
-/** It is an answer as well. */
+/** An error response also completes a round trip. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof RpcError)) throw error;
 }
@@ -74,7 +74,7 @@ const MENDS: Mends = {
   closed: "connect it again: this side has closed it",
 };
 
-/** What differs by kind. */
+/** Overrides by kind of environment. */
 const MENDS_OF_KIND: Readonly<Record<string, Mends>> = {
   command: {
     unreachable: MENDS.program_failed!,

@@ -23,26 +23,26 @@ import { createWebSocketLink } from "./links/websocket.js";
 import type { HostTools } from "./remote/host.js";
 import { createRemoteEnvironment } from "./remote/remote-environment.js";
 
-/** What environments of a configuration are made with. */
+/** Dependencies of configured environments. */
 export interface ConfiguredOptions {
-  /** The environment `local`, of who has one. Without it `local` is there and cannot be connected. */
+  /** Creates the environment `local`. If omitted, `local` exists but cannot be connected. */
   local?: () => Environment;
   hostTools?: HostTools | undefined;
-  /** Links of kinds that this package does not have itself. */
+  /** Links of kinds that this package does not implement itself. */
   links?: {
     ssh?: (configured: ConfiguredSsh) => EnvironmentLink;
   };
-  /** File with the keys of the executors that are trusted, behind registries. Without it registries are believed. */
+  /** File with the trusted keys of executors behind registries. Without it, registries are trusted. */
   knownExecutors?: string | undefined;
-  /** Variables with tokens; default: those of this process. */
+  /** Environment variables that hold tokens; default: those of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Called with each line that a program of an environment writes to stderr. */
+  /** Called with each stderr line of an environment's program. */
   onLine?: (id: string, line: string) => void;
   telemetry?: Telemetry | undefined;
   clock?: Clock;
 }
 
-/** The environments of a configuration. None is connected; those that are to be connected eagerly are by `createEnvironments`. */
+/** The configured environments, unconnected; `createEnvironments` connects the eager ones. */
 export function createConfiguredProvider(
   config: EnvironmentsConfig,
   options: ConfiguredOptions = {},
@@ -61,7 +61,7 @@ export function createConfiguredProvider(
   };
 }
 
-/** One environment of a configuration, unconnected. */
+/** One configured environment, unconnected. */
 export function createConfigured(configured: ConfiguredEnvironment, options: ConfiguredOptions = {}): Environment {
   const { hostTools, telemetry, clock } = options;
   return createRemoteEnvironment({
@@ -76,7 +76,7 @@ export function createConfigured(configured: ConfiguredEnvironment, options: Con
   });
 }
 
-/** The directory of its address; and the server there keeps processes longer than others do. */
+/** The directory in its address, and the longer recovery window of the server there. */
 function describeSsh({ url }: ConfiguredSsh): { cwd?: string | undefined; recoveryWindowMs: number } {
   const address = readSshUrl(url);
   return { cwd: typeof address === "string" ? undefined : address.cwd, recoveryWindowMs: SSH_RECOVERY_MS };
@@ -113,7 +113,7 @@ function createLink(
   }
 }
 
-/** How a configured environment of a registry is asked for. */
+/** The address of a configured environment behind a registry. */
 export function toNoiseAddress(
   configured: ConfiguredNoise,
   { knownExecutors, clock }: { knownExecutors?: string | undefined; clock?: Clock | undefined } = {},
@@ -151,7 +151,7 @@ function createConfiguredWebSocket(
 /** The longest delay of a Node timer, milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Files and variables are read for each connection: a token that was renewed is used at the next one. */
+/** Files and variables are read for each connection, so that a renewed token is used at the next one. */
 async function openToken(
   token: NonNullable<ConfiguredWebSocket["token"]>,
   env: NonNullable<ConfiguredOptions["env"]>,

@@ -3,34 +3,34 @@ import type { RemoteFileSystem, RemoteHttp } from "@codex/exec-server-client";
 import type { AttachedExecutor, Orchestrator } from "@codex/orchestrator";
 
 /**
- * A named place with processes, files, HTTP and, through an executor, tools. It is connected on first use, once for all who
- * wait, and resumed when its connection is lost. It fails closed: what cannot be done here is not done elsewhere.
+ * A named host with processes, files, HTTP and, through an executor, tools. It is connected on first use, once for all concurrent
+ * callers, and resumed when its connection is lost. It fails closed: an operation that fails here is not done elsewhere.
  */
 export interface Environment extends AsyncDisposable {
   readonly id: string;
   /** How it is reached. */
   readonly kind: EnvironmentKind;
   readonly state: EnvironmentState;
-  /** Called at each change of the state. Returns a function that stops it. An exception of the listener is ignored. */
+  /** Calls the listener at each change of state. Returns a function that removes it. Exceptions of the listener are ignored. */
   onStateChange(listener: (state: EnvironmentState) => void): () => void;
   /**
-   * Connects, unless it is connected. Those who call it meanwhile wait for the same attempt. One that failed is tried again
-   * after a pause, which grows with each failure.
+   * Connects, unless it is connected. Concurrent callers wait for the same attempt. A failed attempt is repeated on the next call,
+   * after a delay that grows with each failure.
    * @throws EnvironmentError, or the reason of `signal`, which ends only this wait
    */
   connect(options?: { signal?: AbortSignal }): Promise<void>;
   /** Describes its host. Connects first. @throws EnvironmentError */
   info(): Promise<EnvironmentInfo>;
-  /** What is at its address, which the handshake finds out; undefined before. */
+  /** The protocol served at its address, determined by the handshake; undefined before. */
   readonly serves: ServedProtocol | undefined;
-  /** Its processes. Each start connects first, and rejects with EnvironmentError when that fails: nothing was started then. */
+  /** Its processes. Each start connects first, and rejects with EnvironmentError if that fails; then nothing was started. */
   readonly backend: ExecBackend;
-  /** Its files. Each call connects first, and rejects with EnvironmentError when that fails. */
+  /** Its files. Each call connects first, and rejects with EnvironmentError if that fails. */
   readonly files: EnvironmentFiles;
-  /** HTTP from its host; connects like `files`. */
+  /** HTTP requests made by its host; connects like `files`. */
   readonly http: EnvironmentHttp;
   /**
-   * Gives its tools to an orchestrator, under its id. Connects first. In front of an exec-server an executor is started in
+   * Attaches its tools to an orchestrator, under its id. Connects first. For an exec-server, an executor is started in
    * this process. @throws EnvironmentError, OrchestratorError
    */
   attach(orchestrator: Pick<Orchestrator, "attach">, options?: { signal?: AbortSignal }): Promise<AttachedExecutor>;
@@ -38,10 +38,10 @@ export interface Environment extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** `local`: this host. `websocket`: an address. `command`: a program that speaks on its stdin and stdout. */
+/** `local`: this host. `websocket`: an address. `command`: a program that communicates over its stdin and stdout. */
 export type EnvironmentKind = "local" | "websocket" | "command" | "ssh" | (string & {});
 
-/** A protocol that an environment can speak to us. */
+/** A protocol that an environment can serve. */
 export type ServedProtocol = "exec-server" | "executor";
 
 /**
@@ -55,7 +55,7 @@ export interface EnvironmentState {
   readonly status: EnvironmentStatus;
   /** Milliseconds since the epoch. */
   readonly since: number;
-  /** Why it is not `ready`; holds no token, and of a URL neither user, password nor query. */
+  /** Why it is not `ready`, without tokens, and with URLs stripped of user, password and query. */
   readonly reason?: string;
 }
 

@@ -3,15 +3,15 @@ import { EnvironmentError } from "./errors.js";
 
 /** Environments by id, one of them the default, or none. */
 export interface Environments extends AsyncDisposable {
-  /** Undefined where configuration says `none`. */
+  /** Undefined if it is configured as `none`. */
   readonly default: Environment | undefined;
-  /** The default first. None of them is connected by this. */
+  /** All environments, the default first. Does not connect them. */
   list(): readonly Environment[];
   /** @param id undefined for the default. @throws EnvironmentError `unknown_environment` or `disabled` */
   get(id?: string): Environment;
   /**
-   * Connects an environment. Where it cannot be connected and configuration names a fallback for it, connects that one: the
-   * answer says so. @throws EnvironmentError of the environment that was asked for
+   * Connects an environment. If that fails and a fallback is configured for it, connects the fallback instead; the
+   * result has `insteadOf`. @throws EnvironmentError of the requested environment
    */
   use(id?: string, options?: { signal?: AbortSignal }): Promise<UsedEnvironment>;
   /** Called when the state of an environment changes. Returns a function that stops it. */
@@ -20,26 +20,26 @@ export interface Environments extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** An environment that is connected. */
+/** A connected environment. */
 export interface UsedEnvironment {
   environment: Environment;
-  /** It is a fallback: what was asked for, and why it cannot be used. */
+  /** For a fallback: the requested environment, and why it cannot be used. */
   insteadOf?: { id: string; reason: string };
 }
 
-/** Where environments come from: configuration, or a program of its own. */
+/** A source of environments, such as configuration. */
 export interface EnvironmentProvider {
-  /** Each is owned by the collection from now on. Ids are unique. */
+  /** Owned by the collection. Ids are unique. */
   readonly environments: readonly Environment[];
   /** Id of the default; undefined for none. */
   readonly default?: string | undefined;
   /** Id of the environment to use instead of one that cannot be connected; undefined for none. */
   getFallback?(id: string): string | undefined;
-  /** Ids of those that are connected at once; what goes wrong shows in their state. */
+  /** Ids of environments to connect at once; failures show in their state. */
   readonly eager?: readonly string[];
 }
 
-/** Collects the environments of a provider; owns them. @throws RangeError for an id that is there twice or missing */
+/** Collects the environments of a provider and owns them. @throws RangeError for a duplicate id or an unknown default */
 export function createEnvironments(provider: EnvironmentProvider): Environments {
   const byId = new Map<string, Environment>();
   for (const environment of provider.environments) {
@@ -84,7 +84,7 @@ export function createEnvironments(provider: EnvironmentProvider): Environments 
   };
 }
 
-/** Follows the fallbacks that are named; their own failures say nothing of what was asked for. */
+/** Follows the configured fallbacks; if all fail, the error is that of the requested environment. */
 async function use(
   get: (id: string) => Environment,
   provider: EnvironmentProvider,

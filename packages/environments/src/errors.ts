@@ -1,11 +1,11 @@
-/** Why something could not be done in an environment. The message names the environment, and holds no secret. */
+/** An operation in an environment failed. The message names the environment and has no secrets. */
 export class EnvironmentError extends Error {
   override readonly name = "EnvironmentError";
   constructor(
     readonly code: EnvironmentErrorCode,
-    /** Id of the environment; undefined where there is none. */
+    /** Id of the environment; undefined if there is none. */
     readonly environment: string | undefined,
-    /** Without the name of the environment, which the message puts before it. */
+    /** The reason, without the environment name with which the message begins. */
     readonly reason: string,
     options?: ErrorOptions,
   ) {
@@ -13,23 +13,23 @@ export class EnvironmentError extends Error {
   }
 }
 
-/** What went wrong, for programs. */
+/** The kind of failure, for programs. */
 export type EnvironmentErrorCode =
   /** No environment has this id. */
   | "unknown_environment"
-  /** There is no default environment: configuration disables them. */
+  /** There is no default environment: environments are disabled by configuration. */
   | "disabled"
-  /** Nobody answered at its address. */
+  /** Nothing answered at its address. */
   | "unreachable"
   /** It refused the credentials. */
   | "unauthorized"
-  /** There was a connection, but what answered is neither an exec-server nor an executor, or refused. */
+  /** The peer is neither an exec-server nor an executor, or rejected the handshake. */
   | "handshake_failed"
-  /** It was not connected, or did not answer the handshake, in time. */
+  /** Connecting or the handshake exceeded its time limit. */
   | "timeout"
-  /** Its program could not be started, or ended. */
+  /** Its program could not be started, or has exited. */
   | "program_failed"
-  /** This environment cannot do that. */
+  /** This environment does not support the operation. */
   | "unsupported"
-  /** It was closed by this side. */
+  /** It was closed locally. */
   | "closed";

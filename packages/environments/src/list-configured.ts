@@ -1,20 +1,20 @@
 import { type ConfiguredEnvironment, type EnvironmentsConfig, listIds } from "./config/environment-config.js";
 import { listUrlSecrets, redact } from "./links/redact.js";
 
-/** What a configuration says of an environment, without connecting it. */
+/** A configured environment, described without connecting it. */
 export interface ListedEnvironment {
   id: string;
   kind: string;
-  /** Nothing was connected; `local` is this process. */
+  /** `ready` only for `local`, which is this process; nothing is connected. */
   status: "ready" | "disconnected";
-  /** Where it is, without secrets; undefined for this host. */
+  /** Its address, without secrets; undefined for this host. */
   target?: string;
   /** Where it is configured. */
   place?: string;
   fallback?: string;
 }
 
-/** All environments of a configuration, the default first. */
+/** All configured environments, the default first. */
 export function listConfigured(config: EnvironmentsConfig): ListedEnvironment[] {
   const byId = new Map(config.environments.map((each) => [each.id, each]));
   const all = [...(config.includeLocal ? ["local"] : []), ...byId.keys()];
@@ -27,19 +27,19 @@ export function listConfigured(config: EnvironmentsConfig): ListedEnvironment[] 
   });
 }
 
-/** Where an environment is, for a person; without secrets. */
+/** The address of an environment for display, without secrets. */
 function describeTarget(configured: ConfiguredEnvironment): string {
   switch (configured.kind) {
     case "websocket":
     case "ssh":
       return hideUrlSecrets(configured.url);
     case "command":
-      // Its arguments may be secrets.
+      // Arguments are omitted: they may be secret.
       return configured.program;
     case "noise":
       return `${configured.environmentId} at ${hideUrlSecrets(configured.registryUrl)}`;
   }
 }
 
-/** Codex takes any text of `CODEX_EXEC_SERVER_URL` for a URL. */
+/** `CODEX_EXEC_SERVER_URL` may be any text, as in Codex. */
 const hideUrlSecrets = (url: string): string => redact(url, listUrlSecrets(url));

@@ -4,16 +4,16 @@ import { EnvironmentError } from "./errors.js";
 import { openKnownExecutors } from "./links/known-executors.js";
 import { trustExecutor } from "./links/noise.js";
 
-/** Which executor is trusted from now on. */
+/** The newly trusted executor. */
 export interface TrustedExecutor {
   fingerprint: string;
-  /** The one that was trusted before, if any. */
+  /** The previously trusted fingerprint, if any. */
   former: string | undefined;
 }
 
 /**
- * Pins the key of the executor of a configured environment behind a registry: the one that it has now, or the one given.
- * @param file with the keys that are trusted
+ * Pins the key of the executor of a configured environment behind a registry: its current one, or the given one.
+ * @param file holds the trusted keys
  * @throws EnvironmentError, LinkError
  */
 export async function trustConfigured(

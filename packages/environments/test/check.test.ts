@@ -101,7 +101,7 @@ const LINKS: [string, kind: string, code: string, open: () => Promise<Environmen
   ],
 ];
 
-it.each(LINKS)("says what to do about %s", { timeout: 60_000 }, async (_name, kind, code, open, mend) => {
+it.each(LINKS)("gives advice for %s", { timeout: 60_000 }, async (_name, kind, code, open, mend) => {
   const environment = createRemoteEnvironment({
     id: "far",
     kind,
@@ -120,7 +120,7 @@ it.each(LINKS)("says what to do about %s", { timeout: 60_000 }, async (_name, ki
   await expect(environment.connect()).rejects.toMatchObject({ code });
 });
 
-it("measures what can be used", async () => {
+it("measures an environment that works", async () => {
   expect(await checkEnvironment(environmentAt(await listen()))).toEqual({
     ...{ id: "remote", kind: "websocket", ok: true, serves: "exec-server" },
     ...{ connectMs: expect.any(Number), roundTripMs: expect.any(Number) },

@@ -42,7 +42,7 @@ async function listen(authorization?: string) {
 const table = (id: string, url: string) => `[[environments]]\nid = "${id}"\nurl = "${url}"\n`;
 
 describe("configured environments", () => {
-  it("are connected one by one, when they are used", async () => {
+  it("are connected individually, on first use", async () => {
     const [used, ...others] = await Promise.all(Array.from({ length: 5 }, () => listen()));
     const codex = [used!, ...others].map(({ url }, index) => table(`e${index}`, url)).join("");
     const environments = await open({ codex: `default = "e0"\n${codex}${table("down", "ws://127.0.0.1:1")}` });
@@ -64,7 +64,7 @@ describe("configured environments", () => {
     expect(JSON.stringify([String(failure), environments.get("down").state])).not.toContain("s3cret");
   });
 
-  it("use the fallback that is named, and say so", async () => {
+  it("use the configured fallback, and report it", async () => {
     const { url } = await listen();
     const environments = await open({
       codex: `default = "down"\n${table("down", "ws://127.0.0.1:1")}${table("up", url)}`,
@@ -77,7 +77,7 @@ describe("configured environments", () => {
     ]);
   });
 
-  it("bring a token from a file or a variable, read at each connection, and show it nowhere", async () => {
+  it("read a token from a file or a variable for each connection, and never show it", async () => {
     const { url, seen } = await listen("Bearer right");
     const environments = await open(
       {
@@ -101,7 +101,7 @@ describe("configured environments", () => {
     expect(seen).toEqual(["Bearer wrong-s3cret"]);
   });
 
-  it("connect at once where that is asked for", async () => {
+  it("connect at once if configured as eager", async () => {
     const { url } = await listen();
     const environments = await open({ codex: table("a", url), ours: "[extend.a]\neager = true\n" });
     await new Promise<void>((resolve) => {
@@ -112,7 +112,7 @@ describe("configured environments", () => {
     });
   });
 
-  it("are named where one is asked for that is not there, or none", async () => {
+  it("are listed in the error for an unknown id or a missing default", async () => {
     const environments = await open({ codex: `default = "none"\n${table("a", "ws://h")}` });
     expect(() => environments.get()).toThrow(expect.objectContaining({ code: "disabled" }));
     expect(() => environments.get("b")).toThrow(/`b`.*`local`, `a`/);

@@ -21,7 +21,7 @@ function openOrchestrator() {
   return orchestrator;
 }
 
-describe("an environment at an exec-server", () => {
+describe("an environment on an exec-server", () => {
   it("runs processes, reads files and describes its host", async () => {
     const environment = environmentAt(await listen());
     expect([environment.state.status, environment.serves]).toEqual(["disconnected", undefined]);
@@ -33,7 +33,7 @@ describe("an environment at an exec-server", () => {
     expect((await environment.files.getMetadata("/tmp")).isDirectory).toBe(true);
   });
 
-  it("has its tools attached under its id", async () => {
+  it("attaches its tools under its id", async () => {
     const environment = environmentAt(await listen());
     const orchestrator = openOrchestrator();
     expect((await environment.attach(orchestrator)).name).toBe("remote");
@@ -46,8 +46,8 @@ describe("an environment at an exec-server", () => {
 
 const PLATFORM = process.platform;
 
-describe("an environment at an executor", () => {
-  it("is found out over the one connection that then carries its tools", async () => {
+describe("an environment on an executor", () => {
+  it("is detected over the same connection that then carries its tools", async () => {
     const { url, channels } = await listenExecutor();
     const environment = environmentAt(url);
     const orchestrator = openOrchestrator();
@@ -66,7 +66,7 @@ describe("an environment at an executor", () => {
     });
   });
 
-  it("has files and processes where the executor serves them, over the connection of its tools", async () => {
+  it("has files and processes if the executor serves them, over the connection of its tools", async () => {
     const { url, channels } = await listenExecutor({ execServer });
     const environment = environmentAt(url);
     await environment.attach(openOrchestrator());
@@ -77,7 +77,7 @@ describe("an environment at an executor", () => {
     expect(channels()).toBe(1);
   });
 
-  it("has them without an orchestrator, too, and describes its host", async () => {
+  it("has them without an orchestrator, and describes its host", async () => {
     const { url, channels } = await listenExecutor({ execServer });
     const environment = environmentAt(url);
     expect(await environment.info()).toMatchObject({ os: PLATFORM, shell: { path: expect.any(String) } });
@@ -91,7 +91,7 @@ describe("an environment at an executor", () => {
 });
 
 describe("environments that were added to an orchestrator", () => {
-  it("are connected by the first call, at an exec-server or an executor, and run nothing elsewhere when one is down", async () => {
+  it("are connected by the first call, and run nothing elsewhere if one is down", async () => {
     const { url } = await listenExecutor();
     const orchestrator = openOrchestrator();
     const tools = environmentAt(url, { id: "tools" });
@@ -121,7 +121,7 @@ describe("environments that were added to an orchestrator", () => {
 });
 
 describe("an executor that is lost", () => {
-  it("is named to its orchestrator, and so to a model, without the secrets of its address", async () => {
+  it("is reported to its orchestrator, and so to a model, without the secrets of its address", async () => {
     const [channel] = createMemoryChannelPair();
     let opened = 0;
     const environment = createRemoteEnvironment({
@@ -150,7 +150,7 @@ describe("an executor that is lost", () => {
   });
 });
 
-describe("an environment at an executor that nobody has attached", () => {
+describe("an environment on an executor that is not attached", () => {
   it("describes its host", async () => {
     const { url, channels } = await listenExecutor();
     const environment = environmentAt(url);
@@ -160,7 +160,7 @@ describe("an environment at an executor that nobody has attached", () => {
 });
 
 describe("connecting", () => {
-  it("happens once for all who wait", async () => {
+  it("happens once for concurrent callers", async () => {
     const url = await listen();
     let opened = 0;
     const inner = createWebSocketLink({ url });

@@ -14,7 +14,7 @@ import {
   type RemoteEnvironmentOptions,
 } from "../src/index.js";
 
-/** Puts an executor in front of a host, as a program does that has `@codex/executor`. */
+/** Starts an executor for a host, as a program with `@codex/executor` does. */
 export const hostTools: HostTools = ({ createBackend, host, resolvePath }) => {
   const [ours, its] = createMemoryChannelPair();
   void createExecutor({ backend: (): ExecBackend => createBackend(), host, resolvePath }).serve(its, {
@@ -64,7 +64,7 @@ export async function openExecutor(
   };
 }
 
-/** The exec-server beside an executor. */
+/** The exec-server served by an executor. */
 export const execServer: CreateExecServer = async () => {
   const backend = createLocalBackend();
   const info = await createEnvironmentInfo({ executorVersion: "0.169.0" });

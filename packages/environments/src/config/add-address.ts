@@ -2,8 +2,8 @@ import type { EnvironmentsConfig } from "./environment-config.js";
 import { readSshUrl } from "./ssh-url.js";
 
 /**
- * A configuration with the host of an `ssh://` URL besides, whose id is made of the host's name.
- * @returns what is wrong with the URL, where it is none
+ * A configuration extended by the host of an `ssh://` URL, with an id derived from the host name.
+ * @returns the problem with the URL if it is invalid
  */
 export function addSshAddress(
   config: EnvironmentsConfig,
@@ -21,5 +21,5 @@ export function addSshAddress(
   return { config: { ...config, environments: [...config.environments, added] }, id };
 }
 
-/** Characters of an id, which is the name of an executor, less those of a number behind it. */
+/** Maximum length of the derived id, leaving room for a numeric suffix. */
 const MAX_STEM_LENGTH = 56;

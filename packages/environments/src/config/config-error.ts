@@ -1,20 +1,20 @@
 import type { Place } from "@codex/toml";
 
-/** What is wrong with a configuration of environments, and where. Holds no secret. */
+/** A problem in a configuration of environments and its location, without secrets. */
 export interface ConfigProblem {
-  /** Path of the file; undefined for a variable. */
+  /** Path of the file; undefined for an environment variable. */
   readonly file?: string;
   /** Counts from 1. */
   readonly line?: number;
   /** Dotted, such as `environments.url`, or the name of a variable. */
   readonly key?: string;
-  /** As it may be shown; undefined where there is none. */
+  /** The value, without secrets; undefined if there is none. */
   readonly value?: string;
   /** What is expected. */
   readonly rule: string;
 }
 
-/** A configuration of environments that cannot be used: nothing is started for it. The message says all of `problem`. */
+/** An invalid configuration of environments: nothing is started. The message contains all of `problem`. */
 export class EnvironmentsConfigError extends Error {
   override readonly name = "EnvironmentsConfigError";
   constructor(
@@ -31,10 +31,10 @@ function describeProblem({ file, line, key, value, rule }: ConfigProblem): strin
   return `${place}\`${key}\`${value === undefined ? "" : ` is ${value}`}${value === undefined ? " " : "; "}${rule}`;
 }
 
-/** Characters of a value that an error shows. */
+/** Characters of a value quoted in an error. */
 const MAX_SHOWN = 100;
 
-/** A value as an error shows it: of a URL neither user, password, query nor fragment. */
+/** A value as shown in an error: URLs without user, password, query and fragment. */
 export function showValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(cut(withoutUrlSecrets(value)));
   if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return String(value);
@@ -48,22 +48,22 @@ export function showType(value: unknown): string {
   return typeof value === "object" ? "a table" : `a ${typeof value === "bigint" ? "number" : typeof value}`;
 }
 
-/** Everything of a URL that may be a secret is left out. */
+/** Removes every part of a URL that may be secret. */
 export const withoutUrlSecrets = (url: string): string =>
   url.replace(/^(\s*[a-z][a-z0-9+.-]*:\/\/)([^/?#]*@)?([^?#]*).*$/is, "$1$3");
 
 const cut = (text: string): string => (text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`);
 
-/** A table of a TOML file, with what an error about it needs. */
+/** A table of a TOML file and its location, for errors. */
 export interface Section {
   readonly file: string;
   readonly table: Readonly<Record<string, unknown>>;
-  /** From the top of the file; a number is the position in a list of tables. */
+  /** Path from the root of the file; a number is an index in an array of tables. */
   readonly path: readonly (string | number)[];
   findPlace(path: readonly (string | number)[]): Place | undefined;
 }
 
-/** The error about a key of a section, or about the section itself. */
+/** Creates the error for a key of a section, or for the section itself. */
 export function createProblem(
   { file, path, findPlace }: Section,
   key: string | undefined,

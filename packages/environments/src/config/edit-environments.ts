@@ -6,7 +6,7 @@ import { EnvironmentsConfigError } from "./config-error.js";
 import type { EnvironmentsConfig } from "./environment-config.js";
 import { ENVIRONMENTS_FILE, loadEnvironments, OUR_ENVIRONMENTS_FILE } from "./load-environments.js";
 
-/** An environment to write into a file. Members are as in the file. */
+/** An environment to write into a file. Members are named as in the file. */
 export interface NewEnvironment {
   id: string;
   url?: string;
@@ -22,7 +22,7 @@ export interface NewEnvironment {
 }
 
 /**
- * Adds an environment at the end of the file of Codex, or of our own where Codex would not understand it; with `isDefault` it becomes
+ * Appends an environment to `environments.toml`, or to `environments-ts.toml` if Codex would reject it; with `isDefault` it becomes
  * the default. Nothing is written when the result would be invalid. Returns the file.
  * @throws EnvironmentsConfigError
  */
@@ -37,8 +37,8 @@ export async function addEnvironment(home: string, added: NewEnvironment, isDefa
 }
 
 /**
- * Removes an environment, and what our own file adds to it. Returns the files that were changed; none: there is no such environment.
- * @throws EnvironmentsConfigError where the rest would be invalid, as for the default
+ * Removes an environment and its extensions in `environments-ts.toml`. Returns the changed files; empty if there is no such environment.
+ * @throws EnvironmentsConfigError if the rest would be invalid, as when removing the default
  */
 export async function removeEnvironment(home: string, id: string): Promise<string[]> {
   const texts = await readTexts(home);
@@ -80,7 +80,7 @@ async function replace(home: string, name: string, text: string): Promise<void> 
   await write(join(home, name), text);
 }
 
-/** What the files would say; errors name the real ones. */
+/** Loads the edited files from a temporary directory; errors name the real files. */
 async function check(home: string, texts: Texts): Promise<EnvironmentsConfig> {
   const trial = await mkdtemp(join(tmpdir(), "codex-environments-"));
   try {
@@ -97,7 +97,7 @@ async function check(home: string, texts: Texts): Promise<EnvironmentsConfig> {
   }
 }
 
-/** In one step, with the mode of the file that was there. */
+/** Replaces a file atomically, keeping its mode. */
 async function write(file: string, text: string): Promise<void> {
   const mode = await stat(file).then(
     (found) => found.mode & 0o777,
@@ -120,7 +120,7 @@ function renderEnvironment({ env, ...members }: NewEnvironment): string {
   return `[[environments]]\n${lines.join("\n")}\n`;
 }
 
-/** Strings of JSON are strings of TOML, but for DEL. */
+/** JSON strings are valid TOML strings, except for DEL. */
 const toToml = (value: unknown): string => JSON.stringify(value).replaceAll("\x7f", "\\u007f");
 
 function setDefault(text: string, id: string): string {
@@ -133,7 +133,7 @@ function setDefault(text: string, id: string): string {
   return lines.join("\n");
 }
 
-/** Cuts out the tables of an environment: each from its header to the next that is not below it. */
+/** Removes the tables of an environment: each from its header to the next one that is not a subtable. */
 async function withoutEnvironment(file: string, text: string, id: string): Promise<string> {
   const read = await readTomlFile(file);
   const tables = Array.isArray(read?.table.environments) ? read.table.environments : [];

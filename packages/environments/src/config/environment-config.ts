@@ -1,20 +1,20 @@
-/** What configuration says of environments, checked. */
+/** The validated configuration of environments. */
 export interface EnvironmentsConfig {
-  /** In the order of configuration, without `local`. */
+  /** In configuration order, without `local`. */
   readonly environments: readonly ConfiguredEnvironment[];
   /** Whether this host is the environment `local`. */
   readonly includeLocal: boolean;
-  /** Id of the default; undefined where environments are disabled. */
+  /** Id of the default; undefined if environments are disabled. */
   readonly default: string | undefined;
-  /** What decided: a file, a variable of the environment of this process, or nothing at all. */
+  /** The source that determined the environments: a file, an environment variable, or none. */
   readonly source: ConfigSource;
 }
 
-/** What decided which environments there are. */
+/** The source that determined the environments. */
 export type ConfigSource =
   | { kind: "file"; file: string }
   | { kind: "variable"; name: string }
-  /** Nothing is configured: `local` is the only one. */
+  /** Nothing is configured: `local` is the only environment. */
   | { kind: "none" };
 
 /** One configured environment, by how it is reached. */
@@ -24,35 +24,35 @@ interface Common {
   readonly id: string;
   /** Where it is configured: `FILE:LINE`, or the name of a variable. */
   readonly place: string;
-  /** Milliseconds that the remote side has to answer the handshake. */
+  /** Time limit for the handshake response, milliseconds. */
   readonly initializeTimeoutMs: number;
   /** Names of skills that it must have. */
   readonly requiredSkills: readonly string[];
-  /** Id of the environment to use where this one cannot be connected. */
+  /** Id of the environment to use if this one cannot be connected. */
   readonly fallback?: string;
   /** Connect it before it is used. */
   readonly eager?: boolean;
 }
 
-/** An address. */
+/** An environment at a websocket address. */
 export interface ConfiguredWebSocket extends Common {
   readonly kind: "websocket";
   readonly url: string;
-  /** Where the bearer token comes from; it is sent as it is. */
+  /** Where the bearer token comes from; it is sent unchanged. */
   readonly token?: TokenSource;
-  /** Absolute path of a file with certificates (PEM) to trust as well. */
+  /** Absolute path of a file with additional trusted certificates (PEM). */
   readonly caFile?: string;
   readonly connectTimeoutMs: number;
 }
 
-/** Where a bearer token comes from. A file and a variable are read at each connection. */
+/** Where a bearer token comes from. Files and variables are read for each connection. */
 export type TokenSource =
   | { kind: "literal"; token: string }
   /** Absolute path. */
   | { kind: "file"; file: string }
   | { kind: "variable"; name: string };
 
-/** A program that speaks on its stdin and stdout. */
+/** A program that communicates over its stdin and stdout. */
 export interface ConfiguredCommand extends Common {
   readonly kind: "command";
   readonly program: string;
@@ -60,11 +60,11 @@ export interface ConfiguredCommand extends Common {
   readonly env: Readonly<Record<string, string>>;
   /** Absolute; undefined for the directory with the configuration. */
   readonly cwd: string;
-  /** Names of variables of this process that it gets as well. */
+  /** Names of variables of this process that it inherits in addition. */
   readonly envInherit: readonly string[];
 }
 
-/** A host that the `ssh` of the system reaches. */
+/** A host reached with the system's `ssh`. */
 export interface ConfiguredSsh extends Common {
   readonly kind: "ssh";
   /** `ssh://[USER@]HOST[:PORT][/DIRECTORY]`. */
@@ -81,7 +81,7 @@ export interface ConfiguredNoise extends Common {
   readonly chatgptAccountId?: string;
 }
 
-/** The environments of a new conversation: the default first; none where environments are disabled. */
+/** Ids of the environments of a new conversation, the default first; empty if environments are disabled. */
 export function listIds({ environments, includeLocal, default: first }: EnvironmentsConfig): string[] {
   if (first === undefined) return [];
   const ids = [...(includeLocal ? ["local"] : []), ...environments.map(({ id }) => id)];

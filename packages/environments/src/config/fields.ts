@@ -1,6 +1,6 @@
 import { createProblem, type Section, showType, showValue } from "./config-error.js";
 
-// Reads members of a section. Undefined where there is none; throws EnvironmentsConfigError for one of another type.
+// Readers for members of a section. They return undefined if it is absent and throw EnvironmentsConfigError for a wrong type.
 
 /** @param isSecret the value is not shown */
 export function readText(section: Section, key: string, isSecret = false): string | undefined {
@@ -15,7 +15,7 @@ export function readFlag(section: Section, key: string): boolean | undefined {
   throw createProblem(section, key, "expected true or false", showValue(value));
 }
 
-/** Elements may be secrets, and are not shown. */
+/** Elements may be secret and are not shown. */
 export function readTexts(section: Section, key: string): readonly string[] | undefined {
   const value = section.table[key];
   if (value === undefined) return undefined;
@@ -26,7 +26,7 @@ export function readTexts(section: Section, key: string): readonly string[] | un
   throw createProblem(section, key, "expected a list of texts", shown);
 }
 
-/** Values may be secrets, and are not shown. */
+/** Values may be secret and are not shown. */
 export function readTextTable(section: Section, key: string): Readonly<Record<string, string>> | undefined {
   const table = readTable(section, key);
   if (table === undefined) return undefined;
@@ -34,7 +34,7 @@ export function readTextTable(section: Section, key: string): Readonly<Record<st
     if (typeof value === "string") continue;
     throw createProblem(section, key, "expected a table of texts", `a table whose \`${name}\` is ${showType(value)}`);
   }
-  return table as Readonly<Record<string, string>>; // every value was looked at
+  return table as Readonly<Record<string, string>>; // every value was checked
 }
 
 export function readTable(section: Section, key: string): Readonly<Record<string, unknown>> | undefined {
@@ -44,7 +44,7 @@ export function readTable(section: Section, key: string): Readonly<Record<string
   throw createProblem(section, key, "expected a table", showType(value));
 }
 
-/** Seconds, as milliseconds. */
+/** Reads seconds; returns milliseconds. */
 export function readSeconds(section: Section, key: string): number | undefined {
   const value = section.table[key];
   if (value === undefined) return undefined;
@@ -55,7 +55,7 @@ export function readSeconds(section: Section, key: string): number | undefined {
   return seconds * 1000;
 }
 
-/** @throws EnvironmentsConfigError for a key that is not among them; `elsewhere` says where some belong */
+/** @throws EnvironmentsConfigError for an unknown key; `elsewhere` has the text for keys that belong elsewhere */
 export function refuseUnknown(
   section: Section,
   known: readonly string[],
@@ -71,7 +71,7 @@ export function refuseUnknown(
 export const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-/** What Codex takes for blanks at the ends of a value: Unicode's White_Space, which is not quite that of `trim`. */
+/** Trims as Codex does: Unicode's White_Space, which differs slightly from `String.trim`. */
 export const trimBlanks = (text: string): string => text.replace(BLANKS, "");
 
 const BLANK = "[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";

@@ -8,10 +8,10 @@ import { type Dialect, OUR_KEYS, readAdditions, readEnvironment } from "./read-e
 
 /** Name of the file that Codex reads as well. */
 export const ENVIRONMENTS_FILE = "environments.toml";
-/** Name of our own file, which has what Codex does not know. */
+/** Name of the file with the additions of this project, which Codex does not read. */
 export const OUR_ENVIRONMENTS_FILE = "environments-ts.toml";
 
-/** Where configuration is. */
+/** The sources of configuration. */
 export interface EnvironmentsSources {
   /** `$CODEX_HOME`. */
   home: string;
@@ -20,8 +20,8 @@ export interface EnvironmentsSources {
 }
 
 /**
- * The environments that are configured, as Codex 0.169.0 chooses them: by the three variables of a registry, else by
- * `environments.toml`, else by `CODEX_EXEC_SERVER_URL`, else `local` alone. `environments-ts.toml` adds to the latter three.
+ * The configured environments, from the same source as in Codex 0.169.0: the three registry variables, else
+ * `environments.toml`, else `CODEX_EXEC_SERVER_URL`, else `local` alone. `environments-ts.toml` adds to the latter three.
  * Connects nothing. @throws EnvironmentsConfigError
  */
 export async function loadEnvironments({ home, env }: EnvironmentsSources): Promise<EnvironmentsConfig> {
@@ -47,11 +47,11 @@ export async function loadEnvironments({ home, env }: EnvironmentsSources): Prom
   return decide(merged, environments, ours);
 }
 
-/** What a file, or a variable, says. */
+/** The settings of one file or environment variable. */
 interface Statement {
   environments: readonly ConfiguredEnvironment[];
   includeLocal: boolean | undefined;
-  /** As it is written; `none` is in `isDisabled`. */
+  /** As written; `none` is represented by `isDisabled`. */
   default: string | undefined;
   isDisabled: boolean;
   source: ConfigSource;
@@ -133,7 +133,7 @@ function readExtensions(top: Section): Map<string, Section> {
   return extensions;
 }
 
-/** Our own file may say what the other leaves open, and may not contradict it. */
+/** `environments-ts.toml` may only set what `environments.toml` leaves unset. */
 function checkOnce(ours: Statement, codex: Statement | undefined): void {
   if (codex === undefined) return;
   const stated = {
@@ -176,7 +176,7 @@ function extend(environments: ConfiguredEnvironment[], { extensions = new Map() 
   return environments;
 }
 
-/** `CODEX_EXEC_SERVER_URL`, which decides where there is no `environments.toml`. */
+/** `CODEX_EXEC_SERVER_URL`, which applies if there is no `environments.toml`. */
 function fromUrl(given: string | undefined, ours: Statement | undefined): Statement & { isDecided: boolean } {
   const url = trimBlanks(given ?? "");
   const name = "CODEX_EXEC_SERVER_URL";
@@ -185,7 +185,7 @@ function fromUrl(given: string | undefined, ours: Statement | undefined): Statem
   const source = { kind: "variable", name } as const;
   if (url.toLowerCase() === "none")
     return { ...nothing, includeLocal: false, isDisabled: true, source, isDecided: true };
-  // Not validated, as in Codex: connecting it says what is wrong with it.
+  // Not validated, as in Codex: an invalid URL is reported on connecting.
   const common = { id: "remote", place: name, initializeTimeoutMs: INITIALIZE_TIMEOUT_MS, requiredSkills: [] };
   const remote = { ...common, kind: "websocket", url, connectTimeoutMs: CONNECT_TIMEOUT_MS } as const;
   const clash = ours?.environments.findIndex(({ id }) => id === remote.id) ?? -1;
@@ -201,7 +201,7 @@ function fromUrl(given: string | undefined, ours: Statement | undefined): Statem
   };
 }
 
-/** Chooses the default, and checks what names environments. */
+/** Chooses the default, and checks all references to environments. */
 function decide(
   { includeLocal = true, default: named, isDisabled, source, defaultSection }: Statement,
   environments: readonly ConfiguredEnvironment[],
@@ -221,7 +221,7 @@ const describeUnknown = (ids: readonly string[]): string => {
   return `no environment has this id; ${known}`;
 };
 
-/** Only our own file has fallbacks: in a table of its own environments, or in what it adds to others. */
+/** Fallbacks are set only in `environments-ts.toml`: in its environments or its extensions. */
 function checkFallbacks(
   environments: readonly ConfiguredEnvironment[],
   ids: readonly string[],

@@ -15,7 +15,7 @@ import {
 import { readSshUrl } from "./ssh-url.js";
 import { findUrlProblem, isLoopback } from "./ws-url.js";
 
-/** The file that Codex reads as well, or ours, which has more keys. */
+/** The format of a file: `codex` for the file shared with Codex, `ours` for `environments-ts.toml`, which has more keys. */
 export type Dialect = "codex" | "ours";
 
 const CODEX_KEYS = [
@@ -31,7 +31,7 @@ const CODEX_KEYS = [
   "initialize_timeout_sec",
 ];
 
-/** Keys of our own file, which add to an environment of either file. */
+/** Keys of `environments-ts.toml` that extend an environment of either file. */
 export const OUR_KEYS = [
   "auth_bearer_token_file",
   "auth_bearer_token_env",
@@ -45,7 +45,7 @@ const ELSEWHERE = Object.fromEntries(
   OUR_KEYS.map((key) => [key, `Codex does not know it; put it into environments-ts.toml, below [extend.ID]`]),
 );
 
-/** One `[[environments]]`. `home` is where relative paths start. @throws EnvironmentsConfigError */
+/** Reads one `[[environments]]`; relative paths are resolved against `home`. @throws EnvironmentsConfigError */
 export function readEnvironment(section: Section, dialect: Dialect, home: string): ConfiguredEnvironment {
   if (dialect === "codex") refuseUnknown(section, CODEX_KEYS, ELSEWHERE);
   else refuseUnknown(section, [...CODEX_KEYS, ...OUR_KEYS]);
@@ -68,7 +68,7 @@ export function readEnvironment(section: Section, dialect: Dialect, home: string
 }
 
 /**
- * Adds what our own file says of an environment to what the file of Codex says.
+ * Applies the extension of an environment in `environments-ts.toml`.
  * @throws EnvironmentsConfigError
  */
 export function readAdditions(section: Section, to: ConfiguredEnvironment, home: string): ConfiguredEnvironment {
@@ -107,7 +107,7 @@ function readId(section: Section): string {
 
 const MAX_ID_BYTES = 64;
 
-/** The error about a key whose value may be a secret: only its type is shown. */
+/** The error for a key whose value may be secret: only its type is shown. */
 const misplaced = (section: Section, key: string, rule: string) =>
   createProblem(section, key, rule, showType(section.table[key]));
 
@@ -152,7 +152,7 @@ function checkConfidential(section: Section, key: string, url: string): void {
 function readCommand(section: Section, given: string, home: string) {
   for (const key of ["auth_bearer_token", "connect_timeout_sec"]) {
     if (section.table[key] === undefined) continue;
-    // As with a URL, a value of another type is an error of its own.
+    // As with a URL, a value of a wrong type is a separate error.
     if (key === "connect_timeout_sec") readSeconds(section, key);
     throw misplaced(section, key, "needs `url`, and this has a `program`");
   }
@@ -172,7 +172,7 @@ function readCommand(section: Section, given: string, home: string) {
   };
 }
 
-/** Codex also takes a list in the place of the table: its first element is `required`. */
+/** Like Codex, also accepts an array instead of the table: its first element is `required`. */
 function readSkills(section: Section): readonly string[] {
   const given = section.table.skills;
   if (given === undefined) return [];

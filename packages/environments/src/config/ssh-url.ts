@@ -1,14 +1,14 @@
 /** The parts of `ssh://[USER@]HOST[:PORT][/DIRECTORY]`. */
 export interface SshUrl {
-  /** As `ssh` has it: a name of its configuration, a host name or an address without brackets. */
+  /** As passed to `ssh`: an alias of its configuration, a host name, or an address without brackets. */
   readonly host: string;
   readonly user?: string;
   readonly port?: number;
-  /** Absolute; `~` in front stands for the home there. */
+  /** Absolute; a leading `~` stands for the remote home directory. */
   readonly cwd?: string;
 }
 
-/** The parts of an `ssh://` URL, or a rule that it breaks. Nothing in it can become an option of `ssh`. */
+/** The parts of an `ssh://` URL, or the rule that it violates. No part can become an option of `ssh`. */
 export function readSshUrl(url: string): SshUrl | string {
   const expected = "expected ssh://[USER@]HOST[:PORT][/DIRECTORY]";
   const match =
@@ -34,7 +34,7 @@ export function readSshUrl(url: string): SshUrl | string {
   };
 }
 
-/** Null where it cannot be decoded, or holds a character that no path has. */
+/** Null if it cannot be decoded or contains a character not allowed in paths. */
 function decodePath(path: string): string | null {
   try {
     const decoded = decodeURIComponent(path);

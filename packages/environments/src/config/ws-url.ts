@@ -1,4 +1,4 @@
-/** Why Codex 0.169.0 does not take a text for a websocket URL; undefined when it does. Ports are not checked. */
+/** Why Codex 0.169.0 rejects a text as a websocket URL; undefined if it accepts it. Ports are not checked. */
 export function findUrlProblem(url: string): string | undefined {
   const rest = /^wss?:\/\/(.*)$/s.exec(url)?.[1];
   if (rest === undefined) return "expected a URL that begins with ws:// or wss://";
@@ -9,7 +9,7 @@ export function findUrlProblem(url: string): string | undefined {
   return findAuthorityProblem(authority) ?? (PATH.test(path) && QUERY.test(query) ? undefined : BAD_CHARACTER);
 }
 
-/** Whether what is sent to this URL without TLS stays on this host. */
+/** Whether traffic to this URL stays on this host. */
 export function isLoopback(url: string): boolean {
   const { hostname } = URL.canParse(url) ? new URL(url) : { hostname: "" };
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
@@ -19,7 +19,7 @@ const MAX_URL_BYTES = 65_534;
 const BAD_CHARACTER = "expected a URL without blanks and characters that must be percent-encoded";
 const BAD_AUTHORITY = "expected a host, and perhaps a port, behind the //";
 
-/** Characters that Codex's parser lets pass. */
+/** Characters accepted by Codex's parser. */
 const AUTHORITY = /^[!#$%&'()*+,\-./0-9:;=?@A-Z[\]_a-z~]*$/;
 const PATH = /^(?:[!"$-;=@-_a-~\x7f]|[^\0-\x7f])*$/;
 const QUERY = /^(?:\?(?:[!$-;=?-~\x7f]|[^\0-\x7f])*)?$/;

@@ -4,42 +4,42 @@ import { FIRST_RETRY_MS, LONGEST_RETRY_MS } from "../limits.js";
 import { toEnvironmentError } from "./reason.js";
 import type { StateBox } from "./state-box.js";
 
-/** What a connection is made of. */
-export interface ConnectionOptions<Far> {
+/** Dependencies of a connection. */
+export interface ConnectionOptions<Remote> {
   id: string;
   box: StateBox;
   clock: Clock;
   /** Returns 0 to 1; jitter for the pause after a failure. */
   random: () => number;
-  /** Opens one; the signal gives it up. */
-  open(signal: AbortSignal): Promise<Far>;
-  /** Frees one that was opened. */
-  free(remote: Far): Promise<void>;
+  /** Opens a connection; the signal aborts it. */
+  open(signal: AbortSignal): Promise<Remote>;
+  /** Releases an opened connection. */
+  free(remote: Remote): Promise<void>;
   secrets: readonly string[];
 }
 
-/** Keeps one connection for all who want it: opened on first use, opened again after it was lost or failed. */
-export class Connection<Far> {
-  readonly #options: ConnectionOptions<Far>;
+/** Holds one connection shared by all callers: opened on first use, and opened again after it was lost or failed. */
+export class Connection<Remote> {
+  readonly #options: ConnectionOptions<Remote>;
   readonly #abort = new AbortController();
-  #remote: Far | undefined;
-  #attempt: Promise<Far> | undefined;
+  #remote: Remote | undefined;
+  #attempt: Promise<Remote> | undefined;
   #failures = 0;
-  /** On the clock: when the next attempt may begin. */
+  /** Earliest time of the next attempt, on the clock. */
   #notBefore = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ConnectionOptions<Far>) {
+  constructor(options: ConnectionOptions<Remote>) {
     this.#options = options;
   }
 
-  /** The present one; undefined while there is none. */
-  get remote(): Far | undefined {
+  /** The current connection; undefined while there is none. */
+  get remote(): Remote | undefined {
     return this.#remote;
   }
 
   /** @throws EnvironmentError, or the reason of `signal`, which ends only this wait */
-  async get(signal?: AbortSignal): Promise<Far> {
+  async get(signal?: AbortSignal): Promise<Remote> {
     signal?.throwIfAborted();
     if (this.#closing !== undefined) throw this.#closed();
     if (this.#remote !== undefined) return this.#remote;
@@ -52,8 +52,8 @@ export class Connection<Far> {
     return got;
   }
 
-  /** It was lost: the next use opens another one. */
-  lose(remote: Far, reason: string): void {
+  /** Drops a lost connection: the next use opens another one. */
+  lose(remote: Remote, reason: string): void {
     if (this.#remote !== remote) return;
     this.#remote = undefined;
     this.#options.box.set("failed", reason);
@@ -75,7 +75,7 @@ export class Connection<Far> {
     this.#options.box.set("disconnected");
   }
 
-  async #open(): Promise<Far> {
+  async #open(): Promise<Remote> {
     const { id, box, open, free, secrets } = this.#options;
     const { signal } = this.#abort;
     try {

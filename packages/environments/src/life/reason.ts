@@ -6,21 +6,21 @@ import { MAX_REASON_LENGTH } from "../limits.js";
 import { LinkError } from "../links/link-error.js";
 import { redact } from "../links/redact.js";
 
-/** An error of connecting, as an EnvironmentError whose text holds none of the secrets. */
+/** Converts an error of connecting to an EnvironmentError without secrets. */
 export function toEnvironmentError(id: string, error: unknown, secrets: readonly string[]): EnvironmentError {
   if (error instanceof EnvironmentError) return error;
-  // Not kept as a cause: its text may hold what is removed here.
+  // Not kept as a cause: its text may contain the secrets removed here.
   const found = findLinkError(error) ?? error;
   return new EnvironmentError(codeOf(found), id, describeReason(found, secrets));
 }
 
-/** What a link says of its end, from below the errors of the channel and the client. */
+/** The LinkError in the chain of causes. */
 function findLinkError(error: unknown): LinkError | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof LinkError) return each;
   return undefined;
 }
 
-/** The text of an error without secrets, cut where it is long. */
+/** The text of an error without secrets, truncated. */
 function describeReason(error: unknown, secrets: readonly string[]): string {
   const text = redact(messageOf(error), secrets);
   return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH)}…`;

@@ -1,6 +1,6 @@
 import type { EnvironmentState, EnvironmentStatus } from "../environment.js";
 
-/** The state of one environment, and who wants to know of its changes. */
+/** The state of one environment and the listeners for its changes. */
 export class StateBox {
   #state: EnvironmentState;
   readonly #listeners = new Set<(state: EnvironmentState) => void>();
@@ -23,7 +23,7 @@ export class StateBox {
       try {
         listener(this.#state);
       } catch {
-        // A listener cannot keep the connection from its work.
+        // An exception of a listener must not affect the connection.
       }
     }
   }

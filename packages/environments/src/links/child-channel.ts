@@ -7,7 +7,7 @@ import {
   createStdioChannel,
   type Received,
 } from "@codex/channel";
-import { EXIT_AFTER_STDOUT_MS, REST_OF_STDOUT_MS } from "../limits.js";
+import { EXIT_AFTER_STDOUT_MS, STDOUT_DRAIN_MS } from "../limits.js";
 import type { Child } from "./child.js";
 import { LinkError } from "./link-error.js";
 
@@ -19,16 +19,16 @@ export class ChildChannel implements Channel {
   readonly #explain: (how: string) => Error;
   #isClosed = false;
 
-  /** @param explain the error for an end that was not ours; `how` says how the program ended */
+  /** @param explain creates the error for an unexpected end; `how` describes how the program ended */
   constructor(child: Child, explain: (how: string) => Error) {
     this.#child = child;
     this.#explain = explain;
     this.#inner = createStdioChannel({ input: child.stdout, output: child.stdin });
     this.closed = this.#inner.closed.then((end) => this.#describeEnd(end));
-    // Something else may hold its stdout open after it has exited; no answer can come from that.
+    // Another process may hold its stdout open after it has exited, but cannot answer.
     void child.exited.then(() => {
       if (child.stdout.closed) return;
-      const timer = setTimeout(() => child.stdout.destroy(), REST_OF_STDOUT_MS);
+      const timer = setTimeout(() => child.stdout.destroy(), STDOUT_DRAIN_MS);
       child.stdout.once("close", () => clearTimeout(timer));
     });
   }
@@ -59,7 +59,7 @@ export class ChildChannel implements Channel {
     return this.close();
   }
 
-  /** A write that fails says less than the end of the program does. */
+  /** Replaces a write error by the more specific exit reason of the program. */
   #explained(sent: Promise<void>): Promise<void> {
     const explained = sent.catch(async (error: unknown) => {
       if (this.#isClosed || !(error instanceof ChannelError) || error.code !== "closed") throw error;
@@ -78,8 +78,8 @@ export class ChildChannel implements Channel {
   }
 }
 
-/** An error that names a program, how it ended, and the end of its stderr. */
-export function toProgramError(program: string, how: string, lastWords: string): LinkError {
-  const words = lastWords === "" ? "" : `; last on its stderr: ${lastWords}`;
+/** An error with the program, how it ended, and the end of its stderr. */
+export function toProgramError(program: string, how: string, stderrTail: string): LinkError {
+  const words = stderrTail === "" ? "" : `; last on its stderr: ${stderrTail}`;
   return new LinkError("program_failed", `\`${program}\` ${how}${words}`);
 }

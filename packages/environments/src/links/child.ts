@@ -3,10 +3,10 @@ import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { type Clock, systemClock, waitAtMost } from "@codex/clock";
 import { messageOf } from "@codex/telemetry";
-import { END_GRACE_MS, KILL_GRACE_MS, LAST_WORDS_BYTES, MAX_LOGGED_LINE_LENGTH } from "../limits.js";
+import { END_GRACE_MS, KILL_GRACE_MS, MAX_LOGGED_LINE_LENGTH, STDERR_TAIL_BYTES } from "../limits.js";
 import { LinkError } from "./link-error.js";
 
-/** A program that speaks on its stdin and stdout. No shell reads it. */
+/** A program that communicates over its stdin and stdout. It is started without a shell. */
 export interface ChildCommand {
   program: string;
   args?: readonly string[];
@@ -14,24 +14,24 @@ export interface ChildCommand {
   cwd?: string | undefined;
   /** The complete environment. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Called with each line that it writes to stderr, cut where it is long. */
+  /** Called with each stderr line; long lines are truncated. */
   onLine?: ((line: string) => void) | undefined;
-  /** Whether it leads a group of its own, which ends with it. Default true. */
+  /** Whether it runs in its own process group, which is ended with it. Default true. */
   ownGroup?: boolean;
   clock?: Pick<Clock, "after">;
 }
 
-/** A started program. Its owner ends it with `end`. */
+/** A started program. The owner must call `end`. */
 export class Child {
   readonly stdin: Writable;
   readonly stdout: Readable;
   /** How it ended, such as `exited with code 3`. Never rejects. */
   readonly exited: Promise<string>;
-  /** Its exit code; undefined while it runs, and when a signal ended it. */
+  /** Its exit code; undefined while it runs, or if it was killed by a signal. */
   exitCode: number | undefined;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #command: ChildCommand;
-  #lastWords = Buffer.alloc(0);
+  #stderrTail = Buffer.alloc(0);
   #line = "";
   #ending: Promise<void> | undefined;
 
@@ -74,20 +74,20 @@ export class Child {
     return this.#child.pid;
   }
 
-  /** The end of what it wrote to stderr; empty when it wrote nothing. */
-  get lastWords(): string {
-    return this.#lastWords.toString("utf8").trim();
+  /** The end of its stderr; may be empty. */
+  get stderrTail(): string {
+    return this.#stderrTail.toString("utf8").trim();
   }
 
-  /** Whether it has ended, or does within `ms` milliseconds. */
+  /** Whether it has exited, or exits within `ms` milliseconds. */
   async exitsWithin(ms: number): Promise<boolean> {
     const ended = this.exited.then(() => true);
     return (await waitAtMost(this.#command.clock ?? systemClock, ms, ended)) ?? false;
   }
 
   /**
-   * Ends its stdin, then sends SIGTERM and SIGKILL to its group. Resolves after its exit. Idempotent; never rejects.
-   * @param graceMs milliseconds between the end of its stdin and SIGTERM, at the first call
+   * Closes its stdin, then sends SIGTERM and SIGKILL to its group. Resolves after its exit. Idempotent; never rejects.
+   * @param graceMs milliseconds between closing its stdin and SIGTERM; only the first call's value counts
    */
   end(graceMs: number = END_GRACE_MS): Promise<void> {
     this.#ending ??= this.#end(graceMs);
@@ -96,7 +96,7 @@ export class Child {
 
   async #end(graceMs: number): Promise<void> {
     this.stdin.destroy();
-    // What it still writes must not keep it from ending.
+    // Unread output must not prevent it from exiting.
     this.stdout.resume();
     if (!(await this.exitsWithin(graceMs))) {
       this.#signal("SIGTERM");
@@ -107,13 +107,13 @@ export class Child {
     this.#child.stderr.destroy();
   }
 
-  /** Nobody can speak with what a program has left in its group, and it may hold the pipes open. */
+  /** Ends processes left in the group: they are unreachable and may hold the pipes open. */
   #endRest(): void {
     if (this.#command.ownGroup === false || !this.#signal("SIGTERM")) return;
     (this.#command.clock ?? systemClock).after(KILL_GRACE_MS, () => this.#signal("SIGKILL"));
   }
 
-  /** To the whole group: the program may be a wrapper. False when nothing is left. */
+  /** Signals the whole group, because the program may be a wrapper. False if no process is left. */
   #signal(signal: NodeJS.Signals): boolean {
     const { pid } = this.#child;
     try {
@@ -125,7 +125,7 @@ export class Child {
   }
 
   #takeStderr(bytes: Buffer): void {
-    this.#lastWords = Buffer.concat([this.#lastWords, bytes]).subarray(-LAST_WORDS_BYTES);
+    this.#stderrTail = Buffer.concat([this.#stderrTail, bytes]).subarray(-STDERR_TAIL_BYTES);
     const { onLine } = this.#command;
     if (onLine === undefined) return;
     const lines = (this.#line + bytes.toString("utf8")).split("\n");
@@ -134,7 +134,7 @@ export class Child {
   }
 }
 
-/** Node names the program also where the directory is what is missing. */
+/** Node's error names the program even if it is the directory that is missing. */
 function explain(cause: unknown, cwd: string | undefined): string {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   if (code !== "ENOENT") return messageOf(cause);

@@ -12,33 +12,33 @@ export interface LinkedCommand {
   /** Looked up in `PATH` unless it has a slash. No shell reads it. */
   program: string;
   args?: readonly string[];
-  /** Laid over what the program inherits. */
+  /** Added to the inherited variables, or replacing them. */
   env?: Readonly<Record<string, string>>;
-  /** Names of further variables of `hostEnv` that it inherits; by default it gets none that could be a secret. */
+  /** Names of further variables of `hostEnv` that it inherits; by default none that could be secret. */
   inherit?: readonly string[];
-  /** Its directory; a relative one is below `home`. Default: the directory of this process. */
+  /** Working directory, resolved against `home`. Default: the directory of this process. */
   cwd?: string;
-  /** Absolute. Needed for a relative `cwd`. */
+  /** Absolute. Required for a relative `cwd`. */
   home?: string;
   /** The environment of this host. Default: that of this process. */
   hostEnv?: Readonly<Record<string, string | undefined>>;
-  /** Called with each line that it writes to stderr, without the secrets among `env` and `inherit`. */
+  /** Called with each stderr line, without the secrets among `env` and `inherit`. */
   onLine?: (line: string) => void;
   clock?: Clock;
 }
 
 /**
- * Variables that a program inherits besides those that every command does: where it finds its settings and a server in the
- * background.
+ * Variables that a program inherits in addition to the core ones: they locate its settings and a background
+ * server.
  */
 const INHERITED = ["CODEX_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"];
 
-/** What ssh needs besides: the agent holds the keys, and does not hand them out. */
+/** Additional variables for ssh: the agent uses the keys without revealing them. */
 const INHERITED_BY_SSH = ["SSH_AUTH_SOCK"];
 
 /**
- * A link to a program, which is started for each channel, in a process group of its own, and ended with the channel: by the end
- * of its stdin, then SIGTERM, then SIGKILL to its group. The group also ends when this process is killed.
+ * A link to a program, which is started for each channel, in its own process group, and ended with the channel: by closing
+ * its stdin, then SIGTERM, then SIGKILL to its group. The group is also ended when this process is killed.
  */
 export function createCommandLink(command: LinkedCommand): EnvironmentLink {
   const { program, args = [], cwd, home = process.cwd(), onLine, clock } = command;
@@ -60,7 +60,7 @@ export function createCommandLink(command: LinkedCommand): EnvironmentLink {
         signal,
       );
       if (child.pid !== undefined) void child.exited.then(guardGroup(child.pid, env));
-      const channel = new ChildChannel(child, (how) => toProgramError(program, how, redact(child.lastWords, secrets)));
+      const channel = new ChildChannel(child, (how) => toProgramError(program, how, redact(child.stderrTail, secrets)));
       channels.add(channel);
       void child.exited.then(() => channels.delete(channel));
       return { channel };
@@ -71,7 +71,7 @@ export function createCommandLink(command: LinkedCommand): EnvironmentLink {
   };
 }
 
-/** What the program gets: the core variables of the host, those that are named, and `env`. */
+/** The variables of the program: the core variables of the host, the named ones, and `env`. */
 function createProgramEnvironment({ program, env, inherit = [], hostEnv = process.env }: LinkedCommand) {
   const names = [...INHERITED, ...(/(^|\/)ssh$/.test(program) ? INHERITED_BY_SSH : []), ...inherit];
   const named = Object.fromEntries(
@@ -81,7 +81,7 @@ function createProgramEnvironment({ program, env, inherit = [], hostEnv = proces
   return createEnvironment({ ...policy, exclude: [], includeOnly: [] }, hostEnv, { ...named, ...env });
 }
 
-/** Values that the program may repeat on its stderr, and neither errors nor logs may show. */
+/** Values that errors and logs must not show, although the program may print them on stderr. */
 function listSecrets(
   { env = {}, inherit = [], args = [] }: LinkedCommand,
   all: Readonly<Record<string, string>>,
@@ -99,7 +99,7 @@ function listSecrets(
   return values.filter(({ length }) => length >= MIN_SECRET_LENGTH);
 }
 
-/** The names that the default policy leaves out, and some more. */
+/** The names excluded by the default policy, and some more. */
 const SECRET_NAME = new RegExp(
   [...DEFAULT_EXCLUDES.map((glob) => glob.replaceAll("*", "")), "PASSW", "CREDENTIAL"].join("|"),
   "i",

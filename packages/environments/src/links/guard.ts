@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { END_GRACE_MS, KILL_GRACE_MS } from "../limits.js";
 
-/** Waits for the end of its stdin, which comes with the end of this process, however it ends. */
+/** Waits until its stdin is closed, which happens whenever this process ends. */
 const SCRIPT = 'read -r _; sleep "$2"; kill -TERM "-$1"; sleep "$3"; kill -KILL "-$1"';
 
 /**
- * Ends a process group when this process is gone without having ended it. Returns what ends the guard. A host without `sh`
- * has none: its programs see the end of their stdin.
+ * Ends a process group if this process dies without having ended it. Returns a function that stops the guard. A host without `sh`
+ * has no guard: its programs only see their stdin closed.
  */
 export function guardGroup(pid: number, env: Readonly<Record<string, string | undefined>>): () => void {
   const seconds = [END_GRACE_MS, KILL_GRACE_MS].map((ms) => String(Math.ceil(ms / 1000)));
@@ -18,7 +18,7 @@ export function guardGroup(pid: number, env: Readonly<Record<string, string | un
   });
   guard.on("error", () => {}).unref();
   guard.stdin.on("error", () => {});
-  // It must not keep this process alive.
+  // The guard must not keep this process alive.
   if ("unref" in guard.stdin && typeof guard.stdin.unref === "function") guard.stdin.unref();
   return () => void guard.kill("SIGKILL");
 }

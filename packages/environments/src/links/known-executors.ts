@@ -9,15 +9,15 @@ export interface RegisteredEnvironment {
   environmentId: string;
 }
 
-/** Fingerprints of the executors that are trusted, in a file. */
+/** Fingerprints of trusted executors, in a file. */
 export interface KnownExecutors {
-  /** @throws LinkError for an executor with another key than the one that is trusted. One that is not in the file passes. */
+  /** @throws LinkError if the key differs from the trusted one. An executor that is not in the file is accepted. */
   check(environment: RegisteredEnvironment, fingerprint: string): Promise<void>;
-  /** From now on only this key is accepted. Returns the one that was trusted before. */
+  /** Trusts only this key from now on. Returns the previously trusted one. */
   trust(environment: RegisteredEnvironment, fingerprint: string): Promise<string | undefined>;
 }
 
-/** The executors of a file, which need not exist. */
+/** The trusted executors in a file, which need not exist. */
 export function openKnownExecutors(file: string): KnownExecutors {
   return {
     async check(environment, fingerprint) {
@@ -34,7 +34,7 @@ export function openKnownExecutors(file: string): KnownExecutors {
       const name = nameOf(environment);
       const former = all[name];
       await mkdir(dirname(file), { recursive: true });
-      // Whole or not at all: half a file would trust nobody.
+      // Written atomically: a partial file would be rejected.
       const draft = `${file}.${process.pid}.tmp`;
       await writeFile(draft, `${JSON.stringify({ ...all, [name]: fingerprint }, null, 2)}\n`, { mode: 0o600 });
       await rename(draft, file);

@@ -1,6 +1,6 @@
 import type { EnvironmentErrorCode } from "../errors.js";
 
-/** Why a link has no channel, or lost it. The environment it belongs to makes an EnvironmentError of it. */
+/** Why a link has no channel, or lost it. Its environment converts it to an EnvironmentError. */
 export class LinkError extends Error {
   override readonly name = "LinkError";
   constructor(

@@ -4,24 +4,24 @@ import type { KnownExecutors, RegisteredEnvironment } from "./known-executors.js
 import type { EnvironmentLink } from "./link.js";
 import { LinkError } from "./link-error.js";
 
-/** An environment behind a registry, and how to ask for it. */
+/** The address of an environment behind a registry. */
 export interface NoiseAddress extends RegisteredEnvironment {
-  /** For the registry, as a bearer; empty for none. It is sent over https: or to this machine. */
+  /** Bearer token for the registry; empty for none. Only sent over https: or to this machine. */
   token: string;
   chatgptAccountId?: string | undefined;
-  /** Certificates (PEM) of issuers that are trusted in addition to those that Node knows. */
+  /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array | undefined;
-  /** Executors whose keys are pinned. Without it the registry is believed. */
+  /** Executors with pinned keys. Without it, the registry is trusted. */
   known?: KnownExecutors | undefined;
   clock?: Clock | undefined;
 }
 
 /**
- * A link to an executor that a registry knows, through a rendezvous that cannot read what passes. With an executor of ours a channel
+ * A link to a registered executor, through a rendezvous that cannot read the traffic. With an executor of this project a channel
  * outlives its socket.
  */
 export function createNoiseLink(address: NoiseAddress): EnvironmentLink {
-  // One harness to the registry and the executor, whatever it opens.
+  // The registry and the executor see one harness for all channels.
   let identity: Promise<Awaited<ReturnType<typeof createKeys>>> | undefined;
   return {
     secrets: address.token === "" ? [] : [address.token],
@@ -46,7 +46,7 @@ export function createNoiseLink(address: NoiseAddress): EnvironmentLink {
 }
 
 /**
- * Trusts the key that the executor has now, or the one of this fingerprint, and no other from now on.
+ * Trusts only the current key of the executor, or the key with the given fingerprint, from now on.
  * @throws LinkError
  */
 export async function trustExecutor(
@@ -75,7 +75,7 @@ async function readFingerprint(address: NoiseAddress): Promise<string> {
 
 type Relay = typeof import("@codex/relay");
 
-/** Loaded only when it is needed. */
+/** Loaded on demand. */
 async function createKeys() {
   const relay = await import("@codex/relay");
   return { relay, keys: relay.createIdentity(await relay.loadMlKem()) };

@@ -1,11 +1,11 @@
 import type { EnvironmentLink } from "./link.js";
 
-/** Characters of what is taken for a secret wherever it shows; a shorter text would be cut out of other words. */
+/** Minimum length of a secret; removing shorter texts would damage other words. */
 export const MIN_SECRET_LENGTH = 4;
 
 /**
- * What of a URL may be a secret: user and password, query and fragment, also without percent-encoding. Any text is taken for
- * one, with or without a scheme.
+ * The parts of a URL that may be secret: user and password, query and fragment, also percent-decoded. Any text is treated as
+ * a URL, with or without a scheme.
  */
 export function listUrlSecrets(url: string): string[] {
   const [, userInfo = "", query = "", fragment = ""] =
@@ -16,7 +16,7 @@ export function listUrlSecrets(url: string): string[] {
   return [...new Set(found)];
 }
 
-/** A text without the secrets, and without user, password, query and fragment of the URLs in it. */
+/** Removes secrets from a text, and the user, password, query and fragment of URLs in it. */
 export function redact(text: string, secrets: readonly string[]): string {
   // A secret may be part of another one.
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
@@ -29,7 +29,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 const URL_IN_TEXT = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s`'"<>]*)/gi;
 
-/** The same link; the errors of its attempts hold no secret, whoever reads them: logs, an orchestrator, its model. */
+/** Wraps a link so that its errors contain no secrets. */
 export const redactLink = (link: EnvironmentLink): EnvironmentLink => ({
   get secrets() {
     return link.secrets ?? [];
@@ -45,7 +45,7 @@ export const redactLink = (link: EnvironmentLink): EnvironmentLink => ({
   close: async () => link.close?.(),
 });
 
-/** In place: its class and code decide what happens next. */
+/** Changes the error in place, because callers depend on its class and code. */
 function redactError(error: unknown, secrets: readonly string[]): void {
   for (let each = error; each instanceof Error; each = each.cause) {
     each.message = redact(each.message, secrets);

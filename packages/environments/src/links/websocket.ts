@@ -2,13 +2,13 @@ import { CONNECT_TIMEOUT_MS } from "../limits.js";
 import type { EnvironmentLink } from "./link.js";
 import { listUrlSecrets } from "./redact.js";
 
-/** A websocket, and how to connect to it. */
+/** A websocket address and how to connect to it. */
 export interface WebSocketAddress {
   /** `ws:`, `wss:` or `unix:`. */
   url: string;
   /** Sent as `Authorization: Bearer`; a function is called for each connection. */
   token?: string | (() => string | Promise<string>);
-  /** Certificates (PEM) of issuers that are trusted in addition to those that Node knows. */
+  /** Additional trusted CA certificates (PEM). */
   ca?: string | Uint8Array;
   /** Milliseconds; default 10000. */
   connectTimeoutMs?: number;
@@ -26,7 +26,7 @@ export function createWebSocketLink({ url, token, ca, connectTimeoutMs }: WebSoc
         const timeoutMs = connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
         if (isClearRelayUrl(url)) return { channel: await openClearChannel({ url, headers, ca, timeoutMs, signal }) };
       }
-      // Loaded only when it is needed.
+      // Loaded on demand.
       const { connectWebSocketChannel } = await import("@codex/channel/websocket");
       const channel = await connectWebSocketChannel(url, {
         headers,

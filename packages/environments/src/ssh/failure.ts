@@ -1,16 +1,16 @@
 import { LinkError } from "../links/link-error.js";
 
-/** Exit code of ssh for failures of its own. */
+/** Exit code of ssh for its own failures. */
 const SSH_FAILED = 255;
 
-/** An end of ssh before the remote side said anything, with what to do about it. */
+/** The error for ssh exiting before the remote script printed anything, with advice. */
 export function explainSshFailure(
   name: string,
   exitCode: number | undefined,
   how: string,
-  lastWords: string,
+  stderrTail: string,
 ): LinkError {
-  const said = lastWords
+  const said = stderrTail
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);

@@ -1,6 +1,6 @@
 import { INSTALLER } from "./installer.js";
 
-/** Where Node is looked for after `PATH`, which is short for a command of ssh. Words of a shell. */
+/** Where Node is searched for after `PATH`, which ssh commands have only in a short form. Shell words. */
 const PLACES = [
   '"$HOME"/.nvm/versions/node/*/bin/node',
   '"$HOME"/.local/share/fnm/node-versions/*/installation/bin/node',
@@ -11,11 +11,11 @@ const PLACES = [
   ...["/usr/local/bin/node", "/opt/homebrew/bin/node", "/usr/bin/node", "/opt/node*/bin/node", "/snap/bin/node"],
 ];
 
-/** The same for people. */
+/** The same, for messages. */
 export const NODE_PLACES =
   "PATH, a login shell, ~/.nvm, fnm, mise, asdf, volta, ~/.local/bin, /usr/local, /opt and /usr";
 
-/** Ends with 0 where this Node is new enough. */
+/** Exits with 0 if this Node is new enough. */
 const IS_NEW_ENOUGH =
   'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)';
 

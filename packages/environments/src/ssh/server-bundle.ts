@@ -2,22 +2,22 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** The exec-server that is brought to hosts which lack it. Handed in by who has it. */
+/** The exec-server to install on hosts that lack it. Provided by the caller. */
 export interface ServerBundle {
   /** Name of its directory on the remote side: differs with each version and content. Letters, digits, `.`, `-` and `_`. */
   readonly id: string;
-  /** Its files for a host. `codex.js` is run as `codex.js exec-server --attach`. @throws Error when it has none for it */
+  /** Its files for a host. `codex.js` is run as `codex.js exec-server --attach`. @throws Error if there are none for that host */
   listFiles(target: BundleTarget): Promise<BundleFiles>;
 }
 
 /** The files of a bundle for one host. */
 export interface BundleFiles {
   readonly files: readonly BundleFile[];
-  /** What it cannot do there, for a person; absent when it can do everything. */
+  /** Features that are missing there, for display; absent if there are none. */
   readonly lacks?: string;
 }
 
-/** A host that lacks the server, by the names of Node. */
+/** A host to install the server on, in Node's terms. */
 export interface BundleTarget {
   /** As `process.platform`. */
   readonly platform: string;
@@ -34,14 +34,14 @@ export interface BundleFile {
   readonly bytes: Uint8Array;
 }
 
-/** A bundle as it is sent. */
+/** A bundle ready to be sent. */
 export interface PackedBundle {
-  /** A line of JSON: how many bytes follow, and their SHA-256. */
+  /** A line of JSON with the number of bytes that follow and their SHA-256. */
   readonly head: string;
   readonly body: Buffer;
 }
 
-/** Compresses a list of the files and what is in them, one after the other. */
+/** Compresses a list of the files followed by their contents. */
 export async function packBundle(files: readonly BundleFile[]): Promise<PackedBundle> {
   const list = Buffer.from(JSON.stringify(files.map(({ path, bytes }) => ({ path, bytes: bytes.length }))));
   const length = Buffer.alloc(4);

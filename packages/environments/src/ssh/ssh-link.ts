@@ -10,26 +10,26 @@ import type { EnvironmentLink } from "../links/link.js";
 import { LinkError } from "../links/link-error.js";
 import { explainSshFailure } from "./failure.js";
 import { renderHost } from "./host-name.js";
-import { ENDED, type News, NewsError, type NewsOptions, readNews } from "./news.js";
 import { createScript, NODE_PLACES } from "./script.js";
 import { type BundleTarget, packBundle, type ServerBundle } from "./server-bundle.js";
+import { ENDED, readStatus, StatusError, type StatusLine, type StatusOptions } from "./status-line.js";
 
-/** How a host is reached by ssh, and what is brought to it. */
+/** How a host is reached by ssh, and the server to install there. */
 export interface SshLinkOptions {
   address: SshUrl;
-  /** A function is called once ssh has been started. */
+  /** A function is called after ssh was started. */
   bundle: ServerBundle | (() => ServerBundle);
-  /** The ssh of this host, and options before those of the link. Default: `ssh`, which reads the user's configuration. */
+  /** The local ssh program, and options to put before those of the link. Default: `ssh`, which reads the user's configuration. */
   ssh?: readonly [program: string, ...args: string[]];
   /** Milliseconds to connect and to log in. Default 15000. */
   connectTimeoutMs?: number | undefined;
-  /** Whether ssh may ask a person at the terminal of this process: a password, an unknown host. The first time only. */
+  /** Whether ssh may prompt at the terminal of this process, for a password or an unknown host. Only until the first success. */
   isInteractive?: boolean;
-  /** Called with what takes a while, for a person: a sentence without a full stop. */
+  /** Called at the start of long steps with a sentence for display, without a full stop. */
   onProgress?: (what: string) => void;
-  /** Called with each line that ssh writes to stderr. */
+  /** Called with each stderr line of ssh. */
   onLine?: (line: string) => void;
-  /** The environment of this host. Default: that of this process. Variables that look like secrets are kept from ssh. */
+  /** The environment of this host. Default: that of this process. Variables that may be secret are not passed to ssh. */
   hostEnv?: Readonly<Record<string, string | undefined>>;
   clock?: Clock;
   /** Returns 0 to 1; jitter for the pauses between failed attempts. */
@@ -37,8 +37,8 @@ export interface SshLinkOptions {
 }
 
 /**
- * A link to the user's background exec-server on a host that ssh reaches, and that needs nothing but Node: a server that is
- * missing there is brought along. One ssh process for each channel; the server and its sessions outlive it.
+ * A link to the user's background exec-server on a host reached by ssh. The host needs only Node: a missing server is
+ * installed. There is one ssh process for each channel; the server and its sessions outlive it.
  */
 export function createSshLink(options: SshLinkOptions): EnvironmentLink {
   const link = new SshLink(options);
@@ -49,7 +49,7 @@ class SshLink {
   readonly #options: SshLinkOptions;
   readonly #name: string;
   readonly #children = new Set<Child>();
-  /** Consecutive. */
+  /** Consecutive failures. */
   #failures = 0;
   #hasConnected = false;
   #bundle: ServerBundle | undefined;
@@ -68,7 +68,7 @@ class SshLink {
       return { channel, serves: "exec-server" as const };
     } catch (error) {
       this.#failures += 1;
-      // A login that is refused again and again gets this host banned.
+      // Repeatedly refused logins could get this host banned.
       if (this.#hasConnected && error instanceof LinkError && error.code === "unauthorized") {
         throw new ClientError("session_lost", error.message, { cause: error });
       }
@@ -93,25 +93,25 @@ class SshLink {
     const child = await this.#start(isInteractive, signal);
     const mark = `codex-ts-${randomBytes(8).toString("hex")}`;
     const { connectTimeoutMs = SSH_CONNECT_MS } = this.#options;
-    // Logging in takes a part of it, and the shell of the remote side another.
+    // The time limit covers the login and the start of the remote shell.
     const timeoutMs = isInteractive ? PROMPT_MS : 2 * connectTimeoutMs;
-    const wait: NewsOptions = { mark, signal, timeoutMs, clock };
+    const wait: StatusOptions = { mark, signal, timeoutMs, clock };
     try {
       const bundle = this.#openBundle();
       child.stdin.write(createScript(bundle.id, mark));
-      let news = await readNews(child.stdout, wait);
-      if (news.word === "missing") {
-        await this.#send(child, bundle, parseTarget(news.text));
-        news = await readNews(child.stdout, { ...wait, timeoutMs: INSTALL_MS });
-        if (news.word === "installed") this.#report(`the server is installed on ${this.#name}`);
+      let status = await readStatus(child.stdout, wait);
+      if (status.word === "missing") {
+        await this.#send(child, bundle, parseTarget(status.text));
+        status = await readStatus(child.stdout, { ...wait, timeoutMs: INSTALL_MS });
+        if (status.word === "installed") this.#report(`the server is installed on ${this.#name}`);
       }
-      if (news.word !== "ready" && news.word !== "installed") throw await this.#explain(child, news);
+      if (status.word !== "ready" && status.word !== "installed") throw await this.#explain(child, status);
       return new ChildChannel(child, (how) => this.#explainLoss(child, how));
     } catch (error) {
-      // Nothing runs there that could end in order.
+      // No server is running there that needs to end gracefully.
       void child.end(0);
       if (signal.aborted) throw signal.reason;
-      throw error instanceof NewsError ? this.#explainSilence(child, error) : error;
+      throw error instanceof StatusError ? this.#explainSilence(child, error) : error;
     }
   }
 
@@ -120,7 +120,7 @@ class SshLink {
     const [program, ...own] = ssh;
     const env = createSshEnvironment(hostEnv);
     const args = [...own, ...createArguments(this.#options, isInteractive)];
-    // Only a process of our own session can ask at its terminal; Ctrl-C there is not for ssh.
+    // Only a process of this session can prompt at the terminal; Ctrl-C there must not reach ssh.
     const asking = ["-c", 'trap "" INT QUIT; exec "$@"', "sh", program, ...args];
     const child = await Child.start(
       {
@@ -157,35 +157,35 @@ class SshLink {
     this.#options.onProgress?.(what);
   }
 
-  /** Why there is no server, from what the remote side said, or else from the end of ssh. */
-  async #explain(child: Child, news: News): Promise<LinkError> {
-    if (news.word === "nonode") return explainNode(this.#name, news.text.trim());
-    if (news.word === "failed") {
+  /** Why there is no server, from the remote script's status, else from the exit of ssh. */
+  async #explain(child: Child, status: StatusLine): Promise<LinkError> {
+    if (status.word === "nonode") return explainNode(this.#name, status.text.trim());
+    if (status.word === "failed") {
       return new LinkError(
         "program_failed",
-        `the server could not be installed on ${this.#name}: ${parseReason(news.text)}`,
+        `the server could not be installed on ${this.#name}: ${parseReason(status.text)}`,
       );
     }
     const how = await child.exited;
-    // Programs that refuse an account say so on stdout.
-    const printed = news.word === ENDED ? news.text : "";
-    return explainSshFailure(this.#name, child.exitCode, how, child.lastWords || printed);
+    // Programs that reject an account print the reason on stdout.
+    const printed = status.word === ENDED ? status.text : "";
+    return explainSshFailure(this.#name, child.exitCode, how, child.stderrTail || printed);
   }
 
   #explainLoss(child: Child, how: string): LinkError {
-    const { message, code } = explainSshFailure(this.#name, child.exitCode, how, child.lastWords);
+    const { message, code } = explainSshFailure(this.#name, child.exitCode, how, child.stderrTail);
     return new LinkError(code, `the connection was lost: ${message}`);
   }
 
-  #explainSilence(child: Child, { code, message }: NewsError): LinkError {
-    const words = child.lastWords === "" ? "" : `; ssh said: ${child.lastWords.split("\n").at(-1)}`;
+  #explainSilence(child: Child, { code, message }: StatusError): LinkError {
+    const words = child.stderrTail === "" ? "" : `; ssh said: ${child.stderrTail.split("\n").at(-1)}`;
     return new LinkError(code, `ssh to ${this.#name}: ${message}${words}`);
   }
 }
 
 /**
- * Everything but what may be a secret: what the user's configuration names, such as a ProxyCommand, has variables of its own.
- * The password of a proxy stays.
+ * All variables except those that may be secret: programs named in the user's configuration, such as a ProxyCommand, may need them.
+ * The password of a proxy is kept.
  */
 function createSshEnvironment(hostEnv: NonNullable<SshLinkOptions["hostEnv"]>): Readonly<Record<string, string>> {
   const policy = { inherit: "all", ignoreDefaultExcludes: false, set: {} } as const;
@@ -195,7 +195,7 @@ function createSshEnvironment(hostEnv: NonNullable<SshLinkOptions["hostEnv"]>): 
   return Object.fromEntries(Object.entries(env).filter((variable) => !hasPassword(variable)));
 }
 
-/** The user's configuration decides all the rest: keys, agent, known hosts, jumps. */
+/** Everything else comes from the user's configuration: keys, agent, known hosts, jump hosts. */
 function createArguments(
   { address, connectTimeoutMs = SSH_CONNECT_MS }: SshLinkOptions,
   isInteractive: boolean,
@@ -206,7 +206,7 @@ function createArguments(
     // A second connection could not forward the same ports.
     "ClearAllForwardings=yes",
     "RemoteCommand=none",
-    // A connection without a sign of life ends after 45 s.
+    // An unresponsive connection ends after 45 s.
     ...["ServerAliveInterval=15", "ServerAliveCountMax=3"],
   ];
   return [

@@ -14,7 +14,7 @@ const list = async () => listIds(await loadEnvironments({ home, env: {} }));
 const read = (name: string) => readFileSync(join(home, name), "utf8");
 
 describe("adding an environment", () => {
-  it("goes into the file of Codex, or into ours where Codex would not understand it", async () => {
+  it("writes to environments.toml, or to environments-ts.toml if Codex would reject it", async () => {
     await addEnvironment(home, { id: "a", url: "ws://127.0.0.1:1" }, true);
     await addEnvironment(home, { id: "p", program: "x", args: ['a "b"', "\x7f"], env: { "A B": "c\nd" } });
     await addEnvironment(home, { id: "s", url: "ssh://me@box/srv", fallback: "a" });
@@ -49,7 +49,7 @@ describe("adding an environment", () => {
 });
 
 describe("removing an environment", () => {
-  it("cuts out its tables and nothing else", async () => {
+  it("removes its tables and nothing else", async () => {
     const rest =
       '# first\n[[environments]]\nid = "a"\nurl = "ws://h"\n\n[[environments]]\nid = "c"\nprogram = "x"\n[environments.env]\nA = "b"\n';
     writeFileSync(

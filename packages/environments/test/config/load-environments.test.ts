@@ -18,7 +18,7 @@ function load({ codex, ours, env = {} }: { codex?: string; ours?: string; env?: 
   return loadEnvironments({ home, env });
 }
 
-describe("what decides", () => {
+describe("the source of configuration", () => {
   it.each([
     ["nothing", {}, ["local"], { kind: "none" }],
     ["a blank variable", { CODEX_EXEC_SERVER_URL: "  " }, ["local"], { kind: "none" }],
@@ -46,13 +46,13 @@ describe("what decides", () => {
     expect(some).toContain("CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN` is not set");
   });
 
-  it("is the file, whatever the variable says", async () => {
+  it("is the file, regardless of the variable", async () => {
     expect(listIds(await load({ codex: WS, env: { CODEX_EXEC_SERVER_URL: "none" } }))).toEqual(["local", "a"]);
   });
 });
 
-describe("our own file", () => {
-  it("adds environments, and adds to those of the other one", async () => {
+describe("environments-ts.toml", () => {
+  it("adds environments, and extends those of environments.toml", async () => {
     const ours =
       'default = "box"\n[[environments]]\nid = "box"\nurl = "ssh://me@box/srv"\neager = true\n' +
       '[extend.a]\nfallback = "local"\nauth_bearer_token_env = "A_TOKEN"\n';
@@ -64,7 +64,7 @@ describe("our own file", () => {
     ]);
   });
 
-  it("may stand alone", async () => {
+  it("works without environments.toml", async () => {
     const command = '[[environments]]\nid = "c"\nprogram = "x"\nenv_inherit = ["SSH_AUTH_SOCK"]\n';
     const config = await load({ ours: `include_local = false\ndefault = "c"\n${command}` });
     expect(config).toMatchObject({

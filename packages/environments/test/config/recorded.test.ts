@@ -1,4 +1,4 @@
-// What Codex 0.169.0 makes of each file, as recorded.
+// How Codex 0.169.0 interprets each file, as recorded.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-/** Ids that are known, whether or not a conversation gets them. */
+/** All known ids, whether or not a conversation uses them. */
 const listKnown = ({ environments, includeLocal }: EnvironmentsConfig) =>
   [...environments.map(({ id }) => id), ...(includeLocal ? ["local"] : [])].sort();
 

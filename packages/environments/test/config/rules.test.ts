@@ -25,7 +25,7 @@ const env = (...lines: string[]) => `${TOP}[[environments]]\n${lines.map((line) 
 const web = (...lines: string[]) => env('id = "a"', 'url = "wss://h"', ...lines);
 const program = (...lines: string[]) => env('id = "a"', 'program = "p"', ...lines);
 
-/** Text, line, key, value. A value that may be a secret is only named by its type. */
+/** Text, line, key, value. Values that may be secret are shown only as their type. */
 const BOTH: [text: string, line: number, key: string | undefined, value: string | undefined][] = [
   [`${TOP}defaults = 1\n`, 3, "defaults", undefined],
   [`${TOP}default = 5\n`, 3, "default", "5"],
@@ -113,7 +113,7 @@ it.each([
   [`${TOP}[extend.far]\nid = "x"\n`, 4, "extend.far.id", undefined],
   [`${TOP}default = "far"\n`, 3, "default", '"far"'],
   [env('id = "far"', 'url = "ws://h"'), 4, "environments.id", '"far"'],
-] as const)("environments-ts.toml beside the other: %j", async (text, line, key, value) => {
+] as const)("environments-ts.toml with environments.toml: %j", async (text, line, key, value) => {
   const problem = await findProblem('default = "none"\n[[environments]]\nid = "far"\nurl = "ws://h"\n', text);
   expect([problem.file, problem.line, problem.key, problem.value]).toEqual(["environments-ts.toml", line, key, value]);
 });

@@ -2,7 +2,7 @@ import { createCuttingProxy } from "@codex/testkit";
 import { createRemoteEnvironment, createWebSocketLink } from "../../src/index.js";
 import type { OpenedEnvironment } from "./body.js";
 
-/** An environment at an address, behind a proxy whose connections can be broken. */
+/** An environment at an address, behind a proxy that can drop connections. */
 export async function openAtAddress(
   listen: () => Promise<{ url: string; close(): Promise<void> }>,
 ): Promise<OpenedEnvironment> {

@@ -8,9 +8,9 @@ import { describeCuts } from "./cuts.js";
 /** An environment whose host shares its file system and its loopback addresses with the test. */
 export interface OpenedEnvironment {
   environment: Environment;
-  /** Breaks its current connection without a word to either side; its session can be resumed. Absent: it has no connection. */
+  /** Drops its current connection without notice to either side; its session can be resumed. Absent: it has no connection. */
   cut?(): void;
-  /** Ends the environment and what it was connected to. */
+  /** Ends the environment and its peer. */
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface Kind {
   hasConnection?: boolean;
 }
 
-/** What holds for every environment, however it is reached: processes, files, HTTP, and connections that are cut. */
+/** The contract of every kind of environment: processes, files, HTTP, and lost connections. */
 export function describeKind(name: string, { open, extended = true, hasConnection = true }: Kind): void {
   describe(name, { timeout: 60_000 }, () => {
     describeBackend("processes", {

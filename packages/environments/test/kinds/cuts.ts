@@ -9,7 +9,7 @@ import { ENV, joinBytes } from "../../../process-host/test/support.js";
 import type { Environment } from "../../src/index.js";
 import type { OpenedEnvironment } from "./body.js";
 
-/** What a cut connection may cost: nothing, or an error that says so. */
+/** The contract for lost connections: nothing is lost, or there is an error. */
 export function describeCuts(open: () => Promise<OpenedEnvironment>): void {
   let opened: OpenedEnvironment;
   let environment: Environment;
@@ -30,7 +30,7 @@ export function describeCuts(open: () => Promise<OpenedEnvironment>): void {
     await opened?.close();
   });
 
-  /** Resolves once the loss was noticed. */
+  /** Resolves when the loss was detected. */
   const cut = async () => {
     await expect.poll(() => environment.state.status, POLL).toBe("ready");
     const before = statuses.length;
@@ -62,7 +62,7 @@ export function describeCuts(open: () => Promise<OpenedEnvironment>): void {
     expect(digest(joinBytes((await program.log.read(0)).chunks))).toBe(digest(Buffer.from(expected)));
   });
 
-  it("takes each of many writes once, in their order", async () => {
+  it("applies each of many writes once, in order", async () => {
     const lines = Array.from({ length: 200 }, (_, index) => `${String(index).padStart(99, ".")}\n`);
     const program = await run(["head", "-c", String(lines.length * 100)], "open");
     const writing = lines.map((line) => program.write(Buffer.from(line)));
@@ -74,7 +74,7 @@ export function describeCuts(open: () => Promise<OpenedEnvironment>): void {
     expect(joinBytes((await program.log.read(0)).chunks).toString()).toBe(lines.join(""));
   });
 
-  it("reads a file again, and says of a write that nobody knows how it went", async () => {
+  it("reads a file again, and reports the outcome of a write as unknown", async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "cuts ")));
     try {
       const bytes = Buffer.alloc(6_000_000, "0123456789abcde\n");
@@ -99,7 +99,7 @@ export function describeCuts(open: () => Promise<OpenedEnvironment>): void {
     }
   });
 
-  it("ends the bodies and requests that were under way with an error, and repeats none", async () => {
+  it("ends pending bodies and requests with an error, and repeats none", async () => {
     const seen: string[] = [];
     const web = createServer((request, response) => {
       seen.push(`${request.method} ${request.url}`);

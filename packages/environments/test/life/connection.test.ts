@@ -5,7 +5,7 @@ import { Connection } from "../../src/life/connection.js";
 import { StateBox } from "../../src/life/state-box.js";
 import { LONGEST_RETRY_MS } from "../../src/limits.js";
 
-/** A clock that jumps to whatever is waited for, and notes how long that was. */
+/** A clock that advances to each awaited time at once, and records the delays. */
 function createJumpingClock(): Clock & { waits: number[] } {
   let now = 0;
   const waits: number[] = [];
@@ -44,7 +44,7 @@ function open(outcomes: (() => Promise<string>)[]) {
 const fails = () => Promise.reject(new Error("down, s3cret"));
 
 describe("a connection that fails", () => {
-  it("is tried again at each use, after pauses that double up to a limit", async () => {
+  it("is tried again at each use, after delays that double up to a limit", async () => {
     const { connection, clock, states } = open([...Array.from({ length: 7 }, () => fails), async () => "remote"]);
     for (let count = 0; count < 7; count += 1) {
       await expect(connection.get()).rejects.toMatchObject({ code: "unreachable", reason: "down, …" });
@@ -59,7 +59,7 @@ describe("a connection that fails", () => {
     });
   });
 
-  it("fails once for all who wait", async () => {
+  it("fails once for concurrent callers", async () => {
     const { connection } = open([fails, async () => "remote"]);
     const results = await Promise.allSettled([connection.get(), connection.get(), connection.get()]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
@@ -68,7 +68,7 @@ describe("a connection that fails", () => {
 });
 
 describe("a connection that was lost", () => {
-  it("is freed, and another one is opened at the next use", async () => {
+  it("is released, and another one is opened at the next use", async () => {
     const { connection, freed, states } = open([async () => "one", async () => "two"]);
     await connection.get();
     connection.lose("one", "the session was lost");
@@ -79,7 +79,7 @@ describe("a connection that was lost", () => {
 });
 
 describe("closing", () => {
-  it("ends the attempt, frees what comes of it, and refuses later uses", async () => {
+  it("aborts the attempt, releases its result, and rejects later uses", async () => {
     let arrive = (_: string) => {};
     const { connection, freed } = open([() => new Promise((resolve) => (arrive = resolve))]);
     const waiting = expect(connection.get()).rejects.toMatchObject({ code: "closed" });
@@ -91,7 +91,7 @@ describe("closing", () => {
     await expect(connection.get()).rejects.toMatchObject({ code: "closed" });
   });
 
-  it("of one who waits ends only that wait", async () => {
+  it("of one caller ends only its own wait", async () => {
     let arrive = (_: string) => {};
     const { connection } = open([() => new Promise((resolve) => (arrive = resolve))]);
     const abort = new AbortController();

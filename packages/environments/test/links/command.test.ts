@@ -57,7 +57,7 @@ describe("a program", () => {
     expect(await orchestrator.callTool("exec_command", { cmd: "echo tool" })).toMatchObject({ isError: false });
   });
 
-  it("gets the core variables of the host and what is named, and no secret", async () => {
+  it("gets the core and named variables of the host, and no secret", async () => {
     const hostEnv = {
       ...{ HOME: "/home/me", PATH: "/bin", CODEX_HOME: "/home/me/.codex", XDG_RUNTIME_DIR: "/run/me" },
       ...{
@@ -75,7 +75,7 @@ describe("a program", () => {
     expect(reason).not.toMatch(/sk-1|OPENAI|AWS|GH_|SSH_|OTHER/);
   });
 
-  it("does not show its own secrets in an error, which it may repeat", async () => {
+  it("does not show its secrets in an error, even if it prints them", async () => {
     const text = "process.env.MY_TOKEN + ' ' + process.env.HOST_KEY + ' is wrong'";
     const env = { MY_TOKEN: "tok-123" };
     const reason = await askProgram(text, { env, inherit: ["HOST_KEY"], hostEnv: { HOST_KEY: "key-456" } });
@@ -99,14 +99,14 @@ describe("a program", () => {
     expect(lines).toHaveLength(1);
   });
 
-  it("runs in its directory; a relative one is below the home of the settings", async () => {
+  it("runs in its directory; a relative one is resolved against the settings directory", async () => {
     const home = makeDirectory();
     mkdirSync(join(home, "sub"));
     expect(await askProgram("process.cwd()", { home, cwd: "sub" })).toContain(join(home, "sub"));
     expect(await askProgram("process.cwd()", { home, cwd: "/" })).toMatch(/stderr: \/$/);
   });
 
-  it("tells every line of its stderr, cut where it is long", async () => {
+  it("reports every line of its stderr, truncated", async () => {
     const lines: string[] = [];
     await askProgram("'one\\ntwo ' + 'x'.repeat(5000) + '\\n'", { onLine: (line) => lines.push(line) });
     expect(lines.map((line) => [line.slice(0, 5), line.length])).toEqual([
@@ -140,7 +140,7 @@ describe("a program", () => {
   });
 });
 
-it("names what is no message of a server, such as the greeting of a shell", async () => {
+it("reports output that is not a server's message, such as a shell greeting", async () => {
   const environment = open(script("console.log('Welcome to box'); setInterval(() => {}, 1000)"));
   await expect(environment.connect()).rejects.toMatchObject({
     code: "handshake_failed",
@@ -148,7 +148,7 @@ it("names what is no message of a server, such as the greeting of a shell", asyn
   });
 });
 
-describe("a program that dies", () => {
+describe("a program that is killed", () => {
   it("is started again, and its processes are lost", async () => {
     const environment = open(serverCommand);
     const spec = { cwd: "/", env: ENV, stdio: PIPE };
@@ -163,7 +163,7 @@ describe("a program that dies", () => {
     expect(environment.state.status).toBe("ready");
   });
 
-  it("loses and repeats no byte where the remote side keeps the session", { timeout: 120_000 }, async () => {
+  it("loses and repeats no byte if the remote side keeps the session", { timeout: 120_000 }, async () => {
     const runtime = makeDirectory();
     const args = [codex, "exec-server", "--attach"];
     const hostEnv = { ...process.env, XDG_RUNTIME_DIR: runtime };
@@ -204,7 +204,7 @@ describe("a program that dies", () => {
 describe("ending", () => {
   const STUBBORN = 'trap "" TERM; sleep 1000 & echo $$ $!; while :; do sleep 1; done';
 
-  it("leaves nothing of the group of a program that has ended by itself", async () => {
+  it("ends the group of a program that has exited by itself", async () => {
     const directory = makeDirectory();
     const environment = open({ program: "sh", args: ["-c", 'sleep 1000 & echo $! >"$0/pid"; exit 1', directory] });
     await expect(environment.connect()).rejects.toThrow("exited with code 1");

@@ -1,4 +1,4 @@
-// An environment behind a registry, over a rendezvous of a few lines; and the keys that are trusted.
+// An environment behind a registry, over a minimal rendezvous; and trusted keys.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ test("the token is not sent over http: to another machine", async () => {
 test.each([
   [401, "unauthorized"],
   [503, "unreachable"],
-])("an answer of %i is %s", async (status, code) => {
+])("status %i is %s", async (status, code) => {
   const place = await start();
   place.relayed.rendezvous.refuse = () => ({ status });
   await expect(linkTo(place).open(signal)).rejects.toMatchObject({ code, message: expect.stringContaining("as told") });

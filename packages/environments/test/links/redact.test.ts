@@ -2,7 +2,7 @@ import { ChannelError } from "@codex/channel";
 import { describe, expect, it } from "vitest";
 import { listUrlSecrets, redact, redactLink } from "../../src/links/redact.js";
 
-describe("what of a URL may be a secret", () => {
+describe("the secret parts of a URL", () => {
   it.each([
     ["ws://host:1/path", []],
     ["ws://me:p%40ssword@host/", ["me:p%40ssword", "me:p@ssword", "p%40ssword", "p@ssword"]],
@@ -17,7 +17,7 @@ describe("what of a URL may be a secret", () => {
 });
 
 describe("a text without secrets", () => {
-  it("has neither them nor what URLs hold, also where one is part of another, or of a URL with quotes", () => {
+  it("omits them and the secret parts of URLs, also if one is part of another or of a quoted URL", () => {
     const secrets = ["s3cret", "more of s3cret", ...listUrlSecrets("ws://u:it's@h/?k=va'lue")];
     const text = "more of s3cret, s3cret; ws://u:it's@h/?k=va'lue failed: ws://other:word@h:1/p?q#f";
     const shown = redact(text, secrets);
@@ -26,7 +26,7 @@ describe("a text without secrets", () => {
   });
 });
 
-it("removes secrets from the errors of a link, whose kind stays", async () => {
+it("removes secrets from the errors of a link and keeps their kind", async () => {
   const cause = new Error("below: t0ken-of-mine");
   const error = new ChannelError("unauthorized", "refused t0ken-of-mine", { cause });
   const link = redactLink({ secrets: ["t0ken-of-mine"], open: () => Promise.reject(error) });

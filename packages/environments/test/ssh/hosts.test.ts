@@ -1,4 +1,4 @@
-// Hosts as they are found: other login shells, startup files that print, no Node, no room.
+// Unusual hosts: other login shells, startup files that print, no Node, a full disk.
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,17 +47,17 @@ describe.skipIf(NO_SSHD !== "")(`a host${NO_SSHD}`, { timeout: 60_000 }, () => {
     });
   }
 
-  it("may greet with a banner, and have startup files that print much, on both streams", async () => {
+  it("may print a banner, and much output of startup files on both streams", async () => {
     const sshd = await startSshd({
       settings: [
-        'ForceCommand echo welcome >&2; yes \'{"id":1} news\' | head -c 200000; exec sh -c "$SSH_ORIGINAL_COMMAND"',
+        'ForceCommand echo welcome >&2; yes \'{"id":1} status\' | head -c 200000; exec sh -c "$SSH_ORIGINAL_COMMAND"',
         "Banner /etc/passwd",
       ],
     });
     await expectToWork(sshd);
   });
 
-  it("is refused where its startup files print without end", async () => {
+  it("is rejected if its startup files print endlessly", async () => {
     const { ssh, port } = await startSshd({ settings: ["ForceCommand yes"] });
     expect(await fail(open(ssh, port))).toEqual({
       code: "handshake_failed",
@@ -68,14 +68,14 @@ describe.skipIf(NO_SSHD !== "")(`a host${NO_SSHD}`, { timeout: 60_000 }, () => {
     });
   });
 
-  it("is named where its account may not run commands", async () => {
+  it("is named in the error if its account may not run commands", async () => {
     const { ssh, port } = await startSshd({ settings: ["ForceCommand echo 'This account is not available.'; exit 1"] });
     const { code, reason } = await fail(open(ssh, port));
     expect(code).toBe("program_failed");
     expect(reason).toContain("This account is not available.");
   });
 
-  it("is told what to do where its cache cannot be written", async () => {
+  it("fails with advice if its cache cannot be written", async () => {
     const { ssh, port, directory } = await startSshd({ env: { XDG_CACHE_HOME: "/dev/null/cache" } });
     const { code, reason } = await fail(open(ssh, port));
     expect(code).toBe("program_failed");
@@ -102,7 +102,7 @@ describe.skipIf(NO_SSHD !== "")(`a host${NO_SSHD}`, { timeout: 60_000 }, () => {
   });
 });
 
-/** An ssh that reaches nobody: what it runs has the mark of the script on its stdin. */
+/** A fake ssh without a host: its program gets the script with the mark on its stdin. */
 function createFakeSsh(then: string): readonly [string, ...string[]] {
   const script = `mark=$(sed -n "s/.*'\\(codex-ts-[0-9a-f]*\\)'.*/\\1/p;/^m$/q" | head -n 1); ${then}`;
   return ["/bin/sh", "-c", script, "ssh"];

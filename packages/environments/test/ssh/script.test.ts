@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { INSTALLER } from "../../src/ssh/installer.js";
-import { type News, readNews } from "../../src/ssh/news.js";
 import { createScript } from "../../src/ssh/script.js";
 import { packBundle } from "../../src/ssh/server-bundle.js";
+import { readStatus, type StatusLine } from "../../src/ssh/status-line.js";
 
 const MARK = "codex-ts-mark";
 
@@ -18,7 +18,7 @@ interface FarShell {
   exited: Promise<unknown[]>;
   /** Where servers are installed. */
   above: string;
-  next(): Promise<News | undefined>;
+  next(): Promise<StatusLine | undefined>;
 }
 
 /** A shell with the script on its stdin, whose PATH has only `programs`: text of a script each. */
@@ -42,7 +42,7 @@ function startShell(
   onTestFinished(() => void child.kill("SIGKILL"));
   child.stdin.write(createScript("1.0-abc", MARK, places));
   const { signal } = new AbortController();
-  const next = () => readNews(child.stdout, { mark: MARK, signal, timeoutMs: 20_000 });
+  const next = () => readStatus(child.stdout, { mark: MARK, signal, timeoutMs: 20_000 });
   return { child, exited, above: join(home, ".cache", "codex-ts"), next };
 }
 
@@ -51,22 +51,22 @@ const OLD = { node: `case $1 in -p) echo 18.1.0 ;; *) exit 1 ;; esac` };
 
 const bundleOf = (text: string) => packBundle([{ path: "codex.js", bytes: Buffer.from(text) }]);
 
-it("names no Node, or the old one it has found", async () => {
+it("reports a missing or too old Node", async () => {
   expect(await startShell({}).next()).toEqual({ word: "nonode", text: "" });
   const old = startShell(OLD);
   expect((await old.next())?.text).toMatch(/^ \/.*\/bin\/node \(18\.1\.0\)$/);
   expect(await old.exited).toEqual([92, null]);
 });
 
-it("finds a Node beside PATH, also after an old one", async () => {
+it("finds a Node outside PATH, also after an old one", async () => {
   const { next } = startShell(OLD, [`"$HOME"/nothing/*/node`, `'${process.execPath}'`]);
   expect((await next())?.word).toBe("missing");
 });
 
 it.each(["sh", "bash"])("installs what it receives, and passes on what follows (%s)", async (shell) => {
   const { child, next, above } = startShell(NODE, [], shell);
-  const news = await next();
-  expect(JSON.parse(news!.text)).toMatchObject({ platform: process.platform, arch: process.arch });
+  const status = await next();
+  expect(JSON.parse(status!.text)).toMatchObject({ platform: process.platform, arch: process.arch });
   const { head, body } = await bundleOf("process.stdin.pipe(process.stdout); process.stderr.write(process.argv[2]);");
   child.stdin.write(Buffer.concat([Buffer.from(head), body, Buffer.from("first bytes, ")]));
   expect(await next()).toEqual({ word: "installed", text: "{}" });
@@ -84,19 +84,19 @@ it.each([
     /^the checksum of what arrived is wrong/,
   ],
   ["less than was announced", (body: Buffer) => body.subarray(0, 50), /^the connection ended after 50 of \d+ bytes$/],
-])("installs nothing of %s", async (_name, damage, reason) => {
+])("installs nothing from %s", async (_name, damage, reason) => {
   const { child, exited, next, above } = startShell(NODE);
   await next();
   const { head, body } = await bundleOf("process.exit(0)".padEnd(500, "0123456789abcdefghijklmnopq"));
   child.stdin.end(Buffer.concat([Buffer.from(head), damage(body)]));
-  const news = await next();
-  expect(news?.word).toBe("failed");
-  expect((JSON.parse(news!.text) as { reason: string }).reason).toMatch(reason);
+  const status = await next();
+  expect(status?.word).toBe("failed");
+  expect((JSON.parse(status!.text) as { reason: string }).reason).toMatch(reason);
   expect(await exited).toEqual([93, null]);
   expect(existsSync(above) ? readdirSync(above) : []).toEqual([]);
 });
 
-it("refuses what is too large before it is sent", async () => {
+it("rejects a bundle that is too large before it is sent", async () => {
   const { child, next } = startShell(NODE);
   await next();
   child.stdin.write(`${JSON.stringify({ bytes: 2 ** 30, sha256: createHash("sha256").digest("hex") })}\n`);

@@ -36,13 +36,13 @@ function open({ port, ssh }: Sshd, options: Partial<SshLinkOptions> & { cwd?: st
   return environment;
 }
 
-/** Kills the ssh of an environment as its network would: without a word. */
+/** Kills the ssh of an environment without notice, as a network failure would. */
 function cut(sshd: Sshd): void {
   for (const pid of sshd.listClients()) process.kill(pid, "SIGKILL");
 }
 
 describe.skipIf(NO_SSHD !== "")(`an environment behind ssh${NO_SSHD}`, { timeout: 120_000 }, () => {
-  it("is brought its server once, whole and for this user alone", async () => {
+  it("gets its server installed once, completely and for this user alone", async () => {
     const sshd = await startSshd();
     const told: string[] = [];
     const first = open(sshd, { onProgress: (what) => told.push(what) });
@@ -74,7 +74,7 @@ describe.skipIf(NO_SSHD !== "")(`an environment behind ssh${NO_SSHD}`, { timeout
     expect(environment.serves).toBe("exec-server");
   });
 
-  it("runs programs on pipes where there is no native code for it", async () => {
+  it("runs programs on pipes if there is no native code for it", async () => {
     const told: string[] = [];
     const target = { platform: "aix", arch: "ppc64", libc: "other" } as const;
     const bare: ServerBundle = { id: "bare", listFiles: () => bundle.listFiles(target) };
@@ -100,7 +100,7 @@ describe.skipIf(NO_SSHD !== "")(`an environment behind ssh${NO_SSHD}`, { timeout
     const sshd = await startSshd();
     const environment = open(sshd);
     await environment.connect();
-    // 100 MB, in lines that count.
+    // 100 MB, in numbered lines.
     const lines = 5_000_000;
     const argv = ["sh", "-c", `seq -f %019.0f ${lines}; exit 7`];
     const counter = await environment.backend.start({ argv, cwd: "/", env: ENV, stdio: PIPE });
@@ -152,7 +152,7 @@ describe.skipIf(NO_SSHD !== "")(`an environment behind ssh${NO_SSHD}`, { timeout
     expect(existsSync(join(above, bundle.id, "codex.js"))).toBe(true);
   });
 
-  it("does not care what the startup files of its shell print", async () => {
+  it("ignores output of the startup files of its shell", async () => {
     const sshd = await startSshd();
     const noisy = join(sshd.directory, "noisy");
     writeFileSync(noisy, `#!/bin/sh\necho '{"id":1} welcome'; printf 'no line feed'; exec "$@"\n`);

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 
-/** Path of a program, also of one for administrators. */
+/** Path of a program, searched for in the sbin directories too. */
 export const findProgram = (name: string): string | undefined =>
   [...(process.env.PATH ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"]
     .map((directory) => join(directory, name))
@@ -51,21 +51,21 @@ async function describeLack(): Promise<string> {
   }
 }
 
-/** A real ssh server on loopback, with keys of its own, and the way to it. */
+/** A real ssh server on loopback, with its own keys. */
 export interface Sshd {
   readonly port: number;
-  /** The ssh that knows its key and is let in, and options. */
+  /** The ssh program and options that trust its key and can log in. */
   readonly ssh: readonly [string, ...string[]];
-  /** Where the remote side keeps what is installed, its sockets and its other files. */
+  /** Remote directories for installed servers, sockets and other files. */
   readonly cache: string;
   readonly directory: string;
-  /** Process ids of the ssh clients to it that run. */
+  /** Process ids of running ssh clients connected to it. */
   listClients(): number[];
-  /** Ends it with what it has started. */
+  /** Ends it with all its processes. */
   close(): Promise<void>;
 }
 
-/** What of a server differs from the others. */
+/** Options of one server. */
 export interface SshdOptions {
   /** Further lines of sshd_config. */
   settings?: readonly string[];
@@ -73,14 +73,14 @@ export interface SshdOptions {
   env?: Readonly<Record<string, string>>;
 }
 
-/** Starts one that ends with the test. */
+/** Starts a server that ends with the test. */
 export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
   const started = await openSshd(options);
   onTestFinished(started.close);
   return started;
 }
 
-/** Starts one. */
+/** Starts a server. */
 export async function openSshd({ settings = [], env = {} }: SshdOptions = {}): Promise<Sshd> {
   const directory = mkdtempSync(join(tmpdir(), "ssh-"));
   const at = (name: string) => join(directory, name);
@@ -125,7 +125,7 @@ export async function openSshd({ settings = [], env = {} }: SshdOptions = {}): P
     "  StrictHostKeyChecking yes",
   ];
   writeFileSync(at("ssh_config"), `${client.join("\n")}\n`);
-  // As root it wants a directory for the part of it that has no rights.
+  // As root it requires a directory for privilege separation.
   if (process.getuid?.() === 0 && !existsSync("/run/sshd")) mkdirSync("/run/sshd", { recursive: true });
   const child = spawn(sshd!, ["-D", "-e", "-f", at("sshd_config")], { stdio: ["ignore", "ignore", "pipe"] });
   const log: Buffer[] = [];

@@ -1,19 +1,19 @@
 import type { Readable } from "node:stream";
 import { type Clock, systemClock } from "@codex/clock";
-import { LAST_WORDS_BYTES, MAX_NEWS_BYTES, MAX_NOISE_BYTES } from "../limits.js";
+import { MAX_STARTUP_OUTPUT_BYTES, MAX_STATUS_BYTES, STDERR_TAIL_BYTES } from "../limits.js";
 
-/** A line of the remote side: a word, and what belongs to it. */
-export interface News {
+/** A status line of the remote script: a keyword and its argument. */
+export interface StatusLine {
   readonly word: string;
   readonly text: string;
 }
 
-/** Word for the end of the stream; the text is the end of what was skipped. */
+/** Keyword for the end of the stream; the text is the end of the skipped output. */
 export const ENDED = "";
 
-/** No news came, without the name of the host. */
-export class NewsError extends Error {
-  override readonly name = "NewsError";
+/** No status line arrived. The message does not name the host. */
+export class StatusError extends Error {
+  override readonly name = "StatusError";
   constructor(
     readonly code: "timeout" | "handshake_failed",
     message: string,
@@ -22,8 +22,8 @@ export class NewsError extends Error {
   }
 }
 
-/** How to wait for news. */
-export interface NewsOptions {
+/** How to wait for a status line. */
+export interface StatusOptions {
   mark: string;
   signal: AbortSignal;
   timeoutMs: number;
@@ -31,14 +31,14 @@ export interface NewsOptions {
 }
 
 /**
- * Reads up to the end of the next line that begins with the mark; what the startup files of a shell print before it is skipped.
- * Nothing after it is taken.
- * @throws NewsError, or the reason of `signal`
+ * Reads up to the end of the next line that begins with the mark, skipping output of the shell's startup files before it.
+ * Consumes nothing after it.
+ * @throws StatusError, or the reason of `signal`
  */
-export function readNews(
+export function readStatus(
   input: Readable,
-  { mark, signal, timeoutMs, clock = systemClock }: NewsOptions,
-): Promise<News> {
+  { mark, signal, timeoutMs, clock = systemClock }: StatusOptions,
+): Promise<StatusLine> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);
     const settle = (act: () => void) => {
@@ -48,20 +48,20 @@ export function readNews(
       act();
     };
     const onAbort = () => settle(() => reject(signal.reason));
-    const onEnd = () => settle(() => resolve({ word: ENDED, text: bytes.subarray(-LAST_WORDS_BYTES).toString() }));
+    const onEnd = () => settle(() => resolve({ word: ENDED, text: bytes.subarray(-STDERR_TAIL_BYTES).toString() }));
     const onReadable = () => {
       for (let chunk: Buffer | null = input.read(); chunk !== null; chunk = input.read()) {
         bytes = Buffer.concat([bytes, chunk]);
         const found = findLine(bytes, mark);
         if (found !== undefined) {
           if (found.end < bytes.length) input.unshift(bytes.subarray(found.end));
-          return settle(() => resolve(found.news));
+          return settle(() => resolve(found.status));
         }
-        if (bytes.length > MAX_NOISE_BYTES) return settle(() => reject(tooMuch()));
+        if (bytes.length > MAX_STARTUP_OUTPUT_BYTES) return settle(() => reject(tooMuch()));
       }
     };
     const cancel = clock.after(timeoutMs, () =>
-      settle(() => reject(new NewsError("timeout", `no answer within ${timeoutMs} ms`))),
+      settle(() => reject(new StatusError("timeout", `no answer within ${timeoutMs} ms`))),
     );
     input.on("readable", onReadable).once("end", onEnd).once("close", onEnd);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -70,14 +70,17 @@ export function readNews(
   });
 }
 
-function findLine(bytes: Buffer, mark: string): { news: News; end: number } | undefined {
+function findLine(bytes: Buffer, mark: string): { status: StatusLine; end: number } | undefined {
   const start = bytes.indexOf(`\n${mark} `);
   const end = start < 0 ? -1 : bytes.indexOf("\n", start + 1);
   if (end < 0) return undefined;
-  const line = bytes.toString("utf8", start + mark.length + 2, Math.min(end, start + MAX_NEWS_BYTES));
+  const line = bytes.toString("utf8", start + mark.length + 2, Math.min(end, start + MAX_STATUS_BYTES));
   const [, word = "", text = ""] = /^(\S*) ?(.*)$/s.exec(line) ?? [];
-  return { news: { word, text }, end: end + 1 };
+  return { status: { word, text }, end: end + 1 };
 }
 
-const tooMuch = (): NewsError =>
-  new NewsError("handshake_failed", `the shell printed more than ${MAX_NOISE_BYTES} bytes before the command ran`);
+const tooMuch = (): StatusError =>
+  new StatusError(
+    "handshake_failed",
+    `the shell printed more than ${MAX_STARTUP_OUTPUT_BYTES} bytes before the command ran`,
+  );
