@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /**
- * A recorded exchange; the first entry of cases/exec-server.json says how they are replayed and compared.
+ * A recorded exchange; the first entry of cases/exec-server.json describes how they are replayed and compared.
  * @typedef {{
  *   name: string,
  *   send: import("./messages.mjs").Message[],
@@ -54,7 +54,7 @@ function findProblem(entry) {
 
 const NEEDS_SOCKET = ["$drop", "$newConnection", "$binary"];
 
-/** Why a case that was recorded over a websocket can not be replayed over stdio; undefined where it can. */
+/** Why a case recorded over a websocket cannot be replayed over stdio; undefined if it can. */
 export function whyNotStdio({ send, expectClosed }) {
   if (expectClosed !== undefined) return "about the end of a websocket";
   const step = NEEDS_SOCKET.find((name) => send.some((message) => name in message));

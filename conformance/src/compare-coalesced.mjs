@@ -4,7 +4,7 @@ import { compareBodies, compareProcesses, isBodyDelta, isProcessEvent } from "./
 import { isObject, show } from "./values.mjs";
 
 /**
- * Answers by id, the notifications of one process by seq with adjacent output joined, all else in order.
+ * Compares responses by id, notifications of one process by seq with adjacent output joined, and everything else in order.
  * @param {import("./messages.mjs").Message[]} expected of one connection
  * @param {import("./messages.mjs").Message[]} actual of the same connection
  * @param {import("./messages.mjs").Rules} rules

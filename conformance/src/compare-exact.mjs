@@ -2,7 +2,7 @@ import { compareMessages } from "./messages.mjs";
 import { show } from "./values.mjs";
 
 /**
- * The same messages in the same order.
+ * Expects the same messages in the same order.
  * @param {import("./messages.mjs").Message[]} expected
  * @param {import("./messages.mjs").Message[]} actual
  * @param {import("./messages.mjs").Rules} rules

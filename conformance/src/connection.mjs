@@ -5,17 +5,17 @@ import WebSocket from "ws";
 /** Bytes of one message; more than any server sends here. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** Milliseconds from the start of connecting to the open socket. */
+/** Time limit for opening the socket, milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * One connection and all that came over it. Whoever holds it calls `drop` at the end.
+ * One connection and all messages received over it. The owner must call `drop`.
  * @typedef {{ connectionClosed: true, wsCloseCode?: number }} Closed
  */
 export class Connection {
   /** Messages in the order of arrival. @type {import("./messages.mjs").Message[]} */
   received = [];
-  /** How the server closed it; stays undefined when it was dropped here. @type {Closed | undefined} */
+  /** How the server closed it; undefined if it was dropped locally. @type {Closed | undefined} */
   closedByServer;
   isOpen = true;
   #wire;
@@ -26,7 +26,7 @@ export class Connection {
     this.#wire = wire;
   }
 
-  /** What a closed connection can not take is not sent. @param {string} text */
+  /** Does nothing if the connection is closed. @param {string} text */
   sendText(text) {
     if (this.isOpen) this.#wire.send(text);
   }
@@ -36,12 +36,12 @@ export class Connection {
     if (this.isOpen) this.#wire.sendBinary(text);
   }
 
-  /** Sends no more; what is still answered is received. */
+  /** Stops sending; further responses are still received. */
   endInput() {
     this.#wire.endInput();
   }
 
-  /** Closes at once, without a word. Idempotent. */
+  /** Closes at once, without a close handshake. Idempotent. */
   drop() {
     this.isOpen = false;
     this.#wire.drop();
@@ -82,7 +82,7 @@ export class Connection {
   }
 }
 
-/** What is no JSON object matches no recorded message. */
+/** Text that is not a JSON object matches no recorded message. */
 function parse(text) {
   try {
     const value = JSON.parse(text);

@@ -1,4 +1,4 @@
-// An exchange against its recording.
+// Compares an exchange with its recording.
 import { compareCoalesced } from "./compare-coalesced.mjs";
 import { compareExact } from "./compare-exact.mjs";
 import { collectOutputs } from "./read-results.mjs";
@@ -10,7 +10,7 @@ import { show } from "./values.mjs";
  * @param {import("./replay.mjs").Exchange} exchange
  * @param {{ fixture: string, httpBase: string }} names
  * @returns {{ finding?: import("./messages.mjs").Finding, additions: string[] }} the first difference, and members
- *   that were added and are forgiven
+ *   that were added and are tolerated
  */
 export function judge(recorded, exchange, names) {
   /** @type {Set<string>} */
@@ -70,7 +70,7 @@ function createRules(recorded, { sent, session }, { httpBase, onAdditions }, con
     sortEntries: note.includes("compare sorted"),
     linesAreASet: note.includes("compare as a set of lines"),
     requestOf: (id) => find(id)?.message,
-    // The answer to a resume is about the session that was asked for.
+    // The response to a resume refers to the requested session.
     known: (id) => (find(id)?.usesSession && session !== undefined ? { httpBase, sessionId: session } : { httpBase }),
   };
 }

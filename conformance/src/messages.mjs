@@ -1,4 +1,4 @@
-// One message against the recorded one: answers, notifications, the texts of errors.
+// Compares one message with the recorded one: responses, notifications, error texts.
 import { findDifference, isObject, show } from "./values.mjs";
 
 /**
@@ -17,7 +17,7 @@ import { findDifference, isObject, show } from "./values.mjs";
 /** @param {Message} message */
 export const isAnswer = (message) => !Object.hasOwn(message, "method");
 
-/** Members that a server may add to these answers: clients forgive them, and servers of both eras need them. */
+/** Members that a server may add to these responses: clients ignore them, and servers of both protocol versions need them. */
 const ADDITIONS = {
   initialize: { protocolVersion: "string" },
   "process/write": { accepted: "boolean" },
@@ -26,7 +26,7 @@ const ADDITIONS = {
 };
 
 /**
- * The additions in an answer that was recorded without them.
+ * The additions in a response that was recorded without them.
  * @param {Message} expected
  * @param {Message} actual
  * @param {Message | undefined} request
@@ -63,7 +63,7 @@ function withoutMembers(message, names) {
   return { ...message, result };
 }
 
-/** The text of an error is advice, unless the case says that it matters; the member itself must be text. */
+/** Error texts are not compared, unless the case sets `messageMatters`; the member itself must be text. */
 function withoutText(message, { messageMatters }) {
   if (messageMatters || !isErrorReply(message) || typeof message.error.message !== "string") return message;
   return { ...message, error: { ...message.error, message: "(advisory)" } };
@@ -77,7 +77,7 @@ function sorted(message, { sortEntries }) {
   return { ...message, result: { ...message.result, entries } };
 }
 
-/** Members in any order give the same key. */
+/** The key does not depend on the order of members. */
 const sortKey = (entry) => JSON.stringify(isObject(entry) ? Object.entries(entry).sort() : entry);
 
 function compareErrorText(expected, actual, rules) {
@@ -90,7 +90,7 @@ function compareErrorText(expected, actual, rules) {
 
 /** What the text of an error must name: the first thing in backquotes, else the process. */
 function namedThing({ id, error }, { requestOf }) {
-  // A message that could not be parsed has no name.
+  // There is no name for a message that could not be parsed.
   if (id === -1) return undefined;
   const quoted = /`([^`]+)`/.exec(error.message)?.[1];
   if (quoted !== undefined) return quoted;

@@ -19,7 +19,7 @@ Replays recorded exchanges against an exec-server and tells where it differs.
 
 Exit codes: 0 nothing failed, 1 a case failed, 2 bad arguments.`;
 
-/** What the caller got wrong; the message says it all. */
+/** A mistake in the command line; the message is complete. */
 export class UsageError extends Error {}
 
 /**
@@ -64,7 +64,7 @@ function parse(args) {
     help: flag,
   };
   try {
-    // pnpm hands a \`--\` on.
+    // pnpm passes \`--\` through.
     return parseArgs({ args: args[0] === "--" ? args.slice(1) : args, options });
   } catch (cause) {
     throw new UsageError(cause.message, { cause });

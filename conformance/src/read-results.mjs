@@ -1,4 +1,4 @@
-// Results of process/read where the cutting of output is chance: numbers must be consistent instead of the same.
+// Results of process/read, where output is split arbitrarily: numbers must be consistent instead of equal.
 import { isAnswer } from "./messages.mjs";
 import { joinAdjacent } from "./streams.mjs";
 import { isObject, show } from "./values.mjs";
@@ -8,7 +8,7 @@ import { isObject, show } from "./values.mjs";
 export const isReadResult = (result) => isObject(result) && Array.isArray(result.chunks) && "nextSeq" in result;
 
 /**
- * Chunks of every process as notifications and read results tell them.
+ * Chunks of every process from notifications and read results.
  * @param {{ message: import("./messages.mjs").Message, request: import("./messages.mjs").Message | undefined }[]} all
  * @returns {Outputs}
  */
@@ -29,7 +29,7 @@ export function collectOutputs(all) {
 }
 
 /**
- * Numbers are checked here; what is left of both results is comparable member by member.
+ * Checks the numbers; the rest of both results can be compared member by member.
  * @returns {{ problem: string } | { expected: object, actual: object }}
  */
 export function checkRead(expected, actual, { request, outputs }) {

@@ -1,4 +1,4 @@
-// Says what a case says, one step after the other, and keeps what came.
+// Performs the steps of a case in order and records the received messages.
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fill } from "./surroundings.mjs";
@@ -16,7 +16,7 @@ import { show } from "./values.mjs";
  */
 
 /**
- * Never rejects for what the server does. The connections are left open; whoever called drops them.
+ * Never rejects because of the server. The connections are left open; the caller drops them.
  * @param {import("./cases.mjs").Case} recorded
  * @param {{
  *   connect: () => Promise<import("./connection.mjs").Connection>,
@@ -36,7 +36,7 @@ export async function replay(recorded, { connect, names, signal }, exchange) {
     }
   } catch (error) {
     if (!(error instanceof NothingCame)) throw error;
-    // Where the end of the connection is what was recorded, it is compared like a message.
+    // If the end of the connection was recorded, it is compared like a message.
     if (recorded.expectClosed === undefined) exchange.problem = error.message;
   }
 }

@@ -1,4 +1,4 @@
-// The server under test: a command that is started for each case, or a URL that is there already.
+// The server under test: a command that is started for each case, or the URL of a running server.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { connectStdio, connectWebSocket } from "./connection.mjs";
 
-/** Milliseconds until the address must be printed. */
+/** Time limit for printing the address, milliseconds. */
 const BANNER_TIMEOUT_MS = 15_000;
 /** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE_MS = 2000;
@@ -58,7 +58,7 @@ function splitWords(command) {
 async function startCommand(command, transport, groups) {
   const [program, ...args] = toArguments(command, transport);
   const stdin = transport === "stdio" ? "pipe" : "ignore";
-  // A group of its own: whatever stands between here and the server ends with it.
+  // In its own group, so that wrapper processes end with it.
   const child = spawn(program, args, { stdio: [stdin, "pipe", "pipe"], detached: true });
   const stderr = keepTail(child.stderr);
   await new Promise((resolve, reject) => {
@@ -107,7 +107,7 @@ async function readBanner(child, exited, stderr) {
   return Promise.race([banner, failed, late]).finally(() => abort.abort());
 }
 
-/** Ends a server and everything it started: SIGTERM to its group, a grace, SIGKILL to all that is left. */
+/** Ends a server and everything it started: SIGTERM to its group, a grace period, SIGKILL to the rest. */
 async function endTree(child, exited) {
   const descendants = await findDescendants(child.pid);
   child.stdin?.destroy();
@@ -139,7 +139,7 @@ async function findDescendants(pid) {
   return found;
 }
 
-/** A process id may have been given away since: it must have started at the same time. */
+/** A process id may have been reused: the start time must be the same. */
 async function killLeft(descendants) {
   const alive = [...descendants.keys()].filter((pid) => kill(pid, 0));
   if (alive.length === 0) return;
@@ -148,7 +148,7 @@ async function killLeft(descendants) {
   }
 }
 
-/** Nothing where there is no ps. */
+/** Empty if there is no ps. */
 async function listProcesses() {
   const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pid=,ppid=,lstart="]).catch(() => ({ stdout: "" }));
   return stdout

@@ -1,4 +1,4 @@
-// Numbered notifications whose cutting is chance: output of processes and bodies of HTTP answers.
+// Numbered notifications that are split arbitrarily: process output and bodies of HTTP responses.
 import { findDifference, isObject, show } from "./values.mjs";
 
 const PROCESS_EVENTS = new Set(["process/output", "process/exited", "process/closed"]);
@@ -33,7 +33,7 @@ function compareProcess(expected, actual, rules) {
   );
 }
 
-/** Without gap and without repetition; from 1 on where the recording starts with it. */
+/** Numbers must have no gap and no repetition, and start at 1 if the recording does. */
 function checkNumbers(expected, actual) {
   const first = Math.min(...expected.map(({ params }) => params.seq));
   let last;
@@ -50,7 +50,7 @@ function checkNumbers(expected, actual) {
 
 const bySeq = (messages) => [...messages].sort((one, other) => one.params.seq - other.params.seq);
 
-/** By its number: on the wire it may come before others, and clients sort. */
+/** Compared by number: on the wire it may come before others, because clients sort. */
 function checkClosedLast(expected, actual) {
   if (!expected.some(({ method }) => method === "process/closed")) return undefined;
   const closed = actual.find(({ method }) => method === "process/closed");
@@ -60,7 +60,7 @@ function checkClosedLast(expected, actual) {
   return `process/closed has seq ${closed.params.seq}, but ${last.method} has ${last.params.seq}`;
 }
 
-/** Output in the order of seq, adjacent chunks of one stream joined. */
+/** Output ordered by seq, with adjacent chunks of one stream joined. */
 function outputOf(messages, { linesAreASet }) {
   const chunks = bySeq(messages)
     .filter(({ method }) => method === "process/output")
@@ -72,7 +72,7 @@ function outputOf(messages, { linesAreASet }) {
 const sortLines = (text) => (typeof text === "string" ? text.split("\n").sort().join("\n") : text);
 
 /**
- * Chunks of which all but `chunk` is the same become one, decoded where it is text.
+ * Joins adjacent chunks that differ only in `chunk`, decoded if it is text.
  * @param {Record<string, unknown>[]} chunks
  */
 export function joinAdjacent(chunks) {

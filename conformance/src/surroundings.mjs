@@ -1,4 +1,4 @@
-// What a case finds around it: files of its own, and a local HTTP server.
+// The surroundings of a case: its own files and a local HTTP server.
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
-/** Milliseconds between the parts of a body that comes in chunks. */
+/** Milliseconds between the chunks of a chunked body. */
 const CHUNK_PAUSE_MS = 150;
 
-/** A fresh folder that only this user can enter; `remove` deletes it. */
+/** A new directory with mode 700; `remove` deletes it. */
 export async function createFixture() {
   const path = await mkdtemp(join(await realpath(tmpdir()), "conformance-"));
   await mkdir(join(path, "sub", "deep"), { recursive: true });
@@ -50,7 +50,7 @@ async function sendChunks(response) {
 }
 
 /**
- * Puts names in their places, in every text of a value.
+ * Replaces placeholders in every text of a value.
  * @param {unknown} value
  * @param {{ fixture: string, httpBase: string, session?: string | undefined }} names
  * @returns {any}

@@ -1,9 +1,9 @@
-// JSON values: what stands for volatile parts, and the first difference between two of them.
+// JSON values: placeholders for volatile parts, and the first difference between two values.
 
 const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 const FILE_URI = "file:///[^\\s]*";
 
-/** Text that may stand for a volatile value, by its kind, as the source of a regular expression. */
+/** Regular expression sources for volatile values, by kind. */
 const TEXT_KINDS = {
   sessionId: UUID,
   providerId: "sha256:[0-9a-f]+",
@@ -15,7 +15,7 @@ const TEXT_KINDS = {
   httpBase: "https?://[^\\s/]+",
 };
 
-/** Kinds that are numbers where they stand alone. */
+/** Kinds that are numbers if the placeholder is the whole value. */
 const LEAST_NUMBERS = { ms: 0, pid: 1 };
 
 const PLACEHOLDER = /<(sessionId|environmentInfo|providerId|fileUri|peer|ms|date|httpBase|pid)>/;
@@ -26,7 +26,7 @@ const PLACEHOLDER = /<(sessionId|environmentInfo|providerId|fileUri|peer|ms|date
  */
 
 /**
- * The first difference between what was recorded and what came. The order of members is not significant.
+ * The first difference between the recorded and the received value. The order of members is not significant.
  * @param {unknown} expected may hold placeholders
  * @param {unknown} actual
  * @param {Known} [known]
@@ -43,7 +43,7 @@ export function findDifference(expected, actual, known = {}, path = "") {
 /** @returns {value is Record<string, unknown>} */
 export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A value in one line, cut. */
+/** A value on one line, truncated. */
 export function show(value, limit = 300) {
   if (value === undefined) return "nothing";
   const text = JSON.stringify(value);
@@ -105,7 +105,7 @@ function compareObjects(expected, actual, known, path) {
 
 const memberPath = (path, name) => (path === "" ? name : `${path}.${name}`);
 
-/** Members beyond the shell may be missing; one that is there is of its kind. */
+/** Members other than the shell may be missing; those present must have the right type. */
 const ENVIRONMENT_INFO = {
   shell: ["a shell with name and path", (value) => isObject(value) && isText(value.name) && isText(value.path)],
   executorVersion: ["text", isText],

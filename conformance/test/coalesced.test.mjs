@@ -23,7 +23,7 @@ const hello = { id: 1, result: {} };
 
 const RECORDED = [output(1, "hello"), output(2, "bad", "stderr"), exited(3), closed(4)];
 
-/** Everything comes after the request with id 2, or else as `read` says after the one with id 3. */
+/** All messages follow the request with id 2, except those in `read`, which follow the request with id 3. */
 const coalesced = (name, events, { expected = RECORDED, read, ...more } = {}) => ({
   name,
   compare: "coalesced",

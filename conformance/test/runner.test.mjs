@@ -29,7 +29,7 @@ const echo = (connection, text, isBinary = false) => ({
 const hello = (name) => ({ name, compare: "exact", send: [initialize(name)], expect: [INITIALIZED] });
 
 describe("steps", () => {
-  it("sends frames as they are, on the connection that is open", async () => {
+  it("sends frames unchanged, on the open connection", async () => {
     const cases = [
       {
         name: "frames",
@@ -89,7 +89,7 @@ describe("steps", () => {
     });
   });
 
-  it("creates the file of a `$touch` in files of its own", async () => {
+  it("creates the file of a `$touch` in the fixture directory", async () => {
     const fixtures = await Promise.all([createFixture(), createFixture()]);
     expect(fixtures[0].path).not.toBe(fixtures[1].path);
     expect(await readFile(join(fixtures[0].path, "link"), "utf8")).toBe("hello");
@@ -100,7 +100,7 @@ describe("steps", () => {
     expect((await runScripted(cases, IN_HASTE)).get("touch")).toMatchObject({ verdict: "passed" });
   });
 
-  it("refuses a step that it does not know", async () => {
+  it("rejects an unknown step", async () => {
     const cases = [{ name: "unknown", compare: "exact", send: [{ $nap: 5 }], expect: [] }];
     const result = (await runScripted(cases, IN_HASTE)).get("unknown");
     expect(result).toMatchObject({ verdict: "failed", detail: "`$nap` is not a step of a case" });
@@ -130,7 +130,7 @@ describe("verdicts", () => {
     expect(await run(ends)).toMatchObject({ verdict: "failed", detail: expect.stringMatching(/exit code 3.*why/) });
   });
 
-  it("replays over stdio what can be replayed there", async () => {
+  it("replays eligible cases over stdio", async () => {
     const cases = [
       { ...hello("stdio"), transport: "stdio", script: [[initialized()]] },
       { ...hello("either"), script: [[initialized()]] },
@@ -140,7 +140,7 @@ describe("verdicts", () => {
     expect([...results.values()].map(({ verdict }) => verdict)).toEqual(["passed", "passed", "skipped"]);
   });
 
-  it("runs against an address, without the cases that need a command, and ends what it started there", async () => {
+  it("runs against an address, without the cases that need a command, and ends the processes it started", async () => {
     await withFolder(async (folder) => {
       const [scripts, cases] = [join(folder, "scripts.json"), join(folder, "cases.json")];
       await writeFile(scripts, JSON.stringify({ here: [[initialized()], [{ id: 2, result: {} }], ["$close"]] }));
@@ -160,7 +160,7 @@ describe("verdicts", () => {
     });
   });
 
-  it("cases of additions run when they are asked for", async () => {
+  it("runs cases of extensions on request", async () => {
     const cases = [
       { ...hello("recorded"), script: [[initialized()]] },
       { ...hello("added"), extension: "more", script: [[initialized()]] },
@@ -171,7 +171,7 @@ describe("verdicts", () => {
 });
 
 describe("servers", () => {
-  it("get their address where the command has a place for it, else at the end", () => {
+  it("get their address at the placeholder in the command, else at the end", () => {
     expect(toArguments("codex exec-server", "websocket")).toEqual([
       "codex",
       "exec-server",
@@ -205,7 +205,7 @@ async function isRunning(pid) {
   return state.trim() !== "" && !state.trim().startsWith("Z");
 }
 
-it("the HTTP server answers as it did at the recording", async () => {
+it("the HTTP server responds as it did for the recording", async () => {
   const web = await startWeb();
   const [first, second] = await Promise.all([fetch(`${web.base}/hello`), fetch(`${web.base}/chunks`)]);
   expect([first.headers.get("x-multi"), await first.text()]).toEqual(["a, b", "hello"]);
@@ -220,7 +220,7 @@ describe("command", () => {
     return { out, err, code };
   };
 
-  it("tells each case, and exits with 1 when one failed", async () => {
+  it("reports each case, and exits with 1 if one failed", async () => {
     await withFolder(async (folder) => {
       const [scripts, cases] = [join(folder, "scripts.json"), join(folder, "cases.json")];
       await writeFile(

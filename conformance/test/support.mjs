@@ -9,7 +9,7 @@ export const program = (name) => fileURLToPath(new URL(`programs/${name}`, impor
 export const command = (name, ...args) =>
   [process.execPath, program(name), ...args].map((word) => `'${word}'`).join(" ");
 
-/** A folder that is gone afterwards. */
+/** A directory that is removed after the test. */
 export async function withFolder(use) {
   const folder = await mkdtemp(join(tmpdir(), "conformance-test-"));
   try {
@@ -36,7 +36,7 @@ export function runScripted(cases, args = []) {
   });
 }
 
-/** What never comes is not waited for long. */
+/** Short time limits for messages that never come. */
 export const IN_HASTE = ["--timeout-ms", "3000", "--patience-ms", "300", "--jobs", "6"];
 
 export const SESSION = "0199a213-81c0-4800-8aa1-bbab2a035a53";

@@ -1,31 +1,31 @@
-/** Bounds of the connection to an executor: whatever the executor can make grow. */
+/** Limits of everything that an executor can make grow. */
 export interface ExecutorConnectionLimits {
-  /** Tools learned from one executor; the rest of its list is left out. */
+  /** Tools of one executor; further ones are omitted. */
   toolsPerExecutor: number;
-  /** Bytes of a tool's name; a tool with a longer one is left out. */
+  /** Bytes of a tool's name; a tool with a longer one is omitted. */
   toolNameBytes: number;
-  /** Bytes of a tool's description; a longer one is cut. */
+  /** Bytes of a tool's description; longer ones are truncated. */
   toolDescriptionBytes: number;
-  /** Bytes of a tool's input schema as JSON; a tool with a larger one is left out. */
+  /** Bytes of a tool's input schema as JSON; a tool with a larger one is omitted. */
   toolSchemaBytes: number;
   /**
-   * Bytes of live output of one call that wait for its listener; at the bound nothing more is received from the
-   * executor. One that waits for acknowledgements stays below it.
+   * Bytes of live output of one call queued for its listener; at the limit nothing more is received from the
+   * executor. An executor that waits for acknowledgements stays below it.
    */
   queuedOutputBytes: number;
   /** The same for all calls to one executor. */
   queuedOutputBytesInAll: number;
-  /** Answered or given-up requests remembered per executor, to tell a late answer from an unknown one. */
+  /** Settled requests remembered per executor, to distinguish a late response from an unknown one. */
   settledRequests: number;
   /** Protocol problems kept per executor; older ones are only counted. */
   problemsKept: number;
-  /** Bytes of the text of one problem. */
+  /** Bytes of a problem's text. */
   problemBytes: number;
   /** Protocol violations after which the channel of an executor is closed. */
   problemsUntilClosed: number;
 }
 
-/** The limits of an orchestrator where nothing else is configured. */
+/** Default limits of an orchestrator. */
 export const DEFAULT_EXECUTOR_CONNECTION_LIMITS: ExecutorConnectionLimits = {
   toolsPerExecutor: 256,
   toolNameBytes: 128,
@@ -39,7 +39,7 @@ export const DEFAULT_EXECUTOR_CONNECTION_LIMITS: ExecutorConnectionLimits = {
   problemsUntilClosed: 1000,
 };
 
-/** How long the steps of a connection may take, milliseconds. */
+/** Time limits of a connection, milliseconds. */
 export interface ExecutorConnectionTimings {
   /** For the response to `initialize`. */
   initializeMs: number;
@@ -47,16 +47,16 @@ export interface ExecutorConnectionTimings {
   listToolsMs: number;
   /** For the response to `shutdown`. */
   shutdownMs: number;
-  /** For reconnecting to an executor that does not say how long it keeps the state of a lost connection. */
+  /** For reconnecting to an executor that does not declare how long it keeps the state of a lost connection. */
   reconnectMs: number;
-  /** The wait before attempt n to reach it is drawn from 0 to `reconnectBaseMs` · 2ⁿ, at most `reconnectMaxMs`. */
+  /** The delay before reconnect attempt n is drawn from 0 to `reconnectBaseMs` · 2ⁿ, at most `reconnectMaxMs`. */
   reconnectBaseMs: number;
   reconnectMaxMs: number;
-  /** Silence after which an executor with open calls is pinged, and the time it has to answer. */
+  /** Silence after which an executor with open calls is pinged, and the time limit for its pong. */
   livenessMs: number;
 }
 
-/** The times of an orchestrator where nothing else is configured, milliseconds. */
+/** Default time limits of an orchestrator, milliseconds. */
 export const DEFAULT_EXECUTOR_CONNECTION_TIMINGS: ExecutorConnectionTimings = {
   initializeMs: 10_000,
   listToolsMs: 10_000,
@@ -67,8 +67,8 @@ export const DEFAULT_EXECUTOR_CONNECTION_TIMINGS: ExecutorConnectionTimings = {
   livenessMs: 10_000,
 };
 
-/** Largest piece of live output that is joined to one that waits, and largest result of that, bytes. */
+/** Largest piece of live output that is joined to a queued one, and largest joined piece, bytes. */
 export const SMALL_OUTPUT_BYTES = 2048;
 export const JOINED_OUTPUT_BYTES = 64 * 1024;
-/** What a waiting piece of live output takes besides its bytes, about. */
+/** Approximate memory overhead of a queued piece of live output, bytes. */
 export const QUEUED_PIECE_BYTES = 256;

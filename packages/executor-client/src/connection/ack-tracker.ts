@@ -3,33 +3,33 @@ import { deleteOldest } from "../delete-oldest.js";
 import type { IncomingOutput } from "./live-output.js";
 
 interface Position {
-  /** Behind the live output that was received. */
+  /** Offset after the last received live output. */
   offset: number;
-  /** Pieces that went on with the message of the one before. */
+  /** Number of pieces that continued the message of the previous piece. */
   continued: number;
 }
 
-/** How a piece of output relates to what came before it. */
+/** How a piece of output relates to the output before it. */
 export interface OutputReceipt {
-  /** The range that is missing before it. */
+  /** The missing range before it. */
   gap: ByteRange | undefined;
   /** Its number among the pieces of its session. */
   seq: number;
 }
 
-/** Tracks what was received from an executor, and what of it is to be acknowledged. */
+/** Tracks the output received from an executor, and which of it to acknowledge. */
 export class AckTracker {
   /** By the executor's ids; least recently used first. */
   readonly #positions = new Map<number, Position>();
   #ackBytes = Number.POSITIVE_INFINITY;
-  /** End of what was taken and is not acknowledged yet, by process id. */
+  /** End offset of consumed output that is not acknowledged yet, by process id. */
   readonly #taken = new Map<number, number>();
   #answers: string[] = [];
   #bytes = 0;
-  /** Bytes since answers were acknowledged: the executor keeps output with an answer. */
+  /** Bytes since responses were acknowledged: the executor retains output with a response. */
   #bytesWithAnswers = 0;
 
-  /** Makes an acknowledgement due whenever so many bytes were taken. */
+  /** Makes an acknowledgement due after this many consumed bytes. */
   acknowledgeEvery(bytes: number): void {
     this.#ackBytes = bytes;
   }
@@ -41,7 +41,7 @@ export class AckTracker {
     this.forgetUnacknowledged();
   }
 
-  /** The executor knows all positions: they were sent when the connection was resumed. */
+  /** Marks all positions as acknowledged: they were sent when the connection was resumed. */
   forgetUnacknowledged(): void {
     this.#taken.clear();
     this.#answers = [];
@@ -53,7 +53,7 @@ export class AckTracker {
     return [...this.#positions].map(([processId, { offset }]) => ({ processId, offset }));
   }
 
-  /** Records output that was received. The first piece of a session means that its id was given to a new session. */
+  /** Records received output. A first piece means that the id belongs to a new session. */
   noteOutput({ processId, offset, seq, bytes, isContinued }: IncomingOutput): OutputReceipt {
     const isFirst = seq === 1 && !isContinued;
     const before = isFirst ? undefined : this.#positions.get(processId);
@@ -65,7 +65,7 @@ export class AckTracker {
     return { gap: offset > expected ? { from: expected, to: offset } : undefined, seq: seq + continued };
   }
 
-  /** Records that a listener took output: there is room for as many bytes more. */
+  /** Records that a listener consumed output, which makes room for as many bytes. */
   noteTaken(processId: number, end: number, bytes: number): void {
     this.#taken.set(processId, end);
     this.#bytes += bytes;
@@ -77,7 +77,7 @@ export class AckTracker {
     this.#answers.push(requestId);
   }
 
-  /** The acknowledgement to send now; undefined while it can wait. */
+  /** The acknowledgement to send now; undefined if none is due. */
   takeDue(): { answers: string[]; output: OutputPosition[] } | undefined {
     const many = this.#answers.length >= ANSWERS_PER_ACK;
     const large = this.#answers.length > 0 && this.#bytesWithAnswers >= this.#ackBytes;
@@ -93,10 +93,10 @@ export class AckTracker {
 }
 
 /**
- * Live output of a session that is not among them goes on from what was acknowledged. An executor gives an id again only
- * after more others than this.
+ * Number of sessions tracked. For others, live output continues after the acknowledged offset. An executor reuses an id only
+ * after more other ids than this.
  */
 const MAX_POSITIONS = 1024;
 
-/** Small answers are acknowledged together. */
+/** Small responses are acknowledged together. */
 const ANSWERS_PER_ACK = 16;

@@ -2,15 +2,15 @@ import type { ReceivedBytes } from "@codex/channel";
 import { decodeOutputHead, type OutputHead } from "@codex/executor-protocol";
 import type { IncomingOutput } from "./live-output.js";
 
-/** Reads the binary frames of one channel. Parts of a frame are passed on as they arrive, cut between characters. */
+/** Reads the binary frames of one channel. Parts of a frame are passed on as they arrive, split between characters. */
 export class BinaryOutput {
   #head: Buffer | undefined;
   #output: OutputHead | undefined;
   #isContinued = false;
-  /** The beginning of a character whose rest is still to come. */
+  /** The first bytes of an incomplete character. */
   #torn: Buffer = NOTHING;
 
-  /** The pieces that are complete now, or what is wrong with the frame, reported once. */
+  /** The pieces that are complete now, or the problem with the frame, reported once. */
   read({ head, at, bytes, isLast }: ReceivedBytes): IncomingOutput[] | string {
     if (head !== this.#head) {
       const problem = this.#begin(head);
@@ -49,19 +49,19 @@ export class BinaryOutput {
 
 const NOTHING = Buffer.alloc(0);
 
-/** Bytes of a character in UTF-8, at most. */
+/** Maximum bytes of a UTF-8 character. */
 const LONGEST_CHARACTER = 4;
 
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 
-/** Bytes at the beginning that belong to the character before: 0 to 3. */
+/** Bytes at the start that belong to the previous character: 0 to 3. */
 function countContinuation(bytes: Uint8Array): number {
   let count = 0;
   while (count < LONGEST_CHARACTER - 1 && count < bytes.length && isContinuation(bytes[count]!)) count++;
   return count;
 }
 
-/** Bytes at the end that begin a character without completing it: 0 to 3. */
+/** Bytes at the end that form an incomplete character: 0 to 3. */
 function countIncomplete(bytes: Uint8Array): number {
   for (let back = 1; back < LONGEST_CHARACTER && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back]!;

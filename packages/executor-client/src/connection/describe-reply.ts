@@ -1,6 +1,6 @@
 import type { Reply } from "./wire-types.js";
 
-/** Why there is no answer, as the end of a sentence. */
+/** Why there is no response, as the end of a sentence. */
 export function describeReply(reply: Exclude<Reply<never>, { kind: "answer" }>): string {
   switch (reply.kind) {
     case "refused":

@@ -22,19 +22,19 @@ import { Tunnels } from "./tunnels.js";
 import { Wire } from "./wire.js";
 import type { AckTerms, Loss, Recovery, Reply, SentRequest, UnaskedMessage } from "./wire-types.js";
 
-/** What an orchestrator says about itself when it attaches an executor. */
+/** What an orchestrator sends in `initialize` when it attaches an executor. */
 export interface InitializeOptions {
   /** For the logs of the executor; default `codex-orchestrator`. */
   clientName?: string;
-  /** `sessionId` of an executor whose channel was lost: gets its sessions back. */
+  /** `sessionId` of a lost executor whose sessions to resume. */
   resumeSessionId?: string;
 }
 
-/** What a connection is made of. */
+/** Dependencies of a connection. */
 export interface ConnectionOptions {
   name: string;
   channel: Channel;
-  /** False: only the base messages are spoken. */
+  /** If false, only the base messages are used. */
   initialize: InitializeOptions | false;
   /** Send `shutdown` before the channel is closed. */
   shutdownOnClose: boolean;
@@ -43,63 +43,63 @@ export interface ConnectionOptions {
   timings: ExecutorConnectionTimings;
   problems: ProblemLog;
   idPrefix: string;
-  /** Whose sessions these are; the same object again when a lost executor is resumed. */
+  /** Owner of the sessions; the same object if a lost executor is resumed. */
   owner: SessionOwner;
-  /** Opens another channel when the current one is lost. Absent: its end is the end of the executor. */
+  /** Opens another channel if the current one is lost. If absent, the connection ends with its channel. */
   reconnect: ReconnectOptions | undefined;
   /** Gives up opening it. */
   signal: AbortSignal;
   onToolsChanged: () => void;
   onSessionExited: (owner: SessionOwner, processId: number, outcome: ProcessOutcome) => void;
-  /** The channel was lost; reconnecting begins. */
+  /** Called when the channel was lost and reconnecting starts. */
   onInterrupted: (reason: string) => void;
-  /** There is another channel. `lost`: why the sessions there were are gone, and whose they were. */
+  /** Called when there is another channel. `lost`: owner of sessions that could not be resumed, and why. */
   onRestored: (lost: { owner: SessionOwner; reason: string } | undefined) => void;
 }
 
-/** Opens a channel to an executor. The signal gives the attempt up. */
+/** Opens a channel to an executor. The signal aborts the attempt. */
 export type Connector = (signal: AbortSignal) => Promise<Channel>;
 
 /** How a lost channel is replaced. */
 export interface ReconnectOptions {
   connect: Connector;
-  /** As `Math.random`. */
+  /** Like `Math.random`. */
   random: () => number;
 }
 
-/** The answer of an executor to a call, as it came. */
+/** The unchanged response of an executor to a call. */
 export type CallResponse = Extract<ExecutorMessage, { type: "call_tool_response" }>;
 type ToolListResponse = Extract<ExecutorMessage, { type: "list_tools_response" }>;
-/** That answer, or why there is none. */
+/** That response, or why there is none. */
 export type CallReply = Reply<CallResponse>;
 
-/** A call to send. `deadlineMs`: milliseconds to wait for its answer. */
+/** A call to send. `deadlineMs`: time limit for the response, milliseconds. */
 export interface CallRequest {
   toolName: string;
   arguments: unknown;
   deadlineMs: number;
-  /** Beside the arguments, which may be a model's. */
+  /** Separate from the arguments, which may come from a model. */
   sessionScope?: "own" | "executor" | undefined;
-  /** On whose behalf, for an executor that can keep clients apart. */
+  /** The client of the call, for an executor that can separate clients. */
   client?: string | undefined;
-  /** What the call is part of. Only for one that answered `initialize`. */
+  /** Trace context of the call. Only for an executor that answered `initialize`. */
   trace?: TraceContext | undefined;
   idempotencyKey?: string | undefined;
-  /** It names a session: another instance of the executor has nothing to do with it. */
+  /** It refers to a session, and so is not sent to another instance of the executor. */
   isBound?: boolean;
-  /** Absent: it has no output. */
+  /** Absent if the call has no output. */
   output?: OutputListener | undefined;
 }
 
-/** The connection to one attached executor: what it reported about itself, its tools, and calls to it. Owns its channel. */
+/** The connection to one attached executor: its self-description, its tools, and calls to it. Owns its channel. */
 export class ExecutorConnection {
   readonly name: string;
   readonly problems: ProblemLog;
-  /** Another one after the executor was reached again without its sessions. */
+  /** Replaced after reconnecting without the former sessions. */
   owner: SessionOwner;
   /** Undefined for an executor that knows only the base messages. */
   host: HostInfo | undefined;
-  /** Of the executor, for a later resume. */
+  /** Session id of the executor, for a later resume. */
   sessionId: string | undefined;
   tools: ReadonlyMap<string, LearnedTool> = new Map();
   readonly #options: ConnectionOptions;
@@ -108,10 +108,10 @@ export class ExecutorConnection {
   readonly #capabilities = new Set<string>();
   #listing: Promise<void> | undefined;
   #listAgain = false;
-  /** How long the executor keeps everything without a channel, milliseconds; undefined when it does not. */
+  /** How long the executor keeps its state without a channel, milliseconds; undefined if it does not. */
   #graceMs: number | undefined;
   #introductions = 0;
-  /** Of the last attempt to resume; the executor refuses one that comes after a later one. */
+  /** Number of the last resume attempt; the executor rejects attempts that arrive out of order. */
   #attempt = 0;
   #introduced = false;
 
@@ -137,13 +137,13 @@ export class ExecutorConnection {
     void this.#wire.ended.then((reason) => this.#tunnels.drop(reason));
   }
 
-  /** Introduces itself and learns the tools. @throws ExecutorConnectionError; the channel is closed then. */
+  /** Sends `initialize` and lists the tools. @throws ExecutorConnectionError; then the channel is closed */
   static async open(options: ConnectionOptions): Promise<ExecutorConnection> {
     const executor = new ExecutorConnection(options);
     const { signal } = options;
-    const giveUp = () => void executor.#wire.close("attaching it was given up");
-    if (signal.aborted) giveUp();
-    signal.addEventListener("abort", giveUp, { once: true });
+    const onAbort = () => void executor.#wire.close("attaching it was given up");
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
     try {
       await executor.#introduce(options.initialize);
       return executor;
@@ -151,7 +151,7 @@ export class ExecutorConnection {
       await executor.#wire.close();
       throw error;
     } finally {
-      signal.removeEventListener("abort", giveUp);
+      signal.removeEventListener("abort", onAbort);
     }
   }
 
@@ -197,20 +197,20 @@ export class ExecutorConnection {
     this.#wire.cancel(requestId);
   }
 
-  /** Says `shutdown` where that is wanted, then closes the channel. Never rejects. */
+  /** Sends `shutdown` if configured, then closes the channel. Never rejects. */
   async close(): Promise<void> {
     if (this.#options.shutdownOnClose && this.offlineReason === undefined && this.lostReason === undefined) {
       const deadlineMs = this.#options.timings.shutdownMs;
-      // The channel delivers it before it closes; the answer would say no more.
+      // The channel delivers it before it closes; the response is not needed.
       void this.#wire.request({ type: "shutdown" }, { responseType: "shutdown_response", deadlineMs });
     }
     await this.#wire.close("it was detached");
   }
 
-  /** Both are asked for at once: an executor answers in order, and a way to it and back takes time. */
+  /** Sends both requests at once to save a round trip; an executor responds in order. */
   async #introduce(options: InitializeOptions | false): Promise<void> {
     const initialized = options === false ? undefined : this.#initialize(options);
-    // What is resumed has more to say first.
+    // A resumed connection must be initialized first.
     if (options !== false && options.resumeSessionId !== undefined) await initialized;
     const { initializeMs, listToolsMs } = this.#options.timings;
     const listed = this.#listTools(initializeMs + listToolsMs);
@@ -226,21 +226,21 @@ export class ExecutorConnection {
     const body = { type: "initialize" as const, ...this.#introduction(options, this.#options.channel), ...resume };
     const deadlineMs = this.#options.timings.initializeMs;
     const reply = await this.#wire.request(body, { responseType: "initialize_response", deadlineMs }).reply;
-    // One that knows only the base messages answers `error` for the unknown type: go on with those.
+    // An executor with only the base messages responds with `error`: continue with those.
     if (reply.kind === "refused" && resumeSessionId === undefined) return;
     if (reply.kind !== "answer") throw this.#failure("initialize", reply);
     this.#wire.startAcknowledging(this.#adopt(reply.message));
   }
 
   #introduction({ clientName = "codex-orchestrator" }: InitializeOptions, { binary }: Channel) {
-    // They may come right behind the answer.
+    // Binary frames may follow the response directly.
     binary?.accept();
     const binaryOutput = binary === undefined ? {} : { binaryOutput: true };
     const protocolVersion = EXECUTOR_PROTOCOL_VERSION;
     return { clientName, protocolVersion, acknowledges: true, flowControl: true, ...binaryOutput };
   }
 
-  /** Learns what an executor says of itself; undefined when it waits for no acknowledgement. */
+  /** Applies the self-description of an executor; undefined if it does not wait for acknowledgements. */
   #adopt(message: Introduction): AckTerms | undefined {
     if (message.protocolVersion !== EXECUTOR_PROTOCOL_VERSION) {
       const versions = `speaks protocol version ${message.protocolVersion}, expected ${EXECUTOR_PROTOCOL_VERSION}`;
@@ -258,7 +258,7 @@ export class ExecutorConnection {
     return this.can("flow_control") && ackBytes !== undefined ? { ackBytes, lastSequence: undefined } : undefined;
   }
 
-  /** Reconnects, and resumes what the executor has kept. */
+  /** Reconnects, and resumes the sessions that the executor has kept. */
   async #recover(loss: Loss, reconnect: ReconnectOptions): Promise<Recovery> {
     const { clock, timings } = this.#options;
     this.#tunnels.drop(loss.reason);
@@ -269,7 +269,7 @@ export class ExecutorConnection {
       clock,
       withinMs,
       baseMs: timings.reconnectBaseMs,
-      // However short the time is, there are several attempts in it.
+      // Even a short time limit allows several attempts.
       maxMs: Math.min(timings.reconnectMaxMs, Math.ceil(withinMs / PAUSES_PER_OUTAGE)),
       attemptMs: Math.max(MIN_ATTEMPT_MS, Math.ceil(withinMs / ATTEMPTS_PER_OUTAGE)),
       random: reconnect.random,
@@ -282,23 +282,23 @@ export class ExecutorConnection {
     const lost = tried.value.kind === "renewed" ? { owner: this.owner, reason: tried.value.reason } : undefined;
     if (lost !== undefined) this.owner = { name: this.name };
     this.#options.onRestored(lost);
-    // Changes of the tools in the meantime were not announced.
+    // Changes to the tools in the meantime were not announced.
     queueMicrotask(() => this.#handleUnasked({ type: "tools_changed" }));
     return tried.value;
   }
 
   async #reach(loss: Loss, connect: Connector, signal: AbortSignal): Promise<Exclude<Recovery, { kind: "over" }>> {
     const channel = await connect(signal);
-    const giveUp = () => void channel.close({ abrupt: true });
-    signal.addEventListener("abort", giveUp, { once: true });
+    const onAbort = () => void channel.close({ abrupt: true });
+    signal.addEventListener("abort", onAbort, { once: true });
     try {
       if (signal.aborted) throw new Error("time is over");
       return await this.#reintroduce(loss, channel);
     } catch (error) {
-      giveUp();
+      onAbort();
       throw error;
     } finally {
-      signal.removeEventListener("abort", giveUp);
+      signal.removeEventListener("abort", onAbort);
     }
   }
 
@@ -355,7 +355,7 @@ export class ExecutorConnection {
     }
   }
 
-  /** However often it is asked for, one listing is under way; a failed one keeps the tools that are known. */
+  /** Concurrent calls share one listing; if it fails, the known tools are kept. */
   async #relearnTools(): Promise<void> {
     do {
       this.#listAgain = false;
@@ -383,14 +383,14 @@ export class ExecutorConnection {
   }
 }
 
-/** Of a request that failed, and that was not answered in time. */
+/** Error codes by request: for a failure, and for a timeout. */
 const CODES = {
   initialize: ["initialize_failed", "initialize_timeout"],
   list_tools: ["list_tools_failed", "list_tools_timeout"],
 } as const;
 
-/** The longest pause between two attempts to reach an executor, as a part of the time there is for all. */
+/** Longest delay between two reconnect attempts, as a fraction of the total time. */
 const PAUSES_PER_OUTAGE = 20;
-/** The same for the longest attempt; and what one gets at least, milliseconds. */
+/** Longest attempt, as a fraction of the total time; and its minimum, milliseconds. */
 const ATTEMPTS_PER_OUTAGE = 4;
 const MIN_ATTEMPT_MS = 500;

@@ -7,7 +7,7 @@ export type Introduction = Extract<ExecutorMessage, { type: "initialize_response
 
 export type IntroductionReply = { kind: "answer"; message: Introduction } | { kind: "refused"; message: string };
 
-/** Says `initialize` on a channel that nobody receives from yet. @throws Error when no answer came. */
+/** Sends `initialize` on a new channel without a receiver. @throws Error if there is no response */
 export async function introduce(
   channel: Channel,
   request: InitializeMessage,
@@ -36,7 +36,7 @@ async function exchange(channel: Channel, request: InitializeMessage): Promise<I
       return { kind: "answer", message };
     }
     if (message.type !== "error") continue;
-    // A peer that cannot read `initialize` may be unable to read its id as well. Nothing else is asked meanwhile.
+    // A peer that cannot parse `initialize` may not know its id either. No other request is pending.
     if (message.requestId === request.requestId || message.requestId === null) {
       return { kind: "refused", message: message.message };
     }

@@ -3,26 +3,26 @@ import type { ByteRange, ExecutorMessage, OutputStream } from "@codex/executor-p
 /** Output of a call while it runs. `offset` counts bytes over all streams of the session, `seq` its chunks from 1. */
 export interface LiveOutput {
   stream: OutputStream;
-  /** Not to be changed: an executor in this process may hold the same memory. */
+  /** Must not be modified: an in-process executor may share the memory. */
   bytes: Buffer;
   offset: number;
   seq: number;
-  /** The id under which the model knows the session. */
+  /** The session id shown to the model. */
   sessionId: number;
-  /** Bytes of the session before these that are gone: more was written than is retained. */
+  /** Missing bytes of the session before these: more was written than is retained. */
   dropped?: ByteRange;
 }
 
 export type ToolOutputMessage = Extract<ExecutorMessage, { type: "tool_output" }>;
 
-/** Live output as it came, in whatever form, decoded. */
+/** Received live output, decoded. */
 export interface IncomingOutput extends Omit<ToolOutputMessage, "type" | "chunk"> {
   bytes: Buffer;
-  /** It goes on with the message of the one before it, whose `seq` it has. */
+  /** It continues the message of the previous piece and has the same `seq`. */
   isContinued: boolean;
 }
 
-/** What a message holds, or what is wrong with it. */
+/** The content of a message, or the problem with it. */
 export function decodeOutput({ type: _type, chunk, ...rest }: ToolOutputMessage): IncomingOutput | string {
   if (!BASE64.test(chunk) || chunk.length % 4 !== 0) return "field `chunk`: expected base64";
   return { ...rest, bytes: Buffer.from(chunk, "base64"), isContinued: false };
@@ -30,13 +30,13 @@ export function decodeOutput({ type: _type, chunk, ...rest }: ToolOutputMessage)
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** What has been seen of one call's live output; its order is checked here. */
+/** Checks the order of one call's live output. */
 export class OutputTracker {
   processId: number | undefined;
   #lastSeq = 0;
   #nextOffset = 0;
 
-  /** What is wrong with a piece; undefined when it is in order. A gap is legal (evicted output), going back is not. */
+  /** The problem with a piece; undefined if it is in order. A gap is legal (evicted output), going back is not. */
   findProblem({ processId, seq, offset, bytes, isContinued }: IncomingOutput): string | undefined {
     if (this.processId !== undefined && processId !== this.processId) {
       return `processId ${processId} in the output of a call that belongs to ${this.processId}`;

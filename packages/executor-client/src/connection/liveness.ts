@@ -3,17 +3,17 @@ import type { Clock } from "@codex/clock";
 
 export interface LivenessOptions {
   clock: Clock;
-  /** Of silence before the peer is asked, and for its sign of life, milliseconds. */
+  /** Silence before the peer is pinged, and time limit for the pong, milliseconds. */
   ms: number;
-  /** Counts what has come from the peer. */
+  /** Number of messages received from the peer. */
   getReceived: () => number;
-  /** Whether anything is waited for. */
+  /** Whether a response is pending. */
   isWaiting: () => boolean;
-  /** The peer gave no sign of life. */
+  /** Called if the peer did not respond. */
   onDead: () => void;
 }
 
-/** Pings a peer that is silent, where the channel can. Returns a function that stops it. */
+/** Pings a silent peer, if the channel supports it. Returns a function that stops it. */
 export function watchPeer(
   channel: Channel,
   { clock, ms, getReceived, isWaiting, onDead }: LivenessOptions,

@@ -9,29 +9,29 @@ import type { IncomingOutput } from "./live-output.js";
 
 /** Live output of one call, decoded. */
 export interface OutputPiece extends Omit<IncomingOutput, "requestId" | "isContinued"> {
-  /** Bytes of the session before these that are gone. */
+  /** Missing bytes of the session before this piece. */
   dropped?: ByteRange;
 }
 
-/** The listener of the output of a call. */
+/** Receives the output of a call. */
 export interface OutputListener {
-  /** Checks output when it is received, the piece number `seq` of its session: false when it is to be left out. */
+  /** Called when piece `seq` of the session is received; false to skip it. */
   accept(output: IncomingOutput, seq: number): boolean;
-  /** Called in order, one at a time; a promise holds back what comes after it. Never rejects. */
+  /** Called in order, one at a time; a pending promise delays the next piece. Must not reject. */
   deliver(piece: OutputPiece): void | Promise<void>;
 }
 
 /**
- * Live output of one call between its reception and a listener that may be slow. A listener that is not waited for gets
- * it at once. Nothing is copied, but small pieces that have to wait are joined.
+ * Queues live output of one call for a listener that may be slow. If nothing is pending, the listener gets
+ * it at once. Nothing is copied, except that small queued pieces are joined.
  */
 export class OutputQueue {
   readonly #listener: OutputListener;
   readonly #budget: OutputBudget;
-  /** The listener has taken a piece, or never will. */
+  /** Called when the listener has consumed a piece, or never will. */
   #onTaken: (piece: OutputPiece) => void;
   readonly #waiting: Waiting[] = [];
-  /** The listener has it, and did not let go of it yet. */
+  /** The piece that the listener is processing. */
   #current: OutputPiece | undefined;
   #bytes = 0;
   #working = false;
@@ -44,7 +44,7 @@ export class OutputQueue {
     this.#onTaken = onTaken;
   }
 
-  /** Held in memory, with what each piece takes besides its bytes. */
+  /** Bytes held in memory, including the overhead of each piece. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -67,13 +67,13 @@ export class OutputQueue {
     void this.#work(piece, taken);
   }
 
-  /** Resolves when the listener has taken everything, or is given nothing more. */
+  /** Resolves when the listener has consumed everything, or delivery was stopped. */
   drained(): Promise<void> {
     if (this.isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#drainWatchers.push(resolve));
   }
 
-  /** Gives nothing more to the listener; what it has not taken counts as taken. */
+  /** Stops delivery; remaining output counts as consumed. */
   drop(): void {
     if (this.#over) return;
     this.#over = true;
@@ -83,7 +83,7 @@ export class OutputQueue {
     this.#notifyDrained();
   }
 
-  /** From now on what the listener takes is not reported. */
+  /** Stops reporting consumed output. */
   detach(): void {
     this.#onTaken = () => {};
   }
@@ -133,7 +133,7 @@ export class OutputQueue {
 
 type OutputLimits = Pick<ExecutorConnectionLimits, "queuedOutputBytes" | "queuedOutputBytesInAll">;
 
-/** Bounds what the queues of one executor hold. */
+/** Bounds the output queued for one executor. */
 export class OutputBudget {
   readonly #limits: OutputLimits;
   #bytes = 0;
@@ -148,7 +148,7 @@ export class OutputBudget {
     if (bytes < 0) this.#notifyChange();
   }
 
-  /** Resolves when a queue, and all of them together, are below their bounds; undefined when they are. */
+  /** Resolves when a queue, and all queues together, are below their limits; undefined if they already are. */
   waitForRoom(queue: OutputQueue): Promise<void> | undefined {
     return this.#isFull(queue) ? this.#untilRoom(queue) : undefined;
   }
@@ -167,10 +167,10 @@ export class OutputBudget {
   }
 }
 
-/** A piece, and the bytes of those that were joined to it. */
+/** A piece and the pieces joined to it. */
 interface Waiting {
   piece: OutputPiece;
-  /** Bytes of all of them. */
+  /** Total bytes. */
   length: number;
   more: Buffer[];
 }

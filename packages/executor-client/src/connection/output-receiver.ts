@@ -9,11 +9,11 @@ import type { ProblemLog } from "./problems.js";
 export interface OutputReceiverOptions {
   limits: ExecutorConnectionLimits;
   problems: ProblemLog;
-  /** The queue of a request that is open; undefined where nobody listens. */
+  /** The queue of an open request; undefined if it has no listener. */
   findQueue: (requestId: string) => OutputQueue | undefined;
-  /** Whether a request of this id was made and is settled. */
+  /** Whether a request with this id was sent and is settled. */
   isSettled: (requestId: string) => boolean;
-  /** An acknowledgement is due. */
+  /** Called when an acknowledgement is due. */
   onAckDue: () => void;
 }
 
@@ -22,9 +22,9 @@ export class OutputReceiver {
   readonly acks = new AckTracker();
   readonly #options: OutputReceiverOptions;
   readonly #budget: OutputBudget;
-  /** Of the requests without a reply yet. */
+  /** Queues of requests without a reply. */
   readonly #queues = new Set<OutputQueue>();
-  /** Of the current channel. */
+  /** Reader of the current channel's binary frames. */
   #binary = new BinaryOutput();
 
   constructor(options: OutputReceiverOptions) {
@@ -32,7 +32,7 @@ export class OutputReceiver {
     this.#budget = new OutputBudget(options.limits);
   }
 
-  /** Opens the queue of a request; undefined where nobody listens. */
+  /** Opens the queue of a request; undefined if it has no listener. */
   open(listener: OutputListener | undefined): OutputQueue | undefined {
     if (listener === undefined) return undefined;
     const queue = new OutputQueue(listener, this.#budget, ({ processId, offset, bytes }) =>
@@ -46,34 +46,34 @@ export class OutputReceiver {
     if (queue !== undefined) this.#queues.delete(queue);
   }
 
-  /** Binary frames begin anew with each channel. */
+  /** Resets the binary reader for a new channel. */
   startChannel(): void {
     this.#binary = new BinaryOutput();
   }
 
-  /** Another instance of the executor takes over: what listeners take from now on is not acknowledged to it. */
+  /** Resets for another instance of the executor: earlier output is not acknowledged to it. */
   startInstance(unused: ReadonlySet<OutputQueue | undefined>): void {
     this.acks.clear();
     for (const queue of this.#queues) if (!unused.has(queue)) queue.detach();
   }
 
-  /** Gives nothing more to any listener. */
+  /** Stops delivery to all listeners. */
   drop(): void {
     for (const queue of [...this.#queues]) queue.drop();
   }
 
-  /** A promise is pending while a queue is full. */
+  /** Handles a `tool_output` message. A returned promise is pending while a queue is full. */
   handleMessage(message: ToolOutputMessage): void | Promise<void> {
     const output = decodeOutput(message);
     if (typeof output !== "string") return this.#receive(output);
     this.#options.problems.note("invalid_output", output);
   }
 
-  /** The same for a binary frame. */
+  /** Like `receive`, for a binary frame. */
   handleBytes(received: ReceivedBytes): void | Promise<void> {
     const pieces = this.#binary.read(received);
     if (typeof pieces === "string") return this.#options.problems.note("malformed", pieces);
-    // They are of one call: the last is held back while any would be.
+    // All pieces belong to one call, so waiting for the last one suffices.
     return pieces.map((piece) => this.#receive(piece)).at(-1);
   }
 
@@ -83,7 +83,7 @@ export class OutputReceiver {
     const queue = this.#options.findQueue(requestId);
     if (queue?.accept(output, seq)) {
       queue.push({ processId, stream, offset, seq, bytes, ...(dropped === undefined ? {} : { dropped }) });
-      // A slow listener holds the executor back: by what is not acknowledged, and at the bound by not receiving.
+      // A slow listener causes back-pressure: by missing acknowledgements, and at the limit by not receiving.
       return this.#budget.waitForRoom(queue);
     }
     this.#noteTaken(processId, offset, bytes.length);

@@ -3,7 +3,7 @@ import type { ExecutorMessage } from "@codex/executor-protocol";
 import type { OutputQueue } from "./output-queue.js";
 import type { Reply, RequestMessage, ResponseMessage, ResponseType } from "./wire-types.js";
 
-/** Why a request was settled without its answer. */
+/** Why a request was settled without a response. */
 export type Unanswered = Exclude<Reply<never>, { kind: "answer" }>;
 
 export interface PendingOptions<T extends ResponseType> {
@@ -13,19 +13,19 @@ export interface PendingOptions<T extends ResponseType> {
   isBound: boolean;
   clock: Clock;
   output: OutputQueue | undefined;
-  /** It is settled; `reply` may still wait for the listener of its output. */
+  /** Called when it is settled; `reply` may still wait for the output listener. */
   onSettled: (reply: Reply<unknown>) => void;
-  /** Nothing of it is left. */
+  /** Called when its output is consumed too. */
   onOver: () => void;
 }
 
-/** A request whatever its answer is. */
+/** A request with any type of response. */
 export type Pending = Pick<
   PendingRequest<ResponseType>,
   "message" | "responseType" | "output" | "isBound" | "sent" | "cancelled" | "accept" | "settle"
 >;
 
-/** A request from its sending to its reply, which waits until the live output before it was taken. */
+/** A request until its reply, which waits until the live output before it is consumed. */
 export class PendingRequest<T extends ResponseType> {
   /** Renumbered for another instance of the executor. */
   message: RequestMessage;
@@ -33,7 +33,7 @@ export class PendingRequest<T extends ResponseType> {
   readonly isBound: boolean;
   readonly output: OutputQueue | undefined;
   readonly reply: Promise<Reply<ResponseMessage<T>>>;
-  /** It was given to a channel, and may have arrived. */
+  /** It was passed to a channel, and may have arrived. */
   sent = false;
   cancelled = false;
   readonly #options: PendingOptions<T>;
@@ -56,7 +56,7 @@ export class PendingRequest<T extends ResponseType> {
     this.#startClock();
   }
 
-  /** False when the message is not the answer that was asked for. */
+  /** False if the message is not the expected response. */
   accept(message: ExecutorMessage): boolean {
     if (!this.#isResponse(message)) return false;
     this.#settle({ kind: "answer", message });
@@ -67,10 +67,10 @@ export class PendingRequest<T extends ResponseType> {
     this.#settle(reply);
   }
 
-  /** Replaces the deadline by one that begins now and does not wait for the listener of the output. */
+  /** Replaces the deadline by one that starts now and does not wait for the output listener. */
   expire(ms: number): void {
     if (this.#isOver) return;
-    // There is nothing to wait for.
+    // No response can arrive.
     if (!this.sent) return this.#settle(UNSENT);
     this.#isUrgent = true;
     this.#stopClock();
@@ -85,7 +85,7 @@ export class PendingRequest<T extends ResponseType> {
     this.#stopClock = clock.after(ms, () => void this.#endDeadline(ms));
   }
 
-  /** An executor that is held back by a slow listener may be unable to answer. */
+  /** Back-pressure of a slow listener may keep an executor from responding. */
   async #endDeadline(ms: number): Promise<void> {
     if (!this.sent) return this.#settle({ ...UNSENT, reason: `it was not reached again within ${ms} ms` });
     if (this.output === undefined || this.output.isIdle) return this.#settle({ kind: "timeout", ms });

@@ -1,39 +1,39 @@
 import { cleanLine, messageOf } from "@codex/telemetry";
 import type { ExecutorConnectionLimits } from "../limits.js";
 
-/** Something an executor sent that the protocol does not allow. It was dropped; nothing else was changed by it. */
+/** A protocol violation by an executor. The message was dropped and had no other effect. */
 export interface ProtocolProblem {
   executor: string;
   kind: ProblemKind;
-  /** One line, cut to `problemBytes`. */
+  /** One line, truncated to `problemBytes`. */
   detail: string;
 }
 
-/** What was wrong with a message of an executor, or with a callback. */
+/** The kind of problem with an executor's message, or with a callback. */
 export type ProblemKind =
-  /** A frame that is no JSON or over a limit of the channel. */
+  /** A frame that is not JSON or exceeds a limit of the channel. */
   | "malformed"
   /** A known message with a wrong or missing field. */
   | "invalid_message"
   | "unknown_type"
-  /** An answer or output for a request that was never made. */
+  /** A response or output for a request that was never sent. */
   | "unknown_request"
   | "duplicate_answer"
-  /** An answer of a type, or for a tool, that was not asked. */
+  /** A response of an unexpected type or for another tool. */
   | "wrong_answer"
   /** An `error` message that names no request. */
   | "unassigned_error"
   | "invalid_output"
-  /** Messages of a tunnel to its exec-server. */
+  /** Invalid messages of a tunnel to its exec-server. */
   | "invalid_tunnel"
   | "invalid_tool"
   /** A result that contradicts itself or its schema. */
   | "invalid_result"
-  /** The same, but ours: a callback that was handed in threw. */
+  /** Not the executor's fault: a callback threw. */
   | "callback_failed"
   | "too_many_problems";
 
-/** The problems of one executor: the newest are kept, all are counted. */
+/** The problems of one executor: the latest are kept, all are counted. */
 export class ProblemLog {
   readonly #executor: string;
   readonly #limits: ExecutorConnectionLimits;
@@ -71,7 +71,7 @@ export class ProblemLog {
     this.#onFull?.();
   }
 
-  /** Runs a callback of the user: what it throws or rejects with is recorded as a problem and goes no further. */
+  /** Runs a callback; exceptions and rejections are recorded as problems and not propagated. */
   guard(name: string, run: () => unknown): void | Promise<void> {
     const failed = (error: unknown) => this.note("callback_failed", `${name}: ${messageOf(error)}`);
     try {
@@ -88,11 +88,11 @@ export class ProblemLog {
     try {
       this.#report?.(problem);
     } catch {
-      // There is nowhere to report a reporter that throws.
+      // An exception of the problem reporter cannot be reported.
     }
   }
 }
 
-/** A promise of any library. */
+/** Any thenable. */
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

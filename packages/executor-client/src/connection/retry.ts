@@ -3,20 +3,20 @@ import { messageOf } from "@codex/telemetry";
 
 export interface RetryOptions {
   clock: Clock;
-  /** From the call on, milliseconds. */
+  /** Time limit for all attempts, milliseconds. */
   withinMs: number;
-  /** The wait before attempt n is drawn from 0 to `baseMs` · 2ⁿ, at most `maxMs`: many who lost the same host come back apart. */
+  /** The delay before attempt n is drawn from 0 to `baseMs` · 2ⁿ, at most `maxMs`, so that clients of one host do not reconnect at once. */
   baseMs: number;
   maxMs: number;
-  /** Given to each attempt, milliseconds. */
+  /** Time limit of each attempt, milliseconds. */
   attemptMs: number;
-  /** As `Math.random`. */
+  /** Like `Math.random`. */
   random: () => number;
-  /** Ends it. */
+  /** Aborts it. */
   signal: AbortSignal;
 }
 
-/** Tries until it succeeds or time is over. Never rejects; `signal` of an attempt aborts when it is not wanted any more. */
+/** Tries until an attempt succeeds or the time limit is reached. Never rejects; the `signal` of an attempt aborts when its result is no longer needed. */
 export async function retry<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
   options: RetryOptions,
@@ -59,7 +59,7 @@ function pause(count: number, { clock, baseMs, maxMs, random }: RetryOptions, si
   });
 }
 
-/** One that hangs must not use up the time of all others. */
+/** Limits an attempt, because one that hangs must not use up the whole time. */
 async function tryOnce<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
   { clock, attemptMs }: RetryOptions,
@@ -75,7 +75,7 @@ async function tryOnce<T>(
   }
 }
 
-/** An attempt may be deaf to its signal; what it still brings is its own affair. */
+/** An attempt may ignore its signal; its late result is ignored. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(new Error(`an attempt took more than ${ms} ms`));

@@ -4,19 +4,19 @@ import { cutToBytes } from "@codex/telemetry";
 import type { ExecutorConnectionLimits } from "../limits.js";
 import type { ProblemLog } from "./problems.js";
 
-/** A tool as it was learned from an executor, checked and bounded. */
+/** A tool listed by an executor, validated and within limits. */
 export interface LearnedTool {
   name: string;
   description: string;
   /** Always an object schema. */
   inputSchema: Record<string, unknown>;
-  /** Undefined when the tool takes the model's arguments as they are. */
+  /** Undefined if the tool takes the model's arguments unchanged. */
   contract: ToolContract | undefined;
-  /** A call is asked about, as the policy says. */
+  /** Calls need approval, subject to policy. */
   asksApproval?: boolean;
 }
 
-/** What can be used of an advertised list; each thing left out is noted. */
+/** The usable tools of an advertised list; each omission is recorded as a problem. */
 export function parseToolList(
   specs: readonly ExecutorToolSpec[],
   limits: ExecutorConnectionLimits,

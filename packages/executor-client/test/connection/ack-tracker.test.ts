@@ -13,7 +13,7 @@ const heard = (acks: AckTracker, processId: number, seq: number, offset: number,
   }).gap;
 
 describe("an ack tracker", () => {
-  it("is known up to an offset, and what is missing before one", () => {
+  it("detects repeated output and gaps", () => {
     const acks = new AckTracker();
     expect(heard(acks, 7, 1, 0, 5)).toBeUndefined();
     expect(heard(acks, 7, 2, 5, 3)).toBeUndefined();
@@ -21,7 +21,7 @@ describe("an ack tracker", () => {
     expect(acks.positions).toEqual([{ processId: 7, offset: 21 }]);
   });
 
-  it("of one session is not what was received of another that has its id now", () => {
+  it("forgets a session whose id was reused", () => {
     const acks = new AckTracker();
     heard(acks, 7, 1, 0, 500);
     expect(heard(acks, 7, 1, 0, 5)).toBeUndefined();
@@ -29,7 +29,7 @@ describe("an ack tracker", () => {
     expect(heard(acks, 7, 1, 3, 5)).toEqual({ from: 0, to: 3 });
   });
 
-  it("is remembered of the last 1024 sessions", () => {
+  it("remembers the last 1024 sessions", () => {
     const acks = new AckTracker();
     for (let processId = 1; processId <= 1025; processId += 1) heard(acks, processId, 1, 0, 1);
     expect(acks.positions.map(({ processId }) => processId)).toEqual(

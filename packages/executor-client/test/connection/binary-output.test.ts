@@ -5,7 +5,7 @@ import { BinaryOutput } from "../../src/connection/binary-output.js";
 const OUTPUT: OutputHead = { requestId: "r", processId: 1000, seq: 3, offset: 100, stream: "pty" };
 const newHead = (): Buffer => Buffer.from(encodeOutputHead(OUTPUT)!);
 
-/** What is passed on of a body that comes in parts cut at these places. */
+/** The pieces produced from a body split at these offsets. */
 function read(body: Buffer, cuts: readonly number[]): { offset: number; bytes: Buffer; isContinued: boolean }[] {
   const output = new BinaryOutput();
   const head = newHead();
@@ -19,7 +19,7 @@ function read(body: Buffer, cuts: readonly number[]): { offset: number; bytes: B
 }
 
 describe("binary output", () => {
-  it("is passed on whole, in order, and without a torn character, wherever it was cut", () => {
+  it("is passed on completely, in order, and without split characters, wherever it was split", () => {
     const body = Buffer.from("aé漢😀zé漢😀");
     for (let first = 1; first < body.length - 1; first += 1) {
       for (let second = first + 1; second < body.length; second += 1) {
@@ -36,7 +36,7 @@ describe("binary output", () => {
     }
   });
 
-  it("that is no text comes whole as well, in parts of single bytes", () => {
+  it("that is not text is passed on completely, in parts of single bytes", () => {
     const body = Buffer.from([0xff, 0xf0, 0x80, 0x80, 0x80, 0x80, 0x80, 0xe1, 0xc3, 0x00, 0xf4]);
     const cuts = Array.from({ length: body.length - 1 }, (_, index) => index + 1);
     expect(Buffer.concat(read(body, cuts).map(({ bytes }) => bytes)).equals(body)).toBe(true);

@@ -26,7 +26,7 @@ describe("retry", () => {
     return { clock, closing, attempts, advance, begin };
   };
 
-  it("waits longer from one attempt to the next, up to a limit, and not beyond its time", async () => {
+  it("increases the delay between attempts up to a limit, within its time limit", async () => {
     const { attempts, advance, begin, clock } = open(() => 0.999_999, 5_000);
     const result = begin(() => Promise.reject(new Error("no route")));
     for (let ms = 0; ms < 5_001; ms++) await advance(1);
@@ -35,7 +35,7 @@ describe("retry", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("draws its waits from zero on", async () => {
+  it("draws delays starting from zero", async () => {
     const { attempts, advance, begin } = open(() => 0);
     let left = 3;
     const result = begin(async () => {
@@ -48,7 +48,7 @@ describe("retry", () => {
     expect(attempts).toEqual([0, 0, 0]);
   });
 
-  it("goes on after an attempt that hangs", async () => {
+  it("continues after an attempt that hangs", async () => {
     const { attempts, advance, begin, clock } = open(() => 0);
     const signals: AbortSignal[] = [];
     const result = begin((signal) => {
@@ -64,7 +64,7 @@ describe("retry", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("ends with its signal, also in an attempt that is deaf to its own", async () => {
+  it("ends on its signal, even during an attempt that ignores its own", async () => {
     const { closing, advance, begin, clock } = open(() => 0);
     const result = begin(() => new Promise<never>(() => {}));
     await advance(0);
