@@ -7,6 +7,7 @@ import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PARAMETERS = "(exports,require,module,__filename,__dirname)";
 
 /**
@@ -26,6 +27,7 @@ export const WRAPPER = {
 export async function buildChunks(options, parts) {
   const { outputFiles, metafile } = await build({
     ...options,
+    absWorkingDir: ROOT, // paths in the metafile are relative to it
     outdir: parts,
     outExtension: { ".js": ".cjs" },
     splitting: true,
