@@ -23,7 +23,11 @@ export async function runEnvironmentAdd(
 ): Promise<void> {
   const [first = "", ...args] = target[0] === "--" ? target.slice(1) : target;
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(first);
-  if (isUrl && args.length > 0) throw new CommandError("a URL has no arguments behind it", EXIT.usage);
+  if (isUrl && args.length > 0)
+    throw new CommandError(
+      `nothing follows the URL of an environment: ${JSON.stringify(args[0])} does; options come before the id`,
+      EXIT.usage,
+    );
   const { tokenFile, tokenEnv, caFile, cwd, env, fallback, eager } = options;
   const variables = Object.fromEntries(env.map(splitPair));
   const file = await addEnvironment(

@@ -49,7 +49,10 @@ export async function removeEnvironment(home: string, id: string): Promise<strin
   }
   if (Object.keys(changed).length === 0) return [];
   const before = await loadEnvironments({ home, env: {} });
-  const after = await check(home, { ...texts, ...changed });
+  const after = await check(home, { ...texts, ...changed }).catch((error: unknown) => {
+    if (!(error instanceof EnvironmentsConfigError) || error.problem.key !== "default") throw error;
+    throw new EnvironmentsConfigError({ ...error.problem, rule: "name another one, or remove this line, first" });
+  });
   const expected = before.environments.map((each) => each.id).filter((each) => each !== id);
   if (JSON.stringify(after.environments.map((each) => each.id)) !== JSON.stringify(expected)) {
     throw new EnvironmentsConfigError({
@@ -91,7 +94,11 @@ async function check(home: string, texts: Texts): Promise<EnvironmentsConfig> {
   } catch (error) {
     if (!(error instanceof EnvironmentsConfigError)) throw error;
     const { file, ...rest } = error.problem;
-    throw new EnvironmentsConfigError({ ...rest, ...(file === undefined ? {} : { file: file.replace(trial, home) }) });
+    throw new EnvironmentsConfigError({
+      ...rest,
+      rule: rest.rule.replaceAll(trial, home),
+      ...(file === undefined ? {} : { file: file.replace(trial, home) }),
+    });
   } finally {
     await rm(trial, { recursive: true, force: true });
   }

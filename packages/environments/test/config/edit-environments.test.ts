@@ -43,6 +43,7 @@ describe("adding an environment", () => {
       const failure = await addEnvironment(home, added).catch((error: unknown) => error);
       expect(failure).toMatchObject({ name: "EnvironmentsConfigError" });
       expect(String(failure)).toContain(join(home, "environments.toml"));
+      if (added.id === "a") expect(String(failure)).toContain(`has it, at ${join(home, "environments.toml")}:1`);
     }
     expect(read("environments.toml")).toBe(before);
   });
@@ -67,7 +68,9 @@ describe("removing an environment", () => {
 
   it("refuses the default, and writes nothing then", async () => {
     await addEnvironment(home, { id: "a", url: "ws://h" }, true);
-    await expect(removeEnvironment(home, "a")).rejects.toThrow(/`default` is "a"; no environment has this id/);
+    await expect(removeEnvironment(home, "a")).rejects.toThrow(
+      /`default` is "a"; name another one, or remove this line, first/,
+    );
     expect(await list()).toEqual(["a", "local"]);
   });
 });
